@@ -10,7 +10,7 @@
 
 #include "drivers/clean.h"
 
-#define CLEAN_NS (600 * LB_S_NS) /* for one statement: there may be millions of rows */
+#define CLEAN_NS (600 * LB_S_NS) /* limit of one statement: there may be millions of rows */
 #define NAMES_MAX 64
 #define NAME_BYTES 200
 
@@ -37,7 +37,7 @@ static int tell_server(struct lb_session *session, const char *sql, struct lb_er
     return failed;
 }
 
-/* A number that a query answers with; 0 for none. */
+/* Runs a query whose answer is a number; 0 if the answer is empty. */
 static int ask_number(struct lb_session *session, const char *sql, unsigned long long *ret_number,
                       struct lb_err *err) {
     MYSQL_RES *result = NULL;
@@ -48,13 +48,13 @@ static int ask_number(struct lb_session *session, const char *sql, unsigned long
     return 0;
 }
 
-/* The database where our tables are. */
+/* The name of the database that contains our tables. */
 static const char *home_of(const struct lb_session *session) {
     const struct maria_server *server = session->server->state;
     return server->url.path[0] ? server->url.path : MARIA_HOME;
 }
 
-/* A text as a literal of hex digits, which needs no quotes. */
+/* Writes a text as a literal of hex digits, which needs no quotes. */
 static void hex_of(const char *text, char *out, size_t size) {
     size_t used = (size_t)snprintf(out, size, "0x");
     for (; *text && used + 3 < size; text++)
@@ -146,7 +146,7 @@ int maria_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct
         else
             snprintf(where, sizeof where, "LEFT(name, %zu) = %s", strlen(cleaning->name), literal);
     }
-    /* Do not wait for long for clients that use a table. */
+    /* Limits the wait for clients that use a table. */
     int failed = tell_server(session, "SET lock_wait_timeout = 3", err);
     if (!failed) failed = find_made(session, "=", made, err);
     for (int i = 0; i < made->count && !failed; i++) {

@@ -11,7 +11,8 @@
  * needs. */
 #define COROUTINE_STACK_BYTES (128 * 1024)
 
-/* While connecting, libmariadb opens and closes sockets by itself: nothing stays registered. */
+/* While connecting, libmariadb opens and closes sockets by itself, so each wait registers its socket for that wait
+ * only. */
 static int wait_connecting(struct lb_session *session, int asked, int64_t deadline_ns) {
     const struct maria_session *state = session->state;
     int fd = (int)mysql_get_socket(state->mysql);
@@ -87,8 +88,8 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
     return maria_tls_check(session, offered, err);
 }
 
-/* A node of Galera that is not in a cluster with a majority lets clients log in, and then refuses nearly all that they
- * ask. A server without Galera has no such status. */
+/* Refuses a node of Galera that is not in a cluster with a majority: such a node lets clients log in, and then refuses
+ * nearly all statements. A server without Galera does not have this status variable. */
 static int check_serves(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct maria_session *state = session->state;
     const struct maria_server *server = session->server->state;
@@ -127,9 +128,8 @@ static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
 #define ACCOUNT_LOCKED_MARIADB 4151 /* not in the header of every version */
 #define ACCOUNT_LOCKED_MYSQL 3118
 
-/* Whether this failure would be the same at the next host, which then need not be asked: accounts
- * are the same at all nodes, and a client that moves on would use another node than the other
- * clients. */
+/* Whether the next host would fail in the same way, so that it need not be tried: the accounts are the same
+ * on all nodes, and a client that moved on would use another node than the other clients. */
 static bool is_same_everywhere(const struct lb_session *session, const struct lb_err *why) {
     const struct maria_session *state = session->state;
     unsigned number = state->mysql ? mysql_errno(state->mysql) : 0;
@@ -163,7 +163,7 @@ void maria_disconnect(struct lb_session *session) {
     session->traffic_fd = -1;
     if (!state->mysql) return;
     if (!state->dead) lb_fd_forget(state->fd);
-    /* The connection first: then closing a statement frees its memory and asks nothing of the
+    /* The connection is closed first: closing a statement then only frees memory, and sends nothing to the
      * server. */
     mysql_close(state->mysql);
     for (int i = 0; i < state->statement_count; i++) mysql_stmt_close(state->statement[i]);

@@ -26,8 +26,8 @@ static int maria_open(struct lb_server *server, struct lb_err *err) {
     return lb_tls_check(&options->tls, state->encrypted, "mariadb", "mysqls://", err);
 }
 
-/* The failures that a row survives once it is committed. A commit that is missing in the binary
- * log is rolled back after a crash, so both logs must be flushed. */
+/* Adds the failures that a committed row survives. After a crash the server rolls back a commit that is
+ * missing in the binary log, so both logs must be flushed. */
 static void describe_durability(struct lb_facts *facts) {
     const char *flush = lb_facts_value(facts, "innodb_flush_log_at_trx_commit"),
                *method = lb_facts_value(facts, "innodb_flush_method"),

@@ -1,4 +1,4 @@
-/* maria_error: what error numbers mean here. Pure functions. */
+/* maria_error: the outcomes that follow from error numbers. Pure functions. */
 #include "drivers/mariadb/maria_impl.h"
 
 #include <errmsg.h>
@@ -21,9 +21,9 @@ enum lb_outcome maria_outcome(unsigned number) {
     case ER_STATEMENT_TIMEOUT:
     case MYSQL_QUERY_TIMEOUT:
         return LB_TIMEOUT;
-    case ER_LOCK_DEADLOCK: /* chosen as the victim: not waiting now */
+    case ER_LOCK_DEADLOCK: /* the victim of a deadlock: its wait has ended */
     case MYSQL_USER_LOCK_DEADLOCK:
-    case ER_DUP_ENTRY: /* the unique row is there: somebody's */
+    case ER_DUP_ENTRY: /* the unique row exists: another client's */
         return LB_BUSY;
     case ER_CONNECTION_KILLED:
     case ER_SERVER_SHUTDOWN:

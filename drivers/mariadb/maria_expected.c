@@ -1,6 +1,6 @@
-/* maria_expected: what the locks of MariaDB and MySQL do under each fault, by what a grant hangs on. The scenarios of
- * several servers are those of Galera: `multi-primary` through all nodes, the others through one. See
- * drivers/expect.h. */
+/* maria_expected: the verdicts that are expected of the locks of MariaDB and MySQL under each fault. There is a
+ * table for each kind of grant. The scenarios with several servers use Galera: in `multi-primary` the clients use
+ * all nodes, in the others one node. See drivers/expect.h. */
 #include "drivers/expect.h"
 #include "drivers/mariadb/backend.h"
 
@@ -42,7 +42,7 @@ const struct lb_expectation maria_lease_expected[LB_SCENARIOS] = {
         SAFE("a node without a majority commits nothing, and the others have the row"),
 };
 
-/* A client that moves on to another node may find there its own UPDATE received but not yet run. */
+/* When a client moves to another node, its own UPDATE may have been received there but not carried out yet. */
 const struct lb_expectation maria_flag_expected[LB_SCENARIOS] = {
     EXPECT_SQL_FLAG,
     [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),

@@ -1,5 +1,5 @@
-/* maria_impl: what the files of the mariadb backend share; the algorithms include maria_session.h
- * only. */
+/* maria_impl: the declarations that the files of the mariadb backend share; the algorithms include only
+ * maria_session.h. */
 #ifndef DRIVERS_MARIADB_MARIA_IMPL_H
 #define DRIVERS_MARIADB_MARIA_IMPL_H
 
@@ -10,7 +10,7 @@
 
 #define MARIA_ADDRESSES_MAX 4
 
-/* A host of the URL, as it is dialled. */
+/* A host of the URL, with the addresses and the port to connect to. */
 struct maria_host {
     char address[MARIA_ADDRESSES_MAX][64]; /* the host, resolved */
     int address_count, dial_port;
@@ -33,7 +33,7 @@ struct maria_options {
 
 struct maria_session {
     MYSQL *mysql;
-    int host; /* of the URL, counted from 0 */
+    int host; /* the index of the host in the URL */
     int fd;
     bool dead;      /* the connection is broken: nothing may be sent on it any more */
     bool ended;     /* it is dead because the server said that it ended the session */

@@ -1,4 +1,4 @@
-/* maria_run: one statement, one answer. See maria_session.h.
+/* maria_run: runs one statement and reads its answer. See maria_session.h.
  *
  * Prepared statements: the server need not parse, keys need no escaping and the answer carries no
  * column names. Measured on a loopback server: COM_PING takes 64 us, GET_LOCK prepared 70.5, as
@@ -137,7 +137,7 @@ failed:
     return NULL;
 }
 
-/* Reads the row and what follows it, so that the connection is free for the next statement. */
+/* Reads the row and the rest of the answer, so that the connection is free for the next statement. */
 static enum lb_outcome fetch_row(struct lb_session *session, MYSQL_STMT *statement,
                                  struct maria_row *row, int64_t deadline_ns) {
     int got = 0;

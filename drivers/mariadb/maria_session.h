@@ -1,8 +1,8 @@
-/* maria_session: a session with one MariaDB (or MySQL) server and one prepared statement at a time
- * over it; the algorithms are in files of their own and include only this.
+/* maria_session: a session with one MariaDB (or MySQL) server, which runs one prepared statement at a time.
+ * The algorithms are in files of their own and include only this header.
  *
- * Speaks through libmariadb's non-blocking _start/_cont calls and waits through the engine. It
- * never reconnects by itself, since a new connection has lost the old one's locks in silence. */
+ * It uses libmariadb's non-blocking _start/_cont calls and waits by the engine. It never reconnects by
+ * itself, because the locks of the old connection would be lost unnoticed. */
 #ifndef DRIVERS_MARIADB_MARIA_SESSION_H
 #define DRIVERS_MARIADB_MARIA_SESSION_H
 
@@ -18,8 +18,8 @@ struct maria_row {
     bool found; /* there was a row */
     long long number[MARIA_COLUMNS_MAX];
     my_bool is_null[MARIA_COLUMNS_MAX];
-    unsigned long long affected;  /* rows changed, for statements that give none ... */
-    unsigned long long insert_id; /* ... and what they gave to LAST_INSERT_ID */
+    unsigned long long affected;  /* number of changed rows, for statements that return no row */
+    unsigned long long insert_id; /* the value of LAST_INSERT_ID(...) in such a statement */
 };
 
 /* Parameters of a prepared statement: bound once, so the values' memory must stay (lock_state). */
@@ -37,11 +37,11 @@ static inline MYSQL_BIND maria_real(double *number) {
 MYSQL_STMT *maria_prepare(struct lb_session *session, const char *sql, MYSQL_BIND *args,
                           struct maria_row *row, int64_t deadline_ns, struct lb_err *err);
 
-/* Runs it and waits for its answer until deadline_ns. LB_OK with the row filled. Else
- * session->err says why: LB_BROKEN: nothing was sent, or the server said that it ended the
- * session (then maria_ended); LB_UNKNOWN: sent, no answer; what maria_outcome says of the
- * server's error otherwise. After LB_BROKEN and LB_UNKNOWN the connection is dead until the core
- * connects again. */
+/* Runs a statement and waits for its answer until deadline_ns. LB_OK with the row filled. Otherwise
+ * session->err has the reason, and the outcome is LB_BROKEN: nothing was sent, or the server said that it has
+ * ended the session (then maria_ended is true); LB_UNKNOWN: sent, but no answer; or the outcome that
+ * maria_outcome gives for the server's error. After LB_BROKEN and LB_UNKNOWN the connection is dead until the
+ * core connects again. */
 enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, struct maria_row *row,
                           int64_t deadline_ns);
 
@@ -57,7 +57,7 @@ int64_t maria_answer_by(const struct lb_session *session);
 /* The same for a statement that waits on the server until wait_until_ns. */
 int64_t maria_answer_after(const struct lb_session *session, int64_t wait_until_ns);
 
-/* True if the server itself ended the session (shut down, killed): what it held is free. */
+/* True if the server itself has ended the session (shutdown, KILL): the session's locks are free. */
 bool maria_ended(const struct lb_session *session);
 
 /* True for MariaDB, false for MySQL: they differ in a lock's name and time limits. */

@@ -1,5 +1,5 @@
-/* maria_sql: the port of drivers/sql_lock.h to MariaDB (and MySQL, as far as its words go), and the
- * words that its recipes share. */
+/* maria_sql: the port of drivers/sql_lock.h to MariaDB (and to MySQL, for the statements that MySQL knows),
+ * and the parts of statements that its recipes share. */
 #ifndef DRIVERS_MARIADB_MARIA_SQL_H
 #define DRIVERS_MARIADB_MARIA_SQL_H
 
@@ -22,7 +22,7 @@ extern const struct sql_port maria_port;
 int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
                     struct lb_err *err);
 
-/* Names are bytes, compared as bytes: no collation folds two into one or ignores a blank at the
+/* Names are compared byte by byte: a collation could take two names for the same, or ignore a blank at the
  * end. */
 #define MARIA_NAME "name VARBINARY(1024) NOT NULL PRIMARY KEY"
 #define MARIA_OWNER "owner VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL"
@@ -40,8 +40,8 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
     "(SELECT CONCAT(?, CAST(? + seq AS CHAR)) AS name FROM " MARIA_NUMBERS                         \
     " WHERE seq < ?) AS names"
 
-/* The rows of a table with a row for each key. more: its columns behind the name; values: what they
- * begin with; each with a comma before it, or "". */
+/* The statements for a table with a row for each key. more: the columns after the name; values: their first values;
+ * each begins with a comma, or is "". */
 #define MARIA_ROWS_OF(table, more, values)                                                         \
     [SQL_ADD] = {"INSERT INTO " table " (name" more ") VALUES (?" values ")", "k"},                \
     [SQL_REMOVE] = {"DELETE FROM " table " WHERE name = ?", "k"},                                  \

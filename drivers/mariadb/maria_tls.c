@@ -1,15 +1,13 @@
-/* maria_tls: encryption as libmariadb takes it.
+/* maria_tls: TLS with libmariadb.
  *
- * libmariadb compares the certificate with the host that it was told to connect to. It is told an
- * address, since it would look a name up on the small stack of its own coroutine and block the
- * thread. libmariadb reads the text of the host twice: for the connection, and again for the
- * handshake; between the two, maria_tls_step replaces the address by the name. A version that kept
- * a copy of the address would look for that in the certificate: it might refuse a good connection,
- * but would not accept a wrong one.
+ * libmariadb compares the certificate with the host to which it connects. It gets an address instead of a name, because
+ * it would look a name up on the small stack of its own coroutine and block the thread. It reads the host's text twice,
+ * for the connection and for the handshake; between the two, maria_tls_step replaces the address by the name. A version
+ * of libmariadb that kept a copy of the address would compare the certificate with the address: it might refuse a good
+ * connection, but would not accept a wrong one.
  *
- * Its handshake waits in poll(), not in the engine: all clients of the thread wait with the one that connects,
- * at most until the limit for connecting.
- */
+ * The handshake of libmariadb waits in poll(), not in the engine: all clients of the thread wait with the client that
+ * connects, at most until the limit for connecting. */
 #include "drivers/mariadb/maria_impl.h"
 
 #include <errmsg.h>

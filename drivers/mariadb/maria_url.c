@@ -1,5 +1,5 @@
-/* maria_url: which servers, as whom. Names are looked up once, here: libmariadb would do it in each
- * connect, on the small stack of its own coroutine, and takes "localhost" for a Unix socket. */
+/* maria_url: reads the servers and the account from the URL, and looks the names up once. libmariadb would look a
+ * name up in each connect, on the small stack of its own coroutine, and would take "localhost" for a Unix socket. */
 #define _GNU_SOURCE
 #include "drivers/mariadb/maria_impl.h"
 

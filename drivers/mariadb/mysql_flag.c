@@ -1,7 +1,7 @@
-/* mysql-flag: one row a key with a flag: UPDATE … SET locked = TRUE WHERE NOT locked takes the
- * lock, one changed row is success; UPDATE … SET locked = FALSE frees it. The "status" or
- * "is_running" column of many applications, with an owner beside it, so that a client's release
- * frees only its own lock. Compatible with whoever changes lockbench_flag's rows by the same rules.
+/* mysql-flag: a row with a flag for each key. UPDATE … SET locked = TRUE WHERE NOT locked takes the lock if it
+ * changes a row; UPDATE … SET locked = FALSE frees the lock. This is the "status" or "is_running" column of many
+ * applications, with an owner beside it, so that a release frees only the client's own lock. Compatible with every
+ * program that changes the rows of lockbench_flag by the same rules.
  *
  * One round trip each. Waits by polling. Nothing ends by time: a pause loses nothing, and a holder that dies leaves
  * the flag set until somebody clears it by hand. */

@@ -22,7 +22,7 @@
     "SELECT (SELECT COUNT(*) FROM " MARIA_NUMBERS                                                  \
     " WHERE IS_USED_LOCK(CONCAT(?, seq)) IS NOT NULL) + "                                          \
     "(IS_USED_LOCK(?) IS NOT NULL)"
-/* ... and, of a server where nobody else is, who waits for one. */
+/* The same, and the clients that wait for a lock; only for a server without other users. */
 #define ASK_WAITING                                                                                \
     ASK_MARIADB " + (SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock')"
 #define ASK_MYSQL                                                                                       \
@@ -80,7 +80,8 @@ static enum lb_outcome unlock(struct lb_session *session, const struct lb_reques
     if (outcome == LB_BROKEN && maria_ended(session)) return LB_LOST; /* ended while we held it */
     if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
-    return answer == 1 ? LB_OK : if_not_held; /* 0: another's, NULL: nobody's */
+    return answer == 1 ? LB_OK
+                       : if_not_held; /* 0: another client has the lock; NULL: nobody has it */
 }
 
 /* Waits in the server's queue until the deadline (LB_BUSY: another client had the lock all the time), or until a limit

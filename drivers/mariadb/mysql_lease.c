@@ -1,7 +1,7 @@
-/* mysql-lease: one row a key that stays, taken over when its time is up: INSERT … ON DUPLICATE KEY
- * UPDATE, each column under the condition that the end is past, with a fence column that counts the
- * grants. ShedLock's way, and a token on top. Compatible with whoever updates lockbench_lease's
- * rows by the same rules.
+/* mysql-lease: a row for each key, which stays; the next owner takes the row over when its end has passed. The
+ * statement is INSERT … ON DUPLICATE KEY UPDATE; it changes each column only if the end has passed, and a fence
+ * column counts the grants. This is ShedLock's lock with a token added. Compatible with every program that updates
+ * the rows of lockbench_lease by the same rules.
  *
  * One round trip each. Waits by polling; no sweeper is needed. Freeing sets the end to now;
  * renewing needs the owner and an end that is still to come. All times are the server's.

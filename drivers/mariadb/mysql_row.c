@@ -4,9 +4,9 @@
  * refused.
  *
  * Two round trips to take (BEGIN, SELECT), one to free (COMMIT). InnoDB keeps the waiters and
- * promises no order. The lock ends with its connection. innodb_lock_wait_timeout is taken out of
- * the way (its default ends every wait after 50 s); a timed wait is cut by max_statement_time,
- * which counts microseconds.
+ * promises no order. The lock ends with its connection. The session raises
+ * innodb_lock_wait_timeout, whose default ends every wait after 50 s; max_statement_time, which counts
+ * microseconds, ends a timed wait.
  *
  * Each grant draws a token from a sequence, in the same round trip: it grows whatever is rolled
  * back. But MariaDB reserves 1,000 numbers at once, in a log that it flushes once a second. If the

@@ -1,18 +1,16 @@
-/* mysql-table: a row with a unique name, an owner and an end: INSERT takes the lock (error 1062:
- * somebody has it), DELETE of one's own row frees it, and a sweeper deletes the rows of those who
- * died: the lock table of the introductory articles, with the owner a random token and every time
- * taken by the database's own clock. Compatible with whoever inserts into and deletes from
- * lockbench_table by the same rules.
+/* mysql-table: a row with a unique name, an owner and an end. INSERT takes the lock (error 1062: another client has
+ * it), DELETE of the client's own row frees the lock, and a sweeper deletes the rows of dead owners. This is the
+ * lock table of introductory articles, with a random token as the owner and with all times from the database's own
+ * clock. Compatible with every program that inserts into and deletes from lockbench_table by the same rules.
  *
- * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by
- * default each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as
- * the articles do.
+ * One round trip each. Waiters poll. The row of a dead owner stays until it is swept. By default each waiter sweeps,
+ * at most every 100 ms; sweep=nobody leaves that to a job of your own, as the articles do.
  *
- * An INSERT that finds the row takes a shared lock on it. When the row is deleted, two INSERTs that
- * waited for it both get that shared lock and both want to insert: a deadlock, and InnoDB ends one
- * of them with error 1213. That client has taken nothing: the outcome is "busy" here, and it asks
- * again. Counted on 10.11, 16 clients on one key without a hold: a victim for every ten grants; for
- * every eighty with sweep=nobody, since sweepers lock the row too. */
+ * An INSERT that finds the row takes a shared lock on it. When the row is deleted, two INSERTs that waited for it
+ * both get that shared lock and both want to insert: a deadlock, and InnoDB ends one of them with error 1213. That
+ * client has taken nothing: its outcome is "busy", and it tries again. Counted on 10.11, 16 clients on one key
+ * without a hold: a victim for every ten grants; for every eighty with sweep=nobody, since sweepers lock the row
+ * too. */
 #include "drivers/mariadb/maria_sql.h"
 
 static const struct sql_recipe recipe = {

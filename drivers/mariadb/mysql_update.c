@@ -1,10 +1,9 @@
-/* mysql-update: no lock at all: UPDATE ... SET version = LAST_INSERT_ID(version + 1). The database
- * locks the row for as long as the statement takes and computes from the row as it then is, so that
- * no update is lost and nobody is refused; LAST_INSERT_ID(expression) has the answer say what it
- * computed. Programs change a stock (SET stock = stock - 1 WHERE stock > 0), a counter or a balance
- * in this way. The limit of the version stands for the stock.
+/* mysql-update: no lock: UPDATE ... SET version = LAST_INSERT_ID(version + 1). The database locks the row while
+ * the statement runs, and computes with the row's present values, so no update is lost and no client is refused.
+ * LAST_INSERT_ID(expression) returns the computed value with the answer. Programs change a stock (SET stock =
+ * stock - 1 WHERE stock > 0), a counter or a balance in this way. The limit of the version stands for the stock.
  *
- * One round trip. It helps only where one statement can compute what is written. */
+ * One round trip. This is only for values that one statement can compute. */
 #include "drivers/mariadb/maria_sql.h"
 
 static const struct sql_recipe recipe = {

@@ -1,5 +1,5 @@
-/* pg_impl: what the files of the postgres backend share; the algorithms include pg_session.h
- * only. */
+/* pg_impl: the declarations that the files of the postgres backend share; the algorithms include only
+ * pg_session.h. */
 #ifndef DRIVERS_POSTGRES_PG_IMPL_H
 #define DRIVERS_POSTGRES_PG_IMPL_H
 

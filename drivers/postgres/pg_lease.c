@@ -1,12 +1,12 @@
-/* pg-lease: one row a key that stays, taken over when its time is up: INSERT … ON CONFLICT DO
- * UPDATE … WHERE expire_at <= now(), with a fence column that counts the grants. ShedLock's way
- * (with usingDbTime), and a token on top. Compatible with whoever updates lockbench_lease's rows by
- * the same rules.
+/* pg-lease: a row for each key, which stays; the next owner takes the row over when its end has passed: INSERT … ON
+ * CONFLICT DO UPDATE … WHERE expire_at <= now(). A fence column counts the grants. This is ShedLock's lock (with
+ * usingDbTime) with a token added. Compatible with every program that updates the rows of lockbench_lease by the same
+ * rules.
  *
  * One round trip each. Waits by polling; no sweeper is needed. Freeing sets the end to now;
- * renewing needs the owner and an end that is still to come. All times are the server's. A try that
- * fails locks the row for a moment all the same and writes the log: many waiters load the server,
- * and the holder's release waits. */
+ * renewing needs the owner and an end that is still to come. All times are the server's. Even a failed
+ * try locks the row for a moment and writes to the log, so many waiters load the server and delay the holder's
+ * release. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

@@ -1,11 +1,10 @@
-/* pg-optimistic: no lock at all: read a row with its version, write it back WHERE the version is
- * still that one; one changed row is success, none means that somebody was faster: read again.
- * JPA's @Version, Rails' lock_version. Compatible with whoever changes lockbench_version's rows by
- * the same rule.
+/* pg-optimistic: no lock. A client reads a row with its version, and writes the row WHERE the version is still
+ * the same. If no row was changed, another client was faster, and the client reads again. Used by JPA's @Version
+ * and Rails' lock_version. Compatible with every program that changes the rows of lockbench_version by the same
+ * rule.
  *
- * One round trip to read, one to write. Nobody waits, but the work of a client that came too late
- * is thrown away, so under contention retries are the cost. Safe whatever the pauses, since it is
- * the database that checks at the write. */
+ * One round trip to read, one to write. Nobody waits, but the work of a client that was too late is lost, so
+ * contention costs retries. Pauses do no harm, because the database checks the version at the write. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

@@ -1,4 +1,4 @@
-/* pg_sql: the port of drivers/sql_lock.h to PostgreSQL, and the words that its recipes share. */
+/* pg_sql: the port of drivers/sql_lock.h to PostgreSQL, and the parts of statements that its recipes share. */
 #ifndef DRIVERS_POSTGRES_PG_SQL_H
 #define DRIVERS_POSTGRES_PG_SQL_H
 
@@ -21,11 +21,11 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
 #define PG_MAKE(kind, name, more)                                                                  \
     "CREATE " kind " " name more "; COMMENT ON " kind " " name " IS '" LB_MADE_BY "'"
 
-/* The numbers of many keys: $3 of them, from $2 on. */
+/* The numbers of many keys: $3 numbers, from $2 on. */
 #define PG_NUMBERS "generate_series($2::bigint, $2::bigint + $3::bigint - 1) AS i"
 
-/* The rows of a table with a row for each key. more: its columns behind the name; values: what they
- * begin with; each with a comma before it, or "". */
+/* The statements for a table with a row for each key. more: the columns after the name; values: their first values;
+ * each begins with a comma, or is "". */
 #define PG_ROWS_OF(table, more, values)                                                            \
     [SQL_ADD] = {"INSERT INTO " table " (name" more ") VALUES ($1::text" values                    \
                  ") ON CONFLICT DO NOTHING",                                                       \

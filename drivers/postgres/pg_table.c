@@ -1,14 +1,13 @@
-/* pg-table: a row with a unique name, an owner and an end: INSERT takes the lock, DELETE of one's
- * own row frees it, and a sweeper deletes the rows of those who died: the lock table of the
- * introductory articles, with the owner a random token and every time taken by the database's own
- * clock. Compatible with whoever inserts into and deletes from lockbench_table by the same rules.
+/* pg-table: a row with a unique name, an owner and an end. INSERT takes the lock, DELETE of the client's own row
+ * frees the lock, and a sweeper deletes the rows of dead owners. This is the lock table of introductory articles,
+ * with a random token as the owner and with all times from the database's own clock. Compatible with every program
+ * that inserts into and deletes from lockbench_table by the same rules.
  *
- * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by
- * default each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as
- * the articles do; with sweep=one a sweeper beside the first client does it, in a session of its
- * own. A holder past its end is told that it has lost, even if nobody has swept yet. Dead rows pile
- * up for VACUUM. ON CONFLICT DO NOTHING avoids the error 23505, since an INSERT that fails leaves a
- * dead row and a line in the log. */
+ * One round trip each. Waiters poll. The row of a dead owner stays until it is swept. By default each waiter sweeps,
+ * at most every 100 ms; sweep=nobody leaves that to a job of your own, as the articles do; with sweep=one a sweeper
+ * beside the first client sweeps, in a session of its own. The release of a holder whose end has passed returns
+ * LB_LOST, even if its row was not swept yet. Deleted rows collect until VACUUM runs. ON CONFLICT DO NOTHING avoids
+ * the error 23505, because a failed INSERT leaves a dead row and a line in the log. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

@@ -1,10 +1,9 @@
-/* pg-update: no lock at all: UPDATE ... SET version = version + 1 ... RETURNING version. The
- * database locks the row for as long as the statement takes and computes from the row as it then
- * is, so that no update is lost and nobody is refused. Programs change a stock in this way (SET
- * stock = stock - 1 WHERE stock > 0), a counter or a balance. The limit of the version stands for
- * the stock: the server looks at the condition again when it has waited for another update.
+/* pg-update: no lock: UPDATE ... SET version = version + 1 ... RETURNING version. The database locks the row while
+ * the statement runs, and computes with the row's present values, so no update is lost and no client is refused.
+ * Programs change a stock (SET stock = stock - 1 WHERE stock > 0), a counter or a balance in this way. The limit of
+ * the version stands for the stock: after a wait for another update the server checks the condition again.
  *
- * One round trip. It helps only where one statement can compute what is written. */
+ * One round trip. This is only for values that one statement can compute. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

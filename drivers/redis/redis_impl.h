@@ -1,4 +1,4 @@
-/* redis_impl: what the files of the redis backend share; the algorithms include redis.h only. */
+/* redis_impl: the declarations that the files of the redis backend share; the algorithms include only redis.h. */
 #ifndef DRIVERS_REDIS_REDIS_IMPL_H
 #define DRIVERS_REDIS_REDIS_IMPL_H
 

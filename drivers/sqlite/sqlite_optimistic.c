@@ -1,6 +1,6 @@
-/* sqlite-optimistic: no lock at all: read a row with its version, write it back WHERE the version
- * is still that one; one changed row is success, none means that another client was faster: read
- * again. Compatible with programs that change lockbench_version's rows by the same rule.
+/* sqlite-optimistic: no lock. A client reads a row with its version, and writes the row WHERE the version is
+ * still the same. If no row was changed, another client was faster, and the client reads again. Compatible with
+ * every program that changes the rows of lockbench_version by the same rule.
  *
  * Readers do not wait for the writer (in WAL mode); writers come one at a time and flush. */
 #include "drivers/sqlite/sqlite_sql.h"

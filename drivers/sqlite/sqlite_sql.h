@@ -1,4 +1,4 @@
-/* sqlite_sql: the port of drivers/sql_lock.h to SQLite, and the words that its recipes share. */
+/* sqlite_sql: the port of drivers/sql_lock.h to SQLite. */
 #ifndef DRIVERS_SQLITE_SQLITE_SQL_H
 #define DRIVERS_SQLITE_SQLITE_SQL_H
 
