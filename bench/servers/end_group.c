@@ -1,5 +1,5 @@
-/* end_group: see end_group.h. It refuses to let a process end by itself: PostgreSQL's programs block
- * milder signals for a while, and go on making shared memory. */
+/* end_group: see end_group.h. It uses only SIGSTOP and SIGKILL: PostgreSQL's programs block other signals for
+ * a while, and meanwhile make more shared memory. */
 #include "bench/servers/end_group.h"
 
 #include <signal.h>
@@ -11,9 +11,9 @@
 
 #define STAND_NS LB_S_NS /* for SIGSTOP to act */
 
-/* Looks for the group's processes and those below them, which may lead groups of their own as
- * PostgreSQL's backends do. Those of the last look stay on the list: one that was being stopped may have
- * left the group meanwhile. Replaces *procs, which the caller frees; leaves it if /proc can't be read. */
+/* Finds the group's processes and their descendants, which may lead groups of their own, as PostgreSQL's
+ * backends do. The processes of the last look stay on the list, because a process may have left the group
+ * before it stopped. Replaces *procs, which the caller frees; leaves *procs if /proc can't be read. */
 static void look_again(pid_t group, struct proc **procs, int *count) {
     int member_count = 0, found = 0, root_count = 0;
     struct proc *members = proc_group(group, &member_count), *all = NULL;
@@ -33,7 +33,7 @@ static void look_again(pid_t group, struct proc **procs, int *count) {
     free(members);
 }
 
-/* Stops those that do not stand. Returns whether all stood. */
+/* Stops the processes that are not stopped yet. Returns whether all were already stopped. */
 static bool stop_procs(const struct proc *procs, int count) {
     bool stood = true;
     for (int i = 0; i < count; i++) {
@@ -56,5 +56,5 @@ void end_group(pid_t group, struct shm_list *shm) {
     shm_find(procs, count, shm);
     for (int i = 0; i < count; i++) kill(procs[i].pid, SIGKILL);
     free(procs);
-    kill(-group, SIGKILL); /* also where /proc can't be read */
+    kill(-group, SIGKILL); /* works even if /proc can't be read */
 }

@@ -1,4 +1,4 @@
-/* end_group: ends a process group and all that it started, without a trace. */
+/* end_group: kills a process group and all its descendants, and finds the shared memory that they leave. */
 #ifndef BENCH_SERVERS_END_GROUP_H
 #define BENCH_SERVERS_END_GROUP_H
 
@@ -6,9 +6,9 @@
 
 #include "bench/servers/shm.h"
 
-/* Stops the group and the processes below it, so that none of them makes anything any more, adds their
- * shared memory to the list, and kills them. The leader may have ended, but its pid must not be in use
- * by another process. Does not wait for their end. */
+/* Stops the group and its descendants, so that they can't make more processes or memory, adds their shared
+ * memory to the list, and kills them. The leader may have ended, but its pid must not be in use by another
+ * process. Does not wait for their end. */
 void end_group(pid_t group, struct shm_list *shm);
 
 #endif

@@ -48,7 +48,7 @@ static int find_program(const char *program, char *ret_path, size_t size, struct
     return 0;
 }
 
-/* Takes a name out of "redis-server, redis-cli": up to the comma, with what may follow the name, as a version. */
+/* Removes a name from a list such as "redis-server 7, redis-cli": the text from the name up to the comma. */
 static void take_out(char *list, const char *name) {
     char kept[256] = "";
     size_t used = 0;

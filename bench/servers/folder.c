@@ -1,5 +1,5 @@
-/* folder: see folder.h. It refuses to follow links: the folders belong to server accounts, and root
- * removes them. */
+/* folder: see folder.h. It never follows links, because the folders belong to server accounts and root may
+ * remove them. */
 #include "bench/servers/folder.h"
 
 #include <ctype.h>
@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path is written into the settings of every server, each with quoting rules of its own. */
+/* Accepts only characters that need no quoting: the path is written into the settings of every server, and each
+ * server has its own rules of quoting. */
 static bool can_stand_in_settings(const char *path) {
     for (const unsigned char *at = (const unsigned char *)path; *at; at++) {
         if (isspace(*at) || iscntrl(*at) || strchr("\"'\\", *at)) return false;
@@ -53,7 +54,7 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
     return result;
 }
 
-/* Of the folder that dir_fd refers to; closes dir_fd. -1 if it can't be read. */
+/* folder_bytes for the folder that dir_fd refers to; closes dir_fd. -1 if the folder can't be read. */
 static int64_t bytes_in(int dir_fd) {
     DIR *dir = fdopendir(dir_fd);
     int64_t sum = 0;

@@ -13,7 +13,7 @@ static int by_number(const void *left, const void *right) {
     return *(const int *)left - *(const int *)right;
 }
 
-/* Another process may wait for the end of a file that the program has open. */
+/* Closes all other descriptors: another process may wait for the end of a file that the program has open. */
 static void close_others(int *keep, int count) {
     int from = 3;
     qsort(keep, (size_t)count, sizeof *keep, by_number);
@@ -33,7 +33,7 @@ void helper_begin(const char *name, int *keep, int count) {
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < 3 && null >= 0; i++) dup2(null, i);
     close_others(keep, count);
-    /* otherwise the present folder could not be unmounted; a failure does no other harm */
+    /* so that the present folder can be unmounted; a failure does no other harm */
     if (chdir("/") != 0) {
     }
 }

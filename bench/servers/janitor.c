@@ -22,7 +22,8 @@
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
 
-#define PATIENCE_NS (30 * LB_S_NS) /* for killed processes to end, on a machine that stands still */
+#define PATIENCE_NS                                                                                \
+    (30 * LB_S_NS) /* limit of each wait; a busy machine may stand still for a while */
 
 /* Each verb that adds is followed by the verb that drops the same kind of item. */
 enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER, ADD_WORDS, DROP_WORDS, FINISH };
@@ -30,7 +31,7 @@ enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER, ADD_WORDS, D
 struct janitor_message {
     enum janitor_verb verb;
     pid_t group;
-    char path[512]; /* or words */
+    char path[512]; /* the folder's path, or the line to print */
 };
 
 static int janitor_fd = -1;
@@ -39,10 +40,10 @@ static bool keep_over_fork;
 
 /* --- in the janitor --- */
 
-/* What is to be cleaned up. */
+/* The registered groups, folders and lines. */
 static struct janitor_item {
     struct janitor_message added;
-    uint64_t start_ticks; /* of the group's leader; 0 = it had ended */
+    uint64_t start_ticks; /* when the group's leader started; 0 = the leader had already ended */
 } * items;
 static int item_count, item_room;
 
@@ -69,8 +70,8 @@ static void record_message(const struct janitor_message *message) {
     added.verb &= ~1u;
     int i = 0;
     while (i < item_count && !same_thing(&items[i].added, &added)) i++;
-    /* A group is told of twice, by its leader and by the leader's parent: the first message counts, because
-     * by the second the leader may have ended. */
+    /* A group is registered twice, by its leader and by the leader's parent. The first message counts, because
+     * the leader may have ended before the second one arrives. */
     if (message->verb == added.verb && i == item_count) add_item(message);
     if (message->verb != added.verb && i < item_count) items[i] = items[--item_count];
 }
@@ -81,7 +82,7 @@ static bool group_runs(const struct janitor_item *item) {
     pid_t group = item->added.group;
     uint64_t start_ticks = proc_start_ticks(group);
     if (start_ticks && start_ticks != item->start_ticks) return false;
-    /* In its first moment the leader is not in its group yet. */
+    /* A leader that was just forked is not in its group yet. */
     return (start_ticks && proc_runs(group)) || proc_group_runs(group);
 }
 
@@ -91,7 +92,7 @@ static bool any_runs(void) {
     return any;
 }
 
-/* Prints the registered lines, and closes standard error: somebody may wait for its end. */
+/* Prints the registered lines, and closes standard error, because a reader may wait for its end. */
 static void say_words(int fd) {
     for (int i = 0; i < item_count && fd >= 0; i++) {
         if (items[i].added.verb == ADD_WORDS) dprintf(fd, "%s\n", items[i].added.path);
@@ -121,8 +122,8 @@ static void janitor_main(int fd, pid_t program) {
     int keep[] = {fd, voice < 0 ? fd : voice};
     helper_begin("lockbench-janitor", keep, 2);
     struct janitor_message message;
-    /* A server that was stopped before it executed its program still has the socket; then only its
-     * new parent shows that this program has ended. */
+    /* A child that was stopped between fork and exec keeps the socket open after the program's death. So the
+     * janitor also looks regularly whether its own parent has changed. */
     struct timeval look = {.tv_usec = 200000};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
     bool asked = false;
@@ -134,8 +135,9 @@ static void janitor_main(int fd, pid_t program) {
         asked = message.verb == FINISH;
         if (!asked) record_message(&message);
     }
-    /* The socket of a program that dies is closed before its children lose their parent. At that moment
-     * Linux ends the stopped processes of their groups (SIGHUP), and nobody could list their memory. */
+    /* When a program dies, its socket closes before its children get a new parent. When they get one, Linux
+     * ends the stopped processes of their groups (SIGHUP). So the cleaning begins only after that: otherwise
+     * processes that were stopped to list their shared memory would end before it is listed. */
     for (int64_t until_ns = lb_now() + PATIENCE_NS;
          !asked && getppid() == program && lb_now() < until_ns;)
         lb_nap(LB_MS_NS);

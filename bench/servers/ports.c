@@ -1,5 +1,5 @@
-/* ports: see ports.h. It can't keep a port open for the server: most servers can't take over a
- * socket. */
+/* ports: see ports.h. A port can't be kept open until the server starts, because most servers can't take over
+ * a socket. */
 #include "bench/servers/ports.h"
 
 #include <arpa/inet.h>

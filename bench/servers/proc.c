@@ -1,4 +1,4 @@
-/* proc: see proc.h. It refuses to change or signal anything. */
+/* proc: see proc.h. It changes nothing and signals no process. */
 #include "bench/servers/proc.h"
 
 #include <ctype.h>
@@ -149,8 +149,8 @@ int64_t proc_number_of(const char *text, const char *name) {
     return -1;
 }
 
-/* The number of that name in a file of the process's folder; 0 of a process that has just ended, -1 = it
- * can't be read. */
+/* The number with this name in a file of /proc/PID; 0 if the process has just ended, -1 if the file can't be
+ * read. */
 static int64_t number_in(pid_t pid, const char *file, const char *name) {
     char path[64], text[4096];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
@@ -163,8 +163,8 @@ static int64_t number_in(pid_t pid, const char *file, const char *name) {
     return proc_number_of(text, name);
 }
 
-/* The sum of such numbers over the trees below roots; -1 = one of them can't be read. with_ended: also of
- * processes that ended and were not reaped. */
+/* The sum of such numbers over the trees below roots; -1 if one of them can't be read. with_ended: includes
+ * processes that have ended but were not reaped. */
 static int64_t sum_of(const pid_t *roots, int count, bool with_ended, const char *file,
                       const char *name) {
     int found = 0;
@@ -259,7 +259,7 @@ static int find_listeners(int port, uint64_t *inodes, unsigned *users, int max) 
     return found;
 }
 
-/* Whether pid has the socket open: 1 = yes, 0 = no, -1 = we may not look at its files. */
+/* Whether pid has the socket open: 1 = yes, 0 = no, -1 = this program may not see its files. */
 static int has_socket(pid_t pid, uint64_t inode) {
     char path[64], wanted[64];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);

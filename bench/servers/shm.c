@@ -1,5 +1,5 @@
-/* shm: see shm.h. It refuses to touch a segment that is attached, and any file that PostgreSQL did
- * not name. */
+/* shm: see shm.h. It never removes a segment that is attached, or a file whose name is not one of
+ * PostgreSQL's. */
 #include "bench/servers/shm.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include "bench/base/clock.h"
 
 #define OBJECTS "/dev/shm/PostgreSQL."
-#define DETACH_NS (10 * LB_S_NS) /* until killed processes have ended, on a busy machine */
+#define DETACH_NS (10 * LB_S_NS) /* limit of the wait for the end of killed processes */
 
 static void add_item(struct shm_list *list, const struct shm_item *item) {
     for (int i = 0; i < list->count; i++) {
@@ -61,7 +61,7 @@ static void add_mapped(pid_t pid, struct shm_list *list) {
     fclose(maps);
 }
 
-/* Between its making and its mapping an object is a file that the process has open. */
+/* Adds the objects that the process has open as files: an object that was made but not mapped yet. */
 static void add_open(pid_t pid, struct shm_list *list) {
     char path[320], target[320];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
@@ -77,8 +77,8 @@ static void add_open(pid_t pid, struct shm_list *list) {
 
 void shm_find(const struct proc *procs, int count, struct shm_list *list) {
     add_segments(procs, count, list);
-    /* Only the process that has an object open shows whose the object is. Where /proc does not show
-     * this (a process of another account, seen without root's rights), the object is left. */
+    /* The owner of an object is known only by the process that has it open. If /proc does not show this (for a
+     * process of another account, without root's rights), the object is left. */
     for (int i = 0; i < count; i++) {
         add_mapped(procs[i].pid, list);
         add_open(procs[i].pid, list);

@@ -1,4 +1,4 @@
-/* spawn: see spawn.h. It runs nothing as root that names another account. */
+/* spawn: see spawn.h. If a script names an account, its servers and actions never run as root; only `info` does. */
 #define _GNU_SOURCE
 #include "bench/servers/spawn.h"
 
@@ -27,7 +27,7 @@
 #include "bench/servers/vars.h"
 
 #define TEXT_MAX 65536
-#define GONE_NS (10 * LB_S_NS) /* for killed processes to be gone */
+#define GONE_NS (10 * LB_S_NS) /* limit of the wait for the end of killed processes */
 
 int account_find(const char *name, struct account *ret_account, struct lb_err *err) {
     struct account account = {0};
@@ -50,9 +50,9 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
     return 0;
 }
 
-/* The environment of all scripts: the user's PATH plus the folders where Debian keeps servers, and
- * variables that a JVM or a library in an unusual place needs, or the tests. What may be long comes
- * last, so that the script's own variables have room. */
+/* Makes the environment of a script: the user's PATH and the folders where Debian installs servers; the
+ * variables for a JVM or a library in an unusual place; and a variable of the tests. The variables that may
+ * be long come last, so that the script's own variables always have room. */
 static void fill_environment(struct vars *env, const char *dir, const char *const *more) {
     static const char *const passed_on[] = {"LB_POSTGRES_LOGIN", "JAVA_HOME", "LD_LIBRARY_PATH"};
     const char *path = getenv("PATH");
@@ -180,8 +180,8 @@ static void write_error(const char *what) {
     (void)!write(2, "\n", 1);
 }
 
-/* A tool that asks for a password must fail, and not be stopped for reading a terminal that it does
- * not own. */
+/* Detaches the process from the terminal. Otherwise a tool that asks for a password would be stopped, because
+ * its group may not read the terminal; without a terminal the tool fails. */
 static void leave_terminal(void) {
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0) return;
@@ -189,13 +189,13 @@ static void leave_terminal(void) {
     close(terminal);
 }
 
-/* The child: takes the account and the environment that the script expects, in a process group of
- * its own that the janitor knows. Exits if it can't. */
+/* Runs in the child: makes a process group that the janitor knows, changes to the account, and sets the limits
+ * and the folder that the script expects. Exits on failure. */
 static void enter_child(const struct spawn *spawn, pid_t parent) {
     /* Ctrl-C at the terminal must reach lockbench alone, so the group is separate. But there is no
-     * separate session: where Linux schedules by sessions (autogroups), busy clients in one session
-     * kept a server in another one off its processor for up to 12 s at a time (6.18, two
-     * processors), and 0.05 to 0.5 s in the same session. */
+     * separate session, because Linux may schedule by sessions (autogroups): with busy clients in one
+     * session, a server in another session got no processor for up to 12 s at a time (Linux 6.18, two
+     * processors); in the same session for 0.05 to 0.5 s. */
     setpgid(0, 0);
     leave_terminal();
     janitor_group(JANITOR_ADD, getpid());
@@ -208,11 +208,11 @@ static void enter_child(const struct spawn *spawn, pid_t parent) {
     /* After the change of account, which clears this setting. The parent may already have ended. */
     prctl(PR_SET_PDEATHSIG, spawn->stop_signal);
     if (getppid() != parent) _exit(127);
-    /* Linux's default: ours may be finer, but the server's must not be */
+    /* Linux's default: lockbench may use a finer one, but the server must run as it normally does */
     prctl(PR_SET_TIMERSLACK, 50000UL);
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max; /* room for its clients */
+        files.rlim_cur = files.rlim_max; /* enough descriptors for all clients */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     umask(077);
@@ -299,11 +299,11 @@ char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t l
         pid = fork_script(spawn, &start, pipe_fds[1], words, err);
     if (pipe_fds[1] >= 0) close(pipe_fds[1]);
     if (pid > 0) {
-        /* Its output ends only when every process that it started, and that could still print, has
+        /* The output ends only when every process that the script started, and that can still print, has
          * ended. */
         int64_t until_ns = lb_now() + limit_ns;
         failed = read_text(pipe_fds[0], text, until_ns, err) != 0;
-        siginfo_t ended = {0}; /* it may have closed its output and still run */
+        siginfo_t ended = {0}; /* the script may have closed its output and still run */
         while (!failed && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
                !ended.si_pid) {
             if (lb_now() >= until_ns) failed = err_set(err, LB_EXIT_MACHINE, "did not end");

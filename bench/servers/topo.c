@@ -1,4 +1,4 @@
-/* topo: see topo.h. It speaks no server's protocol: the drivers do, and the caller asks them. */
+/* topo: see topo.h. It speaks no server's protocol: the caller asks the drivers whether the servers answer. */
 #include "bench/servers/topo.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@
 #include "bench/servers/topo_fsyncs.h"
 #include "bench/servers/topo_node.h"
 
-#define STARTS_MAX 5          /* starts on new ports while ports are taken */
-#define KILL_NS (2 * LB_S_NS) /* for SIGKILL to act */
+#define STARTS_MAX 5          /* the most starts on new ports, if ports were taken */
+#define KILL_NS (2 * LB_S_NS) /* limit of the wait after SIGKILL */
 
 /* --- starting --- */
 
@@ -37,7 +37,8 @@ static int start_all(struct topo *topo, struct lb_err *err) {
     for (int n = 0; n < info->nodes; n++) {
         struct node *node = &topo->nodes[n];
         snprintf(node->dir, sizeof node->dir, "%s/%d", topo->dir, n);
-        unlink(server_log_path(node->dir, log_path)); /* of a start on other ports */
+        unlink(
+            server_log_path(node->dir, log_path)); /* the log of an earlier start on other ports */
         if (topo_make_folder(topo, node->dir, err) != 0 || topo_start_node(topo, n, err) != 0)
             return -1;
     }
@@ -104,7 +105,7 @@ int topo_check(struct topo *topo, struct lb_err *err) {
         if (topo_node_runs(&topo->nodes[n]) || topo->nodes[n].killed) continue;
         char name[128], how[64], words[320] = "";
         int status = topo->nodes[n].status;
-        /* Its log knows nothing of it. */
+        /* After SIGKILL the server's log does not say why the server ended. */
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
             snprintf(words, sizeof words, "somebody killed it, or memory ran out (see dmesg)");
         else
@@ -130,8 +131,8 @@ static void wait_for_end(struct topo *topo, int64_t limit_ns) {
         lb_nap(ms * LB_MS_NS);
 }
 
-/* Processes that a node had started were killed with it; until they are gone they may still
- * write. */
+/* Waits until the processes that the nodes had started have ended: they were killed, but until then they may
+ * still write. */
 static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
     int64_t until_ns = lb_now() + limit_ns;
     for (int n = 0; n < topo->info.nodes; n++) {

@@ -82,7 +82,7 @@ const struct topo_info *topo_about(const struct topo *topo);
  * their password, for children started from now on; for memcached, which has no such program, MEMCACHED_SECRET, for
  * scripts. NULL: nothing. To be called before there are other threads. */
 void topo_login(const struct topo *topo);
-/* The durability that it runs with, in words. */
+/* The durability with which the servers run, in words. */
 const char *topo_durability(const struct topo *topo);
 /* Where to connect; owned by topo, changed by topo_ready's retries. */
 int topo_url_count(const struct topo *topo);

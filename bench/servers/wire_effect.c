@@ -1,5 +1,5 @@
-/* wire_effect: which faults apply to a connection, what they do to its bytes, and the evidence that
- * they acted. It closes no connection: it says which have to end. */
+/* wire_effect: decides which faults apply to a connection, changes the connection's bytes accordingly, and
+ * counts the effects. It closes no connection, but marks those that have to end. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -163,7 +163,7 @@ size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t le
         if (!(link->matched & (1U << i)) || proxy->slots[i].fault.kind != WIRE_MIDWAY) continue;
         size_t pass = pass_midway(proxy, link, i, len);
         if (link->mute & (1U << i)) {
-            /* Not by apply_and_discard, as in wire_fault.c: the held bytes still pass. */
+            /* Unlike apply_and_discard in wire_fault.c, this keeps the held bytes, which still pass. */
             link->flow[1].swallows |= 1U << i;
             atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, len - pass);
             atomic_fetch_add(&proxy->shared->signs[i].bytes, len - pass);

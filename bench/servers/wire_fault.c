@@ -39,8 +39,8 @@ static void apply_and_discard(struct proxy *proxy, struct link *link) {
     }
 }
 
-/* Ends, or silences, the connections that a fault has hit while another one was pumped. Whether
- * there were any. */
+/* Ends, or silences, the connections that a fault has hit while another connection was pumped. Returns
+ * whether there were any. */
 static bool settle_struck(struct proxy *proxy) {
     if (!proxy->struck) return false;
     proxy->struck = false;

@@ -1,6 +1,6 @@
-/* wire_frame: finds where a message ends, in protocols that say so at its beginning: RESP (Redis),
- * PostgreSQL's answers, and four bytes of length (ZooKeeper). It does not guess: a chunk that is
- * not a whole number of messages has none. */
+/* wire_frame: finds the ends of messages, in protocols whose messages begin with their length: RESP (Redis),
+ * PostgreSQL's answers, and four bytes of length (ZooKeeper). It does not guess: if a chunk is not a whole
+ * number of messages, no message is found. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -23,8 +23,8 @@ static int64_t number_in(const char *data, size_t at, size_t end) {
     return value;
 }
 
-/* The end of the RESP value at `at`; 0 = it is no value, or incomplete. Nested values are counted
- * down instead of recursion. */
+/* The end of the RESP value at `at`; 0 = there is no value, or it is incomplete. Nested values are counted
+ * instead of using recursion. */
 static size_t resp_end(const char *data, size_t len, size_t at) {
     int64_t values = 1;
     while (values > 0) {

@@ -49,7 +49,7 @@ struct wire_shared {
 
 #define WIRE_BACKLOG 4096
 #define BUFFER_BYTES ((size_t)65536)
-/* for one direction of one connection; beyond this nothing more is read */
+/* the most bytes held for one direction of a connection; then nothing more is read */
 #define HELD_MAX ((size_t)262144)
 
 /* The kind of object that an epoll event points to; the first member of each object. */
@@ -59,7 +59,7 @@ struct side {
     enum watched watched;
     int fd; /* -1 = not connected */
     bool readable, writable;
-    bool hung_up; /* the other side has closed: after a short read there may still be more */
+    bool hung_up; /* the other side has closed; more bytes may follow a short read */
     struct link *link;
 };
 
@@ -79,8 +79,8 @@ struct flow {
     size_t held_bytes; /* including the overhead of each chunk */
     int64_t free_ns;   /* when the rate allows the next byte */
     bool over;         /* the source has closed */
-    bool ended;        /* ... and this was passed on to the destination */
-    bool sink;         /* the destination is gone */
+    bool ended;        /* the source's end was passed on to the destination */
+    bool sink;         /* the destination is gone: bytes are discarded */
     /* The active faults of each kind: bit i = slot i. */
     uint32_t delays, rates, swallows, stalls;
     uint64_t rate; /* the smallest of the active rates */
@@ -98,7 +98,7 @@ struct link {
     enum ending ending;             /* how to end, once the held answers were sent */
     bool broken;                    /* a side was reset, or can't be reached */
     bool lossy;                     /* it lost bytes, so it can't continue after the fault */
-    bool struck;                    /* hit while another connection was pumped: see faults_pump */
+    bool struck;                    /* a fault hit it while another was pumped: see faults_pump */
     bool dead, again;
     struct link *next, *previous, *next_dead, *next_again;
 };
@@ -119,7 +119,7 @@ struct slot {
     struct lb_rng rng;
     uint64_t left; /* WIRE_MIDWAY with `together`: bytes that still pass */
     uint64_t seen; /* WIRE_DROP: messages so far that contained `holding` */
-    bool full;     /* it is complete, or has hit all connections */
+    bool full;     /* the fault has done all that it should, or has hit all its connections */
 };
 
 struct proxy {
@@ -132,7 +132,7 @@ struct proxy {
     struct slot slots[WIRE_FAULTS_MAX];
     struct link *links, *dead, *agains;
     size_t link_count;
-    bool struck; /* some link may be; new connections may have to be refused */
+    bool struck; /* some link may be struck; new connections may have to be refused */
     struct heap heap;
     int64_t timer_ns; /* when timer_fd fires; 0 = not set */
     char *buffer;

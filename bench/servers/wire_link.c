@@ -157,7 +157,7 @@ void links_bury(struct proxy *proxy) {
 
 /* --- sending --- */
 
-/* The destination is gone. What it had sent before, and its end, can still be read. */
+/* Handles a destination that is gone. The bytes that it sent before, and its end, can still be read. */
 static void lose_destination(struct proxy *proxy, struct link *link, int way) {
     const struct flow *back = &link->flow[!way];
     link->broken = true;
@@ -242,8 +242,8 @@ static void hold_bytes(struct proxy *proxy, struct link *link, int way, const ch
     flow->held_bytes += len + sizeof *chunk;
 }
 
-/* When a chunk that arrives now may be forwarded; 0 = at once. It also waits for earlier ones,
- * which keeps the order. */
+/* The time at which a chunk that arrives now may be forwarded; 0 = at once. Never before that of an earlier
+ * chunk, so that the order is kept. */
 static int64_t due_of(struct proxy *proxy, const struct flow *flow, size_t len) {
     int64_t due_ns = lb_now();
     if (!flow->delays) return 0;

@@ -32,7 +32,7 @@ static void obey_order(struct proxy *proxy) {
     }
 }
 
-/* No file descriptor is left: new connections are closed, or they would be reported for ever. */
+/* Closes new connections when no file descriptor is left. Otherwise epoll would report them again and again. */
 static void turn_away(struct proxy *proxy, const struct listener *listener) {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     close(proxy->spare_fd);
@@ -109,7 +109,7 @@ static bool watch_in(struct proxy *proxy, int fd, enum watched *watched) {
 static bool set_up(struct proxy *proxy) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max; /* two for each connection */
+        files.rlim_cur = files.rlim_max; /* each connection needs two descriptors */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     proxy->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
