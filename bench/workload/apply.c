@@ -1,5 +1,4 @@
-/* apply: puts one setting where it belongs: into the plan, or into the options of a lock or
- * backend. */
+/* apply: stores one setting in the plan, or in the options of a lock or backend. */
 #include <string.h>
 
 #include "bench/base/nearest.h"
@@ -53,8 +52,8 @@ int draft_defaults(struct draft *draft, struct lb_err *err) {
     return options_of_all(draft, err);
 }
 
-/* Where a setting belongs: the tables that may have its key, and the structs that they fill. Locks
- * and backends may share a name ("sim"): their keys then share the section. */
+/* The tables that may contain the keys of a section, and the structs that these tables fill. There are two
+ * tables if a lock and a backend have the same name ("sim"): the section then has the keys of both. */
 struct target {
     struct {
         const struct lb_option *table;
@@ -94,8 +93,8 @@ static struct target find_target(const struct draft *draft, const char *name) {
     return target;
 }
 
-/* The error for a key that its section does not have. It names the section that has the key, and the
- * nearest key of its own. */
+/* Fills err for a key that its section does not have. The error names another section that has the key, or the
+ * nearest key of this section, or both. */
 static int unknown_key(const struct setting *setting, const struct target *target,
                        const char *place, struct lb_err *err) {
     struct nearest nearest;
@@ -135,7 +134,7 @@ static int unknown_section(const struct setting *setting, const char *place, str
 int draft_apply(struct draft *draft, const struct setting *setting, struct lb_err *err) {
     char place[256];
     setting_place(setting, place, sizeof place);
-    /* run.json has every value, and is UTF-8. */
+    /* run.json contains every value, and must be UTF-8. */
     json_t *probe = json_string(setting->value);
     if (!probe) return err_set(err, LB_EXIT_USAGE, "%s: the value is not UTF-8 text", place);
     json_decref(probe);
@@ -147,7 +146,7 @@ int draft_apply(struct draft *draft, const struct setting *setting, struct lb_er
                               err);
     }
     if (target.count == 0) return unknown_section(setting, place, err);
-    /* A driver that was built without its library may lack its options, too. The plan leaves its
-     * locks out, so a workload that sets these options still runs. */
+    /* A driver that was built without its library may have no option tables. The plan leaves its locks out, so
+     * a workload that sets such options can still run. */
     return target.missing ? 0 : unknown_key(setting, &target, place, err);
 }

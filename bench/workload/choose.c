@@ -1,5 +1,5 @@
-/* choose: which locks a plan runs: those that were named, or all (of a backend, of a primitive)
- * that can run here. */
+/* choose: chooses the locks that a plan runs: the named ones, and those of a group (all, a backend, a
+ * primitive) that can run here. */
 #include <string.h>
 
 #include "bench/option/text.h"
@@ -13,7 +13,7 @@ struct obstacle {
     const char *reason, *install;
 };
 
-/* Why this plan does not suit a latch, whose clients wait for each other in rounds; or NULL. */
+/* The reason why a latch can't run this plan, or NULL. The clients of a latch wait for each other in rounds. */
 static const char *latch_obstacle(const struct plan *plan) {
     int most = 0;
     for (int i = 0; i < plan->clients_count; i++)
@@ -27,7 +27,7 @@ static const char *latch_obstacle(const struct plan *plan) {
     return NULL;
 }
 
-/* The ability that the plan needs and the lock does not have, as an error text; or NULL. */
+/* The error text for an ability that the plan needs and the lock does not have, or NULL. */
 static const char *missing_ability(const struct plan *plan, const struct lb_lock *lock) {
     bool shared = false;
     for (int i = 0; i < plan->readers_count; i++) shared |= plan->readers[i] > 0;
@@ -103,8 +103,8 @@ static int skip_lock(struct plan *plan, const struct lb_lock *lock, const struct
     return err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
-/* Adds a control that "all" has brought and that needs more than contention to be exposed: only with
- * run.controls = exposed, and with a plan of its own. */
+/* Adds a control that "all" includes and that shows its mistake only in a workload of its own. Adds it only with
+ * run.controls = exposed, and with a plan made from that workload. */
 static int add_control(struct draft *draft, const struct lb_lock *lock,
                        const struct plan_wish *wish, struct lb_err *err) {
     struct plan *plan = draft->plan;
@@ -141,7 +141,7 @@ static int add_control(struct draft *draft, const struct lb_lock *lock,
     return 0;
 }
 
-/* The option without which the lock can do nothing, if it has no value; else NULL. */
+/* The name of the option that the lock needs, if the option has no value; otherwise NULL. */
 static const char *needed_option(const struct lb_lock *lock, const void *options) {
     const char *dot = lock->needs ? strchr(lock->needs, '.') : NULL;
     const struct lb_option *option = dot ? options_find(lock->algorithm->options, dot + 1) : NULL;
@@ -194,7 +194,7 @@ static int add_from_group(struct draft *draft, int index, const struct plan_wish
                      : add_lock(draft, index, false, wish, err);
 }
 
-/* Adds what a word means: a lock, a lock with a "?" behind it (only if it can run here), or a
+/* Adds the lock or the locks of a word: a lock, a lock followed by "?" (only if it can run here), or a
  * group. */
 static int add_word(struct draft *draft, char *word, const struct plan_wish *wish,
                     struct lb_err *err) {

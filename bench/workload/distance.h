@@ -12,8 +12,8 @@
 extern const struct lb_option_type type_distances;
 extern const struct lb_option_type type_distance; /* struct distance: one of these */
 
-/* Writes the index-th distance at which the plan's stages reach their servers. Embedded locks have one, which is
- * zero. False: there are not so many. */
+/* Writes the index-th distance between clients and servers in the plan's stages. Embedded locks have one distance,
+ * which is zero. False: there is no such distance. */
 bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret);
 
 bool distance_same(const struct distance *a, const struct distance *b);

@@ -8,7 +8,7 @@
 struct draft {
     struct plan *plan;
     struct arena *arena;
-    /* first those of the file, then those of the command line: the last one of a key is used */
+    /* the settings of the file, then those of the command line: of each key the last one is used */
     struct settings settings;
     void **lock_options; /* one for each lock of the registry, in its order */
     void **backend_options;

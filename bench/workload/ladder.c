@@ -28,7 +28,7 @@ static int add_step(struct ladder *ladder, int64_t step, struct lb_err *err) {
     return 0;
 }
 
-/* "1..64 x2" or "10..50 +10"; dots is where its ".." stands. */
+/* Reads "1..64 x2" or "10..50 +10". dots: the position of "..". */
 static int add_range(struct ladder *ladder, const char *text, const char *dots,
                      struct lb_err *err) {
     char low_word[24], high_word[24];
@@ -104,7 +104,7 @@ static int read_ladder(const struct lb_option *option, const char *text, void *v
     return 0;
 }
 
-/* "1, 2, 4": every step written out. */
+/* Writes every step: "1, 2, 4". */
 static void format_ladder(const struct lb_option *option, const void *values, char *text,
                           size_t size) {
     const int *steps = option_in(option, values);

@@ -12,15 +12,17 @@ extern const struct lb_option_type type_leases;
  * 0, or -1 with err. */
 int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err);
 
-/* The plan of the stages with the index-th lease: the plan itself, but for that lease. NULL: it has no more. */
+/* The plan of the stages with the index-th lease; it differs from the plan only in the lease. NULL: there is no such
+ * lease. */
 const struct plan *leases_plan(const struct plan *plan, int index);
 
-/* The plan of the stages with this lease; NULL: it has no such lease. */
+/* The plan of the stages with this lease; NULL: the plan has no such lease. */
 const struct plan *leases_find(const struct plan *plan, int64_t lease_ns);
 
 int64_t leases_shortest_ns(const struct plan *plan);
 
-/* Whether stages of this lock differ in their lease (or session): the plan has several, and the lock has one. */
+/* Whether the stages of this lock differ in their lease or session: the plan has several leases, and the lock uses
+ * one. */
 bool leases_differ(const struct plan *plan, const struct lb_lock *lock);
 
 #endif

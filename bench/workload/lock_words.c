@@ -6,7 +6,7 @@
 #include "bench/base/nearest.h"
 #include "drivers/registry.h"
 
-/* The words that mean several locks, beside the names of backends and primitives. */
+/* The names of groups that are not names of backends or primitives. */
 static const char *const groups[] = {"all", "one-of-each", "controls", NULL};
 
 /* The first lock of each backend; and the controls that any contention exposes, so that a run shows
@@ -68,7 +68,7 @@ int lock_name_unknown(const char *name, struct lb_err *err) {
 }
 
 int lock_word_none(const char *word, struct lb_err *err) {
-    /* The primitive of a lock that was left out of the build is not known. */
+    /* For a lock that was left out of the build the primitive is not known. */
     const struct lb_backend *left_out = registry_left_out();
     if (left_out) {
         return err_set(err, LB_EXIT_MACHINE, "there is no lock of '%.60s' here: %s; install: %s",

@@ -1,5 +1,5 @@
-/* lock_words: what the words of --lock mean: the name of a lock, or of a group of locks: a backend,
- * a primitive, "all", "one-of-each", "controls". */
+/* lock_words: the words of --lock. A word is the name of a lock or of a group of locks: a backend, a
+ * primitive, "all", "one-of-each", "controls". */
 #ifndef BENCH_WORKLOAD_LOCK_WORDS_H
 #define BENCH_WORKLOAD_LOCK_WORDS_H
 
@@ -22,10 +22,10 @@ bool lock_word_means(const char *word, const struct lb_lock *lock);
  * lacks a client library, else LB_EXIT_USAGE. Always -1. */
 int lock_word_none(const char *word, struct lb_err *err);
 
-/* 0 if the word means any lock; -1 with err (LB_EXIT_USAGE) and the nearest name. */
+/* Checks that the word means at least one lock. 0; or -1 with err (LB_EXIT_USAGE), which has the nearest name. */
 int lock_word_check(const char *word, struct lb_err *err);
 
-/* Fills err: there is no such name; and the nearest. Always -1. */
+/* Fills err: there is no such name; err also has the nearest name. Returns -1. */
 int lock_word_unknown(const char *word, struct lb_err *err);
 
 /* The same where only the name of a lock is allowed. */

@@ -1,9 +1,9 @@
-/* plan: what a run will do. A workload is what a file and --set say; a plan is that workload with
- * every default filled in and checked. A plan does not change once made and can be printed; the
- * same plan and seed give the same schedule. (`lockbench plan`, the capacity planner, is another
- * thing: report/planner.)
+/* plan: the complete description of a run. A workload is the settings of a file and of --set; a plan is a
+ * workload that was checked and in which all defaults are filled in. A finished plan does not change, and can
+ * be printed; the same plan and seed give the same schedule. (The command `lockbench plan` is something else,
+ * the capacity planner: report/planner.)
  *
- * It knows the tables of locks and options, but starts nothing and asks no server. */
+ * This module uses the tables of locks and options, but starts nothing and asks no server. */
 #ifndef BENCH_WORKLOAD_PLAN_H
 #define BENCH_WORKLOAD_PLAN_H
 
@@ -65,7 +65,7 @@ struct key_names {
 /* Whether the load generator is measured without a lock before the run and after it. */
 enum run_canary { CANARY_AUTO, CANARY_YES, CANARY_NO };
 
-/* In which order clients take several keys; opposite: every second client the other way round. */
+/* The order in which clients take several keys; opposite: every second client takes them in reverse order. */
 enum key_order { KEY_ORDER_SAME, KEY_ORDER_OPPOSITE };
 
 enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
@@ -77,7 +77,7 @@ enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
 /* The place of the guarded store that holders write to. */
 enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
 
-/* How a server at --url is asked for keys that were left there: by the names of the stage's keys only, or by a scan. */
+/* The way to find keys that were left on a server at --url: only by the names of the stage's keys, or by a scan. */
 enum check_residue { RESIDUE_NAMES, RESIDUE_SCAN };
 
 #define PLAN_FAULTS_MAX 8
@@ -85,7 +85,7 @@ enum check_residue { RESIDUE_NAMES, RESIDUE_SCAN };
 /* The actions on clients, servers and connections during the load: "[fault]", "[fault.2]", ... */
 enum injection {
     INJECT_NONE,
-    /* On a client's worker process, and so on all clients in it. */
+    /* On the worker process of a client; so they hit all clients of that process. */
     INJECT_PAUSE, /* SIGSTOP, after .for_ns SIGCONT */
     INJECT_KILL,  /* SIGKILL */
     /* Renewals are held back for .for_ns: those of one client, of all clients that share its session if sessions are
@@ -208,8 +208,8 @@ struct plan {
     int64_t tick_ns;
     uint64_t seed;
     int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE; see plan_session_clients */
-    bool may_share;          /* locks without it run all the same, with a session for each client */
-    bool churn; /* each attempt has a session of its own: connect, acquire, release, close */
+    bool may_share; /* locks without LB_CAP_SHARE run too, with a session for each client */
+    bool churn;     /* each attempt has a session of its own: connect, acquire, release, close */
 
     /* per cent of the attempts that are shared, one stage for each; {0} = none */
     int readers[PLAN_LADDER_MAX];
@@ -292,9 +292,9 @@ struct plan_wish {
     /* --slo: promises beside those of the workload */
     const char *const *promises;
     int promise_count;
-    /* Returns why a lock can't run here on this topology (NULL = embedded) with the servers that the
-     * plan asks for (for example a missing one), or NULL if it can. The caller provides it, since a plan asks
-     * no server; may be NULL. ret_install: what to install, or NULL. Both texts are copied. */
+    /* Returns the reason why a lock can't run here on this topology (NULL = embedded) with the servers that the plan
+     * asks for; NULL if it can. For example a program is not installed. The caller provides this function, because
+     * this module asks no server; may be NULL. ret_install: what to install, or NULL. Both texts are copied. */
     const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
                            const struct plan *plan, const char **ret_install);
     void *why_not_context;

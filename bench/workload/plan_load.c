@@ -43,7 +43,7 @@ static int refuse_without_section(const char *text, struct lb_err *err) {
     return err_set(err, LB_EXIT_USAGE, "--set %.80s: write --set SECTION.KEY=VALUE", text);
 }
 
-/* "SECTION.KEY=VALUE" into its three parts. */
+/* Splits "SECTION.KEY=VALUE" into its three parts. */
 static int read_set(const char *text, struct arena *arena, struct setting *ret,
                     struct lb_err *err) {
     const char *equals = strchr(text, '=');
@@ -56,7 +56,8 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
         text_trim(equals + 1, strlen(equals + 1), value, sizeof value)) {
         return err_set(err, LB_EXIT_USAGE, "--set %.80s...: too long", text);
     }
-    /* A workload file could not have such a value, and a printed plan must be readable again. */
+    /* Refuses a value that a workload file can't contain, because a printed plan must be readable as a workload
+     * file. */
     if (strpbrk(value, "\n\r") || *value == ';' || *value == '#' || strstr(value, " ;") ||
         strstr(value, " #") || strstr(value, "\t;") || strstr(value, "\t#")) {
         return err_set(err, LB_EXIT_USAGE,
@@ -71,11 +72,11 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
     return 0;
 }
 
-/* Puts the promises of the command line behind those of the workload. */
+/* Appends the promises of the command line to those of the workload. */
 static int add_promises(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
     struct threshold all[THRESHOLDS_MAX];
     for (int i = 0; i < wish->promise_count; i++) {
-        /* a script whose variable is not set would pass with every figure */
+        /* otherwise a script whose variable is not set would pass with any figure */
         if (!*wish->promises[i])
             return err_set(err, LB_EXIT_USAGE, "--slo: is empty: leave it out, or name a promise");
         const char *before = draft->plan->promises, *promise = wish->promises[i];

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Other random numbers than those of the clients with the same seed. */
+/* Added to the seed, so that the schedule draws other random numbers than the clients. */
 #define STREAM (UINT64_C(1) << 40)
 
 /* The taken-th arrival of this share, by its number among all arrivals: no sum, so no drift. A

@@ -1,8 +1,8 @@
 /* schedule: when the operations of an open-loop run are due.
  *
- * Moments are counted from the start and never from the previous completion, so that a late client
- * does not slow the schedule and nothing drifts. Nothing is dated back and nothing catches up at a
- * higher rate. One thread uses one schedule. Clients 0 .. total-1 share the plan's rate; a schedule
+ * Due times are counted from the start, never from the previous completion, so a late client does not slow the
+ * schedule down. A schedule does not change a due time later, and does not raise its rate to catch up. One thread
+ * uses one schedule. Clients 0 .. total-1 share the plan's rate; a schedule
  * may stand for one of them or for a run of neighbours (the clients of one thread). All schedules
  * of a run together are the plan's arrival process exactly: a constant one takes turns between
  * them, a Poisson one is split at random. */

@@ -19,7 +19,7 @@ struct building {
     int order[SHUFFLED_MAX]; /* numbers of the plan's locks, in the current repeat */
 };
 
-/* A latch with one client would wait for itself. */
+/* Leaves out a latch with one client, which would wait for itself. */
 static bool makes_sense(const struct lb_lock *lock, int clients) {
     return lock->primitive != LB_LATCH || clients >= 2;
 }
@@ -58,7 +58,7 @@ static void add_loads(struct building *building, const struct plan *plan,
     }
 }
 
-/* A lock without a lease runs once, however many leases the plan has. */
+/* A lock without a lease runs only once, even if the plan has several leases. */
 static void add_lock(struct building *building, const struct plan_lock *lock,
                      const struct site *site, int repeat) {
     const struct plan *plan = lock->plan ? lock->plan : building->plan, *at;

@@ -52,7 +52,7 @@ int sweep_rungs(const struct plan *plan, int repeat, struct rung rungs[SWEEP_RUN
         for (int i = 0; i < count / 2; i++) swap_rungs(&rungs[i], &rungs[count - 1 - i]);
         up = 0;
     }
-    /* The highest rung is measured once: the way up ends there and the way down begins there. */
+    /* The greatest load runs only once: it ends the way up and begins the way down. */
     if (plan->sweep == SWEEP_MIRROR) {
         for (int i = count - 2; i >= 0; i--) rungs[count++] = rungs[i];
     }

@@ -1,4 +1,4 @@
-/* sweep: in which order a ladder of loads (of rates, or else of clients) is climbed.
+/* sweep: the order in which the loads of a plan (rates, or else numbers of clients) run.
  *
  * The same load may give other figures on the way up than on the way down, because of queues that have
  * not emptied, caches, or leases of clients that gave up. So a sweep can go up, down, both ways (mirror),

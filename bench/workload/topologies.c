@@ -24,7 +24,7 @@ int topology_check(const char *name, struct lb_err *err) {
     struct nearest nearest;
     char hint[100];
     nearest_init(&nearest, name);
-    /* Perhaps one of a lock that was left out of the build. */
+    /* Accepts an unknown name if this build lacks a backend: the name may belong to one of its locks. */
     if (find_topology(name, &nearest) || registry_left_out()) return 0;
     return err_set(err, LB_EXIT_USAGE, "no lock runs on a topology '%.60s'%s", name,
                    nearest_hint(&nearest, hint, sizeof hint));

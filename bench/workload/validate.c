@@ -77,7 +77,7 @@ static int check_faults(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
-/* A closed loop has no due times, so nothing can be promised about them. */
+/* Refuses promises about due times in a closed loop, which has no due times. */
 static int check_promises(const struct draft *draft, struct lb_err *err) {
     struct threshold threshold[THRESHOLDS_MAX];
     int count = thresholds_read(draft->plan->promises, threshold, err);
@@ -92,13 +92,14 @@ static int check_promises(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
-/* Whether the window has a tick as a whole: ticks count from the begin of the warm-up. */
+/* Whether at least one whole tick lies in the window. Ticks are counted from the begin of the warm-up. */
 static bool has_whole_tick(const struct plan *plan) {
     int64_t before = (plan->warmup_ns + plan->tick_ns - 1) / plan->tick_ns;
     return (before + 1) * plan->tick_ns <= plan->warmup_ns + plan->duration_ns;
 }
 
-/* A tick is one clock's, and has one job; how late clients are is drawn for each of its ticks. */
+/* Checks the conditions of load.tick: a closed loop, one key, a whole tick in the window, and load.think below
+ * load.tick. */
 static int check_ticks(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
     bool one_job = plan->keys.pick != KEYS_OWN && plan->keys.count == 1 && plan->keys_at_once == 1;
@@ -120,7 +121,7 @@ static int check_ticks(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
-/* A combination of values that makes no sense. */
+/* A combination of values that is refused. */
 struct rule {
     bool wrong;
     int number; /* the %d of why */
@@ -223,8 +224,9 @@ static int fewest_readers(const struct plan *plan) {
     return plan->readers_count > 0 ? few : 0;
 }
 
-/* A holder's place can't be held for more than one second a second. Readers hold together; who waits for a limited
- * time leaves the queue. */
+/* Warns if the arrivals ask for more holding time than the keys can give: each place on a key can be held for at most
+ * one second in each second. Does not warn for readers, who hold together, or for clients that wait for a limited time
+ * and then leave the queue. */
 static void warn_overload(struct draft *draft) {
     const struct plan *plan = draft->plan;
     bool ends_with_window = plan->hold.kind == DIST_WINDOW;
@@ -245,7 +247,7 @@ static void warn_overload(struct draft *draft) {
     }
 }
 
-/* An open loop has both times of acquire, and the smaller one may not be meant. */
+/* Warns about a promise for `acquire` in an open loop: perhaps the greater figure acquire_due is meant. */
 static void warn_promises(struct draft *draft) {
     struct threshold threshold[THRESHOLDS_MAX];
     struct lb_err checked = {0}; /* by check_promises */

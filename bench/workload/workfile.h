@@ -2,7 +2,7 @@
  *
  * The format is INI: [section], key = value or key: value, and comments. A comment starts with ; or
  * # at the line's start or behind a blank. Indentation means nothing, a value ends with its line,
- * and a key that stands twice in a section is an error. This file does not know which sections and keys
+ * and a key that occurs twice in a section is an error. This file does not know which sections and keys
  * exist: sections.h does. */
 #ifndef BENCH_WORKLOAD_WORKFILE_H
 #define BENCH_WORKLOAD_WORKFILE_H

@@ -1,5 +1,5 @@
-/* workloads: the shipped workload files: their names, and which file a name on the command line
- * means. */
+/* workloads: the shipped workload files: lists their names, and finds the file for a name on the command
+ * line. */
 #ifndef BENCH_WORKLOAD_WORKLOADS_H
 #define BENCH_WORKLOAD_WORKLOADS_H
 

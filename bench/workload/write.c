@@ -23,7 +23,7 @@ static bool is_missing(const struct lb_option *option, const void *options) {
 static void print_options(const struct lb_option *table, const void *options, FILE *out) {
     for (const struct lb_option *option = table; option && option->name; option++) {
         char text[4096];
-        /* An option that is not given is a comment: a reader would take an empty text for one that is. */
+        /* Prints an option without a value as a comment, because an empty value would be read as a given value. */
         fprintf(out, "%s%s = %s\n", is_missing(option, options) ? "; " : "", option->name,
                 option_text(option, options, text, sizeof text));
     }
