@@ -13,7 +13,7 @@ void client_mend(struct client *client, enum lb_outcome outcome) {
     if (outcome == LB_UNKNOWN) {
         client->unsettled_until_ns = lb_after(lb_now(), client->request.lease_ns);
     }
-    /* A grant that could not be released is left until its lease ends. */
+    /* A grant that could not be released stays on the server until its lease ends. */
     if (outcome == LB_UNKNOWN || (outcome != LB_LOST && client->request.held > 0)) {
         client->worker->stats->unsure = true;
         if (!lb_stopping()) atomic_store(&client->worker->shared->unsure_ns, lb_now());

@@ -1,14 +1,14 @@
-/* account: how attempts of all kinds are counted and recorded, and what follows one that failed.
+/* account: counts and records attempts of all kinds, and handles failed attempts.
  *
- * Attempts in the window are accounted so: attempts = ok + busy + timeout + lost + unknown + refused
- * + broken. On the client's fiber only. */
+ * Each attempt in the window has one outcome: attempts = ok + busy + timeout + lost + unknown + refused
+ * + broken. Call these functions only on the client's fiber. */
 #ifndef BENCH_LOAD_ACCOUNT_H
 #define BENCH_LOAD_ACCOUNT_H
 
 #include "bench/engine/loop.h"
 #include "bench/load/client.h"
 
-#define CLIENT_PAUSE_NS (20 * LB_MS_NS) /* after an attempt that could not even ask */
+#define CLIENT_PAUSE_NS (20 * LB_MS_NS) /* the pause after an attempt that could send no request */
 
 /* The deadline of an attempt that started at started_ns. */
 static inline int64_t client_deadline_ns(const struct client *client, int64_t started_ns) {
@@ -51,8 +51,8 @@ static inline void client_count_by_time(struct client *client, int64_t granted_n
     }
 }
 
-/* The client was in one state since the last such call: adds the part of that time that lies in the
- * window to the state's time in client_stats. until_ns: a stamp that was taken anyway. */
+/* Adds the time since the last such call to the time of one state in client_stats, as far as it lies in the
+ * window. The client was in this state for the whole time. until_ns: the present time, by a stamp of the caller. */
 static inline void client_spent(struct client *client, int64_t *state_ns, int64_t until_ns) {
     const struct shared *shared = client->worker->shared;
     int64_t begin_ns = stage_begin_ns(shared), end_ns = stage_end_ns(shared);
@@ -63,15 +63,15 @@ static inline void client_spent(struct client *client, int64_t *state_ns, int64_
     if (until_ns > from_ns) *state_ns += until_ns - from_ns;
 }
 
-/* A wait has ended, granted or not. One that began in the warm-up counts with its whole length if the
- * window has begun meanwhile: the longest waits are the likeliest to begin before the window. */
+/* Notes the end of a wait, granted or not. A wait that began in the warm-up and ends in the window counts with its
+ * whole length, because the longest waits are the likeliest to begin before the window. */
 static inline void client_waited(struct client *client, int64_t started_ns, int64_t ended_ns) {
     if (ended_ns < stage_begin_ns(client->worker->shared)) return;
     struct client_stats *stats = client->stats;
     if (ended_ns - started_ns > stats->max_wait_ns) stats->max_wait_ns = ended_ns - started_ns;
 }
 
-/* An attempt begins at now_ns. */
+/* Notes that an attempt begins at now_ns. */
 static inline void client_begin(struct client *client, int64_t now_ns) {
     client->began_ns = now_ns;
     client->stood_ns = stalls_sum(&client->worker->stats->stalls, now_ns);
@@ -119,14 +119,14 @@ void client_failed(struct client *client, int64_t waited_ns);
  * the client as one that has to settle. */
 void client_mend(struct client *client, enum lb_outcome outcome);
 
-/* After an attempt that could not even ask: rests. */
+/* Rests after an attempt that could send no request. */
 static inline void client_pause(enum lb_outcome outcome) {
     if (__builtin_expect(outcome == LB_REFUSED || outcome == LB_BROKEN, 0))
         lb_sleep_until(lb_now() + CLIENT_PAUSE_NS);
 }
 
-/* Takes the thread's processor time at the window's two ends; now_ns: a fresh stamp. Costs two
- * comparisons. */
+/* Reads the thread's processor time at the begin and at the end of the window; now_ns: the present time. At any
+ * other time it costs two comparisons. */
 void worker_mark(struct worker *worker, int64_t now_ns);
 /* The same at the two ends of the time for which all clients idle before the load. */
 void worker_mark_idle(struct worker *worker, int64_t now_ns);

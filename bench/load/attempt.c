@@ -1,5 +1,5 @@
-/* attempt: see attempt.h. This is the hot path: from due to released it has no allocation, no lock,
- * no printing, and no system call but the lock's own waits. */
+/* attempt: see attempt.h. This is the hot path: from the due time to the released time it allocates nothing, takes
+ * no lock, prints nothing, and makes no system call except those of the measured lock. */
 #include "bench/load/attempt.h"
 
 #include "bench/load/account.h"
@@ -9,13 +9,13 @@
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 
-/* The client waits for its key from now on, unless it did so already: several tries of one key in a
- * row are one wait. */
+/* Notes that the client now waits for its key, unless it already waits: several tries of one key in a row are one
+ * wait. */
 static void begin_waiting(struct client *client, int64_t started_ns) {
     _Atomic int64_t *waiting_ns = &client->stats->waiting_ns;
     int64_t since_ns = atomic_load_explicit(waiting_ns, memory_order_relaxed);
     if (since_ns == 0) atomic_store_explicit(waiting_ns, started_ns, memory_order_relaxed);
-    /* The tries before may have been for another key. */
+    /* The earlier tries may have been for another key. */
     bool same_key = since_ns != 0 && client->worker->shared->one_key;
     if (same_key) return;
     entry_ask(client, started_ns);
@@ -25,13 +25,12 @@ static void end_waiting(struct client *client) {
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
 }
 
-/* A try failed. Until the next try the client rests, and it is not known whether it would get the
- * key. */
+/* Notes a failed try. Until the next try the client rests; it is not known whether it could get the key meanwhile. */
 static void rest_waiting(struct client *client, int64_t now_ns) {
     atomic_store_explicit(&client->stats->refused_ns, now_ns, memory_order_relaxed);
 }
 
-/* The client was told that it lost its grant: it leaves without writing. */
+/* Lets a client that was told that it lost its grant leave without writing. */
 static void leave_lost(struct client *client) {
     bool leased = client->grant.lease_end_ns != LB_NEVER;
     int64_t end_ns = leased ? client->grant.lease_end_ns : client->session->lb.lasts_until_ns;
@@ -41,8 +40,9 @@ static void leave_lost(struct client *client) {
     entry_abandon(client);
 }
 
-/* Whether the holder knows that it lost the grant, so that it does not write. If it was not told so and its lease still
- * lasts, the holder writes also after a failed call, so that the checks find the damage of a lock that lost it. */
+/* Whether the holder knows that it lost the grant; then it does not write. A holder that was not told so, and whose
+ * lease still lasts, writes even after a failed call, so that the checks see the damage if the lock has lost the
+ * grant. */
 static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t now_ns) {
     if (client->hold.told == LB_LOST) return true;
     if (outcome == LB_OK || now_ns < client->grant.lease_end_ns) return false;
@@ -60,7 +60,7 @@ static void note_reacquired(struct client *client, int64_t acquired_ns) {
                    client->at.entry.turn);
 }
 
-/* Records a grant in the window: all but the release. */
+/* Records a grant in the window, without its release. */
 static void record_grant(struct client *client, int64_t due_ns, int64_t started_ns,
                          int64_t acquired_ns, int64_t releasing_ns) {
     struct recorder *recorder = &client->worker->stats->recorder;
@@ -75,14 +75,15 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
     }
     client_lagged(client, due_ns);
     recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
-    /* A handoff needs a client that was already waiting when the holder called release. */
+    /* Records a handoff: there is one only if the client was already waiting when the previous holder called
+     * release. */
     if (entry->releasing_ns > started_ns && !client->worker->shared->split)
         recorder_add(recorder, METRIC_HANDOFF, acquired_ns - entry->releasing_ns);
     if (entry->run > client->stats->longest_run) client->stats->longest_run = entry->run;
 }
 
-/* The hold ended early, and the grant must not be released. Returns whether the client knew that it lost the grant, and
- * left without writing. */
+/* Leaves after a hold that ended early; the grant must not be released. Returns whether the client knew that it lost
+ * the grant, and left without writing. */
 static __attribute__((noinline)) bool leave_unreleased(struct client *client,
                                                        enum lb_outcome outcome, int64_t now_ns) {
     if (knows_loss(client, outcome, now_ns)) {

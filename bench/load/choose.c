@@ -1,7 +1,8 @@
 /* choose: see choose.h. */
 #include "bench/load/choose.h"
 
-#define DRAWS 64 /* for a key that is not chosen yet; after that the next such key is taken */
+#define DRAWS                                                                                      \
+    64 /* the most draws for a key that is not chosen yet; then the next such key is taken */
 
 static void watch_for(struct client *client, int place, uint32_t key) {
     atomic_store_explicit(&client->stats->waiting_key[place], key, memory_order_relaxed);
@@ -13,7 +14,7 @@ static void use_key(struct client *client, uint32_t index) {
     client->request.key_len = shared_key_name(shared, index, client->key);
     client->request.key_index = index;
     client->request.key_number = shared_key_number(shared, index);
-    /* Another key is another wait. */
+    /* The wait for another key is a new wait. */
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
     watch_for(client, 0, index);
 }

@@ -1,8 +1,8 @@
-/* client: one simulated user of a lock: a fiber that connects, loads, drains and goes.
+/* client: one simulated user of a lock: a fiber that connects, makes attempts until the window ends, and disconnects.
  *
- * life.c has its course and attempt.c the attempt. A client calls its lock through session.h; entry.h has what a
- * grant lets the client into, and hold.h what the client does with the grant. Latches go in rounds (latch.c),
- * optimistic locks in tries (update.c). */
+ * life.c is the course of a client, attempt.c one attempt. A client calls its lock through session.h. With a grant it
+ * enters the guarded memory (entry.h) and holds (hold.h). Attempts of latches are rounds (latch.c), those of optimistic
+ * locks are tries (update.c). */
 #ifndef BENCH_LOAD_CLIENT_H
 #define BENCH_LOAD_CLIENT_H
 
@@ -13,7 +13,7 @@
 
 struct session;
 
-#define CLIENTS_OPENING 128 /* of a thread, at the same time, before the load */
+#define CLIENTS_OPENING 128 /* the most clients of a thread that open sessions at the same time */
 
 /* The data that the clients of one thread share. */
 struct worker {
@@ -39,7 +39,7 @@ struct client_keys {
     char name[LB_KEYS_MAX][KEY_TEXT_MAX];
 };
 
-/* The cell, or the other entry (entry.h), that the client is in, or was in last. */
+/* The memory (entry.h) that the client has entered, or had entered last. */
 struct client_place {
     enum entry_kind kind; /* the stage's: a copy, for the hot path */
     struct cell *cell;
@@ -61,7 +61,7 @@ struct client_place {
 struct client_hold {
     bool on;
     bool asleep;          /* its fiber sleeps for the hold; client_tell must wake the fiber */
-    enum lb_outcome told; /* what client_tell said; LB_OK = it was not called */
+    enum lb_outcome told; /* the outcome given to client_tell; LB_OK = it was not called */
     int64_t told_ns;
     struct gate gate; /* its releases and renewals pass one at a time */
 };

@@ -3,16 +3,17 @@
 
 #include <sys/resource.h>
 
-#define SPARE 256     /* for everything that is not a client's: wires, servers' pipes, results */
-#define OF_A_THREAD 2 /* its epoll and the descriptor by which it is woken */
-#define OF_A_WIRE 2   /* both sides of a connection that passes through this process */
+#define SPARE 256 /* descriptors that belong to no client: of wires, pipes of servers, results */
+#define OF_A_THREAD 2 /* descriptors of a thread: its epoll, and the one that wakes it */
+#define OF_A_WIRE                                                                                  \
+    2 /* descriptors of a connection that passes through this process: its two sides */
 #define PROCESSES_MAX 256 /* as load.processes */
 
 uint64_t descriptors_raise(uint64_t wanted) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
     if (limit.rlim_cur >= wanted) return limit.rlim_cur;
-    if (limit.rlim_max < wanted) { /* root may raise that, too */
+    if (limit.rlim_max < wanted) { /* root may raise the hard limit, too */
         struct rlimit higher = {.rlim_cur = wanted, .rlim_max = wanted};
         if (setrlimit(RLIMIT_NOFILE, &higher) == 0) return wanted;
     }

@@ -1,8 +1,8 @@
 /* entry: see entry.h. */
 #include "bench/load/entry.h"
 
-#define JUDGED_NS LB_S_NS               /* an intruder that takes longer is taken for killed */
-#define JUDGED_LOOK_NS (100 * LB_US_NS) /* between two looks at whether it has judged */
+#define JUDGED_NS LB_S_NS               /* an intruder that takes longer counts as killed */
+#define JUDGED_LOOK_NS (100 * LB_US_NS) /* the pause between two looks whether it has judged */
 
 /* The entry of a grant that several holders may share. It is not known which release enabled this grant, so it has no
  * previous holder and no handoff. */
@@ -128,7 +128,7 @@ void entry_was_found(struct client *client, enum lb_outcome outcome) {
     if (outcome == LB_OK && excused != client->at.excused_at) {
         findings_untold(&shared->findings, client->index, excused - client->at.excused_at);
     }
-    /* The next grant counts from here. */
+    /* The next grant compares the findings with their present counts. */
     client->at.excused_at = excused;
     client->at.found_at = atomic_load(&found->doubled);
     client->at.was_found = false;

@@ -5,7 +5,7 @@
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 
-#define LOOK_NS (500 * LB_MS_NS) /* seldom: ten thousand holders cost little time */
+#define LOOK_NS (500 * LB_MS_NS) /* rarely, so that ten thousand holders cost little time */
 
 /* Sleeps until end_ns, or until the client is told that its grant is lost. */
 static void sleep_holding(struct client *client, int64_t end_ns) {
@@ -46,7 +46,7 @@ static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
     return client->hold.told;
 }
 
-/* Acquires the key again, or releases all but so many of its grants. */
+/* Acquires the key again, or releases inner grants, until the client holds the key `depth` times. */
 static enum lb_outcome reenter_to(struct client *client, uint32_t depth) {
     struct lb_session *session = &client->session->lb;
     const struct lb_algorithm *algorithm = session->lock->algorithm;
@@ -73,7 +73,7 @@ static enum lb_outcome reenter_to(struct client *client, uint32_t depth) {
     return outcome;
 }
 
-/* The holding itself, between what observers call at its two ends. */
+/* The hold without the observers' calls at its begin and end. */
 static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns,
                                 enum lb_outcome *ret_inner) {
     const struct shared *shared = client->worker->shared;

@@ -1,4 +1,4 @@
-/* latch: rounds of a count-down latch, a key a round.
+/* latch: the rounds of a count-down latch; each round uses a new key.
  *
  * One client arms the round's key, and a barrier in shared memory lets all clients begin; this is not
  * measured. Then the counters hold and count down, and the others await. Two things are checked: no
@@ -9,10 +9,11 @@
 #include "bench/load/hold.h"
 #include "bench/load/session.h"
 
-#define BARRIER_FIRST_NS (50 * LB_US_NS) /* between two looks, doubled ... */
-#define BARRIER_LAST_NS LB_MS_NS         /* ... up to this */
-#define SLICE_NS (2 * LB_S_NS) /* an await looks this often whether its round can still end */
-#define LATE_NS (5 * LB_S_NS)  /* for an await that should not wait at all */
+#define BARRIER_FIRST_NS                                                                           \
+    (50 * LB_US_NS)              /* the first pause between two looks; it is doubled each time */
+#define BARRIER_LAST_NS LB_MS_NS /* the longest pause */
+#define SLICE_NS (2 * LB_S_NS)   /* an await looks this often whether its round can still end */
+#define LATE_NS (5 * LB_S_NS)    /* time limit of an await that should not wait at all */
 
 struct round {
     uint32_t number, counters;

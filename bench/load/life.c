@@ -11,8 +11,8 @@
 #include "bench/load/store.h"
 #include "bench/load/tick.h"
 
-#define PINGS 500                /* at most, before the load and again after it ... */
-#define PING_NS (100 * LB_MS_NS) /* ... and for at most so long */
+#define PINGS 500                /* the most pings before the load, and again after it */
+#define PING_NS (100 * LB_MS_NS) /* the longest time for these pings */
 #define PING_WAIT_NS (5 * LB_S_NS)
 #define RETRY_NS (20 * LB_MS_NS) /* between two tries to settle */
 #define WORK_OFF_TIMES                                                                             \
@@ -57,7 +57,7 @@ void client_done(struct client *client) {
     for (int i = 0; i < OBSERVERS_MAX; i++) free(client->observing[i]);
 }
 
-/* Waits until the supervisor begins a phase, also after the cut-off. */
+/* Waits until the supervisor begins a phase; the cut-off does not end this wait. */
 static void wait_phase(struct client *client, enum phase phase) {
     loop_shield(true);
     while (atomic_load(&client->worker->shared->phase) < (int)phase) lb_sleep_until(LB_NEVER);
@@ -110,7 +110,8 @@ static int64_t stall_around(const struct worker *worker, int64_t due_ns, int64_t
 static void count_late_slot(struct worker *worker, int64_t due_ns, int64_t now_ns, bool free) {
     struct worker_stats *stats = worker->stats;
     int64_t stall_ns = stall_around(worker, due_ns, now_ns, free);
-    if (free && stall_ns == 0) return; /* its timer was late, and METRIC_LAG has it */
+    if (free && stall_ns == 0)
+        return; /* only the client's timer was late, which METRIC_LAG shows */
     if (!worker->behind) worker->ours_until_ns = due_ns + WORK_OFF_TIMES * stall_ns;
     worker->behind = true;
     if (due_ns < stage_begin_ns(worker->shared)) return;
@@ -136,8 +137,7 @@ static void rest_until(struct client *client, int64_t when_ns) {
     client->resting = false;
 }
 
-/* Open loop: the thread's slots, in order, each to the first client that is free. False when no slot is
- * left. */
+/* Open loop: takes the thread's next slot for this client, which is free. False when no slot is left. */
 static bool next_slot(struct client *client, int64_t *ret_due_ns, int64_t *ret_started_ns) {
     struct worker *worker = client->worker;
     const struct shared *shared = worker->shared;
@@ -290,7 +290,7 @@ static int open_in_turn(struct client *client, struct lb_err *err) {
     return failed;
 }
 
-/* Opens the session, or waits for the client that does. */
+/* Opens the session, or waits for the client that opens it. */
 static void open_first(struct client *client) {
     struct session *session = client->session;
     struct shared *shared = client->worker->shared;

@@ -8,7 +8,7 @@ struct slices {
     int threads, threads_end, clients, clients_end;
 };
 
-/* The head of the bytes. Bytes of another layout show by their sizes. */
+/* The head of the bytes. Its sizes show whether the bytes have the same layout. */
 struct parts_head {
     uint64_t mapping_bytes;
     struct slices of;
@@ -93,7 +93,7 @@ int parts_write(const struct shared *shared, FILE *out) {
     return failed;
 }
 
-/* The bytes, read from the front. */
+/* The bytes that are still to be read. */
 struct reader {
     const char *at;
     size_t left;

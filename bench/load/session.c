@@ -6,8 +6,8 @@
 
 #include "bench/load/traffic.h"
 
-#define RECONNECT_NS (5 * LB_S_NS) /* for one try */
-#define LOOK_NS LB_MS_NS           /* while another client opens or closes it */
+#define RECONNECT_NS (5 * LB_S_NS) /* time limit of one try to reconnect */
+#define LOOK_NS LB_MS_NS           /* pause between looks while another client opens or closes */
 
 /* The driver says that the session is lost. It does so on a helper fiber, so nothing is closed
  * here. */

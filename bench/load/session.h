@@ -19,9 +19,9 @@ struct session {
     bool connected;
     bool broken;      /* the last client to leave closes the session */
     bool moving;      /* being opened or closed by one of the clients */
-    bool tried;       /* the first opening is over */
-    bool failed;      /* ... and it failed */
-    bool unreachable; /* the last try to connect anew failed */
+    bool tried;       /* the first try to open it is over */
+    bool failed;      /* the first try to open it failed */
+    bool unreachable; /* the last try to reconnect failed */
     bool in_window;   /* counting commands and bytes */
     uint64_t commands_begin, wakeups_begin, bytes_begin, deadlocks_begin;
     int64_t deadlock_begin_ns;

@@ -27,7 +27,7 @@
 #include "drivers/injected.h"
 
 #define KEY_TEXT_MAX (PLAN_KEY_NAME_MAX + 1)
-#define ARRIVALS_KEPT 4096 /* of a thread, for the self-checks */
+#define ARRIVALS_KEPT 4096 /* the arrivals that a thread keeps for the self-checks */
 #define OBSERVERS_MAX 4
 
 struct observer;
@@ -163,7 +163,7 @@ struct shared_latch {
 
 /* The guarded store: see store.h. */
 struct shared_store {
-    bool kept;                      /* there is one */
+    bool kept;                      /* the stage has a store */
     bool fenced;                    /* the lock has tokens */
     const struct lb_store *backend; /* where the fenced values are; NULL = in memory */
     struct guarded *keys;           /* one for each cell; NULL = no store */

@@ -9,8 +9,8 @@
 #include "bench/load/layout.h"
 #include "bench/load/life.h"
 
-#define SETTLE_NS (10 * LB_S_NS)        /* to clear up what an unanswered request may have left */
-#define SETTLE_PAUSE_NS (50 * LB_MS_NS) /* between two tries of that */
+#define SETTLE_NS (10 * LB_S_NS)        /* time limit of settling a request without an answer */
+#define SETTLE_PAUSE_NS (50 * LB_MS_NS) /* pause between two tries to settle */
 
 int single_init(struct single *single, const struct plan *plan, struct lb_server *server,
                 struct lb_err *err) {

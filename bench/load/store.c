@@ -20,7 +20,7 @@ void store_shape(struct shared *shape) {
     /* A store in one host's memory does not see the writes of the others. */
     if (shape->split && !shape->store.backend) shape->store = (struct shared_store){.kept = false};
     if (shape->store.backend) {
-        shape->no_hold = false; /* the store's calls belong to the hold */
+        shape->no_hold = false; /* the calls of the store happen during the hold */
     }
 }
 

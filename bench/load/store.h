@@ -1,15 +1,14 @@
-/* store: the guarded store of a stage, as its clients use it. The fenced value is in shared memory or
- * in the lock's own backend; the unfenced value is always in memory.
+/* store: the guarded store of a stage, as its clients use it. The fenced value is in shared memory or in the lock's
+ * own backend; the unfenced value is always in memory.
  *
- * In memory the store needs no call: the client enters and leaves it together with its cells. In the
- * backend each step is a round trip and belongs to the hold, which begins with the installation of
- * the token and ends with the write.
+ * In memory the store needs no call: the client enters and leaves it together with its cells. In the backend each
+ * step is a round trip and belongs to the hold, which begins with the installation of the token and ends with the
+ * write.
  *
- * A sale (check.stock): the backend's value is a stock of goods. Each holder reads it and, if it is
- * above 0, writes it one less; so it is never below 0. Two holders at once sell the same piece, and
- * then more was sold than is missing in the end. A lock without tokens can sell too. Where the store is part of
- * the lock's transaction, each sale leaves an order there too, so in the end there are as many orders as goods
- * are missing, whatever happened. */
+ * A sale (check.stock): the backend's value is a stock of goods. Each holder reads it and, if it is above 0, writes
+ * it one less; so it is never below 0. Two holders at once sell the same piece; then more pieces were sold than are
+ * missing in the end. A lock without tokens can sell too. Where the store is part of the lock's transaction, each
+ * sale leaves an order there too, so in the end there are as many orders as goods are missing, whatever happened. */
 #ifndef BENCH_LOAD_STORE_H
 #define BENCH_LOAD_STORE_H
 

@@ -6,7 +6,8 @@
 
 #include "bench/load/observe.h"
 
-/* The ticks that lie wholly in the window: all of them, and those at which the job ran never, once, more than once. */
+/* The number of ticks that lie wholly in the window, and how many of them had no run of the job, one run, or
+ * several. */
 struct tick_counts {
     uint64_t ticks, none, once, more;
 };

@@ -2,8 +2,8 @@
  * keepalive do. Each session has one fiber that renews all grants every third of the lease, counted
  * from the end of the last pass. If a renewal fails, the holder is told at once.
  *
- * A holder pays only for reading a flag. The watchdog sees a new grant at its next pass, so within a
- * third of the lease. */
+ * The holder itself only reads a flag. The watchdog sees a new grant at its next pass, which begins at the latest
+ * after a third of the lease. */
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
 #include "bench/load/entry.h"
@@ -65,7 +65,7 @@ void watchdog_start(struct session *session) {
     const struct lb_lock *lock = session->lb.lock;
     if (!session->worker->shared->plan->renew || !lock->algorithm->renew) return;
     session->watchdog_ends = false;
-    /* Without memory for the fiber nothing is renewed, and leases just end. */
+    /* If there is no memory for the fiber, nothing is renewed, and the leases end. */
     session->watchdog = lb_spawn("watchdog", run_watchdog, session);
 }
 

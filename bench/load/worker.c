@@ -19,8 +19,9 @@
 #include "bench/load/session.h"
 #include "bench/load/trace.h"
 
-#define HEARTBEAT_NS LB_MS_NS             /* also what hiccups are measured by */
-#define HEARTBEAT_MANY_NS (20 * LB_MS_NS) /* where many threads would only wake each other */
+#define HEARTBEAT_NS LB_MS_NS /* the beats also measure the hiccups */
+#define HEARTBEAT_MANY_NS                                                                          \
+    (20 * LB_MS_NS) /* with many threads, which would otherwise wake too often */
 #define THREADS_MANY 16
 
 struct thread {
@@ -33,8 +34,8 @@ struct thread {
 struct workers {
     struct shared *shared;
     struct thread *threads;
-    pid_t *processes;     /* 0 = ended */
-    struct lb_err failed; /* the first process that ended before its time */
+    pid_t *processes;     /* their process ids; 0 = ended */
+    struct lb_err failed; /* how the first process failed that ended too early */
 };
 
 /* The data of one worker thread. */
