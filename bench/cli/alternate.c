@@ -12,9 +12,9 @@
 #include "bench/check/jobs.h"
 
 #define ARGS_MAX 400
-#define WAIT_NS (200 * LB_MS_NS) /* how often Ctrl-C is looked for */
-/* A run may take so long besides its load, for starting servers and so on; and its load may take so
- * many times as long as planned, on a busy machine. */
+#define WAIT_NS (200 * LB_MS_NS) /* the pause between two checks for Ctrl-C */
+/* The time limit of a run: a fixed time for starting servers and so on, and a multiple of the planned load, because
+ * a busy machine may be slower. */
 #define START_NS (60 * LB_S_NS)
 #define TIMES 3
 
@@ -91,7 +91,7 @@ static void wait_for_child(struct alternate *alternate, struct jobs *jobs,
     }
 }
 
-/* How grave an exit code of a child that was not interrupted is. */
+/* The rank of a child's exit code; a graver code has a higher rank. */
 static int gravity(int code) {
     static const int order[] = {LB_EXIT_OK,    LB_EXIT_INCONCLUSIVE, LB_EXIT_REGRESSION,
                                 LB_EXIT_USAGE, LB_EXIT_MACHINE,      LB_EXIT_VIOLATED};
@@ -100,8 +100,8 @@ static int gravity(int code) {
     return at;
 }
 
-/* Whether a run left a result. One without a stage measured nothing, and would keep the others from being compared: its
- * run.json goes, and its log stays. */
+/* Whether a run left a result. A result without a stage would prevent the comparison of the others, so its run.json is
+ * removed; its log stays. */
 static bool keep_result(const char *path) {
     json_t *run = json_load_file(path, 0, NULL);
     const json_t *stages = json_object_get(run, "stages");
@@ -111,7 +111,7 @@ static bool keep_result(const char *path) {
     return !empty && access(path, F_OK) == 0;
 }
 
-/* The child has ended: reads its result, and decides how the alternation goes on. */
+/* Called when the child has ended: reads its result, and decides how the alternation goes on. */
 static int take_run(struct alternate *alternate, int s, const struct job_end *end,
                     const char *folder, struct lb_err *err) {
     char result[720], log[720], why[400] = "";

@@ -1,8 +1,8 @@
 /* alternate: whole runs of this program, or of two builds of it, one after the other, each a
  * process with servers of its own.
  *
- * Two sides alternate A B B A A B B A ..., so that a drift of the machine affects both alike. Each
- * run is an independent sample, since nothing of the run before is left.
+ * Two sides alternate A B B A A B B A ..., so that a drift of the machine affects both alike. Each run is an
+ * independent sample, because the run before leaves nothing behind.
  *
  * This file measures nothing: the children save their runs, and their output goes to a file beside
  * them. */

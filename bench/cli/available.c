@@ -14,7 +14,7 @@ struct available_topology {
     struct topo_info info;
     struct lb_err no_script; /* why the script could not be asked; code 0 = it was asked */
     char reason[300];        /* what is missing, as a phrase */
-    struct lb_err refused;   /* why the servers can't be as the last question wanted them */
+    struct lb_err refused;   /* why the servers can't have the flavour of the last question */
 };
 
 int available_init(struct available *available, const char *folder, struct lb_err *err) {

@@ -62,7 +62,7 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
         const struct lb_lock *last = skip->lock;
         bool said = false;
         int more = 0;
-        /* The lock can't do what the workload asks: nothing is missing. */
+        /* The lock does not suit the workload, so nothing can be installed. */
         if (!skip->unavailable && !skip->out_of_reach) continue;
         for (int j = 0; j < matrix->skip_count; j++) {
             if (strcmp(matrix->skips[j].reason, skip->reason) != 0) continue;

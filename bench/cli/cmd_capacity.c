@@ -81,7 +81,7 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* Such a stage ends as soon as all clients hold, so it has no rate that could be searched for. */
+/* Refuses hold = window: such a stage ends as soon as all clients hold, so it has no rate to search for. */
 static int refuse_window(struct lb_err *err) {
     return err_set(
         err, LB_EXIT_USAGE,
@@ -247,7 +247,7 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
-    /* The message is repeated after a table; without a table it stands above. */
+    /* Prints the message if it was not printed before, or if a table has come after it. */
     if (end->exit_code && (end->stages > 0 || !end->said))
         fprintf(stderr, "lockbench: %s\n", end->why);
     unanswered = capacity_run_unanswered(capacity_run);
@@ -263,7 +263,7 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     return code == LB_EXIT_OK && unmade.code ? LB_EXIT_MACHINE : code;
 }
 
-/* The servers that a lock would be searched on. */
+/* The name of the servers on which a lock would be searched. */
 static const char *servers_text(const struct wish *wish, const struct plan *plan,
                                 const struct lb_lock *lock) {
     for (int i = 0; i < wish->urls.count; i++) {
@@ -273,7 +273,7 @@ static const char *servers_text(const struct wish *wish, const struct plan *plan
     return topology ? topology : "none";
 }
 
-/* Prints what would be searched. */
+/* Prints the search, for --dry-run. */
 static int print_search(const struct wish *wish, const struct plan *plan) {
     char slo[80], hold[64], keys[64], most[40], clients[40] = "", time[40] = "";
     slo_text(&wish->slo, slo, sizeof slo);

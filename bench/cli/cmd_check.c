@@ -31,13 +31,13 @@
 #define SEED_MAX 999999999999999.0 /* the same default as load.seed has */
 /* cells sleep most of their time: one takes about a fifth of a processor */
 #define JOBS_A_PROCESSOR 4
-#define JOBS_USUAL_MAX 32 /* beyond that a machine's memory may be the limit */
+#define JOBS_USUAL_MAX 32 /* with more jobs the machine's memory may not be enough */
 
 struct wish {
     struct arg_list locks, sets;
     struct urls urls;
     int64_t seed;
-    uint64_t seeds[SEEDS_MAX]; /* from --seeds, else the one of --seed */
+    uint64_t seeds[SEEDS_MAX]; /* the seeds of --seeds, or else the seed of --seed */
     int seed_count, trials, jobs;
     const char *faults, *out;
     bool full, json, dry_run;

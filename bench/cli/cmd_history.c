@@ -99,7 +99,7 @@ static const char *showing_option(const struct wish *wish) {
                                : printing_option(wish);
 }
 
-/* An option without an effect is refused: a job would believe that its --gate had judged something. */
+/* Refuses options without an effect: otherwise a job could believe that its --gate had judged something. */
 static int check_append(const struct wish *wish, struct lb_err *err) {
     const char *option = showing_option(wish);
     if (option)

@@ -179,7 +179,7 @@ static void hold_run(void *arg) {
     }
 }
 
-/* ---- before it ---- */
+/* ---- before the client's fiber runs ---- */
 
 static int find_lock(const struct wish *wish, const struct lb_lock **ret_lock, struct lb_err *err) {
     if (wish->names.count < 2 || wish->command.count == 0)

@@ -135,7 +135,7 @@ static int show_end(const struct wish *wish, const struct run_end *end) {
     int code = end->exit_code;
     if (print_result(end, wish->json, &report, &unprinted) != 0)
         fprintf(stderr, "lockbench: the result could not be printed: %s\n", unprinted.text);
-    /* The message is repeated after a table; without a table it stands above. */
+    /* Prints the message if it was not printed before, or if a table has come after it. */
     if (end->exit_code && (report || !end->said)) fprintf(stderr, "lockbench: %s\n", end->why);
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
     if (report && end->in_folder && !wish->no_page &&
@@ -281,7 +281,7 @@ static int check_pair(const struct wish *wish, const struct plan *plan, const st
         "--lock NEW --against-lock BASE");
 }
 
-/* Only stages with the same load are compared, so plans without any are refused before a server starts. */
+/* Refuses plans that have no stage with the same load, before a server starts: only such stages are compared. */
 static int check_loads(const struct wish *wish, const struct plan *plan, const struct plan *base,
                        struct lb_err *err) {
     const struct compare_ask ask = {.base_lock = wish->repeat.lock,
@@ -377,7 +377,7 @@ static const char *why_not_on_hosts(void *context, const struct lb_lock *lock, c
 /* The command that repeats the run; the caller frees it. NULL when out of memory. */
 static char *command_again(const struct args *given, const struct urls *urls) {
     char program[120] = "lockbench";
-    /* Which machines, only the launcher knows. */
+    /* The command does not name the machines, which only the launcher knows. */
     if (cli_hosts())
         snprintf(
             program, sizeof program,

@@ -1,5 +1,5 @@
-/* exit_codes: what each exit code of the program means. These words are in help, man pages and the
- * table of bench/README.md. */
+/* exit_codes: the meanings of the program's exit codes, for help, man pages and the table of
+ * bench/README.md. */
 #ifndef BENCH_CLI_EXIT_CODES_H
 #define BENCH_CLI_EXIT_CODES_H
 

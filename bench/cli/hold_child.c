@@ -47,7 +47,7 @@ int hold_child_watch(void (*interrupted)(void), struct lb_err *err) {
     on_interrupt = interrupted;
     sigaction(SIGCHLD, &action, NULL);
     for (size_t i = 0; i < HANDED_ON; i++) {
-        /* The command goes on ignoring the signals that nohup(1) made this process ignore. */
+        /* If nohup(1) made this process ignore a signal, the command ignores it too. */
         if (sigaction(handed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(handed_on[i], &action, NULL);
     }
@@ -62,7 +62,7 @@ static _Noreturn void run_child(const char *const *command, const char *const *v
                                 const sigset_t *mask, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(HOLD_CANNOT_RUN); /* the parent has died before */
-    /* the defaults, as every other program gets them */
+    /* the default handling of signals, as a program expects it */
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     for (size_t i = 0; i < HANDED_ON; i++) {
@@ -83,7 +83,7 @@ static _Noreturn void run_child(const char *const *command, const char *const *v
 int hold_child_start(const char *const *command, const char *const *variables, struct lb_err *err) {
     sigset_t all, old;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &old); /* a signal must not find the command half started */
+    sigprocmask(SIG_SETMASK, &all, &old); /* no signal may come between fork and setting `child` */
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) run_child(command, variables, &old, parent);

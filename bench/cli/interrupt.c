@@ -13,7 +13,7 @@
     INTERRUPT_HEARD "what is in progress ends first; a second Ctrl-C ends at once and loses it\n"
 
 static volatile sig_atomic_t count;
-static const char *first_words = ""; /* what the first signal says */
+static const char *first_words = ""; /* the line that the first signal prints */
 
 static void on_signal(int number) {
     int kept = errno;
@@ -31,7 +31,7 @@ static void on_signal(int number) {
 }
 
 const volatile sig_atomic_t *interrupt_watch(bool waits) {
-    /* On a terminal it takes the place of the bar and of ^C. */
+    /* On a terminal the line overwrites the bar and the ^C. */
     if (waits) first_words = isatty(STDERR_FILENO) ? "\r\033[K" WAITS : WAITS;
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);

@@ -1,5 +1,5 @@
-/* interrupt: Ctrl-C once asks for an orderly end; a second one ends the program at once (the
- * servers are stopped all the same). */
+/* interrupt: the first Ctrl-C asks for an orderly end; the second one ends the program at once. In both cases
+ * the servers are stopped. */
 #ifndef BENCH_CLI_INTERRUPT_H
 #define BENCH_CLI_INTERRUPT_H
 

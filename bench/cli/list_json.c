@@ -44,7 +44,7 @@ static json_t *backend_json(struct list *list, const struct lb_backend *backend)
     for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
         json_array_append_new(schemes, json_string(backend->schemes[i]));
     }
-    /* `install` is what brings a missing backend here; `packages` is what it needs in any case. */
+    /* `install`: the packages that are missing for the backend; `packages`: all packages that the backend needs. */
     return json_pack("{s:s, s:b, s:s?, s:s?, s:s?, s:s, s:s?, s:o, s:o}", "name", backend->name,
                      "available", !reason, "reason", reason, "install", install, "packages",
                      backend->install, "summary", backend->summary, "topology",

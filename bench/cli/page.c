@@ -33,7 +33,7 @@ static bool same_file(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* True if a new file may be renamed to this path: not if a device, a pipe, or our own output is there. */
+/* True if a new file may be renamed to this path; false if the path is a device, a pipe, or our own output. */
 static bool is_replaceable(const char *path) {
     struct stat status, ours;
     if (stat(path, &status) != 0) return lstat(path, &status) != 0; /* a link to nothing stays */
@@ -51,14 +51,14 @@ static int render_and_close(FILE *out, const char *path, page_render_fn *render,
     return rc ? -1 : 0;
 }
 
-/* Writes into what is there, behind what this program has printed into it. */
+/* Writes into the existing device, pipe or output, after everything that this program has already printed there. */
 static int write_into(const char *path, page_render_fn *render, const void *what,
                       struct lb_err *err) {
     fflush(stdout);
     return render_and_close(fopen(path, "ae"), path, render, what, err);
 }
 
-/* path: for messages; real: the same without links. */
+/* path: the path for messages; real: the same path without links. */
 static int replace(const char *path, const char *real, page_render_fn *render, const void *what,
                    struct lb_err *err) {
     char *fresh = NULL;

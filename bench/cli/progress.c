@@ -49,7 +49,7 @@ void progress_begin(void *arg, int stages, int64_t expected_ns) {
     progress_line(progress, line);
 }
 
-/* The part of the run that is over: the stages before, and a part of this one. */
+/* The fraction of the run that is over: the earlier stages, and a part of the present one. */
 static double part_of(const struct run_at *at, const struct stage_news *news) {
     double stage = news->total_ns > 0 ? (double)news->elapsed_ns / (double)news->total_ns : 0;
     return at->count > 0 ? (at->number - 1 + fmin(stage, 1)) / at->count : fmin(stage, 1);

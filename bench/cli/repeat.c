@@ -102,7 +102,7 @@ static int make_words(const struct repeat_ask *ask, int side, const char *worklo
 struct show {
     const struct repeat_ask *ask;
     bool terminal;
-    bool other_plan; /* the user asked for another plan, so a difference is no reason to refuse */
+    bool other_plan; /* the user asked for another plan, so the plans may differ */
     const char *folder;
 };
 
@@ -154,7 +154,7 @@ static struct compare *compare_sides(const struct show *show, const char *partia
     return compare_make(&ask, err);
 }
 
-/* Called when each side has a run, so that an hour is not wasted on runs that can't be compared. */
+/* Called when each side has a run: ends the repetition early if the runs can't be compared. */
 static int check_early(void *arg, struct lb_err *err) {
     struct compare *compare = compare_sides(arg, NULL, err);
     if (!compare) return -1;

@@ -1,4 +1,4 @@
-/* secrets: see secrets.h. It knows --url alone: no other option takes a secret. */
+/* secrets: see secrets.h. Only the option --url may contain a secret. */
 #include "bench/cli/secrets.h"
 
 #include <stdbool.h>

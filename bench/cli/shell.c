@@ -32,8 +32,8 @@ static char *end_text(FILE *out, char **text, int failed) {
     return NULL;
 }
 
-/* The number of arguments here that are left out: they only say where to save and what to show, or are a URL, which
- * put_urls writes; 0 if this is none of them. */
+/* The number of arguments to leave out from here on: options that only say where to save and what to show, and URLs,
+ * which put_urls writes; 0 if this argument is kept. */
 static int count_left_out(const char *arg) {
     static const char *const with_value[] = {"--out", "--progress", "--url"};
     for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++) {
@@ -45,7 +45,7 @@ static int count_left_out(const char *arg) {
     return strcmp(arg, "--no-page") == 0;
 }
 
-/* The comment tells which server a file stands for that has yet to be written. */
+/* Writes a comment with the server's URL without its password, because the user must first write the file. */
 static int put_urls(FILE *out, const struct place_url *urls, int url_count) {
     int failed = 0, hidden = 0;
     for (int i = 0; i < url_count && !failed; i++) {

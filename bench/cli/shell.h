@@ -1,4 +1,4 @@
-/* shell: command lines as a shell takes them again, quoted, without passwords. */
+/* shell: command lines that can be typed into a shell again: quoted, and without passwords. */
 #ifndef BENCH_CLI_SHELL_H
 #define BENCH_CLI_SHELL_H
 

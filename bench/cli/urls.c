@@ -82,7 +82,7 @@ static const char *find_url(const char *backend, const char *value, struct arena
     return NULL;
 }
 
-/* Fills in what a user types for it: as it was typed, unless that shows a secret. 0, or -1 with err. */
+/* Fills in the value that a user can type again: the typed one, unless it shows a secret. 0, or -1 with err. */
 static int set_word(struct place_url *at, const char *kept, struct arena *arena,
                     struct lb_err *err) {
     char shown[URL_BYTES_MAX + 64], file[2 * 64 + sizeof "=@.url"];
