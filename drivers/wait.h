@@ -80,10 +80,10 @@ struct lb_fiber;
 /* The calling fiber. */
 struct lb_fiber *lb_self(void);
 
-/* Starts a helper fiber on this thread (watchdog, ping, reader). It must end before the disconnect
- * of its session returns: signal it to end, then lb_join it. Returns NULL when out of memory. name:
- * static storage. */
-struct lb_fiber *lb_spawn(const char *name, void (*run)(void *arg), void *arg);
+/* Starts a helper fiber on this thread (watchdog, ping, reader). The fiber must end before the disconnect of
+ * its session returns: tell the fiber to end, then call lb_join. Returns NULL when out of memory. name: the
+ * fiber's name, with static storage. */
+struct lb_fiber *lb_start_fiber(const char *name, void (*run)(void *arg), void *arg);
 
 /* Waits until a spawned fiber has returned, then frees it. */
 void lb_join(struct lb_fiber *fiber);

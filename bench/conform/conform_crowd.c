@@ -105,7 +105,7 @@ static void share_session(struct actor *client) {
                                   .findings = &shared_findings};
         mine[i].request.client = client->session.client * SHARERS + (uint32_t)i;
         mine[i].grant.data = calloc(1, grant_bytes + 1);
-        mine[i].fiber = lb_spawn("sharer", share, &mine[i]);
+        mine[i].fiber = lb_start_fiber("sharer", share, &mine[i]);
     }
     for (int i = 0; i < SHARERS; i++) {
         lb_join(mine[i].fiber);

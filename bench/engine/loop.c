@@ -156,7 +156,7 @@ struct lb_fiber *loop_spawn(struct loop *loop, const char *name, void (*run)(voi
     return spawn_fiber(loop, name, run, arg, false);
 }
 
-struct lb_fiber *lb_spawn(const char *name, void (*run)(void *), void *arg) {
+struct lb_fiber *lb_start_fiber(const char *name, void (*run)(void *), void *arg) {
     struct lb_fiber *fiber = spawn_fiber(loop_current, name, run, arg, true);
     if (fiber) fiber->shielded = loop_current->current->shielded;
     return fiber;

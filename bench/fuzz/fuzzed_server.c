@@ -202,7 +202,7 @@ struct lb_fiber *lb_self(void) {
 }
 
 /* A helper fiber never gets the processor. */
-struct lb_fiber *lb_spawn(const char *name, void (*run)(void *arg), void *arg) {
+struct lb_fiber *lb_start_fiber(const char *name, void (*run)(void *arg), void *arg) {
     (void)name, (void)run, (void)arg;
     return lb_self();
 }

@@ -66,7 +66,7 @@ void watchdog_start(struct session *session) {
     if (!session->worker->shared->plan->renew || !lock->algorithm->renew) return;
     session->watchdog_ends = false;
     /* If there is no memory for the fiber, nothing is renewed, and the leases end. */
-    session->watchdog = lb_spawn("watchdog", run_watchdog, session);
+    session->watchdog = lb_start_fiber("watchdog", run_watchdog, session);
 }
 
 void watchdog_stop(struct session *session) {

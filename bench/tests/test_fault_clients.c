@@ -385,7 +385,7 @@ static void keep_session(void *arg) {
 static int kept_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     struct toy_session *mine = session->state;
     int failed = toy_connect(session, deadline_ns, err);
-    mine->helper = lb_spawn("keeper", keep_session, session);
+    mine->helper = lb_start_fiber("keeper", keep_session, session);
     return failed;
 }
 

@@ -190,7 +190,7 @@ static void helper(void *arg) {
 }
 static void spawns(void *arg) {
     struct trace *trace = arg;
-    struct lb_fiber *fiber = lb_spawn("helper", helper, trace);
+    struct lb_fiber *fiber = lb_start_fiber("helper", helper, trace);
     assert_non_null(fiber);
     assert_true(lb_sleep_until(lb_now() + LB_MS_NS));
     lb_wake(fiber);

@@ -131,7 +131,7 @@ static inline void toy_disconnect(struct lb_session *session) {
     mine->helper = NULL;
     atomic_fetch_sub(&shared->open, 1);
     bool dies = toy.dies_closed && session->client == 0 && getpid() != toy_supervisor;
-    if (dies) lb_spawn("toy", toy_dies, NULL);
+    if (dies) lb_start_fiber("toy", toy_dies, NULL);
 }
 
 static inline int toy_describe(struct lb_session *session, struct lb_facts *facts,
@@ -295,7 +295,7 @@ toy_acquire(struct lb_session *session, const struct lb_request *request, struct
     if (toy_each(toy.session_lost_every, number) && !mine->helper) {
         mine->victim = owner;
         mine->victim_key = key;
-        mine->helper = lb_spawn("toy", toy_loses_session, session);
+        mine->helper = lb_start_fiber("toy", toy_loses_session, session);
     }
     if (toy_each(toy.unknown_every, number)) {
         return toy_out(session, lb_fail(session, LB_UNKNOWN, "toy: answer lost"));

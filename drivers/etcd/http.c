@@ -265,7 +265,7 @@ int http_revive(struct http *http) {
     if (http->running) return 0;
     join_pump(http);
     http->stop = false;
-    http->pump = lb_spawn("etcd pump", run_pump, http);
+    http->pump = lb_start_fiber("etcd pump", run_pump, http);
     http->running = http->pump != NULL;
     return http->pump ? 0 : -1;
 }

@@ -128,7 +128,7 @@ int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err
     if (trace_s > 0 && grant(e, e->ttl_s + trace_s, &e->trace, &ignored_s, err) != LB_OK) return -1;
     e->keep_due_ns = sent_ns + e->ttl_s * LB_S_NS / 3;
     if (!e->keeper) {
-        e->keeper = lb_spawn("etcd lease", keep_lease_alive, e);
+        e->keeper = lb_start_fiber("etcd lease", keep_lease_alive, e);
     } else {
         lb_wake(e->keeper);
     }

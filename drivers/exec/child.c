@@ -113,7 +113,7 @@ int exec_child_start(struct exec_child *child, struct lb_session *owner, const c
     }
     setpgid(pid, pid);
     child->pid = pid;
-    child->pump = lb_spawn("exec pump", run_pump, child);
+    child->pump = lb_start_fiber("exec pump", run_pump, child);
     result = child->pump ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");
 done:
     free(env);

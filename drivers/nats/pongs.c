@@ -60,7 +60,7 @@ static void run_pongs(void *arg) {
 
 int nats_pongs_begin(struct lb_session *session, struct lb_err *err) {
     struct nats_session *nats = nats_session_of(session);
-    if (!pongs.fiber) pongs.fiber = lb_spawn("nats pongs", run_pongs, NULL);
+    if (!pongs.fiber) pongs.fiber = lb_start_fiber("nats pongs", run_pongs, NULL);
     if (!pongs.fiber) return err_set(err, LB_EXIT_MACHINE, "nats: out of memory");
     nats->has_pongs = true;
     nats->pongs_before = NULL;

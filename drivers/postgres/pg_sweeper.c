@@ -62,7 +62,7 @@ int pg_sweeper_start(struct lb_session *owner, struct lb_err *err) {
                                            .traffic_fd = -1,
                                            .state = &sweeper->state,
                                            .lock_state = sweeper->lock_state};
-    sweeper->fiber = lb_spawn("pg sweeper", sweep, sweeper);
+    sweeper->fiber = lb_start_fiber("pg sweeper", sweep, sweeper);
     if (!sweeper->fiber) {
         free(sweeper);
         return err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");

@@ -245,7 +245,7 @@ static inline void live_waiter_run(void *arg) {
 
 static inline void live_waiter_begin(struct live_waiter *waiter) {
     waiter->outcome = LB_OUTCOMES;
-    waiter->fiber = lb_spawn("waiter", live_waiter_run, waiter);
+    waiter->fiber = lb_start_fiber("waiter", live_waiter_run, waiter);
 }
 
 /* live_arm makes the objects that the client's key needs, live_disarm removes them. Both check that

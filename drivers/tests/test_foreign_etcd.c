@@ -127,7 +127,7 @@ static void etcdctl_holds(void *arg) {
                                 .foreign = &foreign,
                                 .lease = etcd_session_of(&ours.session)->lease,
                                 .waiter = &ours};
-    struct lb_fiber *helper = lb_spawn("foreign", foreign_lets_go, &handover);
+    struct lb_fiber *helper = lb_start_fiber("foreign", foreign_lets_go, &handover);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
     lb_join(helper);
     foreign_end(&foreign);
@@ -205,7 +205,7 @@ static void a_lease_ends(void *arg) {
 
     struct handover handover = {
         .live = live, .lease = etcd_session_of(&waiter.session)->lease, .waiter = &waiter};
-    struct lb_fiber *helper = lb_spawn("revoke", revoke_when_queued, &handover);
+    struct lb_fiber *helper = lb_start_fiber("revoke", revoke_when_queued, &handover);
     CHECK(live_acquire(&waiter, SOON) == LB_BROKEN, "a waiter without its lease");
     lb_join(helper);
     CHECK(live_acquire(&waiter, 0) == LB_BROKEN, "a session without its lease");
@@ -245,7 +245,7 @@ static void a_process_that_was_away(void *arg) {
     for (int tries = 0; tries < 200; tries++) {
         uint64_t commands = asker.client.session.commands;
         asker.outcome = LB_OUTCOMES;
-        fiber = lb_spawn("ask", ask, &asker);
+        fiber = lb_start_fiber("ask", ask, &asker);
         while (asker.client.session.commands == commands) lb_sleep_until(lb_now());
         if (asker.outcome == LB_OUTCOMES) break;
         lb_join(fiber);
@@ -318,7 +318,7 @@ static void the_server_restarts(void *arg) {
     /* On a busy machine the waiter's time may be over before its watch is set. */
     for (int64_t until_ns = lb_now() + 2 * SOON; !handover.struck && lb_now() < until_ns;) {
         handover.gave_up = false;
-        struct lb_fiber *helper = lb_spawn("kill", server_dies_and_returns, &handover);
+        struct lb_fiber *helper = lb_start_fiber("kill", server_dies_and_returns, &handover);
         CHECK(live_acquire(&waiter, 4 * LB_S_NS) == LB_TIMEOUT, "%s", waiter.session.err.text);
         handover.gave_up = true;
         lb_join(helper);
@@ -408,7 +408,7 @@ static void let_waiter_die(struct dead_waiter *dead) {
         live_connect(all[i]);
     }
     CHECK(live_acquire(&dead->holder, SOON) == LB_OK, "%s", dead->holder.session.err.text);
-    struct lb_fiber *helper = lb_spawn("revoke", revoke_then_let_go, dead);
+    struct lb_fiber *helper = lb_start_fiber("revoke", revoke_then_let_go, dead);
     dead->outcome = live_acquire(&dead->waiter, SOON);
     lb_join(helper);
     CHECK(live_acquire(&dead->third, 0) == LB_OK, "the lock is free: %s",

@@ -67,7 +67,7 @@ LIVE(&live, theirs_holds) {
         CHECK(live_release(&ours) == LB_LOST, "we freed theirs");
         CHECK(there(kv, "theirs", revision), "their entry was touched");
         struct letting_go going = {kv, purge};
-        struct lb_fiber *helper = lb_spawn("theirs", let_go, &going);
+        struct lb_fiber *helper = lb_start_fiber("theirs", let_go, &going);
         CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
         lb_join(helper);
         CHECK(ours.grant.token > revision, "tokens grow");

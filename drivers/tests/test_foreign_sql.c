@@ -74,7 +74,7 @@ static void foreign_holds(void *arg) {
           "a timed-out waiter is still in the queue");
 
     struct handover handover = {words, &foreign};
-    struct lb_fiber *helper = lb_spawn("foreign", foreign_lets_go, &handover);
+    struct lb_fiber *helper = lb_start_fiber("foreign", foreign_lets_go, &handover);
     CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
     lb_join(helper);
     CHECK(ours.grant.lease_end_ns == LB_NEVER);
@@ -183,7 +183,7 @@ static void sqlite_foreign(void *arg) {
     CHECK(sqlite_begin(foreign) == SQLITE_OK, "ours released");
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "the foreigner holds");
     CHECK(live_acquire(&ours, 10 * LB_MS_NS) == LB_TIMEOUT, "the foreigner holds");
-    struct lb_fiber *helper = lb_spawn("foreign", sqlite_lets_go, foreign);
+    struct lb_fiber *helper = lb_start_fiber("foreign", sqlite_lets_go, foreign);
     CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
     lb_join(helper);
     live_hang_up(&ours); /* while it holds */

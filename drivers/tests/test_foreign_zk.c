@@ -131,7 +131,7 @@ LIVE(&zk, exclude_each_other) {
     CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
     CHECK(queued(&stranger) == 1, "a waiter that gave up is still in the queue");
     struct handover handover = {&stranger, path};
-    struct lb_fiber *helper = lb_spawn("foreigner", stranger_lets_go, &handover);
+    struct lb_fiber *helper = lb_start_fiber("foreigner", stranger_lets_go, &handover);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
     lb_join(helper);
     CHECK(ours.grant.token > token, "tokens grow over foreigners too");
@@ -215,7 +215,7 @@ LIVE(&zk, a_session_ends) {
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
 
     struct theft theft = {&stranger, &waiter};
-    struct lb_fiber *helper = lb_spawn("theft", end_when_queued, &theft);
+    struct lb_fiber *helper = lb_start_fiber("theft", end_when_queued, &theft);
     enum lb_outcome outcome = live_acquire(&waiter, SOON);
     CHECK(outcome == LB_BROKEN, "a waiter without its session: %s: %s", lb_outcome_name(outcome),
           waiter.session.err.text);
@@ -315,11 +315,11 @@ LIVE(&zk, the_server_restarts) {
     live_come(&waiter, &zk, KEY);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
     struct lb_fiber *killer =
-        lb_spawn("kill", server_dies_and_returns, zk_session_of(&waiter.session));
+        lb_start_fiber("kill", server_dies_and_returns, zk_session_of(&waiter.session));
     /* Longer than a server needs to come back: the waiter that gives up has to delete its node there. */
     CHECK(live_acquire(&waiter, AWAY) == LB_TIMEOUT, "%s", waiter.session.err.text);
     lb_join(killer);
-    struct lb_fiber *helper = lb_spawn("release", release_later, &holder);
+    struct lb_fiber *helper = lb_start_fiber("release", release_later, &holder);
     CHECK(live_acquire(&waiter, SOON) == LB_OK, "%s", waiter.session.err.text);
     lb_join(helper);
     CHECK(live_release(&waiter) == LB_OK, "%s", waiter.session.err.text);
@@ -369,7 +369,7 @@ LIVE(&zk, answers_lost_within_a_session) {
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     for (uint64_t bytes = 0; bytes < 3; bytes++) {
         proxy_arm(proxy, PROXY_CUT, bytes);
-        struct lb_fiber *healer = lb_spawn("heal", heal_when_struck, proxy);
+        struct lb_fiber *healer = lb_start_fiber("heal", heal_when_struck, proxy);
         CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
         lb_join(healer);
         CHECK(queued(&stranger) == 1, "%d nodes for one attempt", stranger.count);
@@ -380,7 +380,7 @@ LIVE(&zk, answers_lost_within_a_session) {
               "the token is that of the node found again");
 
         proxy_arm(proxy, PROXY_CUT, bytes);
-        healer = lb_spawn("heal", heal_when_struck, proxy);
+        healer = lb_start_fiber("heal", heal_when_struck, proxy);
         CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
         lb_join(healer);
         CHECK(queued(&stranger) == 0);

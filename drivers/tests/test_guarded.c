@@ -105,7 +105,7 @@ static void try_crowd(const struct live_place *live, const char *key) {
     next_token = taken = 0;
     running = CROWD;
     for (int i = 0; i < CROWD; i++) live_come(&clients[i], live, key);
-    for (int i = 0; i < CROWD; i++) fibers[i] = lb_spawn("crowd", take_turns, &clients[i]);
+    for (int i = 0; i < CROWD; i++) fibers[i] = lb_start_fiber("crowd", take_turns, &clients[i]);
     for (int i = 0; i < CROWD; i++) lb_join(fibers[i]);
     CHECK(running == 0);
     CHECK(taken > 0 && taken <= (uint64_t)CROWD * TURNS);

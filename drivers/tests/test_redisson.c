@@ -154,7 +154,7 @@ static void run_two(struct actor *client) {
         threads[i].request.client = 40 + i;
         threads[i].request.deadline_ns = trial_soon();
         threads[i].grant.data = threads[i].data;
-        fibers[i] = lb_spawn("thread", take_and_free, &threads[i]);
+        fibers[i] = lb_start_fiber("thread", take_and_free, &threads[i]);
     }
     for (int i = 0; i < 2; i++) lb_join(fibers[i]);
 }

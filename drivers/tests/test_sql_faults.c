@@ -97,7 +97,7 @@ static void a_killed_session_says_so_and_a_new_one_works(void *arg) {
     live_come_as(&idle, &luck->sql, luck->which, "other key");
     idle.request.key_number++;
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
-    struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
+    struct lb_fiber *fiber = lb_start_fiber("waiter", wait_for_it, &waiter);
     lb_sleep_until(lb_now() + 200 * LB_MS_NS);
     char statements[300];
     snprintf(statements, sizeof statements, "%s", foreign_ask(&foreign, luck->who_to_kill));
@@ -148,7 +148,7 @@ static void a_killed_server_hangs_nobody(void *arg) {
     live_come_as(&holder, &luck->sql, luck->which, "key");
     live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
-    struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
+    struct lb_fiber *fiber = lb_start_fiber("waiter", wait_for_it, &waiter);
     while (!waiter.asks) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
     lb_sleep_until(lb_now() + 200 * LB_MS_NS);
     CHECK(topo_signal(luck->sql.place->topo, 0, SIGKILL) == 0, "no server to kill");
@@ -212,7 +212,7 @@ static void cut_off(void *arg) {
     live_come_as(&holder, &luck->sql, luck->which, "key");
     live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
-    struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
+    struct lb_fiber *fiber = lb_start_fiber("waiter", wait_for_it, &waiter);
     while (!waiter.asks) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
     lb_sleep_until(lb_now() + 100 * LB_MS_NS);
     atomic_store(&cutoff_ns, lb_now());
@@ -312,7 +312,7 @@ static void waits_through(struct live_client *holder, struct live_client *ours, 
     CHECK(live_acquire(holder, 20 * LB_S_NS) == LB_OK, "%s", holder->session.err.text);
     uint64_t wakeups = ours->session.wakeups;
     struct hold hold = {holder, lb_now() + LB_S_NS};
-    struct lb_fiber *fiber = lb_spawn("holder", release_later, &hold);
+    struct lb_fiber *fiber = lb_start_fiber("holder", release_later, &hold);
     enum lb_outcome outcome = live_acquire(ours, wait_ns);
     CHECK(outcome == LB_OK, "got %s: %s", lb_outcome_name(outcome), ours->session.err.text);
     CHECK(ours->session.err.code == 0, "%s", ours->session.err.text);

@@ -156,7 +156,7 @@ static void rows(void *arg) {
     CHECK(live_acquire(&other, 0) == LB_BUSY);
     SAYS(&foreign, words->waiters, "0");
     struct handover handover = {words, &foreign, "1"};
-    struct lb_fiber *helper = lb_spawn("foreign", commit_when_waited_for, &handover);
+    struct lb_fiber *helper = lb_start_fiber("foreign", commit_when_waited_for, &handover);
     CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
     lb_join(helper);
     uint64_t token = ours.grant.token;
@@ -363,7 +363,7 @@ static void advisory(void *arg) {
     foreign_say(&foreign, "BEGIN");
     SAYS(&foreign, "SELECT pg_try_advisory_xact_lock(4711)", "t");
     struct handover handover = {&pg, &foreign, "1"};
-    struct lb_fiber *helper = lb_spawn("foreign", commit_when_waited_for, &handover);
+    struct lb_fiber *helper = lb_start_fiber("foreign", commit_when_waited_for, &handover);
     CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
     lb_join(helper);
     foreign_end(&foreign);
@@ -450,7 +450,8 @@ static void insert_deadlock(void *arg) {
     foreign_say(&foreign, "BEGIN");
     foreign_say(&foreign, my.insert);
     SAYS(&foreign, my.table, "stranger/");
-    struct lb_fiber *first = lb_spawn("one", insert, &one), *second = lb_spawn("two", insert, &two);
+    struct lb_fiber *first = lb_start_fiber("one", insert, &one),
+                    *second = lb_start_fiber("two", insert, &two);
     int64_t until_ns = lb_now() + 20 * LB_S_NS;
     do lb_sleep_until(lb_now() + LOOK_NS);
     while (atoi(foreign_ask(&foreign, my.waiters)) < 2 && lb_now() < until_ns);

@@ -39,7 +39,7 @@ static void take(void *arg) {
 
 static void ours_begins(struct taking *taking, struct live_client *client) {
     *taking = (struct taking){.client = client, .outcome = LB_OUTCOMES};
-    taking->fiber = lb_spawn("taker", take, taking);
+    taking->fiber = lb_start_fiber("taker", take, taking);
 }
 
 /* Waits until our client has the lock. */

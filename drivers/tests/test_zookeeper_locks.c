@@ -59,7 +59,7 @@ static int crowd(struct live_client *hosts, int host_count, int company, int *or
         guests[i].order = order;
         guests[i].turn = &turn;
         guests[i].company = company;
-        fibers[i] = lb_spawn("guest", guest_runs, &guests[i]);
+        fibers[i] = lb_start_fiber("guest", guest_runs, &guests[i]);
     }
     for (int i = 0; i < CROWD; i++) {
         lb_join(fibers[i]);
@@ -264,7 +264,7 @@ LIVE(&zk, a_session_counts_from_its_requests) {
     topo_signal(zk.place->topo, 0, SIGSTOP);
     int64_t before_ns = lb_now();
     for (int i = 0; i < ASKS; i++) {
-        asks[i] = lb_spawn("asks", ask_for_the_root, &client.session);
+        asks[i] = lb_start_fiber("asks", ask_for_the_root, &client.session);
         lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     }
     int64_t after_ns = lb_now();
@@ -323,7 +323,7 @@ LIVE(&zk, a_process_that_was_away) {
     }
     CHECK(waiter.fiber != NULL, "its questions are answered too fast");
     if (!waiter.fiber) return;
-    struct lb_fiber *sleeping = lb_spawn("sleeper", hold_for_a_while, &sleeper);
+    struct lb_fiber *sleeping = lb_start_fiber("sleeper", hold_for_a_while, &sleeper);
     int64_t until_ns = lb_now() + 8 * LB_S_NS; /* a session's end is rounded up to a tick */
     while (lb_now() < until_ns) poll(NULL, 0, (int)((until_ns - lb_now()) / LB_MS_NS) + 1);
     lb_join(sleeping);

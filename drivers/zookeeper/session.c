@@ -262,7 +262,7 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
                        server->shown);
     }
     z->running = true;
-    z->pump = lb_spawn("zookeeper pump", run_pump, z);
+    z->pump = lb_start_fiber("zookeeper pump", run_pump, z);
     if (!z->pump) {
         z->running = false;
         return err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");
