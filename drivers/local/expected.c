@@ -1,5 +1,5 @@
 /* expected: the verdicts that are expected of this machine's own locks when their clients stand
- * still or die. See drivers/expect.h. They have no server and no wires. */
+ * still or die. See drivers/expect.h. These locks have no server and no wires. */
 #include "drivers/expect.h"
 #include "drivers/local/file.h"
 #include "drivers/local/local.h"

@@ -10,7 +10,7 @@
 #include "drivers/local/memory.h"
 #include "drivers/local/spin.h"
 
-/* the time for a waiter to finish its two steps of queuing, after the cut-off */
+/* after the cut-off, a waiter has this time to finish its two steps of queuing */
 #define GRACE_NS (2 * LB_S_NS)
 
 enum node_state { NODE_WAITS, NODE_GRANTED, NODE_LEFT };

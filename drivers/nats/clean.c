@@ -10,7 +10,7 @@
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
 
-/* for a page of the list of streams, or for the subjects of a stream */
+/* room for a page of the list of streams, or for the subjects of a stream */
 #define ROOM_BYTES (4 << 20)
 
 /* Asks JetStream. Returns the answer as JSON, a new reference, or NULL with err. */

@@ -24,9 +24,11 @@
 #define WRONG_SEQUENCE 10071
 #define OTHER_CONFIGURATION 10058
 #define CLUSTER_REPLICAS 3
-#define READ_AGAIN_NS (500 * LB_MS_NS)  /* after a read of a new bucket that was not answered */
-#define SETTLE_AGAIN_NS (20 * LB_MS_NS) /* so that a replica that is behind catches up */
-#define LIST_BYTES (4 << 20)            /* room for the subjects of a bucket */
+/* A read of a new bucket that was not answered is sent again after this time. */
+#define READ_AGAIN_NS (500 * LB_MS_NS)
+/* The pause before a further look at a replica that is behind. */
+#define SETTLE_AGAIN_NS (20 * LB_MS_NS)
+#define LIST_BYTES (4 << 20) /* room for the subjects of a bucket */
 
 struct kv_options {
     const char *bucket;
@@ -291,8 +293,8 @@ static void kv_names(const struct lb_session *session, const struct lb_request *
     lb_names_add(names, "subject", "$KV.%s.%s", bucket, request->key);
 }
 
-/* Reads the bucket until a read is answered. A server of a cluster may drop the reads of a new bucket that it has not taken
- * up yet (seen with nats-server 2.9 on a busy machine: one of six). 0, or -1 with err. */
+/* Reads the bucket until a read is answered. A server of a cluster may drop the reads of a new bucket that it has
+ * not taken up yet (seen with nats-server 2.9 on a busy machine: one of six). 0, or -1 with err. */
 static int await_answers(struct lb_session *session, struct lb_err *err) {
     struct nats_session *nats = nats_session_of(session);
     const int64_t patience_ns = nats->patience_ns, until_ns = lb_now() + patience_ns;

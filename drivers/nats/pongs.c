@@ -1,8 +1,8 @@
-/* pongs: answers the PINGs of the servers for sessions that ask for nothing, as those of holders. A server ends the
- * connection of a client that leaves two of them unanswered, by default after some minutes.
+/* pongs: answers the servers' PINGs for sessions that send no requests, for example while a client holds. A server ends
+ * the connection of a client that does not answer two PINGs, by default after some minutes.
  *
- * One fiber does it for all sessions of a thread, since a fiber for each would double the memory of a session. It looks
- * seldom, and only at sessions that nobody has used since it looked last. */
+ * One fiber serves all sessions of a thread, because a fiber for each would double the memory of a session. The fiber
+ * looks rarely, and only at sessions that no call has used since its last look. */
 #define _GNU_SOURCE /* for POLLRDHUP */
 #include <poll.h>
 
@@ -14,16 +14,16 @@
 
 /* The sessions of this thread. */
 static _Thread_local struct {
-    struct lb_session *first, *next; /* next: the one that a pass looks at next */
-    struct lb_fiber *fiber;          /* another one takes over when the last session has ended */
+    struct lb_session *first, *next; /* next: the session at which the present pass looks next */
+    struct lb_fiber *fiber; /* ends with the last session; a later session starts a new one */
 } pongs;
 
 static bool is_over(void) {
     return pongs.fiber != lb_self() || lb_stopping();
 }
 
-/* Whether there is something to read. Not where the connection has ended: the next request finds that out, and its
- * outcome then is unknown. */
+/* Whether there are bytes to read. False for a connection that has ended: the next request notices that, and its
+ * outcome is then unknown. */
 static bool has_news(const struct nats_session *nats) {
     struct pollfd look = {.fd = nats->stream.sock.fd, .events = POLLIN | POLLRDHUP};
     if (nats->stream.dead || poll(&look, 1, 0) < 0 || (look.revents & ~POLLIN)) return false;

@@ -1,5 +1,5 @@
 /* sqlite_expected: the verdicts that are expected of SQLite's locks when their clients stand still
- * or die. See drivers/expect.h. They have no server and no wires. */
+ * or die. See drivers/expect.h. These locks have no server and no wires. */
 #include "drivers/expect.h"
 #include "drivers/sqlite/backend.h"
 

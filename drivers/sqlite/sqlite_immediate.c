@@ -1,6 +1,6 @@
-/* sqlite-immediate: BEGIN IMMEDIATE takes SQLite's write lock on a database, COMMIT frees it: the
- * way programs that share an SQLite file keep each other out. Compatible with everything that opens
- * the same file, as the sqlite3 shell.
+/* sqlite-immediate: BEGIN IMMEDIATE takes SQLite's write lock on a database, COMMIT frees the lock. Programs that share
+ * an SQLite file exclude each other in this way. Compatible with every program that opens the same file, such as the
+ * sqlite3 shell.
  *
  * No server: the lock is the file system's, between processes and between threads, on one machine
  * (not on NFS). A waiter polls by SQLite's busy handler, 1 ms to 100 ms apart, so there is no order

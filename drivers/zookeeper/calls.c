@@ -13,7 +13,7 @@
 static int fold_code(int rc) {
     switch (rc) {
     case ZCONNECTIONLOSS:
-    case ZOPERATIONTIMEOUT: /* the library gave the connection up */
+    case ZOPERATIONTIMEOUT: /* the library has given up the connection */
     case ZCLOSING:
     case ZRUNTIMEINCONSISTENCY:
     case ZSESSIONMOVED:
@@ -33,7 +33,7 @@ static struct zk_slot *begin_call(struct zk_session *z) {
     } else {
         /* There are as many slots as there were ever requests on their way at once: a slot is
          * allocated once, then used again. */
-        /* all wait for an answer: this server has stopped answering */
+        /* every slot waits for an answer, so the server has stopped answering */
         if (z->slots == ZK_SLOTS_MAX) return NULL;
         slot = malloc(sizeof *slot);
         if (!slot) return NULL;
@@ -80,7 +80,7 @@ static int finish_call(struct zk_slot *slot, int rc) {
     return fold_code(rc);
 }
 
-/* Whether the server answered. The library ends requests by codes of its own, too. */
+/* Whether the code is an answer of the server. The library also ends requests by codes of its own. */
 static bool is_answer(int rc) {
     return rc == ZOK || (rc < ZAPIERROR && rc != ZAUTHFAILED && fold_code(rc) == rc);
 }

@@ -12,7 +12,8 @@
 
 enum {
     ZK_DOWN = -2001, /* not connected now: nothing was sent */
-    ZK_CUT = -2002,  /* sent, and the connection broke before the answer; the session may live on */
+    ZK_CUT =
+        -2002, /* sent, but the connection broke before the answer; the session may still live */
     ZK_LATE = -2003, /* sent, no answer in time; or the cut-off */
     ZK_ENDED = -2004 /* the session has expired, and all its ephemeral nodes with it */
 };
@@ -47,19 +48,19 @@ void zk_names_done(struct zk_names *names);
 /* Lets the server of this session catch up with the leader. */
 int zk_sync(struct zk_session *z, const char *path);
 
-/* The same with a watch, which the request itself sets. After ZOK the watch is in the session's
- * list, with path borrowed, until zk_watch_wait or zk_watch_drop; otherwise nothing is left. (What
- * the server and the library keep of a dropped one ends when it fires, or with the session.) */
+/* The same with a watch, which the request itself sets. After ZOK the watch is in the session's list, with path
+ * borrowed, until zk_watch_wait or zk_watch_drop; otherwise nothing is left. (The server and the library keep a
+ * dropped watch until it fires or the session ends.) */
 struct zk_watch {
     struct zk_idler idler;
 };
-/* Fires when the node goes or changes. The data is read only because of the watch: if there is no
- * node, no watch is left. */
+/* Fires when the node is deleted or changes. The request reads the node's data, because such a request sets no watch if
+ * there is no node. */
 int zk_watch_data(struct zk_session *z, const char *path, struct zk_watch *watch);
 /* The server sets a watch even if there is no node; then the result is ZNONODE, and the watch is
  * dropped here. */
 int zk_watch_exists(struct zk_session *z, const char *path, struct zk_watch *watch);
-/* Fires when a child comes or goes. */
+/* Fires when a child is created or deleted. */
 int zk_watch_children(struct zk_session *z, const char *path,
                       void (*visit)(void *arg, char *const *names, int count), void *arg,
                       struct zk_watch *watch);

@@ -1,11 +1,10 @@
-/* zk-herd: the first lock that comes to mind: the client that creates the ephemeral node holds; the
- * others watch the node, and all of them try again when it disappears.
+/* zk-herd: the simplest lock: the client that creates the ephemeral node holds; the others watch the node, and all
+ * of them try again when it disappears.
  *
- * 1 + 1 round trips uncontended, fewer than any queue. But each release wakes every waiter to try a
- * creation and set a watch, and only one succeeds: for contrast with zk-lock. Nobody has published
- * this one as a recipe (the documentation warns of it), so its data is our own: "<address> <uuid>",
- * by which a client recognises its node after a lost answer, also among the clients of one
- * session. */
+ * 1 + 1 round trips uncontended, fewer than any queue. But each release wakes every waiter: each tries to create the
+ * node and sets a watch, and only one succeeds. This lock is here for comparison with zk-lock. It is no published
+ * recipe (the documentation warns of it), so its data is our own: "<address> <uuid>", by which a client recognises
+ * its node after a lost answer, even among the clients of one session. */
 #include "drivers/zookeeper/mutex.h"
 
 #include <stdio.h>
@@ -14,7 +13,7 @@
 struct zk_herd {
     char path[ZK_PARENT_MAX];
     char data[ZK_DATA_MAX];
-    bool held;          /* surely or perhaps */
+    bool held;          /* the client holds the node, or may hold it */
     clientid_t session; /* the session that holds it; id 0 = nothing was sent */
     uint64_t czxid;
 };

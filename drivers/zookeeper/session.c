@@ -1,4 +1,4 @@
-/* session: see session.h. It opens, pumps and closes; it sends no request of an algorithm. */
+/* session: see session.h. It opens, pumps and closes sessions; calls.c sends the requests of the algorithms. */
 #define _GNU_SOURCE /* memmem */
 #include "drivers/zookeeper/session.h"
 
@@ -14,9 +14,10 @@
 
 #define GREETING_BYTES_MAX 65536
 #define PING_XID 0xfffffffe
-#define PING_EARLY_NS (2 * LB_MS_NS)    /* more than the rounding of the library's times */
-#define STARVED_LOOK_NS (10 * LB_MS_NS) /* how soon the end of a fault is seen */
-#define GOODBYE_NS (2 * LB_S_NS)        /* how long to wait for the server to end a session */
+#define PING_EARLY_NS (2 * LB_MS_NS) /* more than the error by which the library rounds its times */
+#define STARVED_LOOK_NS                                                                            \
+    (10 * LB_MS_NS)              /* the pause between two checks whether the fault has ended */
+#define GOODBYE_NS (2 * LB_S_NS) /* how long to wait for the server to end a session */
 
 bool zk_session_connected(const struct zk_session *z) {
     return z->handle && z->running && zoo_state(z->handle) == ZOO_CONNECTED_STATE;

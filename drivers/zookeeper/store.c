@@ -1,7 +1,7 @@
-/* store: a guarded value beside a lock: a persistent node next to the lock's own, KEY-guarded, with
- * "token value" in it. Written by setData with its version. See drivers/store.h.
+/* store: a guarded value beside a lock: the persistent node KEY-guarded next to the lock's own node, with "token value"
+ * in it. It is written by setData with its version. See drivers/store.h.
  *
- * A session that has ended can't write any more at all: ZooKeeper fences it by itself. */
+ * ZooKeeper itself refuses the writes of a session that has ended. */
 #include "drivers/zookeeper/store.h"
 
 #include <stdio.h>
