@@ -13,7 +13,7 @@ struct hidden {
     const char *from[2], *end[2];
 };
 
-/* Whether the name of a query's parameter, up to its '=', speaks of a secret. */
+/* Whether the name of a parameter, up to its '=', speaks of a secret. */
 static bool names_secret(const char *name, const char *equals) {
     static const char *const words[] = {"pass", "pwd", "token", "secret", "credential"};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
@@ -23,18 +23,21 @@ static bool names_secret(const char *name, const char *equals) {
     return false;
 }
 
-/* The start of the first secret value of a query, or NULL. */
+/* The start of the first secret value, or NULL: of a URL's query, and of the other forms in which
+ * people give a server ("host=h password=p", "h:6379,password=p"), which an error shows. */
 static const char *secret_value(const char *text) {
-    for (const char *mark = strchr(text, '?'); mark; mark = strpbrk(mark + 1, "?&")) {
-        const char *equals = strchr(mark, '=');
-        if (equals && names_secret(mark + 1, equals)) return equals + 1;
+    for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
+        const char *name = equals;
+        while (name > text && strchr(" \t", name[-1])) name--;
+        while (name > text && !strchr("?&;,/ \t", name[-1])) name--;
+        if (names_secret(name, equals)) return equals + 1;
     }
     return NULL;
 }
 
 /* Finds the parts to hide; hides too much rather than too little. A password may contain any character, even one
  * that ends a URL's authority. So the text from the first ':' to the last '@' is hidden; without a ':' the user is
- * hidden, because it may be a token. From a secret value in the query on, everything is hidden. */
+ * hidden, because it may be a token. From a secret value of a parameter on, everything is hidden. */
 static struct hidden find_hidden(const char *text) {
     const char *scheme = strstr(text, "://"), *start = scheme ? scheme + 3 : text;
     const char *at = strrchr(start, '@'), *value = secret_value(start);

@@ -135,6 +135,12 @@ TEST(test_public_form) {
         {"u:secret@h", "u:***@h"},
         {"", ""},
         {"no URL at all", "no URL at all"},
+        {"host=/run user=me password=x y",
+         "host=/run user=me password=***"}, /* libpq's other form */
+        {"PGPASSWORD=x", "PGPASSWORD=***"},
+        {"h:6379,Password = x,ssl=true", "h:6379,Password =***"}, /* StackExchange.Redis */
+        {"Server=h;Pwd=x;Port=3306", "Server=h;Pwd=***"},
+        {"redis://h/pass/d?b=c", "redis://h/pass/d?b=c"}, /* a path is no name of a parameter */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char out[64];
@@ -152,7 +158,10 @@ TEST(test_no_part_of_a_secret_is_shown) {
                                         "nats://%s@h",
                                         "redis=redis://:%s@a,b",
                                         "postgres://h/d?password=%s",
-                                        "postgres://u@h/d?x=y&token=%s"};
+                                        "postgres://u@h/d?x=y&token=%s",
+                                        "host=h password=%s",
+                                        "h:1,password=%s",
+                                        "password=%s"};
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         for (int c = 0x20; c < 0x7f; c++) {
             char secret[8], text[64], out[80];
