@@ -24,11 +24,39 @@ const char *lb_tls_key(const struct lb_tls *tls) {
     return tls->key ? tls->key : tls->cert;
 }
 
+/* Whether a line of a PEM file has these words. A file that can't be read has none. */
+static bool pem_has(const char *path, const char *words) {
+    char line[256];
+    bool found = false;
+    FILE *file = fopen(path, "r");
+    while (file && !found && fgets(line, sizeof line, file)) found = strstr(line, words) != NULL;
+    if (file) fclose(file);
+    return found;
+}
+
+/* The libraries that read the key would say "unsupported" or nothing, or ask the terminal for a passphrase. */
+static int check_key(const struct lb_tls *tls, const char *backend, struct lb_err *err) {
+    const char *path = lb_tls_key(tls), *option = tls->key ? "tls_key" : "tls_cert";
+    if (!path) return 0;
+    if (!pem_has(path, "PRIVATE KEY-----"))
+        return err_set(err, LB_EXIT_USAGE,
+                       tls->key ? "%s.%s: %s: there is no private key in it (PEM)"
+                                : "%s.%s: %s: there is no private key in it: set %s.tls_key to "
+                                  "the file that has it",
+                       backend, option, path, backend);
+    if (!pem_has(path, "ENCRYPTED")) return 0;
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s.%s: %s: the private key has a passphrase, for which nobody is asked: give "
+                   "a key without one (openssl pkey -in FILE -out FILE)",
+                   backend, option, path);
+}
+
 int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, const char *asked,
                  struct lb_err *err) {
     const struct {
         const char *option, *path;
     } files[] = {{"tls_ca", tls->ca}, {"tls_cert", tls->cert}, {"tls_key", tls->key}};
+    const int certificates = 2; /* that come first among the files */
     if (!encrypted && lb_tls_is_set(tls))
         return err_set(err, LB_EXIT_USAGE,
                        "%s: tls_... is set, but the URL asks for no encryption: write %s", backend,
@@ -42,7 +70,12 @@ int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, 
             return err_set(err, LB_EXIT_USAGE, "%s.%s: can't read %s: %s", backend, files[i].option,
                            files[i].path, strerror(errno));
     }
-    return 0;
+    for (int i = 0; i < certificates; i++) {
+        if (files[i].path && !pem_has(files[i].path, "CERTIFICATE-----"))
+            return err_set(err, LB_EXIT_USAGE, "%s.%s: %s: there is no certificate in it (PEM)",
+                           backend, files[i].option, files[i].path);
+    }
+    return check_key(tls, backend, err);
 }
 
 const char *lb_tls_advice(const char *message) {

@@ -72,7 +72,8 @@ bool lb_tls_is_set(const struct lb_tls *tls);
 struct lb_tls lb_tls_of(const struct lb_tls *options, const char *server_ca);
 
 /* Refuses wrong options: options for a URL that asks for no encryption (asked: the scheme that would, "etcds://"),
- * a key without a certificate, files that can't be read. Blocks. 0, or -1 with err (LB_EXIT_USAGE). */
+ * a key without a certificate, a certificate without a key, files that can't be read or hold something else, a key
+ * with a passphrase. Blocks. 0, or -1 with err (LB_EXIT_USAGE). */
 int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, const char *asked,
                  struct lb_err *err);
 
