@@ -406,6 +406,26 @@ TEST(other_options_are_another_series) {
     free(run);
 }
 
+/* Git's merge=union, or a copy that is put back, leaves lines twice: one run is not two samples. */
+TEST(a_line_that_is_there_twice_is_one_run) {
+    struct lines lines;
+    struct lb_err err = {0};
+    lines_begin(&lines, HEADER);
+    for (int copy = 0; copy < 3; copy++) {
+        for (int day = 0; day < 2; day++)
+            put_line(lines.out, day, &(struct made){.rate = 1000 + day});
+    }
+    put_line(lines.out, 1, &(struct made){.rate = 1002}); /* another run of that second */
+    assert_int_equal(fclose(lines.out), 0);
+    struct trend *trend = trend_parse(lines.text, "x.csv", &err);
+    if (!trend) fail_msg("%s", err.text);
+    assert_int_equal(trend->count, 3);
+    assert_int_equal(trend->copies, 4);
+    assert_string_equal(trend->lines[0].text[TREND_COMMIT], "c000");
+    assert_true(trend->lines[1].figure[0] == 1001 && trend->lines[2].figure[0] == 1002);
+    trend_free(trend);
+}
+
 TEST(wrong_files_are_one_clear_line) {
     static const struct {
         const char *text, *says;
@@ -416,6 +436,10 @@ TEST(wrong_files_are_one_clear_line) {
         {"time,time\n", "x.csv:1: names a column twice"},
         {HEADER "2026-01-01T00:00:00Z,a\n", "x.csv:2: has 2 fields, and the first line names 23"},
         {HEADER "2026-01-01T00:00:00Z,a", "x.csv:2: was cut off"},
+        {HEADER HEADER, "x.csv:2: names the columns again: remove this line"},
+        {HEADER "<<<<<<< HEAD\n", "x.csv:2: is a mark of a conflict"},
+        {HEADER "=======\n", "x.csv:2: is a mark of a conflict"},
+        {HEADER ">>>>>>> a branch, of mine\n", "x.csv:2: is a mark of a conflict"},
         {HEADER "\"2026\n", "x.csv:2: has a quoted field without its end"},
         {HEADER "\"a\"b,c\n", "x.csv:2: has a quoted field without its end"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,fast,,,,,,,\n",

@@ -57,6 +57,7 @@ struct trend {
     char *path, *buffer;
     struct trend_line *lines; /* in the order of time */
     int count;
+    int copies; /* lines that are there again, left out of count */
     /* The columns of the file: an enum trend_text, or TREND_TEXTS + the index of a compared figure,
      * or -1 for a column that this program does not know. */
     int column[TREND_COLUMNS_MAX], columns;

@@ -77,6 +77,9 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
             "%s%s%d series, %d lines, %d change%s", has_failed ? compare_failure(failed) : "",
             has_failed ? " in the newest run of a series. " : "", view->count, view->trend->count,
             changes, changes == 1 ? "" : "s");
+    if (view->trend->copies > 0)
+        doc_span(doc, DOC_PLAIN, ". Lines that are there again, and not counted: %d",
+                 view->trend->copies);
     if (view->ask.gate > 0)
         doc_span(doc, DOC_PLAIN, ". %d figure%s WORSE by %.3g %% or more within the last %d runs",
                  view->worse, view->worse == 1 ? "" : "s", 100 * view->ask.min_effect,

@@ -84,7 +84,10 @@ static int next_fields(struct reader *reader, char **fields) {
         from += *from != '\0';
         *to = '\0';
         if (after == ',') continue;
-        if (after == '\0') return bad(reader, "was cut off: its end is missing");
+        if (after == '\0')
+            return bad(
+                reader,
+                "was cut off: its end is missing: remove the line, and append its run again");
         break;
     }
     /* Removes the character that escape_csv put before a text that a spreadsheet would run. */
@@ -188,15 +191,67 @@ static int read_trend_line(struct reader *reader, char **fields, struct trend_li
     return -1;
 }
 
+/* In the order of the file, into whose text lines point. */
+static int by_place(const struct trend_line *x, const struct trend_line *y) {
+    return (x->text[TREND_TIME] > y->text[TREND_TIME]) -
+           (x->text[TREND_TIME] < y->text[TREND_TIME]);
+}
+
 static int by_time(const void *a, const void *b) {
     const struct trend_line *x = a, *y = b;
     int order = strcmp(x->text[TREND_TIME], y->text[TREND_TIME]);
     if (!order) order = strcmp(x->text[TREND_RUN], y->text[TREND_RUN]);
     if (!order) order = trend_by_series(x, y);
-    /* then in the order of the file, whose text they point into */
-    return order ? order
-                 : (x->text[TREND_TIME] > y->text[TREND_TIME]) -
-                       (x->text[TREND_TIME] < y->text[TREND_TIME]);
+    return order ? order : by_place(x, y);
+}
+
+/* Not measured comes before each number. */
+static int by_figure(double x, double y) {
+    return isnan(x) || isnan(y) ? isnan(y) - isnan(x) : (x > y) - (x < y);
+}
+
+static int by_contents(const struct trend_line *x, const struct trend_line *y) {
+    int order = 0;
+    for (int i = 0; !order && i < TREND_TEXTS; i++) order = strcmp(x->text[i], y->text[i]);
+    for (int m = 0; !order && m < compare_metric_count(); m++)
+        order = by_figure(x->figure[m], y->figure[m]);
+    return order;
+}
+
+static int by_contents_and_place(const void *a, const void *b) {
+    int order = by_contents(a, b);
+    return order ? order : by_place(a, b);
+}
+
+/* Leaves the first one of equal lines: one run is one sample, however often a merge or a copy has put its line there. */
+static void leave_out_copies(struct trend *trend) {
+    int kept = 0;
+    qsort(trend->lines, (size_t)trend->count, sizeof *trend->lines, by_contents_and_place);
+    for (int i = 0; i < trend->count; i++) {
+        if (kept > 0 && by_contents(&trend->lines[kept - 1], &trend->lines[i]) == 0) continue;
+        trend->lines[kept++] = trend->lines[i];
+    }
+    trend->copies = trend->count - kept;
+    trend->count = kept;
+}
+
+/* The number of fields is that of the first line, and the line is none of the two kinds that joined or merged files have. */
+static int check_fields(struct reader *reader, char **fields, int count) {
+    const struct trend *trend = reader->trend;
+    if (count > 0 && (strncmp(fields[0], "<<<<<<<", 7) == 0 || strcmp(fields[0], "=======") == 0 ||
+                      strncmp(fields[0], ">>>>>>>", 7) == 0))
+        return bad(
+            reader,
+            "is a mark of a conflict of git: keep the lines of both sides, and remove the marks");
+    if (count != trend->columns)
+        return err_set(reader->err, LB_EXIT_USAGE,
+                       "%s:%d: has %d fields, and the first line names %d", reader->path,
+                       reader->line, count, trend->columns);
+    for (int i = 0; i < count; i++) {
+        if (trend->column[i] == TREND_TIME && strcmp(fields[i], trend_columns[TREND_TIME]) == 0)
+            return bad(reader, "names the columns again: remove this line");
+    }
+    return 0;
 }
 
 static int read_lines(struct reader *reader) {
@@ -206,10 +261,7 @@ static int read_lines(struct reader *reader) {
     for (int count; (count = next_fields(reader, fields)) != 0;) {
         if (count < 0) return -1;
         if (count == 1 && !*fields[0]) continue; /* an empty line */
-        if (count != trend->columns)
-            return err_set(reader->err, LB_EXIT_USAGE,
-                           "%s:%d: has %d fields, and the first line names %d", reader->path,
-                           reader->line, count, trend->columns);
+        if (check_fields(reader, fields, count) != 0) return -1;
         if (trend->count == LINES_MAX) return bad(reader, "too many lines");
         if (trend->count == room) {
             room = room ? 2 * room : 64;
@@ -220,7 +272,9 @@ static int read_lines(struct reader *reader) {
         if (read_trend_line(reader, fields, &trend->lines[trend->count]) != 0) return -1;
         trend->count++;
     }
-    if (trend->count > 0) qsort(trend->lines, (size_t)trend->count, sizeof *trend->lines, by_time);
+    if (trend->count == 0) return 0;
+    leave_out_copies(trend);
+    qsort(trend->lines, (size_t)trend->count, sizeof *trend->lines, by_time);
     return 0;
 }
 
