@@ -2,6 +2,7 @@
  * standard output and the right exit code, and starts nothing. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
+#include "drivers/registry.h"
 
 struct mistake {
     const char *args[10]; /* ends with NULL */
@@ -357,6 +358,23 @@ TEST(faults_of_servers_are_refused_at_a_url) {
         assert_code(&cli, LB_EXIT_USAGE);
         assert_has(cli.err, "redis is at --url");
         assert_int_equal(cli_lines(cli.err), 1);
+        cli_free(&cli);
+    }
+}
+
+/* In the words of the system, not in those of what a client library did next, and with the port. */
+TEST(a_port_at_which_nobody_listens_is_told_as_that) {
+    for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
+        if (!(*backend)->schemes || !(*backend)->topologies || (*backend)->program_speaks ||
+            lb_unavailable(*backend))
+            continue;
+        char url[120];
+        snprintf(url, sizeof url, "%s=%s://u:p@127.0.0.1:1", (*backend)->name,
+                 (*backend)->schemes[0]);
+        struct cli cli = cli_run(NULL, ARGS("doctor", "--json", "--url", url));
+        assert_code(&cli, 2);
+        if (!strstr(cli.out, "refused") && !strstr(cli.out, "(111)"))
+            fail_msg("%s: %s", url, cli.out);
         cli_free(&cli);
     }
 }

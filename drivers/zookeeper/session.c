@@ -149,14 +149,17 @@ static void note_socket(struct zk_session *z, int fd) {
 }
 
 /* Ends a connection whose first answer announces an absurd length; a real one has about 40
- * bytes. The library would allocate that much memory and fill it with whatever the server sends. */
-static void end_if_absurd(struct zk_session *z) {
+ * bytes. The library would allocate that much memory and fill it with whatever the server sends.
+ * Returns the socket's error, or 0: a socket tells it once, so the library does not learn it. */
+static int end_if_absurd(struct zk_session *z) {
     uint32_t length;
-    if (!z->unheard) return;
+    if (!z->unheard) return 0;
     z->unheard = false;
-    if (recv(z->fd, &length, sizeof length, MSG_PEEK | MSG_DONTWAIT) != (ssize_t)sizeof length)
-        return;
-    if (ntohl(length) > GREETING_BYTES_MAX) shutdown(z->fd, SHUT_RDWR);
+    ssize_t got = recv(z->fd, &length, sizeof length, MSG_PEEK | MSG_DONTWAIT);
+    if (got < 0) return errno == EAGAIN ? 0 : errno;
+    if (got == (ssize_t)sizeof length && ntohl(length) > GREETING_BYTES_MAX)
+        shutdown(z->fd, SHUT_RDWR);
+    return 0;
 }
 
 static void note_failure(struct zk_session *z, int rc, int error) {
@@ -215,12 +218,13 @@ static void run_pump(void *arg) {
         if (ready <= 0) continue;
         int events = ((poll.ready & (LB_READABLE | LB_HANGUP)) ? ZOOKEEPER_READ : 0) |
                      ((poll.ready & (LB_WRITABLE | LB_HANGUP)) ? ZOOKEEPER_WRITE : 0);
-        if (events & ZOOKEEPER_READ) end_if_absurd(z);
+        int error = (events & ZOOKEEPER_READ) ? end_if_absurd(z) : 0;
         bool pong = (events & ZOOKEEPER_READ) && is_ping_answered(z);
         errno = 0;
         rc = zookeeper_process(z->handle, events);
         if (rc != ZOK && rc != ZNOTHING) {
             note_failure(z, rc, errno);
+            if (error) z->last_errno = error;
         } else if (pong) {
             zk_session_heard(z, z->ping_ns);
             z->ping_ns = 0;
@@ -282,11 +286,12 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
             stunnel_trouble(&server->stunnel, mark, why, sizeof why))
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, why);
         if (hopeless || (!zk_session_idle(z, NULL, deadline_ns) && !zk_session_connected(z))) {
-            return err_set(
-                err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s%s", server->shown,
-                hopeless ? "" : " in time",
-                z->last_errno ? strerror(z->last_errno) : "the server does not answer",
-                hopeless || server->encrypted ? "" : ": if it speaks TLS, write zookeepers://");
+            return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s%s",
+                           server->shown, hopeless ? "" : " in time",
+                           z->last_errno ? strerror(z->last_errno) : "the server does not answer",
+                           hopeless || server->encrypted || z->last_errno == ECONNREFUSED
+                               ? ""
+                               : ": if it speaks TLS, write zookeepers://");
         }
     }
     return 0;
