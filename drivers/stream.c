@@ -64,6 +64,8 @@ int stream_connect(struct stream *stream, const struct lb_server *server, const 
     if (!stream->open) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
     stream->dead = stream->read = false;
     stream->start = stream->end = stream->unwaited = 0;
+    stream->host = host;
+    stream->port = port;
     return 0;
 }
 
@@ -84,8 +86,12 @@ void stream_close(struct stream *stream) {
 
 static enum lb_outcome fail_dead(struct stream *stream, struct lb_session *session,
                                  enum lb_outcome outcome, const char *why) {
+    const char *name = session->server->backend->name;
     stream->dead = true;
-    return lb_fail(session, outcome, "%s: %s", session->server->backend->name, why);
+    if (!stream->host) return lb_fail(session, outcome, "%s: %s", name, why);
+    return lb_fail(
+        session, outcome, "%s at %s:%d: %s%s", name, stream->host, stream->port, why,
+        stream->open && stream->tls_scheme ? sock_advice(&stream->sock, stream->tls_scheme) : "");
 }
 
 enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, const char *data,

@@ -16,13 +16,18 @@ struct stream {       /* zeroed = closed */
     bool read; /* something was read since the last send */
     /* set this for a server that also sends without a request: then a send does not discard bytes that have arrived */
     bool unasked;
+    const char *
+        tls_scheme; /* set this to the scheme of URLs with TLS, which errors advise; NULL = there is none */
+    const char *host; /* the caller's, and the port: where the connection leads */
+    int port;
     size_t unwaited;   /* bytes that were read since the last wait */
     size_t start, end; /* unread bytes in buffer */
     char buffer[STREAM_BUFFER_BYTES];
 };
 
-/* Connects by deadline_ns to a host of the server's URL, on the server's route to it. Returns 0, or -1 with
- * err. A name look-up blocks the thread; a numeric host does not. */
+/* Connects by deadline_ns to a host of the server's URL, on the server's route to it. The host's text is kept, and
+ * must live as long as the stream is used. Returns 0, or -1 with err. A name look-up blocks the thread; a numeric host
+ * does not. */
 int stream_connect(struct stream *stream, const struct lb_server *server, const char *host,
                    int port, int64_t deadline_ns, struct lb_err *err);
 

@@ -79,8 +79,7 @@ static int ask_line(struct lb_session *session, const char *text, int64_t deadli
     enum lb_outcome outcome = stream_send(stream, session, text, strlen(text), deadline_ns);
     if (outcome == LB_OK) outcome = stream_line(stream, session, deadline_ns, ret_line);
     if (outcome == LB_OK) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "%s%s", session->err.text,
-                   sock_advice(&stream->sock, "memcacheds"));
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
 /* The login of the text protocol: a "set" of any key whose value is the user and the password. A
@@ -114,6 +113,7 @@ static int memcached_connect(struct lb_session *session, int64_t deadline_ns, st
         err_prefix(err, "memcached");
         return -1;
     }
+    stream->tls_scheme = "memcacheds";
     session->traffic_fd = stream->sock.fd;
     if (server->tls &&
         stream_secure(stream, server->tls, server->url.host[0], deadline_ns, err) != 0) {

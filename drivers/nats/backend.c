@@ -128,7 +128,12 @@ static enum lb_outcome log_in_nats(struct lb_session *session, int64_t deadline_
         outcome = stream_line(&nats->stream, session, deadline_ns, &line);
         if (outcome == LB_OK && strcmp(line, "PONG") == 0) return LB_OK;
         if (outcome == LB_OK && strncmp(line, "-ERR", 4) == 0)
-            return lb_fail(session, LB_REFUSED, "nats: the server said: %.200s", line);
+            return lb_fail(session, LB_REFUSED, "nats at %s:%d refuses: %.200s%s",
+                           nats->stream.host, nats->stream.port, line,
+                           strstr(line, "Authorization Violation")
+                               ? ": check the user and password, or the token, of the URL, "
+                                 "nats.nkey and nats.creds"
+                               : "");
     }
     return outcome;
 }
@@ -150,6 +155,7 @@ static int connect_endpoint(struct lb_session *session, int endpoint, int64_t de
         return -1;
     }
     nats->stream.unasked = true;
+    nats->stream.tls_scheme = "tls";
     session->traffic_fd = nats->stream.sock.fd;
     enum lb_outcome outcome = log_in_nats(session, deadline_ns);
     if (outcome != LB_OK) {

@@ -21,8 +21,10 @@ static int64_t answer_deadline(struct lb_session *session) {
 }
 
 static enum lb_outcome fail_odd_line(struct lb_session *session, const char *line) {
-    nats_session_of(session)->stream.dead = true;
-    return lb_fail(session, LB_UNKNOWN, "nats: the server said: %.200s", line);
+    struct stream *stream = &nats_session_of(session)->stream;
+    stream->dead = true;
+    return lb_fail(session, LB_UNKNOWN, "nats at %s:%d said: %.200s", stream->host, stream->port,
+                   line);
 }
 
 /* The value of a header line with this name; NULL for other lines. */
@@ -153,8 +155,10 @@ static enum lb_outcome fail_no_turn(struct lb_session *session) {
 
 static enum lb_outcome fail_unanswered(struct lb_session *session) {
     /* its answer may arrive while another one is awaited */
-    nats_session_of(session)->stream.dead = nats_session_of(session)->unanswered = true;
-    return lb_fail(session, LB_UNKNOWN, "nats: no answer in time");
+    struct nats_session *nats = nats_session_of(session);
+    nats->stream.dead = nats->unanswered = true;
+    return lb_fail(session, LB_UNKNOWN, "nats at %s:%d: no answer in time", nats->stream.host,
+                   nats->stream.port);
 }
 
 static enum lb_outcome request_reply(struct lb_session *session, const char *subject,

@@ -272,6 +272,21 @@ int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
 
 /* --- opening and closing --- */
 
+/* Of a server's sentence without its full stop, since our error goes on or ends there. */
+static int length_without_stop(const char *text) {
+    size_t length = strlen(text);
+    return (int)(length > 0 && text[length - 1] == '.' ? length - 1 : length);
+}
+
+/* What to do about a login that was refused, to follow the server's words; "" where it was none. */
+static const char *login_advice(const char *refusal, bool sentinel) {
+    bool wanted = strncmp(refusal, "NOAUTH", 6) == 0, wrong = strncmp(refusal, "WRONGPASS", 9) == 0;
+    if (!wanted && !wrong) return "";
+    if (sentinel) return ": check the file of redis.sentinel_login";
+    return wanted ? ": write user:password@ or :password@ in the URL"
+                  : ": check the user and password of the URL";
+}
+
 /* Logs in, selects the database, and verifies that the server accepts commands. */
 static int log_in(struct redis_conn *conn, const char *host, int port, bool sentinel,
                   int64_t deadline_ns, struct lb_err *err) {
@@ -298,9 +313,10 @@ static int log_in(struct redis_conn *conn, const char *host, int port, bool sent
     if (reply->value.type == REDIS_ERROR) goto refused;
     return 0;
 refused:
-    return err_set(err,
-                   strncmp(reply->value.text, "LOADING", 7) == 0 ? LB_EXIT_MACHINE : LB_EXIT_USAGE,
-                   "redis at %s:%d refuses: %s", host, port, reply->value.text);
+    return err_set(
+        err, strncmp(reply->value.text, "LOADING", 7) == 0 ? LB_EXIT_MACHINE : LB_EXIT_USAGE,
+        "redis at %s:%d refuses: %.*s%s", host, port, length_without_stop(reply->value.text),
+        reply->value.text, login_advice(reply->value.text, sentinel));
 }
 
 /* Looks the address up here, because hiredis would look the name up in each connect, and would try IPv4 first. */

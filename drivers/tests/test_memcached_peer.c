@@ -142,8 +142,19 @@ TEST(test_cut_anywhere) {
         free(FAKE_PLAY(&fake, "memcached",
                        {.await = "\r\n", .say = answer, .say_len = len, .then = PEER_CLOSES}));
         assert_int_equal(fake.acquired, LB_UNKNOWN);
-        assert_string_equal(fake.err.text, "memcached: the server closed the connection");
+        /* Which server it was; one that has answered is not suspected of TLS. */
+        assert_int_equal(strncmp(fake.err.text, "memcached at 127.0.0.1:", 23), 0);
+        assert_non_null(strstr(fake.err.text, ": the server closed the connection"));
+        assert_null(strstr(fake.err.text, "TLS"));
     }
+}
+
+/* A server that speaks TLS waits for our greeting, or hangs up. */
+TEST(test_a_server_that_never_answered) {
+    struct fake_session fake = fake_new();
+    free(FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "", .then = PEER_CLOSES}));
+    assert_int_equal(fake.acquired, LB_UNKNOWN);
+    assert_non_null(strstr(fake.err.text, "if the server wants TLS, write memcacheds://"));
 }
 
 TEST(test_settling) {

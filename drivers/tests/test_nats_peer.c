@@ -257,7 +257,8 @@ TEST(test_greetings) {
         int code;
     } cases[] = {
         {"HTTP/1.1 400 Bad Request\r\n", "", "", "no NATS server", LB_EXIT_USAGE},
-        {INFO, "-ERR 'Authorization Violation'\r\n", "", "Authorization Violation", LB_EXIT_USAGE},
+        {INFO, "-ERR 'Authorization Violation'\r\n", "",
+         "refuses: -ERR 'Authorization Violation': check the user", LB_EXIT_USAGE},
         {INFO, "PONG\r\n", "HMSG i.1 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n", "JetStream",
          LB_EXIT_MACHINE},
         {INFO, "PONG\r\n",
