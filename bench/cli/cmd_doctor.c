@@ -139,9 +139,8 @@ const struct command command_doctor = {
     .usage = "doctor [OPTIONS]",
     .about =
         "Says what is missing on this machine to run every lock, what would distort figures, and what to\n"
-        "type; with --url only whether servers of your own let\n"
-        "lockbench in. Exit code 0 if nothing is missing,\n"
-        "else 2.",
+        "type; with --url only whether servers of your own let lockbench in. Exit code 0 if\n"
+        "nothing is missing, else 2.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
