@@ -309,7 +309,7 @@ static int hold_at(struct hold *hold, const struct plan *plan, const struct plac
                                           .blocking = hold->lock->caps & LB_CAP_BLOCKS_THREAD},
                     err);
     if (!loop) goto out;
-    if (loop_spawn(loop, "hold", hold_run, hold)) {
+    if (loop_start_fiber(loop, "hold", hold_run, hold)) {
         loop_run(loop);
         failed = 0;
     } else {

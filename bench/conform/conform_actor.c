@@ -124,7 +124,7 @@ static void *actor_thread(void *arg) {
     struct lb_err err = {0};
     struct loop *loop =
         loop_new(&(struct loop_config){.cutoff_ns = &trial->cutoff_ns, .blocking = true}, &err);
-    if (loop && loop_spawn(loop, "client", run_actor, client)) {
+    if (loop && loop_start_fiber(loop, "client", run_actor, client)) {
         loop_run(loop);
     } else {
         fprintf(stderr, "no loop: %s\n", err.text);
@@ -222,7 +222,7 @@ static struct actor *start(struct trial *trial, struct place *place) {
     if (trial->threads) {
         failed = pthread_create(&client->thread, NULL, actor_thread, client);
     } else {
-        client->fiber = loop_spawn(loop_self(), "client", run_actor, client);
+        client->fiber = loop_start_fiber(loop_self(), "client", run_actor, client);
         failed = !client->fiber;
     }
     if (failed) {

@@ -45,7 +45,7 @@ void trial_run(struct trial *trial, void (*script)(struct trial *trial)) {
     atomic_store(&trial->cutoff_ns, LB_NEVER);
     pthread_mutex_init(&trial->mutex, NULL);
     struct loop *loop = loop_new(&config, &err);
-    if (loop && loop_spawn(loop, "script", direct, trial)) {
+    if (loop && loop_start_fiber(loop, "script", direct, trial)) {
         loop_run(loop);
     } else {
         trial_fail(trial, "no loop: %s", err.text);

@@ -152,7 +152,8 @@ static struct lb_fiber *spawn_fiber(struct loop *loop, const char *name, void (*
     return fiber;
 }
 
-struct lb_fiber *loop_spawn(struct loop *loop, const char *name, void (*run)(void *), void *arg) {
+struct lb_fiber *loop_start_fiber(struct loop *loop, const char *name, void (*run)(void *),
+                                  void *arg) {
     return spawn_fiber(loop, name, run, arg, false);
 }
 
@@ -352,7 +353,7 @@ int loop_once(const char *name, void (*run)(void *), void *arg, struct lb_err *e
     struct loop *loop = loop_new(&(struct loop_config){0}, err);
     if (!loop) return -1;
     int result = 0;
-    if (loop_spawn(loop, name, run, arg)) {
+    if (loop_start_fiber(loop, name, run, arg)) {
         loop_run(loop);
     } else {
         result = err_set(err, LB_EXIT_MACHINE, "no stack for a fiber: %s", strerror(errno));

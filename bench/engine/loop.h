@@ -46,7 +46,8 @@ void loop_free(struct loop *loop);
 
 /* Starts a fiber that frees itself when run returns. To be called before loop_run, or from a fiber
  * of this loop. Returns NULL when out of memory or of mappings (errno). name: static storage. */
-struct lb_fiber *loop_spawn(struct loop *loop, const char *name, void (*run)(void *), void *arg);
+struct lb_fiber *loop_start_fiber(struct loop *loop, const char *name, void (*run)(void *),
+                                  void *arg);
 
 /* Runs the fibers on the calling thread until every fiber has returned. */
 void loop_run(struct loop *loop);

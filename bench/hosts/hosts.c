@@ -15,8 +15,10 @@
 #define MEASURE_NS (100 * LB_MS_NS) /* limit of the further exchanges when the error is greater */
 #define SEND_NS (10 * LB_S_NS)      /* limit for a message to leave */
 #define SEND_LEAST_NS LB_S_NS
-#define PARTS_NS (300 * LB_S_NS)  /* the same for WORD_PARTS: the judge takes host after host */
-#define STILL_NS (500 * LB_MS_NS) /* a judge that did not look for so long stood still itself */
+#define PARTS_NS                                                                                   \
+    (300 * LB_S_NS) /* the same for WORD_PARTS: the coordinator takes host after host */
+#define STILL_NS                                                                                   \
+    (500 * LB_MS_NS)            /* a coordinator that did not look for so long stood still itself */
 #define QUIET_LOOKS 5           /* a silent host is lost after so many looks: a message may wait */
 #define LOOK_NS (20 * LB_MS_NS) /* the length of each of these looks */
 #define QUICK_NS (3 * LB_MS_NS) /* within this time the next clock exchange is expected */
@@ -29,7 +31,7 @@ struct packet {
     char text[240];
 };
 
-bool hosts_judges(const struct hosts *hosts) {
+bool hosts_coordinates(const struct hosts *hosts) {
     return hosts->link->self == 0;
 }
 
@@ -115,7 +117,7 @@ static int receive_message(struct hosts *hosts, int rank, struct message *ret,
 
 void hosts_free(struct hosts *hosts) {
     if (!hosts) return;
-    if (hosts_judges(hosts)) hosts_tell_all(hosts, &(struct message){.word = WORD_LEAVE});
+    if (hosts_coordinates(hosts)) hosts_tell_all(hosts, &(struct message){.word = WORD_LEAVE});
     for (int i = 0; i < hosts->count; i++) {
         if (hosts->host[i].has_kept) free(hosts->host[i].kept.blob);
         json_decref(hosts->host[i].environment);
@@ -124,7 +126,7 @@ void hosts_free(struct hosts *hosts) {
     free(hosts);
 }
 
-/* ---- the judge ---- */
+/* ---- the coordinator ---- */
 
 void hosts_lose(struct hosts *hosts, int host, const char *why) {
     if (hosts->host[host].lost) return;
@@ -167,8 +169,8 @@ void hosts_expect(struct hosts *hosts) {
     }
 }
 
-/* Called after a look that should have ended at due_ns. Returns how long the judge stood still; 0 = it did not. The
- * judge read no messages in that time, so the time does not count as silence of the hosts. */
+/* Called after a look that should have ended at due_ns. Returns how long the coordinator stood still; 0 = it did not.
+ * The coordinator read no messages in that time, so the time does not count as silence of the hosts. */
 static int64_t note_look(struct hosts *hosts, int64_t due_ns) {
     int64_t late_ns = lb_now() - due_ns;
     hosts->looked_ns = lb_now();
@@ -201,7 +203,7 @@ static int hear(struct hosts *hosts, int host, struct message *ret, int64_t dead
         int got = receive_message(hosts, host + 1, &message, until_ns);
         if (got < 0) hosts_lose(hosts, host, "the connection to it is broken");
         if (got == 0) {
-            /* If the judge stood still, the host gets that much more time. */
+            /* If the coordinator stood still, the host gets that much more time. */
             int64_t still_ns = note_look(hosts, until_ns > now_ns ? until_ns : now_ns);
             if (still_ns > 0) {
                 deadline_ns += still_ns;
@@ -265,7 +267,7 @@ void hosts_measure_clocks(struct hosts *hosts, int exchanges) {
         struct clock_offset best = {0};
         int made = 0;
         int64_t limit_ns = lb_now() + MEASURE_NS;
-        /* This message tells a host whose clock is not measured that the judge still runs. */
+        /* This message tells a host whose clock is not measured that the coordinator still runs. */
         if (hosts->host[i].has_kept) hosts_tell(hosts, i, &(struct message){.word = WORD_CLOCK});
         for (int k = 0; k < exchanges || (best.error_ns > FINE_NS && lb_now() < limit_ns); k++) {
             if (hosts->host[i].lost || hosts->host[i].has_kept) break;
@@ -287,18 +289,19 @@ void hosts_need_clocks(struct hosts *hosts, int64_t since_ns) {
 
 /* ---- a load host ---- */
 
-int hosts_check_judge(struct hosts *hosts, struct lb_err *err) {
-    if (lb_now() - hosts->judge_heard_ns > JUDGE_SILENT_NS) hosts->judge_gone = true;
-    if (!hosts->judge_gone) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) is gone, or cut off");
+int hosts_check_coordinator(struct hosts *hosts, struct lb_err *err) {
+    if (lb_now() - hosts->coordinator_heard_ns > COORDINATOR_SILENT_NS)
+        hosts->coordinator_gone = true;
+    if (!hosts->coordinator_gone) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) is gone, or cut off");
 }
 
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err) {
-    if (!hosts->judge_gone &&
+    if (!hosts->coordinator_gone &&
         send_message(hosts, 0, message, message->word == WORD_PARTS ? PARTS_NS : SEND_NS) == 0)
         return 0;
-    hosts->judge_gone = true;
-    return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) does not listen any more");
+    hosts->coordinator_gone = true;
+    return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) does not listen any more");
 }
 
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err) {
@@ -309,13 +312,13 @@ int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, st
     }
     for (;;) {
         struct message message = {0};
-        int got = hosts->judge_gone ? -1 : receive_message(hosts, 0, &message, deadline_ns);
-        hosts->judge_gone |= got < 0;
+        int got = hosts->coordinator_gone ? -1 : receive_message(hosts, 0, &message, deadline_ns);
+        hosts->coordinator_gone |= got < 0;
         if (got < 0)
             return err_set(err, LB_EXIT_MACHINE,
-                           "the connection to the judging host (rank 0) is broken");
+                           "the connection to the coordinator (rank 0) is broken");
         if (got == 0) return 0;
-        hosts->judge_heard_ns = lb_now();
+        hosts->coordinator_heard_ns = lb_now();
         if (message.word != WORD_CLOCK) {
             *ret = message;
             return 1;
@@ -374,7 +377,7 @@ struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silen
     if (link->count < 2 || link->count > HOSTS_MAX + 1) {
         err_set(
             err, LB_EXIT_USAGE,
-            "processes: %d, but there must be 2 to %d: the first judges, the others have the clients (-np)",
+            "processes: %d, but there must be 2 to %d: the first coordinates, the others have the clients (-np)",
             link->count, HOSTS_MAX + 1);
         return NULL;
     }
@@ -385,7 +388,7 @@ struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silen
     }
     hosts->link = link;
     hosts->count = link->count - 1;
-    if (!hosts_judges(hosts)) {
+    if (!hosts_coordinates(hosts)) {
         if (!failed && tell_name(hosts, program, err) == 0) return hosts;
         free(hosts);
         return NULL;

@@ -1,8 +1,8 @@
 /* hosts: the processes of one run on several hosts: their names, their messages, and the offsets of their clocks.
  *
- * Rank 0 is the judge: it has the plan, the servers and the result, and no clients. Each other rank is a load host
- * with a share of the clients. The judge asks and the load hosts answer; a load host speaks by itself only to report
- * news and trouble. A load host that sends nothing in time is lost: from then on nobody waits for it. */
+ * Rank 0 is the coordinator: it has the plan, the servers and the result, and no clients. Each other rank is a load
+ * host with a share of the clients. The coordinator asks and the load hosts answer; a load host speaks by itself only
+ * to report news and trouble. A load host that sends nothing in time is lost: from then on nobody waits for it. */
 #ifndef BENCH_HOSTS_HOSTS_H
 #define BENCH_HOSTS_HOSTS_H
 
@@ -21,33 +21,33 @@
 /* The limit of one clock exchange; a load host looks for messages every 50 ms. */
 #define CLOCK_ANSWER_NS (2 * LB_S_NS)
 /* The longest time from a host's last word to the end of the load on the other hosts: when the silence is long enough,
- * the judge may still wait for the clock of another host. */
+ * the coordinator may still wait for the clock of another host. */
 #define HOST_NOTICED_NS (HOST_SILENT_NS + CLOCK_ANSWER_NS)
-/* In a stage: a load host that hears nothing for so long gives up; the judge sends at least one message per
- * JUDGE_TALKS_NS. */
-#define JUDGE_SILENT_NS (40 * LB_S_NS)
-/* The same between two stages, in which the judge may start servers. */
+/* In a stage: a load host that hears nothing for so long gives up; the coordinator sends at least one message per
+ * COORDINATOR_TALKS_NS. */
+#define COORDINATOR_SILENT_NS (40 * LB_S_NS)
+/* The same between two stages, in which the coordinator may start servers. */
 #define JUDGE_ABSENT_NS (600 * LB_S_NS)
-#define JUDGE_TALKS_NS (10 * LB_S_NS)
+#define COORDINATOR_TALKS_NS (10 * LB_S_NS)
 
 enum word {
-    /* host -> judge: value[0] = hash of the program; value[1] = hash of the machine and its network; text = the host's
-     * name */
+    /* host -> coordinator: value[0] = hash of the program; value[1] = hash of the machine and its network; text = the
+     * host's name */
     WORD_HELLO,
-    WORD_PLAN, /* judge -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
-    /* host -> judge: has read the plan, blob = its environment; or has reached a stage's moment value[0] */
+    WORD_PLAN, /* coordinator -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
+    /* host -> coordinator: has read the plan, blob = its environment; or has reached a stage's moment value[0] */
     WORD_READY,
-    WORD_STAGE,   /* judge -> host: blob = the description of the next stage */
-    WORD_ON,      /* judge -> host: all hosts have reached the moment value[0]: go on */
-    WORD_GO,      /* judge -> host: value[0] = when the load begins, by the host's clock */
-    WORD_GIVE_UP, /* judge -> host, before the load: end the stage, which measures nothing */
-    WORD_END,     /* judge -> host: end the window now */
-    WORD_NEWS,    /* host -> judge: value[0] = grants so far; -1 = no load runs */
-    WORD_TROUBLE, /* host -> judge: text = why it can't go on; value[0] = exit code */
-    WORD_PARTS,   /* host -> judge: one part of its measurements; value[0] = the part's number */
-    /* both ways: value[1] = when the judge asked; value[0] of the answer = the host's clock */
+    WORD_STAGE,   /* coordinator -> host: blob = the description of the next stage */
+    WORD_ON,      /* coordinator -> host: all hosts have reached the moment value[0]: go on */
+    WORD_GO,      /* coordinator -> host: value[0] = when the load begins, by the host's clock */
+    WORD_GIVE_UP, /* coordinator -> host, before the load: end the stage, which measures nothing */
+    WORD_END,     /* coordinator -> host: end the window now */
+    WORD_NEWS,    /* host -> coordinator: value[0] = grants so far; -1 = no load runs */
+    WORD_TROUBLE, /* host -> coordinator: text = why it can't go on; value[0] = exit code */
+    WORD_PARTS, /* host -> coordinator: one part of its measurements; value[0] = the part's number */
+    /* both ways: value[1] = when the coordinator asked; value[0] of the answer = the host's clock */
     WORD_CLOCK,
-    WORD_LEAVE /* judge -> host: the run is over; or: this host is not wanted */
+    WORD_LEAVE /* coordinator -> host: the run is over; or: this host is not wanted */
 };
 
 #define MESSAGE_VALUES 4
@@ -60,7 +60,7 @@ struct message {
     size_t blob_bytes;
 };
 
-/* One load host, as the judge knows it. */
+/* One load host, as the coordinator knows it. */
 struct host {
     char name[64];
     /* of its machine, as it told with the plan; NULL = it did not */
@@ -68,7 +68,7 @@ struct host {
     struct clock_series clock;
     bool lost;
     char why[200];
-    /* when something last came from it; time in which the judge stood still does not count */
+    /* when something last came from it; time in which the coordinator stood still does not count */
     int64_t heard_ns;
     int quiet_looks; /* looks in a row that found it silent for too long */
     int64_t grants;  /* grants in this stage, by its last WORD_NEWS; -1 = no news yet */
@@ -78,31 +78,32 @@ struct host {
 
 struct hosts {
     struct link *link;
-    int64_t looked_ns;      /* of the judge: when it last looked for messages */
-    int64_t judge_heard_ns; /* of a load host: when the judge last spoke */
-    bool judge_gone;        /* of a load host: the judge is lost, and gets no messages any more */
-    bool has_kept;          /* of a load host: hosts_wait gives this message first */
+    int64_t looked_ns;            /* of the coordinator: when it last looked for messages */
+    int64_t coordinator_heard_ns; /* of a load host: when the coordinator last spoke */
+    bool
+        coordinator_gone; /* of a load host: the coordinator is lost, and gets no messages any more */
+    bool has_kept;        /* of a load host: hosts_wait gives this message first */
     struct message kept;
-    /* of the judge: on some host a loopback address does not lead to the judge's own servers */
+    /* of the coordinator: on some host a loopback address does not lead to the coordinator's own servers */
     bool apart;
     int count; /* of load hosts; rank i + 1 is host i */
     struct host host[HOSTS_MAX];
 };
 
-bool hosts_judges(const struct hosts *hosts);
-/* The index of this process among the load hosts; not for the judge. */
+bool hosts_coordinates(const struct hosts *hosts);
+/* The index of this process among the load hosts; not for the coordinator. */
 int hosts_self(const struct hosts *hosts);
 
-/* The first exchange, called by the judge and by the load hosts: each load host sends its name and the hash of its
- * program; the judge compares the hash with its own, and measures the clocks. Returns the hosts, which the caller frees
- * with hosts_free; NULL with err if a host runs another program, or if a host did not answer by deadline_ns (by
- * lb_now()): then *ret_silent is set too, unless ret_silent is NULL. */
+/* The first exchange, called by the coordinator and by the load hosts: each load host sends its name and the hash of
+ * its program; the coordinator compares the hash with its own, and measures the clocks. Returns the hosts, which the
+ * caller frees with hosts_free; NULL with err if a host runs another program, or if a host did not answer by
+ * deadline_ns (by lb_now()): then *ret_silent is set too, unless ret_silent is NULL. */
 struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silent,
                          struct lb_err *err);
-/* The judge tells the load hosts that the run is over. Accepts NULL. */
+/* The coordinator tells the load hosts that the run is over. Accepts NULL. */
 void hosts_free(struct hosts *hosts);
 
-/* ---- the judge ---- */
+/* ---- the coordinator ---- */
 
 /* Sends to one load host, unless it is lost. A host to which nothing can be sent is lost. */
 void hosts_tell(struct hosts *hosts, int host, const struct message *message);
@@ -123,7 +124,7 @@ void hosts_expect(struct hosts *hosts);
 
 /* Measures the offset of each host's clock by at least this number of exchanges; a load host answers them in
  * hosts_wait. The clock of a host whose message was put back is not measured, but that host gets a message, so that
- * it knows that the judge runs. */
+ * it knows that the coordinator runs. */
 void hosts_measure_clocks(struct hosts *hosts, int exchanges);
 
 /* Marks each host as lost whose clock was not measured after since_ns (by lb_now()): its times can't be compared with
@@ -137,13 +138,13 @@ int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size);
 
 /* ---- a load host ---- */
 
-/* Returns 0, or -1 with err if the judge has been silent for JUDGE_SILENT_NS, or is lost. */
-int hosts_check_judge(struct hosts *hosts, struct lb_err *err);
+/* Returns 0, or -1 with err if the coordinator has been silent for COORDINATOR_SILENT_NS, or is lost. */
+int hosts_check_coordinator(struct hosts *hosts, struct lb_err *err);
 
-/* Sends to the judge. 0, or -1 with err when the judge does not listen. */
+/* Sends to the coordinator. 0, or -1 with err when the coordinator does not listen. */
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err);
-/* Takes the judge's next message by the deadline, and answers clock exchanges meanwhile. 1; 0 if none came; -1 with
- * err. */
+/* Takes the coordinator's next message by the deadline, and answers clock exchanges meanwhile. 1; 0 if none came; -1
+ * with err. */
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err);
 /* Puts a message back, for the next call of hosts_wait. At most one. */
 void hosts_put_back(struct hosts *hosts, const struct message *message);

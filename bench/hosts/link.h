@@ -1,6 +1,6 @@
-/* link: the interface by which the processes of one run on several hosts send messages to each other. Rank 0 judges,
- * the others carry load. The code that implements the link (MPI, or sockets in a test) knows nothing of locks; the code
- * that uses the link knows nothing of MPI.
+/* link: the interface by which the processes of one run on several hosts send messages to each other. Rank 0
+ * coordinates, the others carry load. The code that implements the link (MPI, or sockets in a test) knows nothing of
+ * locks; the code that uses the link knows nothing of MPI.
  *
  * A message is a block of bytes; the messages from one sender to one receiver arrive in their order. All calls are on
  * the process's main thread. A process that has ended or is cut off is no error of the link: messages to it do not

@@ -17,7 +17,7 @@ uint64_t descriptors_of_servers(int clients);
  * (LB_EXIT_MACHINE) if no number will do. */
 int descriptors_processes(const struct shared *shape, struct lb_err *err);
 
-/* Checks a number of processes that the judging host has settled (shape->processes). 0, or -1 with err
+/* Checks a number of processes that the coordinator has settled (shape->processes). 0, or -1 with err
  * (LB_EXIT_MACHINE) if the limit of this host is too low for it. */
 int descriptors_check(const struct shared *shape, struct lb_err *err);
 

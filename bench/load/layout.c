@@ -245,7 +245,7 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     atomic_store(&shared->window_end_ns, LB_NEVER);
     atomic_store(&shared->idle_begin_ns, LB_NEVER);
     atomic_store(&shared->idle_end_ns, LB_NEVER);
-    /* A load host does not touch the memory of the other hosts' clients, which may be a million; the judging host,
+    /* A load host does not touch the memory of the other hosts' clients, which may be a million; the coordinator,
      * which sums up, uses all of it. */
     bool all = shared->host.self == LOAD_HOST_NONE;
     int end, first = shared_own_clients(shared, &end);

@@ -1,5 +1,5 @@
 /* parts: the figures that the threads and clients of one load host left in its mapping (shared.h), written as bytes.
- * The judging host adds them to its own mapping, which has the same layout. So the same code sums up one host or
+ * The coordinator adds them to its own mapping, which has the same layout. So the same code sums up one host or
  * several.
  *
  * The bytes are a copy of this program's memory, so the reader must be the same build, which bench/hosts checks before.

@@ -152,13 +152,13 @@ static int spawn_clients(struct loop *loop, struct thread_context *context, stru
         return err_set(err, LB_EXIT_MACHINE, "out of memory for %u clients", context->count);
     }
     for (uint32_t i = 0; i < context->count; i++) {
-        if (!loop_spawn(loop, "client", client_run, &context->clients[i])) {
+        if (!loop_start_fiber(loop, "client", client_run, &context->clients[i])) {
             return err_set(err, LB_EXIT_MACHINE,
                            "no memory for client %u: %s (vm.max_map_count may be too low)",
                            context->first + i, strerror(errno));
         }
     }
-    if (!loop_spawn(loop, "heartbeat", heartbeat_run, context)) {
+    if (!loop_start_fiber(loop, "heartbeat", heartbeat_run, context)) {
         return err_set(err, LB_EXIT_MACHINE, "no memory for a fiber: %s", strerror(errno));
     }
     return 0;

@@ -20,9 +20,9 @@
 
 #define LOOK_MS 200
 #define AGAIN_NS (3 * LB_S_NS) /* after this time an unheard interrupt is passed on again */
-/* The judging rank counts as dead so long after the first load host has lost it. Before that, perhaps only that load
- * host is cut off, while the judging rank still drains the other hosts and saves their measurements. */
-#define JUDGE_GRACE_NS (300 * LB_S_NS)
+/* The coordinator counts as dead so long after the first load host has lost it. Before that, perhaps only that load
+ * host is cut off, while the coordinator still drains the other hosts and saves their measurements. */
+#define COORDINATOR_GRACE_NS (300 * LB_S_NS)
 
 static volatile sig_atomic_t interrupts;
 
@@ -43,8 +43,8 @@ struct launched {
     int passed;        /* number of interrupts that were passed on */
     int64_t passed_ns; /* when the last interrupt was passed on */
     int64_t first_ns;  /* when the first interrupt was passed on */
-    bool heard;        /* the judging rank has said that it ends the run */
-    int lost_by;       /* number of load hosts that have lost the judging rank */
+    bool heard;        /* the coordinator has said that it ends the run */
+    int lost_by;       /* number of load hosts that have lost the coordinator */
     int64_t lost_ns;   /* when the first of them said so */
 };
 
@@ -53,8 +53,8 @@ static void end_job(struct launched *job, int code) {
     job->ended_ns = lb_now();
 }
 
-/* Ends the job, because the load hosts have lost the judging rank. */
-static void judge_died(struct launched *job) {
+/* Ends the job, because the load hosts have lost the coordinator. */
+static void coordinator_died(struct launched *job) {
     fprintf(stderr,
             "lockbench-hosts: rank 0 died, or is cut off: what it has not saved by now is lost\n");
     end_job(job, LB_EXIT_MACHINE);
@@ -62,14 +62,14 @@ static void judge_died(struct launched *job) {
 
 static void read_line(struct launched *job) {
     const char *last = strstr(job->line, LAUNCH_LAST_WORDS),
-               *lost = strstr(job->line, LAUNCH_LOST_JUDGE);
+               *lost = strstr(job->line, LAUNCH_LOST_COORDINATOR);
     int rank, hosts;
     if (strstr(job->line, INTERRUPT_HEARD)) job->heard = true;
     if (last && job->code < 0) end_job(job, atoi(last + sizeof LAUNCH_LAST_WORDS - 1));
-    if (!lost || sscanf(lost + sizeof LAUNCH_LOST_JUDGE - 1, "%d of %d", &rank, &hosts) != 2)
+    if (!lost || sscanf(lost + sizeof LAUNCH_LOST_COORDINATOR - 1, "%d of %d", &rank, &hosts) != 2)
         return;
     if (job->lost_by++ == 0) job->lost_ns = lb_now();
-    if (job->lost_by >= hosts && job->code < 0) judge_died(job);
+    if (job->lost_by >= hosts && job->code < 0) coordinator_died(job);
 }
 
 /* Reads the launcher's standard error, passes it on, and looks for the last words. Returns whether anything was
@@ -96,7 +96,7 @@ static bool pass_errors(struct launched *job, int wait_ms) {
     return got > 0;
 }
 
-/* The first Ctrl-C lets the judging rank end the run and save it; the second one lets the launcher end the job. mpirun
+/* The first Ctrl-C lets the coordinator end the run and save it; the second one lets the launcher end the job. mpirun
  * drops a signal that arrives while mpirun starts the ranks, so the first interrupt is passed on again until a rank has
  * heard it. With --enable-recovery, mpirun goes on even if it could start no rank; then no rank ever hears. */
 static void pass_interrupts(struct launched *job) {
@@ -115,8 +115,8 @@ static void pass_interrupts(struct launched *job) {
 }
 
 static void end_launcher(struct launched *job) {
-    if (job->code < 0 && job->lost_by > 0 && lb_now() - job->lost_ns > JUDGE_GRACE_NS)
-        judge_died(job);
+    if (job->code < 0 && job->lost_by > 0 && lb_now() - job->lost_ns > COORDINATOR_GRACE_NS)
+        coordinator_died(job);
     if (job->code < 0) return;
     int64_t since_ns = lb_now() - job->ended_ns;
     if (since_ns > LAUNCH_GRACE_NS)
@@ -163,7 +163,7 @@ static void set_number(const char *name, int number) {
 }
 
 /* By default Open MPI's daemon on a host that is cut off needs more than five minutes to notice that mpirun is gone.
- * These settings let the daemon notice sooner, but not before the judging rank has saved its result. Settings of the
+ * These settings let the daemon notice sooner, but not before the coordinator has saved its result. Settings of the
  * user stay. */
 static void miss_sooner(void) {
     set_number("OMPI_MCA_oob_tcp_keepalive_time", LAUNCH_KEEPALIVE_S);

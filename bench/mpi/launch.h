@@ -2,7 +2,7 @@
  * launcher ends.
  *
  * mpirun waits for ever for a host that is cut off and, with --enable-recovery, for ranks that have ended; and after
- * Ctrl-C it kills a job within a second. So Ctrl-C goes to the judging rank alone, as SIGUSR1, which launchers forward.
+ * Ctrl-C it kills a job within a second. So Ctrl-C goes to the coordinator alone, as SIGUSR1, which launchers forward.
  * When that rank says that the job is ended, the launcher gets some seconds to end, and is then killed. */
 #ifndef BENCH_MPI_LAUNCH_H
 #define BENCH_MPI_LAUNCH_H
@@ -20,14 +20,14 @@
 #define LAUNCH_PROBE_S 5
 #define LAUNCH_PROBES 4
 
-/* The judging rank prints this to standard error, followed by the exit code, before it ends a job that lost a host or
+/* The coordinator prints this to standard error, followed by the exit code, before it ends a job that lost a host or
  * has an exit code other than 0. If the line is printed twice, the first one counts. */
 #define LAUNCH_LAST_WORDS "lockbench-hosts: the job is ended; exit code "
 
 /* A load host prints this to standard error, followed by "RANK of NUMBER-OF-LOAD-HOSTS", when it hears nothing from the
- * judging rank any more. When all load hosts have printed it, the judging rank has died, and won't print
+ * coordinator any more. When all load hosts have printed it, the coordinator has died, and won't print
  * LAUNCH_LAST_WORDS. */
-#define LAUNCH_LOST_JUDGE "lockbench-hosts: rank 0 is lost to load host "
+#define LAUNCH_LOST_COORDINATOR "lockbench-hosts: rank 0 is lost to load host "
 
 /* The launch command puts one of these words before the ranks' arguments. A rank that gets one of them may end with
  * code 0, so that the launcher prints no error; the job's exit code is in LAUNCH_LAST_WORDS. LAUNCH_WORD_PLAIN also

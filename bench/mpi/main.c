@@ -1,9 +1,9 @@
 /* main: the program lockbench-hosts: one run whose clients are on several hosts, started by mpirun, srun or an MPIJob.
  *
- * Rank 0 does the work of `lockbench run` and is the judge; each other rank is a load host. MPI carries the messages
- * before and after the load. During the load MPI carries only one report a second and the clock exchanges, and no
- * operation of a lock. MPI_Init and MPI_Finalize wait for all ranks, so both get a time limit; all other MPI calls are
- * between two ranks and have deadlines. So no rank waits for ever for a host that is gone. */
+ * Rank 0 does the work of `lockbench run` and is the coordinator; each other rank is a load host. MPI carries the
+ * messages before and after the load. During the load MPI carries only one report a second and the clock exchanges, and
+ * no operation of a lock. MPI_Init and MPI_Finalize wait for all ranks, so both get a time limit; all other MPI calls
+ * are between two ranks and have deadlines. So no rank waits for ever for a host that is gone. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -148,7 +148,7 @@ static void suspect_launcher(struct lb_err *err) {
              mpi_name());
 }
 
-/* Runs this rank: the judge or a load host. Returns the exit code. */
+/* Runs this rank: the coordinator or a load host. Returns the exit code. */
 static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     struct lb_err err = {0};
     char why[300];
@@ -159,10 +159,10 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
         if (link->count == 1) suspect_launcher(&err);
         return fail(link->self, &err);
     }
-    if (!hosts_judges(hosts)) {
+    if (!hosts_coordinates(hosts)) {
         int code = serve(hosts, link->self);
-        if (hosts->judge_gone)
-            fprintf(stderr, LAUNCH_LOST_JUDGE "%d of %d\n", link->self, hosts->count);
+        if (hosts->coordinator_gone)
+            fprintf(stderr, LAUNCH_LOST_COORDINATOR "%d of %d\n", link->self, hosts->count);
         *ret_lost = code != LB_EXIT_OK;
         hosts_free(hosts);
         return code;
@@ -177,7 +177,7 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
 
 /* Handles SIGUSR1, by which the launch command passes on the first Ctrl-C: launchers forward SIGUSR1 to all ranks, but
  * would end the job within a second after SIGINT. */
-static void interrupt_judge(int signal) {
+static void interrupt_coordinator(int signal) {
     static volatile sig_atomic_t heard;
     (void)signal;
     if (!heard) raise(SIGINT); /* the launch command may pass it on twice */
@@ -320,9 +320,9 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &link.self);
     MPI_Comm_size(MPI_COMM_WORLD, &link.count);
-    signal(SIGUSR1, link.self == 0 ? interrupt_judge : SIG_IGN);
+    signal(SIGUSR1, link.self == 0 ? interrupt_coordinator : SIG_IGN);
     if (link.self != 0)
-        signal(SIGINT, SIG_IGN); /* only the judging rank handles SIGINT, and then ends the run */
+        signal(SIGINT, SIG_IGN); /* only the coordinator handles SIGINT, and then ends the run */
     int code = answered > 0 ? answered : take_part(&link, argc, argv, &lost);
     fflush(NULL);
     /* The launch command reads the code from the last words, and a single process returns it. Otherwise only MPI_Abort

@@ -53,8 +53,8 @@ static bool is_checked(const struct plan_stage *stages, int at) {
     return false;
 }
 
-/* Load hosts on other machines must reach the server of the judge. At a loopback address each of them would find its
- * own server, or none, and a good lock would be accused. */
+/* Load hosts on other machines must reach the server of the coordinator. At a loopback address each of them would find
+ * its own server, or none, and a good lock would be accused. */
 static int check_reach(const struct run_ask *ask, const struct plan_stage *stage, const char *url,
                        struct lb_err *err) {
     const struct lb_backend *backend = stage->lock->lock->backend;
@@ -136,7 +136,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
         goto out;
     }
     if (check_urls(ask, stages, count, err) != 0) goto out;
-    if (judge_init(&run.judge, ask->plan, err) != 0) goto out;
+    if (conclusion_init(&run.conclusion, ask->plan, err) != 0) goto out;
     if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
     result = run_begin_result(&run, err);
     if (result != 0) goto out;
@@ -153,7 +153,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     run_save(&run, &end);
     *ret_end = end;
 out:
-    judge_done(&run.judge);
+    conclusion_done(&run.conclusion);
     thresholds_done(&run.thresholds);
     free(stages);
     json_decref(run.json);

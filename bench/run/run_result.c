@@ -137,7 +137,7 @@ int run_begin_result(struct run_state *run, struct lb_err *err) {
  * err. */
 static int write_result(const struct run_state *run, const json_t *json, struct lb_err *err) {
     if (outdir_write(&run->out, json, err) != 0) return -1;
-    if (run->judge.granted) outdir_latest(&run->out);
+    if (run->conclusion.granted) outdir_latest(&run->out);
     return 0;
 }
 
@@ -186,16 +186,16 @@ static void write_why(const struct run_state *run, enum verdict verdict, char *t
                                        "waited: the rate is too high (load.arrival)";
         static const char other[] = "no request failed, so see .stages[].outcomes of run.json";
         snprintf(text, size, VERDICT_NOTHING_GRANTED_WORDS ": %s",
-                 run->failed[0]          ? run->failed
-                 : run->judge.missed > 0 ? overload
-                                         : other);
+                 run->failed[0]               ? run->failed
+                 : run->conclusion.missed > 0 ? overload
+                                              : other);
     } else if (verdict == VERDICT_CONTROL_MISSED) {
         snprintf(text, size,
                  "%s, a lock broken on purpose, was not caught: do not trust this run's checks",
-                 judge_missed(&run->judge));
+                 conclusion_missed_control(&run->conclusion));
     } else if (verdict == VERDICT_VIOLATED) {
         snprintf(text, size, "%s",
-                 run->judge.admitted_two
+                 run->conclusion.admitted_two
                      ? "mutual exclusion was violated"
                      : "fencing tokens did not grow, though locks admitted one client at a time");
     } else {
@@ -204,7 +204,7 @@ static void write_why(const struct run_state *run, enum verdict verdict, char *t
 }
 
 void run_conclude(struct run_state *run, struct run_end *end) {
-    enum verdict verdict = judge_verdict(&run->judge);
+    enum verdict verdict = conclusion_verdict(&run->conclusion);
     if (*run->ask->interrupts > 0) {
         struct lb_err err = {0};
         err_set(&err, LB_EXIT_INTERRUPTED, "interrupted");

@@ -42,10 +42,10 @@ static bool is_spent(const struct place *place, const struct plan *plan,
     return place->dir[0] && (!whole || has_killed(stage));
 }
 
-static void judge_stage_of(struct run_state *run, const struct stage *stage,
+static void conclude_stage(struct run_state *run, const struct stage *stage,
                            const struct plan_stage *of) {
     char line[300];
-    if (judge_stage(&run->judge, stage, of, line, sizeof line)) run_say(run, line);
+    if (conclusion_add_stage(&run->conclusion, stage, of, line, sizeof line)) run_say(run, line);
 }
 
 static void add_stage_result(struct run_state *run, struct stage *stage,
@@ -165,7 +165,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
         return false;
     }
     say_stage(run, stage, &stage_ask);
-    judge_stage_of(run, stage, of);
+    conclude_stage(run, stage, of);
     thresholds_take(&run->thresholds, stage, &stage_ask, of);
     add_stage_result(run, stage, of);
     if (stage->err.code && !run->failed[0])
@@ -263,7 +263,8 @@ static void run_place(struct run_state *run, const struct plan_stage *stages, in
         if (*run->ask->interrupts > 0) break;
         bool starts = (i == 0 || stages[i].plan->fresh) && starts_servers(run, stages);
         int64_t stage_ns = expect_stage_ns(&stages[i], starts);
-        if (judge_is_done(&run->judge, &stages[i]) || !has_room(run, place, &stages[i])) {
+        if (conclusion_control_caught(&run->conclusion, &stages[i]) ||
+            !has_room(run, place, &stages[i])) {
             expect_skip(&run->expect, stage_ns);
             continue;
         }

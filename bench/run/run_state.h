@@ -3,9 +3,9 @@
 #ifndef BENCH_RUN_RUN_STATE_H
 #define BENCH_RUN_RUN_STATE_H
 
+#include "bench/run/conclusion.h"
 #include "bench/run/expect.h"
 #include "bench/run/guest.h"
-#include "bench/run/judge.h"
 #include "bench/run/outdir.h"
 #include "bench/run/run.h"
 #include "bench/run/thresholds.h"
@@ -18,7 +18,7 @@ struct run_state {
     int64_t written_ns;
     int number; /* of the next stage */
     struct expect expect;
-    struct judge judge;
+    struct conclusion conclusion;
     struct thresholds thresholds;
     struct stage_promise promise; /* that the next stage is asked about */
     struct exposition exposition; /* for the exporter; without figures */

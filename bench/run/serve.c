@@ -19,7 +19,7 @@
 
 #define PLAN_NS (30 * LB_S_NS) /* for all hosts to read the plan */
 
-/* ---- the judge ---- */
+/* ---- the coordinator ---- */
 
 /* The names of the plan's locks, separated by commas; the caller frees. */
 static char *lock_names(const struct plan *plan) {
@@ -94,7 +94,7 @@ static int report_trouble(struct served *served, const struct lb_err *why, struc
     return hosts_report(served->hosts, &message, err);
 }
 
-/* Reads the plan from the judge's text. 0, or -1 with err. */
+/* Reads the plan from the coordinator's text. 0, or -1 with err. */
 static int read_plan(struct served *served, const struct message *message, struct lb_err *err) {
     char path[600];
     const char *text = message->blob;
@@ -158,7 +158,7 @@ static int run_part(struct served *served, const json_t *json, struct lb_err *er
     return stage ? 0 : -1;
 }
 
-/* Says that the plan was read, and what machine this is: the judge knows only its own. */
+/* Says that the plan was read, and what machine this is: the coordinator knows only its own. */
 static int report_read(struct served *served, struct lb_err *err) {
     json_t *environment = environment_json();
     /* The host's name stands in the result, and a hash of it differs between machines that are alike. */
@@ -172,7 +172,7 @@ static int report_read(struct served *served, struct lb_err *err) {
     return failed;
 }
 
-/* Does what a message asks. 0, or -1 with err: the judge does not listen. */
+/* Does what a message asks. 0, or -1 with err: the coordinator does not listen. */
 static int serve_message(struct served *served, const struct message *message, struct lb_err *err) {
     struct lb_err why = {0};
     json_t *json;
@@ -210,8 +210,8 @@ int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomi
         struct message message;
         int got = hosts_wait(hosts, &message, lb_now() + JUDGE_ABSENT_NS, err);
         if (got == 0) {
-            hosts->judge_gone = true;
-            err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) said nothing for %d minutes",
+            hosts->coordinator_gone = true;
+            err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for %d minutes",
                     (int)(JUDGE_ABSENT_NS / (60 * LB_S_NS)));
         }
         if (got != 1) failed = -1;

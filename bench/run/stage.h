@@ -42,7 +42,7 @@ struct stage;
 struct hosts;
 struct plan_stage;
 
-/* Values that the judging host of a run on several hosts chose for a load host. */
+/* Values that the coordinator of a run on several hosts chose for a load host. */
 struct stage_far {
     int threads, processes; /* of all hosts together; 0 = nothing is settled */
     const char *key_prefix;
@@ -55,7 +55,7 @@ struct stage_ask {
     struct lb_server *server;
     struct topo *topo;    /* NULL = lockbench did not start the server, so it is not watched */
     struct hosts *hosts;  /* the hosts of the run; NULL = this host does everything */
-    struct stage_far far; /* of a load host: the values that the judging host chose */
+    struct stage_far far; /* of a load host: the values that the coordinator chose */
     bool guest; /* the server is at --url: the stage's keys are removed there, however it ends */
     /* the proxy of the connections of clients and between servers; NULL = there is none */
     struct wire *wire;

@@ -33,7 +33,7 @@ struct stage_history {
 /* Starts to write beside the stage's log, after the workers have started. No effect where no oplog
  * is kept. */
 void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path);
-/* On a load host, when all clients have left: completes the file, which the judging host judges. */
+/* On a load host, when all clients have left: completes the file, which the coordinator judges. */
 void stage_history_stop(struct stage *stage, struct shared *shared);
 /* To be called when all clients have left, before the stage is summed up: completes the file, and
  * judges. */

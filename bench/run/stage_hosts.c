@@ -9,15 +9,15 @@
 #define EXCHANGES 100            /* of one measurement, before the load and after it ... */
 #define EXCHANGES_IN_LOAD 20     /* ... and while it runs */
 #define GO_NS (200 * LB_MS_NS)   /* for the word to reach all hosts before the load begins */
-#define ANSWER_NS (60 * LB_S_NS) /* for the judge's word after everybody was to be ready */
+#define ANSWER_NS (60 * LB_S_NS) /* for the coordinator's word after everybody was to be ready */
 #define LOOK_NS (200 * LB_MS_NS) /* between two looks while this host waits */
 
-bool stage_hosts_judges(const struct stage_hosts *with) {
-    return with->hosts && hosts_judges(with->hosts);
+bool stage_hosts_coordinates(const struct stage_hosts *with) {
+    return with->hosts && hosts_coordinates(with->hosts);
 }
 
 bool stage_hosts_has_first(const struct stage_hosts *with) {
-    return !with->hosts || (!hosts_judges(with->hosts) && hosts_self(with->hosts) == 0);
+    return !with->hosts || (!hosts_coordinates(with->hosts) && hosts_self(with->hosts) == 0);
 }
 
 const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *plan) {
@@ -66,7 +66,7 @@ int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err) {
     return why ? err_set(err, LB_EXIT_USAGE, "%s can't run: %s", ask->lock->lock->name, why) : 0;
 }
 
-/* The processors that each load host may use, at least: the judge may be a small machine. 0 = not known. */
+/* The processors that each load host may use, at least: the coordinator may be a small machine. 0 = not known. */
 static int least_processors(const struct hosts *hosts) {
     json_int_t least = 0;
     for (int i = 0; i < hosts->count; i++) {
@@ -79,7 +79,7 @@ static int least_processors(const struct hosts *hosts) {
 
 struct load_host stage_hosts_load_host(const struct stage_ask *ask) {
     if (!ask->hosts) return (struct load_host){.count = 0};
-    bool judges = hosts_judges(ask->hosts);
+    bool judges = hosts_coordinates(ask->hosts);
     return (struct load_host){.count = ask->hosts->count,
                               .self = judges ? LOAD_HOST_NONE : hosts_self(ask->hosts),
                               .threads = ask->far.threads,
@@ -113,7 +113,7 @@ static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared
 
 int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
                       const struct shared *shared, struct lb_err *err) {
-    if (!stage_hosts_judges(with)) return 0;
+    if (!stage_hosts_coordinates(with)) return 0;
     char why[300];
     hosts_expect(with->hosts);
     with->news_ns = lb_now();
@@ -133,9 +133,9 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
 
 /* ---- the moments ---- */
 
-/* Measures the clocks, which also shows the hosts that the judge still runs. */
+/* Measures the clocks, which also shows the hosts that the coordinator still runs. */
 static void keep_talking(struct stage_hosts *with) {
-    if (lb_now() - with->news_ns < JUDGE_TALKS_NS) return;
+    if (lb_now() - with->news_ns < COORDINATOR_TALKS_NS) return;
     with->news_ns = lb_now();
     hosts_measure_clocks(with->hosts, EXCHANGES_IN_LOAD);
 }
@@ -169,8 +169,8 @@ static int await_host(struct stage_hosts *with, int host, enum moment moment, in
     return err_set(err, LB_EXIT_MACHINE, "%s", why);
 }
 
-static int meet_as_judge(struct stage_hosts *with, enum moment moment, int64_t deadline_ns,
-                         struct lb_err *err) {
+static int meet_as_coordinator(struct stage_hosts *with, enum moment moment, int64_t deadline_ns,
+                               struct lb_err *err) {
     struct hosts *hosts = with->hosts;
     bool begun = moment >= MOMENT_DRAINED;
     int failed = 0;
@@ -212,7 +212,7 @@ static int report_news(struct stage_hosts *with, const struct shared *shared, st
     return hosts_report(with->hosts, &news, err);
 }
 
-/* The judge's next word by the deadline, one that came earlier first. 1, 0 when none came, -1 with err. */
+/* The coordinator's next word by the deadline, one that came earlier first. 1, 0 when none came, -1 with err. */
 static int next_word(struct stage_hosts *with, struct message *ret, int64_t deadline_ns,
                      struct lb_err *err) {
     if (!with->has_kept) return hosts_wait(with->hosts, ret, deadline_ns, err);
@@ -221,8 +221,8 @@ static int next_word(struct stage_hosts *with, struct message *ret, int64_t dead
     return 1;
 }
 
-/* Puts a word back that is not of a stage: for the judge this one is over, and the word is for serve_run. False: it is
- * of this stage, and its blob has been freed. */
+/* Puts a word back that is not of a stage: for the coordinator this one is over, and the word is for serve_run. False:
+ * it is of this stage, and its blob has been freed. */
 static bool put_back(struct stage_hosts *with, struct message *message) {
     if (message->word == WORD_PLAN || message->word == WORD_STAGE || message->word == WORD_LEAVE) {
         hosts_put_back(with->hosts, message);
@@ -233,31 +233,31 @@ static bool put_back(struct stage_hosts *with, struct message *message) {
     return false;
 }
 
-/* Waits for one of the judge's words, and reports that this host lives. 0, or -1 with err: the judge ends the stage, or
- * does not answer. */
+/* Waits for one of the coordinator's words, and reports that this host lives. 0, or -1 with err: the coordinator ends
+ * the stage, or does not answer. */
 static int wait_for(struct stage_hosts *with, enum word word, int64_t deadline_ns,
                     struct message *ret, struct lb_err *err) {
     struct message message;
     while (lb_now() < deadline_ns) {
-        if (report_news(with, NULL, err) != 0 || hosts_check_judge(with->hosts, err) != 0)
+        if (report_news(with, NULL, err) != 0 || hosts_check_coordinator(with->hosts, err) != 0)
             return -1;
         int got = next_word(with, &message, lb_now() + LOOK_NS, err);
         if (got < 0) return -1;
         if (got == 0) continue;
         if (put_back(with, &message) || message.word == WORD_GIVE_UP)
-            return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) ended the stage");
+            return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) ended the stage");
         if (message.word == word) {
             *ret = message;
             return 0;
         }
     }
-    return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) said nothing for too long");
+    return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for too long");
 }
 
 int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct lb_err *trouble,
                      int64_t deadline_ns, struct lb_err *err) {
     if (!with->hosts) return 0;
-    if (hosts_judges(with->hosts)) return meet_as_judge(with, moment, deadline_ns, err);
+    if (hosts_coordinates(with->hosts)) return meet_as_coordinator(with, moment, deadline_ns, err);
     struct message on;
     with->loads = false;
     if (trouble) {
@@ -271,7 +271,7 @@ int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct 
 int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err) {
     struct message go = {.word = WORD_GO};
     if (!with->hosts) return 0;
-    if (!hosts_judges(with->hosts)) {
+    if (!hosts_coordinates(with->hosts)) {
         if (wait_for(with, WORD_GO, lb_now() + ANSWER_NS, &go, err) != 0) return -1;
         *ret_go_ns = go.value[0];
         with->loads = true;
@@ -289,7 +289,7 @@ int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *
 
 /* ---- while the load runs ---- */
 
-static int look_as_judge(struct stage_hosts *with, struct lb_err *err) {
+static int look_as_coordinator(struct stage_hosts *with, struct lb_err *err) {
     struct hosts *hosts = with->hosts;
     int failed = 0;
     for (int i = 0; i < hosts->count; i++) {
@@ -316,8 +316,9 @@ int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool
                      struct lb_err *err) {
     struct message message;
     if (!with->hosts) return 0;
-    if (hosts_judges(with->hosts)) return look_as_judge(with, err);
-    if (report_news(with, shared, err) != 0 || hosts_check_judge(with->hosts, err) != 0) return -1;
+    if (hosts_coordinates(with->hosts)) return look_as_coordinator(with, err);
+    if (report_news(with, shared, err) != 0 || hosts_check_coordinator(with->hosts, err) != 0)
+        return -1;
     /* Messages that do not belong to this stage can wait until its end. */
     if (with->hosts->has_kept) return 0;
     int got = hosts_wait(with->hosts, &message, 0, err);
@@ -334,9 +335,10 @@ int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool
 }
 
 void stage_hosts_end(struct stage_hosts *with, const struct lb_err *why) {
-    if (stage_hosts_judges(with)) hosts_tell_all(with->hosts, &(struct message){.word = WORD_END});
+    if (stage_hosts_coordinates(with))
+        hosts_tell_all(with->hosts, &(struct message){.word = WORD_END});
     if (!with->loads) return;
-    struct lb_err unheard = {0}; /* the next look says that the judge does not listen */
+    struct lb_err unheard = {0}; /* the next look says that the coordinator does not listen */
     with->loads = false;
     report_trouble(with, why, &unheard);
 }

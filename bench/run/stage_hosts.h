@@ -1,8 +1,8 @@
 /* stage_hosts: one stage whose clients are on several hosts (bench/hosts). Each host runs its part as a separate stage.
  * At the moments below all hosts wait for each other; no host waits between the load's begin and its end.
  *
- * The judge has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile, and
- * collects what they measured (stage_pieces.h). */
+ * The coordinator has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile,
+ * and collects what they measured (stage_pieces.h). */
 #ifndef BENCH_RUN_STAGE_HOSTS_H
 #define BENCH_RUN_STAGE_HOSTS_H
 
@@ -19,13 +19,13 @@ struct stage_hosts {
     int64_t news_ns;     /* when news was last sent, or clocks were last measured */
     bool told;           /* the loss of a host was told */
     bool loads;          /* of a load host: its load goes on, and it has reported no trouble */
-    bool has_kept;       /* `kept` came from the judge before this host waited for it */
+    bool has_kept;       /* `kept` came from the coordinator before this host waited for it */
     struct message kept;
     const volatile sig_atomic_t
-        *interrupts; /* of the judge: Ctrl-C ends its waits before the load */
+        *interrupts; /* of the coordinator: Ctrl-C ends its waits before the load */
 };
 
-bool stage_hosts_judges(const struct stage_hosts *with);
+bool stage_hosts_coordinates(const struct stage_hosts *with);
 /* Whether client 0, who prepares the server and pings, is on this host. */
 bool stage_hosts_has_first(const struct stage_hosts *with);
 
@@ -37,10 +37,10 @@ int stage_hosts_check_clients(const struct plan *plan, int hosts, struct lb_err 
 /* Refuses such a stage: LB_EXIT_USAGE, which lock and why. */
 int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err);
 
-/* The load host of this process, for shared_new; threads and processes of a load host as the judge chose them. */
+/* The load host of this process, for shared_new; threads and processes of a load host as the coordinator chose them. */
 struct load_host stage_hosts_load_host(const struct stage_ask *ask);
 
-/* The judge asks all hosts for the stage, whose shape is settled. 0, or -1 with err. */
+/* The coordinator asks all hosts for the stage, whose shape is settled. 0, or -1 with err. */
 int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
                       const struct shared *shared, struct lb_err *err);
 
@@ -49,17 +49,17 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
 int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct lb_err *trouble,
                      int64_t deadline_ns, struct lb_err *err);
 
-/* When the load begins, by this host's clock: the judge chooses. 0, or -1 with err. */
+/* When the load begins, by this host's clock: the coordinator chooses. 0, or -1 with err. */
 int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err);
 
 /* To be called at least every 50 ms while the stage runs. On a load host: reports its grants each second, and sets
- * *ret_end if the judge ends the window. On the judge: returns -1 with err, once, if a host is in trouble; and measures
- * the clocks every 10 s, which also shows the hosts that the judge still runs. */
+ * *ret_end if the coordinator ends the window. On the coordinator: returns -1 with err, once, if a host is in trouble;
+ * and measures the clocks every 10 s, which also shows the hosts that the coordinator still runs. */
 int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool *ret_end,
                      struct lb_err *err);
 
-/* The window of this host ends early. The judge ends it on all hosts. A load host reports why to the judge, unless the
- * judge ended it. */
+/* The window of this host ends early. The coordinator ends it on all hosts. A load host reports why to the coordinator,
+ * unless the coordinator ended it. */
 void stage_hosts_end(struct stage_hosts *with, const struct lb_err *why);
 
 #endif

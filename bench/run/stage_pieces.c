@@ -187,7 +187,7 @@ int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
     return send_piece(hosts, PIECE_LAST, NULL, 0, err);
 }
 
-/* ---- the judge ---- */
+/* ---- the coordinator ---- */
 
 /* The log of a host while it is read. */
 struct host_log {

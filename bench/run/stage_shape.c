@@ -15,8 +15,8 @@ int64_t stage_connect_limit_ns(const struct stage_ask *ask) {
     return CONNECT_NS + ask->clients * CONNECT_EACH_NS;
 }
 
-/* New keys for each stage, so that the stage can't meet what an earlier one left; never drawn from the seed. The judge
- * of several hosts tells the keys to the others. */
+/* New keys for each stage, so that the stage can't meet what an earlier one left; never drawn from the seed. The
+ * coordinator of several hosts tells the keys to the others. */
 static void name_keys(struct shared *shared, const struct stage_ask *ask) {
     struct lb_rng rng;
     rng_seed_unique(&rng);

@@ -1,5 +1,5 @@
 /* stage_verdict: whether the load generator itself was the limit of a stage, and what is to be read
- * beside its figures; see stage.h. It judges no lock: judge.c does. */
+ * beside its figures; see stage.h. It judges no lock: conclusion.c does. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

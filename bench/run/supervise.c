@@ -85,7 +85,7 @@ static void watch_hosts(struct supervisor *sup) {
     struct lb_err err = {0};
     bool ends = false;
     bool failed = stage_hosts_look(&sup->with, sup->shared, &ends, &err) != 0;
-    if (ends) err_set(&err, LB_EXIT_INTERRUPTED, "the judging host ended the stage");
+    if (ends) err_set(&err, LB_EXIT_INTERRUPTED, "the coordinator ended the stage");
     if (!failed && !ends) return;
     spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
     end_early(sup);
@@ -211,7 +211,7 @@ static int get_ready(struct supervisor *sup) {
     int64_t deadline_ns = shared->connect_deadline_ns + shared->arm_ns + 2 * LB_S_NS;
     int failed = connect_clients(sup);
     /* The hosts began when they were asked, after their clocks were measured. */
-    if (stage_hosts_judges(&sup->with))
+    if (stage_hosts_coordinates(&sup->with))
         deadline_ns = lb_now() + stage_connect_limit_ns(sup->ask) + shared->arm_ns + HOSTS_MORE_NS;
     if (meet_hosts(sup, MOMENT_CONNECTED, deadline_ns) != 0 || failed) return -1;
     atomic_store(&shared->phase, PHASE_PING);
@@ -316,7 +316,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         /* If less than half a second of the window is left, it is added to the interval before
          * it. */
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2 &&
-            !stage_hosts_judges(&sup->with)) {
+            !stage_hosts_coordinates(&sup->with)) {
             harvest_interval(&sup->harvest, tick_ns);
             look_at_seconds(sup, tick_ns - begin_ns);
         }
@@ -327,7 +327,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->stage->server_cpu_ns =
         cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
-    if (atomic_load(&sup->shared->window_end_ns) > begin_ns && !stage_hosts_judges(&sup->with))
+    if (atomic_load(&sup->shared->window_end_ns) > begin_ns && !stage_hosts_coordinates(&sup->with))
         harvest_window_end(&sup->harvest);
     end_holds(sup);
 }
@@ -377,7 +377,7 @@ static void look_for_adrift(struct supervisor *sup) {
     spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
 }
 
-/* All hosts have drained, or are lost. The judge waits for the slowest one. */
+/* All hosts have drained, or are lost. The coordinator waits for the slowest one. */
 static void meet_drained(struct supervisor *sup) {
     struct lb_err err = {0};
     int64_t cutoff_ns = atomic_load(&sup->shared->cutoff_ns);
@@ -446,18 +446,18 @@ static void tidy_server(struct supervisor *sup) {
     tidy(shared, sup->stage, sure, guest);
 }
 
-/* A load host sends what it measured, and the judge adds it up. */
+/* A load host sends what it measured, and the coordinator adds it up. */
 static void exchange_parts(struct supervisor *sup) {
     struct lb_err err = {0};
     if (!sup->with.hosts) return;
-    if (!stage_hosts_judges(&sup->with)) {
+    if (!stage_hosts_coordinates(&sup->with)) {
         harvest_close_log(&sup->harvest);
         /* also of a stage that failed: a thread of the history reads what is freed with the stage */
         stage_history_stop(sup->stage, sup->shared);
     }
     if (sup->stage->status == STAGE_FAILED) return;
     int failed =
-        stage_hosts_judges(&sup->with)
+        stage_hosts_coordinates(&sup->with)
             ? stage_pieces_gather(sup->with.hosts, sup->stage, sup->shared, &sup->harvest, &err)
             : stage_pieces_deliver(sup->with.hosts, sup->stage, sup->shared, sup->ask->hlog_path,
                                    &err);
@@ -478,7 +478,7 @@ static void close_down(struct supervisor *sup) {
     sup->stage->hung = false;
     harvest_rest(&sup->harvest);
     exchange_parts(sup);
-    if (!sup->with.hosts || stage_hosts_judges(&sup->with)) tidy_server(sup);
+    if (!sup->with.hosts || stage_hosts_coordinates(&sup->with)) tidy_server(sup);
 }
 
 static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
@@ -509,9 +509,9 @@ static int check_self(struct supervisor *sup, struct lb_err *err) {
     return failed;
 }
 
-/* The judge of several hosts has no workers of its own. False: the stage has failed. */
+/* The coordinator of several hosts has no workers of its own. False: the stage has failed. */
 static bool start_workers(struct supervisor *sup) {
-    if (!stage_hosts_judges(&sup->with)) {
+    if (!stage_hosts_coordinates(&sup->with)) {
         sup->workers = workers_start(sup->shared, &sup->stage->err);
         return sup->workers != NULL;
     }
@@ -537,10 +537,11 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         close_down(&sup);
     } else {
         sup.stage->status = STAGE_FAILED;
-        /* A load host says why. The judge has asked no host for the stage. */
-        if (!stage_hosts_judges(&sup.with)) meet_hosts(&sup, MOMENT_CONNECTED, lb_now());
+        /* A load host says why. The coordinator has asked no host for the stage. */
+        if (!stage_hosts_coordinates(&sup.with)) meet_hosts(&sup, MOMENT_CONNECTED, lb_now());
     }
-    if (sup.with.hosts && !stage_hosts_judges(&sup.with)) goto done; /* the judge sums up */
+    if (sup.with.hosts && !stage_hosts_coordinates(&sup.with))
+        goto done; /* the coordinator sums up */
     stage_history_end(sup.stage, sup.shared);
     stuck_conclude(&sup.stuck, &sup.stage->stuck_keys, &sup.stage->idle_keys);
     stage_sum(sup.stage, sup.shared);

@@ -357,7 +357,7 @@ static void forbid_processes(void *arg) {
     (void)arg;
     if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(125);
     if (access(cli_program, X_OK) != 0) _exit(125); /* below /root, for example */
-    setenv("LSAN_OPTIONS", "detect_leaks=0", 1); /* the leak check starts a process of its own */
+    setenv("LSAN_OPTIONS", "detect_leaks=0", 1);    /* the leak check starts a process of its own */
     setrlimit(RLIMIT_NPROC, &(struct rlimit){0, 0});
 }
 

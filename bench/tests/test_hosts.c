@@ -254,7 +254,7 @@ static bool stand_still(void *arg, const struct stage *stage) {
 }
 
 /* The hosts went on meanwhile, and nobody heard them. */
-TEST(test_a_judge_that_stood_still_loses_no_host) {
+TEST(test_a_coordinator_that_stood_still_loses_no_host) {
     struct far_run run;
     struct lb_err err = {0};
     char why[300];
@@ -267,8 +267,8 @@ TEST(test_a_judge_that_stood_still_loses_no_host) {
     end_run(&run);
 }
 
-/* How often the judge asked for a time after it had said when the load begins, as its link saw it: so far, and when the
- * window began; -1 = not yet. */
+/* How often the coordinator asked for a time after it had said when the load begins, as its link saw it: so far, and
+ * when the window began; -1 = not yet. */
 static int clock_words = -1, words_before_window = -1;
 
 static int send_counted(struct link *link, int to, const void *bytes, size_t length,
@@ -288,7 +288,7 @@ static bool window_began(void *arg, const struct stage *stage) {
 }
 
 /* A load host gives up when it hears nothing for 40 s, and a warm-up may be longer. */
-TEST(test_the_judge_speaks_in_the_warm_up_too) {
+TEST(test_the_coordinator_speaks_in_the_warm_up_too) {
     struct far_run run;
     struct lb_err err = {0};
     begin_run(&run, &no_wish, "null",
@@ -362,7 +362,7 @@ TEST(test_a_worker_process_that_dies_ends_the_stage_and_its_host_is_not_lost) {
     end_run(&run);
 }
 
-/* What the judge asked of a stage, as its link saw it. */
+/* What the coordinator asked of a stage, as its link saw it. */
 static void *stage_words;
 static size_t stage_words_length;
 
@@ -393,7 +393,7 @@ static void ask_again(struct far_run *run, int host) {
     fail_msg("host %d is not ready for the next stage: %s", host + 1, run->hosts->host[host].why);
 }
 
-/* The judge asks for the next stage, or ends the run, while a host still closes its sessions of one that failed. */
+/* The coordinator asks for the next stage, or ends the run, while a host still closes its sessions of one that failed. */
 TEST(test_a_host_that_closes_its_sessions_hears_what_comes_next) {
     struct far_run run;
     struct lb_err err = {0};
@@ -416,7 +416,7 @@ TEST(test_a_host_that_closes_its_sessions_hears_what_comes_next) {
     end_run(&run);
 }
 
-/* A host without a stage: it reports trouble and is ready at once, and is ready again after a word of the judge. */
+/* A host without a stage: it reports trouble and is ready at once, and is ready again after a word of the coordinator. */
 static int serve_in_trouble(struct link *link) {
     struct lb_err err = {0};
     struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, NULL, &err);
@@ -433,9 +433,9 @@ static int serve_in_trouble(struct link *link) {
     return failed;
 }
 
-/* What the judge hears while it measures clocks is put back. Its host must hear something all the same, or it gives
- * up. */
-TEST(test_a_host_whose_word_was_put_back_hears_the_judge_and_is_not_lost) {
+/* What the coordinator hears while it measures clocks is put back. Its host must hear something all the same, or it
+ * gives up. */
+TEST(test_a_host_whose_word_was_put_back_hears_the_coordinator_and_is_not_lost) {
     struct pipe_link link;
     struct lb_err err = {0};
     struct message message;
@@ -498,9 +498,9 @@ TEST(test_the_page_has_the_limits_of_the_code) {
     has_sentence(page, "a host that sends no part of them for %d s is lost", silent_s);
     has_sentence(page, "at most %d s after the loss", (int)(HOST_NOTICED_NS / LB_S_NS));
     has_sentence(page, "nothing from rank 0 for %d s within a stage, or for %d minutes between",
-                 (int)(JUDGE_SILENT_NS / LB_S_NS), (int)(JUDGE_ABSENT_NS / (60 * LB_S_NS)));
+                 (int)(COORDINATOR_SILENT_NS / LB_S_NS), (int)(JUDGE_ABSENT_NS / (60 * LB_S_NS)));
     has_sentence(page, "after its drain and every %d s rank 0 asks",
-                 (int)(JUDGE_TALKS_NS / LB_S_NS));
+                 (int)(COORDINATOR_TALKS_NS / LB_S_NS));
     has_sentence(page, "ends the start after %d minutes", LAUNCH_START_S / 60);
     has_sentence(page, "ends it %d s after the result is saved", (int)(LAUNCH_GRACE_NS / LB_S_NS));
     has_sentence(page, "`mpirun`'s daemon there ends after %d s",
@@ -509,7 +509,7 @@ TEST(test_the_page_has_the_limits_of_the_code) {
     has_sentence(page, "Where no rank hears it for a minute, `launch` ends `mpirun`");
 }
 
-/* The judge waits for the hosts by this limit, and the hosts for their clients. */
+/* The coordinator waits for the hosts by this limit, and the hosts for their clients. */
 TEST(test_more_clients_have_longer_to_connect) {
     struct stage_ask few = {.clients = 10}, many = {.clients = 10000};
     assert_true(stage_connect_limit_ns(&many) > stage_connect_limit_ns(&few));
@@ -569,7 +569,7 @@ static int serve_on_a_full_disk(struct link *link) {
     return serve(link);
 }
 
-/* The judge says why, and at once: it does not wait for a host that is gone. */
+/* The coordinator says why, and at once: it does not wait for a host that is gone. */
 static void check_trouble(int (*serve_badly)(struct link *link), const char *trouble) {
     struct pipe_link link;
     struct lb_err err = {0};
@@ -592,7 +592,7 @@ static void check_trouble(int (*serve_badly)(struct link *link), const char *tro
     close(link.fds[1]);
 }
 
-TEST(test_a_host_that_lacks_something_tells_the_judge) {
+TEST(test_a_host_that_lacks_something_tells_the_coordinator) {
     check_trouble(serve_without_room, "/nowhere: No such file or directory: set TMPDIR");
     check_trouble(serve_on_a_full_disk, "plan.ini: File too large: make room, or set TMPDIR");
 }

@@ -24,8 +24,8 @@ static void run_fibers(struct trace *trace, void (*first)(void *), void (*second
     struct loop_config config = {.cutoff_ns = trace->cutoff_ns ? &trace->cutoff_ns : NULL};
     struct loop *loop = loop_new(&config, &err);
     assert_non_null(loop);
-    assert_non_null(loop_spawn(loop, "first", first, trace));
-    if (second) assert_non_null(loop_spawn(loop, "second", second, trace));
+    assert_non_null(loop_start_fiber(loop, "first", first, trace));
+    if (second) assert_non_null(loop_start_fiber(loop, "second", second, trace));
     loop_run(loop);
     loop_free(loop);
 }
@@ -272,7 +272,7 @@ TEST(test_stack_census) {
     struct trace trace = {0};
     struct loop *loop = loop_new(&(struct loop_config){0}, &err);
     assert_non_null(loop);
-    loop_spawn(loop, "deep", deep, &trace);
+    loop_start_fiber(loop, "deep", deep, &trace);
     loop_run(loop);
     assert_in_range(loop_stats(loop)->stack_bytes_max, 40 * 1024, LOOP_STACK_BYTES);
     assert_true(loop_stats(loop)->switches >= 1);
@@ -289,7 +289,7 @@ TEST(test_two_thousand_fibers) {
     struct trace trace = {0};
     struct loop *loop = loop_new(&(struct loop_config){0}, &err);
     for (trace.a = 0; trace.a < 2000; trace.a++)
-        assert_non_null(loop_spawn(loop, "many", counts, &trace));
+        assert_non_null(loop_start_fiber(loop, "many", counts, &trace));
     loop_run(loop);
     assert_int_equal(trace.b, 2000);
     loop_free(loop);

@@ -33,7 +33,8 @@ struct net_wish {
     const char *hurt, *ranks, *left_s; /* HOSTS_HURT, HOSTS_RANKS, HOSTS_LEFT */
 };
 
-/* Runs the words after `lockbench-hosts` on the hosts. Nothing may be left there afterwards: the script then exits with 99. */
+/* Runs the words after `lockbench-hosts` on the hosts. Nothing may be left there afterwards: the script then exits with
+ * 99. */
 static struct cli run_on_hosts(const struct net_wish *wish, const char *const *words) {
     static char hurting[60], ranks[30], left_s[30], home[PATH_MAX + 20];
     const char *args[CLI_ARGS_MAX] = {hosts_program};
@@ -227,9 +228,9 @@ TEST(so_does_a_killed_daemon_of_the_launcher) {
 }
 
 /* Nobody is left to save anything, but nobody waits for ever either. */
-TEST(a_killed_judge_ends_the_job) {
+TEST(a_killed_coordinator_ends_the_job) {
     need_hosts();
-    struct cli cli = run_on_hosts(&(struct net_wish){.hurt = "1 judge-KILL"},
+    struct cli cli = run_on_hosts(&(struct net_wish){.hurt = "1 coordinator-KILL"},
                                   ARGS("run", "contended", "--lock", "redis-setnx", "--set",
                                        "load.clients=6", "--set", "run.duration=1h", "--set",
                                        "servers.listen=%LISTEN%", "--no-page"));
@@ -239,10 +240,10 @@ TEST(a_killed_judge_ends_the_job) {
 }
 
 /* What the hosts said meanwhile was not heard. */
-TEST(a_judge_that_was_stopped_for_a_while_loses_no_host) {
+TEST(a_coordinator_that_was_stopped_for_a_while_loses_no_host) {
     need_hosts();
     struct cli cli =
-        run_on_hosts(&(struct net_wish){.hurt = "1 judge-pause"},
+        run_on_hosts(&(struct net_wish){.hurt = "1 coordinator-pause"},
                      ARGS("run", "contended", "--lock", "redis-setnx", "--set", "load.clients=6",
                           "--set", "run.duration=18s", "--set", "servers.listen=%LISTEN%",
                           "--no-page", "--out", cli_path("paused")));
@@ -323,8 +324,8 @@ TEST(a_mistake_is_told_in_one_line) {
     cli_free(&cli);
 }
 
-/* Ctrl-C while the launcher starts its daemons, and while the hosts still connect: nothing is saved, and no process may wait
- * for ever. */
+/* Ctrl-C while the launcher starts its daemons, and while the hosts still connect: nothing is saved, and no process may
+ * wait for ever. */
 TEST(ctrl_c_at_the_beginning_ends_the_job) {
     static const char *const moments[] = {"0.3 early-INT", "1 early-INT", "2 early-INT"};
     need_hosts();
@@ -377,7 +378,7 @@ TEST(an_interrupt_that_the_launcher_dropped_is_passed_on_again) {
     cli_free(&cli);
 }
 
-/* Once the judging rank has heard it, the run ends in its own time. */
+/* Once the coordinator has heard it, the run ends in its own time. */
 TEST(an_interrupt_that_was_heard_is_passed_on_once) {
     struct cli cli = launch_and_signal(
         "trap 'echo \"interrupted: what is in progress ends first\" >&2; echo heard >&2' USR1; touch \"$0\"; "
@@ -400,7 +401,7 @@ TEST(the_last_words_are_never_lost) {
 }
 
 /* The launcher is killed: it waits for the rank that died. One load host alone may be cut off. */
-TEST(load_hosts_tell_that_the_judge_is_gone) {
+TEST(load_hosts_tell_that_the_coordinator_is_gone) {
     struct cli cli = launch(
         "for rank in 1 2; do echo \"lockbench-hosts: rank 0 is lost to load host $rank of 2\" >&2; done; "
         "exec sleep 1000");

@@ -165,7 +165,7 @@ struct plan_lock {
     const struct lb_lock *lock;
     const void *options;         /* lock->algorithm->options_bytes, owned by the plan */
     const void *backend_options; /* backend->connector->options_bytes, owned by the plan */
-    /* named by the user, not chosen by "all": a control is then judged like any lock; see run/judge.h */
+    /* named by the user, not chosen by "all": a control is then judged like any lock; see run/conclusion.h */
     bool chosen;
     /* run.controls = exposed: the workload that shows this control, owned by the outer plan; NULL =
      * this plan */

@@ -108,7 +108,7 @@ static inline void fake_run(struct fake_session *fake) {
     atomic_store(&fake->cutoff_at_ns, LB_NEVER);
     struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &fake->cutoff_at_ns}, &err);
     if (!loop) fail_msg("%s", err.text);
-    assert_non_null(loop_spawn(loop, "fake", fake_talk, fake));
+    assert_non_null(loop_start_fiber(loop, "fake", fake_talk, fake));
     loop_run(loop);
     loop_free(loop);
 }

@@ -119,7 +119,7 @@ TEST(test_sleep_ends_at_the_cutoff) {
     struct sleeps sleeps = {.deadline_ns = LB_NEVER};
     struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &cutoff_ns}, &err);
     assert_non_null(loop);
-    assert_non_null(loop_spawn(loop, "sleep", sleep_long, &sleeps));
+    assert_non_null(loop_start_fiber(loop, "sleep", sleep_long, &sleeps));
     loop_run(loop); /* an hour, if the cut-off were not heard */
     loop_free(loop);
     assert_false(sleeps.more);

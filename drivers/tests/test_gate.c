@@ -23,7 +23,8 @@ static void play(struct scene *scene, void (*const *parts)(void *), int count) {
     struct loop_config config = {.cutoff_ns = scene->cutoff_ns ? &scene->cutoff_ns : NULL};
     struct loop *loop = loop_new(&config, &err);
     assert_non_null(loop);
-    for (int i = 0; i < count; i++) assert_non_null(loop_spawn(loop, "part", parts[i], scene));
+    for (int i = 0; i < count; i++)
+        assert_non_null(loop_start_fiber(loop, "part", parts[i], scene));
     loop_run(loop);
     loop_free(loop);
     assert_false(scene->gate.taken);

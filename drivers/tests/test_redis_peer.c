@@ -55,7 +55,7 @@ TEST(test_halves_of_two_connections_are_not_mixed) {
         fakes[i] = fake_new();
         peers[i] = fake_peer_start(steps, 3);
         fake_address(&fakes[i], "redis", peers[i]);
-        assert_non_null(loop_spawn(loop, "fake", fake_talk, &fakes[i]));
+        assert_non_null(loop_start_fiber(loop, "fake", fake_talk, &fakes[i]));
     }
     loop_run(loop);
     for (int i = 0; i < 4; i++) {

@@ -275,7 +275,7 @@ static void the_cut_off_ends_a_wait(struct bad_luck *luck) {
     check_failed[0] = '\0';
     struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &cutoff_ns}, &err);
     assert_non_null(loop);
-    assert_non_null(loop_spawn(loop, "test", cut_off, luck));
+    assert_non_null(loop_start_fiber(loop, "test", cut_off, luck));
     loop_run(loop);
     loop_free(loop);
     if (check_failed[0]) fail_msg("%s", check_failed);

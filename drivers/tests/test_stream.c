@@ -68,7 +68,7 @@ static void run(struct talk *t) {
     if (!t->cutoff_ns) t->cutoff_ns = LB_NEVER;
     struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &t->cutoff_ns}, &err);
     assert_non_null(loop);
-    assert_non_null(loop_spawn(loop, "talk", talk, t));
+    assert_non_null(loop_start_fiber(loop, "talk", talk, t));
     loop_run(loop);
     loop_free(loop);
 }

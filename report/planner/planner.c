@@ -145,7 +145,7 @@ struct planner *planner_make(struct capacity *const *files, int file_count,
             bool unsafe = lb_guarantee_from(lock->guarantee) == LB_NO_GUARANTEE;
             planner->unsafe += unsafe && !ask->lock;
             if (unsafe && !ask->lock) continue;
-            if (planner_judge(ask, files[f], lock, &planner->answers[planner->count++]) != 0)
+            if (planner_answer(ask, files[f], lock, &planner->answers[planner->count++]) != 0)
                 goto no_memory;
         }
     }

@@ -91,8 +91,8 @@ struct planner *planner_make(struct capacity *const *files, int file_count,
 void planner_free(struct planner *planner);
 
 /* Judges one measurement; a part of planner_make. 0, or -1 when out of memory. */
-int planner_judge(const struct planner_ask *ask, const struct capacity *from,
-                  const struct capacity_lock *lock, struct planner_answer *ret);
+int planner_answer(const struct planner_ask *ask, const struct capacity *from,
+                   const struct capacity_lock *lock, struct planner_answer *ret);
 
 /* The command that would measure a lock of which no file has a measurement; a part of planner_make.
  * 0, or -1 when out of memory. */

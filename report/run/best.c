@@ -92,7 +92,7 @@ bool best_mean_is_level(double a, double b) {
 }
 
 bool best_is_unfair(const struct report_row *row) {
-    return row->figures.jain < BEST_FAIR && !report_hits_clients(row->typical);
+    return row->figures.jain < BEST_FAIR && !report_fault_is_of_clients(row->typical);
 }
 
 const char *best_unfair_text(const struct report_row *row) {

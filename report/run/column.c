@@ -137,7 +137,7 @@ const char *column_why_unranked(const struct column *column, const struct report
     if (median && any_row(group, report_wait_is_fixed))
         return "where some clients always wait, their number and the throughput fix the mean wait "
                "(Little's law), and a lower median only means that a few wait longer";
-    if (fairness && any_row(group, report_hits_clients))
+    if (fairness && any_row(group, report_fault_is_of_clients))
         return "the fault killed or stopped clients, and these could not ask as often as the others";
     return NULL;
 }

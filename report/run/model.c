@@ -52,7 +52,7 @@ bool report_competes(const struct run_stage *stage) {
     return !stage->baseline && stage->clients >= 2 && !own;
 }
 
-bool report_hits_clients(const struct run_stage *stage) {
+bool report_fault_is_of_clients(const struct run_stage *stage) {
     static const char *const kinds[] = {"kill", "pause", "starve"};
     for (const char *at = stage->fault; at && *at; at += *at == '+') {
         size_t length = strcspn(at, "+");

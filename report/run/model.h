@@ -133,7 +133,7 @@ const char *report_server_version(const struct run_server *server);
 bool report_competes(const struct run_stage *stage);
 
 /* True if the plan kills, stops or starves some of the clients: those can't ask as often as the others. */
-bool report_hits_clients(const struct run_stage *stage);
+bool report_fault_is_of_clients(const struct run_stage *stage);
 
 /* The next lock of the run's plan that has no stage, and no reason among what was left out: the run
  * ended before its turn, or no server of its own could be reached. *at begins with 0. NULL: there

@@ -71,7 +71,7 @@ static const struct doc_column columns[] = {
     {.title = "clients", .figure = DOC_COUNT},
     {.title = "grants", .help = "in the windows of all stages", .figure = DOC_COUNT},
     {.title = "clock ahead",
-     .help = "of the judging host's, in the first stage",
+     .help = "of the coordinator's, in the first stage",
      .figure = DOC_TIME},
     {.title = "error",
      .brief = "+/-",

@@ -121,7 +121,7 @@ static inline void judged(const struct made *made, struct planner_ask ask,
                           const char *settle) {
     struct planner_answer answer;
     struct capacity *file = file_of(made, 1, "2026-01-01T00:00:00Z");
-    assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+    assert_int_equal(planner_answer(&ask, file, &file->locks[0], &answer), 0);
     if (answer.verdict != verdict || answer.model != model)
         fail_msg("%s%s: %s", planner_word(answer.verdict), answer.model ? " (model)" : "",
                  answer.why);

@@ -1,6 +1,6 @@
 /* test_planner: the order of the locks and the exit code, from several hand-made capacities; the outputs against stored
- * ones (UPDATE_GOLDEN=1 writes them; read the diff); the command with bad input. test_planner_judge tests the answer of
- * one measurement. */
+ * ones (UPDATE_GOLDEN=1 writes them; read the diff); the command with bad input. test_planner_answer tests the answer
+ * of one measurement. */
 #define _GNU_SOURCE
 #include "report/capacity/capacity_doc.h"
 #include "report/tests/planner_help.h"

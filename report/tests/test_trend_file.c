@@ -341,7 +341,7 @@ TEST(generator_limited_stages_are_left_out) {
     free(run);
 }
 
-/* .environment is the judging host's; the clients are on the load hosts. */
+/* .environment is the coordinator's; the clients are on the load hosts. */
 TEST(other_machines_of_load_hosts_are_another_series) {
     static const char *const stages[] = {
         STAGE("a", 0, 100, "") "],\"hosts\":[{\"environment\":{\"cpus\":8}}",

@@ -97,7 +97,7 @@ static const struct result_field host_items[] = {
     ITEM(TEXT, "name", "of the machine"),
     ITEM(COUNT, "clients", "that it had"),
     ITEM(SIGNED, "clock_offset_ns",
-         "its clock minus that of the judging host, at the window's begin", .unit = "ns"),
+         "its clock minus that of the coordinator, at the window's begin", .unit = "ns"),
     ITEM(
         NS, "clock_error_ns",
         "by how much that may be wrong at any moment of the stage: half the least round trip, and the "

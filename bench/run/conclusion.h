@@ -1,15 +1,15 @@
-/* judge: derives the verdict on the whole run from the findings of its stages.
+/* conclusion: derives the verdict on the whole run from the findings of its stages.
  *
  * A lock that people would use must come out clean. A control that "all" included must be caught by
  * the workload that is meant to expose it, otherwise the checks can't be trusted. A control
  * that the user named is judged like any lock, and must show its mistake where it can. */
-#ifndef BENCH_RUN_JUDGE_H
-#define BENCH_RUN_JUDGE_H
+#ifndef BENCH_RUN_CONCLUSION_H
+#define BENCH_RUN_CONCLUSION_H
 
 #include "bench/run/stage.h"
 #include "bench/workload/stages.h"
 
-struct judge {
+struct conclusion {
     const struct plan *plan;
     bool granted;          /* a lock, in a measured window of any stage */
     uint64_t missed;       /* requests that could not be started in the window, of all stages */
@@ -23,21 +23,21 @@ struct judge {
 };
 
 /* 0, or -1 with err when out of memory. */
-int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err);
-void judge_done(struct judge *judge);
+int conclusion_init(struct conclusion *conclusion, const struct plan *plan, struct lb_err *err);
+void conclusion_done(struct conclusion *conclusion);
 
 /* Adds a stage. True if its finding must be printed at once; then `line` has the text. */
-bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of,
-                 char *line, size_t size);
+bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *stage,
+                          const struct plan_stage *of, char *line, size_t size);
 
 /* Whether a control that runs in a workload of its own has been caught in this repeat: more of its
  * stages would show nothing new. */
-bool judge_is_done(const struct judge *judge, const struct plan_stage *of);
+bool conclusion_control_caught(const struct conclusion *conclusion, const struct plan_stage *of);
 
 /* The name of a control that should have been caught and never was; NULL when there is none. */
-const char *judge_missed(const struct judge *judge);
+const char *conclusion_missed_control(const struct conclusion *conclusion);
 
 /* The run's verdict: the finding that decides its exit code. */
-enum verdict judge_verdict(const struct judge *judge);
+enum verdict conclusion_verdict(const struct conclusion *conclusion);
 
 #endif

@@ -1,6 +1,6 @@
-/* test_judge: what stages' findings make of a run: clean locks, violations, stuck keys, controls
+/* test_conclusion: what stages' findings make of a run: clean locks, violations, stuck keys, controls
  * that are caught, missed, or not even tried. */
-#include "bench/run/judge.h"
+#include "bench/run/conclusion.h"
 #include "bench/run/stage_history.h"
 #include "bench/tests/unit.h"
 
@@ -42,7 +42,7 @@ static const struct exclusion nothing = {.verdict = VERDICT_UNCHECKED};
 static struct plan own = {.keys = {.pick = KEYS_UNIFORM, .count = 4}};
 static struct plan_lock entry;
 static struct plan plan;
-static struct judge judge;
+static struct conclusion conclusion;
 static char line[200];
 
 /* A run of one lock: elsewhere = by a plan of its own. */
@@ -53,7 +53,7 @@ static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
                          .keys = {.pick = KEYS_UNIFORM, .count = 1},
                          .locks = &entry,
                          .lock_count = 1};
-    assert_int_equal(judge_init(&judge, &plan, &err), 0);
+    assert_int_equal(conclusion_init(&conclusion, &plan, &err), 0);
 }
 
 static json_t *hosts;                 /* of the next stage; NULL = one machine */
@@ -68,12 +68,12 @@ static bool take(const struct exclusion *found, int clients) {
     stage.result.hosts = hosts;
     struct plan_stage of = {
         .plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
-    return judge_stage(&judge, &stage, &of, line, sizeof line);
+    return conclusion_add_stage(&conclusion, &stage, &of, line, sizeof line);
 }
 
 static void expect(const char *verdict) {
-    assert_string_equal(verdict_name(judge_verdict(&judge)), verdict);
-    judge_done(&judge);
+    assert_string_equal(verdict_name(conclusion_verdict(&conclusion)), verdict);
+    conclusion_done(&conclusion);
 }
 
 TEST(real_locks_must_come_out_clean) {
@@ -102,14 +102,14 @@ TEST(real_locks_must_come_out_clean) {
     assert_true(take(&expired, 8));
     assert_true(take(&violated, 8));
     assert_non_null(strstr(line, "EXCLUSION VIOLATED by real:"));
-    assert_true(judge.admitted_two);
+    assert_true(conclusion.admitted_two);
     expect("violated");
     /* Only the tokens are wrong: the lock excluded, but fencing would not protect data. */
     begin(&real, false, false);
     assert_true(take(&tokens, 8));
     assert_string_equal(line, "FENCING TOKENS WRONG: 2 tokens of real did not grow in 9 grants; it "
                               "admitted one client at a time");
-    assert_false(judge.admitted_two);
+    assert_false(conclusion.admitted_two);
     expect("violated");
     /* Stuck keys do not break exclusion, so a violation weighs more. */
     begin(&real, false, false);
@@ -137,10 +137,10 @@ TEST(a_mistake_between_neighbours_needs_two_clients_on_a_host) {
     for (int named = 0; named < 2; named++) {
         begin(&neighbourly, named, false);
         assert_false(take(&clean, 3));
-        assert_null(judge_missed(&judge));
+        assert_null(conclusion_missed_control(&conclusion));
         assert_false(take(&clean, 4));
-        assert_string_equal(judge_missed(&judge), "unsafe-neighbourly");
-        judge_done(&judge);
+        assert_string_equal(conclusion_missed_control(&conclusion), "unsafe-neighbourly");
+        conclusion_done(&conclusion);
     }
     json_decref(hosts);
     hosts = NULL;
@@ -162,7 +162,7 @@ TEST(what_only_the_history_shows_is_told_with_its_counts) {
     assert_true(take(&unseen, 8));
     assert_string_equal(line, "FENCING TOKENS WRONG: 1 token of real did not grow in 9 grants; it "
                               "admitted one client at a time");
-    assert_false(judge.admitted_two);
+    assert_false(conclusion.admitted_two);
     history = NULL;
     expect("violated");
 }
@@ -175,7 +175,7 @@ TEST(what_contention_exposes_must_be_caught_each_time) {
     begin(&none, false, false);
     take(&violated, 8);
     take(&clean, 8);
-    assert_string_equal(judge_missed(&judge), "unsafe-none");
+    assert_string_equal(conclusion_missed_control(&conclusion), "unsafe-none");
     expect("control-missed");
     /* A control that is named is judged like a real lock, */
     begin(&none, true, false);
@@ -184,17 +184,17 @@ TEST(what_contention_exposes_must_be_caught_each_time) {
     /* and missed if it shows nothing where two clients may meet. */
     begin(&none, true, false);
     assert_false(take(&clean, 1));
-    assert_null(judge_missed(&judge));
+    assert_null(conclusion_missed_control(&conclusion));
     assert_false(take(&clean, 8));
-    assert_string_equal(judge_missed(&judge), "unsafe-none");
+    assert_string_equal(conclusion_missed_control(&conclusion), "unsafe-none");
     expect("control-missed");
     const struct exclusion *const shown[] = {&violated, &expired, &stuck};
     for (int i = 0; i < 3; i++) {
         begin(&none, true, false);
         assert_true(take(shown[i], 8));
         assert_false(take(&clean, 8));
-        assert_null(judge_missed(&judge));
-        judge_done(&judge);
+        assert_null(conclusion_missed_control(&conclusion));
+        conclusion_done(&conclusion);
     }
     begin(&expiring, true, false); /* in a workload that does not expose it */
     assert_false(take(&clean, 8));
@@ -217,17 +217,17 @@ TEST(elsewhere_a_control_must_show_its_mistake_once) {
         struct plan_stage of = {.plan = &own, .lock = &entry, .clients = 8};
         begin(cases[i].lock, false, true);
         take(&clean, 1); /* one client alone may show nothing */
-        assert_false(judge_is_done(&judge, &of));
+        assert_false(conclusion_control_caught(&conclusion, &of));
         assert_false(take(cases[i].found, 8));
-        assert_int_equal(judge_is_done(&judge, &of), cases[i].caught);
+        assert_int_equal(conclusion_control_caught(&conclusion, &of), cases[i].caught);
         of.repeat = 1; /* each repeat has to catch it anew */
-        assert_false(judge_is_done(&judge, &of));
+        assert_false(conclusion_control_caught(&conclusion, &of));
         expect(cases[i].caught ? "clean" : "control-missed");
     }
     /* A control that was granted nothing is not missed. */
     begin(&expiring, false, true);
     take(&nothing, 8);
-    assert_null(judge_missed(&judge));
+    assert_null(conclusion_missed_control(&conclusion));
     expect("nothing-granted");
 }
 

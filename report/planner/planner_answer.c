@@ -1,4 +1,4 @@
-/* planner_judge: judges a load by one measurement of capacity. See planner.h. */
+/* planner_answer: judges a load by one measurement of capacity. See planner.h. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdarg.h>
@@ -512,8 +512,8 @@ static int refuse_impossible(struct planner_answer *answer, const struct planner
                         number_text(100 * answer->held, &number_plain, percent));
 }
 
-int planner_judge(const struct planner_ask *ask, const struct capacity *from,
-                  const struct capacity_lock *lock, struct planner_answer *ret) {
+int planner_answer(const struct planner_ask *ask, const struct capacity *from,
+                   const struct capacity_lock *lock, struct planner_answer *ret) {
     double hold_ns = fixed_time(lock->hold), keys = key_count(lock);
     *ret = (struct planner_answer){.from = from,
                                    .lock = lock,

@@ -1,5 +1,5 @@
-/* judge: see judge.h. */
-#include "bench/run/judge.h"
+/* conclusion: see conclusion.h. */
+#include "bench/run/conclusion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@ struct trial {
     bool named;    /* by the user */
 };
 
-int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err) {
-    *judge = (struct judge){.plan = plan};
-    judge->control = calloc((size_t)plan->lock_count + 1, sizeof *judge->control);
-    return judge->control ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+int conclusion_init(struct conclusion *conclusion, const struct plan *plan, struct lb_err *err) {
+    *conclusion = (struct conclusion){.plan = plan};
+    conclusion->control = calloc((size_t)plan->lock_count + 1, sizeof *conclusion->control);
+    return conclusion->control ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
-void judge_done(struct judge *judge) {
-    free(judge->control);
+void conclusion_done(struct conclusion *conclusion) {
+    free(conclusion->control);
 }
 
 /* Two clients must be able to meet on a key. */
@@ -140,26 +140,26 @@ static void say_wrong_tokens(const struct lb_lock *lock, const struct stage *sta
         (unsigned long long)stage->exclusion.grants);
 }
 
-bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of,
-                 char *line, size_t size) {
+bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *stage,
+                          const struct plan_stage *of, char *line, size_t size) {
     const struct lb_lock *lock = of->lock->lock;
     const struct exclusion *found = &stage->exclusion;
-    judge->granted |= stage->result.grants > 0 || stage->result.throughput_per_s > 0;
-    if (stage->result.missed > 0) judge->missed += (uint64_t)stage->result.missed;
+    conclusion->granted |= stage->result.grants > 0 || stage->result.throughput_per_s > 0;
+    if (stage->result.missed > 0) conclusion->missed += (uint64_t)stage->result.missed;
     if (lock->caps & LB_CAP_BASELINE) return false;
     if ((lock->caps & LB_CAP_CONTROL) && !of->lock->chosen) {
-        try_control(&judge->control[of->lock - judge->plan->locks], stage, of);
+        try_control(&conclusion->control[of->lock - conclusion->plan->locks], stage, of);
         return false;
     }
     if (lock->caps & LB_CAP_CONTROL)
-        try_named(&judge->control[of->lock - judge->plan->locks], stage, of);
-    judge->tested |= verdict_is(stage->result.verdict, VERDICT_CLEAN);
-    judge->untested |= verdict_is(stage->result.verdict, VERDICT_UNTESTED);
+        try_named(&conclusion->control[of->lock - conclusion->plan->locks], stage, of);
+    conclusion->tested |= verdict_is(stage->result.verdict, VERDICT_CLEAN);
+    conclusion->untested |= verdict_is(stage->result.verdict, VERDICT_UNTESTED);
     if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
-        judge->violated |= found->verdict == VERDICT_VIOLATED;
-        judge->expired |= found->verdict == VERDICT_EXPIRED;
+        conclusion->violated |= found->verdict == VERDICT_VIOLATED;
+        conclusion->expired |= found->verdict == VERDICT_EXPIRED;
         bool excluded = only_tokens_wrong(stage);
-        judge->admitted_two |= found->verdict == VERDICT_VIOLATED && !excluded;
+        conclusion->admitted_two |= found->verdict == VERDICT_VIOLATED && !excluded;
         if (excluded) {
             say_wrong_tokens(lock, stage, line, size);
         } else {
@@ -168,7 +168,7 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
         return true;
     }
     if (found->stuck > 0) {
-        judge->stuck = true;
+        conclusion->stuck = true;
         snprintf(line, size,
                  "STUCK: %s left %llu keys that are free but that no client gets any more: nobody "
                  "was granted key %u for the last %.1f s, while %d clients waited",
@@ -177,7 +177,7 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
         return true;
     }
     if (found->starved > 0) {
-        judge->starved = true;
+        conclusion->starved = true;
         snprintf(line, size,
                  "STARVED: %llu clients of %s waited until the drain limit (run.drain) ended their "
                  "waits",
@@ -187,27 +187,27 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
     return false;
 }
 
-bool judge_is_done(const struct judge *judge, const struct plan_stage *of) {
-    const struct trial *trial = &judge->control[of->lock - judge->plan->locks];
+bool conclusion_control_caught(const struct conclusion *conclusion, const struct plan_stage *of) {
+    const struct trial *trial = &conclusion->control[of->lock - conclusion->plan->locks];
     return of->lock->plan && trial->caught && trial->caught_in == of->repeat;
 }
 
-const char *judge_missed(const struct judge *judge) {
-    for (int i = 0; i < judge->plan->lock_count; i++) {
-        const struct trial *trial = &judge->control[i];
-        bool once = trial->named || judge->plan->locks[i].plan != NULL;
+const char *conclusion_missed_control(const struct conclusion *conclusion) {
+    for (int i = 0; i < conclusion->plan->lock_count; i++) {
+        const struct trial *trial = &conclusion->control[i];
+        bool once = trial->named || conclusion->plan->locks[i].plan != NULL;
         if (once ? trial->tried && !trial->caught : trial->missed)
-            return judge->plan->locks[i].lock->name;
+            return conclusion->plan->locks[i].lock->name;
     }
     return NULL;
 }
 
-enum verdict judge_verdict(const struct judge *judge) {
-    if (judge->violated) return VERDICT_VIOLATED;
-    if (judge_missed(judge)) return VERDICT_CONTROL_MISSED;
-    if (judge->expired) return VERDICT_EXPIRED;
-    if (judge->stuck) return VERDICT_STUCK;
-    if (judge->starved) return VERDICT_STARVED;
-    if (!judge->granted) return VERDICT_NOTHING_GRANTED;
-    return judge->untested && !judge->tested ? VERDICT_UNTESTED : VERDICT_CLEAN;
+enum verdict conclusion_verdict(const struct conclusion *conclusion) {
+    if (conclusion->violated) return VERDICT_VIOLATED;
+    if (conclusion_missed_control(conclusion)) return VERDICT_CONTROL_MISSED;
+    if (conclusion->expired) return VERDICT_EXPIRED;
+    if (conclusion->stuck) return VERDICT_STUCK;
+    if (conclusion->starved) return VERDICT_STARVED;
+    if (!conclusion->granted) return VERDICT_NOTHING_GRANTED;
+    return conclusion->untested && !conclusion->tested ? VERDICT_UNTESTED : VERDICT_CLEAN;
 }

@@ -1,4 +1,4 @@
-/* test_planner_judge: what one measurement of capacity answers, by its probes and by its model; the answers follow
+/* test_planner_answer: what one measurement of capacity answers, by its probes and by its model; the answers follow
  * from the figures of hand-made measurements. */
 #define _GNU_SOURCE
 #include "report/tests/planner_help.h"
@@ -52,7 +52,7 @@ TEST(what_would_settle_it_goes_to_the_same_server) {
         struct planner_answer answer;
         struct capacity *file = file_of(&made, 1, "2026-01-01T00:00:00Z");
         file->command = cases[i].command;
-        assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+        assert_int_equal(planner_answer(&ask, file, &file->locks[0], &answer), 0);
         assert_int_equal(answer.verdict, PLANNER_UNKNOWN);
         has(answer.settle, "lockbench capacity redis-setnx");
         const char *url = strstr(answer.settle, " --url");
@@ -90,7 +90,7 @@ TEST(what_would_settle_it_keeps_the_settings_of_its_place) {
         struct capacity *file = file_of(&made, 1, "2026-01-01T00:00:00Z");
         ask.topology = cases[i].topology;
         file->command = cases[i].command;
-        assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+        assert_int_equal(planner_answer(&ask, file, &file->locks[0], &answer), 0);
         has(answer.settle, cases[i].settings);
         const char *end = strstr(answer.settle, cases[i].settings) + strlen(cases[i].settings);
         if (*end) fail_msg("case %zu: more than these settings: %s", i, answer.settle);
@@ -143,7 +143,7 @@ TEST(a_measured_search_answers_for_stricter_limits) {
         struct planner_ask ask = {ASK, .rate = cases[i].rate, .hold_ns = NAN};
         struct planner_answer answer;
         ask.limit_ns = cases[i].limit_ns;
-        assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+        assert_int_equal(planner_answer(&ask, file, &file->locks[0], &answer), 0);
         if (answer.verdict != cases[i].verdict || !strstr(answer.why, cases[i].why))
             fail_msg("case %zu: %s: %s", i, planner_word(answer.verdict), answer.why);
         free(answer.why);
@@ -238,7 +238,7 @@ TEST(the_models_bounds_are_those_of_the_queue) {
     struct planner_answer answer;
     struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
     struct capacity *file = file_of(&usual, 1, "2026-01-01T00:00:00Z");
-    assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+    assert_int_equal(planner_answer(&ask, file, &file->locks[0], &answer), 0);
     /* Erlang's formula in R: 1.4718 * q99(rho) * 2.5 ms = 17 ms at rho = 0.60603, which is above
      * 0.6; q99(rho)
      * * 2.5 ms = 20 ms at rho = 0.74899. */
@@ -249,7 +249,7 @@ TEST(the_models_bounds_are_those_of_the_queue) {
     free(answer.settle);
     /* By the same formula: 1.4718 * q99(rho) * 2.5 ms = 15 - 3 ms at rho = 0.49209. */
     ask.limit_ns = 15e6;
-    assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+    assert_int_equal(planner_answer(&ask, file, &file->locks[0], &answer), 0);
     assert_true(fabs(answer.carries - 196.8367) < 0.1);
     free(answer.why);
     free(answer.settle);
