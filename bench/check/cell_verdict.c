@@ -318,7 +318,9 @@ static bool was_tried(const struct run *run, const struct run_stage *stage, doub
     } else if (*ret_no_trial) {
         snprintf(why, CELL_WHY_MAX,
                  "not tested: who held when the fault acted had left before another client could "
-                 "meet it, and no server said later that it still knew the grant");
+                 "meet it, and no server said later that it still knew the grant; longer holds of "
+                 "different length may show more (--set load.hold=exponential:8s, and a longer "
+                 "acquire.lease)");
     } else {
         return true;
     }
