@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #define KIB 1024
-#define LEAST_BYTES (512 * KIB) /* of doctor's own frames 110 KiB, and those of libraries */
+#define LEAST_BYTES (512 * KIB) /* doctor has frames of 110 KiB, and libraries have theirs */
 #define USUAL_BYTES (8192 * KIB)
 
 /* The C library took the size of new threads' stacks from the limit when the program began. */

@@ -110,9 +110,9 @@ static int section_of(const json_t *fault) {
 
 /* Whether both are of one injection, which hit several servers. */
 static bool is_same_injection(const json_t *a, const json_t *b) {
-    const json_t *turn = json_object_get(a, "turn");
-    return turn && section_of(a) == section_of(b) &&
-           json_equal(turn, json_object_get(b, "turn")) == 1;
+    const json_t *injection = json_object_get(a, "injection");
+    return injection && section_of(a) == section_of(b) &&
+           json_equal(injection, json_object_get(b, "injection")) == 1;
 }
 
 static bool is_trial(const struct run *run, const struct run_stage *stage, const json_t *fault,

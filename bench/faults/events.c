@@ -42,12 +42,13 @@ static json_t *event_json(const struct fault_event *fault, int64_t window_begin_
     return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}",
                      "kind", injection_name(fault->kind), "section",
                      fault_section_text(fault->section, section, sizeof section), "target",
-                     fault->target, "turn", fault->turn + 1, "process", number_json(fault->process),
-                     "client", number_json(fault->client), "node", number_json(fault->node), "key",
-                     number_json(fault->key), "held", number_json(fault->held), "outlasted",
-                     number_json(fault->outlasted), "tested", number_json(fault->tested), "from_s",
-                     from_s, "to_s", fault->end_ns ? json_real(to_s) : json_null(), "acted",
-                     fault->acted, "sign", fault->sign);
+                     fault->target, "injection", fault->injection + 1, "process",
+                     number_json(fault->process), "client", number_json(fault->client), "node",
+                     number_json(fault->node), "key", number_json(fault->key), "held",
+                     number_json(fault->held), "outlasted", number_json(fault->outlasted), "tested",
+                     number_json(fault->tested), "from_s", from_s, "to_s",
+                     fault->end_ns ? json_real(to_s) : json_null(), "acted", fault->acted, "sign",
+                     fault->sign);
 }
 
 json_t *fault_log_json(const struct fault_log *log, int64_t window_begin_ns) {

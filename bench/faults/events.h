@@ -22,7 +22,7 @@ struct fault_event {
      * not end */
     int64_t outlasted;
     int64_t tested; /* how many the injection put to the test: run/fault_trial.h; -1 = not known */
-    int turn; /* which injection of its section, from 0; one that hits several servers has an event for each */
+    int injection; /* which injection of its section, from 0; one that hits several servers has an event for each */
     /* by lb_now(); end_ns 0 = the injection never ended; of a killed client: when its process was gone */
     int64_t begin_ns, end_ns;
     /* when the process of a killed server was gone, which takes a while; 0 = no server was killed */

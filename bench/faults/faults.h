@@ -34,7 +34,7 @@ void fault_clock_next(struct fault_clock *clock, const struct plan_fault *plan);
 struct fault_section {
     const struct plan_fault *plan;
     struct fault_clock clock;
-    int turns;        /* injections so far */
+    int injections;   /* so far */
     int64_t acted_ns; /* when it last acted; 0 = not yet */
     /* until when the section waits for a holder or a victim, by lb_now(); 0 = it does not wait */
     int64_t patience_until;

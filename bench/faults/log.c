@@ -24,7 +24,7 @@ struct fault_event *fault_log_add(struct faults *faults, const struct fault_sect
                                   .held = -1,
                                   .outlasted = -1,
                                   .tested = -1,
-                                  .turn = section->turns,
+                                  .injection = section->injections,
                                   .begin_ns = begin_ns};
     fault_target_text(section->plan, event->target, sizeof event->target);
     return event;

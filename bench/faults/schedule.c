@@ -142,7 +142,7 @@ static bool turn_section(struct faults *faults, int index, int64_t now_ns) {
                           : fault_target_text(section->plan, target, sizeof target));
     }
     section->patience_until = 0;
-    section->turns++;
+    section->injections++;
     section->acted_ns = lb_now();
     /* The sections below that have not begun keep their distance from this one. */
     int64_t late_ns = section->acted_ns - section->clock.next_ns;

@@ -377,7 +377,7 @@ struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silen
     if (link->count < 2 || link->count > HOSTS_MAX + 1) {
         err_set(
             err, LB_EXIT_USAGE,
-            "processes: %d, but there must be 2 to %d: the first coordinates, the others have the clients (-np)",
+            "processes: %d, but there must be 2 to %d: the first is the coordinator, the others have the clients (-np)",
             link->count, HOSTS_MAX + 1);
         return NULL;
     }

@@ -27,7 +27,7 @@
  * COORDINATOR_TALKS_NS. */
 #define COORDINATOR_SILENT_NS (40 * LB_S_NS)
 /* The same between two stages, in which the coordinator may start servers. */
-#define JUDGE_ABSENT_NS (600 * LB_S_NS)
+#define COORDINATOR_ABSENT_NS (600 * LB_S_NS)
 #define COORDINATOR_TALKS_NS (10 * LB_S_NS)
 
 enum word {

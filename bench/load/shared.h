@@ -36,7 +36,7 @@ struct observer;
  * the same layout for all clients, and fills the parts of its own threads. */
 struct load_host {
     int count; /* of load hosts; 0 = one machine does everything */
-    int self;  /* 0 .. count - 1; LOAD_HOST_NONE = this machine coordinates, and has no clients */
+    int self;  /* 0 .. count - 1; LOAD_HOST_NONE = the coordinator, which has no clients */
     /* threads and processes of all hosts together, multiples of count; 0 = shared_new chooses */
     int threads, processes;
     int processors; /* that each load host may use, at least; 0 = those of this machine count */

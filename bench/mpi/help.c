@@ -15,7 +15,7 @@ static const char summary[] = "`lockbench run` with the clients on several machi
 
 static const struct example calls[] = {
     {PROGRAM " launch mpirun --enable-recovery --hostfile HOSTS -np N " PROGRAM " run ...",
-     "starts N processes: the first coordinates, the others have the clients"},
+     "starts N processes: the first is the coordinator, the others have the clients"},
     {"mpirun ... | srun ... " PROGRAM " run ...", "the same without a watch over mpirun"},
     {PROGRAM " run --help", "what can be asked of a run"},
     {PROGRAM " --version", "version, commit and libraries"},

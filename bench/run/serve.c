@@ -208,11 +208,11 @@ int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomi
     prepare(&served, &served.lacking);
     for (;;) {
         struct message message;
-        int got = hosts_wait(hosts, &message, lb_now() + JUDGE_ABSENT_NS, err);
+        int got = hosts_wait(hosts, &message, lb_now() + COORDINATOR_ABSENT_NS, err);
         if (got == 0) {
             hosts->coordinator_gone = true;
             err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for %d minutes",
-                    (int)(JUDGE_ABSENT_NS / (60 * LB_S_NS)));
+                    (int)(COORDINATOR_ABSENT_NS / (60 * LB_S_NS)));
         }
         if (got != 1) failed = -1;
         if (failed || message.word == WORD_LEAVE) break;

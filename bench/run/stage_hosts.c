@@ -79,12 +79,12 @@ static int least_processors(const struct hosts *hosts) {
 
 struct load_host stage_hosts_load_host(const struct stage_ask *ask) {
     if (!ask->hosts) return (struct load_host){.count = 0};
-    bool judges = hosts_coordinates(ask->hosts);
+    bool coordinates = hosts_coordinates(ask->hosts);
     return (struct load_host){.count = ask->hosts->count,
-                              .self = judges ? LOAD_HOST_NONE : hosts_self(ask->hosts),
+                              .self = coordinates ? LOAD_HOST_NONE : hosts_self(ask->hosts),
                               .threads = ask->far.threads,
                               .processes = ask->far.processes,
-                              .processors = judges ? least_processors(ask->hosts) : 0};
+                              .processors = coordinates ? least_processors(ask->hosts) : 0};
 }
 
 /* The URL by which load hosts reach the server: for a server that lockbench started, the address servers.listen. */

@@ -111,4 +111,11 @@ static inline void assert_bound(const json_t *seen, double bound) {
     }
 }
 
+static inline json_t *tested_run(int grants, int tested) {
+    json_t *run = good_run(), *exclusion = part(run, "exclusion");
+    json_object_set_new(exclusion, "grants", json_integer(grants));
+    json_object_set_new(exclusion, "tested", json_integer(tested));
+    return run;
+}
+
 #endif

@@ -498,7 +498,8 @@ TEST(test_the_page_has_the_limits_of_the_code) {
     has_sentence(page, "a host that sends no part of them for %d s is lost", silent_s);
     has_sentence(page, "at most %d s after the loss", (int)(HOST_NOTICED_NS / LB_S_NS));
     has_sentence(page, "nothing from rank 0 for %d s within a stage, or for %d minutes between",
-                 (int)(COORDINATOR_SILENT_NS / LB_S_NS), (int)(JUDGE_ABSENT_NS / (60 * LB_S_NS)));
+                 (int)(COORDINATOR_SILENT_NS / LB_S_NS),
+                 (int)(COORDINATOR_ABSENT_NS / (60 * LB_S_NS)));
     has_sentence(page, "after its drain and every %d s rank 0 asks",
                  (int)(COORDINATOR_TALKS_NS / LB_S_NS));
     has_sentence(page, "ends the start after %d minutes", LAUNCH_START_S / 60);

@@ -78,8 +78,9 @@ static int environment_hash(const struct run *run, const struct run_stage *stage
     unsigned value = 0;
     size_t i;
     hash_machine(&value, run->environment);
-    json_array_foreach(run->hosts, i, host)
+    json_array_foreach(run->hosts, i, host) {
         hash_machine(&value, json_object_get(host, "environment"));
+    }
     if (hash_options(&value, json_object_get(options, stage->lock)) != 0 ||
         hash_options(&value, json_object_get(options, doc_or(stage->backend, ""))) != 0)
         return -1;

@@ -54,7 +54,7 @@ static const struct result_field fault_items[] = {
     ITEM(TEXT, "section", "the workload's section that asked for it"),
     ITEM(TEXT, "target", "as the workload has it"),
     ITEM(
-        COUNT, "turn",
+        COUNT, "injection",
         "which injection of its section, from 1; one that hits several servers has an entry for each"),
     ITEM(COUNT, "process", "process that it hit; null = none, or all"),
     ITEM(COUNT, "client", "client that it hit; null = none, or all"),
