@@ -81,7 +81,8 @@ void environment_add_advised(const json_t *environment, char *text, size_t size)
     json_array_foreach(advice, i, sentence) {
         const char *words = json_string_value(sentence);
         size_t used = strlen(text);
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(words ? words : "", ":"), words);
+        if (!words) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(words, ":"), words);
         if (!*name || strstr(text, name)) continue;
         snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
     }
