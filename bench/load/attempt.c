@@ -108,7 +108,7 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
         atomic_store_explicit(&findings->holders[client->index].asked_ns, started_ns,
                               memory_order_relaxed);
     entry_enter(client, &me);
-    client->stats->trials += entry_trials(client);
+    client->stats->tested_grants += entry_trials(client);
     client->hold.on = true;
     client->request.held = 1;
     if (observed) OBSERVERS_CALL(client, entered, started_ns, acquired_ns);

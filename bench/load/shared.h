@@ -64,35 +64,24 @@ enum phase {
 
 /* One client's own figures; the client writes, others read at the end. */
 struct client_stats {
-    /* One cache line for the members that each attempt touches. */
-    _Alignas(64) uint64_t grants; /* in the window */
-    uint64_t longest_run;
-    int64_t max_wait_ns; /* of the waits that ended in the window or later; -1 = none did */
     /* When the client began to wait for waiting_key, by lb_now(); 0 = it does not wait. A client whose try was busy
-     * still waits. run/stuck.c finds stuck keys by this time. */
-    _Atomic int64_t waiting_ns;
-    uint64_t shared_grants; /* in the window, as a reader */
-    uint64_t inversions;    /* grants that another client got first although it asked later */
-    uint64_t trials;        /* grants of others, at any time, that ended while it waited */
+     * still waits. run/stuck.c finds stuck keys by this time. Each attempt writes this member, and most of the next. */
+    _Alignas(64) _Atomic int64_t waiting_ns;
+#define COUNT_MEMBERS
+#define CLIENT_COUNT(type, member, combine) type member;
+#include "bench/load/counts.def"
+#undef COUNT_MEMBERS
+    /* The client is in the release call of waiting_key. The key may become free only when that call returns. */
+    _Atomic bool releasing;
+    bool dead;            /* its process was killed; the supervisor writes this one */
+    bool drained, closed; /* its progress, for the case that it is killed */
     /* number of cells that the client is in, is about to enter, or has just left: if its process is
      * killed now, the effects on these cells are excused */
     int inside;
-    bool dead;                /* its process was killed; the supervisor writes this one */
-    bool drained, closed;     /* its progress, for the case that it is killed */
+    uint64_t inversions;      /* grants that another client got first although it asked later */
     int64_t cut_off_ns;       /* length of the wait that the drain limit ended; 0 = none */
     int64_t cut_off_at_ns;    /* when that wait ended */
     int64_t cut_off_stood_ns; /* for how much of that wait the client's thread stood still */
-    /* The client is in the release call of waiting_key. The key may become free only when that call returns. */
-    _Atomic bool releasing;
-
-    /* Time that the client spent inside the window, by what it did. They add up to the window's
-     * length, unless the client was killed or did not come back from its driver. */
-    int64_t state_connecting_ns; /* opening the session of an attempt, where each has its own */
-    int64_t state_thinking_ns;   /* closed loop: the pause that the plan asks for */
-    int64_t state_waiting_ns;    /* from the attempt's start to the end of its acquire call */
-    int64_t state_holding_ns;    /* from the grant to the release call */
-    int64_t state_releasing_ns;
-    int64_t state_idle_ns; /* none of these: no slot was due, or the thread served other clients */
 
     bool joined; /* another client counts the figures of the session that both use */
     bool bytes_known;

@@ -1,5 +1,5 @@
-/* stage_sum: see stage_sum.h. A figure that a client or a worker counts is added up here, into the
- * member of stage->result that its row in results/format/stage.def has declared. */
+/* stage_sum: see stage_sum.h. What clients and workers count is added up here, into the members of stage->result that
+ * the rows of results/format/stage.def have declared. */
 #include "bench/run/stage_sum.h"
 
 #include <math.h>
@@ -51,6 +51,11 @@ static double sum_of_outcomes(struct run_stage *result) {
 /* Adds n to a figure that is absent until something was added. */
 static void add_to(double *figure, double n) {
     *figure = isnan(*figure) ? n : *figure + n;
+}
+
+/* Raises a figure to n. n below 0: not known. */
+static void raise_to(double *figure, double n) {
+    if (n >= 0) *figure = fmax(*figure, n);
 }
 
 static void sum_worker(struct run_stage *result, const struct worker_stats *worker, bool open) {
@@ -125,26 +130,17 @@ struct client_sums {
     bool sessions_known; /* what sessions count until they drain: requests, wake-ups, deadlocks */
 };
 
-static void sum_states(struct run_stage *result, const struct client_stats *client) {
-    add_to(&result->state_connecting_ns, (double)client->state_connecting_ns);
-    add_to(&result->state_thinking_ns, (double)client->state_thinking_ns);
-    add_to(&result->state_waiting_ns, (double)client->state_waiting_ns);
-    add_to(&result->state_holding_ns, (double)client->state_holding_ns);
-    add_to(&result->state_releasing_ns, (double)client->state_releasing_ns);
-    add_to(&result->state_idle_ns, (double)client->state_idle_ns);
+/* The counts whose rows in bench/load/counts.def say how they are combined. */
+static void sum_counts(struct run_stage *result, const struct client_stats *client) {
+#define CLIENT_COUNT(type, member, combine) combine(&result->member, (double)client->member);
+#include "bench/load/counts.def"
 }
 
 static void sum_client(struct run_stage *result, struct client_sums *sums,
                        const struct client_stats *client) {
-    add_to(&result->grants, (double)client->grants);
-    add_to(&result->shared_grants, (double)client->shared_grants);
-    add_to(&result->tested_grants, (double)client->trials);
-    if (client->max_wait_ns >= 0)
-        result->max_wait_ns = fmax(result->max_wait_ns, (double)client->max_wait_ns);
-    result->longest_run = fmax(result->longest_run, (double)client->longest_run);
+    sum_counts(result, client);
     if (client->detect_max_ns > 0)
         result->detect_ns_max = fmax(result->detect_ns_max, (double)client->detect_max_ns);
-    sum_states(result, client);
     sums->commands += client->commands;
     sums->wakeups += (double)client->wakeups;
     sums->retries += (double)client->retries;

@@ -1,67 +1,12 @@
 /* test_stage_sum: the figures of a stage from counts that are made here: nothing runs. */
-#include "bench/run/stage_sum.h"
+#include "bench/tests/sum_help.h"
 
 #include <math.h>
 
-#include "bench/run/stage_history.h"
-#include "bench/tests/unit.h"
-
-#define CLIENTS 4
-
-static const struct lb_backend backend = {.name = "made"};
-static const struct lb_lock lock = {
-    .name = "made", .backend = &backend, .primitive = LB_MUTEX, .caps = LB_CAP_FAIR};
-static const struct plan_lock entry = {.lock = &lock};
-static const struct plan plan = {.mode = MODE_WAIT, .lease_ns = LB_NEVER};
-static struct found holders[CLIENTS];
-static struct cell cells[1];
-static struct client_stats clients[CLIENTS];
-static struct worker_stats workers[2];
-static struct shared shared;
-static struct stage stage;
-
 static void sum_of(const uint64_t *grants, const uint64_t *runs) {
-    memset(holders, 0, sizeof holders);
-    memset(cells, 0, sizeof cells);
-    memset(clients, 0, sizeof clients);
-    memset(workers, 0, sizeof workers);
-    memset(&shared, 0, sizeof shared);
-    memset(&stage, 0, sizeof stage);
-    result_field_clear_all(run_stage_fields(), &stage.result);
-    stage.window_ns = 2 * LB_S_NS;
-    stage.client_cpu_ns = stage.server_cpu_ns = -1;
-    stage.client_idle_ns_per_s = stage.server_idle_ns_per_s = -1;
-    shared.plan = &plan;
-    shared.lock = &entry;
-    shared.clients = CLIENTS;
-    shared.threads = 2;
-    shared.processes = 1;
-    shared.key_count = shared.cell_count = 1;
-    shared.cells = cells;
-    shared.client = clients;
-    shared.worker = workers;
-    shared.findings.holders = holders;
-    uint64_t sum = 0;
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i].grants = grants[i];
-        clients[i].longest_run = runs ? runs[i] : 0;
-        clients[i].max_wait_ns = clients[i].connect_ns = -1;
-        sum += grants[i];
-    }
-    atomic_store(&cells[0].grants, sum);
-    atomic_store(&cells[0].counter, sum);
-    atomic_store(&workers[1].attempts, sum);
-    atomic_store(&workers[1].outcomes[LB_OK], sum);
-    atomic_store(&workers[1].window_grants, sum);
-    stage_sum(&stage, &shared);
-    if (stage.err.code) fail_msg("%s", stage.err.text);
-}
-
-static void done(void) {
-    json_decref(stage.result.kept);
-    stage.result.kept = NULL;
-    free(stage.grants_per_client);
-    stage.grants_per_client = NULL;
+    count_grants(grants);
+    for (int i = 0; runs && i < CLIENTS; i++) clients[i].longest_run = runs[i];
+    sum_up();
 }
 
 static void assert_real(double value, double expected) {
@@ -88,24 +33,24 @@ TEST(the_figures_of_fairness) {
     assert_real(stage.result.throughput_per_s, 6);
     assert_int_equal(stage.grants_per_client[2], 2);
     assert_int_equal(json_integer_value(json_array_get(stage.result.grants_per_client, 0)), 7);
-    done();
+    free_sum();
 }
 
 TEST(a_starved_client_and_a_fair_stage) {
     sum_of((const uint64_t[]){4, 0, 4, 4}, NULL);
     assert_real(stage.result.min_share, 0);
     assert_real(stage.result.jain, 0.75);
-    done();
+    free_sum();
     sum_of((const uint64_t[]){4, 4, 4, 4}, NULL);
     assert_real(stage.result.min_share, 1);
     assert_real(stage.result.jain, 1);
-    done();
+    free_sum();
 }
 
 TEST(without_grants_nothing_is_known) {
     sum_of((const uint64_t[]){0, 0, 0, 0}, NULL);
     assert_true(isnan(stage.result.jain) && isnan(stage.result.min_share));
-    done();
+    free_sum();
 }
 
 /* Client 1 waited for 9 s, until the drain limit, at 20 s by the clock. How many starved? */
@@ -115,7 +60,7 @@ static uint64_t starved_of(bool blocks, int64_t thread_stood_s, int64_t from_s, 
     blocking.caps |= blocks ? LB_CAP_BLOCKS_THREAD : 0;
     struct plan_lock of = {.lock = &blocking};
     sum_of((const uint64_t[]){4, 0, 4, 4}, NULL);
-    done();
+    free_sum();
     result_field_clear_all(run_stage_fields(), &stage.result);
     shared.lock = &of;
     clients[1].cut_off_ns = 9 * LB_S_NS;
@@ -126,7 +71,7 @@ static uint64_t starved_of(bool blocks, int64_t thread_stood_s, int64_t from_s, 
     stage_sum(&stage, &shared);
     assert_real(stage.result.starved, 1);
     uint64_t starved = stage.exclusion.starved;
-    done();
+    free_sum();
     return starved;
 }
 
@@ -154,7 +99,7 @@ TEST(what_a_program_sends_is_not_known) {
         struct plan_lock named = {.lock = &of};
         of.backend = &remote;
         sum_of((const uint64_t[]){4, 4, 4, 4}, NULL);
-        done();
+        free_sum();
         result_field_clear_all(run_stage_fields(), &stage.result);
         shared.lock = &named;
         for (int i = 0; i < CLIENTS; i++) {
@@ -169,19 +114,19 @@ TEST(what_a_program_sends_is_not_known) {
             assert_real(stage.result.commands_per_grant, 2);
             assert_real(stage.result.wakeups_per_grant, 2);
         }
-        done();
+        free_sum();
     }
 }
 
 /* One host's cells do not see the grants of the others between two of its own. */
 TEST(runs_of_one_host_of_several) {
     sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
-    done();
+    free_sum();
     shared.split = true;
     result_field_clear_all(run_stage_fields(), &stage.result);
     stage_sum(&stage, &shared);
     assert_true(isnan(stage.result.longest_run));
-    done();
+    free_sum();
 }
 
 /* Nothing was wrong on any host, and nobody looked between them. */
@@ -190,7 +135,7 @@ TEST(hosts_without_a_judged_record_are_unchecked) {
     static struct oplog oplog;
     memset(&history, 0, sizeof history);
     sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
-    done();
+    free_sum();
     shared.split = true;
     shared.oplog = &oplog;
     stage.history = &history;
@@ -200,14 +145,14 @@ TEST(hosts_without_a_judged_record_are_unchecked) {
     assert_string_equal(stage.result.verdict, "unchecked");
     assert_int_equal(stage.status, STAGE_FAILED);
     assert_non_null(strstr(stage.err.text, "is not known: the clocks moved"));
-    done();
+    free_sum();
     /* A double holder on one host is one, whatever the record says. */
     stage.status = STAGE_COMPLETE;
     atomic_store(&shared.findings.double_holders, 1);
     result_field_clear_all(run_stage_fields(), &stage.result);
     stage_sum(&stage, &shared);
     assert_string_equal(stage.result.verdict, "violated");
-    done();
+    free_sum();
     history.judged = true;
     stage.status = STAGE_COMPLETE;
     stage.err.code = 0;
@@ -216,7 +161,7 @@ TEST(hosts_without_a_judged_record_are_unchecked) {
     stage_sum(&stage, &shared);
     assert_string_not_equal(stage.result.verdict, "unchecked");
     assert_int_equal(stage.status, STAGE_COMPLETE);
-    done();
+    free_sum();
 }
 
 TEST_MAIN(NULL, NULL)

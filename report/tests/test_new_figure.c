@@ -1,46 +1,49 @@
-/* test_new_figure: a figure of a stage needs one row in results/format/stage.def: with that row, and
- * nothing else, it is in run.json, is read back, and is in the terminal's table, Markdown, the page,
- * CSV, JSON and the comparison of runs.
+/* test_new_figure: a figure of a stage needs three lines: the one that counts it, a row in bench/load/counts.def and a row
+ * in results/format/stage.def. With these rows, and nothing else, the counts of the clients are added up, and the figure
+ * is in run.json, is read back, and is in the terminal's table, Markdown, the page, CSV, JSON and the comparison of runs.
  *
- * This program brings its own table, which has one row more than the library's; the library uses
- * it. */
+ * This program compiles the table and the sum once more, each with one row more than the library's; the library uses
+ * these instead of its own. */
 #define _GNU_SOURCE
 
 #define STAGE_EXAMPLE
+#include "bench/run/stage_sum.c"
 #include "results/format/stage_fields.c"
 
+#include "bench/tests/sum_help.h"
 #include "report/compare/compare.h"
 #include "report/tests/report_help.h"
 #include "results/format/write.h"
 
-#define STAGES 3
+#define REPEATS 3
 #define EXAMPLE 4711
 
-/* A stage as a sum leaves it, with the new figure. */
-static json_t *stage_json(int repeat, double example) {
-    struct run_stage stage = {0};
-    result_field_clear_all(run_stage_fields(), &stage);
-    stage.lock = "redis-setnx";
-    stage.backend = stage.topology = "redis";
-    stage.primitive = "mutex";
-    stage.status = "complete";
-    stage.keys = "1";
-    stage.arrival = "closed";
-    stage.clients = 4;
-    stage.processes = stage.threads = 1;
-    stage.repeat = repeat;
-    stage.verdict = "clean";
-    stage.checked_grants = stage.grants = 900;
-    stage.throughput_per_s = 1000 + repeat;
-    stage.example = example + repeat;
-    return run_stage_json(&stage);
+/* A stage in which two clients counted so many examples together. */
+static json_t *stage_json(int repeat, uint64_t examples) {
+    count_grants((const uint64_t[CLIENTS]){900, 900, 900, 900});
+    clients[1].example = 700;
+    clients[3].example = examples + (uint64_t)repeat - 700;
+    sum_up();
+    struct run_stage *result = &stage.result;
+    result->lock = "redis-setnx";
+    result->backend = result->topology = "redis";
+    result->primitive = "mutex";
+    result->status = "complete";
+    result->keys = "1";
+    result->arrival = "closed";
+    result->clients = CLIENTS;
+    result->processes = result->threads = 1;
+    result->repeat = repeat;
+    json_t *json = run_stage_json(result);
+    free_sum();
+    return json;
 }
 
-static char *write_run(const char *name, double example) {
+static char *write_run(const char *name, uint64_t examples) {
     char *path = NULL;
     struct lb_err err = {0};
     json_t *stages = json_array();
-    for (int i = 0; i < STAGES; i++) json_array_append_new(stages, stage_json(i, example));
+    for (int i = 0; i < REPEATS; i++) json_array_append_new(stages, stage_json(i, examples));
     json_t *run = json_pack("{s:s, s:{s:s, s:s}, s:s, s:b, s:o}", "schema", RUN_SCHEMA, "tool",
                             "name", "lockbench", "version", "test", "started_at",
                             "2026-01-01T00:00:00Z", "partial", 0, "stages", stages);
