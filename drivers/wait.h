@@ -3,7 +3,7 @@
  *
  * Each client is a fiber on the event loop of a thread. These calls park the calling fiber and let
  * others run. All deadlines are absolute, by lb_now(); LB_NEVER waits until the engine cancels the
- * wait. When a run is cut off (drain limit, second Ctrl-C) every parked wait returns as if its
+ * wait. When a run is cut off (drain limit, loss of the server) every parked wait returns as if its
  * deadline had passed, and later waits return at once; lb_stopping() says so. Call these functions
  * from a fiber only, and use an fd or a fiber only on the thread to which it belongs. */
 #ifndef DRIVERS_WAIT_H
@@ -85,7 +85,7 @@ struct lb_fiber *lb_self(void);
  * fiber's name, with static storage. */
 struct lb_fiber *lb_start_fiber(const char *name, void (*run)(void *arg), void *arg);
 
-/* Waits until a spawned fiber has returned, then frees it. */
+/* Waits until a fiber that lb_start_fiber has started returns, then frees it. */
 void lb_join(struct lb_fiber *fiber);
 
 /* Ends the current wait of a fiber of this thread early; no effect on a fiber that is not

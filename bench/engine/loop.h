@@ -52,7 +52,7 @@ struct lb_fiber *loop_start_fiber(struct loop *loop, const char *name, void (*ru
 /* Runs the fibers on the calling thread until every fiber has returned. */
 void loop_run(struct loop *loop);
 
-/* Runs one fiber, and the fibers it spawns, on a loop of its own on the calling thread: for a few
+/* Runs one fiber, and the fibers that it starts, on a loop of its own on the calling thread: for a few
  * round trips outside of a stage (readiness, describe) and for tests. Returns 0, or -1 with err if
  * it could not start. */
 int loop_once(const char *name, void (*run)(void *), void *arg, struct lb_err *err);

@@ -57,7 +57,7 @@ struct cut {
     _Atomic int64_t to_ns;   /* LB_NEVER = it still lasts */
 };
 
-#define FOUND_CUTS 4 /* only the latest ones are kept */
+#define FOUND_CUTS 4 /* cuts of a client that are kept, see findings_cut */
 
 /* The facts about one client that another client needs when it finds this client in a cell: its grant, and how often
  * that has happened. */
@@ -79,7 +79,7 @@ struct found {
     /* the client was killed, or will be killed now: overlaps with this client are no fault of the lock any
      * more */
     _Atomic bool gone;
-    /* its latest cuts, used if its grants end with its session; the supervisor writes them */
+    /* its cuts, used if its grants end with its session; the supervisor writes them */
     struct cut cuts[FOUND_CUTS];
     /* When the client asked for the grant that it has. Stored only if its grants end with its
      * session: the session may have ended before the client learned of its grant. 0 = not stored */
@@ -134,8 +134,8 @@ void findings_note(struct findings *findings, enum how how, uint32_t key,
 
 /* Notes that a client is cut off from from_ns on (to_ns = LB_NEVER: until findings_cut_over), or
  * that its connections ended between the two times. The supervisor calls this before another client
- * can get a key that the cut frees. Of more than FOUND_CUTS cuts at the same time only the latest
- * are kept. */
+ * can get a key that the cut frees. A new cut takes the place of the oldest one that is over; while
+ * FOUND_CUTS cuts last, a further one is not noted. */
 void findings_cut(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns);
 /* Ends the cut that began at from_ns. */
 void findings_cut_over(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns);

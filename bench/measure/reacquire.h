@@ -2,9 +2,10 @@
  * clients get it meanwhile.
  *
  * A key's grants are numbered (its turns, from the cell). Each client keeps its first and last turn
- * of a key; at its next turn the distance is one sample, and if that turn is in a new window, the
- * client counts as one more holder of that window. So a grant costs a subtraction, a division by a
- * constant and a record in a histogram, after its release; no cache line is shared. The turns of
+ * of a key; at its next turn the distance is one sample, and if that turn is in another window than
+ * the last one, the client counts as one more holder of the last turn's window. So a grant costs a
+ * subtraction, two divisions by a constant and a record in a histogram, after its release; no cache
+ * line is shared. The turns of
  * the warm-up are numbered too, so the first and the last window of a key may be cut; both are left
  * out. Only the first REACQUIRE_KEYS keys are looked at: where there are more, clients seldom
  * compete for one. Source: D. Dice, "Measuring short-term fairness for locks" (2017), and Dice,

@@ -17,7 +17,7 @@
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
 
-/* The figures that the supervisor collected in the last second of the window. */
+/* The figures of a run while it goes on, which the supervisor collects each second of the window. */
 struct stage_news {
     const char *id;
     int64_t elapsed_ns, total_ns;

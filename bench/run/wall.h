@@ -2,9 +2,9 @@
  * user who sets it). Servers that time leases by this clock, as Redis does, then end leases early or keep
  * them too long, and a correct lock looks broken.
  *
- * CLOCK_REALTIME is compared with CLOCK_MONOTONIC: if the difference of the two has changed between two
- * looks, the wall clock has stepped, unless the change is small enough for the usual steering of the clock
- * (0.05 %). Steps of servers' clocks by a fault section are not seen: they are offsets in the servers' own
+ * CLOCK_REALTIME is compared with CLOCK_MONOTONIC: if the difference of the two has changed by WALL_STEP_NS or
+ * more between two looks, the wall clock has stepped. The usual steering of the clock (by at most 0.05 %) changes
+ * less. Steps of servers' clocks by a fault section are not seen: they are offsets in the servers' own
  * processes. */
 #ifndef BENCH_RUN_WALL_H
 #define BENCH_RUN_WALL_H

@@ -47,7 +47,7 @@ static const char *tone_code(enum tone tone) {
     return "";
 }
 
-/* Writes the first `points` code points; Returns the rest. */
+/* Writes the first `points` code points; returns the rest. */
 static const char *put_points(FILE *out, const char *text, int points) {
     while (*text && points-- > 0) {
         bool control = utf8_is_control(text);
