@@ -378,7 +378,7 @@ static inline pid_t cli_find(const char *name, pid_t parent, bool leaders) {
     return found;
 }
 
-/* A worker process of a run: the guard is a child too, but in a session of its own. */
+/* A worker process of a run: the janitor is a child too, but in a session of its own. */
 static inline pid_t cli_find_worker(const struct cli *cli) {
     return cli_find("lockbench", cli->pid, false);
 }

@@ -1,5 +1,5 @@
 /* Ways to leave: Ctrl-C once finishes and saves, twice leaves at once, SIGTERM and a closed
- * terminal are as Ctrl-C, SIGKILL leaves the servers to the guard. After each of them nothing is
+ * terminal are as Ctrl-C, SIGKILL leaves the servers to the janitor. After each of them nothing is
  * left running, and the measurements are saved.
  * Needs: servers. */
 #define _GNU_SOURCE

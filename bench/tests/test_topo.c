@@ -528,7 +528,7 @@ IN_FOLDER(worker_does_not_hold_the_guard) {
     assert_true(gone);
 }
 
-/* Ctrl-C at the terminal (SIGINT to the whole group) reaches the owner alone; the guard and the
+/* Ctrl-C at the terminal (SIGINT to the whole group) reaches the owner alone; the janitor and the
  * servers stay. */
 IN_FOLDER(guard_ignores_ctrl_c) {
     struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");

@@ -361,7 +361,7 @@ TEST(it_does_not_outlive_the_program) {
     kill(program, SIGKILL);
     waitpid(program, NULL, 0);
     HELP_UNTIL(!proc_group_runs(wire));
-    /* It held nothing of the program's open, nor does the guard. */
+    /* It held nothing of the program's open, nor does the janitor. */
     char byte;
     assert_int_equal(read(tell[0], &byte, 1), 0);
     close(tell[0]);

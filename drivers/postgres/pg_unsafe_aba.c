@@ -4,7 +4,7 @@
  * such a status, 0 or 1, and each write sets the other one; the version is data like any other, a count of the
  * writes, written from what was read.
  *
- * A control: the checker must catch it. */
+ * A control: the checks must catch it. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

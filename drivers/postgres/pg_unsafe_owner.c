@@ -2,7 +2,7 @@
  * address, a row that is held by "us" is taken for a re-entry, and DELETE frees whatever the host
  * holds. Two threads or two programs on one host hold it together, and each frees the other's.
  *
- * A control: the checker must catch it. */
+ * A control: the checks must catch it. */
 #include "drivers/postgres/pg_sql.h"
 
 #define HOST "coalesce(host(inet_client_addr()), 'local')"

@@ -3,7 +3,7 @@
  * itself, not with what was read, so the condition is always true and the second writer overwrites
  * the first.
  *
- * A control: the checker must catch it. */
+ * A control: the checks must catch it. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

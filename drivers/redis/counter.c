@@ -5,7 +5,7 @@
  * quota, an id.
  *
  * unsafe-redis-get-set: GET, then SET of the number and one: a write of another client between the
- * two is lost. A control: the checker must catch it. */
+ * two is lost. A control: the checks must catch it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

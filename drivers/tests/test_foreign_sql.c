@@ -1,6 +1,6 @@
 /* Our SQL locks against foreign clients that take the same lock by hand: psql, the mariadb shell,
  * another SQLite connection. Each excludes the other, both ways, and a waiter of ours gets the lock
- * when the foreigner lets go.
+ * when the foreign client releases it.
  * Needs: servers. */
 #include "drivers/tests/sql_help.h"
 

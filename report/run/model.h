@@ -20,11 +20,11 @@ enum lock_state {
     LOCK_ALONE,     /* there was only ever one client, so there was nobody to exclude */
     LOCK_HIDDEN,    /* a control whose mistake this workload does not show */
     LOCK_CLEAN,     /* two clients or more, and no overlap was seen */
-    LOCK_CAUGHT,    /* a control, broken on purpose, whose mistake the checker saw */
+    LOCK_CAUGHT,    /* a control, broken on purpose, whose mistake the checks saw */
     LOCK_STARVED,   /* clients waited until the drain limit ended their waits */
     LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */
     LOCK_STUCK,     /* keys became free that no client got any more */
-    LOCK_MISSED,    /* a control whose mistake was not seen: the checker can't be trusted */
+    LOCK_MISSED,    /* a control whose mistake was not seen: the checks can't be trusted */
     LOCK_TOKENS,    /* no two clients held at once, but the fencing tokens did not grow */
     LOCK_VIOLATED   /* two clients held at once */
 };
@@ -129,7 +129,7 @@ const char *report_server_name(const struct run_server *server);
 const char *report_server_version(const struct run_server *server);
 
 /* True if two clients or more meet on a key. Otherwise nothing can be violated, and nothing is
- * proved. The baseline gives each client a cell of its own. */
+ * proved. In a baseline each client has a guarded counter of its own. */
 bool report_competes(const struct run_stage *stage);
 
 /* True if the plan kills, stops or starves some of the clients: those can't ask as often as the others. */

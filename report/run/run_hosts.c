@@ -146,7 +146,7 @@ static int hosts_like(const struct run *run, size_t host, char text[100]) {
     return count;
 }
 
-/* The machines of the load hosts: those that are alike in one line. .environment is that of rank 0 alone. */
+/* The machines of the load hosts: those that are alike in one line. .environment is that of the coordinator alone. */
 static void say_machines(const struct run *run, struct doc *doc) {
     char machine[WORDS_MACHINE_MAX], numbers[100];
     size_t all = json_array_size(run->hosts);

@@ -70,7 +70,7 @@ TEST(test_load_hosts_have_a_table) {
 #define FAST "{\"cpu_model\":\"Fast\",\"cpus\":8,\"kernel\":\"Linux 6\"}"
 #define SLOW "{\"cpu_model\":\"Slow\",\"cpus\":2,\"kernel\":\"Linux 6\"}"
 
-/* .environment is the judge's, which has no clients. */
+/* .environment is the coordinator's, which has no clients. */
 TEST(test_machines_of_load_hosts_are_told_those_that_are_alike_once) {
     static const struct {
         const char *machines[3], *lines[2];

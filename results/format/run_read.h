@@ -27,7 +27,7 @@ struct run_latency {
     const char *hdr;
 };
 
-/* The two clients of the first overlap, as the checker saw it: the holder, and the one that entered
+/* The two clients of the first overlap, as the checks saw it: the holder, and the one that entered
  * too. Times are of a clock with an unknown zero, in ns. */
 struct run_holder {
     double client, acquired_ns, lease_end_ns, token;
