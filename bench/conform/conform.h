@@ -34,7 +34,7 @@ enum conform_need {
 enum conform_for {
     CONFORM_LOCKS, /* real locks only */
     CONFORM_ALL,   /* the baseline and the controls too */
-    /* real locks must pass the check, and each control must fail it */
+    /* real locks must pass the check, and a control that any contention exposes must fail it */
     CONFORM_CONTROLS,
 };
 

@@ -77,7 +77,8 @@ struct http {
     } sockets[HTTP_SOCKETS];
 };
 
-/* Called once in each process. tls: NULL = unencrypted. 0, or -1 with err; http_close cleans up either way. */
+/* Called once in a run, before any worker is forked. tls: NULL = unencrypted. 0, or -1 with err; http_close cleans up
+ * either way. */
 int http_open(struct http_shared *shared, const struct lb_tls *tls, struct lb_err *err);
 /* Adds an endpoint; beyond HTTP_ENDPOINTS it returns 0 and leaves the endpoint out. host: a number
  * or a name; address: its number. 0, or -1 with err. */
