@@ -20,7 +20,7 @@
     { LB_EXPECT_VIOLATED, reason }
 
 /* Groups of rows with the same expectation. EXPECT_SLOW_WIRES: the scenarios with slow connections. EXPECT_OF_CONTROL:
- * the scenarios of the default schedule, for a control that fails even without a fault. */
+ * `none` and the scenarios of the short tour (bench/check/matrix.c), for a control that fails even without a fault. */
 #define EXPECT_SLOW_WIRES(all)                                                                     \
     [LB_SCENARIO_WIRE_DELAY] = all, [LB_SCENARIO_WIRE_JITTER] = all, [LB_SCENARIO_WIRE_SLOW] = all
 #define EXPECT_OF_CONTROL(all)                                                                     \

@@ -17,7 +17,7 @@
 /* the planned time of the conformance suite; most locks take one minute */
 #define SUITE_NS (300 * LB_S_NS)
 
-/* The short list: the scenarios that every check runs. */
+/* The short tour: the scenarios that a check runs if no others are named and without --full. */
 static const enum lb_scenario short_tour[] = {LB_SCENARIO_PAUSE, LB_SCENARIO_HOLDER_KILL,
                                               LB_SCENARIO_SERVER_RESTART, LB_SCENARIO_WIRE_CUT};
 

@@ -1,5 +1,5 @@
 /* unsafe_expected: the verdicts that are expected of the controls on Redis, without faults and under the faults
- * of the default schedule. Each mistake must show in the workload that exposes it (.about); some mistakes also
+ * of the short tour. Each mistake must show in the workload that exposes it (.about); some mistakes also
  * show here. See drivers/expect.h. */
 #include "drivers/expect.h"
 #include "drivers/redis/backend.h"
