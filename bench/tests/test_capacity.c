@@ -372,7 +372,7 @@ TEST(what_was_never_granted_is_the_locks_or_ours) {
     assert_non_null(strstr(probe_unsure_text(&probe), "fewer than 5 half seconds"));
 }
 
-/* Whoever reads "unsure" reads why. */
+/* The verdict "unsure" is printed with its reason. */
 TEST(a_probe_that_is_unsure_says_why) {
     static const struct {
         int parts, counted, within; /* half seconds with so many grants each */

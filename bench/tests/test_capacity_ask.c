@@ -175,7 +175,7 @@ TEST(rates_that_no_key_carries_are_flagged) {
     plan_free(plan);
 }
 
-/* A key that several may hold carries more, and one that nobody holds carries all. */
+/* A key with several holders at a time carries a higher rate, and the baseline, which holds nothing, carries any. */
 TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
     static const struct {
         const char *lock, *sets[SETS_MAX + 1], *words; /* NULL: no warning */

@@ -161,7 +161,7 @@ static json_t *restarted_run(const char *kind, const char *class, int held, int 
     return run;
 }
 
-/* Who comes back when the leases have ended has forgotten nothing that mattered. */
+/* A server that has lost its grants shows nothing if it comes back when all leases have ended: no grant was at stake. */
 TEST(a_server_that_is_back_too_late_shows_nothing) {
     static const struct {
         const char *kind, *class;

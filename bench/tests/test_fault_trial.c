@@ -42,7 +42,7 @@ static void granted(uint32_t client, int called_ms, int from_ms) {
     released(client, (from_ms + 1) * MS, (from_ms + 1) * MS);
 }
 
-/* Of how many grants the fault was a trial; the next story begins anew. */
+/* Returns of how many grants the fault was a trial, and empties the book for the next story. */
 static int64_t tested_of(void) {
     struct fault_log log = {.events = &event, .count = 1};
     book.rules.end_ns = 9000 * MS;

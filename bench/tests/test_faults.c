@@ -27,7 +27,7 @@ TEST(test_a_killed_process_is_nobodys_fault) {
         assert_int_equal(sum_outcomes(stage), stage->result.attempts);
         assert_true(stage->exclusion.verdict !=
                     VERDICT_VIOLATED);      /* late at most: a busy machine */
-        assert_false(stage->residue_known); /* the dead may have left something with reason */
+        assert_false(stage->residue_known); /* a killed client may leave keys on the server */
         stage_free(stage);
     }
 }

@@ -358,7 +358,7 @@ TEST(test_residue_is_reported) {
     assert_int_equal(stage->residue.count, 3);
     assert_true(warns_of(stage, "left on the server"));
     stage_free(stage);
-    /* After an answer that was lost, something may be left with reason. */
+    /* An attempt whose answer was lost may leave something on the server: then the residue is not known. */
     stage =
         run_toy(&toy_mutex, (struct toy_faults){.residue = 3, .unknown_every = 5},
                 (struct stage_wish){.until = was_unknown, .grows = true}, SETS("load.clients=2"));

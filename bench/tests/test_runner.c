@@ -52,7 +52,7 @@ TEST(what_is_run_once_more) {
         {" Needs: servers", FAILED, true},
         {" Needs: a browser", FAILED, true},
         {" Needs: servers", "exit 123", true},
-        /* cmocka's own lines, and a program that speaks of errors */
+        /* output with the word error is no crash: a line of cmocka's, and a program's own words */
         {" Needs: servers", "echo '[  ERROR   ] --- 1 != 2'; echo 'ERROR: it is off';" FAILED,
          true},
         {" Needs: servers", "echo 'error: runtime error: none';" FAILED, true},

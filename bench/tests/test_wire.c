@@ -500,7 +500,7 @@ TEST(drops_by_length_or_the_whole_chunk) {
     }
 }
 
-/* Whatever it holds: the next answer, one message of it. */
+/* Drops one message of the next answer, whatever the message contains. */
 TEST(drops_any_answer) {
     struct rig rig;
     rig_up(&rig);

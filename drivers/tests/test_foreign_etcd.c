@@ -165,7 +165,7 @@ static void ours_holds(void *arg) {
     CHECK(is_own_key(said), "etcdctl lock said '%s'", said);
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
 
-    /* A foreigner that dies frees it with its lease. */
+    /* A foreign client that dies frees it when its lease ends, which is revoked here. */
     char its_lease[300];
     snprintf(its_lease, sizeof its_lease, "%s", said);
     foreign_end(&foreign);

@@ -131,7 +131,7 @@ TEST(the_mariadb_shell_meets_it) {
 
 #define ETCDCTL "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT "
 
-/* The transaction of npm's etcd3; then lets go of what it may have taken. */
+/* Runs the transaction by which npm's etcd3 takes a lock, prints its result, and removes the key if it was made. */
 #define NPM_ETCD3                                                                                  \
     "printf 'create(\"" KEY "\") = \"0\"\\n\\nput " KEY " theirs\\n\\n\\n' | " ETCDCTL             \
     "txn | head -1; [ \"$(" ETCDCTL "get --print-value-only " KEY ")\" = theirs ] && " ETCDCTL     \
@@ -141,7 +141,7 @@ TEST(etcdctl_meets_it) {
     MEET("etcd-mutex",
          {"etcd-mutex", ETCDCTL "get --prefix --keys-only " KEY "/ | grep -c '^" KEY "/[0-9a-f]'",
           "1", "0"},
-         /* The lock of npm's etcd3: .incompatible says so. */
+         /* npm's etcd3 takes its lock while ours is held: .incompatible of the lock says so. */
          {"etcd-mutex", NPM_ETCD3, "SUCCESS", "SUCCESS"},
          {"etcd-key", NPM_ETCD3, "FAILURE", "SUCCESS"},
          {"etcd-lock", ETCDCTL "get --prefix --keys-only " KEY "/ | grep -c '^" KEY "/[0-9a-f]'",

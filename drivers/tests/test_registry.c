@@ -97,7 +97,7 @@ TEST(test_promises_go_together) {
         if (!real && claims) fail_msg("%s: what is broken on purpose claims something", lock->name);
         if ((caps & LB_CAP_CONTROL) && strncmp(lock->name, "unsafe-", 7) != 0)
             fail_msg("%s: a control is called unsafe-...", lock->name);
-        /* A lease runs out while its holder is paused, and nobody can tell it. */
+        /* A lease ends while its holder is paused, and a paused holder can't be told. */
         if ((caps & LB_CAP_LEASE) && (claims & LB_CLAIM_SAFE_PAUSE))
             fail_msg("%s: a lease does not outlive a pause", lock->name);
         if (real && lock->backend->topologies && (caps & LB_CAP_LEASE) &&

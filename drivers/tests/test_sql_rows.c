@@ -165,7 +165,7 @@ static void rows(void *arg) {
     CHECK(token > 0 && other.grant.token > token, "one sequence for both");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
 
-    /* A foreigner that dies frees it, and so does our own end. */
+    /* A foreign client that dies frees it, and so does a client of ours that ends. */
     foreign_say(&foreign, "BEGIN");
     SAYS(&foreign, words->lock_row, "held");
     foreign_end(&foreign);
