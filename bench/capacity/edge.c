@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#define GRID 80      /* cells of the grid of loads */
+#define GRID 80      /* steps of the grid of loads */
 #define BEYOND 0.2   /* how far the edge may lie beyond the outermost points, in x */
-#define NARROWINGS 3 /* how often the grid is narrowed to the cells that have weight */
+#define NARROWINGS 3 /* how often the grid is narrowed to the steps that have weight */
 #define NOTHING 1e-5 /* the weight that narrowing may cut off on each side */
 
 /* The steepnesses that are possible. At steepness s, a load that is e^(1/s) times as high has a
@@ -28,9 +28,9 @@ static double misfit_of(const struct edge_point *points, int count, double x, do
     return sum;
 }
 
-/* The probabilities of the edge lying in each of GRID cells between from and to, over all
+/* The probabilities of the edge lying in each of GRID steps between from and to, over all
  * steepnesses, for counts with `scatter` times the variance of independent ones. */
-static void weigh_cells(const struct edge_point *points, int count, double from, double to,
+static void weigh_steps(const struct edge_point *points, int count, double from, double to,
                         double scatter, double weights[GRID], double *ret_x, double *ret_steep) {
     double misfits[GRID][STEEPS], least = INFINITY, sum = 0;
     for (int i = 0; i < GRID; i++) {
@@ -95,12 +95,12 @@ int edge_find(const struct edge_point *points, int count, double level, double s
     from -= BEYOND;
     to += BEYOND;
     for (int i = 0;; i++) {
-        weigh_cells(seen, count, from, to, scatter, weights, &x, &steep);
+        weigh_steps(seen, count, from, to, scatter, weights, &x, &steep);
         scatter = scatter_of(seen, count, x, steep, scatter_min);
         if (i == NARROWINGS) break;
-        double cell = (to - from) / GRID, begin = edge_place(weights, from, to, NOTHING);
-        to = fmin(to, edge_place(weights, from, to, 1 - NOTHING) + cell);
-        from = fmax(from, begin - cell);
+        double step = (to - from) / GRID, begin = edge_place(weights, from, to, NOTHING);
+        to = fmin(to, edge_place(weights, from, to, 1 - NOTHING) + step);
+        from = fmax(from, begin - step);
     }
     edge.x = edge_place(weights, from, to, 0.5);
     edge.low = edge_place(weights, from, to, (1 - level) / 2);

@@ -226,7 +226,7 @@ int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *e
                        WIRE_FAULTS_MAX);
     int slot = number % WIRE_FAULTS_MAX;
     struct order *order = &wire->shared->order;
-    struct sign_cells *sign = &wire->shared->signs[slot];
+    struct sign_counts *sign = &wire->shared->signs[slot];
     *order = (struct order){.verb = ORDER_SET, .slot = slot, .fault = *fault};
     if (!fault->way) order->fault.way = WIRE_BOTH;
     if (!fault->pids) order->fault.pid_count = 0;
@@ -268,7 +268,7 @@ int wire_heal(struct wire *wire, struct lb_err *err) {
 /* --- what it did --- */
 
 void wire_sign(const struct wire *wire, int fault, struct wire_sign *ret_sign) {
-    const struct sign_cells *sign = &wire->shared->signs[fault < 0 ? 0 : fault % WIRE_FAULTS_MAX];
+    const struct sign_counts *sign = &wire->shared->signs[fault < 0 ? 0 : fault % WIRE_FAULTS_MAX];
     *ret_sign = (struct wire_sign){0};
     if (fault < 0 || atomic_load(&sign->fault) != fault) return;
     ret_sign->struck = atomic_load(&sign->struck);
@@ -281,19 +281,19 @@ void wire_sign(const struct wire *wire, int fault, struct wire_sign *ret_sign) {
 void wire_count(const struct wire *wire, int end, enum wire_way way, struct wire_count *ret_count) {
     *ret_count = (struct wire_count){0};
     for (int i = 0; i < 2; i++) {
-        const struct way_cells *cells = &wire->shared->ends[end].way[i];
+        const struct way_counts *counts = &wire->shared->ends[end].way[i];
         if (!(way & (i == 0 ? WIRE_REQUESTS : WIRE_ANSWERS))) continue;
-        ret_count->read_bytes += atomic_load(&cells->read_bytes);
-        ret_count->forwarded_bytes += atomic_load(&cells->forwarded_bytes);
-        ret_count->swallowed_bytes += atomic_load(&cells->swallowed_bytes);
-        ret_count->chunks += atomic_load(&cells->chunks);
+        ret_count->read_bytes += atomic_load(&counts->read_bytes);
+        ret_count->forwarded_bytes += atomic_load(&counts->forwarded_bytes);
+        ret_count->swallowed_bytes += atomic_load(&counts->swallowed_bytes);
+        ret_count->chunks += atomic_load(&counts->chunks);
     }
 }
 
 void wire_connections(const struct wire *wire, int end, uint64_t *ret_accepted, uint64_t *ret_ended,
                       uint64_t *ret_refused) {
-    const struct end_cells *cells = &wire->shared->ends[end];
-    *ret_accepted = atomic_load(&cells->accepted);
-    *ret_ended = atomic_load(&cells->ended);
-    *ret_refused = atomic_load(&cells->refused);
+    const struct end_counts *counts = &wire->shared->ends[end];
+    *ret_accepted = atomic_load(&counts->accepted);
+    *ret_ended = atomic_load(&counts->ended);
+    *ret_refused = atomic_load(&counts->refused);
 }

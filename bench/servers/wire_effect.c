@@ -9,7 +9,7 @@
 #include "bench/servers/wire_impl.h"
 
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes) {
-    struct sign_cells *sign = &proxy->shared->signs[slot];
+    struct sign_counts *sign = &proxy->shared->signs[slot];
     int64_t now_ns = lb_now();
     if (atomic_load(&sign->struck) == 0) atomic_store(&sign->first_ns, now_ns);
     atomic_store(&sign->last_ns, now_ns);

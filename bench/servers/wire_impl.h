@@ -11,18 +11,18 @@
 
 /* --- shared with the program --- */
 
-struct sign_cells {
+struct sign_counts {
     _Atomic int fault; /* its number; -1 = none yet */
     _Atomic uint64_t struck, bytes, matched;
     _Atomic int64_t first_ns, last_ns;
 };
 
-struct way_cells {
+struct way_counts {
     _Atomic uint64_t read_bytes, forwarded_bytes, swallowed_bytes, chunks;
 };
 
-struct end_cells {
-    struct way_cells way[2]; /* 0 = requests, 1 = answers, as everywhere in here */
+struct end_counts {
+    struct way_counts way[2]; /* 0 = requests, 1 = answers, as everywhere in here */
     _Atomic uint64_t accepted, ended, refused;
 };
 
@@ -41,8 +41,8 @@ struct order {
 
 struct wire_shared {
     struct order order;
-    struct sign_cells signs[WIRE_FAULTS_MAX]; /* a slot each */
-    struct end_cells ends[WIRE_ENDS_MAX];
+    struct sign_counts signs[WIRE_FAULTS_MAX]; /* a slot each */
+    struct end_counts ends[WIRE_ENDS_MAX];
 };
 
 /* --- in the wire's process --- */

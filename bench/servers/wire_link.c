@@ -22,7 +22,7 @@ static struct side *source_of(struct link *link, int way) {
     return way == 0 ? &link->client : &link->server;
 }
 
-static struct way_cells *cells_of(struct proxy *proxy, const struct link *link, int way) {
+static struct way_counts *counts_of(struct proxy *proxy, const struct link *link, int way) {
     return &proxy->shared->ends[link->end].way[way];
 }
 
@@ -65,16 +65,16 @@ void link_connect(struct proxy *proxy, struct link *link) {
 
 void link_take(struct proxy *proxy, const struct listener *listener, int client_fd,
                int client_port) {
-    struct end_cells *cells = &proxy->shared->ends[listener->end];
+    struct end_counts *counts = &proxy->shared->ends[listener->end];
     struct link *link = calloc(1, sizeof *link);
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    atomic_fetch_add(&cells->accepted, 1);
+    atomic_fetch_add(&counts->accepted, 1);
     if (!link || heap_reserve(&proxy->heap, 2 * (proxy->link_count + 1)) != 0) {
         free(link);
         setsockopt(client_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(client_fd);
-        atomic_fetch_add(&cells->refused, 1);
-        atomic_fetch_add(&cells->ended, 1);
+        atomic_fetch_add(&counts->refused, 1);
+        atomic_fetch_add(&counts->ended, 1);
         return;
     }
     link->end = listener->end;
@@ -87,7 +87,7 @@ void link_take(struct proxy *proxy, const struct listener *listener, int client_
     proxy->links = link;
     proxy->link_count++;
     if (!faults_admit(proxy, link)) {
-        atomic_fetch_add(&cells->refused, 1);
+        atomic_fetch_add(&counts->refused, 1);
         link_end(proxy, link, true);
         return;
     }
@@ -171,16 +171,16 @@ static void lose_destination(struct proxy *proxy, struct link *link, int way) {
 static size_t send_some(struct proxy *proxy, struct link *link, int way, const char *data,
                         size_t len) {
     struct side *to = source_of(link, !way);
-    struct way_cells *cells = cells_of(proxy, link, way);
+    struct way_counts *counts = counts_of(proxy, link, way);
     ssize_t sent;
     if (to->fd < 0 || !to->writable) return 0;
     /* Counted first, so that a client that has read the bytes finds them counted. */
-    atomic_fetch_add(&cells->forwarded_bytes, len);
+    atomic_fetch_add(&counts->forwarded_bytes, len);
     do sent = send(to->fd, data, len, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     size_t passed = sent > 0 ? (size_t)sent : 0;
     if (passed < len) {
-        atomic_fetch_sub(&cells->forwarded_bytes, len - passed);
+        atomic_fetch_sub(&counts->forwarded_bytes, len - passed);
         to->writable = false;
         if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) lose_destination(proxy, link, way);
     }
@@ -273,7 +273,7 @@ static void forward_bytes(struct proxy *proxy, struct link *link, int way, const
 
 static void swallow_bytes(struct proxy *proxy, struct link *link, int way, size_t len) {
     link->lossy = true;
-    atomic_fetch_add(&cells_of(proxy, link, way)->swallowed_bytes, len);
+    atomic_fetch_add(&counts_of(proxy, link, way)->swallowed_bytes, len);
     faults_acted(proxy, link->flow[way].swallows, len);
 }
 
@@ -291,7 +291,7 @@ void link_discard(struct proxy *proxy, struct link *link, int way) {
 static void read_once(struct proxy *proxy, struct link *link, int way) {
     struct flow *flow = &link->flow[way];
     struct side *from = source_of(link, way);
-    struct way_cells *cells = cells_of(proxy, link, way);
+    struct way_counts *counts = counts_of(proxy, link, way);
     ssize_t got = recv(from->fd, proxy->buffer, BUFFER_BYTES, 0);
     if (got < 0 && errno == EINTR) return;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -310,8 +310,8 @@ static void read_once(struct proxy *proxy, struct link *link, int way) {
     }
     size_t len = (size_t)got;
     if (len < BUFFER_BYTES && !from->hung_up) from->readable = false;
-    atomic_fetch_add(&cells->read_bytes, len);
-    atomic_fetch_add(&cells->chunks, 1);
+    atomic_fetch_add(&counts->read_bytes, len);
+    atomic_fetch_add(&counts->chunks, 1);
     if (flow->swallows) {
         swallow_bytes(proxy, link, way, len);
         return;
