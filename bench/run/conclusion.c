@@ -8,7 +8,8 @@
 #include "bench/run/stage_history.h"
 #include "bench/workload/keys.h"
 
-struct trial {
+/* What the stages of a control have shown. */
+struct control_seen {
     bool tried; /* in a complete stage that could expose it */
     bool caught;
     int caught_in; /* which repeat, the last */
@@ -40,7 +41,7 @@ static bool shows_mistake(const struct exclusion *found, enum lb_exposed as) {
                                   : as == LB_EXPOSED_EXPIRED && found->expired_holders > 0;
 }
 
-static void try_control(struct trial *trial, const struct stage *stage,
+static void try_control(struct control_seen *seen, const struct stage *stage,
                         const struct plan_stage *of) {
     const struct lb_about *about = &of->lock->lock->about;
     const struct exclusion *found = &stage->exclusion;
@@ -48,26 +49,26 @@ static void try_control(struct trial *trial, const struct stage *stage,
     bool caught = elsewhere
                       ? shows_mistake(found, about->exposed_as)
                       : found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
-    trial->caught |= caught;
-    if (caught) trial->caught_in = of->repeat;
+    seen->caught |= caught;
+    if (caught) seen->caught_in = of->repeat;
     if (stage->status != STAGE_COMPLETE || found->grants == 0) return;
-    trial->tried = true;
+    seen->tried = true;
     /* In its own workload one stage of several is enough: one client alone exposes little. */
     bool exposes = elsewhere || !stage_exposed_by(&stage->result, of);
-    if (!elsewhere && exposes && !caught && can_meet(of->plan, stage->clients))
-        trial->missed = true;
+    if (!elsewhere && exposes && !caught && can_meet(of->plan, stage->clients)) seen->missed = true;
 }
 
 /* A control that the user named is judged like any lock by what it shows; and as the report has it,
  * it must show something once where two clients may meet in a workload that exposes it. */
-static void try_named(struct trial *trial, const struct stage *stage, const struct plan_stage *of) {
+static void try_named(struct control_seen *seen, const struct stage *stage,
+                      const struct plan_stage *of) {
     const struct exclusion *found = &stage->exclusion;
     bool exposed = !stage_exposed_by(&stage->result, of);
-    trial->named = true;
-    trial->caught |= found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED ||
-                     found->verdict == VERDICT_STUCK;
-    trial->tried |= exposed && stage->status == STAGE_COMPLETE && stage->result.grants > 0 &&
-                    stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
+    seen->named = true;
+    seen->caught |= found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED ||
+                    found->verdict == VERDICT_STUCK;
+    seen->tried |= exposed && stage->status == STAGE_COMPLETE && stage->result.grants > 0 &&
+                   stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
 }
 
 /* Whether the history tells more than the clients saw as it happened: holders on several hosts share no memory. */
@@ -188,15 +189,15 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
 }
 
 bool conclusion_control_caught(const struct conclusion *conclusion, const struct plan_stage *of) {
-    const struct trial *trial = &conclusion->control[of->lock - conclusion->plan->locks];
-    return of->lock->plan && trial->caught && trial->caught_in == of->repeat;
+    const struct control_seen *seen = &conclusion->control[of->lock - conclusion->plan->locks];
+    return of->lock->plan && seen->caught && seen->caught_in == of->repeat;
 }
 
 const char *conclusion_missed_control(const struct conclusion *conclusion) {
     for (int i = 0; i < conclusion->plan->lock_count; i++) {
-        const struct trial *trial = &conclusion->control[i];
-        bool once = trial->named || conclusion->plan->locks[i].plan != NULL;
-        if (once ? trial->tried && !trial->caught : trial->missed)
+        const struct control_seen *seen = &conclusion->control[i];
+        bool once = seen->named || conclusion->plan->locks[i].plan != NULL;
+        if (once ? seen->tried && !seen->caught : seen->missed)
             return conclusion->plan->locks[i].lock->name;
     }
     return NULL;

@@ -19,7 +19,7 @@ struct conclusion {
     bool stuck;            /* a free key of such a lock that no client got any more */
     bool starved;          /* clients waited for such a lock until the drain limit */
     bool tested, untested; /* stages of such locks that came out clean, and without a trial */
-    struct trial *control; /* one for each of plan->locks */
+    struct control_seen *control; /* one for each of plan->locks */
 };
 
 /* 0, or -1 with err when out of memory. */
