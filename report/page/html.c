@@ -149,7 +149,7 @@ static void write_banner(FILE *out, const struct report *report) {
     fprintf(out, " &middot; %d lock%s", locks, locks == 1 ? "" : "s");
     if (environment_text(run, "cpu_model")) {
         fputs(" &middot; ", out);
-        if (json_array_size(run->hosts) > 0) fputs("rank 0 on ", out);
+        if (json_array_size(run->hosts) > 0) fputs("coordinator (rank 0) on ", out);
         escape_html(out, environment_text(run, "cpu_model"));
     }
     if (json_is_integer(cpus))

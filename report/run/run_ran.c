@@ -59,7 +59,8 @@ static void say_ran(struct doc *doc, const struct report *report) {
         add_server_names(doc, run);
         words_machine(run->environment, machine, sizeof machine);
         doc_span(doc, DOC_PLAIN, "%s%s%s.", *machine ? "; " : "",
-                 *machine && json_array_size(run->hosts) > 0 ? "rank 0 on " : "", machine);
+                 *machine && json_array_size(run->hosts) > 0 ? "coordinator (rank 0) on " : "",
+                 machine);
     }
 }
 

@@ -277,7 +277,7 @@ static void say_headline(struct doc *doc, const struct report *report) {
     say_names(doc, report, LOCK_TOKENS, "TOKENS DID NOT GROW: ",
               " admitted one client at a time, but its fencing tokens are wrong.", &headed);
     say_names(doc, report, LOCK_MISSED, "DO NOT TRUST THIS RUN: ",
-              ", broken on purpose, went unnoticed, so the checker may have missed others too.",
+              ", broken on purpose, went unnoticed, so the checks may have missed others too.",
               &headed);
     say_names(doc, report, LOCK_STUCK,
               "STUCK: ", " left keys that are free but that no client gets any more.", &headed);

@@ -33,7 +33,7 @@ static const struct {
          "on",
          TONE_WARN},
     [LOCK_STUCK] = {"STUCK", "left keys that are free but that no client gets any more", TONE_BAD},
-    [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checker is not to be trusted",
+    [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checks are not to be trusted",
                      TONE_BAD},
     [LOCK_TOKENS] = {"TOKENS", "excluded, but its fencing tokens did not grow", TONE_BAD},
     [LOCK_VIOLATED] = {"VIOLATED", "let two clients in at once", TONE_BAD},

@@ -91,7 +91,7 @@ TEST(test_machines_of_load_hosts_are_told_those_that_are_alike_once) {
         text = render(report, REPORT_MD, false);
         for (int k = 0; k < 2 && cases[i].lines[k]; k++) has(text, cases[i].lines[k]);
         assert_null(strstr(text, "Load hosts 2, 3: ."));
-        has(text, "rank 0 on Slow, 2 processors, Linux 6.");
+        has(text, "coordinator (rank 0) on Slow, 2 processors, Linux 6.");
         free(text);
         report_free(report);
     }

@@ -80,7 +80,7 @@ static const struct result_field cell_fields[] = {
     CELL(TEXT, expected_why, "expected_why", .help = "the reason of the expected verdict"),
     CELL(FLAG, missed, "missed",
          .help = "a control that was not exposed by the workload which is made for it: the "
-                 "checker can't be trusted"),
+                 "checks can't be trusted"),
     CELL(COUNT, failed_runs, "failed_runs", .merge = MERGE_SUM,
          .help =
              "the number of runs that failed or showed nothing; without those whose faults tested "
