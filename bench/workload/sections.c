@@ -219,7 +219,7 @@ static const struct lb_option servers_keys[] = {
      "which servers to start: each lock runs on those that it supports, or else on its default"},
     {"durability", LB_OPT_CHOICE_WORD, offsetof(struct plan, durability), "default", 0, 0,
      "default,none,sync",
-     "what servers started by lockbench do with a write: their own default, memory only, or disk first"},
+     "what servers started by lockbench do with a write; default: what is usual for them (Redis: in memory); none: nothing is flushed; sync: on disk before each answer"},
     {"tls", LB_OPT_CHOICE32, offsetof(struct plan, tls), "no", 0, 0, "no,yes,both",
      "whether servers started by lockbench speak TLS, with certificates made for them; both: each lock without and with it"},
     {"rtt", &type_distances, offsetof(struct plan, distances), "none", 0, DISTANCE_MAX_NS, "none",
