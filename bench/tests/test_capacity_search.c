@@ -421,7 +421,7 @@ TEST(the_mean_decides_and_not_the_mean_logarithm) {
     if (fabs(edge.x - 1) > 0.02) fail_msg("%g", edge.x);
 }
 
-TEST(one_wild_point_has_a_vote_and_no_veto) {
+TEST(one_point_far_off_does_not_decide_the_edge) {
     struct edge mild, wild;
     struct edge_point points[] = {{0, 0.3},   {0.2, 13}, {0.4, 0.3}, {0.6, 0.3},
                                   {0.8, 0.3}, {1, 3},    {1.2, 7}};

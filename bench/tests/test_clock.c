@@ -166,7 +166,7 @@ TEST(mariadb_tells_another_time) {
 }
 
 /* It counts by the monotonic clock. */
-TEST(memcached_does_not_mind) {
+TEST(memcached_counts_without_the_wall_clock) {
     struct topo *topo = started("memcached", (struct topo_wish){.clock = true});
     assert_string_equal(help_ask_memcached(topo, "set lock 0 600 2\r\nme\r\n", "\r\n"),
                         "STORED\r\n");

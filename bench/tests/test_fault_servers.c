@@ -109,7 +109,7 @@ TEST(data_is_kept_or_thrown_away) {
 }
 
 /* A clock that jumps past each lease, and a server that throws keys away, give the lock to two. */
-TEST(keys_go_before_their_time) {
+TEST(a_clock_ahead_and_an_eviction_free_held_keys) {
     cli_need("redis");
     static const char *const kinds[] = {"clock", "evict"};
     for (int i = 0; i < 2; i++) {

@@ -66,7 +66,7 @@ KNOWN(test_paused_past_its_lease) {
 }
 
 /* The second client's lease was over before the client knew of its grant. */
-KNOWN(test_came_in_too_late) {
+KNOWN(test_a_client_that_entered_after_its_own_lease) {
     got_lease(0, 10, 20, 5010);
     released(0, 3000, 3001);
     got_lease(1, 5, 2500, 2005);

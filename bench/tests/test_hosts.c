@@ -137,7 +137,7 @@ TEST(test_a_lock_in_memory_is_refused) {
     end_run(&run);
 }
 
-/* Before a server is started, though it is one number of a ladder that is too small. */
+/* The run is refused before a server is started, although only some numbers of the ladder are too small. */
 TEST(test_fewer_clients_than_hosts_are_refused) {
     struct plan plan = {.clients = {1, 2, 4, 8}, .clients_count = 4};
     struct lb_err err = {0};
@@ -151,7 +151,7 @@ TEST(test_fewer_clients_than_hosts_are_refused) {
     assert_non_null(strstr(err.text, "--set load.clients=9"));
 }
 
-/* Because each host would end its window when its own figures are steady. */
+/* Each host would end its window when its own figures are steady. */
 TEST(test_a_window_that_ends_when_it_is_steady_is_refused) {
     struct far_run run;
     struct lb_err err = {0};
@@ -162,15 +162,15 @@ TEST(test_a_window_that_ends_when_it_is_steady_is_refused) {
     end_run(&run);
 }
 
-/* Not before the host has told of grants. */
+/* Signals the process of a host, but not before this host has told of grants. */
 static void hurt(struct far_run *run, int rank, int number) {
     if (++run->looks < LOOKS || run->is_hurt || run->hosts->host[rank - 1].grants <= 0) return;
     run->is_hurt = true;
     kill(run->pids[rank], number);
 }
 
-/* Which may be a machine with few processors, and the load hosts have many. */
-TEST(test_threads_are_as_many_as_the_load_hosts_have_room_for_and_not_the_judge) {
+/* The coordinator may be a machine with few processors, and the load hosts may have many. */
+TEST(test_threads_are_as_many_as_the_load_hosts_have_room_for_and_not_the_coordinator) {
     struct far_run run;
     struct lb_err err = {0};
     begin_run(&run, &no_wish, "null", SETS("load.clients=60"));

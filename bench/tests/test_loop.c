@@ -197,7 +197,7 @@ static void spawns(void *arg) {
     lb_join(fiber);
     note(trace, "joined");
 }
-TEST(test_spawn_wake_join) {
+TEST(test_start_wake_join) {
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
     struct trace trace = {.a = pair[0]};

@@ -529,7 +529,7 @@ TEST(test_nobody_waited) {
 }
 
 /* Some requests wait at the window's end by chance; a rate that is too high leaves many. */
-TEST(test_requests_that_wait_at_the_bell) {
+TEST(test_requests_that_wait_when_the_window_ends) {
     struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     stage->result.due = 1000;
     stage->result.queued = 0;

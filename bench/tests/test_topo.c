@@ -498,7 +498,7 @@ IN_FOLDER(peers_are_told_other_ports) {
 }
 
 /* A forked worker that outlives the program does not keep its servers alive. */
-IN_FOLDER(worker_does_not_hold_the_guard) {
+IN_FOLDER(worker_does_not_hold_the_janitor) {
     struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");
     int fds[2];
     char folder[512] = "";
@@ -530,7 +530,7 @@ IN_FOLDER(worker_does_not_hold_the_guard) {
 
 /* Ctrl-C at the terminal (SIGINT to the whole group) reaches the owner alone; the janitor and the
  * servers stay. */
-IN_FOLDER(guard_ignores_ctrl_c) {
+IN_FOLDER(janitor_ignores_ctrl_c) {
     struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");
     struct topo *topo = begun(&info, NULL);
     struct lb_err err = {0};

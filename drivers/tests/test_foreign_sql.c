@@ -85,10 +85,10 @@ static void foreign_holds(void *arg) {
 
     said = foreign_ask(&foreign, words->try_lock);
     CHECK(strcmp(said, words->yes) == 0, "after ours released, try said '%s'", said);
-    CHECK(live_release(&ours) == LB_LOST, "the foreigner's lock is not ours to free");
-    CHECK(live_acquire(&ours, 0) == LB_BUSY, "the foreigner must still hold it");
+    CHECK(live_release(&ours) == LB_LOST, "our release freed the foreign client's lock");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "the foreign client does not hold it any more");
 
-    /* A foreigner that dies frees it. */
+    /* A foreign client that dies frees it. */
     foreign_end(&foreign);
     CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
@@ -181,8 +181,9 @@ static void sqlite_foreign(void *arg) {
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "a second release must not succeed");
     CHECK(sqlite_begin(foreign) == SQLITE_OK, "ours released");
-    CHECK(live_acquire(&ours, 0) == LB_BUSY, "the foreigner holds");
-    CHECK(live_acquire(&ours, 10 * LB_MS_NS) == LB_TIMEOUT, "the foreigner holds");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "acquired while the foreign client holds it");
+    CHECK(live_acquire(&ours, 10 * LB_MS_NS) == LB_TIMEOUT,
+          "acquired while the foreign client holds it");
     struct lb_fiber *helper = lb_start_fiber("foreign", sqlite_lets_go, foreign);
     CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
     lb_join(helper);

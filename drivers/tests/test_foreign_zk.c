@@ -124,24 +124,24 @@ LIVE(&zk, exclude_each_other) {
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text); /* makes the parents */
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
 
-    /* The foreigner holds. */
+    /* The foreign client holds. */
     stranger_queues(&stranger, path);
     uint64_t token = (uint64_t)stranger.stat.czxid;
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
     CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
     CHECK(queued(&stranger) == 1, "a waiter that gave up is still in the queue");
     struct handover handover = {&stranger, path};
-    struct lb_fiber *helper = lb_start_fiber("foreigner", stranger_lets_go, &handover);
+    struct lb_fiber *helper = lb_start_fiber("stranger", stranger_lets_go, &handover);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
     lb_join(helper);
-    CHECK(ours.grant.token > token, "tokens grow over foreigners too");
+    CHECK(ours.grant.token > token, "our token is not greater than the foreign client's");
 
-    /* Ours holds: the foreigner's node comes second, and its watch fires when ours goes. */
+    /* Ours holds: the foreign client's node comes second, and its watch fires when our node is deleted. */
     stranger_queues(&stranger, path);
     CHECK(queued(&stranger) == 2);
     char *names[] = {stranger.text[0], stranger.text[1]};
     int before = zk_ahead_lock(names, 2, strrchr(path, '/') + 1);
-    CHECK(before >= 0, "the foreigner is not second");
+    CHECK(before >= 0, "the foreign client's node is not the second one");
     snprintf(ahead, sizeof ahead, "%s/%.100s", PATH, names[before < 0 ? 0 : before]);
     CHECK(ASK(&stranger,
               zoo_awget(stranger.handle, ahead, on_event, &stranger, on_data, &stranger)) == ZOK);
@@ -151,12 +151,12 @@ LIVE(&zk, exclude_each_other) {
         pump_once(&stranger, 10);
         lb_yield();
     }
-    CHECK(stranger.event, "the foreigner was not told");
-    CHECK(live_acquire(&ours, 0) == LB_BUSY, "now the foreigner holds");
+    CHECK(stranger.event, "the foreign client was not told of our release");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "acquired while the foreign client holds it");
     CHECK(live_release(&ours) == LB_LOST, "a release of nothing must not succeed");
-    CHECK(queued(&stranger) == 1, "and must not free the foreigner's");
+    CHECK(queued(&stranger) == 1, "our release deleted the foreign client's node");
 
-    /* A foreigner that goes frees it; so does ours. */
+    /* A foreign client that ends frees it, and so does ours. */
     stranger_goes(&stranger);
     CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
     stranger_comes(&zk, &stranger, NULL);

@@ -78,7 +78,7 @@ static inline int answer(struct stranger *stranger, int rc) {
     int64_t until_ns = lb_now() + 20 * LB_S_NS;
     if (rc != ZOK) return rc;
     while (!stranger->answered && lb_now() < until_ns) pump_once(stranger, 100);
-    CHECK(stranger->answered, "the server does not answer the foreigner");
+    CHECK(stranger->answered, "the server does not answer the foreign client");
     return stranger->rc;
 }
 
@@ -94,7 +94,7 @@ static inline void stranger_comes(const struct live_place *live, struct stranger
     stranger->handle = zookeeper_init(host, on_event, 10000, previous, stranger, 0);
     while (zoo_state(stranger->handle) != ZOO_CONNECTED_STATE && lb_now() < until_ns)
         pump_once(stranger, 100);
-    CHECK(zoo_state(stranger->handle) == ZOO_CONNECTED_STATE, "the foreigner cannot connect");
+    CHECK(zoo_state(stranger->handle) == ZOO_CONNECTED_STATE, "the foreign client cannot connect");
 }
 
 static inline void stranger_goes(struct stranger *stranger) {
