@@ -143,9 +143,8 @@ static void add_compared_figure(struct doc *doc, const struct compare_row *row, 
     char text[NUMBER_TEXT_MAX], small[64], note[COMPARE_NEED_TEXT_MAX];
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", metric->title);
-    doc_value(doc, figure->base.median, "%s",
-              compare_value_text(figure->base.median, metric, text));
-    doc_value(doc, figure->new.median, "%s", compare_value_text(figure->new.median, metric, text));
+    doc_value(doc, figure->base.median, "%s", field_figure_text(metric, figure->base.median, text));
+    doc_value(doc, figure->new.median, "%s", field_figure_text(metric, figure->new.median, text));
     doc_value(doc, figure->shift, "%s", shift_text(figure, text, sizeof text));
     doc_cell(doc, "%s", interval_text(figure, small, sizeof small));
     doc_cell(doc, "%s", compare_word(figure->verdict));

@@ -10,7 +10,6 @@
 
 #include "report/compare/choice.h"
 #include "report/compare/compare_parts.h"
-#include "report/doc/number.h"
 #include "report/run/model.h"
 #include "results/stats/rank.h"
 
@@ -139,11 +138,6 @@ out:
     free(x);
     free(y);
     return failed;
-}
-
-char *compare_value_text(double value, const struct result_field *metric, char *text) {
-    return result_field_is_time(metric) ? number_time_text(value, text)
-                                        : number_text(value, &number_plain, text);
 }
 
 int compare_fill_figure(struct compare_figure *figure, const struct result_field *metric,

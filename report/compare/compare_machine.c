@@ -138,9 +138,9 @@ static void junit_figure(FILE *out, const struct compare *compare, const struct 
     if (figure->verdict == COMPARE_WORSE) {
         char base[NUMBER_TEXT_MAX], new[NUMBER_TEXT_MAX], shift[NUMBER_TEXT_MAX];
         fprintf(out, "<failure message=\"%s: %s, now ", compare_metric(m)->title,
-                compare_value_text(figure->base.median, compare_metric(m), base));
+                field_figure_text(compare_metric(m), figure->base.median, base));
         fprintf(out, isnan(figure->p) ? "none\"/>" : "%s (%s, p = %.2g)\"/>",
-                compare_value_text(figure->new.median, compare_metric(m), new),
+                field_figure_text(compare_metric(m), figure->new.median, new),
                 number_change_text(figure->shift, shift), figure->p);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
         char needs[COMPARE_NEED_TEXT_MAX];

@@ -19,13 +19,14 @@
 static json_t *page_figure_json(const struct result_field *metric,
                                 const struct compare_figure *figure) {
     bool has_interval = isfinite(figure->low) && isfinite(figure->high);
-    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "title", metric->title, "verdict",
-                     compare_word(figure->verdict), "is_time", (int)result_field_is_time(metric),
-                     "base", field_figure_json(figure->base.median), "new",
-                     field_figure_json(figure->new.median), "shift",
-                     isfinite(figure->shift) ? json_real(figure->shift) : json_null(), "low",
-                     has_interval ? json_real(figure->low) : json_null(), "high",
-                     has_interval ? json_real(figure->high) : json_null());
+    return json_pack(
+        "{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "title", metric->title, "verdict",
+        compare_word(figure->verdict), "is_time", (int)result_field_is_time(metric), "is_share",
+        (int)result_field_is_share(metric), "base", field_figure_json(figure->base.median), "new",
+        field_figure_json(figure->new.median), "shift",
+        isfinite(figure->shift) ? json_real(figure->shift) : json_null(), "low",
+        has_interval ? json_real(figure->low) : json_null(), "high",
+        has_interval ? json_real(figure->high) : json_null());
 }
 
 /* The histograms of one side, an object for each sample: at least one, and as many as there is room

@@ -51,9 +51,6 @@ int compare_count_limited(const struct compare_pick *pick);
 int compare_fill_figure(struct compare_figure *figure, const struct result_field *metric,
                         const struct compare_pick *base, const struct compare_pick *new,
                         struct lb_err *err);
-/* Writes a value of a figure, a time in its own best unit. text holds NUMBER_TEXT_MAX bytes.
- * Returns text. */
-char *compare_value_text(double value, const struct result_field *metric, char *text);
 /* Corrects the p of all figures by Holm's method, then finds their verdicts. 0, or -1 when out of
  * memory. */
 int compare_judge(struct compare *compare);

@@ -9,6 +9,7 @@
 #include "bench/base/sort.h"
 
 const struct number_unit number_plain = {"", 1};
+const struct number_unit number_per_cent = {"%", 0.01};
 
 static const struct number_unit time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
@@ -89,13 +90,20 @@ char *number_text(double value, const struct number_unit *unit, char *text) {
     return text;
 }
 
-char *number_time_text(double ns, char *text) {
-    if (!isfinite(ns)) return odd_text(ns, text);
-    const struct number_unit *unit = unit_of(ns);
-    number_text(ns, unit, text);
+static char *text_with_unit(double value, const struct number_unit *unit, char *text) {
+    if (!isfinite(value)) return odd_text(value, text);
+    number_text(value, unit, text);
     size_t length = strlen(text);
     snprintf(text + length, NUMBER_TEXT_MAX - length, " %s", unit->name);
     return text;
+}
+
+char *number_time_text(double ns, char *text) {
+    return text_with_unit(ns, unit_of(ns), text);
+}
+
+char *number_share_text(double share, char *text) {
+    return text_with_unit(share, &number_per_cent, text);
 }
 
 char *number_count_text(double count, char *text) {

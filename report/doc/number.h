@@ -16,6 +16,7 @@ struct number_unit {
 };
 
 extern const struct number_unit number_plain;
+extern const struct number_unit number_per_cent; /* of a share, 0 to 1 */
 
 /* The unit for a column of ns, chosen by its median so that most of its cells lie in 1 .. 1000.
  * NANs do not count; the unit is ns if there are only NANs. The order of values stays; values may
@@ -29,6 +30,9 @@ char *number_text(double value, const struct number_unit *unit, char *text);
 
 /* Writes a time with its own best unit: "45.1 us". */
 char *number_time_text(double ns, char *text);
+
+/* Writes a share, 0 to 1, as per cent: "1.20 %". */
+char *number_share_text(double share, char *text);
 
 /* Writes a count in full, with thousands separators: "1,234,567"; the median of an even number of
  * counts may end in a half: "2,006.5". */

@@ -26,7 +26,7 @@ static struct column column_of(const struct result_field *field) {
                            .brief = field->head,
                            .help = field->help,
                            .kind = kind_of(field),
-                           .is_share = field->unit && strcmp(field->unit, "share") == 0,
+                           .is_share = result_field_is_share(field),
                            .better = field->better,
                            .offset = field->offset,
                            .replaces = field->replaces,
@@ -96,13 +96,13 @@ enum doc_figure column_figure(const struct column *column) {
 char *column_text(const struct column *column, double value, char *text) {
     if (column->kind == COLUMN_TIME) return number_time_text(value, text);
     if (column->kind == COLUMN_COUNT) return number_count_text(value, text);
+    if (column->is_share) return number_share_text(value, text);
     return number_text(value, &number_plain, text);
 }
 
 const struct number_unit *column_unit(const struct column *column,
                                       const struct report_group *group) {
-    static const struct number_unit per_cent = {"%", 0.01};
-    if (column->is_share) return &per_cent;
+    if (column->is_share) return &number_per_cent;
     if (column->kind != COLUMN_TIME || !column_used(column, group)) return &number_plain;
     double *values = malloc((size_t)group->row_count * sizeof *values);
     if (!values) return number_time_unit(NULL, 0);

@@ -6,6 +6,12 @@
 
 #include "report/doc/escape.h"
 
+char *field_figure_text(const struct result_field *field, double figure, char *text) {
+    if (result_field_is_time(field)) return number_time_text(figure, text);
+    if (result_field_is_share(field)) return number_share_text(figure, text);
+    return number_text(figure, &number_plain, text);
+}
+
 void field_figure_cell(struct doc *doc, double figure) {
     if (isinf(figure)) {
         doc_cell(doc, RESULT_NEVER);

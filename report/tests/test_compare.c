@@ -327,6 +327,17 @@ TEST(giving_up_is_a_figure_of_its_own) {
     assert_int_equal(figure_of(compare, "acquire_p99")->verdict, COMPARE_BETTER);
     assert_int_equal(figure_of(compare, "not_granted")->verdict, COMPARE_WORSE);
     assert_int_equal(compare_exit(compare), 4);
+    /* As in a report, it is per cent for people. */
+    static const enum compare_format formats[] = {COMPARE_TABLE, COMPARE_MD, COMPARE_JUNIT};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char *text = text_of(compare, formats[i]);
+        has(text, "1.00 %");
+        has(text, "30.0 %");
+        free(text);
+    }
+    char *text = text_of(compare, COMPARE_HTML);
+    has(text, "\"is_share\":true,\"base\":0.01");
+    free(text);
     compare_free(compare);
 }
 

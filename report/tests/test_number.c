@@ -48,6 +48,9 @@ TEST(test_times_and_counts) {
     assert_string_equal(number_time_text(-3100, text), "-3.10 us");
     assert_string_equal(number_time_text(-1e12, text), "-1000 s");
     assert_string_equal(number_time_text(NAN, text), NUMBER_NONE);
+    assert_string_equal(number_share_text(0.012, text), "1.20 %");
+    assert_string_equal(number_share_text(0, text), "0 %");
+    assert_string_equal(number_share_text(NAN, text), NUMBER_NONE);
     assert_string_equal(number_count_text(1234567, text), "1,234,567");
     assert_string_equal(number_count_text(999, text), "999");
     assert_string_equal(number_count_text(2006.5, text), "2,006.5"); /* a median of two */

@@ -59,6 +59,26 @@ TEST(never_is_worse_than_any_number) {
     trend_free(trend);
 }
 
+/* The file has 0 to 1, as run.json; people read per cent, as in a report. */
+TEST(a_share_is_told_in_per_cent) {
+    struct lines lines;
+    lines_begin(&lines, COLUMNS "not_granted\n");
+    for (int day = 0; day < 20; day++) {
+        put_day(lines.out, day);
+        fprintf(lines.out, "%g\n", day < 10 ? 0.012 : 0.3 + day / 1e4);
+    }
+    struct trend *trend = lines_parse(&lines);
+    struct trend_view *view = look(trend, -1, 0);
+    char *text = text_of(view, FORM_MD), *json = text_of(view, FORM_JSON);
+    has(text, "| 30.2 % |");
+    has(text, "1.20 % -> 30.1 %");
+    has(json, "\"is_share\": true");
+    free(text);
+    free(json);
+    trend_view_free(view);
+    trend_free(trend);
+}
+
 /* One outlier on either side of a change is in no level that is shown. */
 TEST(a_level_is_a_median) {
     struct lines lines;

@@ -4,15 +4,11 @@
 
 #include "report/doc/number.h"
 #include "report/page/doc_page.h"
+#include "report/run/field_value.h"
 #include "report/trend/trend_parts.h"
 
 #define BLOCKS 30 /* newest values that a line of blocks shows */
 #define WORDS 400
-
-static char *trend_value_text(double value, int metric, char *text) {
-    return result_field_is_time(compare_metric(metric)) ? number_time_text(value, text)
-                                                        : number_text(value, &number_plain, text);
-}
 
 /* Writes the newest values as block characters, the least value as the lowest block. text holds 3 *
  * BLOCKS + 1 bytes. */
@@ -54,11 +50,11 @@ static char *change_text(const struct trend_series *series, int metric,
                    trend_runs_before(figure, number) >= TREND_LEVEL;
     snprintf(text, WORDS, "%s%s: %s -> %s from %s%s%.60s (%.80s), p = %.1g%s%s%s",
              trend_is_worse(metric, change->before, change->after) ? "worse" : "better", shift,
-             trend_value_text(change->before, metric, before),
-             trend_value_text(change->after, metric, after), line->text[TREND_TIME],
-             *commit ? ", commit " : "", commit, line->text[TREND_RUN], change->p,
-             settled ? "" : "; so few runs may be outliers", *also ? "; changed there, too: " : "",
-             also);
+             field_figure_text(compare_metric(metric), change->before, before),
+             field_figure_text(compare_metric(metric), change->after, after),
+             line->text[TREND_TIME], *commit ? ", commit " : "", commit, line->text[TREND_RUN],
+             change->p, settled ? "" : "; so few runs may be outliers",
+             *also ? "; changed there, too: " : "", also);
     return text;
 }
 
@@ -113,13 +109,14 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
 static void add_trend_figure(struct doc *doc, const struct trend_view *view,
                              const struct trend_series *series, int metric) {
     const struct trend_figure *figure = &series->figure[metric];
+    const struct result_field *field = compare_metric(metric);
     char text[WORDS], line[3 * BLOCKS + 1];
     bool worse = figure->worse && view->ask.gate > 0, bad = false;
     bool known = figure->acknowledged && view->ask.gate > 0;
     doc_row(doc, DOC_ROW);
-    doc_cell(doc, "%s", compare_metric(metric)->title);
-    doc_value(doc, figure->latest, "%s", trend_value_text(figure->latest, metric, text));
-    doc_value(doc, figure->median, "%s", trend_value_text(figure->median, metric, text));
+    doc_cell(doc, "%s", field->title);
+    doc_value(doc, figure->latest, "%s", field_figure_text(field, figure->latest, text));
+    doc_value(doc, figure->median, "%s", field_figure_text(field, figure->median, text));
     doc_figure(doc, figure->count);
     doc_cell(doc, "%s", worse ? "WORSE" : known ? "acknowledged" : "");
     if (worse) doc_set_tone(doc, TONE_BAD);

@@ -49,9 +49,10 @@ static json_t *trend_figure_json(const struct trend_series *series, int metric) 
         failed |= json_array_append_new(values, field_figure_json(figure->values[i]));
         failed |= json_array_append_new(lines, json_integer(figure->lines[i]));
     }
+    const struct result_field *field = compare_metric(metric);
     json_t *json = json_pack(
-        "{s:s, s:b, s:o, s:o, s:o, s:b, s:o, s:s?, s:o, s:o, s:o}", "title",
-        compare_metric(metric)->title, "is_time", (int)result_field_is_time(compare_metric(metric)),
+        "{s:s, s:b, s:b, s:o, s:o, s:o, s:b, s:o, s:s?, s:o, s:o, s:o}", "title", field->title,
+        "is_time", (int)result_field_is_time(field), "is_share", (int)result_field_is_share(field),
         "latest", field_figure_json(figure->latest), "median", field_figure_json(figure->median),
         "shift", escape_json_figure(figure->shift), "worse", (int)figure->worse, "gate_p",
         escape_json_figure(figure->p), "acknowledged", figure->acknowledged, "changes",

@@ -41,6 +41,10 @@ bool result_field_is_time(const struct result_field *field) {
            field->kind == RESULT_NS_OR_NEVER;
 }
 
+bool result_field_is_share(const struct result_field *field) {
+    return field->unit && strcmp(field->unit, "share") == 0;
+}
+
 double result_field_figure(const struct result_field *field, const void *of) {
     double figure;
     memcpy(&figure, (const char *)of + field->offset, sizeof figure);

@@ -117,6 +117,8 @@ bool result_field_has_member(const struct result_field *field);
 bool result_field_is_figure(const struct result_field *field);
 /* True for a figure in nanoseconds. */
 bool result_field_is_time(const struct result_field *field);
+/* True for a part of a whole, 0 to 1. */
+bool result_field_is_share(const struct result_field *field);
 
 /* The member of a struct for a field. The field must have that kind of member. */
 double result_field_figure(const struct result_field *field, const void *of);

@@ -1,7 +1,7 @@
 // changes: all change points of all series on one chart: a line for each figure that changed, a mark for each change.
-import { escape } from '../format.js';
+import { escape, formatOf } from '../format.js';
 import { axis, tooltip } from '../view.js';
-import { changeOf, formatOf, kindOf, kinds, nameOf, titleOf } from './trend.js';
+import { changeOf, kindOf, kinds, nameOf, titleOf } from './trend.js';
 
 const ROW = 26; // pixels for each figure
 const LABEL_MAX = 44; // letters; on a phone half of them

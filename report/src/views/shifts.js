@@ -1,6 +1,6 @@
 // shifts: the changes between two sides of runs: a line for each figure, with the shift and its interval, told apart by
 // shape too; the band holds changes that are too small to count.
-import { escape, number, time } from '../format.js';
+import { escape, formatOf, number } from '../format.js';
 import { axis, tooltip } from '../view.js';
 
 const verdicts = {
@@ -36,7 +36,7 @@ function draw({ data: { compare }, theme, choice }) {
     markLine: { silent: true, symbol: 'none', data: [{ xAxis: 0 }], lineStyle: { color: theme.ink, type: 'solid' }, label: { show: false } },
     markArea: { silent: true, itemStyle: { color: theme.soft, opacity: 0.15 }, data: [[{ xAxis: -compare.min_effect }, { xAxis: compare.min_effect }]] },
   };
-  const told = ({ is_time: isTime }, value) => (isFigure(value) ? (isTime ? time(value) : number(value)) : String(value ?? '–'));
+  const told = (figure, value) => formatOf(figure)(value);
   return {
     height: ROW * shown.length + 110,
     note: `${compare.base} against ${compare.new}. Left of zero: less in the new runs. The band: changes below ${number(100 * compare.min_effect)} %, which are none. ${shown.length < figures.length || shown.some(({ low }) => !isFigure(low)) ? 'A mark without a line: too few runs for an interval.' : ''}`,

@@ -1,13 +1,12 @@
 // trend: one figure of one series over its runs: each run a point, the medians between change points as lines, and each
 // change point marked, told apart by shape too.
-import { escape, number, time } from '../format.js';
+import { escape, formatOf, number } from '../format.js';
 import { axis, tooltip } from '../view.js';
 
 const isFigure = (value) => typeof value === 'number';
 /* "worse +12 %"; a change from 0, or to never, has no percentage. */
 export const changeOf = (figure, change) => `${kindOf(figure, change)}${isFigure(change.shift) ? ` ${change.shift > 0 ? '+' : ''}${number(100 * change.shift)} %` : ''}`;
 export const titleOf = (series) => `${series.lock}, ${series.clients} client${series.clients === '1' ? '' : 's'}, ${series.topology}, ${series.load}${series.ended ? ' (ended)' : ''}`;
-export const formatOf = (figure) => (value) => (isFigure(value) ? (figure.is_time ? time(value) : number(value)) : String(value ?? '–'));
 export const kinds = {
   worse: { symbol: 'diamond', colour: (theme) => theme.palette[1] },
   better: { symbol: 'circle', colour: (theme) => theme.palette[2] },
