@@ -131,17 +131,28 @@ static void junit_properties(FILE *out, const struct compare *compare) {
     fputs("  </properties>\n", out);
 }
 
+/* The text of a figure may be "<0.0001". */
+static void junit_failure(FILE *out, const struct compare_figure *figure,
+                          const struct result_field *metric) {
+    char text[NUMBER_TEXT_MAX];
+    fprintf(out, "<failure message=\"%s: ", metric->title);
+    escape_html(out, field_figure_text(metric, figure->base.median, text));
+    fputs(", now ", out);
+    if (isnan(figure->p)) {
+        fputs("none", out);
+    } else {
+        escape_html(out, field_figure_text(metric, figure->new.median, text));
+        fprintf(out, " (%s, p = %.2g)", number_change_text(figure->shift, text), figure->p);
+    }
+    fputs("\"/>", out);
+}
+
 static void junit_figure(FILE *out, const struct compare *compare, const struct compare_row *row,
                          int m) {
     const struct compare_figure *figure = &row->figure[m];
     junit_begin(out, row->new_lock, compare_metric(m)->title, row->clients, row->load);
     if (figure->verdict == COMPARE_WORSE) {
-        char base[NUMBER_TEXT_MAX], new[NUMBER_TEXT_MAX], shift[NUMBER_TEXT_MAX];
-        fprintf(out, "<failure message=\"%s: %s, now ", compare_metric(m)->title,
-                field_figure_text(compare_metric(m), figure->base.median, base));
-        fprintf(out, isnan(figure->p) ? "none\"/>" : "%s (%s, p = %.2g)\"/>",
-                field_figure_text(compare_metric(m), figure->new.median, new),
-                number_change_text(figure->shift, shift), figure->p);
+        junit_failure(out, figure, compare_metric(m));
     } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
         char needs[COMPARE_NEED_TEXT_MAX];
         fprintf(out, "<skipped message=\"inconclusive: %s\"/>",

@@ -341,6 +341,19 @@ TEST(giving_up_is_a_figure_of_its_own) {
     compare_free(compare);
 }
 
+/* "<0.0001" would end the attribute's text, and no program could read the file. */
+TEST(a_tiny_figure_is_sound_xml) {
+    const struct made base = {.lock = "a", .repeats = 10, .more = ",\"not_granted\":0.0000004"};
+    struct made new = base;
+    new.more = ",\"not_granted\":0.3";
+    struct compare *compare = compare_of(&base, &new, 1);
+    char *text = text_of(compare, COMPARE_JUNIT);
+    has(text, "<failure message=\"not granted: &lt;0.0001");
+    has(text, ", now 30.0 % (");
+    free(text);
+    compare_free(compare);
+}
+
 /* A stage that is flagged as generator-limited is no sample: the output says so, and a figure without other samples is
  * inconclusive. */
 TEST(generator_limited_stages_are_left_out) {
