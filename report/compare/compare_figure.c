@@ -154,22 +154,22 @@ int compare_fill_figure(struct compare_figure *figure, const struct result_field
             "compare: %s: %d samples of one lock under one load; at most %d can be compared",
             base->stages[0]->lock, most, SAMPLES_MAX);
     /* If the load generator was the limit of all stages of a side, that side has no sample, and
-     * there is no verdict. If both sides have no sample, only the figure of the grants reports
-     * it. */
+     * there is no verdict. */
     bool base_left_out = figure->base.count == 0 && compare_count_limited(base) > 0;
     bool new_left_out = figure->new.count == 0 && compare_count_limited(new) > 0;
     bool any = figure->base.count + figure->new.count > 0;
-    if ((base_left_out || new_left_out) && (any || is_throughput))
+    if ((base_left_out || new_left_out) && any) figure->verdict = COMPARE_INCONCLUSIVE;
+    /* If a side has no sample for any reason (its stages failed, or were cut off), the figure of the grants reports
+     * it: nothing was compared, and that is no success. */
+    if (is_throughput && (figure->base.count == 0 || figure->new.count == 0)) {
         figure->verdict = COMPARE_INCONCLUSIVE;
-    if (figure->base.count == 0) return 0;
-    bool idle = all_zero(&figure->new);
-    if (is_throughput && figure->new.count == 0 && !all_zero(&figure->base)) {
-        figure->verdict = COMPARE_INCONCLUSIVE; /* the new stages failed */
         return 0;
     }
+    if (figure->base.count == 0) return 0;
+    bool idle = all_zero(&figure->new);
     /* All samples of the base had grants, and no new one had any. A base that sometimes has none is judged like any
      * other figure. */
-    if (is_throughput && idle && figure->new.count > 0 && !any_zero(&figure->base)) {
+    if (is_throughput && idle && !any_zero(&figure->base)) {
         figure->verdict = COMPARE_WORSE;
         figure->shift = -1;
         return 0;

@@ -2,6 +2,9 @@
 #define _GNU_SOURCE
 #include "report/tests/compare_help.h"
 
+#define FAILED STAGE("a", "failed", "unchecked", "null", "")
+#define CUT_OFF STAGE("a", "partial", "clean", "5", "")
+
 TEST(what_answers_other_questions_is_refused) {
     const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
     struct made topology = base, threads = base, other = base, encrypted = base, far = base,
@@ -126,6 +129,29 @@ TEST(what_is_missing_or_idle_is_no_success) {
     has(text, "clients waited until the drain limit ended their waits");
     free(text);
     compare_free(compare);
+}
+
+/* Stages that failed or were cut off are no samples; a gate that had none on a side has looked at nothing. */
+TEST(a_side_without_a_sample_is_no_success) {
+    static const struct {
+        const char *base, *new, *needs;
+    } cases[] = {
+        {FAILED, OTHER("a", "clean", 5), "no stage of the base came to its end"},
+        {OTHER("a", "clean", 5), FAILED, "no stage of the new runs came to its end"},
+        {OTHER("a", "clean", 0), FAILED, "no stage of the new runs came to its end"},
+        {FAILED, FAILED, "no stage of the base came to its end"},
+        {CUT_OFF, CUT_OFF, "no stage of the base came to its end"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct made base = {.others = cases[i].base}, new = {.others = cases[i].new};
+        struct compare *compare = compare_of(&base, &new, 1);
+        char *text = text_of(compare, COMPARE_MD);
+        assert_int_equal(compare_exit(compare), LB_EXIT_INCONCLUSIVE);
+        assert_int_equal(compare->counts[COMPARE_INCONCLUSIVE], 1);
+        has(text, cases[i].needs);
+        free(text);
+        compare_free(compare);
+    }
 }
 
 TEST(bad_input_is_one_clear_line) {
