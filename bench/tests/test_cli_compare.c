@@ -510,7 +510,7 @@ TEST(a_page_is_written_and_its_path_printed) {
     cli = cli_run(NULL, ARGS("compare", base, new));
     snprintf(said, sizeof said, "%s\n", cli_path("compare.html"));
     assert_string_equal(cli.err, said);
-    assert_has(cli.out, "median of runs");
+    assert_has(cli.out, "median of stages");
     assert_int_equal(access(cli_path("compare.html"), R_OK), 0);
     cli_free(&cli);
     cli = cli_run(NULL, ARGS("compare", base, new, "--out", cli_path("other.html")));
@@ -522,7 +522,7 @@ TEST(a_page_is_written_and_its_path_printed) {
     cli = cli_run(NULL, ARGS("compare", base, new, "--out", cli_path("nowhere/page.html")));
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "the page could not be written");
-    assert_has(cli.out, "median of runs");
+    assert_has(cli.out, "median of stages");
     cli_free(&cli);
     unlink(cli_path("compare.html"));
     mkdir(cli_path("compare.html"), 0700);

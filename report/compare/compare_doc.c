@@ -23,7 +23,7 @@ static char *interval_text(const struct compare_figure *figure, char *text, size
     if (isnan(figure->low)) {
         snprintf(text, size, "%s", NUMBER_NONE);
     } else if (figure->low == -INFINITY) {
-        snprintf(text, size, "too few runs");
+        snprintf(text, size, "too few samples");
     } else {
         snprintf(text, size, "[%s, %s]", number_change_text(figure->low, low),
                  number_change_text(figure->high, high));
@@ -130,12 +130,21 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
     doc_end(doc);
 }
 
-static const struct doc_column columns[] = {
-    {.title = "median of runs"},      {.title = "base", .right = true},
-    {.title = "new", .right = true},  {.title = "shift", .right = true},
-    {.title = "95 % interval"},       {.title = "verdict"},
-    {.title = "note", .words = true}, {.title = NULL},
-};
+static void add_compared_columns(struct doc *doc, const struct compare *compare) {
+    char median[40];
+    snprintf(median, sizeof median, "median of %s", compare_samples_word(compare));
+    const struct doc_column columns[] = {
+        {.title = median},
+        {.title = "base", .right = true},
+        {.title = "new", .right = true},
+        {.title = "shift", .right = true},
+        {.title = "95 % interval"},
+        {.title = "verdict"},
+        {.title = "note", .words = true},
+        {.title = NULL},
+    };
+    doc_columns(doc, columns);
+}
 
 static void add_compared_figure(struct doc *doc, const struct compare_row *row, int m) {
     const struct result_field *metric = compare_metric(m);
@@ -182,7 +191,7 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
     doc_page_chart(doc, "sides");
     add_warnings(doc, compare);
     doc_table(doc, NULL, NULL);
-    doc_columns(doc, columns);
+    add_compared_columns(doc, compare);
     for (int i = 0; i < compare->row_count; i++) add_compared_lock(doc, &compare->rows[i]);
     doc_end(doc);
     doc_say(

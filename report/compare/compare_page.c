@@ -37,7 +37,7 @@ static json_t *histograms_json(const struct run_stage *const *stages, int count,
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
         const char *hdr = stages[i]->latency[metric].hdr;
-        if (!hdr || report_limited(stages[i])) continue;
+        if (!hdr || !compare_is_sample(stages[i])) continue;
         bytes += strlen(hdr);
         if (json_array_size(list) > 0 && bytes > bytes_max) break;
         json_t *object = json_object();

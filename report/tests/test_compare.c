@@ -464,6 +464,7 @@ TEST(each_output_says_what_the_samples_are) {
         const char *samples, *partial;
     } outputs[] = {
         {COMPARE_TABLE, "the samples are the stages of one run", "1 of the runs is partial"},
+        {COMPARE_TABLE, "\nmedian of stages ", "1 of the runs is partial"},
         {COMPARE_MD, "the samples are the stages of one run", "1 of the runs is partial"},
         {COMPARE_JSON, "\"samples_of\": \"stages\"", "\"partial_runs\": 1"},
         {COMPARE_JUNIT, "<property name=\"samples_of\" value=\"stages\"/>",

@@ -39,7 +39,7 @@ function draw({ data: { compare }, theme, choice }) {
   const told = (figure, value) => formatOf(figure)(value);
   return {
     height: ROW * shown.length + 110,
-    note: `${compare.base} against ${compare.new}. Left of zero: less in the new runs. The band: changes below ${number(100 * compare.min_effect)} %, which are none. ${shown.length < figures.length || shown.some(({ low }) => !isFigure(low)) ? 'A mark without a line: too few runs for an interval.' : ''}`,
+    note: `${compare.base} against ${compare.new}. Left of zero: less in the new runs. The band: changes below ${number(100 * compare.min_effect)} %, which are none. ${shown.length < figures.length || shown.some(({ low }) => !isFigure(low)) ? 'A mark without a line: too few samples for an interval.' : ''}`,
     tables: [{
       columns: [{ name: 'figure' }, { name: 'base' }, { name: 'new' }, { name: 'shift', format: percent }, { name: 'low', format: percent }, { name: 'high', format: percent }, { name: 'verdict' }],
       rows: figures.map((f) => [f.title, told(f, f.base), told(f, f.new), f.shift, f.low, f.high, f.verdict]),

@@ -1,4 +1,4 @@
-// sides: the percentile curves of two sides of runs over each other: each run a thin line, a side's median thick.
+// sides: the percentile curves of two sides of runs over each other: each stage a thin line, a side's median thick.
 import { escape, percentile, time } from '../format.js';
 import { curveOf, makeHistogram } from '../histogram.js';
 import { axis, tooltip } from '../view.js';
@@ -21,7 +21,7 @@ function draw({ data: { compare }, theme, choice }) {
   if (series.length === 0) return { empty: 'Neither side has a histogram of this lock.' };
   const runs = Math.max(base.length, after.length);
   return {
-    note: `Low and flat is good. ${runs > 1 ? 'Thin: each run. Thick: the median of the runs of a side, at each percentile.' : 'One run a side: whether they differ beyond chance, one run cannot tell.'}`,
+    note: `Low and flat is good. ${runs > 1 ? 'Thin: each stage. Thick: the median of the stages of a side, at each percentile.' : 'One stage a side: whether they differ beyond chance, one stage cannot tell.'}`,
     option: {
       tooltip: tooltip(theme, { trigger: 'item', formatter: ({ seriesName, value }) => (value ? `<b>${escape(seriesName)}</b><br>${percentile(value[0])} took at most ${time(value[1])}` : '') }),
       legend: { bottom: 0, left: 0, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12 }, data: series.filter(({ name }) => name).map(({ name }) => name) },
