@@ -29,13 +29,16 @@ static const char *label_of(const struct report *report, const struct report_gro
 
 /* ---- the tiles ---- */
 
+/* Where the load has ticks, their count stands in the place of grants a second. */
 static void write_figure(FILE *out, const struct report_group *group, int row, const char *name,
                          const char *key) {
     const struct column *column = column_compared(key, group);
     const struct answer answer = {.best = &group->rows[row]};
     char text[NUMBER_TEXT_MAX];
-    fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>%s</dd></div>", column->title, name,
-            answer_text(&answer, column, text));
+    fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>", column->title,
+            column->sums ? column->title : name);
+    escape_html(out, answer_text(&answer, column, text));
+    fputs("</dd></div>", out);
 }
 
 static void write_unfair(FILE *out, const struct report_row *row) {

@@ -27,6 +27,7 @@ static struct column column_of(const struct result_field *field) {
                            .help = field->help,
                            .kind = kind_of(field),
                            .is_share = result_field_is_share(field),
+                           .sums = field->sums,
                            .better = field->better,
                            .offset = field->offset,
                            .replaces = field->replaces,
@@ -129,6 +130,24 @@ static bool any_row(const struct report_group *group, bool (*is)(const struct ru
     return false;
 }
 
+static bool same_amount(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* True if all candidates that have the figure, which is a sum, are of equally many repeats and ticks. */
+static bool sums_are_alike(const struct column *column, const struct report_group *group) {
+    const struct report_row *first = NULL;
+    for (int r = 0; r < group->row_count; r++) {
+        const struct report_row *row = &group->rows[r];
+        if (!row->candidate || isnan(column_value(column, row))) continue;
+        if (!first) first = row;
+        if (row->repeats != first->repeats ||
+            !same_amount(row->figures.ticks, first->figures.ticks))
+            return false;
+    }
+    return true;
+}
+
 const char *column_why_unranked(const struct column *column, const struct report_group *group) {
     bool median = strcmp(column->key, "latency_ns.acquire.p50") == 0;
     bool fairness = strcmp(column->key, "fairness.jain") == 0;
@@ -139,6 +158,8 @@ const char *column_why_unranked(const struct column *column, const struct report
                "(Little's law), and a lower median only means that a few wait longer";
     if (fairness && any_row(group, report_fault_is_of_clients))
         return "the fault killed or stopped clients, and these could not ask as often as the others";
+    if (column->sums && !sums_are_alike(column, group))
+        return "it is a count of all repeats, and some locks have more repeats or ticks than others";
     return NULL;
 }
 

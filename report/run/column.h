@@ -17,6 +17,7 @@ struct column {
     const char *help;  /* the meaning, in one sentence */
     enum column_kind kind;
     bool is_share; /* 0 to 1, shown as per cent */
+    bool sums;     /* a row has the sum over its repeats, not their median */
     int better;    /* 1: more is better, -1: less, 0: neither */
     size_t offset; /* the offset of its double in struct run_stage */
     /* The column is shown only if some row has more than 0 of it. On a narrow screen it replaces
@@ -60,8 +61,8 @@ const struct number_unit *column_unit(const struct column *column,
 bool column_is_ranked(const struct column *column, const struct report_group *group);
 
 /* Why locks are not ranked by the figure, although it is shown: something else than the lock determines it. That is so
- * for the median of a wait whose mean the load fixes, and for fairness if some clients were killed or stopped. NULL
- * otherwise. */
+ * for the median of a wait whose mean the load fixes, for fairness if some clients were killed or stopped, and for a
+ * count of all repeats if one lock has more repeats or ticks than another. NULL otherwise. */
 const char *column_why_unranked(const struct column *column, const struct report_group *group);
 
 /* True if the comparison of a group has the column; narrow: there is no room for all columns. */

@@ -81,7 +81,8 @@ static void say_apart(const struct report *report, const struct answers *answers
     const struct column *column = answers->column[question];
     struct apart apart[CLASSES_MAX];
     char value[NUMBER_TEXT_MAX], times[NUMBER_TEXT_MAX], clients[NUMBER_TEXT_MAX];
-    if (!group || !column || group->repeated) return;
+    /* A count of ticks grows with the length of the run: it is no speed. */
+    if (!group || !column || group->repeated || column->sums) return;
     const struct report_row *base = fastest_of_one_host(group, column);
     int count = base ? classes_of(group, column, base, apart) : 0;
     if (count == 0) return;
@@ -105,6 +106,8 @@ static void say_apart(const struct report *report, const struct answers *answers
 }
 
 void run_apart(const struct report *report, const struct answers *answers, struct doc *doc) {
-    say_apart(report, answers, FASTEST_ALONE, "acquire p50", doc);
+    const struct column *wait = answers->column[FASTEST_ALONE];
+    say_apart(report, answers, FASTEST_ALONE,
+              wait && wait->instead_of ? "p50 from due" : "acquire p50", doc);
     say_apart(report, answers, MOST_GRANTS, "grants/s", doc);
 }

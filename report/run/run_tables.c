@@ -245,7 +245,9 @@ static void add_causes(struct doc *doc, const struct report *report,
 
 static void add_unranked_note(struct doc *doc, const struct report_group *group) {
     for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
-        const char *why = has_ratio(group) ? column_why_unranked(column, group) : NULL;
+        bool shown = column_used(column, group) && column_shown(column, group, false);
+        if (!shown || column->better == 0 || !has_ratio(group)) continue;
+        const char *why = column_why_unranked(column, group);
         if (why) doc_note(doc, TONE_PLAIN, "%s is not ranked: %s", column->title, why);
     }
 }
@@ -303,11 +305,21 @@ static int most_repeats(const struct report_group *group) {
     return most;
 }
 
+/* True if a group of columns shows a count of all repeats. */
+static bool has_sums(const struct report_group *group, unsigned of) {
+    for (const struct column *column = columns_of(of); column->key; column++)
+        if (column->sums && column_used(column, group) && column_shown(column, group, false))
+            return true;
+    return false;
+}
+
 /* "; medians of the repeats": how the repeats of a row became one figure. Outcomes are added up, like
  * the attempts that ended in them. */
 static const char *repeats_text(const struct report_group *group, unsigned of) {
     if (most_repeats(group) < 2) return "";
-    return of == IN_OUTCOMES ? "; counts of all repeats together" : "; medians of the repeats";
+    return of == IN_OUTCOMES     ? "; counts of all repeats together"
+           : has_sums(group, of) ? "; medians of the repeats, counts of all repeats together"
+                                 : "; medians of the repeats";
 }
 
 static void add_table(struct doc *doc, const struct report *report,

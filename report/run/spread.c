@@ -15,7 +15,8 @@ const char *spread_name(enum spread_kind kind) {
 
 struct spread spread_of(const struct report_row *row, const struct column *column) {
     struct spread spread = {.kind = SPREAD_NONE, .low = NAN, .high = NAN, .count = NAN};
-    double *values = row->repeats > 1 ? malloc((size_t)row->repeats * sizeof *values) : NULL;
+    bool several = row->repeats > 1 && !column->sums;
+    double *values = several ? malloc((size_t)row->repeats * sizeof *values) : NULL;
     int count = 0;
     for (int i = 0; i < row->repeats && values; i++) {
         double value = column_stage_value(column, row->stages[i]);

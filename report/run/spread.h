@@ -13,7 +13,7 @@
 #define SPREAD_LEVEL 0.95
 
 enum spread_kind {
-    SPREAD_NONE, /* one run has no spread */
+    SPREAD_NONE, /* one run has no spread, nor has the sum of the repeats */
     /* an interval of the median over repeats, by order statistics (6 repeats and more) */
     SPREAD_REPEATS,
     SPREAD_RANGE /* the least and the greatest of 2 to 5 repeats */

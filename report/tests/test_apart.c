@@ -20,6 +20,17 @@
 #define CROWDED STAGE("mem", "none", "host", 8, 30000, 100000)
 #define CROWDED_ONE STAGE("one", "memory", "node", 8, 6000, 200000)
 
+#define OPEN(lock, class, guarantee, p50)                                                          \
+    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                      \
+        "\",\"guarantee\":\"" guarantee                                                            \
+        "\",\"clients\":1,\"keys\":1,\"arrival\":\"poisson:9/s\",\"response_ns\":{\"p50\":" #p50   \
+        "},\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}}"
+#define TICKED(lock, class, guarantee)                                                                 \
+    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                          \
+        "\",\"guarantee\":\"" guarantee                                                                \
+        "\",\"clients\":8,\"keys\":1,\"arrival\":\"closed\",\"tick_ns\":1000000,\"ticks\":{\"count\":" \
+        "20,\"once\":20},\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}}"
+
 /* The document of the sentences, on one line; the caller frees it. */
 static char *sentences_of(const char *stages) {
     struct report *report = report_of(stages, "");
@@ -67,6 +78,19 @@ TEST(a_lock_of_a_server_may_be_faster) {
     assert_says(text,
                 "one is **2.00 times** faster (in memory, one server), two **1.50 times** (on "
                 "disk first, one server), many **12.0 times** slower (on disk first");
+    free(text);
+}
+
+/* The figure is named by what it is: in an open loop the wait counts from when a request was due, and ticks are no
+ * speed. */
+TEST(the_figure_has_its_own_name) {
+    char *text =
+        sentences_of(OPEN("mem", "none", "host", 100) "," OPEN("one", "memory", "node", 40000));
+    assert_says(text, "From one machine to many, by p50 from due with 1 client: beside **mem**");
+    assert_null(strstr(text, "acquire p50"));
+    free(text);
+    text = sentences_of(TICKED("mem", "none", "host") "," TICKED("one", "memory", "node"));
+    assert_string_equal(text, "");
     free(text);
 }
 

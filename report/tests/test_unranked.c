@@ -1,5 +1,8 @@
 /* test_unranked: figures by which the report ranks no lock, because something else than the lock made them. */
+#include <math.h>
+
 #include "bench/tests/hdr_texts.h"
+#include "report/run/best.h"
 #include "report/tests/report_help.h"
 
 static void expect(const char *stages, const char *words, bool said) {
@@ -34,6 +37,58 @@ TEST(dead_or_paused_clients_make_no_lock_unfair) {
     }
     expect(STAGE("a", 100, "server-kill", 0.54) "," STAGE("b", 60, "server-kill", 0.5), unfair,
            true);
+}
+
+/* A job that is to run once a tick: so many of the ticks had one run. */
+#define TICKS(lock, repeat, ticks, once, jain)                                                     \
+    "{\"lock\":\"" lock                                                                            \
+    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"tick_ns\":400000000,\"repeat\":" #repeat \
+    ",\"durability_class\":\"memory\",\"throughput_per_s\":9,\"ticks\":{\"count\":" #ticks         \
+    ",\"once\":" #once ",\"none\":0,\"more\":0},\"fairness\":{\"jain\":" #jain                     \
+    "},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}}"
+
+static const struct column *ticks_once(const struct report *report) {
+    const struct column *column = column_compared("throughput_per_s", &report->groups[0]);
+    assert_string_equal(column->key, "ticks.once");
+    return column;
+}
+
+/* Both ran in each tick. That b was measured for half of the time makes it no worse. */
+TEST(a_count_of_more_ticks_is_no_better) {
+    static const char *const cases[] = {
+        TICKS("a", 0, 20, 20, 1) "," TICKS("a", 1, 20, 20, 1) "," TICKS("b", 0, 20, 20, 0.9),
+        TICKS("a", 0, 40, 40, 1) "," TICKS("b", 0, 20, 20, 0.9)};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct report *report = report_of(cases[i], "");
+        const struct column *column = ticks_once(report);
+        assert_false(best_is_marked(column, &report->groups[0], 0));
+        assert_true(isnan(best_ratio(column, &report->groups[0], 1)));
+        report_free(report);
+        expect(
+            cases[i],
+            "ticks with one run is not ranked: it is a count of all repeats, and some locks have "
+            "more repeats or ticks than others",
+            true);
+        expect(cases[i], "ticks without a run is not ranked", false);
+    }
+}
+
+/* The sum of the repeats has no spread in them: each repeat has a part of it. */
+TEST(a_count_of_all_repeats_has_no_range) {
+    static const char stages[] = TICKS("a", 0, 20, 20, 1) "," TICKS("a", 1, 20, 18, 1) "," TICKS(
+        "b", 0, 20, 10, 1) "," TICKS("b", 1, 20, 9, 1);
+    double low = 0, high = 0;
+    struct report *report = report_of(stages, "");
+    const struct report_group *group = &report->groups[0];
+    assert_true(best_is_marked(ticks_once(report), group, 0));
+    assert_true(best_ratio_range(group, 0, &low, &high));
+    assert_true(low == 1 && high == 1);
+    char *page = render(report, REPORT_HTML, false);
+    has(page, "<dt>ticks with one run</dt><dd>38</dd>");
+    lacks(page, "<dt>grants/s</dt><dd>38");
+    free(page);
+    report_free(report);
+    expect(stages, "medians of the repeats, counts of all repeats together", true);
 }
 
 /* Three of four clients waited through the whole window. */
