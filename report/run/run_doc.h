@@ -51,6 +51,8 @@ void run_hosts(const struct run *run, struct doc *doc);
 /* The time, in ns, for which two clients on different hosts may hold together in a stage unnoticed, because the
  * hosts' clocks are not exact; NAN for a stage on one machine. */
 double run_hosts_unseen_ns(const struct run_stage *stage);
+/* The longest such time of all stages of a lock that ran on several hosts; NAN if none did. */
+double run_hosts_lock_unseen_ns(const struct report *report, const struct report_lock *lock);
 /* Adds a sentence for each load host that a stage of the run lost: what its clients did is not known. Each host once. */
 void run_hosts_say_lost(const struct run *run, struct doc *doc);
 /* A table for each load. */

@@ -22,7 +22,9 @@ static void add_host_stage(struct host_row *row, const json_t *host, bool first)
     const char *lost = json_string_value(json_object_get(host, "lost"));
     if (first) {
         *row = (struct host_row){.name = json_string_value(json_object_get(host, "name")),
+                                 .clients = NAN,
                                  .offset_ns = number_at(host, "clock_offset_ns"),
+                                 .error_ns = NAN,
                                  .start_ns = NAN,
                                  .grants = NAN,
                                  .cpu_share = NAN,
@@ -64,6 +66,17 @@ double run_hosts_unseen_ns(const struct run_stage *stage) {
     json_array_foreach(stage->hosts, i, host) most_ns =
         fmax(most_ns, number_at(host, "clock_error_ns"));
     return LB_UNSEEN_ERRORS * most_ns;
+}
+
+double run_hosts_lock_unseen_ns(const struct report *report, const struct report_lock *lock) {
+    const struct run *run = report->runs[lock->run];
+    double most_ns = NAN;
+    for (int s = 0; s < run->stage_count; s++) {
+        const struct run_stage *stage = &run->stages[s];
+        if (report_is_of(lock, lock->run, stage) && json_array_size(stage->hosts) > 1)
+            most_ns = fmax(most_ns, run_hosts_unseen_ns(stage));
+    }
+    return most_ns;
 }
 
 static const struct doc_column columns[] = {
@@ -163,7 +176,7 @@ static void say_machines(const struct run *run, struct doc *doc) {
 void run_hosts(const struct run *run, struct doc *doc) {
     struct host_row rows[RUN_HOSTS_MAX] = {0};
     int count = collect_hosts(run, rows);
-    double error_ns = 0;
+    double error_ns = NAN;
     char text[NUMBER_TEXT_MAX];
     if (count == 0) return;
     doc_table(doc, NULL, "Load hosts");
@@ -175,10 +188,11 @@ void run_hosts(const struct run *run, struct doc *doc) {
     doc_end(doc);
     say_machines(run, doc);
     if (count < 2) return;
-    doc_say(
-        doc, TONE_PLAIN,
-        "Two holders on different hosts are surely seen if both held for more than %s at the same time: four times "
-        "the error of the clocks, in the worst stage. Two on one host are always seen.",
-        number_time_text(LB_UNSEEN_ERRORS * error_ns, text));
+    if (!isnan(error_ns))
+        doc_say(
+            doc, TONE_PLAIN,
+            "Two holders on different hosts are surely seen if both held for more than %s at the same time: four times "
+            "the error of the clocks, in the worst stage. Two on one host are always seen.",
+            number_time_text(LB_UNSEEN_ERRORS * error_ns, text));
     run_hosts_say_lost(run, doc);
 }

@@ -91,9 +91,8 @@ static void say_apart(struct doc *doc, const struct report *report) {
     double unseen_ns = NAN;
     char text[NUMBER_TEXT_MAX];
     for (int i = 0; i < report->lock_count; i++) {
-        if (is_in(&report->locks[i], LOCK_CLEAN) &&
-            json_array_size(report->locks[i].stage->hosts) > 1)
-            unseen_ns = fmax(unseen_ns, run_hosts_unseen_ns(report->locks[i].stage));
+        if (is_in(&report->locks[i], LOCK_CLEAN))
+            unseen_ns = fmax(unseen_ns, run_hosts_lock_unseen_ns(report, &report->locks[i]));
     }
     if (isnan(unseen_ns)) return;
     doc_say(
@@ -241,16 +240,28 @@ static bool chosen_violated(const struct report *report) {
            count_state(report, LOCK_CAUGHT) > 0;
 }
 
+/* The operations that were recorded of a lock on several hosts. */
+static double ops_apart(const struct report *report, const struct report_lock *lock) {
+    const struct run *run = report->runs[lock->run];
+    double ops = 0;
+    for (int s = 0; s < run->stage_count; s++) {
+        const struct run_stage *stage = &run->stages[s];
+        bool apart = report_is_of(lock, lock->run, stage) && json_array_size(stage->hosts) > 1;
+        if (apart && stage->history_ops > 0) ops += stage->history_ops;
+    }
+    return ops;
+}
+
 /* Between hosts, waits for short holds don't count as trials; what the record shows is told all the same. */
 static void say_record_apart(struct doc *doc, const struct report *report) {
     double unseen_ns = NAN, ops = 0;
     char time[NUMBER_TEXT_MAX], count[NUMBER_TEXT_MAX];
     for (int i = 0; i < report->lock_count; i++) {
-        const struct run_stage *stage = report->locks[i].stage;
-        if (!is_in(&report->locks[i], LOCK_ALONE) || json_array_size(stage->hosts) < 2) continue;
-        if (!(stage->history_ops > 0)) continue;
-        unseen_ns = fmax(unseen_ns, run_hosts_unseen_ns(stage));
-        ops += stage->history_ops;
+        const struct report_lock *lock = &report->locks[i];
+        double recorded = is_in(lock, LOCK_ALONE) ? ops_apart(report, lock) : 0;
+        if (recorded == 0) continue;
+        unseen_ns = fmax(unseen_ns, run_hosts_lock_unseen_ns(report, lock));
+        ops += recorded;
     }
     if (ops == 0) return;
     doc_say(

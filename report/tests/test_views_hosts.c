@@ -149,6 +149,43 @@ TEST(test_an_untested_lock_of_several_hosts_has_its_record) {
     report_free(report);
 }
 
+#define HOST(error_ns) "{\"name\":\"h\",\"clients\":1,\"clock_error_ns\":" #error_ns "}"
+#define APART(clients, verdict, tested, ops, hosts)                                                \
+    "{\"lock\":\"a\",\"clients\":" #clients                                                        \
+    ",\"keys\":1,\"claims\":[\"excludes\"],\"exclusion\":{\"verdict\":\"" verdict                  \
+    "\",\"grants\":100,\"tested\":" #tested "},\"history\":{\"verdict\":\"clean\",\"ops\":" #ops   \
+    "},\"hosts\":[" hosts "]}"
+
+/* The first stage of a sweep has one client, on one host, and the error of the clocks grows with the load. */
+TEST(test_the_clocks_of_a_locks_worst_stage_count) {
+    struct report *report =
+        report_of(APART(1, "untested", 0, 10, HOST(1000)) "," APART(
+                      2, "clean", 50, 300,
+                      HOST(1000) "," HOST(100000)) "," APART(4, "clean", 50, 600,
+                                                             HOST(1000) "," HOST(900000)),
+                  "");
+    char *text = render(report, REPORT_MD, false);
+    has(text, "Between hosts, overlaps shorter than 3.60 ms may go unseen");
+    free(text);
+    report_free(report);
+    report = report_of(APART(2, "untested", 0, 300, HOST(1000) "," HOST(100000)) "," APART(
+                           4, "untested", 0, 700, HOST(1000) "," HOST(900000)),
+                       "");
+    text = render(report, REPORT_MD, false);
+    has(text, "The record of 1,000 operations has no overlap between hosts longer than 3.60 ms");
+    free(text);
+    report_free(report);
+}
+
+TEST(test_an_error_of_clocks_that_is_not_known_is_no_zero) {
+    struct report *report = report_of(APART(2, "clean", 50, 300, HOST(null) "," HOST(null)), "");
+    char *text = render(report, REPORT_MD, false);
+    has(text, "Load hosts");
+    lacks(text, "0 ns");
+    free(text);
+    report_free(report);
+}
+
 /* A table ranks the locks of all runs. */
 TEST(test_runs_whose_clients_were_elsewhere_say_so) {
     static const char *const texts[] = {
