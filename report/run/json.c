@@ -54,10 +54,13 @@ static json_t *report_lock_json(const struct report_lock *lock) {
     int rc = escape_json_put(object, "run", json_integer(lock->run));
     rc |= escape_json_put(object, "lock", escape_json(lock->name));
     rc |= escape_json_put(object, "verdict", escape_json(words_state(lock->state)));
-    rc |= escape_json_put(object, "grants", escape_json_figure(lock->grants));
-    rc |= escape_json_put(object, "competing_grants", escape_json_figure(lock->competing));
-    rc |= escape_json_put(object, "lost_updates", escape_json_figure(lock->lost_updates));
-    rc |= escape_json_put(object, "double_holders", escape_json_figure(lock->double_holders));
+    rc |= escape_json_put(object, "grants", escape_json_figure(report_known(lock, lock->grants)));
+    rc |= escape_json_put(object, "competing_grants",
+                          escape_json_figure(report_known(lock, lock->competing)));
+    rc |= escape_json_put(object, "lost_updates",
+                          escape_json_figure(report_known(lock, lock->lost_updates)));
+    rc |=
+        escape_json_put(object, "double_holders", escape_json_figure(report_second_holders(lock)));
     rc |= escape_json_put(object, "bound95", escape_json_figure(bound));
     rc |= escape_json_put(object, "inside_mean_ns", escape_json_figure(lock->inside_ns));
     rc |= escape_json_put(object, "hardly_tested", json_boolean(report_hardly_tested(lock)));

@@ -269,6 +269,16 @@ static void note_exposure(struct report_lock *lock, const struct run_stage *stag
     lock->round_trip_ns = stage->latency[METRIC_PING].p50;
 }
 
+double report_known(const struct report_lock *lock, double count) {
+    return lock->checked ? count : NAN;
+}
+
+double report_second_holders(const struct report_lock *lock) {
+    double seen =
+        lock->apart ? fmax(lock->double_holders, lock->history_violations) : lock->double_holders;
+    return report_known(lock, seen);
+}
+
 bool report_hardly_tested(const struct report_lock *lock) {
     return bound_hardly_tested(lock->inside_ns, lock->round_trip_ns);
 }
@@ -280,6 +290,8 @@ double report_bound(const struct report_lock *lock) {
 
 static void judge(struct report_lock *lock, const struct run_stage *stage) {
     lock->state = report_worse(lock->state, report_stage_state(stage));
+    lock->checked |= !isnan(stage->checked_grants);
+    lock->apart |= json_array_size(stage->hosts) > 1;
     add_if_known(&lock->grants, stage->checked_grants);
     if (report_competes(stage)) note_exposure(lock, stage);
     add_if_known(&lock->lost_updates, stage->lost_updates);

@@ -39,6 +39,9 @@ struct report_lock {
     /* any of its stages, for the facts that all share: backend, claims, durability */
     const struct run_stage *stage;
     enum lock_state state;
+    /* One of its stages was checked; otherwise it is not known how many findings there were. */
+    bool checked;
+    bool apart;    /* in one of its stages the clients were on several hosts */
     double grants; /* all grants that were checked */
     /* those during which another client waited, on which the bound is based. In older results,
      * which lack this count: those of stages with two clients or more on common keys */
@@ -56,6 +59,10 @@ struct report_lock {
     bool partial;                    /* one of its stages is partial or failed */
 };
 
+/* A count of findings or of grants of the lock; NAN if no stage of it was checked. */
+double report_known(const struct report_lock *lock, double count);
+/* The second holders that were seen, in the history where the clients were on several hosts. NAN: see report_known. */
+double report_second_holders(const struct report_lock *lock);
 /* Whether the lock's holders were inside for less than a round trip; see bound.h. */
 bool report_hardly_tested(const struct report_lock *lock);
 /* Its bound 3/n; NAN where it is not clean, was hardly tested, or has too few grants. */

@@ -118,14 +118,11 @@ static void add_promise(struct doc *doc, const struct report *report,
     doc_cell(doc, "%s", lock->label);
     doc_cell(doc, "%s", "");
     words_state_chip(doc, lock->state);
-    doc_figure(doc, lock->grants);
-    doc_figure(doc, lock->competing);
+    doc_figure(doc, report_known(lock, lock->grants));
+    doc_figure(doc, report_known(lock, lock->competing));
     doc_figure(doc, lock->inside_ns);
-    doc_figure(doc, lock->lost_updates);
-    /* Holders on several hosts are seen in the history only. */
-    doc_figure(doc, json_array_size(stage->hosts) > 1
-                        ? fmax(lock->double_holders, lock->history_violations)
-                        : lock->double_holders);
+    doc_figure(doc, report_known(lock, lock->lost_updates));
+    doc_figure(doc, report_second_holders(lock));
     if (!isnan(bound)) {
         doc_value(doc, bound, "%.1e", bound);
     } else {

@@ -213,6 +213,10 @@ TEST(test_why_the_commands_of_a_program_are_not_known) {
     report_free(report);
 }
 
+#define DASH "| " NUMBER_NONE " "
+#define DASHES                                                                                     \
+    DASH DASH DASH DASH DASH DASH "| " /* grants, n, inside, lost updates, second holders, bound */
+
 /* The least that a run can hold, in every format; what is unknown is a dash or nothing, never a
  * number. */
 TEST(test_an_empty_stage) {
@@ -229,6 +233,13 @@ TEST(test_an_empty_stage) {
     has(table, "a!");
     has(table, "no request of the measured window was granted");
     free(table);
+    /* Nothing was checked, so it is not known that there were no findings. */
+    char *md = render(report, REPORT_MD, false), *json = render(report, REPORT_JSON, false);
+    has(md, DASHES "topology not stated");
+    has(json, "\"lost_updates\": null,\n   \"double_holders\": null");
+    has(json, "\"grants\": null,\n   \"competing_grants\": null");
+    free(md);
+    free(json);
     report_free(report);
 }
 
