@@ -7,8 +7,11 @@
 #include "report/run/spread.h"
 #include "results/format/unrecorded.h"
 
+/* A high quantile, or the greatest of some values. */
 static bool is_tail(const struct column *column) {
-    static const char *const tails[] = {".p99", ".p999", ".max", ".max_wait_ns"};
+    static const char *const tails[] = {".p99",         ".p999",          ".max",
+                                        ".max_ns",      ".max_wait_ns",   ".blocked_ns_max",
+                                        ".longest_run", ".unavailable_ns"};
     const char *end = strrchr(column->key, '.');
     for (size_t i = 0; end && i < sizeof tails / sizeof *tails; i++)
         if (strcmp(end, tails[i]) == 0) return true;

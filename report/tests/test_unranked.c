@@ -91,6 +91,29 @@ TEST(a_count_of_all_repeats_has_no_range) {
     expect(stages, "medians of the repeats, counts of all repeats together", true);
 }
 
+#define RECOVERED(lock, p50, max)                                                                       \
+    "{\"lock\":\"" lock                                                                                 \
+    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"durability_class\":\"memory\",\"recovery\":{" \
+    "\"count\":9,\"p50_ns\":" #p50 ",\"max_ns\":" #max ",\"unavailable_ns\":" #max                      \
+    "},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}}"
+
+/* One run can't tell whose greatest is the least: neither of waits nor of recoveries. */
+TEST(the_longest_recovery_of_one_run_is_no_best) {
+    static const struct {
+        const char *key;
+        bool marked;
+    } cases[] = {
+        {"recovery.p50_ns", true}, {"recovery.max_ns", false}, {"recovery.unavailable_ns", false}};
+    struct report *report =
+        report_of(RECOVERED("a", 1000, 2000) "," RECOVERED("b", 5000, 9000), "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct column *column = columns_of(IN_RECOVERY);
+        while (strcmp(column->key, cases[i].key) != 0) column++;
+        assert_int_equal(best_is_marked(column, &report->groups[0], 0), cases[i].marked);
+    }
+    report_free(report);
+}
+
 /* Three of four clients waited through the whole window. */
 #define WAITED(lock, waiting_ns, repeat)                                                           \
     "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"hold\":\"1ms\","     \
