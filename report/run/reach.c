@@ -70,8 +70,8 @@ double reach_trips(const struct reach *reach, const struct column *column, int l
     for (int i = reach->count - 1; i >= 0 && !isnan(reach->groups[i]->rtt_ns); i--)
         near = reach->groups[i];
     if (!near || near == far) return NAN;
-    return (value_at(far, column, lock) - value_at(near, column, lock)) /
-           (far->rtt_ns - near->rtt_ns);
+    double growth = value_at(far, column, lock) - value_at(near, column, lock);
+    return isfinite(growth) ? growth / (far->rtt_ns - near->rtt_ns) : NAN;
 }
 
 /* The rows of two locks in a group, if they may be ranked there: the same durability, the figure in
@@ -85,6 +85,14 @@ static bool find_rivals(const struct report_group *group, const struct column *c
     return (*ret_a)->candidate && (*ret_b)->candidate &&
            words_durability((*ret_a)->typical) == words_durability((*ret_b)->typical) &&
            !isnan(column_value(column, *ret_a)) && !isnan(column_value(column, *ret_b));
+}
+
+bool reach_ranks(const struct reach *reach, const struct column *column, int a, int b) {
+    const struct report_row *x, *y;
+    int count = 0;
+    for (int i = 0; i < reach->count; i++)
+        count += find_rivals(reach->groups[i], column, a, b, &x, &y);
+    return count > 1;
 }
 
 /* Returns 1 if `a` is better, -1 if `b` is, 0 if the figures do not show it. */

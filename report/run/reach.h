@@ -26,8 +26,11 @@ bool reach_find(const struct report *report, int index, struct reach *ret, struc
 int reach_row(const struct report_group *group, int lock);
 
 /* The growth of the lock's figure, as a multiple of the added round trip, from the nearest group
- * with a wire to the farthest; NAN if it was not measured in both. */
+ * with a wire to the farthest; NAN if it was not measured in both, or is "never" in one. */
 double reach_trips(const struct reach *reach, const struct column *column, int lock);
+
+/* True if two locks may be ranked by the figure at two distances or more, those without a wire left out. */
+bool reach_ranks(const struct reach *reach, const struct column *column, int a, int b);
 
 /* True if, of two locks with the same durability, the better one at the nearest servers is the
  * worse one at the farthest. Groups without a wire do not count, nor do groups in which the two are

@@ -70,14 +70,15 @@ static void add_figure_over_distance(struct doc *doc, const struct report *repor
 }
 
 /* Adds sentences like "grants/s: pg-advisory passes redis-setnx between +1 ms and +5 ms". Returns
- * how many there are. */
+ * how many there are. *ranked becomes true if any two locks are ranked at several distances. */
 static int add_passings(struct doc *doc, const struct report *report, const struct reach *reach,
-                        const struct column *column) {
+                        const struct column *column, bool *ranked) {
     int count = 0;
     for (int a = 0; a < report->lock_count; a++) {
         for (int b = a + 1; b < report->lock_count; b++) {
             struct passing passing;
             char before[NUMBER_TEXT_MAX], after[NUMBER_TEXT_MAX];
+            *ranked |= reach_ranks(reach, column, a, b);
             if (!reach_passing(reach, column, a, b, &passing)) continue;
             doc_item(doc, TONE_PLAIN, "%s: ", column->title);
             doc_span(doc, DOC_STRONG, "%s", report->locks[passing.winner].label);
@@ -107,6 +108,7 @@ static void add_distance_columns(struct doc *doc, const struct reach *reach) {
 static void add_reach(struct doc *doc, const struct report *report, const struct reach *reach) {
     char clients[NUMBER_TEXT_MAX];
     const struct report_group *first = reach->groups[0];
+    bool ranked = false;
     int changes = 0;
     doc_heading(doc, "%s client%s: %s", number_count_text(first->clients, clients),
                 first->clients == 1 ? "" : "s", first->near);
@@ -117,8 +119,11 @@ static void add_reach(struct doc *doc, const struct report *report, const struct
     doc_end(doc);
     doc_list(doc, NULL);
     for (size_t f = 0; f < FIGURES; f++)
-        changes += add_passings(doc, report, reach, column_compared(figures[f], first));
-    if (changes == 0) doc_item(doc, TONE_PLAIN, "the ranking does not change with the distance");
+        changes += add_passings(doc, report, reach, column_compared(figures[f], first), &ranked);
+    if (changes == 0)
+        doc_item(doc, TONE_PLAIN, "%s",
+                 ranked ? "the ranking does not change with the distance"
+                        : "no two locks of one durability are ranked at several distances");
     doc_end(doc);
 }
 

@@ -116,6 +116,38 @@ TEST(what_does_not_last_is_no_change) {
     report_free(report);
 }
 
+#define DUE(lock, rtt, p50)                                                                        \
+    "{\"lock\":\"" lock "\",\"durability_class\":\"memory\",\"rtt_ns\":" #rtt                      \
+    ",\"clients\":2,\"keys\":1,\"arrival\":\"poisson:9/s\",\"response_ns\":{\"p50\":" p50          \
+    "},\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}}"
+
+static void distances_say(const char *stages, const char *words) {
+    struct report *report = report_of(stages, "");
+    struct doc doc = {0};
+    run_distances(report, &doc);
+    char *text = written(&doc, DOC_MARKDOWN);
+    has(text, words);
+    lacks(text, "inf");
+    free(text);
+    report_free(report);
+}
+
+/* A rate that the lock carries nearby only: the wait has no end, and no number of round trips. */
+TEST(a_wait_without_an_end_has_no_round_trips) {
+    distances_say(DUE("a", 0, "100000") "," DUE("a", 20000000, "\"never\""),
+                  "| a | 100 us | never | \xe2\x80\x93 |");
+}
+
+TEST(a_ranking_needs_two_locks_at_two_distances) {
+    static const char none[] = "no two locks of one durability are ranked at several distances";
+    distances_say(DUE("a", 0, "100000") "," DUE("a", 20000000, "200000"), none);
+    distances_say(DUE("a", 0, "100000") "," DUE("b", 0, "900000") "," DUE("a", 20000000, "200000"),
+                  none);
+    distances_say(DUE("a", 0, "100000") "," DUE("b", 0, "900000") "," DUE(
+                      "a", 20000000, "200000") "," DUE("b", 20000000, "1000000"),
+                  "the ranking does not change with the distance");
+}
+
 TEST(a_round_trip_is_told_in_one_unit) {
     static const struct {
         double rtt_ns;
