@@ -19,14 +19,15 @@ static bool any_model(const struct capacity *capacity) {
 
 /* The question that was the same for all locks of the file. */
 static void add_question(struct doc *doc, const struct capacity_lock *lock) {
-    char hold[80] = "";
+    char hold[80] = "", clients[NUMBER_TEXT_MAX];
     if (lock->hold) snprintf(hold, sizeof hold, ", hold %.60s", lock->hold);
     if (lock->by == CAPACITY_BY_RATE) {
         doc_say(
             doc, TONE_PLAIN,
             "The greatest rate of requests at random (Poisson) that keeps %s: keys %s%s, a pool of "
-            "%.0f clients.",
-            doc_or(lock->slo, NUMBER_NONE), doc_or(lock->keys, NUMBER_NONE), hold, lock->clients);
+            "%s clients.",
+            doc_or(lock->slo, NUMBER_NONE), doc_or(lock->keys, NUMBER_NONE), hold,
+            number_count_text(lock->clients, clients));
     } else {
         doc_say(doc, TONE_PLAIN,
                 "The most clients in a closed loop that keep %s: keys %s%s, think %s.",
@@ -67,18 +68,12 @@ static enum tone capacity_tone(const struct capacity_lock *lock) {
 }
 
 static void add_capacity_answer(struct doc *doc, const struct capacity_lock *lock) {
-    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
+    char interval[WORDS_INTERVAL_MAX];
     const char *sign;
     double carries = carries_of(lock, &sign);
     add_load(doc, carries, sign, lock->by == CAPACITY_BY_RATE);
     doc_set_tone(doc, capacity_tone(lock));
-    doc_cell(doc, "%s", "");
-    if (lock->answered) {
-        doc_span(doc, DOC_PLAIN, "%s .. %s", number_text(lock->low, &number_plain, low),
-                 number_text(lock->high, &number_plain, high));
-    } else {
-        doc_span(doc, DOC_PLAIN, "%s", NUMBER_NONE);
-    }
+    doc_cell(doc, "%s", lock->answered ? words_capacity_interval(lock, interval) : NUMBER_NONE);
 }
 
 static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock) {
@@ -111,7 +106,7 @@ static void add_answers(struct doc *doc, const struct capacity *capacity) {
     doc_set_only(doc, DOC_HTML);
     for (int i = 0; i < capacity->lock_count; i++) {
         const struct capacity_lock *lock = &capacity->locks[i];
-        char value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
+        char value[NUMBER_TEXT_MAX], interval[WORDS_INTERVAL_MAX];
         const char *sign, *unit = lock->by == CAPACITY_BY_RATE ? "/s" : " clients";
         double carries = carries_of(lock, &sign);
         if (isnan(carries))
@@ -121,10 +116,8 @@ static void add_answers(struct doc *doc, const struct capacity *capacity) {
                     lock->lock, sign, number_text(carries, &number_plain, value), unit);
         doc_set_headline(doc);
         if (lock->answered)
-            doc_span(doc, DOC_PLAIN, " (95 %%: %s .. %s), limited by %s",
-                     number_text(lock->low, &number_plain, low),
-                     isnan(lock->high) ? "not bounded"
-                                       : number_text(lock->high, &number_plain, high),
+            doc_span(doc, DOC_PLAIN, " (95 %%: %s), limited by %s",
+                     words_capacity_interval(lock, interval),
                      lock->limited_by == CAPACITY_LIMIT_GENERATOR ? "the load generator"
                      : lock->limited_by == CAPACITY_LIMIT_RANGE   ? "the most that was tried"
                                                                   : limits[lock->limited_by]);

@@ -44,16 +44,15 @@ static const char *impossible_text(const struct planner *planner, char *text, si
  * results/... of 2026-..." */
 static char *evidence_text(const struct planner_answer *answer, char *text, size_t size) {
     const struct capacity_lock *lock = answer->lock;
-    char value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX], found[200];
+    char value[NUMBER_TEXT_MAX], interval[WORDS_INTERVAL_MAX], clients[NUMBER_TEXT_MAX], found[200];
     const char *unit = lock->by == CAPACITY_BY_RATE ? "/s" : " clients";
-    snprintf(found, sizeof found, "%s%s (%s .. %s)", number_text(lock->value, &number_plain, value),
-             unit, number_text(lock->low, &number_plain, low),
-             number_text(lock->high, &number_plain, high));
-    snprintf(text, size, "%s for %s, hold %s, keys %s, %.0f clients; %s; %s of %s",
+    snprintf(found, sizeof found, "%s%s (%s)", number_text(lock->value, &number_plain, value), unit,
+             words_capacity_interval(lock, interval));
+    snprintf(text, size, "%s for %s, hold %s, keys %s, %s clients; %s; %s of %s",
              lock->answered ? found : "no answer", doc_or(lock->slo, "not stated"),
-             doc_or(lock->hold, "not stated"), doc_or(lock->keys, "not stated"), lock->clients,
-             doc_or(lock->server, "not stated"), answer->from->dir,
-             doc_or(answer->from->started_at, "not stated"));
+             doc_or(lock->hold, "not stated"), doc_or(lock->keys, "not stated"),
+             number_count_text(lock->clients, clients), doc_or(lock->server, "not stated"),
+             answer->from->dir, doc_or(answer->from->started_at, "not stated"));
     return text;
 }
 

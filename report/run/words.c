@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "report/run/words.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,17 @@ void words_capacity_durability_cell(struct doc *doc, const struct capacity_lock 
                                     .durability_class = lock->durability_class,
                                     .durability_note = lock->durability_note};
     words_durability_cell(doc, &stage);
+}
+
+char *words_capacity_interval(const struct capacity_lock *lock, char *text) {
+    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
+    number_text(lock->low, &number_plain, low);
+    number_text(lock->high, &number_plain, high);
+    if (isnan(lock->high))
+        snprintf(text, WORDS_INTERVAL_MAX, "%s and more", low);
+    else
+        snprintf(text, WORDS_INTERVAL_MAX, "%s .. %s", low, high);
+    return text;
 }
 
 const char *words_durability_text(enum durability durability) {

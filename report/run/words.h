@@ -64,6 +64,10 @@ char *words_durability_full(const struct run_stage *stage);
 /* Add a cell with the class of the durability, then the durability in full: "on disk first: write-ahead log, ...". */
 void words_durability_cell(struct doc *doc, const struct run_stage *stage);
 void words_capacity_durability_cell(struct doc *doc, const struct capacity_lock *lock);
+/* The interval of an answer: "360 .. 425", or "360 and more" if it has no upper end. text: WORDS_INTERVAL_MAX bytes.
+ * Returns text. */
+#define WORDS_INTERVAL_MAX (2 * NUMBER_TEXT_MAX + 16)
+char *words_capacity_interval(const struct capacity_lock *lock, char *text);
 const char *words_durability_text(enum durability durability);  /* "on disk first" */
 const char *words_durability_title(enum durability durability); /* the same as a sentence */
 

@@ -279,6 +279,28 @@ TEST(the_locks_own_durability_comes_before_its_servers) {
     capacity_free(file);
 }
 
+/* An interval without an upper end is no missing figure, and a missing number of clients is none. */
+TEST(an_open_interval_is_told_in_words) {
+    static const enum doc_format formats[] = {DOC_TERMINAL, DOC_MARKDOWN, DOC_HTML};
+    const struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    const struct made made = {.limit = "range"};
+    struct capacity *file = file_of(&made, 1, "2026-01-01T00:00:00Z");
+    file->locks[0].high = file->locks[0].clients = NAN;
+    struct planner *planner = plan_of(&file, 1, &ask);
+    for (size_t i = 0; i < 2 * sizeof formats / sizeof *formats; i++) {
+        struct doc doc = {0};
+        i % 2 ? planner_doc(planner, &doc) : capacity_doc(file, &doc);
+        char *text = one_line(written(&doc, formats[i / 2]));
+        has(text, "400 and more");
+        has(text, NUMBER_NONE " clients");
+        lacks(text, ".. " NUMBER_NONE);
+        lacks(text, "nan");
+        free(text);
+    }
+    planner_free(planner);
+    capacity_free(file);
+}
+
 static char *capacity_text(const struct capacity *file) {
     struct doc doc = {0};
     capacity_doc(file, &doc);
