@@ -69,7 +69,7 @@ static json_t *row_json(const struct compare_row *row) {
     return json;
 }
 
-static int write_json(const struct compare *compare, FILE *out) {
+static int write_json(const struct compare *compare, FILE *out, struct lb_err *err) {
     json_t *rows = json_array(), *differences = json_array(), *alone = json_array();
     for (int i = 0; i < compare->alone_count; i++)
         json_array_append_new(alone, json_string(compare->alone[i].text));
@@ -92,10 +92,7 @@ static int write_json(const struct compare *compare, FILE *out) {
     json_decref(rows);
     json_decref(differences);
     json_decref(alone);
-    int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
-    fputc('\n', out);
-    json_decref(json);
-    return failed;
+    return output_json(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, "the comparison", err);
 }
 
 /* <testcase classname="lockbench.LOCK" name="WHAT, 16 clients, LOAD">. load may be NULL. */
@@ -262,7 +259,6 @@ static void write_benchstat(const struct compare *compare, FILE *out) {
 int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
                   struct lb_err *err) {
     struct doc doc = {0};
-    int failed = 0;
     switch (format) {
     case COMPARE_TABLE:
     case COMPARE_MD:
@@ -270,8 +266,7 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
         return doc_write_and_free(&doc, format == COMPARE_MD ? DOC_MARKDOWN : DOC_TERMINAL, color,
                                   out, err);
     case COMPARE_JSON:
-        failed = write_json(compare, out);
-        break;
+        return write_json(compare, out, err);
     case COMPARE_JUNIT:
         write_junit(compare, out);
         break;
@@ -284,6 +279,5 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
         compare_csv(compare, &doc);
         return doc_write_and_free(&doc, DOC_CSV, false, out, err);
     }
-    if (failed && !ferror(out)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     return output_check(out, "the comparison", err);
 }

@@ -39,5 +39,5 @@ int planner_write_json(const struct planner *planner, FILE *out, struct lb_err *
         "keys", escape_json_figure(ask->keys), "slo", ask->slo, "impossible",
         (int)planner->impossible, "settle", escape_json(planner->settle), "left_out",
         planner->unsafe, "answers", answers);
-    return output_json(json, JSON_INDENT(1), out, "the answer", err);
+    return output_json(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, "the answer", err);
 }

@@ -447,6 +447,7 @@ TEST(outputs_say_it) {
     const char *samples_of = json_string_value(json_object_get(json, "samples_of"));
     assert_non_null(samples_of);
     assert_string_equal(samples_of, "stages");
+    has(text, "\"min_effect\": 0.03,"); /* not 0.029999999999999999 */
     json_decref(json);
     free(text);
     compare_free(compare);

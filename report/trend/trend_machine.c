@@ -131,5 +131,6 @@ json_t *trend_json(const struct trend_view *view) {
 }
 
 int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err) {
-    return output_json(trend_json(view), JSON_INDENT(1), out, "the answer", err);
+    return output_json(trend_json(view), JSON_INDENT(1) | JSON_REAL_PRECISION(15), out,
+                       "the answer", err);
 }
