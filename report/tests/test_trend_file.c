@@ -365,6 +365,41 @@ TEST(other_machines_of_load_hosts_are_another_series) {
     free(run);
 }
 
+/* Who gives up earlier waits less, and more segments have more holders; 4 of them are the default, which older versions
+ * wrote for all locks. */
+TEST(other_requests_are_another_series) {
+#define TIMED(ns) "},\"acquire\":{\"timeout_ns\":" ns
+#define MUTEX(bound) STAGE("a", 0, 100, ",\"primitive\":\"mutex\",\"bound\":" bound)
+    static const char timed[] = STAGE("a", 0, 100, ",\"mode\":\"timed\"");
+    static const struct {
+        const char *options, *stages, *other_options, *other_stages;
+        bool same;
+    } cases[] = {{TIMED("5"), timed, TIMED("6"), timed, false},
+                 {TIMED("5"), timed, TIMED("5"), timed, true},
+                 {TIMED("5"), MUTEX("null"), TIMED("6"), MUTEX("null"), true},
+                 {"", MUTEX("null"), "", MUTEX("4"), true},
+                 {"", MUTEX("4"), "", MUTEX("8"), false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct trend_added added = {0};
+        char *file = path_of("requests.csv"), *run = path_of("requests.json");
+        unlink(file);
+        run_file(run, "2026-01-01T00:00:00Z", cases[i].options, cases[i].stages);
+        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+        run_file(run, "2026-01-02T00:00:00Z", cases[i].other_options, cases[i].other_stages);
+        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+        struct trend *trend = trend_read(file, &err);
+        assert_string_equal(err.text, "");
+        assert_int_equal(trend->count, 2);
+        bool same = strcmp(trend->lines[0].text[TREND_ENVIRONMENT],
+                           trend->lines[1].text[TREND_ENVIRONMENT]) == 0;
+        if (same != cases[i].same) fail_msg("case %zu: %s series", i, same ? "one" : "another");
+        trend_free(trend);
+        free(file);
+        free(run);
+    }
+}
+
 /* A lock that runs with other options is another series: if it polls less often, it has not become
  * slower. The program under test (exec.program) is what changes from run to run. */
 TEST(other_options_are_another_series) {

@@ -23,8 +23,8 @@ enum trend_text {
     TREND_TIME,   /* when the run began, ISO 8601 */
     TREND_COMMIT, /* the tested version, as the person who ran it named it; may be empty */
     TREND_RUN,    /* the name of the run's folder; "BATCH/05" for a repeat */
-    /* hash of processors, clock, governor, build and the lock's options, without the host and the
-     * program under test */
+    /* hash of processors, clock, governor, build, the lock's options and what its attempts ask for, without the host and
+     * the program under test */
     TREND_ENVIRONMENT,
     TREND_HOST, /* hash of the host's name */
     TREND_KERNEL,

@@ -69,9 +69,29 @@ static void hash_machine(unsigned *value, const json_t *environment) {
     }
 }
 
-/* The hash of the properties that make figures of the same load incomparable: the machine, those of the load hosts, and
- * the lock's options. The host is not among them, because its name changes with each container. Kernel
- * and libraries are not either, because a history shows their effects. -1: out of memory. */
+static bool is_text(const char *text, const char *expected) {
+    return text && strcmp(text, expected) == 0;
+}
+
+/* Mixes in what an attempt asks for and the load's text leaves out: the wait after which a timed attempt gives up, and
+ * the segments of a lock (acquire.bound), which stands in one table with locks without any. The usual number of
+ * segments is left out, since older versions wrote it for all locks. */
+static void hash_request(unsigned *value, const struct run *run, const struct run_stage *stage) {
+    enum { USUAL_SEGMENTS = 4 };
+    const json_t *acquire = json_object_get(run->plan, "acquire");
+    char text[100] = "";
+    if (is_text(stage->mode, "timed"))
+        snprintf(text, sizeof text, "%08x timeout %.15g", *value,
+                 json_number_value(json_object_get(acquire, "timeout_ns")));
+    if (is_text(stage->primitive, "mutex") && stage->bound > 0 && stage->bound != USUAL_SEGMENTS)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%08x segments %.15g", *value,
+                 stage->bound);
+    if (*text) *value = hash(text);
+}
+
+/* The hash of the properties that make figures of the same load incomparable: the machine, those of the load hosts,
+ * the lock's options, and what its attempts ask for. The host is not among them, because its name changes with each
+ * container. Kernel and libraries are not either, because a history shows their effects. -1: out of memory. */
 static int environment_hash(const struct run *run, const struct run_stage *stage,
                             unsigned *ret_hash) {
     const json_t *options = json_object_get(run->plan, "options"), *host;
@@ -84,6 +104,7 @@ static int environment_hash(const struct run *run, const struct run_stage *stage
     if (hash_options(&value, json_object_get(options, stage->lock)) != 0 ||
         hash_options(&value, json_object_get(options, doc_or(stage->backend, ""))) != 0)
         return -1;
+    hash_request(&value, run, stage);
     *ret_hash = value;
     return 0;
 }

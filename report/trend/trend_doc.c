@@ -156,7 +156,7 @@ static void add_before(struct doc *doc, const struct trend_series *series) {
              series->count, series->count == 1 ? "" : "s", text[TREND_TIME],
              *text[TREND_COMMIT] ? ", commit " : "", text[TREND_COMMIT], differs,
              strstr(differs, trend_columns[TREND_ENVIRONMENT])
-                 ? " (the machine, the build of lockbench, or an option of the lock)"
+                 ? " (the machine, the build of lockbench, an option of the lock or of acquire)"
                  : "");
 }
 
