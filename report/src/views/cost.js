@@ -3,10 +3,11 @@ import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { axis, groupControl, tooltip } from '../view.js';
 
-const client = (row) => row.figures['cost.client_cpu_ns_per_grant'] ?? 0;
-const server = (row) => row.figures['cost.server_cpu_ns_per_grant'] ?? 0;
+const client = (row) => row.figures['cost.client_cpu_ns_per_grant'];
+const server = (row) => row.figures['cost.server_cpu_ns_per_grant'];
+// A cost that is not known is not 0: without the clients' part there is no bar.
 const figures = {
-  cpu: { name: 'processor time', of: (row) => client(row) + server(row), format: time },
+  cpu: { name: 'processor time', of: (row) => (client(row) === undefined ? undefined : client(row) + (server(row) ?? 0)), format: time },
   commands: { name: 'commands', of: (row) => row.figures['cost.commands_per_grant'], format: number },
   bytes: { name: 'bytes', of: (row) => row.figures['cost.bytes_per_grant'], format: number },
 };
@@ -21,6 +22,9 @@ function table(rows, data) {
   };
 }
 
+/* True for a server whose processor time nobody measured, as one that is given by its URL. */
+const lacksServer = (row, data) => server(row) === undefined && data.standing[row.lock.index].topology !== 'embedded';
+
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')], { name, of, format } = figures[choice('figure')];
   const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock) && of(row) > 0);
@@ -30,7 +34,9 @@ function draw({ data, state, theme, choice }) {
   const bar = (title, value, color, more) => ({
     type: 'bar', name: title, stack: 'cost', data: rows.map(value), itemStyle: { color }, barMaxWidth: 22, emphasis: { focus: 'none' }, ...more,
   });
+  const lacking = choice('figure') === 'cpu' ? rows.filter((row) => lacksServer(row, data)) : [];
   return {
+    note: lacking.length > 0 ? `The clients' part alone, since the processor time of the server is not known: ${lacking.map(({ lock }) => lock.label).join(', ')}.` : '',
     height: 108 + 30 * rows.length,
     tables: [table(rows, data)],
     option: {
@@ -39,7 +45,7 @@ function draw({ data, state, theme, choice }) {
         axisPointer: { type: 'shadow' },
         formatter: ([{ dataIndex }]) => {
           const row = rows[dataIndex];
-          return `<b>${escape(row.lock.label)}</b><br>clients: ${time(client(row))}<br>server: ${server(row) ? time(server(row)) : 'none'}<br>${number(figures.commands.of(row))} commands and ${number(figures.bytes.of(row))} bytes a grant`;
+          return `<b>${escape(row.lock.label)}</b><br>clients: ${client(row) === undefined ? 'not known' : time(client(row))}<br>server: ${server(row) !== undefined ? time(server(row)) : lacksServer(row, data) ? 'not known' : 'none'}<br>${number(figures.commands.of(row))} commands and ${number(figures.bytes.of(row))} bytes a grant`;
         },
       }),
       legend: { top: 0, left: 0, selectedMode: false, itemWidth: 14, itemHeight: 10, textStyle: { color: theme.ink, fontSize: 12 } },
