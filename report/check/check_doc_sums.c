@@ -159,11 +159,13 @@ static void add_fencing(const struct check_view *view, struct doc *doc) {
     if (!(sums.stale_attempted > 0)) return;
     doc_say(doc, TONE_PLAIN, "%s", "");
     doc_span(doc, DOC_STRONG, "Fencing");
-    doc_span(doc, DOC_PLAIN,
-             ": of %s stale writes the store without fencing accepted %s; with it, where the lock "
-             "has a token, it rejected %s.",
-             number_count_text(sums.stale_attempted, a), number_count_text(sums.stale_accepted, b),
-             number_count_text(sums.stale_rejected, c));
+    doc_span(doc, DOC_PLAIN, ": of %s stale writes the store without fencing accepted %s; ",
+             number_count_text(sums.stale_attempted, a), number_count_text(sums.stale_accepted, b));
+    if (isnan(sums.stale_rejected))
+        doc_span(doc, DOC_PLAIN, "none of these locks has a token.");
+    else
+        doc_span(doc, DOC_PLAIN, "with it, where the lock has a token, it rejected %s.",
+                 number_count_text(sums.stale_rejected, c));
     bool one = sums.broke_without_token == 1;
     if (sums.broke_without_token > 0)
         doc_span(doc, DOC_PLAIN, " %d lock%s broke and %s no token: nothing saves the data there.",

@@ -43,9 +43,9 @@ static json_t *copy_of(const struct check *check, const char *member) {
 
 static int fill_check_report(const struct check_view *view, const struct doc *verdict,
                              json_t *root) {
-    static const char *const members[] = {"tool",           "command", "started_at", "ended_at",
-                                          "tour",           "partial", "seeds",      "environment",
-                                          "partial_reason", "faults",  "skipped",    "locks"};
+    static const char *const members[] = {
+        "tool",        "command",        "started_at", "ended_at", "tour",    "partial", "seeds",
+        "environment", "partial_reason", "planned",    "faults",   "skipped", "locks"};
     json_t *cells = json_array();
     int rc = escape_json_put(root, "schema", json_string("lockbench.check-report/1"));
     rc |= escape_json_put(root, "verdict", doc_sentences(verdict));

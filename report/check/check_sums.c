@@ -8,6 +8,11 @@ static double known(double figure) {
     return isnan(figure) ? 0 : figure;
 }
 
+/* Adds to a sum that is NAN until something is known. */
+static void add(double *sum, double more) {
+    if (!isnan(more)) *sum = isnan(*sum) ? more : *sum + more;
+}
+
 static double greater(double a, double b) {
     return isnan(a) || b > a ? b : a;
 }
@@ -28,11 +33,11 @@ static void add_cell_to_sums(struct check_sums *sums, const struct check_cell *c
     sums->judged++;
     sums->safe += cell->verdict == CHECK_SAFE;
     sums->broke += check_broke(cell);
-    sums->grants += known(cell->grants);
-    sums->overlaps += known(cell->overlaps);
-    sums->stale_attempted += known(cell->stale_attempted);
-    sums->stale_accepted += known(cell->stale_accepted_unfenced);
-    sums->stale_rejected += known(cell->stale_rejected_fenced);
+    add(&sums->grants, cell->grants);
+    add(&sums->overlaps, cell->overlaps);
+    add(&sums->stale_attempted, cell->stale_attempted);
+    add(&sums->stale_accepted, cell->stale_accepted_unfenced);
+    add(&sums->stale_rejected, cell->stale_rejected_fenced);
     sums->unavailable_max = greater(sums->unavailable_max, cell->unavailable_ns);
     if (cell->verdict == CHECK_SAFE)
         sums->safe_hits_min = less(sums->safe_hits_min, cell->faults_hit);
@@ -40,8 +45,14 @@ static void add_cell_to_sums(struct check_sums *sums, const struct check_cell *c
         add_tested(sums, cell);
 }
 
-static const struct check_sums nothing = {
-    .unavailable_max = NAN, .safe_tested_min = NAN, .safe_hits_min = NAN};
+static const struct check_sums nothing = {.grants = NAN,
+                                          .overlaps = NAN,
+                                          .stale_attempted = NAN,
+                                          .stale_accepted = NAN,
+                                          .stale_rejected = NAN,
+                                          .unavailable_max = NAN,
+                                          .safe_tested_min = NAN,
+                                          .safe_hits_min = NAN};
 
 static bool is_real(const struct check_view *view, int lock) {
     return !view->check->locks[lock].control;

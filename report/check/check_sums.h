@@ -9,9 +9,10 @@
 struct check_sums {
     int judged, safe, broke; /* cells: those with a verdict; broke: expired, stuck or violated */
     int broke_without_token; /* numbers of locks, not of cells */
+    /* NAN: no cell has the figure; stale_rejected: no lock has a token */
     double grants, overlaps;
     double stale_attempted, stale_accepted, stale_rejected;
-    double unavailable_max; /* NAN: not measured */
+    double unavailable_max;
     /* grants that tested the lock, in the safe cells of columns without a fault that have a bound; NAN: there is no
      * such cell. unbounded: the number of those that have none */
     double safe_tested_min;

@@ -138,12 +138,14 @@ char *check_recovery_sentence(const struct check_cell *cell) {
 
 char *check_store_sentence(const struct check_cell *cell) {
     char attempted[NUMBER_TEXT_MAX], accepted[NUMBER_TEXT_MAX], rejected[NUMBER_TEXT_MAX], *text;
+    bool fenced = !isnan(cell->stale_rejected_fenced);
     if (!(cell->stale_attempted > 0)) return strdup("");
-    int rc = asprintf(&text, "%s stale write%s: accepted without fencing %s, rejected with it %s",
+    int rc = asprintf(&text, "%s stale write%s: accepted without fencing %s, %s%s",
                       number_count_text(cell->stale_attempted, attempted),
                       cell->stale_attempted == 1 ? "" : "s",
                       number_count_text(cell->stale_accepted_unfenced, accepted),
-                      number_count_text(cell->stale_rejected_fenced, rejected));
+                      fenced ? "rejected with it " : "and the lock has no token",
+                      fenced ? number_count_text(cell->stale_rejected_fenced, rejected) : "");
     return rc < 0 ? NULL : text;
 }
 

@@ -103,6 +103,26 @@ TEST(test_the_summary_counts_what_tested) {
     check_free(check);
 }
 
+/* Without a token no write was refused, and without a store none was tried: neither is known to be 0. */
+TEST(test_sums_of_what_is_not_known_are_no_zeros) {
+    struct check *check = check_of(
+        "{\"schema\":\"lockbench.check/1\",\"planned\":5,\"faults\":[{\"name\":\"pause\"},{\"name\":\"cut\"}],"
+        "\"locks\":[{\"name\":\"a\"}],\"cells\":[{\"lock\":\"a\",\"fault\":\"pause\",\"verdict\":\"expired\","
+        "\"compared\":\"worse\",\"grants\":100,\"overlaps\":2,\"stale_attempted\":4,"
+        "\"stale_accepted_unfenced\":4},{\"lock\":\"a\",\"fault\":\"cut\",\"verdict\":\"expired\","
+        "\"grants\":90,\"overlaps\":1}]}");
+    char *text = render_check(check, REPORT_MD, false);
+    has(text, "| 2 | 100 | 4 | " NUMBER_NONE " |");
+    has(text, "| 1 | 90 | " NUMBER_NONE " | " NUMBER_NONE " |");
+    has(text, "accepted 4; none of these locks has a token.");
+    has(text, "4 stale writes: accepted without fencing 4, and the lock has no token");
+    free(text);
+    text = render_check(check, REPORT_JSON, false);
+    has(text, "\"planned\": 5");
+    free(text);
+    check_free(check);
+}
+
 /* The form that programs rely on, with the figures of check.json itself, read here without the
  * reader. */
 TEST(test_json_has_every_cell) {
