@@ -100,13 +100,31 @@ static int differ(struct compare *compare, const char *side, const char *path, c
     return failed;
 }
 
-static const char *version_of(const struct run *run, const char *backend) {
-    for (int i = 0; i < run->server_count; i++) {
-        if (run->servers[i].backend && strcmp(run->servers[i].backend, backend) == 0) {
-            return json_string_value(json_object_get(run->servers[i].facts, "version"));
-        }
+static const struct run_server *server_of(const struct run *run, const char *backend) {
+    for (int i = 0; i < run->server_count && backend; i++) {
+        if (run->servers[i].backend && strcmp(run->servers[i].backend, backend) == 0)
+            return &run->servers[i];
     }
     return NULL;
+}
+
+static int differ_texts(struct compare *compare, const char *side, const char *what,
+                        const char *was, const char *is) {
+    return was && is && strcmp(was, is) != 0 ? add_difference(compare, side, what, was, is) : 0;
+}
+
+/* The version of a server, and where it is, if the user started it: those of lockbench have a port of their own in each
+ * run. */
+static int differ_server(struct compare *compare, const char *side, const struct run_server *base,
+                         const struct run_server *new) {
+    char url[100];
+    if (!base) return 0;
+    int failed = differ_texts(compare, side, new->backend, report_server_version(base),
+                              report_server_version(new));
+    snprintf(url, sizeof url, "URL of %.80s", new->backend);
+    if (report_is_yours(base) && report_is_yours(new))
+        failed |= differ_texts(compare, side, url, base->url, new->url);
+    return failed;
 }
 
 static const json_t *host_environment(const struct run *run, size_t host) {
@@ -123,15 +141,9 @@ static int differ_runs(struct compare *compare, const char *side, const struct r
             differ_at(compare, side, "hosts", host_environment(base, i), host_environment(new, i));
     for (int i = 0; i < new->server_count; i++) {
         const char *backend = new->servers[i].backend;
-        const char *was = backend ? version_of(base, backend) : NULL;
-        const char *is = backend ? version_of(new, backend) : NULL;
-        if (was && is && strcmp(was, is) != 0)
-            failed |= add_difference(compare, side, backend, was, is);
+        failed |= differ_server(compare, side, server_of(base, backend), server_of(new, backend));
     }
-    const char *was = base->tool_version, *is = new->tool_version;
-    if (was && is && strcmp(was, is) != 0)
-        failed |= add_difference(compare, side, "lockbench", was, is);
-    return failed;
+    return failed | differ_texts(compare, side, "lockbench", base->tool_version, new->tool_version);
 }
 
 int compare_find_differences(struct compare *compare) {

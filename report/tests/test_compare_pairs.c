@@ -64,6 +64,24 @@ TEST(other_machines_of_load_hosts_are_a_difference) {
 }
 
 /* Two locks may have other servers and durabilities, but not other executors. */
+#define SERVER(by, url)                                                                            \
+    "\"servers\":[{\"backend\":\"redis\",\"started_by\":\"" by "\",\"url\":\"redis://" url "\"}],"
+
+/* Two servers of the user may be on different machines. Those of lockbench are elsewhere in each run. */
+TEST(another_server_of_the_users_is_a_difference) {
+    struct made base = {.lock = "a", .repeats = 2, .noise = 0.01}, new = base;
+    for (int yours = 0; yours < 2; yours++) {
+        base.root = yours ? SERVER("url", "one:6379") : SERVER("lockbench", "127.0.0.1:4001");
+        new.root = yours ? SERVER("url", "two:6379") : SERVER("lockbench", "127.0.0.1:4002");
+        struct compare *compare = compare_of(&base, &new, 1);
+        assert_int_equal(compare->difference_count, yours);
+        if (yours)
+            assert_string_equal(compare->differences[0],
+                                "URL of redis: redis://one:6379, now redis://two:6379");
+        compare_free(compare);
+    }
+}
+
 TEST(two_locks_are_compared_on_one_executor) {
     const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
     struct made other = base, threads;
