@@ -1,6 +1,6 @@
 /* doc_terminal_table: a table in the width of a terminal. If the table is too wide, first the gaps
  * shrink. In a terminal of SCREEN_WIDTH columns and in files, then figures lose digits, then the least
- * important columns are left out, then names are cut. In a narrower terminal the columns that are too
+ * important columns are left out, then names lose their middle. In a narrower terminal the columns that are too
  * many stand in a second block of the same rows, below the first one. */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -210,7 +210,7 @@ static int write_cells(const struct screen *screen, const struct layout *layout,
             bool right = doc_is_number(column);
             bool short_end = c == last && !right && screen_width(text) <= layout->width[c];
             int width = short_end ? 0 : right ? layout->width[c] : -layout->width[c];
-            screen_put(screen, text, width, tone);
+            (c == 0 ? screen_put_name : screen_put)(screen, text, width, tone);
             used += layout->width[c];
             if (c == last && best) fputc(BEST_MARK, screen->out);
             if (c == last) fputc('\n', screen->out);

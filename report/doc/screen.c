@@ -76,6 +76,25 @@ void screen_put(const struct screen *screen, const char *text, int width, enum t
     if (width < 0) pad(screen->out, room - length);
 }
 
+void screen_put_name(const struct screen *screen, const char *name, int width, enum tone tone) {
+    int room = abs(width), length = screen_width(name), tail = room / 2;
+    if (width == 0 || length <= room) {
+        screen_put(screen, name, width, tone);
+        return;
+    }
+    const char *end = name;
+    for (int skip = length - tail; skip > 0; skip--) {
+        do end++;
+        while (!starts_point(*end));
+    }
+    const char *code = screen->color ? tone_code(tone) : "";
+    fputs(code, screen->out);
+    put_points(screen->out, name, room - tail - 1);
+    fputs("\xe2\x80\xa6", screen->out);
+    put_points(screen->out, end, tail);
+    if (*code) fputs("\033[0m", screen->out);
+}
+
 /* The number of code points in the text's next line, at most `room`: up to the last space that
  * fits; a longer word is cut. */
 static int line_points(const char *text, int room) {

@@ -29,6 +29,10 @@ int screen_width(const char *text);
  * printf), cut with an ellipsis when it is longer. width 0: the text as it is. */
 void screen_put(const struct screen *screen, const char *text, int width, enum tone tone);
 
+/* The same for the name of a row: a name that is too long loses its middle, since a topology or a mark at its end
+ * tells it from others. */
+void screen_put_name(const struct screen *screen, const char *name, int width, enum tone tone);
+
 /* Writes a paragraph, wrapped; the first line starts after `used` columns that are already there,
  * the others are indented by indent. Ends with a newline. */
 void screen_wrap(const struct screen *screen, const char *text, int used, int indent,

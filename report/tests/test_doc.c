@@ -56,6 +56,31 @@ static void add_table(struct doc *doc, const char *name) {
     doc_end(doc);
 }
 
+/* Two rows of one lock differ in what stands at the end of their names: a topology, or the mark of a row that is
+ * not whole. */
+TEST(a_long_name_keeps_its_end) {
+    struct doc doc = {0};
+    doc_table(&doc, NULL, NULL);
+    doc_columns(&doc, columns);
+    for (int i = 0; i < 2; i++) {
+        doc_row(&doc, DOC_ROW);
+        doc_cell(&doc, "a-l\xc3\xb6ng-name-of-a-lock-indeed @redis-%s",
+                 i == 0 ? "sentinel" : "replica");
+        if (i == 1) doc_chip(&doc, DOC_MARK, TONE_WARN, "!", "partial", NULL);
+        for (int c = 0; c < 4; c++) doc_figure(&doc, 1);
+        doc_cell(&doc, "%s", "");
+    }
+    doc_end(&doc);
+    has(&doc, DOC_TERMINAL,
+        "a-l\xc3\xb6ng-name-of-a\xe2\x80\xa6"
+        "d @redis-sentinel ");
+    has(&doc, DOC_TERMINAL,
+        "\xe2\x80\xa6"
+        "d @redis-replica! ");
+    has(&doc, DOC_MARKDOWN, "a-l\xc3\xb6ng-name-of-a-lock-indeed \\@redis-replica (partial)");
+    doc_free(&doc);
+}
+
 /* Where a table fills the screen, a mark stands in the gap: a figure as wide as its column is parted from it. */
 TEST(a_mark_touches_no_figure) {
     struct doc doc = {0};
