@@ -6,6 +6,7 @@
 #include "bench/base/output.h"
 #include "report/doc/number.h"
 #include "report/page/doc_page.h"
+#include "report/run/field_value.h"
 #include "report/run/words.h"
 
 static const char *const limits[] = {"no answer", "the promise", "generator", "range"};
@@ -214,10 +215,34 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
     add_notes(capacity, doc);
 }
 
+/* A line for each lock, each scalar under its path in capacity.json. */
+static void capacity_csv(const struct capacity *capacity, struct doc *doc) {
+    const struct result_field *fields = capacity_lock_fields(), *field;
+    doc_table(doc, NULL, NULL);
+    doc_column(doc, &(struct doc_column){.title = "search"});
+    doc_column(doc, &(struct doc_column){.title = "started_at"});
+    doc_column(doc, &(struct doc_column){.title = "partial"});
+    for (field = fields; field->path; field++)
+        if (result_field_in_reports(field))
+            doc_column(doc, &(struct doc_column){.title = field->path});
+    for (int i = 0; i < capacity->lock_count; i++) {
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", capacity->path);
+        doc_cell(doc, "%s", doc_or(capacity->started_at, ""));
+        doc_cell(doc, "%s", capacity->partial ? "true" : "false");
+        for (field = fields; field->path; field++)
+            if (result_field_in_reports(field)) field_cell(doc, fields, field, &capacity->locks[i]);
+    }
+    doc_end(doc);
+}
+
 static int write_text(const struct capacity *capacity, enum doc_format format, bool color,
                       FILE *out, struct lb_err *err) {
     struct doc doc = {0};
-    capacity_doc(capacity, &doc);
+    if (format == DOC_CSV)
+        capacity_csv(capacity, &doc);
+    else
+        capacity_doc(capacity, &doc);
     return doc_write_and_free(&doc, format, color, out, err);
 }
 

@@ -301,6 +301,25 @@ TEST(an_open_interval_is_told_in_words) {
     capacity_free(file);
 }
 
+/* A spreadsheet takes plain numbers, each in the unit of its name, and nothing for what is not known. */
+TEST(a_capacity_as_csv_has_the_figures_of_the_file) {
+    const struct made made[] = {{.low = 1200, .high = 1440}, {.lock = "b", .low = -1}};
+    struct capacity *file = file_of(made, 2, "2026-01-01T00:00:00Z");
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(capacity_write(file, REPORT_CSV, false, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    has(text, "search,started_at,partial,lock,backend,");
+    has(text, ",answer.value,answer.low,answer.high,answer.level,limited_by,");
+    has(text, ",1320,1200,1440,0.95,slo,");
+    has(text, ",,,,,,its server was lost,");
+    assert_int_equal(count_of(text, "\r\n"), 3);
+    free(text);
+    capacity_free(file);
+}
+
 static char *capacity_text(const struct capacity *file) {
     struct doc doc = {0};
     capacity_doc(file, &doc);

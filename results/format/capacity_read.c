@@ -179,6 +179,10 @@ const struct result_document capacity_document = {
     .fields = root_fields,
 };
 
+const struct result_field *capacity_lock_fields(void) {
+    return lock_fields;
+}
+
 void capacity_lock_clear(struct capacity_lock *lock) {
     *lock = (struct capacity_lock){0};
     result_field_clear_all(lock_fields, lock);

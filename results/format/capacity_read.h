@@ -104,6 +104,8 @@ struct capacity *capacity_from_json(json_t *root, const char *path, struct lb_er
 /* NULL is allowed. Everything that was borrowed from the capacity becomes invalid. */
 void capacity_free(struct capacity *capacity);
 
+/* The table of a struct capacity_lock, without its probes. */
+const struct result_field *capacity_lock_fields(void);
 /* Sets all figures to absent. */
 void capacity_lock_clear(struct capacity_lock *lock);
 /* Make JSON: capacity_lock_json an element of .locks with its probes, capacity_json the whole file.
