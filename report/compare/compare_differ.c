@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "report/compare/compare_parts.h"
+#include "report/run/differ.h"
 
 /* the most lines: runs that have nothing in common need no longer list */
 #define DIFFERENCES_MAX 100
-#define VALUE_SHOWN 60
+#define ENOUGH 1 /* ends a search */
 
 /* Adds a line once, and "..." after the last line that there is room for. */
 static int add_difference_line(struct compare *compare, char *line) {
@@ -34,7 +35,6 @@ static int add_difference_line(struct compare *compare, char *line) {
     return 0;
 }
 
-/* side: NULL = a difference between the sides, else one within this side. */
 static int add_difference(struct compare *compare, const char *side, const char *what,
                           const char *base, const char *new) {
     char *line = NULL;
@@ -44,60 +44,23 @@ static int add_difference(struct compare *compare, const char *side, const char 
     return add_difference_line(compare, len >= 0 ? line : NULL);
 }
 
-/* A value as short text; malloced. */
-static char *plan_value_text(const json_t *value) {
-    if (!value || json_is_null(value)) return strdup("not given");
-    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(10)),
-         *shorter = NULL;
-    if (!text || strlen(text) <= VALUE_SHOWN) return text;
-    int cut = VALUE_SHOWN;
-    /* not within a UTF-8 character */
-    while (cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80) cut--;
-    if (asprintf(&shorter, "%.*s...", cut, text) < 0) shorter = NULL;
-    free(text);
-    return shorter;
+/* The lines of one comparison of two runs. */
+struct lines {
+    struct compare *compare;
+    const char *side; /* NULL = a difference between the sides, else one within this side */
+};
+
+static int add_found(void *to, const char *path, const char *was, const char *is) {
+    const struct lines *lines = to;
+    if (lines->compare->difference_count >= DIFFERENCES_MAX) return ENOUGH;
+    return add_difference(lines->compare, lines->side, path, was, is);
 }
 
-static int differ(struct compare *compare, const char *side, const char *path, const json_t *base,
-                  const json_t *new);
-
-/* Compares one key of two objects; either object may lack it. */
-static int differ_at(struct compare *compare, const char *side, const char *path,
-                     const json_t *base, const json_t *new) {
-    bool none = (!base || json_is_null(base)) && (!new || json_is_null(new));
-    if (none || json_equal(base, new)) return 0;
-    if (json_is_object(base) && json_is_object(new)) return differ(compare, side, path, base, new);
-    char *was = plan_value_text(base), *is = plan_value_text(new);
-    int failed = was && is ? add_difference(compare, side, path, was, is) : -1;
-    free(was);
-    free(is);
-    return failed;
-}
-
-/* The activity of the machine differs from run to run, and so does the advice about it. */
-static bool is_passing(const char *key) {
-    return strstr(key, "_before") || strcmp(key, "advice") == 0;
-}
-
-static int differ(struct compare *compare, const char *side, const char *path, const json_t *base,
-                  const json_t *new) {
-    const char *key;
-    json_t *value;
-    char inner[200];
-    int failed = 0;
-    json_object_foreach((json_t *)(uintptr_t) new, key, value) {
-        if (compare->difference_count >= DIFFERENCES_MAX) return failed;
-        if (is_passing(key)) continue;
-        snprintf(inner, sizeof inner, "%s.%s", path, key);
-        failed |= differ_at(compare, side, inner, json_object_get(base, key), value);
-    }
-    json_object_foreach((json_t *)(uintptr_t)base, key, value) {
-        if (compare->difference_count >= DIFFERENCES_MAX) return failed;
-        if (json_object_get(new, key) || is_passing(key)) continue;
-        snprintf(inner, sizeof inner, "%s.%s", path, key);
-        failed |= differ_at(compare, side, inner, value, NULL);
-    }
-    return failed;
+/* 0, or -1 when out of memory. */
+static int differ_json(struct compare *compare, const char *side, const char *path,
+                       const json_t *base, const json_t *new) {
+    struct lines lines = {compare, side};
+    return differ_objects(path, base, new, add_found, &lines) < 0 ? -1 : 0;
 }
 
 static const struct run_server *server_of(const struct run *run, const char *backend) {
@@ -134,11 +97,11 @@ static const json_t *host_environment(const struct run *run, size_t host) {
 /* Compares two runs, of both sides or of one. Of load hosts whose machines differ in the same way there is one line. */
 static int differ_runs(struct compare *compare, const char *side, const struct run *base,
                        const struct run *new) {
-    int failed = differ(compare, side, "plan", base->plan, new->plan);
-    failed |= differ(compare, side, "environment", base->environment, new->environment);
+    int failed = differ_json(compare, side, "plan", base->plan, new->plan);
+    failed |= differ_json(compare, side, "environment", base->environment, new->environment);
     for (size_t i = 0; i < json_array_size(base->hosts) && i < json_array_size(new->hosts); i++)
-        failed |=
-            differ_at(compare, side, "hosts", host_environment(base, i), host_environment(new, i));
+        failed |= differ_json(compare, side, "hosts", host_environment(base, i),
+                              host_environment(new, i));
     for (int i = 0; i < new->server_count; i++) {
         const char *backend = new->servers[i].backend;
         failed |= differ_server(compare, side, server_of(base, backend), server_of(new, backend));

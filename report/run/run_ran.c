@@ -1,9 +1,11 @@
 /* run_ran: what ran on which servers and machines. See run_doc.h. */
 #include <string.h>
 
+#include "report/run/differ.h"
 #include "report/run/run_doc.h"
 
 #define SERVERS_SAID 6
+#define UNLIKE_SAID 6 /* differences of two plans */
 
 /* True if an earlier server of the run has the same name and version, so that its sentence would be
  * said twice: a server that was started again, on another port or behind a wire. */
@@ -91,6 +93,69 @@ static void say_unlike_hosts(struct doc *doc, const struct report *report) {
     }
 }
 
+/* True if a table has rows of both runs. */
+static bool share_a_table(const struct report *report, int a, int b) {
+    for (int g = 0; g < report->group_count; g++) {
+        const struct report_group *group = &report->groups[g];
+        bool has_a = false, has_b = false;
+        for (int r = 0; r < group->row_count; r++) {
+            int run = report->locks[group->rows[r].lock].run;
+            has_a |= run == a;
+            has_b |= run == b;
+        }
+        if (has_a && has_b) return true;
+    }
+    return false;
+}
+
+/* True for a difference that makes no figures of one table incomparable: names, seeds, the number of repeats, and which
+ * locks and loads were chosen, since each of these has rows or tables of its own. */
+static bool is_choice(const char *path, const char *was, const char *is) {
+    static const char *const choices[] = {"plan.workload",     "plan.locks",      "plan.load.seed",
+                                          "plan.load.clients", "plan.run.repeat", "plan.slo"};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (strncmp(path, choices[i], strlen(choices[i])) == 0) return true;
+    /* the options of a lock that one of them did not have */
+    bool one_only = strcmp(was, DIFFER_NONE) == 0 || strcmp(is, DIFFER_NONE) == 0;
+    return one_only && strncmp(path, "plan.options", strlen("plan.options")) == 0;
+}
+
+/* The sentence about two runs, and the differences in it so far. */
+struct unlike {
+    struct doc *doc;
+    const char *first, *other; /* letters of the runs */
+    int count;
+};
+
+static int add_unlike(void *to, const char *path, const char *was, const char *is) {
+    struct unlike *unlike = to;
+    if (is_choice(path, was, is)) return 0;
+    if (unlike->count++ == 0)
+        doc_say(unlike->doc, TONE_WARN,
+                "Tables have rows of runs %s and %s, whose plans differ: ", unlike->first,
+                unlike->other);
+    if (unlike->count <= UNLIKE_SAID)
+        doc_span(unlike->doc, DOC_PLAIN, "%s%s %s and %s", unlike->count > 1 ? ", " : "",
+                 path + strlen("plan."), was, is);
+    return 0;
+}
+
+/* A table has the rows of one load, but its text leaves out much of a plan: leases, timeouts, lengths of runs, options. */
+static void say_unlike_plans(struct doc *doc, const struct report *report) {
+    char letter[2][8];
+    for (int r = 1; r < report->run_count; r++) {
+        struct unlike unlike = {.doc = doc,
+                                .first = report_run_letter(0, letter[0]),
+                                .other = report_run_letter(r, letter[1])};
+        const json_t *base = report->runs[0]->plan, *new = report->runs[r]->plan;
+        if (!base || !new || !share_a_table(report, 0, r)) continue;
+        if (differ_objects("plan", base, new, add_unlike, &unlike) != 0) doc->failed = true;
+        if (unlike.count > UNLIKE_SAID)
+            doc_span(doc, DOC_PLAIN, " and %d more", unlike.count - UNLIKE_SAID);
+        if (unlike.count > 0) doc_span(doc, DOC_PLAIN, ".");
+    }
+}
+
 /* The number of runs from `from` to the one before `to` that have the plan of run r. */
 static int count_same_plan(const struct report *report, int r, int from, int to) {
     int count = 0;
@@ -117,5 +182,6 @@ static void say_same_plan(struct doc *doc, const struct report *report) {
 void run_ran(const struct report *report, struct doc *doc) {
     say_ran(doc, report);
     say_unlike_hosts(doc, report);
+    say_unlike_plans(doc, report);
     say_same_plan(doc, report);
 }
