@@ -365,7 +365,9 @@ static void mark_candidates(struct report *report) {
         for (int r = 0; r < report->groups[g].row_count; r++) {
             struct report_row *row = &report->groups[g].rows[r];
             const struct report_lock *lock = &report->locks[row->lock];
-            row->candidate = report_is_real(lock->stage) && !holds_nothing(row->typical) &&
+            /* As in compare and in a history, what did not come to its end shows no speed. */
+            bool whole = row->incomplete < row->repeats;
+            row->candidate = whole && report_is_real(lock->stage) && !holds_nothing(row->typical) &&
                              (lock->state == LOCK_CLEAN || (lock->state == LOCK_ALONE && !tested));
         }
     }

@@ -80,7 +80,7 @@ struct report_row {
     bool idle_fault; /* in one of them a fault never acted */
     /* the share of the clients' waiting that no percentile of acquire has, in the worst of them; NAN: not known */
     double unrecorded;
-    /* may be called best: a real lock that excluded in all its stages */
+    /* may be called best: a real lock that excluded in all its stages, with a stage here that came to its end */
     bool candidate;
     /* the state under this load; tables show locks[lock].state, the worst of all loads */
     enum lock_state state;

@@ -387,7 +387,7 @@ void run_comparison(const struct report *report, const struct answers *answers, 
     doc_span(
         doc, DOC_PLAIN,
         ": the best of its durability, and who is level with it. Grey: no lock to choose (baseline, control, or one that "
-        "failed).");
+        "failed or was cut off).");
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
         bool shown =
