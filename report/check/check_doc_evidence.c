@@ -173,7 +173,7 @@ static json_t *rows_of(const json_t *list, const char *const *members, size_t me
  * Malloced; NULL when out of memory. */
 static char *drawn_json(const struct check_cell *cell) {
     static const char *const holds[] = {"client",      "key",     "acquired_s", "released_s",
-                                        "lease_end_s", "outcome", "shared",     "asked_s"};
+                                        "lease_end_s", "outcome", "shared"};
     static const char *const faults[] = {"kind", "target", "client", "from_s", "to_s", "acted"};
     static const char *const contradicting[] = {"client", "key", "begin_s", "end_s"};
     json_t *root = json_object();

@@ -8,8 +8,8 @@ export function readCell(article) {
   const element = article.querySelector('script[type="application/json"]');
   if (!element) return null;
   const data = JSON.parse(element.textContent);
-  const holds = data.holds.map(([client, key, from, to, leaseEnd, outcome, shared, asked]) => ({
-    client: number(client), key: number(key), from: number(from), to: number(to), leaseEnd: number(leaseEnd), outcome: String(outcome ?? 'unknown'), shared: shared === true, asked: number(asked),
+  const holds = data.holds.map(([client, key, from, to, leaseEnd, outcome, shared]) => ({
+    client: number(client), key: number(key), from: number(from), to: number(to), leaseEnd: number(leaseEnd), outcome: String(outcome ?? 'unknown'), shared: shared === true,
   })).filter((hold) => hold.client !== null && hold.from !== null);
   const last = holds.reduce((end, hold) => Math.max(end, hold.to ?? hold.from), 0);
   for (const hold of holds) {

@@ -25,7 +25,7 @@ function firstFault(data) {
 }
 
 function spanOf(data, holds, index) {
-  const ends = holds.flatMap((hold) => [hold.from, hold.to, hold.asked ?? hold.from]);
+  const ends = holds.flatMap((hold) => [hold.from, hold.to]);
   const all = [Math.min(...ends), Math.max(...ends)];
   const fault = data.faults[index];
   if (!fault) return all;
@@ -55,7 +55,6 @@ function drawHold(svg, hold, x, y, low, high) {
   const cut = (value) => x(Math.min(high, Math.max(low, value)));
   const end = hold.leaseEnd !== null && hold.leaseEnd < hold.to ? hold.leaseEnd : hold.to;
   const what = `client ${hold.client}${hold.shared ? ', shared' : ''}: ${seconds(hold.from)} to ${hold.open ? 'the end' : seconds(hold.to)}, ${hold.outcome}${hold.leaseEnd === null ? '' : `; lease to ${seconds(hold.leaseEnd)}`}`;
-  if (hold.asked !== null && hold.asked < hold.from) svg.append(element('line', { class: 'wait', x1: cut(hold.asked), x2: cut(hold.from), y1: y + BAR / 2, y2: y + BAR / 2 }));
   svg.append(titled('rect', { class: `hold ${hold.outcome === 'ok' ? 'ok' : 'gone'}${hold.shared ? ' shared' : ''}`, x: cut(hold.from), y, width: Math.max(1.5, cut(Math.max(end, hold.from)) - cut(hold.from)), height: BAR, rx: 2 }, what));
   if (end < hold.to && hold.to >= low) svg.append(titled('rect', { class: 'hold beyond', x: cut(Math.max(end, hold.from)), y, width: Math.max(1.5, cut(hold.to) - cut(Math.max(end, hold.from))), height: BAR }, `${what}; held beyond its lease`));
   // If a client released in time, the end of its lease does not matter.
@@ -83,7 +82,7 @@ function render(shown, width, data, key, index) {
     svg.append(element('line', { class: 'grid', x1: left, x2: width, y1: y + LANE, y2: y + LANE }));
     svg.append(element('text', { x: 0, y: y + 17 }, `client ${client}`));
     for (const hold of holds) {
-      if (hold.client === client && hold.to >= low && (hold.asked ?? hold.from) <= high) drawHold(svg, hold, x, y + (LANE - BAR) / 2, low, high);
+      if (hold.client === client && hold.to >= low && hold.from <= high) drawHold(svg, hold, x, y + (LANE - BAR) / 2, low, high);
     }
   }
   axis(svg, { x, low, high, width, left, foot, label: (value) => `${number(value)} s` });
