@@ -12,6 +12,7 @@
 
 #include "report/doc/escape.h"
 #include "report/page/html_views.h"
+#include "report/run/field_value.h"
 #include "report/run/spread.h"
 #include "results/format/capacity_read.h"
 #include "results/stats/queue.h"
@@ -64,8 +65,8 @@ static bool same_line(const struct probe *x, const struct probe *y) {
 }
 
 /* {"leg", "offered", "achieved", "missed", "mean", "p50", ...}: times from due to granted: mean and
- * count of the granted requests, percentiles of all due requests; null if there were too few, or
- * for never. */
+ * count of the granted requests, percentiles of all due requests: null if there were too few, or
+ * "never". */
 static json_t *point_of(const struct probe *probe) {
     const struct run_stage *stage = probe->stage;
     const struct run_latency *due = &stage->latency[METRIC_ACQUIRE_DUE];
@@ -78,10 +79,10 @@ static json_t *point_of(const struct probe *probe) {
     rc |= escape_json_put(point, "limited", json_boolean(report_limited(stage)));
     rc |= escape_json_put(point, "count", escape_json_figure(due->count));
     rc |= escape_json_put(point, "mean", escape_json_figure(due->mean));
-    rc |= escape_json_put(point, "p50", escape_json_figure(stage->response_p50));
-    rc |= escape_json_put(point, "p90", escape_json_figure(stage->response_p90));
-    rc |= escape_json_put(point, "p99", escape_json_figure(stage->response_p99));
-    rc |= escape_json_put(point, "p999", escape_json_figure(stage->response_p999));
+    rc |= escape_json_put(point, "p50", field_figure_json(stage->response_p50));
+    rc |= escape_json_put(point, "p90", field_figure_json(stage->response_p90));
+    rc |= escape_json_put(point, "p99", field_figure_json(stage->response_p99));
+    rc |= escape_json_put(point, "p999", field_figure_json(stage->response_p999));
     if (rc == 0) return point;
     json_decref(point);
     return NULL;

@@ -394,6 +394,22 @@ TEST(test_both_ways_of_a_sweep_stand_apart) {
     report_free(report);
 }
 
+/* Beyond the rate that a lock carries its percentiles have no end, and that is known; too few times are not. */
+TEST(test_a_rate_beyond_the_lock_has_never) {
+    struct lb_err err = {0};
+    struct report *report = report_of(
+        "{\"lock\":\"a\",\"clients\":2,\"arrival\":\"poisson:9/s\",\"offered_per_s\":9,\"grants\":4,"
+        "\"response_ns\":{\"p50\":5,\"p90\":\"never\",\"p99\":null}}",
+        "");
+    json_t *root = json_object();
+    assert_int_equal(html_rates(report, root, &err), 0);
+    char *text = json_dumps(root, JSON_COMPACT);
+    has(text, "\"p50\":5,\"p90\":\"never\",\"p99\":null");
+    free(text);
+    json_decref(root);
+    report_free(report);
+}
+
 /* The curve of a hot key with one holder at a time stands beside the rates of a mutex, and not where several may hold. */
 TEST(test_the_rates_of_a_mutex_have_a_model) {
 #define RATED(more)                                                                                \
