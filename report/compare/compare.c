@@ -302,7 +302,6 @@ static int add_pair(struct compare *compare, struct ref *first, const struct com
                                 .new_stages = new->count,
                                 .base_limited = compare_count_limited(base),
                                 .new_limited = compare_count_limited(new),
-                                .baseline = base->stages[0]->baseline,
                                 .state = worst_state(new)};
     first->load = NULL;
     compare->limited_count += row->base_limited + row->new_limited;

@@ -92,7 +92,6 @@ struct compare_row {
     int base_stages, new_stages;
     /* the worst state of the new stages; LOCK_BASELINE for a lock that is broken on purpose */
     enum lock_state state;
-    bool baseline; /* no lock: its figures are the tool's own cost */
     struct compare_figure figure[COMPARE_METRICS_MAX];
 };
 

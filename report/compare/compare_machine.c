@@ -161,12 +161,25 @@ static void junit_figure(FILE *out, const struct compare *compare, const struct 
         compare_samples_word(compare), figure->base.count, figure->new.count);
 }
 
+/* The baseline and locks that are broken on purpose have no test of their own. */
+static bool is_judged(const struct compare_row *row) {
+    return row->state != LOCK_BASELINE;
+}
+
+/* Nothing showed whether the new lock excludes: that is no success. */
+static bool is_untested(const struct compare_row *row) {
+    return row->state == LOCK_UNCHECKED || row->state == LOCK_ALONE;
+}
+
 /* Adds a test about the lock itself: two holders, or keys that no client gets any more. */
 static void junit_lock(FILE *out, const struct compare_row *row) {
-    if (row->baseline) return;
+    if (!is_judged(row)) return;
     junit_begin(out, row->new_lock, "exclusion", row->clients, row->load);
     if (compare_fails(row->state))
         fprintf(out, "<failure message=\"%s\"/>", words_state_title(row->state));
+    else if (is_untested(row))
+        fprintf(out, "<skipped message=\"%s: %s\"/>", words_state(row->state),
+                words_state_title(row->state));
     fputs("</testcase>\n", out);
 }
 
@@ -178,9 +191,9 @@ static void junit_alone(FILE *out, const struct compare_alone *alone) {
 }
 
 /* Inconclusive figures, and locks that the new runs lack, are skipped tests; each lock has a test
- * of its own, too. */
+ * of its own, too, which is skipped if nothing tested it. */
 static void write_junit(const struct compare *compare, FILE *out) {
-    int broken = 0, all = 0, locks = 0;
+    int broken = 0, all = 0, locks = 0, untested = 0;
     /* failures of locks that only the new runs have */
     bool elsewhere = compare_fails(compare->state) != 0;
     for (int v = COMPARE_SAME; v <= COMPARE_WORSE; v++) all += compare->counts[v];
@@ -188,14 +201,15 @@ static void write_junit(const struct compare *compare, FILE *out) {
         bool fails = compare_fails(compare->rows[i].state) != 0;
         broken += fails;
         elsewhere &= !fails;
-        locks += !compare->rows[i].baseline;
+        locks += is_judged(&compare->rows[i]);
+        untested += is_untested(&compare->rows[i]);
     }
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuite name=\"lockbench compare\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n",
             all + locks + compare->alone_count + elsewhere,
             compare->counts[COMPARE_WORSE] + broken + elsewhere,
-            compare->counts[COMPARE_INCONCLUSIVE] + compare->missing);
+            compare->counts[COMPARE_INCONCLUSIVE] + compare->missing + untested);
     junit_properties(out, compare);
     for (int i = 0; i < compare->row_count; i++) {
         const struct compare_row *row = &compare->rows[i];
