@@ -92,6 +92,19 @@ const struct lb_backend *registry_backend(const char *name) {
     return NULL;
 }
 
+const struct lb_backend *registry_backend_of_url(const char *url) {
+    const char *end = strstr(url, "://");
+    for (const struct lb_backend *const *each = registry_backends(); end && *each; each++) {
+        const char *const *scheme = (*each)->program_speaks ? NULL : (*each)->schemes;
+        for (; scheme && *scheme; scheme++) {
+            if (strlen(*scheme) == (size_t)(end - url) &&
+                strncmp(url, *scheme, strlen(*scheme)) == 0)
+                return *each;
+        }
+    }
+    return NULL;
+}
+
 const struct lb_backend *registry_left_out(void) {
     fill_once();
     for (size_t i = 0; backends[i]; i++) {

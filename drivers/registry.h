@@ -11,6 +11,8 @@ const struct lb_backend *const *registry_backends(void);
 /* Find a lock or backend by name; NULL if there is none. */
 const struct lb_lock *registry_lock(const char *name);
 const struct lb_backend *registry_backend(const char *name);
+/* The backend that itself speaks to the server of a URL, by the URL's scheme; NULL if there is none. */
+const struct lb_backend *registry_backend_of_url(const char *url);
 
 /* Checks the tables of a lock and of its backend. Returns the reason why the lock must not be called: a function is
  * missing, or two fields contradict each other. NULL if the tables are right, or if the backend is unavailable. The

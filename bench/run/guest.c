@@ -9,6 +9,7 @@
 #include "bench/engine/loop.h"
 #include "bench/servers/janitor.h"
 #include "drivers/key_names.h"
+#include "drivers/registry.h"
 #include "drivers/url.h"
 
 #define OPEN_NS (10 * LB_S_NS) /* for a session */
@@ -58,6 +59,14 @@ static struct place *open_place(const struct place_url *at, const struct lb_lock
     if (lb_unavailable(at->backend)) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s (install: %s)", at->backend->name,
                 lb_unavailable(at->backend), at->backend->install);
+        return NULL;
+    }
+    if (at->backend->program_speaks) {
+        const struct lb_backend *own = registry_backend_of_url(at->url);
+        err_set(err, LB_EXIT_USAGE,
+                "%s: only the client program speaks to the server: name the server by its own "
+                "backend, --url %s=URL",
+                at->backend->name, own ? own->name : "BACKEND");
         return NULL;
     }
     if (!lock.backend_options)
@@ -176,12 +185,20 @@ static void add_option(char text[COMMAND_MAX], const char *option, const char *n
     free(quoted);
 }
 
-/* Writes the command that removes what runs of this plan leave there, or that only looks for it. */
+/* Writes the command that removes what runs of this plan leave there, or that only looks for it. Where clients are
+ * programs, it names the server by its own backend. */
 static const char *write_command(const struct place_url *at, const struct plan *plan, bool looks,
                                  char text[COMMAND_MAX]) {
-    char word[300];
+    char word[300], renamed[400];
+    const char *url = at->word ? at->word : write_word(at, word, sizeof word);
+    const struct lb_backend *own =
+        at->backend->program_speaks ? registry_backend_of_url(at->url) : NULL;
+    if (own) {
+        snprintf(renamed, sizeof renamed, "%s%s", own->name, strchr(url, '='));
+        url = renamed;
+    }
     snprintf(text, COMMAND_MAX, "lockbench clean%s", looks ? " --dry-run" : "");
-    add_option(text, "--url", "", at->word ? at->word : write_word(at, word, sizeof word));
+    add_option(text, "--url", "", url);
     const struct lb_option *option = at->options ? lb_backend_options(at->backend) : NULL;
     for (; option && option->name; option++) { /* without these the server can't be reached */
         char value[300], name[100];
@@ -282,6 +299,7 @@ static int ask_shared(struct guest *guest, enum lb_clean_scope scope,
                       bool (*found)(void *arg, const char *what, const char *name),
                       struct lb_err *err) {
     struct lb_cleaning cleaning = {.scope = scope, .found = found, .arg = guest};
+    if (guest->at.backend->program_speaks) return 0; /* it shares nothing with other keys there */
     return guest_clean(&guest->at, &cleaning, err);
 }
 
