@@ -35,7 +35,7 @@ static ssize_t plain_recv(struct sock *sock, void *data, size_t size) {
 struct sock_tls {
     SSL_CTX *context;
     BIO_METHOD *method;
-    enum lb_tls_verify verify;
+    struct lb_tls options; /* with their defaults filled in */
 };
 
 static _Thread_local char reason[256];
@@ -93,9 +93,9 @@ static int no_password(char *text, int size, int for_writing, void *arg) {
     return -1;
 }
 
-static int load_files(struct sock_tls *shared, const struct lb_server *server,
-                      const struct lb_tls *tls, struct lb_err *err) {
-    const char *ca = tls->ca ? tls->ca : server->ca, *name = server->backend->name;
+static int load_files(const struct sock_tls *shared, const char *name, struct lb_err *err) {
+    const struct lb_tls *tls = &shared->options;
+    const char *ca = tls->ca;
     SSL_CTX *context = shared->context;
     int loaded = ca ? SSL_CTX_load_verify_locations(context, ca, NULL)
                     : SSL_CTX_set_default_verify_paths(context);
@@ -109,7 +109,7 @@ static int load_files(struct sock_tls *shared, const struct lb_server *server,
     if (SSL_CTX_use_PrivateKey_file(context, lb_tls_key(tls), SSL_FILETYPE_PEM) != 1) {
         const char *why = take_reason("no key in it");
         return err_set(err, LB_EXIT_USAGE, "%s.tls_key: %s: %s%s", name, lb_tls_key(tls), why,
-                       lb_tls_advice(why));
+                       lb_tls_advice(why, tls));
     }
     return 0;
 }
@@ -127,7 +127,7 @@ struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_t
     BIO_meth_set_write(shared->method, bio_write);
     BIO_meth_set_read(shared->method, bio_read);
     BIO_meth_set_ctrl(shared->method, bio_ctrl);
-    shared->verify = lb_tls_of(tls, NULL).verify;
+    shared->options = lb_tls_of(tls, server->ca);
     SSL_CTX_set_min_proto_version(shared->context, TLS1_2_VERSION);
     SSL_CTX_set_options(shared->context, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_mode(shared->context,
@@ -136,7 +136,7 @@ struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_t
     SSL_CTX_set_default_passwd_cb(shared->context, no_password);
     SSL_CTX_set_verify(shared->context,
                        tls->verify == LB_TLS_NONE ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-    if (load_files(shared, server, tls, err) == 0) return shared;
+    if (load_files(shared, server->backend->name, err) == 0) return shared;
 failed:
     sock_tls_close(shared);
     return NULL;
@@ -206,16 +206,17 @@ const char *sock_error(const struct sock *sock, int error) {
     if (sock->ssl && sock->asked && error != EPROTO) {
         /* With TLS 1.3 a server refuses a client certificate after the handshake, and the reset of the connection may
          * overtake the reason. */
-        snprintf(reason, sizeof reason, "%s%s", strerror(error),
-                 sock->has_certificate
-                     ? ": the server may not trust the client certificate of tls_cert"
-                     : ": the server asks for a client certificate: set tls_cert");
+        snprintf(
+            reason, sizeof reason, "%s%s", strerror(error),
+            sock->tls->cert
+                ? ": the server may not trust the client certificate of tls_cert"
+                : ": the server asked for a client certificate: if it needs one, set tls_cert");
         return reason;
     }
     if (!sock->ssl || error != EPROTO) return strerror(error);
     char text[sizeof reason];
     memcpy(text, reason, sizeof text);
-    snprintf(reason, sizeof reason, "TLS: %.150s%s", text, lb_tls_advice(text));
+    snprintf(reason, sizeof reason, "TLS: %.150s%s", text, lb_tls_advice(text, sock->tls));
     return reason;
 }
 
@@ -229,7 +230,7 @@ static int refuse(struct sock *sock, int error, struct lb_err *err) {
     bool checked = SSL_get_verify_mode(sock->ssl) != SSL_VERIFY_NONE;
     const char *why =
         checked && verified != X509_V_OK ? X509_verify_cert_error_string(verified) : reason;
-    return err_set(err, LB_EXIT_USAGE, "TLS: %s%s", why, lb_tls_advice(why));
+    return err_set(err, LB_EXIT_USAGE, "TLS: %s%s", why, lb_tls_advice(why, sock->tls));
 }
 
 static int set_host(SSL *ssl, const char *host, enum lb_tls_verify verify) {
@@ -249,12 +250,12 @@ int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
                 int64_t deadline_ns, struct lb_err *err) {
     BIO *bio = BIO_new(tls->method);
     sock->ssl = SSL_new(tls->context);
-    if (!sock->ssl || !bio || set_host(sock->ssl, host, tls->verify) != 0) {
+    if (!sock->ssl || !bio || set_host(sock->ssl, host, tls->options.verify) != 0) {
         BIO_free(bio);
         return err_set(err, LB_EXIT_MACHINE, "TLS: out of memory");
     }
     SSL_set_app_data(sock->ssl, sock);
-    sock->has_certificate = SSL_CTX_get0_certificate(tls->context) != NULL;
+    sock->tls = &tls->options;
     BIO_set_data(bio, sock);
     BIO_set_init(bio, 1);
     SSL_set_bio(sock->ssl, bio, bio);

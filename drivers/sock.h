@@ -33,9 +33,9 @@ struct sock { /* zeroed = none; fd is set by whoever connects */
     int wanted; /* the events that TLS waits for after EAGAIN; 0 = those that the caller names */
     /* the server asked for a client certificate, and has sent nothing since the handshake */
     bool asked;
-    bool has_certificate;
-    bool heard;     /* the peer has sent something */
-    uint64_t bytes; /* sent and received on the wire since sock_take_bytes */
+    const struct lb_tls *tls; /* the options of the encryption; NULL without ssl */
+    bool heard;               /* the peer has sent something */
+    uint64_t bytes;           /* sent and received on the wire since sock_take_bytes */
 };
 
 /* Encrypts the connection: the handshake, by deadline_ns. host: the URL's, which the certificate must have. Returns

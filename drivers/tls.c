@@ -78,35 +78,68 @@ int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, 
     return check_key(tls, backend, err);
 }
 
-const char *lb_tls_advice(const char *message) {
+const char *lb_tls_unsigned(const struct lb_tls *tls) {
+    static _Thread_local char text[400];
+    if (!tls || !tls->ca)
+        return "no authority that this machine trusts signed the server's certificate (set tls_ca)";
+    snprintf(text, sizeof text, "no authority in %.300s (tls_ca) signed the server's certificate",
+             tls->ca);
+    return text;
+}
+
+static const char *unsigned_advice(const struct lb_tls *tls) {
+    static _Thread_local char text[420];
+    snprintf(text, sizeof text, ": %s", lb_tls_unsigned(tls));
+    return text;
+}
+
+const char *lb_tls_advice(const char *message, const struct lb_tls *tls) {
+    static const char asks[] = ": the server asks for a client certificate: set tls_cert",
+                      may_ask[] = ": the server may ask for a client certificate: set tls_cert",
+                      distrusts[] =
+                          ": the server does not trust the client certificate of tls_cert",
+                      may_distrust[] =
+                          ": the server may not trust the client certificate of tls_cert",
+                      host[] = ": write a host of the certificate in the URL",
+                      speaks[] = ": does the server speak TLS at this port?",
+                      old[] = ": the server does not speak TLS 1.2 or newer",
+                      late[] = ": the client certificate of tls_cert has expired";
+    /* An alert comes from the server, so it is about the client's certificate: alerts come first. */
     static const struct {
-        const char *words, *advice;
+        const char *words, *advice; /* advice NULL = unsigned_advice */
+        const char *certified;      /* the advice where tls_cert is set; NULL = the same */
     } known[] = {
-        {"expired", ": the server needs a new certificate"},
-        {"not yet valid", ": compare the clocks of both hosts"},
-        {"local issuer", ": set tls_ca to the authority that signed the server's certificate"},
-        {"self-signed", ": set tls_ca to the authority that signed the server's certificate"},
-        {"self signed", ": set tls_ca to the authority that signed the server's certificate"},
-        {"unable to get issuer", ": set tls_ca to all authorities of the server's certificate"},
-        {"alternative certificate subject", ": write a host of the certificate in the URL"},
-        {"does not match", ": write a host of the certificate in the URL"},
-        {"IP address mismatch", ": write a host of the certificate in the URL"},
-        {"ostname mismatch", ": write a host of the certificate in the URL"},
-        {"certificate required", ": the server asks for a client certificate: set tls_cert"},
-        {"alert certificate unknown",
-         ": the server does not trust the client certificate of tls_cert"},
-        {"alert unknown ca", ": the server does not trust the client certificate of tls_cert"},
-        {"alert bad certificate", ": the server asks for a client certificate: set tls_cert"},
-        {"alert handshake", ": the server may ask for a client certificate: set tls_cert"},
-        {"SSL_ERROR_SYSCALL", ": does the server speak TLS at this port?"},
-        {"Subject checks failed", ": write a host of the certificate in the URL"},
-        {"suddenly disconnected", ": does the server speak TLS at this port?"},
-        {"unexpected eof", ": does the server speak TLS at this port?"},
-        {"wrong version number", ": the server does not speak TLS at this port"},
-        {"key values mismatch", ": tls_key is not the key of tls_cert"},
+        {"certificate required", asks, distrusts},
+        {"alert certificate expired", late, NULL},
+        {"alert certificate unknown", distrusts, NULL},
+        {"alert unknown ca", distrusts, NULL},
+        {"alert bad certificate", asks, distrusts},
+        {"alert handshake", may_ask, may_distrust},
+        {"alert protocol version", old, NULL},
+        {"unsupported protocol", old, NULL},
+        {"expired", ": the server needs a new certificate", NULL},
+        {"not yet valid", ": compare the clocks of both hosts", NULL},
+        {"local issuer", NULL, NULL},
+        {"self-signed", NULL, NULL},
+        {"self signed", NULL, NULL},
+        {"signature failure", NULL, NULL}, /* an authority of the same name, with another key */
+        {"unable to get issuer", ": set tls_ca to all authorities of the server's certificate",
+         NULL},
+        {"alternative certificate subject", host, NULL},
+        {"does not match", host, NULL},
+        {"IP address mismatch", host, NULL},
+        {"ostname mismatch", host, NULL},
+        {"Subject checks failed", host, NULL},
+        {"SSL_ERROR_SYSCALL", speaks, NULL},
+        {"suddenly disconnected", speaks, NULL},
+        {"unexpected eof", speaks, NULL},
+        {"wrong version number", ": the server does not speak TLS at this port", NULL},
+        {"key values mismatch", ": tls_key is not the key of tls_cert", NULL},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strstr(message, known[i].words)) return known[i].advice;
+        if (!strstr(message, known[i].words)) continue;
+        if (known[i].certified && tls && tls->cert) return known[i].certified;
+        return known[i].advice ? known[i].advice : unsigned_advice(tls);
     }
     return "";
 }

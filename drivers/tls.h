@@ -80,9 +80,15 @@ int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, 
 /* The key's file: tls_key, or tls_cert. NULL without a certificate. */
 const char *lb_tls_key(const struct lb_tls *tls);
 
-/* Advice about a failure of TLS. message: the error text of OpenSSL or of a library that uses OpenSSL.
- * Returns ": ...", to be appended to the message, or "" if no advice is known. */
-const char *lb_tls_advice(const char *message);
+/* Advice about a failure of TLS. message: the error text of OpenSSL or of a library that uses OpenSSL. tls: the
+ * options with their defaults filled in, for the advice depends on which files are given; NULL = none are.
+ * Returns ": ...", to be appended to the message, or "" if no advice is known; valid until the next call on this
+ * thread. */
+const char *lb_tls_advice(const char *message, const struct lb_tls *tls);
+
+/* Says that no trusted authority signed the server's certificate: names the file of tls_ca, or, without one, the
+ * machine's authorities and the option to set. Valid until the next call on this thread. */
+const char *lb_tls_unsigned(const struct lb_tls *tls);
 
 /* Adds facts about the encryption of the connections: whether there is one, its protocol and cipher, and what was
  * verified. protocol ("TLSv1.3"): NULL or "" = not encrypted. cipher: NULL = not known. */

@@ -102,7 +102,7 @@ static enum lb_outcome fail_call(const struct etcd_line *line, enum lb_outcome o
 
 /* Advice about a failed connection: ": ..." to follow the error's text, or "". */
 static const char *advice(const struct transfer *transfer, const char *why) {
-    const char *known = lb_tls_advice(why);
+    const char *known = lb_tls_advice(why, transfer->http->shared->tls);
     if (*known || transfer->http->answered || transfer->result == CURLE_COULDNT_CONNECT)
         return known;
     return transfer->http->shared->tls
@@ -119,7 +119,7 @@ static enum lb_outcome transfer_outcome(struct etcd_line *line, struct lb_err *e
         const char *why = transfer->result == CURLE_COULDNT_CONNECT && error ? strerror((int)error)
                           : transfer->problem[0]                             ? transfer->problem
                                                  : curl_easy_strerror(transfer->result);
-        char text[CURL_ERROR_SIZE + 128];
+        char text[CURL_ERROR_SIZE + 420]; /* the advice may name a file */
         snprintf(text, sizeof text, "%s%s", why, advice(transfer, why));
         return fail_call(line, transfer->sent ? LB_UNKNOWN : LB_BROKEN, text, err);
     }

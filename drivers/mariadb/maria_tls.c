@@ -98,17 +98,23 @@ int maria_tls_check(const struct lb_session *session, bool offered, struct lb_er
         server->url.host[state->host], server->url.port[state->host]);
 }
 
+static const char *libmariadb_unverified(const struct maria_server *server) {
+    static _Thread_local char text[500];
+    snprintf(text, sizeof text, ": %s, or it has expired, or the URL's host is not in it",
+             lb_tls_unsigned(&server->tls));
+    return text;
+}
+
 const char *maria_tls_advice(unsigned number, const char *message,
                              const struct maria_server *server) {
     switch (number) {
     case CR_SSL_CONNECTION_ERROR:
-        if (strstr(message, "verify failed"))
-            return ": another authority than tls_ca's signed the certificate, or it has expired, or the URL's host is not in it";
+        if (strstr(message, "verify failed")) return libmariadb_unverified(server);
         if (strstr(message, "Validation of SSL server certificate"))
             return ": the URL's host is not in the certificate: write one that is";
         if (strstr(message, "not support"))
             return ": give the server a certificate (ssl_cert, ssl_key)";
-        return lb_tls_advice(message);
+        return lb_tls_advice(message, &server->tls);
     case CR_SERVER_LOST:
         return server->encrypted
                    ? ": if the server asks for a client certificate, set tls_cert to one that it trusts"

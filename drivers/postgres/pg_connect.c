@@ -17,7 +17,7 @@ static void ignore_notice(void *arg, const PGresult *result) {
     (void)result;
 }
 
-static int connect_failed(const PGconn *conn, struct lb_err *err) {
+static int connect_failed(PGconn *conn, struct lb_err *err) {
     char sqlstate[6], line[400];
     pg_connect_message(PQerrorMessage(conn), sqlstate, line, sizeof line);
     if (PQconnectionNeedsPassword(conn)) {
@@ -26,10 +26,8 @@ static int connect_failed(const PGconn *conn, struct lb_err *err) {
             "postgres at %s:%s asks for a password: write it in the URL, postgres://user:password@host",
             PQhost(conn), PQport(conn));
     }
-    const char *hint = "";
-    if (strncmp(sqlstate, "28", 2) == 0) hint = ": check the user and password of the URL";
-    if (*pg_tls_advice(line)) hint = pg_tls_advice(line);
-    if (strcmp(sqlstate, "53300") == 0) hint = ": raise max_connections or lower load.clients";
+    const char *hint = pg_tls_advice(line, conn);
+    if (!*hint) hint = pg_connect_advice(sqlstate, line);
     int code = pg_connect_exit(sqlstate);
     if (strncmp(line, "invalid ", 8) == 0) code = LB_EXIT_USAGE; /* a parameter of the URL */
     return err_set(err, code, "postgres: %s%s", line, hint);

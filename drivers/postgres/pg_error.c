@@ -45,6 +45,13 @@ int pg_connect_exit(const char *sqlstate) {
     return LB_EXIT_MACHINE;
 }
 
+const char *pg_connect_advice(const char *sqlstate, const char *line) {
+    (void)line;
+    if (in_class(sqlstate, "28")) return ": check the user and password of the URL";
+    if (strcmp(sqlstate, "53300") == 0) return ": raise max_connections or lower load.clients";
+    return "";
+}
+
 /* Finds ":  28P01: ", which PQERRORS_VERBOSE puts after the severity word, in whatever language that is. */
 static const char *find_sqlstate(const char *line, size_t len) {
     for (size_t i = 0; i + 10 <= len; i++) {

@@ -36,34 +36,54 @@ int pg_conninfo_tls(struct pg_conninfo *info, const struct lb_tls *options, cons
     return add_option(info, "sslkey", lb_tls_key(&tls), "tls_key", err);
 }
 
-const char *pg_tls_advice(const char *message) {
+/* The value of a keyword in the whole configuration of a connection; NULL = none. */
+static const char *value_in(const PQconninfoOption *list, const char *keyword) {
+    for (; list && list->keyword; list++) {
+        if (strcmp(list->keyword, keyword) == 0) return list->val && *list->val ? list->val : NULL;
+    }
+    return NULL;
+}
+
+/* libpq does not tell why it refuses a certificate. */
+static const char *libpq_unverified(const struct lb_tls *tls) {
+    static _Thread_local char text[420];
+    snprintf(text, sizeof text,
+             ": no authority in %.300s signed the server's certificate, or it has expired",
+             tls->ca ? tls->ca : "~/.postgresql/root.crt");
+    return text;
+}
+
+static const char *advice_for(const char *message, const struct lb_tls *tls) {
     static const struct {
         const char *words, *advice;
     } known[] = {
-        {"certificate verify failed",
-         ": another authority than tls_ca's signed the certificate, or it has expired"},
-        {"root certificate file",
-         ": set tls_ca to the authority that signed the server's certificate"},
         {"requires a valid client certificate", ": set tls_cert to one that the server trusts"},
         {"no encryption", ": if the server asks for TLS, write ?sslmode=verify-full or set tls_ca"},
         {"does not support SSL", ": switch TLS on at the server"},
     };
+    if (strstr(message, "certificate verify failed")) return libpq_unverified(tls);
+    if (strstr(message, "root certificate file")) /* tells the name of the file that it lacks */
+        return tls->ca ? "" : ": set tls_ca to the authority that signed the server's certificate";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strstr(message, known[i].words)) return known[i].advice;
     }
-    return lb_tls_advice(message);
+    return lb_tls_advice(message, tls);
+}
+
+const char *pg_tls_advice(const char *message, PGconn *conn) {
+    PQconninfoOption *list = PQconninfo(conn); /* with what came from service files and PGSSL... */
+    struct lb_tls tls = {.ca = value_in(list, "sslrootcert"), .cert = value_in(list, "sslcert")};
+    const char *advice = advice_for(message, &tls);
+    PQconninfoFree(list);
+    return advice;
 }
 
 void pg_tls_facts(PGconn *conn, struct lb_facts *facts) {
-    struct lb_tls tls = {.verify = LB_TLS_NONE};
-    PQconninfoOption *list = PQconninfo(conn); /* with what came from service files and PGSSL... */
-    for (const PQconninfoOption *at = list; at && at->keyword; at++) {
-        if (!at->val) continue;
-        if (strcmp(at->keyword, "sslcert") == 0 && *at->val) tls.cert = at->val;
-        if (strcmp(at->keyword, "sslmode") != 0) continue;
-        if (strcmp(at->val, modes[LB_TLS_FULL]) == 0) tls.verify = LB_TLS_FULL;
-        if (strcmp(at->val, modes[LB_TLS_CA]) == 0) tls.verify = LB_TLS_CA;
-    }
+    PQconninfoOption *list = PQconninfo(conn);
+    const char *mode = value_in(list, "sslmode");
+    struct lb_tls tls = {.verify = LB_TLS_NONE, .cert = value_in(list, "sslcert")};
+    if (mode && strcmp(mode, modes[LB_TLS_FULL]) == 0) tls.verify = LB_TLS_FULL;
+    if (mode && strcmp(mode, modes[LB_TLS_CA]) == 0) tls.verify = LB_TLS_CA;
     bool encrypted = PQsslInUse(conn);
     lb_facts_encryption(facts, &tls, encrypted ? PQsslAttribute(conn, "protocol") : NULL,
                         encrypted ? PQsslAttribute(conn, "cipher") : NULL);

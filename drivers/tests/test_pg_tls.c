@@ -68,7 +68,7 @@ TEST(what_is_wrong_has_its_line) {
          URL,
          OTHER_CA,
          2,
-         {"certificate verify failed", "another authority than tls_ca's"}},
+         {"certificate verify failed", "other-ca.pem signed the server's certificate"}},
         {"no authority", SERVER, URL VERIFY_FULL, NULL, 2, {"set tls_ca"}},
         {"no authority, by the option alone", SERVER, URL, "tls_verify=full", 2, {"set tls_ca"}},
         {"other host", WRONGHOST, URL, FILES, 2, {"\"localhost\"", ASKS_FOR_HOST}},

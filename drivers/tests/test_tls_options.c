@@ -1,4 +1,5 @@
-/* test_tls_options: which options of TLS are refused before a connection is tried, and in which words. */
+/* test_tls_options: which options of TLS are refused before a connection is tried, and in which words; the advice about
+ * a connection that failed. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,6 +52,38 @@ TEST(a_part_that_is_missing_is_told) {
 /* A library that reads such a key would ask for the passphrase on the terminal, and wait. */
 TEST(a_passphrase_is_not_asked_for) {
     assert_refused((struct lb_tls){.cert = certificate, .key = locked}, "has a passphrase");
+}
+
+/* An option that is set already is not to be set, and an alert of the server is about the client's certificate. */
+TEST(advice_is_true_of_the_options_that_are_given) {
+    static const struct lb_tls none, with_ca = {.ca = "ca.pem"}, with_cert = {.cert = "me.pem"};
+    static const struct {
+        const char *message;
+        const struct lb_tls *tls;
+        const char *advice;
+    } cases[] = {
+        {"unable to get local issuer certificate", &none,
+         "this machine trusts signed the server's"},
+        {"unable to get local issuer certificate", &none, "(set tls_ca)"},
+        {"unable to get local issuer certificate", &with_ca,
+         ": no authority in ca.pem (tls_ca) signed the server's certificate"},
+        {"self-signed certificate in certificate chain", &with_ca, "no authority in ca.pem"},
+        {"certificate signature failure", &with_ca, "no authority in ca.pem"},
+        {"certificate has expired", &none, ": the server needs a new certificate"},
+        {"sslv3 alert certificate expired", &with_cert,
+         ": the client certificate of tls_cert has expired"},
+        {"ssl/tls alert bad certificate", &none, "set tls_cert"},
+        {"ssl/tls alert bad certificate", &with_cert, "does not trust the client certificate"},
+        {"sslv3 alert handshake failure", &none, "set tls_cert"},
+        {"sslv3 alert handshake failure", &with_cert, "may not trust the client certificate"},
+        {"tlsv1 alert protocol version", &none, "does not speak TLS 1.2 or newer"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *advice = lb_tls_advice(cases[i].message, cases[i].tls);
+        if (!strstr(advice, cases[i].advice)) fail_msg("%s%s", cases[i].message, advice);
+        if (cases[i].tls->ca && strstr(advice, "set tls_ca")) fail_msg("%s", advice);
+    }
+    assert_string_equal(lb_tls_advice("something else", NULL), "");
 }
 
 FIXTURE(make_files) {

@@ -24,8 +24,10 @@
 #define NOTHING_VERIFIED "\"tls_verified\": \"nothing\""
 #define CERTIFIED "\"tls_client_certificate\": \"yes\""
 
-/* and the words of a run that got a certificate of another host. */
+/* the words of a run that got a certificate of another host, */
 #define ASKS_FOR_HOST "write a host of the certificate"
+/* and of one that the authority of OTHER_CA has not signed. */
+#define NOT_SIGNED "other-ca.pem (tls_ca) signed the server's certificate"
 
 static struct tls_server {
     pid_t pid;

@@ -283,7 +283,7 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
         char why[400];
         bool hopeless = z->expired || z->refusals >= server->host_count;
         if (z->failures >= server->host_count &&
-            stunnel_trouble(&server->stunnel, mark, why, sizeof why))
+            stunnel_trouble(&server->stunnel, &server->tls, mark, why, sizeof why))
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, why);
         if (hopeless || (!zk_session_idle(z, NULL, deadline_ns) && !zk_session_connected(z))) {
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s%s",

@@ -168,7 +168,7 @@ static bool find_line(const char *log, char level, const char *word, char *out, 
     return false;
 }
 
-static int wait_ready(struct stunnel *stunnel, struct lb_err *err) {
+static int wait_ready(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_err *err) {
     char log[LOOK_BYTES], line[300] = "it ended at once";
     for (int64_t until_ns = lb_now() + START_NS; lb_now() < until_ns; lb_nap(LB_MS_NS)) {
         bool ended = waitpid(stunnel->pid, NULL, WNOHANG) == stunnel->pid;
@@ -178,7 +178,7 @@ static int wait_ready(struct stunnel *stunnel, struct lb_err *err) {
         stunnel->pid = 0;
         find_line(log, '3', "", line, sizeof line);
         return err_set(err, LB_EXIT_USAGE, "zookeeper: stunnel does not start: %s%s", line,
-                       lb_tls_advice(line));
+                       lb_tls_advice(line, tls));
     }
     return err_set(err, LB_EXIT_MACHINE, "zookeeper: stunnel does not start in time");
 }
@@ -211,7 +211,7 @@ int stunnel_start(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_e
         err_set(err, LB_EXIT_MACHINE, "zookeeper: stunnel: %s%s", strerror(errno),
                 too_many_remedy(errno));
     else
-        result = wait_ready(stunnel, err);
+        result = wait_ready(stunnel, tls, err);
 out:
     if (file >= 0) close(file);
     while (opened > 0) close(ports[--opened]);
@@ -233,7 +233,8 @@ off_t stunnel_mark(const struct stunnel *stunnel) {
     return at > 0 ? at : 0;
 }
 
-bool stunnel_trouble(const struct stunnel *stunnel, off_t since, char *ret_why, size_t size) {
+bool stunnel_trouble(const struct stunnel *stunnel, const struct lb_tls *tls, off_t since,
+                     char *ret_why, size_t size) {
     static const struct {
         char level;
         const char *word;
@@ -243,7 +244,7 @@ bool stunnel_trouble(const struct stunnel *stunnel, off_t since, char *ret_why, 
     read_log(stunnel, since, log, sizeof log);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (!find_line(log, kinds[i].level, kinds[i].word, line, sizeof line)) continue;
-        snprintf(ret_why, size, "%s%s", line, lb_tls_advice(line));
+        snprintf(ret_why, size, "%s%s", line, lb_tls_advice(line, tls));
         return true;
     }
     return false;

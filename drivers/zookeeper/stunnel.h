@@ -35,8 +35,9 @@ void stunnel_stop(struct stunnel *stunnel);
 /* The length of the log so far, in bytes. */
 off_t stunnel_mark(const struct stunnel *stunnel);
 /* True if the log says, after that offset, that a server can't be reached or that its certificate
- * does not fit. ret_why: what happened, and what to do. */
-bool stunnel_trouble(const struct stunnel *stunnel, off_t since, char *ret_why, size_t size);
+ * does not fit. tls: as it was started. ret_why: what happened, and what to do. */
+bool stunnel_trouble(const struct stunnel *stunnel, const struct lb_tls *tls, off_t since,
+                     char *ret_why, size_t size);
 
 struct lb_facts;
 void stunnel_facts(const struct stunnel *stunnel, const struct lb_tls *tls, struct lb_facts *facts);
