@@ -116,14 +116,18 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
     }
     char *message = NULL;
     info->parsed = PQconninfoParse(url, &message);
-    PQfreemem(message);
     if (!info->parsed) {
-        return err_set(
+        /* Other messages may show a part of the password. */
+        bool named = message && strncmp(message, "invalid URI query parameter", 27) == 0;
+        err_set(
             err, LB_EXIT_USAGE,
-            "libpq does not take the URL '%s': write postgres://user:password@host:port/database, "
+            "libpq does not take the URL '%s'%s%.*s: write postgres://user:password@host:port/database, "
             "perhaps with ?sslmode=... or another of its parameters",
-            shown);
+            shown, named ? ": " : "", named ? (int)strcspn(message, "\n") : 0,
+            named ? message : "");
     }
+    PQfreemem(message);
+    if (!info->parsed) return -1;
     bool gss_said = false;
     for (const PQconninfoOption *option = info->parsed; option->keyword; option++) {
         if (!option->val) continue;

@@ -46,7 +46,9 @@ int pg_connect_exit(const char *sqlstate) {
 }
 
 const char *pg_connect_advice(const char *sqlstate, const char *line) {
-    (void)line;
+    /* The user and the password were not looked at. */
+    if (strstr(line, "no pg_hba.conf entry"))
+        return ": the server's pg_hba.conf needs a line that lets them in";
     if (in_class(sqlstate, "28")) return ": check the user and password of the URL";
     if (strcmp(sqlstate, "53300") == 0) return ": raise max_connections or lower load.clients";
     return "";

@@ -44,6 +44,7 @@ TEST(pg_url_refusals_show_no_password) {
         assert_int_equal(err.code, LB_EXIT_USAGE);
         assert_null(strstr(err.text, "s3c"));
         assert_null(strchr(err.text, '\n'));
+        if (i == 0) assert_non_null(strstr(err.text, "invalid URI query parameter: \"nonsense\""));
         pg_conninfo_done(&info);
     }
 }
@@ -66,6 +67,13 @@ TEST(pg_errors_have_outcomes) {
     assert_string_equal(pg_advice("53200"), "");
     assert_int_equal(pg_connect_exit("28P01"), LB_EXIT_USAGE);
     assert_int_equal(pg_connect_exit("3D000"), LB_EXIT_USAGE);
+    static const char no_line[] =
+        "no pg_hba.conf entry for host \"10.0.0.1\", user \"me\", database \"app\", SSL encryption";
+    assert_non_null(strstr(pg_connect_advice("28P01", "password authentication failed"),
+                           "check the user and password"));
+    assert_non_null(strstr(pg_connect_advice("28000", no_line), "pg_hba.conf needs a line"));
+    assert_non_null(strstr(pg_connect_advice("53300", "too many clients"), "max_connections"));
+    assert_string_equal(pg_connect_advice("57P03", "the database system is starting up"), "");
     assert_int_equal(pg_connect_exit("53300"), LB_EXIT_MACHINE);
     assert_int_equal(pg_connect_exit(""), LB_EXIT_MACHINE);
 }
