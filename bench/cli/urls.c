@@ -15,9 +15,33 @@
 #define VARIABLE_MAX 80
 #define URL_BYTES_MAX 1024
 
-static int unknown_backend(const char *name, struct lb_err *err) {
+/* What follows the scheme in an example of a backend's URL: a server, or a folder. */
+static const char *after_scheme(const struct lb_backend *backend) {
+    return backend->topologies ? "HOST:PORT" : "/FOLDER";
+}
+
+/* Says how the value should have been written, from what is right in it. */
+static int not_backend_url(const char *value, struct lb_err *err) {
+    char shown[256];
+    const struct lb_backend *of_scheme = registry_backend_of_url(value),
+                            *named = registry_backend(value);
+    if (of_scheme)
+        return err_set(err, LB_EXIT_USAGE, "this is a URL without its backend: write %s=%s",
+                       of_scheme->name, url_public(value, shown, sizeof shown));
+    if (named && named->schemes)
+        return err_set(err, LB_EXIT_USAGE, "this is a backend without its URL: write %s=%s://%s",
+                       named->name, named->schemes[0], after_scheme(named));
+    return err_set(err, LB_EXIT_USAGE, "this is not BACKEND=URL");
+}
+
+/* url: what was given behind the name and '='. */
+static int unknown_backend(const char *name, const char *url, struct lb_err *err) {
     struct nearest nearest;
-    char hint[80];
+    char hint[80], shown[256];
+    const struct lb_backend *of_scheme = registry_backend_of_url(url);
+    if (of_scheme)
+        return err_set(err, LB_EXIT_USAGE, "no backend '%s' that takes a URL: write %s=%s", name,
+                       of_scheme->name, url_public(url, shown, sizeof shown));
     nearest_init(&nearest, name);
     for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
         if ((*backend)->schemes) nearest_offer(&nearest, (*backend)->name);
@@ -34,8 +58,10 @@ static int check_scheme(const struct lb_backend *backend, const char *url, struc
         size_t used = strlen(allowed);
         snprintf(allowed + used, sizeof allowed - used, "%s%s://", used ? ", " : "", *scheme);
     }
-    return err_set(err, LB_EXIT_USAGE, "%s=%s: a URL of this backend begins with %s", backend->name,
-                   url_public(url, shown, sizeof shown), allowed);
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s=%s: a URL of this backend begins with %s, for example %s=%s://%s",
+                   backend->name, url_public(url, shown, sizeof shown), allowed, backend->name,
+                   backend->schemes[0], after_scheme(backend));
 }
 
 /* LOCKBENCH_URL_REDIS. */
@@ -127,10 +153,10 @@ static int read_url(const struct lb_option *option, const char *text, void *valu
     if (!kept) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (!equals || equals == kept || (size_t)(equals - kept) >= sizeof name ||
         memchr(kept, ':', (size_t)(equals - kept)))
-        return err_set(err, LB_EXIT_USAGE, "this is not BACKEND=URL");
+        return not_backend_url(kept, err);
     snprintf(name, sizeof name, "%.*s", (int)(equals - kept), kept);
     const struct lb_backend *backend = registry_backend(name);
-    if (!backend || !backend->schemes) return unknown_backend(name, err);
+    if (!backend || !backend->schemes) return unknown_backend(name, equals + 1, err);
     if (has_url(urls, backend)) return err_set(err, LB_EXIT_USAGE, "%s is given twice", name);
     return add_url(urls, backend, kept, arena, err);
 }
@@ -139,8 +165,7 @@ const struct lb_option_type type_url = {
     .name = "url",
     .bytes = sizeof(struct urls),
     .read = read_url,
-    .words =
-        "BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME, for example redis=redis://127.0.0.1:6379",
+    .words = "BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME",
     .complete = complete_backends,
 };
 
