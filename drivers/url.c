@@ -88,106 +88,115 @@ int url_check(const char *text, struct lb_err *err) {
         url_public(text, shown, sizeof shown));
 }
 
-/* Copies len bytes with %XX undone. -1 if it does not fit or an escape is malformed. */
-static int unescape(char *out, size_t size, const char *from, size_t len) {
+/* Copies len bytes with %XX undone. Returns NULL, or what is wrong. */
+static const char *unescape(char *out, size_t size, const char *from, size_t len) {
     size_t used = 0;
     for (size_t i = 0; i < len; i++) {
         char c = from[i];
         if (c == '%') {
             if (i + 2 >= len || !isxdigit((unsigned char)from[i + 1]) ||
                 !isxdigit((unsigned char)from[i + 2])) {
-                return -1;
+                return "two hexadecimal digits must follow a '%'; write %25 for the sign itself";
             }
             char hex[3] = {from[i + 1], from[i + 2], '\0'};
             c = (char)strtol(hex, NULL, 16);
             i += 2;
         }
-        if (used + 1 >= size || c == '\0') return -1;
+        if (c == '\0') return "no part may contain a zero byte";
+        if (used + 1 >= size) return "a part of it is too long";
         out[used++] = c;
     }
     out[used] = '\0';
-    return 0;
+    return NULL;
 }
 
-static int parse_host(struct url *url, const char *from, size_t len, int default_port) {
-    if (url->host_count == URL_HOSTS_MAX) return -1;
-    int index = url->host_count;
-    const char *end = from + len;
-    const char *host = from, *host_end, *port = NULL;
-    if (len > 0 && *from == '[') { /* [::1]:port */
-        host = from + 1;
-        host_end = memchr(host, ']', (size_t)(end - host));
-        if (!host_end) return -1;
-        if (host_end + 1 < end) {
-            if (host_end[1] != ':') return -1;
-            port = host_end + 2;
-        }
+/* Reads the digits of a port. Returns NULL, or what is wrong. */
+static const char *parse_port(const char *port, const char *end, int *ret_port) {
+    static const char wrong[] = "a port must be a number from 1 to 65535";
+    long value = 0;
+    if (port == end || end - port > 5) return wrong;
+    for (const char *c = port; c < end; c++) {
+        if (!isdigit((unsigned char)*c)) return wrong;
+        value = value * 10 + (*c - '0');
+    }
+    if (value < 1 || value > 65535) return wrong;
+    *ret_port = (int)value;
+    return NULL;
+}
+
+/* Finds the end of a host, and the port behind it (NULL = none). Returns NULL, or what is wrong. */
+static const char *split_host(const char **host, const char *end, const char **ret_host_end,
+                              const char **ret_port) {
+    const char *from = *host, *host_end;
+    *ret_port = NULL;
+    if (from < end && *from == '[') { /* [::1]:port */
+        *host = from + 1;
+        host_end = memchr(from, ']', (size_t)(end - from));
+        if (!host_end) return "an address that begins with '[' must end with ']'";
+        if (host_end + 1 < end && host_end[1] != ':') return "only ':' and a port may follow a ']'";
+        if (host_end + 1 < end) *ret_port = host_end + 2;
     } else {
-        host_end = memchr(from, ':', len);
-        if (host_end) port = host_end + 1;
+        host_end = memchr(from, ':', (size_t)(end - from));
+        if (host_end && memchr(host_end + 1, ':', (size_t)(end - host_end - 1)))
+            return "an address of IPv6 must stand in brackets, [::1]:PORT";
+        if (host_end) *ret_port = host_end + 1;
         if (!host_end) host_end = end;
     }
-    if (host_end == host ||
-        unescape(url->host[index], sizeof url->host[index], host, (size_t)(host_end - host)) != 0) {
-        return -1;
-    }
-    url->port[index] = default_port;
-    if (port) {
-        long value = 0;
-        if (port == end || end - port > 5) return -1;
-        for (const char *c = port; c < end; c++) {
-            if (!isdigit((unsigned char)*c)) return -1;
-            value = value * 10 + (*c - '0');
-        }
-        if (value < 1 || value > 65535) return -1;
-        url->port[index] = (int)value;
-    }
-    url->host_count++;
-    return 0;
+    *ret_host_end = host_end;
+    return host_end == *host ? "a host is missing" : NULL;
 }
 
-static int parse(struct url *url, const char *text, int default_port) {
-    const char *colon = strstr(text, "://");
-    if (!colon || colon == text || (size_t)(colon - text) >= sizeof url->scheme) return -1;
+static const char *parse_host(struct url *url, const char *from, size_t len, int default_port) {
+    int index = url->host_count;
+    const char *host = from, *end = from + len, *host_end, *port;
+    if (index == URL_HOSTS_MAX) return "it has too many hosts";
+    const char *wrong = split_host(&host, end, &host_end, &port);
+    if (!wrong)
+        wrong =
+            unescape(url->host[index], sizeof url->host[index], host, (size_t)(host_end - host));
+    url->port[index] = default_port;
+    if (!wrong && port) wrong = parse_port(port, end, &url->port[index]);
+    if (!wrong) url->host_count++;
+    return wrong;
+}
+
+/* Reads user:password before an '@'. Returns NULL, or what is wrong. */
+static const char *parse_account(struct url *url, const char *start, const char *at) {
+    const char *split = memchr(start, ':', (size_t)(at - start)), *end = split ? split : at;
+    const char *wrong = unescape(url->user, sizeof url->user, start, (size_t)(end - start));
+    if (wrong || !split) return wrong;
+    return unescape(url->password, sizeof url->password, split + 1, (size_t)(at - split - 1));
+}
+
+/* Returns NULL, or what is wrong. */
+static const char *parse(struct url *url, const char *text, int default_port) {
+    const char *colon = strstr(text, "://"), *wrong = NULL;
+    if (!colon || colon == text) return "it does not begin with scheme://";
+    if ((size_t)(colon - text) >= sizeof url->scheme) return "a part of it is too long";
     memcpy(url->scheme, text, (size_t)(colon - text));
-    const char *start = colon + 3;
-    size_t len = strcspn(start, "/?");
-    const char *at = NULL;
-    for (size_t i = 0; i < len; i++) {
-        if (start[i] == '@') at = start + i;
-    }
-    if (at) {
-        size_t user_len = (size_t)(at - start);
-        const char *split = memchr(start, ':', user_len);
-        if (split) {
-            if (unescape(url->password, sizeof url->password, split + 1,
-                         (size_t)(at - split - 1)) != 0)
-                return -1;
-            user_len = (size_t)(split - start);
-        }
-        if (unescape(url->user, sizeof url->user, start, user_len) != 0) return -1;
-        len -= (size_t)(at + 1 - start);
-        start = at + 1;
-    }
-    const char *end = start + len;
-    while (start <= end) {
+    const char *start = colon + 3, *end = start + strcspn(start, "/?"),
+               *at = memrchr(start, '@', (size_t)(end - start));
+    if (at) wrong = parse_account(url, start, at);
+    if (at) start = at + 1;
+    while (start <= end && !wrong) {
         const char *comma = memchr(start, ',', (size_t)(end - start));
         const char *stop = comma ? comma : end;
-        if (parse_host(url, start, (size_t)(stop - start), default_port) != 0) return -1;
+        wrong = parse_host(url, start, (size_t)(stop - start), default_port);
         start = stop + 1;
     }
-    if (*end == '/') return unescape(url->path, sizeof url->path, end + 1, strcspn(end + 1, "?"));
-    return 0;
+    if (!wrong && *end == '/')
+        wrong = unescape(url->path, sizeof url->path, end + 1, strcspn(end + 1, "?"));
+    return wrong;
 }
 
 int url_read(struct url *ret_url, const char *text, int default_port, struct lb_err *err) {
     struct url url = {0};
     if (url_check(text, err) != 0) return -1;
-    if (parse(&url, text, default_port) != 0) {
+    const char *wrong = parse(&url, text, default_port);
+    if (wrong) {
         char shown[256];
-        return err_set(err, LB_EXIT_USAGE,
-                       "URL '%s' is not of the form scheme://[user:password@]host[:port][/path]",
-                       url_public(text, shown, sizeof shown));
+        return err_set(err, LB_EXIT_USAGE, "URL '%s': %s", url_public(text, shown, sizeof shown),
+                       wrong);
     }
     *ret_url = url;
     return 0;

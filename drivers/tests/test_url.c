@@ -210,6 +210,32 @@ TEST(test_a_slash_in_a_password_is_told) {
     assert_null(strstr(err.text, "12"));
 }
 
+/* The line says which part is wrong; a line about the form of all URLs would leave the search to the reader. */
+TEST(test_the_wrong_part_is_told) {
+    static const char *const cases[][2] = {
+        {"h:6379", "begin with scheme://"},
+        {"etcd://", "a host is missing"},
+        {"etcd://a,,b", "a host is missing"},
+        {"etcd://u:secret@:1", "a host is missing"},
+        {"etcd://h:", "a port must be a number from 1 to 65535"},
+        {"etcd://h:99999", "a port must be a number"},
+        {"etcd://::1", "must stand in brackets"},
+        {"etcd://2001:db8::7:2379", "must stand in brackets"},
+        {"etcd://[::1", "must end with ']'"},
+        {"etcd://[::1]2379", "may follow a ']'"},
+        {"etcd://u:secret%@h", "must follow a '%'"},
+        {"etcd://u:secret%00@h", "zero byte"},
+        {"etcd://1,2,3,4,5,6,7,8,9", "too many hosts"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct url url;
+        struct lb_err err = {0};
+        assert_int_equal(url_parse(&url, cases[i][0], 1, &err), -1);
+        if (!strstr(err.text, cases[i][1]) || strstr(err.text, "secret"))
+            fail_msg("%s: %s", cases[i][0], err.text);
+    }
+}
+
 /* A route changes where a connection goes; a URL for others keeps its user, path and query. */
 TEST(routes_lead_to_the_wire) {
     static const struct lb_route routes[] = {{"a.example", 1, "127.0.0.1", 4001},
