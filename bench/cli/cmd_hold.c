@@ -217,7 +217,7 @@ static int read_given_url(const struct wish *wish, const struct lb_lock *lock, s
                           struct urls *ret_urls, struct lb_err *err) {
     static const struct lb_option option = {.name = "url", .type = &type_url};
     const char *name = lock->backend->name, *url = wish->url;
-    bool bare = *url == '@' || strcspn(url, "=") > strcspn(url, ":");
+    bool bare = *url == '@' || strcspn(url, "=") >= strcspn(url, ":");
     size_t size = strlen(name) + strlen(url) + 2;
     char *text = arena_alloc(arena, size);
     if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -240,6 +240,10 @@ static int find_url(const struct wish *wish, const struct lb_lock *lock, struct 
         *ret = urls.item[i];
         found = true;
     }
+    if (!found && urls.typed > 0)
+        err_set(err, LB_EXIT_USAGE, "hold: --url is of %s, but %s is a lock of %s: --url %s://…",
+                urls.item[0].backend->name, lock->name, lock->backend->name,
+                lock->backend->schemes[0]);
     if (!found && started)
         err_set(err, LB_EXIT_USAGE,
                 "hold: it starts no server: give one by --url %s://…, or start one by `lockbench "
