@@ -201,22 +201,42 @@ void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_
     urls->count = kept;
 }
 
+/* Says why "backend.name" is no option of a backend at --url. */
+static int unknown_set(const char *place, const char *backend, const char *name,
+                       const struct urls *urls, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[80];
+    const struct lb_backend *known = registry_backend(backend);
+    if (known && has_url(urls, known)) {
+        nearest_init(&nearest, name);
+        options_offer(lb_backend_options(known), &nearest);
+        return err_set(err, LB_EXIT_USAGE, "%s: %s has no such option%s", place, backend,
+                       nearest_hint(&nearest, hint, sizeof hint));
+    }
+    if (known) return err_set(err, LB_EXIT_USAGE, "%s: there is no --url %s=URL", place, backend);
+    nearest_init(&nearest, backend);
+    for (int i = 0; i < urls->count; i++) nearest_offer(&nearest, urls->item[i].backend->name);
+    return err_set(err, LB_EXIT_USAGE, "%s: no backend '%s'%s", place, backend,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
 /* Reads "backend.key=value" into the options of the backend that it names. 0, or -1 with err. */
 static int read_set(const char *set, const struct urls *urls, void *const *options,
                     struct arena *arena, struct lb_err *err) {
-    char place[200], name[64];
+    char place[200], owner_name[64], name[64];
     size_t owner = strcspn(set, ".="), len = strcspn(set, "=");
     snprintf(place, sizeof place, "--set %.*s", (int)len, set);
     if (set[owner] != '.' || !set[len])
         return err_set(err, LB_EXIT_USAGE, "%s: write BACKEND.KEY=VALUE", place);
+    snprintf(owner_name, sizeof owner_name, "%.*s", (int)owner, set);
     snprintf(name, sizeof name, "%.*s", (int)(len - owner - 1), set + owner + 1);
     for (int i = 0; i < urls->count; i++) {
         const struct lb_backend *backend = urls->item[i].backend;
         const struct lb_option *option = options_find(lb_backend_options(backend), name);
-        if (strlen(backend->name) == owner && strncmp(set, backend->name, owner) == 0 && option)
+        if (strcmp(backend->name, owner_name) == 0 && option)
             return option_set(option, options[i], set + len + 1, place, arena, err);
     }
-    return err_set(err, LB_EXIT_USAGE, "%s: no backend at --url has such an option", place);
+    return unknown_set(place, owner_name, name, urls, err);
 }
 
 int urls_options(struct urls *urls, const struct arg_list *sets, struct arena *arena,
