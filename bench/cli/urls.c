@@ -193,6 +193,12 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
 void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
                const void *arg) {
     int kept = urls->typed;
+    for (int i = 0; i < urls->typed; i++) {
+        const char *name = urls->item[i].backend->name;
+        if (!uses(arg, urls->item[i].backend))
+            fprintf(stderr, "lockbench: --url %s=… has no effect: no lock that runs is of %s\n",
+                    name, name);
+    }
     for (int i = urls->typed; i < urls->count; i++) {
         if (!uses(arg, urls->item[i].backend)) continue;
         urls->item[kept] = urls->item[i];

@@ -37,7 +37,8 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
 int urls_options(struct urls *urls, const struct arg_list *sets, struct arena *arena,
                  struct lb_err *err);
 
-/* Drops the URLs that come from the environment and whose backends are not used. To be called after urls_ready. */
+/* Drops the URLs that come from the environment and whose backends are not used, and says on standard error which --url
+ * have no effect. To be called after urls_ready. */
 void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
                const void *arg);
 

@@ -1,5 +1,5 @@
 /* test_cli_url: servers of one's own, of which none need be there: clients that are programs, a shell script here that asks
- * no server. */
+ * no server; a URL that no lock uses. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -27,6 +27,17 @@ TEST(a_server_is_not_cleaned_by_programs) {
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "exec: only the client program speaks to the server");
     assert_has(cli.err, "--url redis=URL");
+    cli_free(&cli);
+}
+
+/* Its user may believe that the figures are those of that server. */
+TEST(a_url_that_no_lock_uses_is_named) {
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=1", "--set",
+                           "run.duration=100ms", "--set", "run.canary=no", "--no-page", "--url",
+                           "etcd=etcd://127.0.0.1:1", "--out", cli_path("no-effect")));
+    assert_code(&cli, 0);
+    assert_has(cli.err, "--url etcd=… has no effect: no lock that runs is of etcd");
     cli_free(&cli);
 }
 
