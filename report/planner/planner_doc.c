@@ -91,6 +91,21 @@ static void add_left_out(const struct planner *planner, struct doc *doc) {
                 planner->unsafe);
 }
 
+/* A sentence for each file that was cut off and has given an answer. */
+static void add_partial(const struct planner *planner, struct doc *doc) {
+    for (int i = 0; i < planner->count; i++) {
+        const struct capacity *from = planner->answers[i].from;
+        bool said = !from->partial;
+        for (int before = 0; before < i; before++) said |= planner->answers[before].from == from;
+        if (said) continue;
+        doc_say(doc, TONE_WARN,
+                "PARTIAL: %s: %s. Locks may be missing in it, and the answer of %s, its last lock, "
+                "may be of fewer probes than usual.",
+                from->path, doc_or(from->partial_reason, "the search was cut off"),
+                from->locks[from->lock_count - 1].lock);
+    }
+}
+
 void planner_doc(const struct planner *planner, struct doc *doc) {
     char text[600];
     doc_say(doc, TONE_PLAIN, "%s", planner_ask_text(&planner->ask, text, sizeof text));
@@ -108,6 +123,7 @@ void planner_doc(const struct planner *planner, struct doc *doc) {
     doc_columns(doc, columns);
     for (int i = 0; i < planner->count; i++) add_planner_answer(doc, &planner->answers[i]);
     doc_end(doc);
+    add_partial(planner, doc);
     add_left_out(planner, doc);
     doc_say(
         doc, TONE_PLAIN,

@@ -17,9 +17,10 @@ static json_t *answer_json(const struct planner_answer *answer) {
         escape_json_figure(answer->margin), "why", escape_json(answer->why), "settle",
         escape_json(answer->settle));
     json_t *from = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path", answer->from->path, "started_at",
-        escape_json(answer->from->started_at), "slo", escape_json(lock->slo), "hold",
-        escape_json(lock->hold), "keys", escape_json(lock->keys), "clients",
+        "{s:s, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path", answer->from->path,
+        "started_at", escape_json(answer->from->started_at), "partial", (int)answer->from->partial,
+        "partial_reason", escape_json(answer->from->partial_reason), "slo", escape_json(lock->slo),
+        "hold", escape_json(lock->hold), "keys", escape_json(lock->keys), "clients",
         escape_json_figure(lock->clients), "value", escape_json_figure(lock->value), "low",
         escape_json_figure(lock->low), "high", escape_json_figure(lock->high));
     if (json && from) json_object_set(json, "from", from);

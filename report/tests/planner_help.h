@@ -86,8 +86,9 @@ static inline char *file_text(const struct made *made, int count, const char *st
     assert_non_null(out);
     fprintf(out,
             "{\"schema\":\"lockbench.capacity/1\",\"method\":%d,\"started_at\":\"%s\","
-            "\"partial\":%s,\"locks\":[",
-            CAPACITY_METHOD, started_at, made[count - 1].cut ? "true" : "false");
+            "\"partial\":%s,\"partial_reason\":%s,\"locks\":[",
+            CAPACITY_METHOD, started_at, made[count - 1].cut ? "true" : "false",
+            made[count - 1].cut ? "\"interrupted\"" : "null");
     for (int i = 0; i < count; i++) {
         if (i > 0) fputc(',', out);
         put_lock(out, &made[i]);

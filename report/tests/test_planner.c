@@ -33,6 +33,15 @@ static const struct made many[] = {
 };
 #define MANY ((int)(sizeof many / sizeof *many))
 
+static char *json_of(const struct planner *planner) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(planner_write_json(planner, out, NULL), 0);
+    fclose(out);
+    return text;
+}
+
 TEST(order_is_that_of_fitness) {
     static const char *const order[] = {"etcd-mutex", "redis-redlock", "redis-setnx",
                                         "mem-mutex",  "pg-row",        "mysql-lock",
@@ -101,6 +110,32 @@ TEST(what_was_measured_last_answers) {
     }
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
     judged(&violated, ask, PLANNER_UNKNOWN, false, "exclusion was violated in this search", NULL);
+}
+
+/* Whoever reads the answers learns that a search was cut off, and that locks may be missing; once for each file. */
+TEST(a_search_that_was_cut_off_is_named) {
+    static const struct made whole[] = {{.low = 400}, {.lock = "pg-row"}},
+                             cut[] = {{.low = 400}, {.lock = "pg-row", .cut = true}};
+    static const char sentence[] =
+        "PARTIAL: results/one/capacity.json: interrupted. Locks may be missing in it, and the "
+        "answer of pg-row, its last lock, may be of fewer probes than usual.";
+    const struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    for (int is_cut = 0; is_cut <= 1; is_cut++) {
+        struct capacity *file = file_of(is_cut ? cut : whole, 2, "2026-01-01T00:00:00Z");
+        struct planner *planner = plan_of(&file, 1, &ask);
+        struct doc doc = {0};
+        planner_doc(planner, &doc);
+        char *text = written(&doc, DOC_MARKDOWN), *json = json_of(planner);
+        int said = 0;
+        for (const char *at = text; (at = strstr(at, sentence)); at++) said++;
+        if (said != is_cut) fail_msg("%d times: %s", said, text);
+        has(json, is_cut ? "\"partial\": true" : "\"partial\": false");
+        has(json, is_cut ? "\"partial_reason\": \"interrupted\"" : "\"partial_reason\": null");
+        free(text);
+        free(json);
+        planner_free(planner);
+        capacity_free(file);
+    }
 }
 
 /* The answer of an older method would be another one today: it is named but not used, and the
@@ -174,15 +209,6 @@ TEST(exit_codes) {
         has(err.text, bad[i].says);
     }
     capacity_free(file);
-}
-
-static char *json_of(const struct planner *planner) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(planner_write_json(planner, out, NULL), 0);
-    fclose(out);
-    return text;
 }
 
 /* Where nothing was measured, or not that lock, the answer is the whole command that would measure it. */
