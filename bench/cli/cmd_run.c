@@ -224,11 +224,14 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     struct run_end end;
     int failed = run_execute(&ask, &end, err);
     progress_end(&progress);
-    exporter_close(exporter);
-    if (failed) return -1;
+    if (failed) {
+        exporter_close(exporter, err->code, err->text);
+        return -1;
+    }
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
     int code = show_end(wish, &end);
     json_decref(end.unsaved);
+    exporter_close(exporter, end.exit_code, end.why);
     return code;
 }
 

@@ -18,7 +18,9 @@
 #include "bench/servers/helper.h"
 
 #define TEXT_MAX 65536 /* about 20 KB are usual */
-#define LOOK_MS 200    /* for the end of the program, and for connections over their time */
+#define END_MAX 4096   /* of the part that says how the run ended */
+#define END_BEGINS "# HELP " EXPOSITION_END " "
+#define LOOK_MS 200 /* for the end of the program, and for connections over their time */
 
 struct exporter {
     pid_t process;
@@ -34,7 +36,20 @@ struct exporter_process {
     struct scrape scrape;
     char text[TEXT_MAX];
     size_t length;
+    bool ended; /* the text says how the run ended */
 };
+
+/* Writes how the run ended; returns the length, 0 where it does not fit. */
+static size_t make_end(int exit_code, const char *reason, char text[END_MAX]) {
+    const struct exposition run = {.exit_code = exit_code, .reason = reason};
+    FILE *out = fmemopen(text, END_MAX, "w");
+    if (!out) return 0;
+    exposition_write_end(out, &run);
+    bool whole = fflush(out) == 0 && !ferror(out);
+    long length = ftell(out);
+    fclose(out);
+    return whole && length > 0 && length < END_MAX - 1 ? (size_t)length : 0;
+}
 
 /* Replaces the file in one step. The file is not forced to the disk: after a crash of the machine
  * the live figures of a run have no use. -1 with errno. */
@@ -60,9 +75,18 @@ static void serve_text(struct exporter_process *own) {
     if (own->path) (void)replace_exported_file(own->path, own->text, own->length);
 }
 
+/* Adds how the run ended to the figures. */
+static void add_end(struct exporter_process *own, const char *end) {
+    if (own->length + strlen(end) >= TEXT_MAX) return;
+    strcpy(own->text + own->length, end);
+    own->length += strlen(end);
+    own->ended = true;
+}
+
 static void end_serving(struct exporter_process *own) {
-    char *up = strstr(own->text, "\nlockbench_up 1\n");
+    char end[END_MAX], *up = strstr(own->text, "\nlockbench_up 1\n");
     if (up) up[strlen("\nlockbench_up ")] = '0';
+    if (!own->ended && make_end(-1, "the run was cut off", end) > 0) add_end(own, end);
     serve_text(own);
     _exit(0);
 }
@@ -72,8 +96,12 @@ static void take_text(struct exporter_process *own) {
     ssize_t got = recv(own->feed, next, sizeof next - 1, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got <= 0) end_serving(own);
-    memcpy(own->text, next, (size_t)got);
-    own->text[got] = '\0';
+    next[got] = '\0';
+    if (strncmp(next, END_BEGINS, strlen(END_BEGINS)) == 0) {
+        add_end(own, next);
+        return;
+    }
+    memcpy(own->text, next, (size_t)got + 1);
     own->length = (size_t)got;
     serve_text(own);
 }
@@ -189,8 +217,12 @@ void exporter_publish(struct exporter *exporter, const struct exposition *now) {
     if (length > 0) (void)send(exporter->feed, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void exporter_close(struct exporter *exporter) {
+void exporter_close(struct exporter *exporter, int exit_code, const char *reason) {
+    char end[END_MAX];
     if (!exporter) return;
+    size_t length = make_end(exit_code, reason, end);
+    /* This one waits for a process that is slow: it comes once, and the process ends after it anyway. */
+    if (length > 0) (void)send(exporter->feed, end, length, MSG_NOSIGNAL);
     shutdown(exporter->feed, SHUT_WR);
     close(exporter->feed);
     while (waitpid(exporter->process, NULL, 0) < 0 && errno == EINTR) {

@@ -24,7 +24,8 @@ const char *exporter_where(const struct exporter *exporter);
 /* Hands over newer figures; never waits. NULL: does nothing. */
 void exporter_publish(struct exporter *exporter, const struct exposition *now);
 
-/* Ends the process and waits for its end; the file stays, with lockbench_up 0. NULL: does nothing. */
-void exporter_close(struct exporter *exporter);
+/* Ends the process and waits for its end; the file stays, with lockbench_up 0 and how the run ended: its exit code, and
+ * the reason for one that is not 0 ("" = none). NULL: does nothing. */
+void exporter_close(struct exporter *exporter, int exit_code, const char *reason);
 
 #endif

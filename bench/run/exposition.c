@@ -11,7 +11,7 @@
 
 #define LABELS_MAX 700
 
-enum family_of { OF_RUN, OF_STAGE };
+enum family_of { OF_RUN, OF_STAGE, OF_END };
 
 /* A family of samples with one name. */
 struct family {
@@ -93,6 +93,16 @@ static void samples_version(FILE *out, const struct family *family, const struct
     fputs("\"} 1\n", out);
 }
 
+static void samples_end(FILE *out, const struct family *family, const struct exposition *run,
+                        const char *stage_labels) {
+    (void)stage_labels;
+    fprintf(out, "%s{exit_code=\"", family->name);
+    if (run->exit_code >= 0) fprintf(out, "%d", run->exit_code);
+    fputs("\",reason=\"", out);
+    write_escaped(out, run->reason);
+    fputs("\"} 1\n", out);
+}
+
 static void samples_outcomes(FILE *out, const struct family *family, const struct exposition *run,
                              const char *stage_labels) {
     for (int i = 0; i < LB_OUTCOMES; i++) {
@@ -140,6 +150,8 @@ static void samples_times(FILE *out, const struct family *family, const struct e
     { .name = "lockbench_" name_, .type = type_, .of = OF_RUN, __VA_ARGS__ }
 #define STAGE(name_, type_, ...)                                                                   \
     { .name = "lockbench_" name_, .type = type_, .of = OF_STAGE, __VA_ARGS__ }
+#define END(name_, type_, ...)                                                                     \
+    { .name = name_, .type = type_, .of = OF_END, __VA_ARGS__ }
 #define TIMES(metric_, name_, ...)                                                                 \
     STAGE(name_ "_seconds", "summary", .unit = "seconds", .labels = "quantile", .metric = metric_, \
           .samples = samples_times, __VA_ARGS__)
@@ -152,6 +164,10 @@ static const struct family families[] = {
     RUN("stages", "gauge", .value = value_planned, .help = "stages that the run plans"),
     RUN("stages_begun_total", "counter", .value = value_begun,
         .help = "stages that have begun, the one that runs included"),
+    END(EXPOSITION_END, "gauge", .labels = "exit_code, reason", .samples = samples_end,
+        .help =
+            "always 1, and only in the file that a run left behind: the run's exit code, empty if "
+            "it was killed, and why the code is not 0"),
     STAGE("stage_elapsed_seconds", "gauge", .unit = "seconds", .value = value_elapsed_s,
           .help = "how far the stage's window is; greater than the window when it drains"),
     STAGE("stage_window_seconds", "gauge", .unit = "seconds", .value = value_window_s,
@@ -207,22 +223,32 @@ static void stage_labels_of(const struct stage_ask *ask, char *text, size_t size
     fclose(out);
 }
 
+static void write_family(FILE *out, const struct family *family, const struct exposition *run,
+                         const char *labels) {
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", family->name, help_of(family), family->name,
+            family->type);
+    if (family->samples) {
+        family->samples(out, family, run, labels);
+        return;
+    }
+    fputs(family->name, out);
+    if (family->of == OF_STAGE) fprintf(out, "{%s}", labels);
+    fputc(' ', out);
+    write_sample_value(out, family->value(run));
+}
+
 void exposition_write(FILE *out, const struct exposition *run) {
     char labels[LABELS_MAX] = "";
     if (run->ask) stage_labels_of(run->ask, labels, sizeof labels);
     for (size_t i = 0; i < FAMILIES; i++) {
-        const struct family *family = &families[i];
-        if (family->of == OF_STAGE && !run->ask) continue;
-        fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", family->name, help_of(family), family->name,
-                family->type);
-        if (family->samples) {
-            family->samples(out, family, run, labels);
-            continue;
-        }
-        fputs(family->name, out);
-        if (family->of == OF_STAGE) fprintf(out, "{%s}", labels);
-        fputc(' ', out);
-        write_sample_value(out, family->value(run));
+        if (families[i].of == OF_RUN || (families[i].of == OF_STAGE && run->ask))
+            write_family(out, &families[i], run, labels);
+    }
+}
+
+void exposition_write_end(FILE *out, const struct exposition *run) {
+    for (size_t i = 0; i < FAMILIES; i++) {
+        if (families[i].of == OF_END) write_family(out, &families[i], run, "");
     }
 }
 

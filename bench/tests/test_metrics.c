@@ -346,9 +346,56 @@ TEST(a_file_is_whole_at_any_time_and_says_in_the_end_that_the_run_is_over) {
     assert_true(sum_of(text, "lockbench_stages", "") == 2);
     assert_true(sum_of(text, "lockbench_stages_begun_total", "") == 2);
     assert_true(sum_of(text, "lockbench_grants_total", "clients=\"2\"") > 0);
+    assert_has(text, "lockbench_end_info{exit_code=\"0\",reason=\"\"} 1");
     assert_int_equal(access(cli_path("figures.prom.new"), F_OK), -1);
     free(text);
     cli_free(&cli);
+}
+
+/* For cli_until: whether the file at this path shows this value. */
+struct awaited {
+    const char *path, *name;
+    double value;
+};
+
+static bool is_shown(void *arg) {
+    const struct awaited *awaited = arg;
+    char *text = cli_read(awaited->path);
+    bool shown = sum_of(text, awaited->name, "") == awaited->value;
+    free(text);
+    return shown;
+}
+
+/* Whoever finds the file later learns that the figures are not those of a whole run. */
+TEST(a_file_says_that_its_run_was_interrupted_or_killed) {
+    static const struct {
+        int signal;
+        const char *end;
+    } ends[] = {{SIGINT, "lockbench_end_info{exit_code=\"130\",reason=\"interrupted"},
+                {SIGKILL, "lockbench_end_info{exit_code=\"\",reason=\"the run was cut off\"} 1"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct awaited awaited = {cli_path("ended-%zu.prom", i), "lockbench_stages_begun_total", 1};
+        struct cli cli;
+        cli_start(&cli, NULL,
+                  ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=1", "--set",
+                       "run.duration=1h", "--metrics", awaited.path));
+        cli_until(&cli, is_shown, &awaited, "the file");
+        char *text = cli_read(awaited.path);
+        assert_null(strstr(text, "lockbench_end_info"));
+        free(text);
+        kill(cli.pid, ends[i].signal);
+        cli_wait(&cli);
+        awaited.name = "lockbench_up";
+        awaited.value = 0;
+        for (int64_t until_ns = lb_now() + 60 * LB_S_NS; !is_shown(&awaited); cli_nap_ms(5)) {
+            if (lb_now() > until_ns) fail_msg("the file says that the run goes on");
+        }
+        text = cli_read(awaited.path);
+        check_format(text);
+        assert_has(text, ends[i].end);
+        free(text);
+        cli_free(&cli);
+    }
 }
 
 /* Prometheus' own parser for Python reads it: each sample belongs to a family that was declared with its type, and none
