@@ -22,23 +22,28 @@ static int delete_range(struct etcd_session *e, ProtobufCBinaryData from, Protob
     return etcd_call(&e->call, &etcd_delete_range, &request.base, err) == LB_OK ? 0 : -1;
 }
 
-/* Whether a key (without its root) belongs to the named lock: the guarded value, a key of etcd-chubby, or a key that
- * ends with a lease. */
-static bool is_of_key(const char *key, size_t len, const char *name) {
+/* Whether a key (without its root) belongs to the named lock: the name itself (etcd-key, which has no root), the guarded
+ * value, a key of etcd-chubby, or a key that ends with a lease. */
+static bool is_of_key(bool rooted, const char *key, size_t len, const char *name) {
     size_t own = strlen(name);
     if (len < own || memcmp(key, name, own) != 0) return false;
     const char *rest = key + own;
     size_t left = len - own;
-    if (left == 0 || *rest == '\0') return left > 0;
+    if (left == 0) return !rooted;
+    if (*rest == '\0') return true;
     if (left == strlen(":guarded") && memcmp(rest, ":guarded", left) == 0) return true;
     size_t digits = 1;
     while (digits < left && strchr("0123456789abcdef", rest[digits])) digits++;
     return *rest == '/' && left > 1 && digits == left;
 }
 
-static bool is_wanted(const struct lb_cleaning *cleaning, const char *key, size_t len) {
-    return cleaning->scope == LB_CLEAN_KEY ? is_of_key(key, len, cleaning->name)
-                                           : lb_clean_wants(cleaning, key, len);
+/* root_len: the number of bytes of the key that are its root. */
+static bool is_wanted(const struct lb_cleaning *cleaning, size_t root_len, const char *key,
+                      size_t len) {
+    const char *behind = key + root_len;
+    len -= root_len;
+    return cleaning->scope == LB_CLEAN_KEY ? is_of_key(root_len > 0, behind, len, cleaning->name)
+                                           : lb_clean_wants(cleaning, behind, len);
 }
 
 /* A walk through the keys that begin with a text, page by page. */
@@ -73,7 +78,7 @@ static int clean_page(struct etcd_session *e, const Etcdserverpb__RangeResponse 
         walk->from[key->len] = '\0';
         walk->from_len = key->len + 1;
         *ret_moved = true;
-        if (!is_wanted(cleaning, text + walk->root_len, key->len - walk->root_len)) continue;
+        if (!is_wanted(cleaning, walk->root_len, text, key->len)) continue;
         if (!lb_clean_found(cleaning, "key", "%.*s", (int)key->len, text)) continue;
         if (delete_range(e, *key, (ProtobufCBinaryData){0}, err) != 0) return -1;
     }
