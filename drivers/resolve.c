@@ -36,7 +36,7 @@ const struct resolved *resolve_host(const char *host, struct lb_err *err) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     int failed = getaddrinfo(host, NULL, &hints, &list);
     if (failed) {
-        err_set(err, LB_EXIT_USAGE, "host '%s': %s", host, gai_strerror(failed));
+        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", host, gai_strerror(failed));
         return NULL;
     }
     struct resolved *resolved = calloc(1, sizeof *resolved);

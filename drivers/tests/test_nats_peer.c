@@ -98,6 +98,17 @@ TEST(test_pings_while_nothing_is_asked) {
     free(seen);
 }
 
+/* The name of a server that is gone may be gone, too; the others of its cluster serve. */
+TEST(test_a_host_without_an_address_is_passed_over) {
+    struct fake_session fake = fake_new();
+    fake.account = "nowhere.invalid:1,"; /* the first host of the URL */
+    free(FAKE_PLAY(&fake, "nats", GREETING, FREE, {.await = "HPUB", .say = STORED(3, 17)},
+                   {.await = "KV-Operation: DEL\r\n", .say = STORED(4, 18)}));
+    if (fake.connected != 0) fail_msg("%s", fake.err.text);
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_int_equal(fake.released, LB_OK);
+}
+
 /* The next request learns of the end, and its outcome is unknown, so that it will be settled. */
 TEST(test_the_end_while_nothing_is_asked) {
     struct fake_session fake = fake_new();

@@ -190,7 +190,7 @@ TEST(test_nobody_listens) {
     struct talk nowhere = {.port = 1, .host = "no such host"};
     run(&nowhere);
     assert_int_equal(nowhere.connected, -1);
-    assert_int_equal(nowhere.err.code, LB_EXIT_USAGE);
+    assert_int_equal(nowhere.err.code, LB_EXIT_MACHINE);
     assert_non_null(strstr(nowhere.err.text, "'no such host'"));
 }
 
