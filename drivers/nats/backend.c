@@ -114,7 +114,8 @@ static enum lb_outcome log_in_nats(struct lb_session *session, int64_t deadline_
     enum lb_outcome outcome = stream_line(&nats->stream, session, deadline_ns, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "INFO ", 5) != 0)
-        return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
+        return lb_fail(session, LB_REFUSED, "nats at %s:%d: this is no NATS server",
+                       nats->stream.host, nats->stream.port);
     take_info(nats, line);
     outcome = encrypt_connection(session, deadline_ns); /* what follows has the password */
     if (outcome != LB_OK) return outcome;
@@ -155,7 +156,8 @@ static int connect_endpoint(struct lb_session *session, int endpoint, int64_t de
         return -1;
     }
     nats->stream.unasked = true;
-    nats->stream.tls_scheme = "tls";
+    /* Not where the URL says so already: a server may want the encryption to begin before its first word. */
+    nats->stream.tls_scheme = strcmp(server->url.scheme, "tls") == 0 ? NULL : "tls";
     session->traffic_fd = nats->stream.sock.fd;
     enum lb_outcome outcome = log_in_nats(session, deadline_ns);
     if (outcome != LB_OK) {

@@ -367,7 +367,10 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
     }
     conn->context->reader->fn = &redis_reply_functions;
     if (log_in(conn, host, port, sentinel, deadline_ns, &why) == 0) return 0;
-    return err_set(err, why.code, "%s%s", why.text, sock_advice(&conn->sock, "rediss"));
+    const struct url *url = &redis_server_of(session)->url; /* "redis+cluster" */
+    char scheme[sizeof url->scheme + 1];
+    snprintf(scheme, sizeof scheme, "rediss%s", url->scheme + strlen("redis"));
+    return err_set(err, why.code, "%s%s", why.text, sock_advice(&conn->sock, scheme));
 }
 
 void conn_close(struct redis_conn *conn) {

@@ -287,6 +287,20 @@ TEST(test_greetings) {
         assert_int_equal(fake.connected, -1);
         if (!strstr(fake.err.text, cases[i].why) || fake.err.code != cases[i].code)
             fail_msg("case %zu: %d: %s", i, fake.err.code, fake.err.text);
+        if (i < 2 && !strstr(fake.err.text, "nats at 127.0.0.1:")) fail_msg("%s", fake.err.text);
+    }
+}
+
+/* A server may end a connection on which the encryption does not begin with the first byte. */
+TEST(test_tls_is_advised_where_the_url_does_not_ask_for_it) {
+    static const char *const schemes[] = {"nats", "tls"};
+    for (int i = 0; i < 2; i++) {
+        struct fake_session fake = fake_new();
+        fake.refused = true;
+        free(FAKE_PLAY(&fake, schemes[i], {.then = PEER_CLOSES}));
+        assert_int_equal(fake.connected, -1);
+        if ((strstr(fake.err.text, "write tls://") != NULL) != (i == 0))
+            fail_msg("%s: %s", schemes[i], fake.err.text);
     }
 }
 
