@@ -59,8 +59,11 @@ int stream_connect(struct stream *stream, const struct lb_server *server, const 
     lb_route(server, &dial_host, &dial_port);
     const struct resolved *resolved = resolve_host(dial_host, err);
     if (!resolved) return -1;
-    for (int i = 0; i < resolved->count && !stream->open; i++)
-        why = connect_address(stream, resolved->address[i], dial_port, deadline_ns);
+    /* Each address has its share of the time: the first one may be of a network that drops all packets. */
+    for (int i = 0; i < resolved->count && !stream->open; i++) {
+        int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (resolved->count - i);
+        why = connect_address(stream, resolved->address[i], dial_port, now_ns + share_ns);
+    }
     if (!stream->open) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
     stream->dead = stream->read = false;
     stream->start = stream->end = stream->unwaited = 0;

@@ -114,8 +114,9 @@ static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
     const struct maria_host *host = &server->host[at];
     for (int i = 0;; i++) {
         struct lb_err why = {0};
+        int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (host->address_count - i);
         state->host = at;
-        if (connect_to(session, host->address[i], deadline_ns, &why) == 0) break;
+        if (connect_to(session, host->address[i], now_ns + share_ns, &why) == 0) break;
         if (i + 1 == host->address_count) return err_set(err, why.code, "%s", why.text);
         maria_disconnect(session);
     }
