@@ -398,6 +398,7 @@ TEST(a_port_at_which_nobody_listens_is_told_as_that) {
         assert_code(&cli, 2);
         if (!strstr(cli.out, "refused") && !strstr(cli.out, "(111)"))
             fail_msg("%s: %s", url, cli.out);
+        if (strstr(cli.out, "in time")) fail_msg("%s waited for nobody: %s", url, cli.out);
         cli_free(&cli);
     }
 }

@@ -122,6 +122,8 @@ static void on_state(zhandle_t *handle, int type, int state, const char *path, v
     struct zk_session *z = context;
     if (type != ZOO_SESSION_EVENT) return;
     if (state == ZOO_CONNECTED_STATE) {
+        struct zk_server *server = z->owner->server->state;
+        atomic_store(&server->reached, true);
         z->timeout_ms = zoo_recv_timeout(handle);
         z->sent_ns = z->connect_ns;
         zk_session_heard(z, z->connect_ns);
@@ -223,8 +225,7 @@ static void run_pump(void *arg) {
         errno = 0;
         rc = zookeeper_process(z->handle, events);
         if (rc != ZOK && rc != ZNOTHING) {
-            note_failure(z, rc, errno);
-            if (error) z->last_errno = error;
+            note_failure(z, rc, error ? error : errno);
         } else if (pong) {
             zk_session_heard(z, z->ping_ns);
             z->ping_ns = 0;
@@ -278,10 +279,11 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
             *ret_gone = true;
             return 0;
         }
-        /* Once each address has refused, there is nothing to wait for. A server that hangs up may
-         * be starting, electing, or have too many new connections at once. */
+        /* Once each address has refused, there is nothing to wait for, unless a server was there before. A server that
+         * hangs up may be starting, electing, or have too many new connections at once. */
         char why[400];
-        bool hopeless = z->expired || z->refusals >= server->host_count;
+        bool nobody = z->refusals >= server->host_count && !atomic_load(&server->reached);
+        bool hopeless = z->expired || nobody;
         if (z->failures >= server->host_count &&
             stunnel_trouble(&server->stunnel, &server->tls, mark, why, sizeof why))
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, why);
@@ -289,7 +291,7 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s%s",
                            server->shown, hopeless ? "" : " in time",
                            z->last_errno ? strerror(z->last_errno) : "the server does not answer",
-                           hopeless || server->encrypted || z->last_errno == ECONNREFUSED
+                           hopeless || server->encrypted || z->refusals > 0
                                ? ""
                                : ": if it speaks TLS, write zookeepers://");
         }

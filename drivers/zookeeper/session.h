@@ -13,6 +13,7 @@
 #include "drivers/zookeeper/stunnel.h"
 
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
 
@@ -35,6 +36,9 @@ struct zk_server {
     struct url url; /* the first one */
     struct stunnel stunnel;
     char shown[256]; /* the URL without its password, for messages */
+    /* A session of this process has been connected. A server that refuses connections after that may come back, so
+     * clients wait for it; before it, nobody is there. */
+    atomic_bool reached;
 };
 
 /* One request on its way. It lives with the session, not on the caller's stack: an answer may come
