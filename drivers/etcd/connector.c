@@ -2,7 +2,9 @@
  * pings. The locks are in their own files. */
 #include "drivers/etcd/session.h"
 
+#include <errno.h>
 #include <netdb.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +17,24 @@
 #include "drivers/wait.h"
 
 #define ETCD_PORT 2379
+#define ACCEPT_MS 1000 /* for each address of a host that has several */
 #define ACCOUNTS_PATIENCE_NS (2 * LB_S_NS)
 #define ANSWER_BYTES                                                                               \
     8192 /* room for one message: our keys have at most LB_KEY_MAX bytes, values are short */
+
+/* Whether a server listens at the address. */
+static bool accepts(const struct addrinfo *at) {
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), error = 0;
+    socklen_t len = sizeof error;
+    if (fd < 0) return false;
+    struct pollfd wait = {.fd = fd, .events = POLLOUT};
+    bool works = connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+    if (!works && errno == EINPROGRESS)
+        works = poll(&wait, 1, ACCEPT_MS) == 1 &&
+                getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0;
+    close(fd);
+    return works;
+}
 
 /* Finds the numeric address of a host, so that no connection waits for a look-up. Takes the first address
  * that accepts a connection ("localhost" may also mean an address where no server listens); if none does,
@@ -31,13 +48,9 @@ static int resolve(const char *host, int port, char *out, size_t size, struct lb
         return err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed));
     const struct addrinfo *chosen = found;
     for (const struct addrinfo *at = found; at && found->ai_next; at = at->ai_next) {
-        int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        bool works = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0;
-        if (fd >= 0) close(fd);
-        if (works) {
-            chosen = at;
-            break;
-        }
+        if (!accepts(at)) continue;
+        chosen = at;
+        break;
     }
     failed = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, out, (socklen_t)size, NULL, 0,
                          NI_NUMERICHOST);
@@ -53,7 +66,9 @@ static int check_url(const struct url *url, const char *shown, struct lb_err *er
                        "etcd: a URL ends with its hosts, etcd://user:password@host:port: %s",
                        shown);
     if (url->password[0] && !url->user[0])
-        return err_set(err, LB_EXIT_USAGE, "etcd: a password without a user: %s", shown);
+        return err_set(err, LB_EXIT_USAGE,
+                       "etcd: the URL has a password without a user: write user:password@: %s",
+                       shown);
     return 0;
 }
 
