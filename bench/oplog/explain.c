@@ -46,6 +46,8 @@ static void note_intruder(struct oplog_line *line, const struct judgement *judge
         text = "its token is not greater than one that was given before";
     } else if (last->flags & HOLD_LATE) {
         text = "came in after its own lease or session had ended, while another was there";
+    } else if (last->flags & HOLD_OUTSIDE) {
+        text = "came in while another was there, and learned later that its own session had ended";
     } else if (judgement->verdict == OPLOG_VIOLATED) {
         text = "came in while others were inside their leases and sessions";
     }

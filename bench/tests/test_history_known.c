@@ -1,5 +1,6 @@
 /* test_history_known: histories of a mutex whose verdict is known, among them those of published
  * failures of locks. */
+#include "bench/oplog/explain.h"
 #include "bench/tests/history_say.h"
 
 KNOWN(test_nothing) {
@@ -339,6 +340,22 @@ KNOWN(test_busy_where_it_held_itself) {
         assert_verdict(OPLOG_CLEAN, 0, 0, 0);
         assert_int_equal(judgement.spurious_busy, !other);
     }
+}
+
+/* Of two that overlapped, the one that came in may be the one whose session was over: it wrote nothing. */
+KNOWN(test_the_note_names_whose_session_had_ended) {
+    struct oplog_line lines[EXPLAIN_LINES];
+    got(0, 40, 50);
+    got(1, 90, 100);
+    left(1, 150, 150, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED);
+    released(0, 200, 210);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
+    const struct hold witness[] = {book.holds[judgement.witness[0]],
+                                   book.holds[judgement.witness[1]]};
+    assert_int_equal(oplog_explain(&book.rules, &judgement, witness, lines), 3);
+    assert_string_equal(
+        lines[1].note,
+        "came in while another was there, and learned later that its own session had ended");
 }
 
 TEST_MAIN(NULL, NULL)
