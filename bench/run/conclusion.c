@@ -135,8 +135,8 @@ static void say_wrong_tokens(const struct lb_lock *lock, const struct stage *sta
     if (count == 0) count = stage->history->judgement.token_errors;
     snprintf(
         line, size,
-        "FENCING TOKENS WRONG: %llu token%s of %s did not grow in %llu grants; it admitted one "
-        "client at a time",
+        "FENCING TOKENS WRONG: %llu token%s of %s did not grow in %llu grants; no more clients held "
+        "than it admits",
         (unsigned long long)count, count == 1 ? "" : "s", lock->name,
         (unsigned long long)stage->exclusion.grants);
 }
@@ -171,18 +171,20 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
     if (found->stuck > 0) {
         conclusion->stuck = true;
         snprintf(line, size,
-                 "STUCK: %s left %llu keys that are free but that no client gets any more: nobody "
-                 "was granted key %u for the last %.1f s, while %d clients waited",
-                 lock->name, (unsigned long long)found->stuck, stage->stuck_keys.key,
-                 (double)stage->stuck_keys.idle_ns / 1e9, stage->stuck_keys.clients);
+                 "STUCK: %s left %llu key%s free but that no client gets any more: nobody was "
+                 "granted key %u for the last %.1f s, while %d client%s waited",
+                 lock->name, (unsigned long long)found->stuck,
+                 found->stuck == 1 ? " that is" : "s that are", stage->stuck_keys.key,
+                 (double)stage->stuck_keys.idle_ns / 1e9, stage->stuck_keys.clients,
+                 stage->stuck_keys.clients == 1 ? "" : "s");
         return true;
     }
     if (found->starved > 0) {
         conclusion->starved = true;
         snprintf(line, size,
-                 "STARVED: %llu clients of %s waited until the drain limit (run.drain) ended their "
-                 "waits",
-                 (unsigned long long)found->starved, lock->name);
+                 "STARVED: %llu client%s of %s waited until the drain limit (run.drain) ended %s",
+                 (unsigned long long)found->starved, found->starved == 1 ? "" : "s", lock->name,
+                 found->starved == 1 ? "its wait" : "their waits");
         return true;
     }
     return false;

@@ -107,8 +107,8 @@ TEST(real_locks_must_come_out_clean) {
     /* Only the tokens are wrong: the lock excluded, but fencing would not protect data. */
     begin(&real, false, false);
     assert_true(take(&tokens, 8));
-    assert_string_equal(line, "FENCING TOKENS WRONG: 2 tokens of real did not grow in 9 grants; it "
-                              "admitted one client at a time");
+    assert_string_equal(line, "FENCING TOKENS WRONG: 2 tokens of real did not grow in 9 grants; "
+                              "no more clients held than it admits");
     assert_false(conclusion.admitted_two);
     expect("violated");
     /* Stuck keys do not break exclusion, so a violation weighs more. */
@@ -160,8 +160,8 @@ TEST(what_only_the_history_shows_is_told_with_its_counts) {
     found.judgement = (struct judgement){.token_errors = 1};
     begin(&real, false, false);
     assert_true(take(&unseen, 8));
-    assert_string_equal(line, "FENCING TOKENS WRONG: 1 token of real did not grow in 9 grants; it "
-                              "admitted one client at a time");
+    assert_string_equal(line, "FENCING TOKENS WRONG: 1 token of real did not grow in 9 grants; "
+                              "no more clients held than it admits");
     assert_false(conclusion.admitted_two);
     history = NULL;
     expect("violated");

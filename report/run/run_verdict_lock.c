@@ -121,8 +121,9 @@ static void add_state(struct doc *doc, const struct report_lock *lock) {
         add_broken(doc, lock);
         break;
     case LOCK_STUCK:
-        doc_span(doc, DOC_PLAIN, "%s left %s key%s that are free but that no client gets any more.",
-                 lock->label, number_count_text(lock->stuck, twice), plural(lock->stuck));
+        doc_span(doc, DOC_PLAIN, "%s left %s key%s free but that no client gets any more.",
+                 lock->label, number_count_text(lock->stuck, twice),
+                 lock->stuck == 1 ? " that is" : "s that are");
         break;
     case LOCK_STARVED:
         doc_span(doc, DOC_PLAIN,
