@@ -11,13 +11,23 @@
 #include "drivers/driver.h"
 
 #define SAFE(reason)                                                                               \
-    { LB_EXPECT_SAFE, reason }
+    { .worst = LB_EXPECT_SAFE, .why = reason }
 #define EXPIRED(reason)                                                                            \
-    { LB_EXPECT_EXPIRED, reason }
+    { .worst = LB_EXPECT_EXPIRED, .why = reason }
 #define STUCK(reason)                                                                              \
-    { LB_EXPECT_STUCK, reason }
+    { .worst = LB_EXPECT_STUCK, .why = reason }
 #define VIOLATED(reason)                                                                           \
-    { LB_EXPECT_VIOLATED, reason }
+    { .worst = LB_EXPECT_VIOLATED, .why = reason }
+
+/* The same, with the settings that the scenario needs for this lock. */
+#define SAFE_WITH(reason, ...)                                                                     \
+    {                                                                                              \
+        .worst = LB_EXPECT_SAFE, .why = reason, .sets = { __VA_ARGS__ }                            \
+    }
+#define EXPIRED_WITH(reason, ...)                                                                  \
+    {                                                                                              \
+        .worst = LB_EXPECT_EXPIRED, .why = reason, .sets = { __VA_ARGS__ }                         \
+    }
 
 /* Groups of rows with the same expectation. EXPECT_SLOW_WIRES: the scenarios with slow connections. EXPECT_OF_CONTROL:
  * `none` and the scenarios of the short tour (bench/check/matrix.c), for a control that fails even without a fault. */

@@ -28,9 +28,14 @@ enum lb_expect {
     LB_EXPECT_VIOLATED /* two holders inside their leases, or the lock's state is lost */
 };
 
+#define LB_EXPECT_SETS 3
+
 struct lb_expectation {
     enum lb_expect worst;
     const char *why; /* one phrase: which part of the protocol permits it; static storage */
+    /* settings "SECTION.KEY=VALUE" of the scenario's workload without which it would not put this lock to the test; ends
+     * with NULL if there are fewer */
+    const char *sets[LB_EXPECT_SETS];
 };
 
 /* Whether the scenario has injections. */

@@ -155,8 +155,8 @@ static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, cons
 }
 
 /* The settings for a lock that can go through the scenario's fault but can't do what the scenario's
- * plan asks, or can do more. Fills sets; the command line's come last, since the last one wins. Returns their
- * count. */
+ * plan asks, or can do more; and those that its driver states. Fills sets; the command line's come last, since the last
+ * one wins. Returns their count. */
 static int adapt(struct matrix_cell *cell, enum lb_scenario fault, const struct plan *plan,
                  const struct matrix_wish *wish, const char **sets) {
     const struct lb_lock *lock = cell->lock;
@@ -177,6 +177,8 @@ static int adapt(struct matrix_cell *cell, enum lb_scenario fault, const struct 
     bool holds = lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
     if (!holds && plan->faults[0].kind != INJECT_NONE && plan->faults[0].target == TARGET_HOLDER)
         cell->sets[count++] = "fault.target=any";
+    for (int i = 0; i < LB_EXPECT_SETS && cell->expected.sets[i]; i++)
+        cell->sets[count++] = cell->expected.sets[i];
     for (int i = 0; i < count; i++) sets[i] = cell->sets[i];
     for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i];
     return count;
@@ -258,7 +260,7 @@ static struct lb_expectation must_show(const struct lb_about *about) {
     static const enum lb_expect expects[] = {[LB_EXPOSED_VIOLATED] = LB_EXPECT_VIOLATED,
                                              [LB_EXPOSED_EXPIRED] = LB_EXPECT_EXPIRED,
                                              [LB_EXPOSED_STUCK] = LB_EXPECT_STUCK};
-    return (struct lb_expectation){expects[about->exposed_as], about->mistake};
+    return (struct lb_expectation){.worst = expects[about->exposed_as], .why = about->mistake};
 }
 
 /* Fills in the driver's statements about a cell. False if there are none: the cell is not run. */
@@ -287,7 +289,8 @@ static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell,
 static void add_suite(struct matrix *matrix, struct matrix_cell *cell) {
     const char *const *topologies = lb_topologies(cell->lock);
     if (cell->lock->caps & LB_CAP_CONTROL) return;
-    cell->expected = (struct lb_expectation){LB_EXPECT_SAFE, "a lock passes them all"};
+    cell->expected =
+        (struct lb_expectation){.worst = LB_EXPECT_SAFE, .why = "a lock passes them all"};
     cell->topology = topologies ? topologies[0] : NULL;
     cell->weight = 1;
     cell->time_ns = SUITE_NS;

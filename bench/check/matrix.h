@@ -31,7 +31,7 @@ struct matrix_cell {
     const char *topology;           /* NULL = embedded */
     struct lb_expectation expected; /* for CHECK_EXPOSED: what the control must show */
     /* settings that the lock needs beyond the workload, "acquire.mode=try"; or NULL */
-    const char *sets[6];
+    const char *sets[6 + LB_EXPECT_SETS];
     int weight;      /* the weight of its servers; see struct jobs */
     int64_t time_ns; /* the sum of warm-up, window and a full drain over all its stages */
     int trials;      /* recoveries wanted; 0 = any number */

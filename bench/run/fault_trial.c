@@ -44,12 +44,13 @@ static bool leaves_some_alone(const struct fault_event *fault) {
     return fault->kind == INJECT_ISOLATE || strcmp(fault->target, "majority") == 0;
 }
 
-/* Whether clients may find no server that answers. All other faults leave the servers where they are: a client whose
- * connection was reset connects again. */
+/* Whether clients may find no server that answers. A replica is promoted when the primary is gone, and answers some time
+ * later. All other faults leave the servers where they are: a client whose connection was reset connects again. */
 static bool takes_servers_away(const struct fault_event *fault) {
     bool cut = fault->kind == INJECT_WIRE_CUT && strcmp(fault->target, "replication") != 0;
     return cut || fault->kind == INJECT_SERVER_PAUSE || fault->kind == INJECT_SERVER_KILL ||
-           fault->kind == INJECT_SERVER_EMPTY || fault->kind == INJECT_ISOLATE;
+           fault->kind == INJECT_SERVER_EMPTY || fault->kind == INJECT_ISOLATE ||
+           fault->kind == INJECT_PROMOTE;
 }
 
 /* When a server is known to answer after the fault: it said something, or it had been back for a while. */

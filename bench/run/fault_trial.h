@@ -3,8 +3,8 @@
  *   - A killed client: another client asked for its key afterwards (it must get it).
  *   - Any other fault of one process, or of its connections: another client asked while the holder was still inside.
  *   - A fault of servers, or of all connections: the servers answered while the holder was still inside and another
- *     client asked (if the fault took them away: they granted something since, or had been back for 100 ms); or they
- *     said later, by a release that succeeded, that they still knew the grant.
+ *     client asked (if the fault took them away, or promoted a replica: they granted something since, or had been back
+ *     for 100 ms); or they said later, by a release that succeeded, that they still knew the grant.
  *   - Servers that lose their majority, or the others of their cluster: the servers that are left must refuse, so it is
  *     enough that another client asked for a while when the holder was inside.
  * A holder that was told of its loss counts as inside for as long as the plan's mean hold. bench/CHECK.md says the same

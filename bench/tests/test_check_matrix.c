@@ -199,6 +199,24 @@ TEST(trials_are_wanted_where_recovery_is_the_question) {
     matrix_done(&matrix);
 }
 
+/* A driver's statement may name settings without which the scenario would not test the lock; the command line's win. */
+TEST(what_a_scenario_needs_for_a_lock_is_set) {
+    const char *const lock = "pg-lease", *const sets[] = {"load.hold=1s"};
+    if (lb_unavailable(registry_lock(lock)->backend)) return;
+    struct matrix matrix = make((struct matrix_wish){.locks = &lock,
+                                                     .lock_count = 1,
+                                                     .faults = "primary-lost,holder-kill",
+                                                     .sets = sets,
+                                                     .set_count = 1});
+    assert_int_equal(matrix.cell_count, 2);
+    for (int i = 0; i < 2; i++) {
+        bool needs = strcmp(name_of(&matrix, i), "primary-lost") == 0;
+        assert_int_equal(has_set(&matrix.cells[i], "load.hold=8s"), needs);
+        assert_int_equal(has_set(&matrix.cells[i], "acquire.lease=10s"), needs);
+    }
+    matrix_done(&matrix);
+}
+
 /* A lock that can't wait is tried again and again. */
 TEST(scenarios_fit_what_a_lock_can) {
     for (int i = 0; registry_locks()[i]; i++) {

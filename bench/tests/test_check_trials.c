@@ -106,6 +106,62 @@ TEST(an_injection_that_hits_several_servers_is_one_trial) {
     json_decref(seen);
 }
 
+/* A step of a scenario: `held` clients held, of whose grants `tested` were put to the test. */
+static void add_step(json_t *run, const char *section, const char *kind, int held, int tested) {
+    add_fault(run, section, kind, true, 1.5);
+    json_t *faults = part(run, "faults"), *step = json_array_get(faults, json_array_size(faults) - 1);
+    json_object_set_new(step, "held", json_integer(held));
+    json_object_set_new(step, "tested", json_integer(tested));
+}
+
+/* Replication is cut, which any lock survives; the primary dies when nobody holds; a replica is promoted. */
+static json_t *run_of_steps(int held, int tested) {
+    json_t *run = good_run();
+    json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill+promote"));
+    json_array_clear(part(run, "faults"));
+    add_step(run, "fault", "wire-cut", 2, 2);
+    add_step(run, "fault.2", "server-kill", 0, 0);
+    add_step(run, "fault.3", "promote", held, tested);
+    return run;
+}
+
+/* The steps before the last one only prepare it: a grant that they met is no trial of what the scenario asks. */
+TEST(the_last_of_several_steps_decides) {
+    json_t *seen = judge(run_of_steps(0, 0), NULL, true);
+    assert_bound(seen, 0);
+    assert_int_equal(whole(seen, "faults_hit"), 0);
+    assert_int_equal(whole(seen, "faults_untested"), 1);
+    assert_seen(seen, "inconclusive", "no client held a grant when the fault acted");
+    seen = judge(run_of_steps(2, 0), NULL, true);
+    assert_seen(seen, "inconclusive", "not tested: who held when the fault acted had left");
+    seen = judge(run_of_steps(2, 1), NULL, true);
+    assert_bound(seen, 0.95);
+    assert_seen(seen, "safe", NULL);
+    /* Two faults of one kind are no steps: each may be the trial. */
+    json_t *run = run_of_steps(0, 0);
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "kind", json_string("promote"));
+    seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "faults_hit"), 1);
+    assert_seen(seen, "safe", NULL);
+    /* A lock that failed in any step failed. */
+    run = run_of_steps(0, 0);
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
+    json_object_set_new(part(run, "exclusion"), "double_holders", json_integer(1));
+    seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "faults_hit"), 1);
+    json_decref(seen);
+}
+
+/* A client that is stopped, cut off or killed does not leave: what is missing is somebody who wants its key. */
+TEST(a_hit_client_whose_key_nobody_wants_is_told) {
+    json_t *run = good_run(), *fault = json_array_get(part(run, "faults"), 0);
+    json_object_set_new(fault, "process", json_integer(3));
+    json_object_set_new(fault, "held", json_integer(1));
+    json_object_set_new(fault, "tested", json_integer(0));
+    assert_seen(judge(run, NULL, true), "inconclusive",
+                "not tested: no other client asked for the key of a holder that was hit");
+}
+
 /* A grant during which nobody waited tests nothing. */
 TEST(the_bound_without_a_fault_counts_the_grants_that_tested) {
     json_t *seen = judge(tested_run(1000, 10), NULL, false);

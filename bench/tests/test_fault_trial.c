@@ -100,6 +100,18 @@ STORY(a_cut_of_the_replication_takes_no_server_away) {
     }
 }
 
+/* The primary is gone when a replica is told to become the next one, and it answers only some time later. */
+STORY(a_promotion_takes_its_time) {
+    static const struct { int promoted_ms, tested; } cases[] = {{1200, 1}, {1450, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fault(INJECT_PROMOTE, NOWHERE, "any");
+        event.end_ns = cases[i].promoted_ms * MS;
+        held_until(1500, 1501, OPLOG_UNKNOWN);
+        granted(5, 1100, 3000);
+        assert_int_equal(tested_of(), cases[i].tested);
+    }
+}
+
 /* A grant may be short: the servers say after the fault whether they still know it. */
 STORY(a_release_that_succeeds_after_the_fault_shows_that_the_grant_was_known) {
     fault(INJECT_SERVER_KILL, NOWHERE, "leader");
