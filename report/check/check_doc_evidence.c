@@ -145,6 +145,7 @@ static void add_injection_log(const struct check_cell *cell, struct doc *doc) {
         add_number(doc, fault, "node");
         add_number(doc, fault, "key");
         add_number(doc, fault, "held");
+        add_number(doc, fault, "tested");
         if (json_is_true(acted)) doc_span(doc, DOC_PLAIN, "; acted");
         if (json_is_false(acted)) doc_span(doc, DOC_STRONG, "; did not act");
         if (sign) doc_span(doc, DOC_PLAIN, ": %s", sign);

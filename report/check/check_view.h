@@ -66,7 +66,7 @@ const struct check_fault *check_fault_of(const struct check_view *view,
                                          const struct check_cell *cell);
 bool check_broke(const struct check_cell *cell);  /* expired, stuck or violated */
 bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
-/* True if the cell is in a column with a fault: its trials are faults, not grants. */
+/* True if the trials of the cell are faults, not grants. In some columns nothing is injected ("none", "pooled"). */
 bool check_under_fault(const struct check_cell *cell);
 
 /* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; check_mark: "!" if

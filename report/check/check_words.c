@@ -13,7 +13,7 @@
 static const struct {
     const char *sign, *title;
 } verdicts[CHECK_VERDICTS] = {
-    [CHECK_SAFE] = {".", "one holder at a time in every grant, and grants continued"},
+    [CHECK_SAFE] = {".", "nothing wrong was seen, and grants continued"},
     [CHECK_EXPIRED] =
         {"E", "a holder outlived its lease or session: only a fencing token saves the data"},
     [CHECK_STUCK] =
@@ -21,9 +21,12 @@ static const struct {
          "the next grant came much later than the theory allows, or a free key was not granted again"},
     [CHECK_VIOLATED] =
         {"V",
-         "two holders inside their leases, wrong fencing tokens, or the lock's state was lost"},
+         "more holders than the lock admits inside their leases, wrong fencing tokens, or the lock's "
+         "state was lost"},
     [CHECK_INCONCLUSIVE] =
-        {"?", "no fault took effect in time, or nothing was granted before or after it"},
+        {"?",
+         "nothing put the lock to the test: no fault took effect in time or met a holder whose key "
+         "was wanted, nothing was granted, or no client waited"},
     [CHECK_FAILED] = {"x", "the run failed"},
 };
 
@@ -213,13 +216,13 @@ static void say_findings(const struct check_view *view, struct doc *doc) {
     } else if (view->check->partial) {
         doc_say(doc, TONE_PLAIN,
                 "No lock did worse than its driver states so far: %d cell%s, %d of %d lock%s, %d "
-                "of %d fault%s",
+                "of %d scenario%s",
                 judged.cells, judged.cells == 1 ? "" : "s", judged.locks, judged.all_locks,
                 judged.all_locks == 1 ? "" : "s", judged.faults, judged.all_faults,
                 judged.all_faults == 1 ? "" : "s");
     } else {
         doc_say(doc, TONE_GOOD,
-                "No lock did worse than its driver states: %d cell%s, %d lock%s, %d fault%s",
+                "No lock did worse than its driver states: %d cell%s, %d lock%s, %d scenario%s",
                 judged.cells, judged.cells == 1 ? "" : "s", judged.locks,
                 judged.locks == 1 ? "" : "s", judged.faults, judged.faults == 1 ? "" : "s");
     }

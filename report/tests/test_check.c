@@ -85,16 +85,17 @@ TEST(test_stored_checks) {
     }
 }
 
-#define UNFAULTED(lock, grants, tested, bound)                                                     \
-    "{\"lock\":\"" lock "\",\"fault\":\"none\",\"verdict\":\"safe\",\"grants\":" #grants           \
+#define UNFAULTED(lock, fault, grants, tested, bound)                                              \
+    "{\"lock\":\"" lock "\",\"fault\":\"" fault "\",\"verdict\":\"safe\",\"grants\":" #grants      \
     ",\"tested\":" #tested ",\"bound95\":" #bound "}"
+#define TWO_LOCKS                                                                                  \
+    "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"none\"},{\"name\":\"pooled\"}],"    \
+    "\"locks\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"cells\":["
 
 /* The bound stands on the grants that tested a lock, and a cell that they give none is told apart. */
 TEST(test_the_summary_counts_what_tested) {
-    struct check *check = check_of(
-        "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"none\"}],\"locks\":[{\"name\":\"a\"},"
-        "{\"name\":\"b\"}],\"cells\":[" UNFAULTED("a", 900, 300, 0.01) "," UNFAULTED("b", 800, 700,
-                                                                                     null) "]}");
+    struct check *check = check_of(TWO_LOCKS UNFAULTED("a", "none", 900, 300, 0.01) "," UNFAULTED(
+        "b", "none", 800, 700, null) "]}");
     char *text = render_check(check, REPORT_MD, false);
     has(text,
         "the safe cells with a bound have at least 300: with 95 % confidence fewer than 1.0e-02");
@@ -120,6 +121,32 @@ TEST(test_sums_of_what_is_not_known_are_no_zeros) {
     text = render_check(check, REPORT_JSON, false);
     has(text, "\"planned\": 5");
     free(text);
+    check_free(check);
+}
+
+/* Nothing is injected in "pooled" either. */
+TEST(test_grants_are_trials_wherever_nothing_is_injected) {
+    struct check *check = check_of(TWO_LOCKS UNFAULTED("a", "pooled", 900, 300, 0.01) "]}");
+    char *text = render_check(check, REPORT_MD, false),
+         *html = render_check(check, REPORT_HTML, false);
+    has(text, "the safe cells have at least 300: with 95 % confidence fewer than 1.0e-02");
+    has(html, "during 300 of them another client waited");
+    free(text);
+    free(html);
+    check_free(check);
+}
+
+/* A cell that tested nothing may have had a fault that acted. */
+TEST(test_the_title_of_a_cell_that_tested_nothing_is_true_of_each) {
+    struct check *check = check_of(
+        "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
+        "\"cells\":[{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"inconclusive\",\"faults_hit\":0,"
+        "\"faults_untested\":1,\"faults\":[{\"kind\":\"server-kill\",\"from_s\":1,\"acted\":true,"
+        "\"held\":2,\"tested\":0,\"sign\":\"gone\"}]}]}");
+    char *html = render_check(check, REPORT_HTML, false);
+    has(html, "nothing put the lock to the test: ");
+    has(html, ", held 2, tested 0; acted: gone");
+    free(html);
     check_free(check);
 }
 
@@ -306,7 +333,7 @@ TEST(test_a_check_that_was_cut_short) {
          *html = render_check(check, REPORT_HTML, false);
     assert_int_equal(strncmp(table, "Not finished: interrupted; 1 of 4 cells was run\n", 48), 0);
     has(table, "\none  - .\ntwo  - -\n");
-    has(table, "so far: 1 cell, 1 of 2 locks, 1 of 2 faults\n");
+    has(table, "so far: 1 cell, 1 of 2 locks, 1 of 2 scenarios\n");
     assert_true(strstr(md, "Not finished") < strstr(md, "No lock did worse"));
     lacks(md, "\xe2\x9c\x85"); /* nothing is green before the end */
     has(html, ">two<");
@@ -456,7 +483,7 @@ TEST(test_a_control_under_a_fault_is_no_finding) {
     char *table = render_check(check, REPORT_TABLE, false),
          *md = render_check(check, REPORT_MD, false),
          *html = render_check(check, REPORT_HTML, false);
-    has(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 fault");
+    has(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 scenario");
     has(md, "| broken on purpose | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 |");
     lacks(md, "unsafe-x under pause");
     has(table, "No lock did worse");
@@ -489,7 +516,7 @@ TEST(test_what_has_no_verdict_is_in_no_sum) {
         struct check *check = check_of(text);
         char *md = render_check(check, REPORT_MD, false),
              *html = render_check(check, REPORT_HTML, false);
-        has(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 fault");
+        has(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 scenario");
         has(md, "1 cell rests on a part of its runs");
         lacks(md, "never");
         lacks(md, "did not recover");
