@@ -15,7 +15,7 @@ struct result_ask {
     const char *folder; /* where check.json goes */
     const char *version, *command;
     const char *verb; /* "check", "verify": the command that repeats a cell */
-    const char *tour; /* "short", "full" */
+    const char *tour; /* "short", "full", "chosen" (faults that were named) */
     const char *more; /* added to commands that repeat a cell: " --set x=y", or "" */
     const uint64_t *seeds;
     int seed_count;

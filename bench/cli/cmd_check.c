@@ -272,6 +272,11 @@ static int begin_result(struct result *result, const struct result_ask *ask, str
     return failed;
 }
 
+static const char *tour_of(const struct wish *wish) {
+    if (wish->faults) return "chosen";
+    return wish->full ? "full" : "short";
+}
+
 static int run_cells(const struct wish *wish, const struct matrix *matrix, const char *command,
                      const char *more, struct lb_err *err) {
     char results[512];
@@ -286,7 +291,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                              .version = LOCKBENCH_VERSION,
                              .command = command,
                              .verb = wish->verify ? "verify" : "check",
-                             .tour = wish->full ? "full" : "short",
+                             .tour = tour_of(wish),
                              .more = more,
                              .seeds = wish->seeds,
                              .seed_count = wish->seed_count,

@@ -242,6 +242,7 @@ TEST(json_is_the_file) {
     cli_assert_paths(
         check,
         "schema tool.name tool.version command started_at ended_at partial partial_reason planned environment "
+    assert_string_equal(json_string_value(cli_get(check, "tour")), "chosen");
         "seeds tour faults.0.name faults.0.summary locks.0.name locks.0.backend locks.0.primitive "
         "locks.0.guarantee locks.0.crash locks.0.token locks.0.control",
         "check.json");

@@ -124,7 +124,10 @@ static void add_check_basis(const struct check_view *view, struct doc *doc) {
     doc_item(doc, TONE_PLAIN, "%s %s, %s to %s", doc_or(check->tool_name, "lockbench"),
              doc_or(check->tool_version, "of an unknown version"),
              doc_or(check->started_at, "undated"), doc_or(check->ended_at, "its end"));
-    if (check->tour) doc_span(doc, DOC_PLAIN, ", the %s schedule", check->tour);
+    if (check->tour && strcmp(check->tour, "chosen") == 0)
+        doc_span(doc, DOC_PLAIN, ", chosen faults");
+    else if (check->tour)
+        doc_span(doc, DOC_PLAIN, ", the %s schedule", check->tour);
     char *seeds = check->seeds ? json_dumps(check->seeds, JSON_COMPACT) : NULL;
     if (seeds) doc_span(doc, DOC_PLAIN, ", seeds %.*s", (int)strlen(seeds) - 2, seeds + 1);
     free(seeds);
