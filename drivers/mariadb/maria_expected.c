@@ -10,11 +10,14 @@
 
 /* A node was lost, perhaps the one that clients use. */
 #define NODE_LOST(all) [LB_SCENARIO_LEADER_KILL] = all, [LB_SCENARIO_MINORITY_LOST] = all
+/* The nodes that are left need more than five seconds to agree that one is lost, and more than ten on a busy machine. One
+ * holder of two that were inside is still there then, and another client asks for its key. */
+#define OUTLASTS_LOSS "load.hold=lognormal:15s:0.5", "acquire.lease=60s", "run.duration=25s"
 
 const struct lb_expectation maria_getlock_expected[LB_SCENARIOS] = {
     EXPECT_SQL_SESSION,
     [LB_SCENARIO_MULTI_PRIMARY] = VIOLATED("each node has user locks of its own"),
-    NODE_LOST(EXPIRED(SESSION_ENDS)),
+    NODE_LOST(EXPIRED_WITH(SESSION_ENDS, OUTLASTS_LOSS)),
     [LB_SCENARIO_SPLIT] =
         VIOLATED("the node that is cut off keeps its holder, and the others do not know it"),
 };
@@ -28,7 +31,7 @@ const struct lb_expectation maria_row_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("its session ends, and tokens start at one again"),
     [LB_SCENARIO_TERMINATED] = EXPIRED(SESSION_ENDS),
     [LB_SCENARIO_MULTI_PRIMARY] = VIOLATED("each node locks its own copy of the row"),
-    NODE_LOST(EXPIRED(SESSION_ENDS)),
+    NODE_LOST(EXPIRED_WITH(SESSION_ENDS, OUTLASTS_LOSS)),
     [LB_SCENARIO_SPLIT] =
         VIOLATED("the node that is cut off keeps its holder, and the others do not know it"),
 };
@@ -37,7 +40,7 @@ const struct lb_expectation maria_row_expected[LB_SCENARIOS] = {
 const struct lb_expectation maria_lease_expected[LB_SCENARIOS] = {
     EXPECT_SQL_LEASE,
     [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
-    NODE_LOST(SAFE(ALL_HAVE_IT)),
+    NODE_LOST(SAFE_WITH(ALL_HAVE_IT, OUTLASTS_LOSS)),
     [LB_SCENARIO_SPLIT] =
         SAFE("a node without a majority commits nothing, and the others have the row"),
 };
