@@ -73,18 +73,16 @@ static void write_field(FILE *out, const char *prefix, const struct result_field
     fputc('\n', out);
 }
 
-static bool is_part_of(const struct result_field *field, const struct result_field *latency) {
-    size_t length = strlen(latency->path);
-    return strncmp(field->path, latency->path, length) == 0 && field->path[length] == '.';
+const struct result_field *reference_next(const struct result_field *row) {
+    const struct result_field *next = row + 1;
+    while (row->kind == RESULT_LATENCY && result_field_is_inside(next, row)) next++;
+    return next;
 }
 
 static void write_fields(FILE *out, const char *prefix, const struct result_field *fields) {
-    for (const struct result_field *field = fields; field->path;) {
-        const struct result_field *row = field++;
+    for (const struct result_field *row = fields; row->path; row = reference_next(row)) {
         char inner[PATH_MAX_LENGTH];
         write_field(out, prefix, row);
-        /* The members of a latency object are described once, at the end. */
-        while (row->kind == RESULT_LATENCY && field->path && is_part_of(field, row)) field++;
         bool list = row->kind == RESULT_ROWS || row->kind == RESULT_OBJECTS;
         const char *element = list ? "[]" : row->kind == RESULT_COMPARED ? ".NAME" : "";
         snprintf(inner, sizeof inner, "%s.%s%s", prefix, row->path, element);

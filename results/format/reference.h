@@ -10,6 +10,9 @@
 /* All kinds of result files; ended by NULL. */
 extern const struct result_document *const result_documents[];
 
+/* The next row of a table, past the members of a latency object, which are described once for all of them. */
+const struct result_field *reference_next(const struct result_field *row);
+
 /* Markdown: one block for each value of each document, in lines of at most 120 columns. */
 void reference_write(FILE *out);
 

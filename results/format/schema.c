@@ -89,7 +89,7 @@ static json_t *branch_schema(const struct result_field *field) {
 
 /* Makes an object without its members; FREE objects may have any members. */
 static json_t *empty_object(const struct result_field *field) {
-    bool optional = field->kind == RESULT_OPTIONAL || field->kind == RESULT_LATENCY;
+    bool optional = field->kind == RESULT_OPTIONAL;
     json_t *schema = optional ? type_or_null("object") : json_pack("{s:s}", "type", "object");
     json_object_set_new(schema, "properties", json_object());
     json_object_set_new(schema, "required", json_array());
@@ -107,8 +107,10 @@ static json_t *field_schema(const struct result_field *field) {
         schema = text_schema(field);
     } else if (field->kind == RESULT_FLAG) {
         schema = json_pack("{s:s}", "type", "boolean");
+    } else if (field->kind == RESULT_LATENCY) {
+        schema = json_pack("{s:s}", "$ref", "#/$defs/latency");
     } else if (field->kind == RESULT_OBJECT || field->kind == RESULT_OPTIONAL ||
-               field->kind == RESULT_LATENCY || field->kind == RESULT_FREE) {
+               field->kind == RESULT_FREE) {
         schema = empty_object(field);
     } else {
         schema = branch_schema(field);
@@ -137,10 +139,17 @@ static void add_member(json_t *root, const char *path, json_t *schema) {
 
 static json_t *object_schema(const struct result_field *fields) {
     json_t *root = empty_object(&(struct result_field){.kind = RESULT_OBJECT});
-    for (const struct result_field *field = fields; field->path; field++) {
+    for (const struct result_field *field = fields; field->path; field = reference_next(field)) {
         add_member(root, field->path, field_schema(field));
     }
     return root;
+}
+
+/* What the references to a latency object lead to. */
+static json_t *latency_defs(void) {
+    json_t *latency = object_schema(run_latency_fields());
+    json_object_set_new(latency, "type", json_pack("[s, s]", "object", "null"));
+    return json_pack("{s:o}", "latency", latency);
 }
 
 json_t *reference_schema(const struct result_document *document) {
@@ -150,6 +159,7 @@ json_t *reference_schema(const struct result_document *document) {
     json_t *root = object_schema(document->fields);
     add_member(root, "schema", json_pack("{s:s}", "const", document->schema));
     json_object_update(schema, root);
+    if (document == &run_document) json_object_set_new(schema, "$defs", latency_defs());
     json_decref(root);
     return schema;
 }
