@@ -5,11 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/answers/answers.h"
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "bench/base/sort.h"
 
 /* Quantile, or the mean, of values, which are sorted and freed. NAN of none. */
 static double summarize(double *values, size_t count, double quantile) {
@@ -17,7 +13,7 @@ static double summarize(double *values, size_t count, double quantile) {
     for (size_t i = 0; i < count; i++) sum += values[i];
     if (count > 0 && quantile == MEAN) result = sum / (double)count;
     if (count > 0 && quantile != MEAN) {
-        qsort(values, count, sizeof *values, compare_doubles);
+        sort_doubles(values, count);
         size_t rank = (size_t)ceil(quantile * (double)count);
         result = values[rank > 0 ? rank - 1 : 0];
     }

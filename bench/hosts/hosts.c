@@ -304,6 +304,12 @@ int hosts_report(struct hosts *hosts, const struct message *message, struct lb_e
     return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) does not listen any more");
 }
 
+int hosts_report_trouble(struct hosts *hosts, const struct lb_err *why, struct lb_err *err) {
+    struct message message = {.word = WORD_TROUBLE, .value = {why->code}};
+    snprintf(message.text, sizeof message.text, "%.230s", why->text);
+    return hosts_report(hosts, &message, err);
+}
+
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err) {
     if (hosts->has_kept) {
         hosts->has_kept = false;

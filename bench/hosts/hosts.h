@@ -143,6 +143,8 @@ int hosts_check_coordinator(struct hosts *hosts, struct lb_err *err);
 
 /* Sends to the coordinator. 0, or -1 with err when the coordinator does not listen. */
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err);
+/* The same with WORD_TROUBLE. */
+int hosts_report_trouble(struct hosts *hosts, const struct lb_err *why, struct lb_err *err);
 /* Takes the coordinator's next message by the deadline, and answers clock exchanges meanwhile. 1; 0 if none came; -1
  * with err. */
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err);

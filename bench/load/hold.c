@@ -102,31 +102,23 @@ static enum lb_outcome check_lease(struct client *client) {
     return client->hold.told;
 }
 
-static enum lb_outcome call_begin_hold(struct client *client) {
+/* Calls the observers at an end of the hold, until one of them ends it. */
+static enum lb_outcome call_observers(struct client *client, bool begin) {
     const struct shared *shared = client->worker->shared;
     enum lb_outcome outcome = LB_OK;
     for (int i = 0; i < shared->observer_count && outcome == LB_OK; i++) {
         const struct observer *observer = shared->observers[i];
-        if (observer->begin_hold) outcome = observer->begin_hold(client, client->observing[i]);
-    }
-    return outcome;
-}
-
-static enum lb_outcome call_end_hold(struct client *client) {
-    const struct shared *shared = client->worker->shared;
-    enum lb_outcome outcome = LB_OK;
-    for (int i = 0; i < shared->observer_count && outcome == LB_OK; i++) {
-        const struct observer *observer = shared->observers[i];
-        if (observer->end_hold) outcome = observer->end_hold(client, client->observing[i]);
+        observer_hold_fn *call = begin ? observer->begin_hold : observer->end_hold;
+        if (call) outcome = call(client, client->observing[i]);
     }
     return outcome;
 }
 
 enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
     bool careful = client->worker->shared->plan->careful;
-    enum lb_outcome outcome = call_begin_hold(client);
+    enum lb_outcome outcome = call_observers(client, true);
     if (outcome == LB_OK) outcome = pass_all(client, acquired_ns, ret_inner);
     if (outcome == LB_OK && careful) outcome = check_lease(client);
-    if (outcome == LB_OK) outcome = call_end_hold(client);
+    if (outcome == LB_OK) outcome = call_observers(client, false);
     return outcome;
 }

@@ -18,6 +18,9 @@ struct parting {
     bool learned; /* the client knew that its grant was lost, and left without writing */
 };
 
+/* Calls to the server at the two ends of the hold. Any outcome but LB_OK ends the hold. */
+typedef enum lb_outcome observer_hold_fn(struct client *client, void *mine);
+
 /* Each may be NULL. */
 struct observer {
     size_t client_bytes;
@@ -26,9 +29,7 @@ struct observer {
     /* The attempt ended without a grant. */
     void (*refused)(struct client *client, void *mine, int64_t started_ns, int64_t returned_ns,
                     enum lb_outcome outcome);
-    /* Calls to the server at the two ends of the hold. Any outcome but LB_OK ends the hold. */
-    enum lb_outcome (*begin_hold)(struct client *client, void *mine);
-    enum lb_outcome (*end_hold)(struct client *client, void *mine);
+    observer_hold_fn *begin_hold, *end_hold;
     /* An inner acquire or release returned; request.held is still as before. */
     void (*reentered)(struct client *client, void *mine, bool release, int64_t begin_ns,
                       enum lb_outcome outcome);

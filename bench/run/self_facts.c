@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/sort.h"
 #include "bench/load/worker.h"
 #include "bench/run/stage_log.h"
 
@@ -86,11 +87,6 @@ static int64_t arrivals_known_until(const struct shared *shared) {
     return end_ns;
 }
 
-static int compare_times(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The gaps of all threads' arrivals together, which are Poisson at the whole rate. The gaps of one thread would not do
  * where each thread has few: the window's end cuts the last gap of each, so that short ones are too many. The first gap
  * is the one from the window's begin, which has the same distribution. */
@@ -108,7 +104,7 @@ static int take_arrivals(struct self_facts *facts, const struct stage *stage,
     if (due_ns && facts->gaps) {
         for (int i = 0; i < shared->threads && facts->arrival != ARRIVAL_CLOSED; i++)
             count += take_arrivals_of(facts, shared, i, end_ns, due_ns + count);
-        qsort(due_ns, (size_t)count, sizeof *due_ns, compare_times);
+        sort_times(due_ns, (size_t)count);
         for (int i = 0; i < count; last_ns = due_ns[i++])
             facts->gaps[i] = (double)(due_ns[i] - last_ns) / gap_ns;
         facts->gap_count = count;

@@ -88,12 +88,6 @@ struct served {
     struct lb_err lacking; /* why it can take no plan */
 };
 
-static int report_trouble(struct served *served, const struct lb_err *why, struct lb_err *err) {
-    struct message message = {.word = WORD_TROUBLE, .value = {why->code}};
-    snprintf(message.text, sizeof message.text, "%.230s", why->text);
-    return hosts_report(served->hosts, &message, err);
-}
-
 /* Reads the plan from the coordinator's text. 0, or -1 with err. */
 static int read_plan(struct served *served, const struct message *message, struct lb_err *err) {
     char path[600];
@@ -180,11 +174,11 @@ static int serve_message(struct served *served, const struct message *message, s
     case WORD_PLAN:
         why = served->lacking;
         if (why.code || read_plan(served, message, &why) != 0)
-            return report_trouble(served, &why, err);
+            return hosts_report_trouble(served->hosts, &why, err);
         return report_read(served, err);
     case WORD_STAGE:
         json = json_loadb(message->blob, message->blob_bytes, 0, NULL);
-        if (run_part(served, json, &why) != 0) report_trouble(served, &why, err);
+        if (run_part(served, json, &why) != 0) hosts_report_trouble(served->hosts, &why, err);
         json_decref(json);
         return 0;
     default: /* a word to a stage that is over */

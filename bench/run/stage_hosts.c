@@ -191,13 +191,6 @@ static int meet_as_coordinator(struct stage_hosts *with, enum moment moment, int
     return failed;
 }
 
-static int report_trouble(struct stage_hosts *with, const struct lb_err *trouble,
-                          struct lb_err *err) {
-    struct message message = {.word = WORD_TROUBLE, .value = {trouble->code}};
-    snprintf(message.text, sizeof message.text, "%.230s", trouble->text);
-    return hosts_report(with->hosts, &message, err);
-}
-
 static int report_ready(struct stage_hosts *with, enum moment moment, struct lb_err *err) {
     return hosts_report(with->hosts, &(struct message){.word = WORD_READY, .value = {moment}}, err);
 }
@@ -261,7 +254,7 @@ int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct 
     struct message on;
     with->loads = false;
     if (trouble) {
-        if (report_trouble(with, trouble, err) != 0) return -1;
+        if (hosts_report_trouble(with->hosts, trouble, err) != 0) return -1;
         return err_set(err, trouble->code, "%s", trouble->text);
     }
     if (report_ready(with, moment, err) != 0) return -1;
@@ -340,5 +333,5 @@ void stage_hosts_end(struct stage_hosts *with, const struct lb_err *why) {
     if (!with->loads) return;
     struct lb_err unheard = {0}; /* the next look says that the coordinator does not listen */
     with->loads = false;
-    report_trouble(with, why, &unheard);
+    hosts_report_trouble(with->hosts, why, &unheard);
 }

@@ -16,6 +16,7 @@
 #include "bench/run/place.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
+#include "drivers/facts.h"
 #include "drivers/registry.h"
 #include "drivers/wait.h"
 
@@ -106,6 +107,12 @@ static inline void live_close(struct live_place *live) {
     place_close(live->place);
     plan_free(live->plan);
     memset(live, 0, sizeof *live);
+}
+
+/* What the server says of itself under this name; "" if it says nothing. */
+static inline const char *live_fact(const struct live_place *live, const char *name) {
+    const char *value = lb_facts_value(&live->place->facts, name);
+    return value ? value : "";
 }
 
 /* The same server for another lock of its backend; it stays until the program ends. */

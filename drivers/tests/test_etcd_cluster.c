@@ -11,14 +11,6 @@
 
 static struct live_place live;
 
-static const char *fact(const char *name) {
-    const struct lb_facts *facts = &live.place->facts;
-    for (int i = 0; i < facts->count; i++) {
-        if (strcmp(facts->item[i].name, name) == 0) return facts->item[i].value;
-    }
-    return "";
-}
-
 static bool talks_to(const struct live_client *client, int member) {
     char base[64];
     snprintf(base, sizeof base, "http://127.0.0.1:%d", topo_port(live.place->topo, member, 0));
@@ -54,7 +46,7 @@ LIVE(&live, the_leader_dies) {
     struct topo *topo = live.place->topo;
     struct live_client holder, waiter, orphan;
     struct lb_err err = {0};
-    int leader = atoi(fact("leader") + strlen("node"));
+    int leader = atoi(live_fact(&live, "leader") + strlen("node"));
     open_client(&holder, (uint32_t)(leader + 1) % MEMBERS);
     open_client(&waiter, (uint32_t)(leader + 2) % MEMBERS);
     open_client(&orphan, (uint32_t)leader);
@@ -87,8 +79,8 @@ LIVE(&live, the_leader_dies) {
 
 TEST(test_it_is_a_cluster) {
     LIVE_NEEDS(&live);
-    assert_string_equal(fact("members"), "3");
-    assert_int_equal(strncmp(fact("leader"), "node", 4), 0);
+    assert_string_equal(live_fact(&live, "members"), "3");
+    assert_int_equal(strncmp(live_fact(&live, "leader"), "node", 4), 0);
 }
 
 LIVE_MAIN(live, "etcd-3", "etcd-mutex", "etcd.command_timeout=3s", NULL)

@@ -66,23 +66,19 @@ static void brings_back(int node) {
     CHECK(topo_restart(zk.place->topo, node, &err) == 0, "%s", err.text);
 }
 
-static const char *fact(const char *name) {
-    const struct lb_facts *facts = &zk.place->facts;
-    for (int i = 0; i < facts->count; i++) {
-        if (strcmp(facts->item[i].name, name) == 0) return facts->item[i].value;
-    }
-    return "";
-}
-
 LIVE(&zk, says_what_it_is) {
-    CHECK(strcmp(fact("ensemble"), "3") == 0, "an ensemble of '%s'", fact("ensemble"));
-    CHECK(strcmp(fact("mode"), "leader") == 0 || strcmp(fact("mode"), "follower") == 0, "'%s'",
-          fact("mode"));
-    CHECK(strcmp(fact("tick_ms"), "2000") == 0, "ticks of '%s'", fact("tick_ms"));
-    CHECK(strncmp(fact("session_timeout_ms"), "10000 ", 6) == 0, "'%s'",
-          fact("session_timeout_ms"));
-    CHECK(strncmp(fact("connected_to"), "127.0.0.1:", 10) == 0, "'%s'", fact("connected_to"));
-    CHECK(fact("version")[0] != '\0');
+    CHECK(strcmp(live_fact(&zk, "ensemble"), "3") == 0, "an ensemble of '%s'",
+          live_fact(&zk, "ensemble"));
+    CHECK(strcmp(live_fact(&zk, "mode"), "leader") == 0 ||
+              strcmp(live_fact(&zk, "mode"), "follower") == 0,
+          "'%s'", live_fact(&zk, "mode"));
+    CHECK(strcmp(live_fact(&zk, "tick_ms"), "2000") == 0, "ticks of '%s'",
+          live_fact(&zk, "tick_ms"));
+    CHECK(strncmp(live_fact(&zk, "session_timeout_ms"), "10000 ", 6) == 0, "'%s'",
+          live_fact(&zk, "session_timeout_ms"));
+    CHECK(strncmp(live_fact(&zk, "connected_to"), "127.0.0.1:", 10) == 0, "'%s'",
+          live_fact(&zk, "connected_to"));
+    CHECK(live_fact(&zk, "version")[0] != '\0');
 }
 
 /* Asks until there is an answer, because an ensemble that has just lost a server may close the

@@ -128,6 +128,21 @@ static inline void lacks(const char *text, const char *part) {
     if (strstr(text, part)) fail_msg("'%s' is in: %s", part, text);
 }
 
+/* Colour adds escapes and nothing else; takes them out of the coloured text. */
+static inline void assert_colour_alone(char *coloured, const char *plain) {
+    char *to = coloured;
+    assert_null(strchr(plain, '\033'));
+    for (const char *from = coloured; *from; from++) {
+        if (*from == '\033') {
+            from = strchr(from, 'm');
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
+    assert_string_equal(coloured, plain);
+}
+
 /* How often a part is in a text. */
 static inline int count_of(const char *text, const char *part) {
     int count = 0;
