@@ -3,7 +3,6 @@
 // A hue for each lock, in an order that keeps neighbours apart; after twelve the line style tells them apart too.
 const light = ['#1f6fd0', '#c2410c', '#15803d', '#7e22ce', '#b8860b', '#be185d', '#0e7490', '#57534e', '#4d7c0f', '#b91c1c', '#4338ca', '#0f766e'];
 const dark = ['#6cb0ff', '#ff9d5c', '#5fd68a', '#c99bff', '#f0c95a', '#ff8fc0', '#5fd3e6', '#b8b2aa', '#b3dc6b', '#ff8b8b', '#a3a0ff', '#5fd8c4'];
-const symbols = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow'];
 
 // From few to many, in one hue, so that readers who can't tell colours apart can read it.
 const heatLight = ['#d6e6f7', '#6fa8dc', '#1f6fd0', '#0a2f66'], heatDark = ['#1d3550', '#2f6fb5', '#7db7f5', '#eaf4ff'];
@@ -33,5 +32,4 @@ export function onThemeChange(listener) {
 }
 
 export const colourOf = (theme, lock) => (lock.colour < 0 ? theme.soft : theme.palette[lock.colour % theme.palette.length]);
-export const symbolOf = (lock) => symbols[Math.floor(Math.max(0, lock.colour) / 12) % symbols.length];
 export const dashOf = (lock) => dashes[lock.durability] ?? 'solid';
