@@ -28,6 +28,10 @@
     {                                                                                              \
         .worst = LB_EXPECT_EXPIRED, .why = reason, .sets = { __VA_ARGS__ }                         \
     }
+#define STUCK_WITH(reason, ...)                                                                    \
+    {                                                                                              \
+        .worst = LB_EXPECT_STUCK, .why = reason, .sets = { __VA_ARGS__ }                           \
+    }
 
 /* Groups of rows with the same expectation. EXPECT_SLOW_WIRES: the scenarios with slow connections. EXPECT_OF_CONTROL:
  * `none` and the scenarios of the short tour (bench/check/matrix.c), for a control that fails even without a fault. */

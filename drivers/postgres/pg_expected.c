@@ -5,18 +5,21 @@
 #define POOLED_TRANSACTION                                                                         \
     [LB_SCENARIO_POOLED] = SAFE("a transaction keeps its server session until it ends")
 
+/* Of a key that nobody gets any more it is known soon where holds and leases are short. */
+#define SHORT_HOLDS "load.hold=300ms", "acquire.lease=2s"
+
 /* primary-lost promotes the synchronous standby, standby-behind the asynchronous one, which is behind; minority-lost
  * kills one of the three servers, and nobody promotes. Sessions live in the memory of the server that died. */
 #define STANDBYS_SESSION                                                                           \
     [LB_SCENARIO_PRIMARY_LOST] = EXPIRED(NO_SESSION),                                              \
     [LB_SCENARIO_STANDBY_BEHIND] = EXPIRED(NO_SESSION),                                            \
-    [LB_SCENARIO_MINORITY_LOST] =                                                                  \
-        STUCK("without the primary nothing is granted until a standby is promoted")
+    [LB_SCENARIO_MINORITY_LOST] = STUCK_WITH(                                                      \
+        "without the primary nothing is granted until a standby is promoted", SHORT_HOLDS)
 #define NO_SESSION "no standby has its session, and a holder that makes no request does not notice"
 
 #define STANDBYS_ROW                                                                               \
     [LB_SCENARIO_STANDBY_BEHIND] = VIOLATED("the promoted standby has never had the row"),         \
-    [LB_SCENARIO_MINORITY_LOST] = STUCK(NO_COMMIT)
+    [LB_SCENARIO_MINORITY_LOST] = STUCK_WITH(NO_COMMIT, SHORT_HOLDS)
 #define HAS_ROW "the synchronous standby has the row before the answer"
 /* While replication is cut no commit returns, so nobody is granted a row: who holds at the promotion must hold since
  * before the cut. */
@@ -41,7 +44,7 @@ const struct lb_expectation pg_row_expected[LB_SCENARIOS] = {
     POOLED_TRANSACTION,
     [LB_SCENARIO_PRIMARY_LOST] = VIOLATED(TOKEN_AGAIN),
     [LB_SCENARIO_STANDBY_BEHIND] = VIOLATED(TOKEN_AGAIN),
-    [LB_SCENARIO_MINORITY_LOST] = STUCK(NO_COMMIT),
+    [LB_SCENARIO_MINORITY_LOST] = STUCK_WITH(NO_COMMIT, SHORT_HOLDS),
 };
 
 const struct lb_expectation pg_advisory_expected[LB_SCENARIOS] = {
