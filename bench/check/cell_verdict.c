@@ -337,6 +337,16 @@ static void say_no_trial(const struct run_stage *stage, char *why) {
     snprintf(why, CELL_WHY_MAX, "%s", text);
 }
 
+/* A machine that is too busy for lockbench is too busy for its servers, too. */
+static void say_not_granted(const struct run_stage *stage, char *why) {
+    double still_s = stood_still_ns(stage) / 1e9;
+    size_t used =
+        (size_t)snprintf(why, CELL_WHY_MAX, "nobody was granted anything after the fault");
+    if (still_s >= 0.5)
+        snprintf(why + used, CELL_WHY_MAX - used, "; lockbench itself stood still for %.1f s",
+                 still_s);
+}
+
 /* False if the scenario did not put the lock to the test, and `why` says why. not_acted: why acted_s is
  * below 0. *ret_no_trial: the faults acted, and clients were granted the lock after them. */
 static bool was_tried(const struct run *run, const struct run_stage *stage, double acted_s,
@@ -351,7 +361,7 @@ static bool was_tried(const struct run *run, const struct run_stage *stage, doub
                  "the server was back only after its holders' grants had ended: %.200s",
                  tree_word(late, "sign"));
     } else if (!granted) {
-        snprintf(why, CELL_WHY_MAX, "nobody was granted anything after the fault");
+        say_not_granted(stage, why);
     } else if (*ret_no_trial) {
         say_no_trial(stage, why);
     } else {
