@@ -84,10 +84,6 @@ static bool has_section(const struct report *report, const struct chart *chart) 
     "The tables have the medians and tails, the fairness and the cost of each lock; what was seen " \
     "over time, and each hold, is in run.json and the files beside it."
 
-static const char *environment_text(const struct run *run, const char *key) {
-    return json_string_value(json_object_get(run->environment, key));
-}
-
 /* Explains which run the letter before a lock's name means. */
 static void write_letters(FILE *out, const struct report *report) {
     char letter[8];
@@ -131,7 +127,7 @@ static void write_links(FILE *out, const struct report *report) {
 
 static void write_banner(FILE *out, const struct report *report) {
     const struct run *run = report->runs[0];
-    const json_t *cpus = json_object_get(run->environment, "cpus");
+    char machine[WORDS_MACHINE_MAX];
     head_title(out, "lockbench report");
     if (report->run_count > 1) {
         fprintf(out, "%d runs", report->run_count);
@@ -147,16 +143,11 @@ static void write_banner(FILE *out, const struct report *report) {
     escape_html(out, run->started_at);
     int locks = report_count_names(report);
     fprintf(out, " &middot; %d lock%s", locks, locks == 1 ? "" : "s");
-    if (environment_text(run, "cpu_model")) {
-        fputs(" &middot; ", out);
-        if (json_array_size(run->hosts) > 0) fputs("coordinator (rank 0) on ", out);
-        escape_html(out, environment_text(run, "cpu_model"));
-    }
-    if (json_is_integer(cpus))
-        fprintf(out, " &middot; %" JSON_INTEGER_FORMAT " processors", json_integer_value(cpus));
-    if (environment_text(run, "kernel")) {
-        fputs(" &middot; ", out);
-        escape_html(out, environment_text(run, "kernel"));
+    words_machine(run->environment, machine, sizeof machine);
+    if (*machine) {
+        fprintf(out, " &middot; %s",
+                json_array_size(run->hosts) > 0 ? "coordinator (rank 0) on " : "");
+        escape_html(out, machine);
     }
     fputs("</p>\n", out);
     if (report->run_count > 1) write_letters(out, report);

@@ -473,6 +473,17 @@ TEST(test_a_law_is_fitted_without_limited_stages) {
     assert_true(fabs(kappa[0] - kappa[1]) < 1e-3);
 }
 
+/* The page's head names the machine in the words of the verdict. */
+TEST(test_the_head_names_the_machine) {
+    struct report *report =
+        report_of("{\"lock\":\"a\",\"clients\":2}",
+                  ",\"environment\":{\"cpu_model\":\"C&U\",\"cpus\":1,\"kernel\":\"K 6\"}");
+    char *page = render(report, REPORT_HTML, false);
+    has(page, "1 lock &middot; C&amp;U, 1 processor, K 6</p>");
+    free(page);
+    report_free(report);
+}
+
 TEST(test_environments_side_by_side) {
     static const char *const texts[] = {
         "{\"schema\":\"lockbench.run/"
