@@ -109,7 +109,8 @@ TEST(an_injection_that_hits_several_servers_is_one_trial) {
 /* A step of a scenario: `held` clients held, of whose grants `tested` were put to the test. */
 static void add_step(json_t *run, const char *section, const char *kind, int held, int tested) {
     add_fault(run, section, kind, true, 1.5);
-    json_t *faults = part(run, "faults"), *step = json_array_get(faults, json_array_size(faults) - 1);
+    json_t *faults = part(run, "faults"),
+           *step = json_array_get(faults, json_array_size(faults) - 1);
     json_object_set_new(step, "held", json_integer(held));
     json_object_set_new(step, "tested", json_integer(tested));
 }
