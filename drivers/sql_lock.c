@@ -90,7 +90,7 @@ int64_t *sql_number(struct sql_values *values, char letter) {
 }
 
 bool sql_ended_early(int64_t deadline_ns) {
-    return deadline_ns - lb_now() >= LB_MS_NS;
+    return deadline_ns >= lb_after(lb_now(), LB_MS_NS);
 }
 
 /* The pause is short: this client has lost its place in the server's queue and should queue again soon. */

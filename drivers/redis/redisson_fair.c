@@ -116,9 +116,9 @@ static enum lb_outcome fair_acquire(struct lb_session *session, const struct lb_
     const struct redisson_options *options = session->options;
     struct fair_grant *mine = grant->data;
     char channel[REDISSON_NAME_MAX], after[REDISSON_HOLDER_MAX + 1];
-    int64_t wait_ns = request->deadline_ns - lb_now();
-    bool once = request->deadline_ns <= lb_now();
-    if (once || request->deadline_ns == LB_NEVER) wait_ns = options->queue_timeout_ns;
+    int64_t now_ns = lb_now(), wait_ns = options->queue_timeout_ns;
+    bool once = request->deadline_ns <= now_ns;
+    if (!once && request->deadline_ns != LB_NEVER) wait_ns = request->deadline_ns - now_ns;
     mine->wait_ms = (wait_ns + LB_MS_NS - 1) / LB_MS_NS;
     redisson_holder(session, request, "", mine->rlock.holder);
     snprintf(after, sizeof after, ":%s", mine->rlock.holder);

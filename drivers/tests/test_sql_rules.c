@@ -3,6 +3,7 @@
 #include "drivers/mariadb/getlock_rules.h"
 #include "drivers/mariadb/maria_impl.h"
 #include "drivers/postgres/pg_impl.h"
+#include "drivers/sql_lock.h"
 #include "drivers/sqlite/sqlite_impl.h"
 
 static const char *value_of(const struct pg_conninfo *info, const char *keyword) {
@@ -196,6 +197,15 @@ TEST(getlock_seconds_never_wait_too_long) {
 }
 
 /* The delays of sqlite3_busy_timeout: 1 2 5 10 15 20 25 25 25 50 50 100 100 ... ms. */
+/* Whether a server gave up before the deadline. */
+TEST(no_server_gives_up_before_a_deadline_in_the_past) {
+    const int64_t pasts[] = {INT64_MIN, -1, 0, lb_now()};
+    for (size_t i = 0; i < sizeof pasts / sizeof *pasts; i++)
+        assert_false(sql_ended_early(pasts[i]));
+    assert_true(sql_ended_early(lb_now() + LB_S_NS));
+    assert_true(sql_ended_early(LB_NEVER));
+}
+
 TEST(sqlite_delays_are_sqlites) {
     static const int sums_ms[] = {1, 3, 8, 18, 33, 53, 78, 103, 128, 178, 228, 328, 428, 528};
     int64_t sum_ns = 0;
