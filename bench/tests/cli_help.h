@@ -228,10 +228,17 @@ static inline struct cli cli_run(const struct cli_how *how, const char *const *a
     return cli;
 }
 
+/* The end of a long text, where the reasons stand; fail_msg takes about 1,000 bytes. */
+static inline const char *cli_end(const char *text) {
+    size_t length = strlen(text);
+    return text + (length > 500 ? length - 500 : 0);
+}
+
 #define assert_code(cli, wanted)                                                                   \
     do {                                                                                           \
         if ((cli)->code != (wanted))                                                               \
-            fail_msg("exit code %d, not %d; it said: %s", (cli)->code, (wanted), (cli)->err);      \
+            fail_msg("exit code %d, not %d; it said: %.400s\n...\n%s", (cli)->code, (wanted),      \
+                     (cli)->err, cli_end((cli)->out));                                             \
     } while (0)
 
 #define assert_has(text, part)                                                                     \
