@@ -47,7 +47,8 @@ static struct slot *slot_of(const struct lb_session *session, const struct lb_re
 static bool is_free(const struct lb_session *session, const struct slot *slot) {
     if (!slot->held) return true;
     if (fault_of(session) == BAD_LEASE_NEVER_ENDS) return false;
-    int64_t early_ns = fault_of(session) == BAD_LEASE_ENDS_EARLY ? 100 * LB_MS_NS : 0;
+    /* of 300 ms: a busy machine may stand still for a while before the waiter looks again */
+    int64_t early_ns = fault_of(session) == BAD_LEASE_ENDS_EARLY ? 250 * LB_MS_NS : 0;
     return lb_now() >= slot->lease_end_ns - early_ns;
 }
 
