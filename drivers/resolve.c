@@ -2,12 +2,15 @@
 #define _GNU_SOURCE
 #include "drivers/resolve.h"
 
+#include <errno.h>
 #include <netdb.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* All answers so far; entries are only ever put in front. */
 static struct resolved *_Atomic known;
@@ -53,4 +56,17 @@ const struct resolved *resolve_host(const char *host, struct lb_err *err) {
     while (!atomic_compare_exchange_weak(&known, &resolved->next, resolved)) {
     }
     return resolved;
+}
+
+bool resolve_accepts(const struct addrinfo *at, int limit_ms) {
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), error = 0;
+    socklen_t len = sizeof error;
+    if (fd < 0) return false;
+    struct pollfd wait = {.fd = fd, .events = POLLOUT};
+    bool accepts = connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+    if (!accepts && errno == EINPROGRESS)
+        accepts = poll(&wait, 1, limit_ms) == 1 &&
+                  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0;
+    close(fd);
+    return accepts;
 }

@@ -26,4 +26,10 @@ struct resolved {
  * memory ran out; a failure is not remembered. May be called from any thread. */
 const struct resolved *resolve_host(const char *host, struct lb_err *err);
 
+struct addrinfo;
+
+/* Whether a server takes a connection at the address within limit_ms. Blocks the calling thread for at most so long; to
+ * be called before the load. */
+bool resolve_accepts(const struct addrinfo *at, int limit_ms);
+
 #endif

@@ -3,16 +3,14 @@
 #include "bench/run/place_wire.h"
 
 #define _GNU_SOURCE
-#include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/servers/urls.h"
 #include "bench/servers/wire.h"
+#include "drivers/resolve.h"
 #include "drivers/url.h"
 
 #define CONNECT_MS 5000 /* for one of several addresses */
@@ -126,20 +124,6 @@ int place_wire_check_url(const char *url, struct lb_err *err) {
     return 0;
 }
 
-/* Whether a server takes a connection there. */
-static bool accepts(const struct addrinfo *at) {
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), failed = 0;
-    if (fd < 0) return false;
-    struct pollfd done = {.fd = fd, .events = POLLOUT};
-    socklen_t len = sizeof failed;
-    bool connected = connect(fd, at->ai_addr, at->ai_addrlen) == 0;
-    if (!connected && errno == EINPROGRESS)
-        connected = poll(&done, 1, CONNECT_MS) == 1 &&
-                    getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0;
-    close(fd);
-    return connected;
-}
-
 /* Takes the first of several addresses at which a server accepts a connection, as clients do; if none accepts, the
  * first of all. */
 static int resolve(const char *host, int port, struct wire_end *ret_end, struct lb_err *err) {
@@ -150,7 +134,7 @@ static int resolve(const char *host, int port, struct wire_end *ret_end, struct 
     if (failed)
         return err_set(err, LB_EXIT_MACHINE, "no address of %s: %s", host, gai_strerror(failed));
     const struct addrinfo *at = found->ai_next ? found : NULL;
-    while (at && !accepts(at)) at = at->ai_next;
+    while (at && !resolve_accepts(at, CONNECT_MS)) at = at->ai_next;
     if (!at) at = found;
     memcpy(&ret_end->server, at->ai_addr, at->ai_addrlen);
     freeaddrinfo(found);

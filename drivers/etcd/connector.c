@@ -2,16 +2,14 @@
  * pings. The locks are in their own files. */
 #include "drivers/etcd/session.h"
 
-#include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "drivers/facts.h"
+#include "drivers/resolve.h"
 #include "drivers/route.h"
 #include "drivers/url.h"
 #include "drivers/wait.h"
@@ -21,20 +19,6 @@
 #define ACCOUNTS_PATIENCE_NS (2 * LB_S_NS)
 #define ANSWER_BYTES                                                                               \
     8192 /* room for one message: our keys have at most LB_KEY_MAX bytes, values are short */
-
-/* Whether a server listens at the address. */
-static bool accepts(const struct addrinfo *at) {
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), error = 0;
-    socklen_t len = sizeof error;
-    if (fd < 0) return false;
-    struct pollfd wait = {.fd = fd, .events = POLLOUT};
-    bool works = connect(fd, at->ai_addr, at->ai_addrlen) == 0;
-    if (!works && errno == EINPROGRESS)
-        works = poll(&wait, 1, ACCEPT_MS) == 1 &&
-                getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0;
-    close(fd);
-    return works;
-}
 
 /* Finds the numeric address of a host, so that no connection waits for a look-up. Takes the first address
  * that accepts a connection ("localhost" may also mean an address where no server listens); if none does,
@@ -48,7 +32,7 @@ static int resolve(const char *host, int port, char *out, size_t size, struct lb
         return err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed));
     const struct addrinfo *chosen = found;
     for (const struct addrinfo *at = found; at && found->ai_next; at = at->ai_next) {
-        if (!accepts(at)) continue;
+        if (!resolve_accepts(at, ACCEPT_MS)) continue;
         chosen = at;
         break;
     }
