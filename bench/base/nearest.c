@@ -61,7 +61,19 @@ void nearest_offer(struct nearest *nearest, const char *name) {
     nearest->distance = distance;
 }
 
-char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {
+/* What a user of an older version may still type: the name of a command, an option, a key or a
+ * scenario, and what to use instead. */
+#define GONE(name, instead) {name, ", removed in 0.2.0: " instead}
+static const struct {
+    const char *name, *hint;
+} removed[] = {
+    GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),
+};
+
+const char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
+        if (strcmp(removed[i].name, nearest->typed) == 0) return removed[i].hint;
+    }
     text[0] = '\0';
     if (nearest->best) snprintf(text, size, ", did you mean '%s'?", nearest->best);
     return text;

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#define LOCKBENCH_VERSION "0.1"
+#define LOCKBENCH_VERSION "0.2.0"
 
 /* The commit's date, "2026-11-23"; "" when it is not known. */
 const char *version_date(void);

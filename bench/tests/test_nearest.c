@@ -76,4 +76,13 @@ TEST(the_hint_is_a_phrase_or_nothing) {
     assert_string_equal(nearest_hint(&nearest, text, sizeof text), ", did you mean 'run'?");
 }
 
+TEST(a_removed_name_says_what_to_use_instead) {
+    struct nearest nearest;
+    char text[40];
+    nearest_init(&nearest, "verify");
+    nearest_offer(&nearest, "verity");
+    assert_string_equal(nearest_hint(&nearest, text, sizeof text),
+                        ", removed in 0.2.0: `lockbench check LOCK --url BACKEND=URL` does it");
+}
+
 TEST_MAIN(NULL, NULL)
