@@ -64,7 +64,7 @@ WORDS_mariadb := sql
 WORDS_sqlite := sql
 LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
 
-SRC := $(sort $(filter-out bench/cli/% bench/fuzz/% bench/perf/% bench/answers/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
+SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
 SHIMS := $(patsubst bench/servers/%.c,$(B)/%.so,$(wildcard bench/servers/*_shim.c))
 CLI := $(sort $(wildcard bench/cli/*.c))
@@ -156,25 +156,25 @@ $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 # Known answers (make answers); test_answers runs their short form.
-ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/answers/*.c))
-$(B)/bench/answers/main: $(ANSWERS)
+ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/tests/answers/*.c))
+$(B)/bench/tests/answers/main: $(ANSWERS)
 $(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
 # Targets for the code that reads strangers' bytes. A driver's own code runs with a fuzzed server in the place of sockets,
 # engine and clock; for etcd also in the place of libcurl.
-FUZZ := $(sort $(filter-out $(foreach folder,$(LEFT_OUT),bench/fuzz/fuzz_$(folder)%),$(wildcard bench/fuzz/fuzz_*.c)))
-FUZZ_SERVER := $(patsubst %,$(B)/bench/fuzz/%.o,fuzzed_server lock_life)
+FUZZ := $(sort $(filter-out $(foreach folder,$(LEFT_OUT),bench/tests/fuzz/fuzz_$(folder)%),$(wildcard bench/tests/fuzz/fuzz_*.c)))
+FUZZ_SERVER := $(patsubst %,$(B)/bench/tests/fuzz/%.o,fuzzed_server lock_life)
 $(B)/objects.a: $(OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
-$(foreach name,etcd memcached nats redis zookeeper,$(B)/bench/fuzz/fuzz_$(name) $(B)/bench/fuzz/replay_$(name)): FUZZ_DRIVERS := $(FUZZ_SERVER) -Wl,--wrap=clock_gettime \
+$(foreach name,etcd memcached nats redis zookeeper,$(B)/bench/tests/fuzz/fuzz_$(name) $(B)/bench/tests/fuzz/replay_$(name)): FUZZ_DRIVERS := $(FUZZ_SERVER) -Wl,--wrap=clock_gettime \
     $(filter-out %/drivers/sock.o,$(filter $(B)/drivers/%,$(OBJ)))
-$(B)/bench/fuzz/fuzz_etcd $(B)/bench/fuzz/replay_etcd: FUZZ_DRIVERS := $(filter-out %/etcd/http.o,$(FUZZ_DRIVERS))
+$(B)/bench/tests/fuzz/fuzz_etcd $(B)/bench/tests/fuzz/replay_etcd: FUZZ_DRIVERS := $(filter-out %/etcd/http.o,$(FUZZ_DRIVERS))
 $(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(FUZZ_SERVER) $(B)/objects.a
 	@echo "  link $@"
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
 # The same targets without the fuzzer, for the test that repeats the seeds.
-$(B)/bench/fuzz/replay_%: $(B)/bench/fuzz/fuzz_%.o $(B)/bench/fuzz/replay.o $(FUZZ_SERVER) $(B)/objects.a
+$(B)/bench/tests/fuzz/replay_%: $(B)/bench/tests/fuzz/fuzz_%.o $(B)/bench/tests/fuzz/replay.o $(FUZZ_SERVER) $(B)/objects.a
 	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $< $(B)/bench/fuzz/replay.o $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
+	$(Q)$(LINK) -o $@ $< $(B)/bench/tests/fuzz/replay.o $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
 REPLAYS := $(subst /fuzz_,/replay_,$(FUZZ:%.c=$(B)/%))
 $(B)/bench/tests/test_fuzz_seeds: | $(REPLAYS)
 include report/report.mk
@@ -230,11 +230,11 @@ FUZZ_SECONDS ?= 600
 fuzz: ## the readers of result files, URLs, workloads and servers' answers on generated inputs, FUZZ_SECONDS (600) each
 	@compose/install fuzz
 	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
-	@bench/fuzz/run .build/fuzz/bench/fuzz $(FUZZ_SECONDS)
+	@bench/tests/fuzz/run .build/fuzz/bench/tests/fuzz $(FUZZ_SECONDS)
 answers: ## figures whose truth is known beside what lockbench says of them, bench/ANSWERS.md: 20 minutes, with nothing else to do
 	@compose/install run
-	@$(BUILD) lockbench $(B)/bench/answers/main
-	@LOCKBENCH_PROGRAM=$(B)/lockbench $(B)/bench/answers/main --page bench/ANSWERS.md
+	@$(BUILD) lockbench $(B)/bench/tests/answers/main
+	@LOCKBENCH_PROGRAM=$(B)/lockbench $(B)/bench/tests/answers/main --page bench/ANSWERS.md
 bench: ## the tool's own cost, as ratios against four clock reads, redis-benchmark and pgbench
 	@compose/install test
 	@$(BUILD) lockbench $(B)/bench/perf/perf

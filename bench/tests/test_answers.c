@@ -1,7 +1,7 @@
-/* The short form of the known answers (bench/answers): a few seconds of scripted servers, and what
+/* The short form of the known answers (bench/tests/answers): a few seconds of scripted servers, and what
  * lockbench says of them. `make answers` has all of them. */
 #define _GNU_SOURCE
-#include "bench/answers/answers.h"
+#include "bench/tests/answers/answers.h"
 #include "bench/tests/cli_help.h"
 
 /* The number of answers that are not true. Each one is printed. */

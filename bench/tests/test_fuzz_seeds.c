@@ -41,7 +41,7 @@ TEST(every_target_takes_its_seeds) {
     struct dirent *entry;
     int count = 0;
     find_programs(programs);
-    assert_int_equal(home_path("bench/fuzz/seeds", seeds, sizeof seeds, &err), 0);
+    assert_int_equal(home_path("bench/tests/fuzz/seeds", seeds, sizeof seeds, &err), 0);
     DIR *folder = opendir(seeds);
     assert_non_null(folder);
     while ((entry = readdir(folder))) {

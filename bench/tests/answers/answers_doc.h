@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "bench/answers/answers.h"
+#include "bench/tests/answers/answers.h"
 #include "report/doc/doc.h"
 
 /* 0, or -1 with err. */

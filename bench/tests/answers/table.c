@@ -4,10 +4,10 @@
  * Scripted times are milliseconds, long against the noise of a machine with two processors. Where a
  * row says "the log", the truth is the fake server's own record; "the wire" is the time between a
  * grant's answer and the client's release in that log. */
-#include "bench/answers/answers.h"
+#include "bench/tests/answers/answers.h"
 
-#include "bench/answers/studies.h"
 #include "bench/base/clock.h"
+#include "bench/tests/answers/studies.h"
 
 #define MS LB_MS_NS
 #define LOCKED_FOREVER "acquire.lease=1h"

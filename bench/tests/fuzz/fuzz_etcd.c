@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/fuzz/fuzzed_server.h"
-#include "bench/fuzz/lock_life.h"
+#include "bench/tests/fuzz/fuzzed_server.h"
+#include "bench/tests/fuzz/lock_life.h"
 #include "drivers/etcd/http.h"
 #include "drivers/wait.h"
 

@@ -1,5 +1,5 @@
 /* lock_life: see lock_life.h. */
-#include "bench/fuzz/lock_life.h"
+#include "bench/tests/fuzz/lock_life.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/answers/answers.h"
-#include "bench/answers/program.h"
 #include "bench/base/clock.h"
 #include "bench/base/home.h"
+#include "bench/tests/answers/answers.h"
+#include "bench/tests/answers/program.h"
 
 #define STOLEN_MAX 0.02 /* of the processors' time */
 
@@ -64,7 +64,8 @@ int trial_start(struct trial *trial, const struct answers_how *how,
     char workload[500], output[420];
     *trial = (struct trial){.experiment = experiment, .script = experiment->script};
     trial->script.seed += (uint64_t)number;
-    if (home_path("bench/answers/answers.ini", workload, sizeof workload, err) != 0) return -1;
+    if (home_path("bench/tests/answers/answers.ini", workload, sizeof workload, err) != 0)
+        return -1;
     snprintf(trial->out, sizeof trial->out, "%s/%s.%d", how->folder, experiment->name, number);
     snprintf(output, sizeof output, "%s.txt", trial->out);
     if (!is_sim(experiment) && fake_start(&trial->fake, &trial->script, err) != 0) return -1;

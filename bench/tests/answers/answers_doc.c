@@ -1,5 +1,5 @@
 /* answers_doc: see answers_doc.h. This file computes only the deviations. */
-#include "bench/answers/answers_doc.h"
+#include "bench/tests/answers/answers_doc.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef BENCH_ANSWERS_STUDIES_H
 #define BENCH_ANSWERS_STUDIES_H
 
-#include "bench/answers/answers.h"
+#include "bench/tests/answers/answers.h"
 
 /* The share of the experiment's repeats in which the 95 % bound of violations is below the true rate. */
 double study_bound(const struct answers_how *how, const struct experiment *experiment);

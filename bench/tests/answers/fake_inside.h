@@ -2,7 +2,7 @@
 #ifndef BENCH_ANSWERS_FAKE_INSIDE_H
 #define BENCH_ANSWERS_FAKE_INSIDE_H
 
-#include "bench/answers/fake.h"
+#include "bench/tests/answers/fake.h"
 
 #define FAKE_KEY_MAX 160
 #define FAKE_ANSWER_MAX 512

@@ -5,14 +5,14 @@
  *   --page      also as Markdown
  *   WORD        the experiments with the word in their name
  * Exit code 0: all that must hold does; 1: something does not; 2: nothing could be run. */
-#include "bench/answers/answers.h"
+#include "bench/tests/answers/answers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/answers/answers_doc.h"
 #include "bench/servers/folder.h"
+#include "bench/tests/answers/answers_doc.h"
 
 static void write_page(const char *path, const struct answers_how *how,
                        const struct verdict_row *rows, int count, struct lb_err *err) {

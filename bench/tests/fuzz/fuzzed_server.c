@@ -1,6 +1,6 @@
 /* fuzzed_server: see fuzzed_server.h. */
 #define _GNU_SOURCE
-#include "bench/fuzz/fuzzed_server.h"
+#include "bench/tests/fuzz/fuzzed_server.h"
 
 #include <errno.h>
 #include <string.h>

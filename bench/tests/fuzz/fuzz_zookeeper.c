@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/fuzz/fuzzed_server.h"
+#include "bench/tests/fuzz/fuzzed_server.h"
 #include "drivers/facts.h"
 #include "drivers/zookeeper/words.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_nats: a NATS server with JetStream that may be neither. */
-#include "bench/fuzz/fuzzed_server.h"
-#include "bench/fuzz/lock_life.h"
+#include "bench/tests/fuzz/fuzzed_server.h"
+#include "bench/tests/fuzz/lock_life.h"
 
 extern const struct lb_lock lock_nats_kv;
 

@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "bench/answers/answers.h"
 #include "bench/base/sort.h"
+#include "bench/tests/answers/answers.h"
 
 /* Quantile, or the mean, of values, which are sorted and freed. NAN of none. */
 static double summarize(double *values, size_t count, double quantile) {

@@ -1,6 +1,6 @@
 /* program: see program.h. */
 #define _GNU_SOURCE
-#include "bench/answers/program.h"
+#include "bench/tests/answers/program.h"
 
 #include <fcntl.h>
 #include <sched.h>

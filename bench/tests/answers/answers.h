@@ -6,7 +6,7 @@
 #ifndef BENCH_ANSWERS_ANSWERS_H
 #define BENCH_ANSWERS_ANSWERS_H
 
-#include "bench/answers/fake.h"
+#include "bench/tests/answers/fake.h"
 #include "results/format/run_read.h"
 
 #define EXPERIMENT_SETTINGS_MAX 12

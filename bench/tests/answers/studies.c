@@ -1,13 +1,13 @@
 /* studies: see studies.h. */
-#include "bench/answers/studies.h"
+#include "bench/tests/answers/studies.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/answers/program.h"
 #include "bench/base/rng.h"
+#include "bench/tests/answers/program.h"
 
 #define LANES 4 /* trials side by side: they sleep more than they work */
 

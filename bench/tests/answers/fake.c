@@ -1,7 +1,7 @@
 /* fake: the server's loop: connections, the script's times, keys and who waits for them. See
  * fake.h. Times are absolute deadlines of one timer, so that lateness does not add up. */
 #define _GNU_SOURCE
-#include "bench/answers/fake.h"
+#include "bench/tests/answers/fake.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,11 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/answers/fake_inside.h"
-#include "bench/answers/program.h"
 #include "bench/base/clock.h"
 #include "bench/base/heap.h"
 #include "bench/base/rng.h"
+#include "bench/tests/answers/fake_inside.h"
+#include "bench/tests/answers/program.h"
 
 #define CONNECTIONS_MAX 4096
 #define KEYS_MAX (1 << 16) /* a power of two */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/answers/fake_inside.h"
+#include "bench/tests/answers/fake_inside.h"
 
 /* The length of the line that text begins with, its end included; 0 = it is not all there. */
 static size_t line_length(const char *text, size_t len) {

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench/answers/program.h"
-#include "bench/answers/studies.h"
 #include "bench/base/sort.h"
+#include "bench/tests/answers/program.h"
+#include "bench/tests/answers/studies.h"
 #include "results/format/capacity_read.h"
 
 #define SEARCHES_MAX 20
