@@ -18,6 +18,7 @@
 #include "bench/cli/urls.h"
 #include "bench/hosts/hosts.h"
 #include "bench/run/canary.h"
+#include "bench/run/metrics_file.h"
 #include "bench/run/planned.h"
 #include "bench/run/run.h"
 #include "bench/run/serve.h"
@@ -66,9 +67,8 @@ static const struct arg args[] = {
       .help = "this run's folder; default: results/<time>-<workload>"},
      "DIR"},
     {{"metrics", ARG_PATH, offsetof(struct wish, metrics),
-      .help = "show the figures to Prometheus during the run: in a file that is replaced each "
-              "second, or at http://HOST:PORT/metrics; without HOST on 127.0.0.1"},
-     "FILE|[HOST]:PORT"},
+      .help = "write the figures each second for node_exporter's textfile collector (Prometheus)"},
+     "FILE"},
     {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = ALTERNATE_MAX,
       .help =
           "N whole runs, each with servers of its own; with --against... N runs of each side, in "
@@ -183,14 +183,10 @@ static int load_canary(const struct plan *plan, const struct plan_wish *usual, s
     return *ret ? 0 : -1;
 }
 
-/* Prints where the live figures can be read. *ret stays NULL if the user did not ask for them. 0,
- * or -1 with err. */
-static int open_exporter(const char *where, struct exporter **ret, struct lb_err *err) {
-    if (!where) return 0;
-    *ret = exporter_open(where, &(struct exposition){.version = LOCKBENCH_VERSION}, err);
-    if (!*ret) return -1;
-    fprintf(stderr, "metrics: %s\n", exporter_where(*ret));
-    return 0;
+static void close_metrics(struct metrics_file *metrics, int exit_code, const char *reason) {
+    struct lb_err unwritten = {0};
+    if (metrics_file_close(metrics, exit_code, reason, &unwritten) != 0)
+        fprintf(stderr, "%s\n", unwritten.text);
 }
 
 static int run_plan(const struct wish *wish, const struct plan *plan, const struct plan *canary,
@@ -200,9 +196,10 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     struct progress progress;
     progress_init(&progress, wish->progress);
-    struct exporter *exporter = NULL;
+    struct metrics_file *metrics = NULL;
     if (cli_hosts() && serve_send_plan(cli_hosts(), plan, err) != 0) return -1;
-    if (open_exporter(wish->metrics, &exporter, err) != 0) return -1;
+    if (wish->metrics && !(metrics = metrics_file_open(wish->metrics, LOCKBENCH_VERSION, err)))
+        return -1;
     struct run_ask ask = {.plan = plan,
                           .canary = canary,
                           .urls = wish->urls.item,
@@ -216,7 +213,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
                           .interrupts = interrupt_watch(true),
                           .begin = progress_begin,
                           .news = progress_news,
-                          .exporter = exporter,
+                          .metrics = metrics,
                           .done = progress_stage,
                           .say = progress_say,
                           .tell = progress_tell,
@@ -225,13 +222,13 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     int failed = run_execute(&ask, &end, err);
     progress_end(&progress);
     if (failed) {
-        exporter_close(exporter, err->code, err->text);
+        close_metrics(metrics, err->code, err->text);
         return -1;
     }
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
     int code = show_end(wish, &end);
     json_decref(end.unsaved);
-    exporter_close(exporter, end.exit_code, end.why);
+    close_metrics(metrics, end.exit_code, end.why);
     return code;
 }
 
@@ -415,7 +412,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     if (wish->repeat.metrics && !repeat_has_base(&wish->repeat)) {
         err_set(err, LB_EXIT_USAGE,
                 "run: --metric names what a comparison judges: add --against..., or leave it out "
-                "(--metrics shows the figures to Prometheus)");
+                "(--metrics writes a file for Prometheus)");
     } else if (repeat_is_asked(&wish->repeat) && wish->metrics) {
         err_set(
             err, LB_EXIT_USAGE,

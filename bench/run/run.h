@@ -9,7 +9,6 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "bench/run/exporter.h"
 #include "bench/run/place.h"
 #include "bench/run/stage.h"
 #include "bench/workload/plan.h"
@@ -31,6 +30,8 @@ struct run_at {
     int count;           /* of all stages; 0 = nobody knows how many there will be */
     int64_t left_ns;     /* of the run, an estimate; 0 = not known */
 };
+
+struct metrics_file;
 
 struct run_ask {
     const struct plan *plan;
@@ -55,7 +56,7 @@ struct run_ask {
     void (*begin)(void *arg, int stages, int64_t expected_ns); /* may be NULL */
     void (*news)(void *arg, const struct run_at *at,
                  const struct stage_news *news); /* each second; may be NULL */
-    struct exporter *exporter; /* gets the figures each second; NULL = nobody asked for them */
+    struct metrics_file *metrics; /* gets the figures each second; NULL = nobody asked for them */
     void (*done)(void *arg, const struct run_at *at,
                  const struct stage *stage);  /* after each stage; may be NULL */
     void (*say)(void *arg, const char *line); /* called for each problem; never NULL */

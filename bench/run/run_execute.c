@@ -125,9 +125,7 @@ static void raise_servers_limit(const struct plan_stage *stages, int count) {
 }
 
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
-    struct run_state run = {.ask = ask,
-                            .exposition = {.version = ask->version},
-                            .guests = {.tell = ask->tell, .arg = ask->arg}};
+    struct run_state run = {.ask = ask, .guests = {.tell = ask->tell, .arg = ask->arg}};
     struct run_end end = {0};
     int count = 0, result = -1;
     struct plan_stage *stages = stages_new(ask->plan, &count);

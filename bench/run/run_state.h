@@ -6,6 +6,7 @@
 #include "bench/run/conclusion.h"
 #include "bench/run/expect.h"
 #include "bench/run/guest.h"
+#include "bench/run/metrics_file.h"
 #include "bench/run/outdir.h"
 #include "bench/run/run.h"
 #include "bench/run/thresholds.h"
@@ -21,7 +22,7 @@ struct run_state {
     struct conclusion conclusion;
     struct thresholds thresholds;
     struct stage_promise promise; /* that the next stage is asked about */
-    struct exposition exposition; /* for the exporter; without figures */
+    struct metrics_now now;       /* without figures */
     struct lb_err err;            /* the first thing that went wrong */
     char failed[600];             /* a request that failed, the first one; "" = none did */
     struct guests guests;         /* the run, on the servers of --url */

@@ -1,0 +1,33 @@
+/* metrics_file: the figures of a run while it goes on (`run --metrics FILE`), in Prometheus' text format 0.0.4. The
+ * file is replaced in one step each second, as node_exporter's textfile collector reads it.
+ *
+ * Only the supervising thread calls this. The file is not forced to the disk: after a crash of the machine nobody needs
+ * the figures of a run that went on. */
+#ifndef BENCH_RUN_METRICS_FILE_H
+#define BENCH_RUN_METRICS_FILE_H
+
+#include "bench/base/err.h"
+#include "bench/run/stage.h"
+
+struct metrics_file;
+
+struct metrics_now {
+    int stages_planned;            /* 0 = not known before they end */
+    int stages_begun;              /* with the stage that runs */
+    const struct stage_ask *ask;   /* the stage that began last; NULL = none has begun */
+    const struct stage_news *news; /* its figures; NULL = it has none yet, all its counters are 0 */
+};
+
+/* Writes the file for the first time. `version` must outlive it. NULL with err: LB_EXIT_USAGE if `path` can't be such a
+ * file, LB_EXIT_MACHINE if it can't be written. */
+struct metrics_file *metrics_file_open(const char *path, const char *version, struct lb_err *err);
+
+/* Writes newer figures. A file that can't be written stays as it was until the next call. NULL: does nothing. */
+void metrics_file_write(struct metrics_file *file, const struct metrics_now *now);
+
+/* Writes the last figures with lockbench_up 0 and how the run ended: its exit code, and the reason for one that is not
+ * 0 ("" = none). Frees. 0, or -1 with err if the file can't be written. NULL: does nothing. */
+int metrics_file_close(struct metrics_file *file, int exit_code, const char *reason,
+                       struct lb_err *err);
+
+#endif
