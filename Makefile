@@ -64,7 +64,7 @@ WORDS_mariadb := sql
 WORDS_sqlite := sql
 LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
 
-SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
+SRC := $(sort $(filter-out bench/cli/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
 SHIMS := $(patsubst bench/servers/%.c,$(B)/%.so,$(wildcard bench/servers/*_shim.c))
 CLI := $(sort $(wildcard bench/cli/*.c))
@@ -152,9 +152,6 @@ $(LIB): $(OBJ)
 $(B)/%: $(B)/%.o | $(LIB) $(SHIMS)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
-$(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
-	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
 # Known answers (make answers); test_answers runs their short form.
 ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/tests/answers/*.c))
 $(B)/bench/tests/answers/main: $(ANSWERS)
@@ -235,10 +232,10 @@ answers: ## figures whose truth is known beside what lockbench says of them, ben
 	@compose/install run
 	@$(BUILD) lockbench $(B)/bench/tests/answers/main
 	@LOCKBENCH_PROGRAM=$(B)/lockbench $(B)/bench/tests/answers/main --page bench/ANSWERS.md
-bench: ## the tool's own cost, as ratios against four clock reads, redis-benchmark and pgbench
+bench: ## the tool's own cost, as ratios against other programs. FIGURE=null, redis, floor or postgres, or 'redis 16'
 	@compose/install test
-	@$(BUILD) lockbench $(B)/bench/perf/perf
-	@$(B)/bench/perf/perf
+	@$(BUILD) lockbench $(B)/bench/tests/perf/floor
+	@bench/tests/perf/run $(B) $(FIGURE)
 lint: ## clang-format, clang-tidy, cppcheck, direction and circles of includes, long functions, Lua
 	@compose/install lint
 	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
