@@ -18,51 +18,21 @@ OWN_CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposi
 COMPILE = $(CC) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LAST_CFLAGS)
 LINK = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(LDFLAGS)
 
-# A client library that is missing leaves out its backend's files: `lockbench list` says so and what to install.
-LIBS := $(shell $(PKG_CONFIG) --libs jansson zlib 2>/dev/null) -lboost_context -lpthread -lm
-INCS := -I. -I$(B) $(shell $(PKG_CONFIG) --cflags jansson zlib 2>/dev/null)
-# Without these nothing can be built.
-NEEDED := $(strip $(if $(shell command -v $(PKG_CONFIG) 2>/dev/null),$(foreach module,jansson zlib,$(shell $(PKG_CONFIG) --exists $(module) || echo $(module))),$(PKG_CONFIG)))
-LEFT_OUT :=
-define with # folder below drivers, pkg-config modules
-ifeq ($$(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null && echo yes),yes)
-LIBS += $$(shell $(PKG_CONFIG) --libs $(2))
-INCS += $$(shell $(PKG_CONFIG) --cflags $(2))
-else
-LEFT_OUT += $(1)
-endif
-endef
-# Without OpenSSL the drivers' own connections know no TLS (drivers/sock.c).
-ifeq ($(shell $(PKG_CONFIG) --exists openssl 2>/dev/null && echo yes),yes)
-LIBS += $(shell $(PKG_CONFIG) --libs openssl)
-DEFS += -DLB_OPENSSL
-endif
-$(eval $(call with,redis,hiredis))
-$(eval $(call with,postgres,libpq))
-$(eval $(call with,mariadb,libmariadb))
-$(eval $(call with,sqlite,sqlite3))
-ifneq ($(shell command -v protoc-c 2>/dev/null),)
-$(eval $(call with,etcd,libcurl libprotobuf-c openssl))
-else
-LEFT_OUT += etcd
-endif
-# No .pc file; and the package of the -mt library brings the same header, so the library itself is asked for.
-ifeq ($(shell printf '\043include <zookeeper/zookeeper.h>\nint main(void) { return 0; }\n' | \
-         $(CC) $(CPPFLAGS) -xc - $(LDFLAGS) -lzookeeper_st -o /dev/null 2>/dev/null && echo yes),yes)
-LIBS += -lzookeeper_st
-else
-LEFT_OUT += zookeeper
-endif
-# The tables of a backend and of its locks' faults (backend.c, expected.c) need no library, and stay in the build.
-LEFT_OUT_SRC := $(filter-out %/backend.c %expected.c,$(foreach folder,$(LEFT_OUT),$(wildcard drivers/$(folder)/*.c)))
-# The test programs that need a backend's client library, by words of their names.
-WORDS_redis := redis
-WORDS_etcd := etcd
-WORDS_zookeeper := zookeeper _zk
-WORDS_postgres := sql pg_
-WORDS_mariadb := sql
-WORDS_sqlite := sql
-LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
+# bench/probe looks for the libraries: again when one was installed or removed, which changes one of these folders.
+CONFIG := .build/config.mk
+PROBED := $(wildcard $(addsuffix /pkgconfig,/usr/share /usr/local/share $(addprefix /usr/,lib lib/* local/lib local/lib/*)) \
+    $(addprefix /usr/,bin include lib lib/*-linux-gnu local/bin local/include local/lib))
+keep = $(shell mkdir -p $(dir $(1)) && echo "$(2)" | cmp -s - $(1) || echo "$(2)" >$(1))# a file that changes with its text
+WITH := CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' PKG_CONFIG='$(PKG_CONFIG)'
+$(call keep,.build/with,$(WITH) $(PKG_CONFIG_PATH) $(PKG_CONFIG_LIBDIR))
+$(CONFIG): bench/probe .build/with $(PROBED)
+	@$(WITH) bench/probe >$@.new && mv $@.new $@
+include $(CONFIG)
+# A backend whose library is missing: `lockbench list` says so and what to install. The tables of a backend and of its
+# locks' faults (backend.c, expected.c) need no library, and stay in the build.
+INCS := -I. -I$(B) $(INCS)
+LEFT_OUT_SRC := $(filter-out %/backend.c %expected.c,$(wildcard $(LEFT_OUT:%=drivers/%/*.c)))
+LEFT_OUT_TESTS := $(wildcard $(LEFT_OUT_WORDS:%=drivers/tests/test_*%*.c))
 
 SRC := $(sort $(filter-out bench/cli/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
@@ -84,9 +54,9 @@ $(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c)): $(wildcard drivers/redis
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c) report/page/assets.c): LAST_CFLAGS := -fno-lto
 
 # NATS's own client, for the test that plays it against ours.
-ifeq ($(shell $(PKG_CONFIG) --exists libnats 2>/dev/null && echo yes),yes)
+ifneq ($(LIBNATS),)
 $(B)/drivers/tests/test_foreign_nats.o: DEFS += -DLB_TEST_LIBNATS
-$(B)/drivers/tests/test_foreign_nats: LIBS += $(shell $(PKG_CONFIG) --libs libnats)
+$(B)/drivers/tests/test_foreign_nats: LIBS += $(LIBNATS)
 endif
 
 all: lockbench ## build ./lockbench (the default)
@@ -97,27 +67,26 @@ $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(SHIMS)
 	@echo "  link $@"
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 # The program for several hosts: the same objects, linked with MPI, if MPI is installed.
-MPI := $(firstword $(foreach module,ompi-c mpich,$(shell $(PKG_CONFIG) --exists $(module) 2>/dev/null && echo $(module))))
 ifneq ($(MPI),)
 all: lockbench-hosts
 lockbench-hosts: $(B)/lockbench-hosts
 	$(Q)ln -sf $< $@
-$(B)/bench/mpi/main.o: DEFS += $(shell $(PKG_CONFIG) --cflags $(MPI))
+$(B)/bench/mpi/main.o: DEFS += $(MPI_INCS)
 $(B)/lockbench-hosts: $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(SHIMS)
 	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $^ $(LIBS) $(shell $(PKG_CONFIG) --libs $(MPI))
+	$(Q)$(LINK) -o $@ $^ $(LIBS) $(MPI_LIBS)
 else
 lockbench-hosts:
 	@echo "lockbench-hosts needs MPI, which is not here: install libopenmpi-dev and openmpi-bin (or libmpich-dev and mpich), then run make hosts" >&2; exit 2
 endif
 # With another compiler, other flags, or a library that was missing before, all files are compiled again.
 FLAGS := $(filter-out -Werror,$(lastword $(CC)) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(DEFS) $(INCS))
-$(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
+$(call keep,$(B)/flags,$(FLAGS))
 # `lockbench --version` prints the commit: from git, or, in a tree that git exported, from the file bench/commit. Git has
 # to be told that root may read a clone of another account, or `make install` by root would leave the commit out.
 GIT := git -c safe.directory='*'
 COMMIT := $(shell { [ -e .git ] && $(GIT) describe --always --dirty --abbrev=12 --exclude='*' && $(GIT) log -1 --format=%cs; } 2>/dev/null || sed '/Format/d; s/^\([^ ]\{12\}\)[^ ]*/\1/' bench/commit)
-$(shell echo "$(COMMIT)" | cmp -s - $(B)/commit || echo "$(COMMIT)" >$(B)/commit)
+$(call keep,$(B)/commit,$(COMMIT))
 $(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(word 1,$(COMMIT))"' -DLB_COMMIT_DATE='"$(word 2,$(COMMIT))"'
 $(B)/bench/cli/version.o: $(B)/commit
 ifneq ($(NEEDED),)
@@ -239,7 +208,7 @@ bench: ## the tool's own cost, as ratios against other programs. FIGURE=null, re
 lint: ## clang-format, clang-tidy, cppcheck, direction and circles of includes, long functions, Lua
 	@compose/install lint
 	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
-	@bench/lint $(B) '$(DEFS) $(INCS) $(if $(MPI),$(shell $(PKG_CONFIG) --cflags $(MPI)))'
+	@bench/lint $(B) '$(DEFS) $(INCS) $(MPI_INCS)'
 table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
 fields: $(B)/results/reference ## write the reference of all result files: results/FIELDS.md and results/schema
