@@ -68,6 +68,8 @@ static const struct {
     const char *name, *hint;
 } removed[] = {
     GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),
+    GONE("conform", "`lockbench check LOCK --fault conformance` does it"),
+    GONE("judge", "`lockbench check FOLDER` does it"),
 };
 
 const char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {

@@ -99,7 +99,7 @@ static bool is_of(const char *set, const char *section) {
 
 static void suite_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
                         const char *out, const char **argv) {
-    const char *const first[] = {"conform", cell->lock->name, "--out", out};
+    const char *const first[] = {"--conform", cell->lock->name, "--out", out};
     memcpy(argv, first, sizeof first);
     int count = url_words(ask, argv, (int)(sizeof first / sizeof *first));
     /* Settings of the workload (--set) don't apply to the conformance suite. */
@@ -159,10 +159,14 @@ static const char *trouble_of(const struct schedule *schedule, const struct job_
 
 static void report_run(const struct schedule *schedule, const struct job_end *end,
                        const struct wanted *of, const struct cell_result *cell_result, bool again) {
+    char folder[160], path[700];
+    snprintf(path, sizeof path, "%s/%s", schedule->ask->folder,
+             run_folder(schedule, of, folder, sizeof folder));
     struct cell_schedule_news news = {.cell = &schedule->ask->matrix->cells[of->cell],
                                       .index = of->cell,
                                       .seed = of->seed,
                                       .cell_result = cell_result,
+                                      .folder = path,
                                       .again = again,
                                       .done = schedule->done,
                                       .known = schedule->count,

@@ -12,6 +12,7 @@ struct cell_schedule_news {
     int index; /* index of the cell */
     uint64_t seed;
     const struct cell_result *cell_result; /* the result of this run */
+    const char *folder;                    /* its folder, which has its log */
     /* the run showed nothing: the cell is tried once more, and this run does not count */
     bool again;
     int done, known; /* runs that have ended, and runs that are known to be needed */

@@ -21,13 +21,13 @@
 static const enum lb_scenario short_tour[] = {LB_SCENARIO_PAUSE, LB_SCENARIO_HOLDER_KILL,
                                               LB_SCENARIO_SERVER_RESTART, LB_SCENARIO_WIRE_CUT};
 
-/* The scenarios of `verify` besides the conformance suite: faults of clients and of their
- * connections. */
-static const enum lb_scenario verify_tour[] = {LB_SCENARIO_NONE,         LB_SCENARIO_PAUSE,
-                                               LB_SCENARIO_HOLDER_KILL,  LB_SCENARIO_WAITER_KILL,
-                                               LB_SCENARIO_STARVED,      LB_SCENARIO_WIRE_DELAY,
-                                               LB_SCENARIO_WIRE_CUT,     LB_SCENARIO_WIRE_RESET,
-                                               LB_SCENARIO_WIRE_ONE_WAY, LB_SCENARIO_LOST_REPLY};
+/* The scenarios on servers of the user besides the conformance suite: faults of clients and of
+ * their connections. */
+static const enum lb_scenario deployed_tour[] = {LB_SCENARIO_NONE,         LB_SCENARIO_PAUSE,
+                                                 LB_SCENARIO_HOLDER_KILL,  LB_SCENARIO_WAITER_KILL,
+                                                 LB_SCENARIO_STARVED,      LB_SCENARIO_WIRE_DELAY,
+                                                 LB_SCENARIO_WIRE_CUT,     LB_SCENARIO_WIRE_RESET,
+                                                 LB_SCENARIO_WIRE_ONE_WAY, LB_SCENARIO_LOST_REPLY};
 
 /* The scenarios that ask how long the recovery takes. */
 static const enum lb_scenario timed[] = {LB_SCENARIO_HOLDER_KILL, LB_SCENARIO_SERVER_RESTART,
@@ -101,15 +101,15 @@ static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, s
         at = at[len] ? at + len + 1 : NULL;
     }
     if (wish->faults) return 0;
-    const enum lb_scenario *tour = wish->verify ? verify_tour : short_tour;
-    size_t count = wish->verify ? sizeof verify_tour / sizeof *verify_tour
-                                : sizeof short_tour / sizeof *short_tour;
-    if (wish->verify) add_suite_column(matrix);
+    const enum lb_scenario *tour = wish->deployed ? deployed_tour : short_tour;
+    size_t count = wish->deployed ? sizeof deployed_tour / sizeof *deployed_tour
+                                  : sizeof short_tour / sizeof *short_tour;
+    if (wish->deployed) add_suite_column(matrix);
     for (int fault = 0; fault < LB_SCENARIOS; fault++) {
         if (wish->full || is_one_of((enum lb_scenario)fault, tour, count))
             add_column(matrix, (enum lb_scenario)fault);
     }
-    if (!wish->verify) add_column(matrix, LB_SCENARIOS);
+    if (!wish->deployed) add_column(matrix, LB_SCENARIOS);
     return 0;
 }
 
@@ -284,11 +284,20 @@ static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell,
     return cell->expected.worst != LB_EXPECT_UNSTATED;
 }
 
-/* Adds the cell of the conformance suite, which has no workload and so no plan. Controls get no
- * such cell, since they would fail it. */
-static void add_suite(struct matrix *matrix, struct matrix_cell *cell) {
+/* Adds the cell of the conformance suite, which has no workload: a plan is made only to find wrong settings. Controls
+ * get no such cell, since they would fail it. 0, or -1 with err. */
+static int add_suite(struct matrix *matrix, struct matrix_cell *cell,
+                     const struct matrix_wish *wish, struct lb_err *err) {
     const char *const *topologies = lb_topologies(cell->lock);
-    if (cell->lock->caps & LB_CAP_CONTROL) return;
+    struct plan_wish plan_wish = {.workload = "check/none",
+                                  .folder = wish->folder,
+                                  .locks = "null",
+                                  .sets = wish->sets,
+                                  .set_count = wish->set_count};
+    if (cell->lock->caps & LB_CAP_CONTROL) return 0;
+    struct plan *plan = plan_load(&plan_wish, err);
+    if (!plan) return -1;
+    plan_free(plan);
     cell->expected =
         (struct lb_expectation){.worst = LB_EXPECT_SAFE, .why = "a lock passes them all"};
     cell->topology = topologies ? topologies[0] : NULL;
@@ -296,6 +305,7 @@ static void add_suite(struct matrix *matrix, struct matrix_cell *cell) {
     cell->time_ns = SUITE_NS;
     snprintf(cell->workload, sizeof cell->workload, "%s", CHECK_CONFORMANCE);
     matrix->cells[matrix->cell_count++] = *cell;
+    return 0;
 }
 
 /* True if the lock can do nothing without an option that no setting has. */
@@ -330,10 +340,12 @@ static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
     }
     for (int column = 0; column < matrix->column_count; column++) {
         struct matrix_cell cell = {.lock = lock, .column = column};
-        if (matrix->columns[column].suite)
-            add_suite(matrix, &cell);
-        else if (describe_cell(matrix, &cell, wish) && add_matrix_cell(matrix, &cell, wish, err))
+        if (matrix->columns[column].suite) {
+            if (add_suite(matrix, &cell, wish, err)) return -1;
+        } else if (describe_cell(matrix, &cell, wish) &&
+                   add_matrix_cell(matrix, &cell, wish, err)) {
             return -1;
+        }
     }
     if (!is_named(wish, lock) || matrix->cell_count > cells) return 0;
     for (int i = skips; i < matrix->skip_count; i++) {

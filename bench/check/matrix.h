@@ -63,9 +63,9 @@ struct matrix_wish {
     const char *const *locks; /* words as for --lock of a run; none = all, including controls */
     int lock_count;
     const char *faults; /* names with commas between; NULL = the usual ones */
-    /* `lockbench verify`: only the conformance suite, and faults that don't need control of the
-     * server. */
-    bool verify;
+    /* The servers are the user's (--url): the usual columns are the conformance suite, and faults
+     * that don't need control of the server. */
+    bool deployed;
     bool full;  /* all scenarios, not only those of the short check */
     int trials; /* --trials; 0 = not given */
     const char *const *sets;

@@ -108,9 +108,8 @@ static json_t *cell_json(const struct result *result, int index) {
     const char *fault = result->ask.matrix->columns[of->column].name;
     struct check_cell shown = cell->shown.cell;
     char command[1500];
-    snprintf(command, sizeof command, "lockbench %s %s --fault %s --seed %.0f%s",
-             result->ask.verb ? result->ask.verb : "check", of->lock->name, fault, shown.seed,
-             result->ask.more ? result->ask.more : "");
+    snprintf(command, sizeof command, "lockbench check %s --fault %s --seed %.0f%s", of->lock->name,
+             fault, shown.seed, result->ask.more ? result->ask.more : "");
     shown.lock_name = of->lock->name;
     shown.fault_name = fault;
     shown.workload = of->workload;

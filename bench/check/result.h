@@ -14,7 +14,6 @@ struct result_ask {
     const struct matrix *matrix;
     const char *folder; /* where check.json goes */
     const char *version, *command;
-    const char *verb; /* "check", "verify": the command that repeats a cell */
     const char *tour; /* "short", "full", "chosen" (faults that were named) */
     const char *more; /* added to commands that repeat a cell: " --set x=y", or "" */
     const uint64_t *seeds;

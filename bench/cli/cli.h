@@ -6,8 +6,8 @@
 #include "bench/cli/version.h"
 
 extern const struct command command_run, command_check, command_compare, command_capacity,
-    command_report, command_history, command_judge, command_list, command_plan, command_doctor,
-    command_up, command_hold, command_clean, command_conform, command_verify;
+    command_report, command_history, command_list, command_plan, command_doctor, command_up,
+    command_hold, command_clean;
 
 /* All of them, in the order of the help; ends with NULL. */
 extern const struct command *const commands[];

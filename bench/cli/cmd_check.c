@@ -1,26 +1,21 @@
-/* cmd_check: `lockbench check`, and `lockbench verify`, which does the same for servers that
- * lockbench did not start: with the conformance suite, and without faults that need control of the
- * servers. */
+/* cmd_check: `lockbench check`: the cells of locks and faults, on servers that lockbench starts or
+ * on those at --url; and saved histories, which are judged again. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/base/ci.h"
 #include "bench/base/home.h"
 #include "bench/base/processors.h"
 #include "bench/cli/available.h"
-#include "bench/cli/check_show.h"
+#include "bench/cli/check.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/complete.h"
 #include "bench/cli/interrupt.h"
-#include "bench/cli/page.h"
 #include "bench/cli/shell.h"
-#include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/option/text.h"
 #include "bench/run/environment.h"
 #include "bench/run/outdir.h"
-#include "report/check/check.h"
 
 #define LOCKS_MAX 128
 #define SETS_MAX 100
@@ -41,13 +36,13 @@ struct wish {
     int seed_count, trials, jobs;
     const char *faults, *out;
     bool full, json, dry_run;
-    bool verify;
 };
 
-/* Takes the names of one operand: "redis-setnx,zk-lock" has two. */
+/* Takes the names of one operand: "redis-setnx,zk-lock" has two. A folder is taken as it is. */
 static int read_locks(const struct lb_option *option, const char *text, void *values,
                       struct arena *arena, struct lb_err *err) {
     struct arg_list *locks = option_at(option, values);
+    if (check_is_folder(text)) return arg_list_add(locks, text, arena, err);
     for (const char *at = text;; at++) {
         char word[128];
         size_t len = strcspn(at, ",");
@@ -66,8 +61,8 @@ static const struct lb_option_type type_locks = {
     .name = "locks",
     .bytes = sizeof(struct arg_list),
     .read = read_locks,
-    .words = "names of locks, backends or primitives, all, controls",
-    .complete = complete_selection,
+    .words = "names of locks, backends or primitives, all, controls; or folders of saved runs",
+    .complete = complete_check,
 };
 
 /* "1..5": fills the array of seeds. */
@@ -114,10 +109,10 @@ static const struct arg args[] = {
     {{"", &type_locks, offsetof(struct wish, locks), .help = NULL}, "LOCK"},
     {{"fault", ARG_SCENARIOS, offsetof(struct wish, faults),
       .help =
-          "only these faults; 'exposed': controls in the workloads that expose them; 'conformance': the conformance suite"},
+          "only these; also 'exposed' (controls, where they must show) and 'conformance' (the suite)"},
      "F,G"},
     {{"full", ARG_FLAG, offsetof(struct wish, full),
-      .help = "every fault, with 20 recoveries for faults that ask for the time of recovery"},
+      .help = "every fault, with 20 recoveries for those that ask how long a recovery takes"},
      NULL},
     {{"seed", LB_OPT_INT, offsetof(struct wish, seed), TEXT_OF(SEED_USUAL), .max = SEED_MAX,
       .help = "seed of each cell's random numbers"},
@@ -129,8 +124,7 @@ static const struct arg args[] = {
       .help = "repeat each cell, with further seeds, until N recoveries are measured"},
      "N"},
     {{"jobs", LB_OPT_INT32, offsetof(struct wish, jobs), .min = 1, .max = 200,
-      .help =
-          "how many cells with one server run at once (larger cells count more); default 4 for each processor, at most 32; 1 with --url"},
+      .help = "cells that run at once; default 4 a processor, at most 32; 1 with --url"},
      "N"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "the result's folder; default: results/<time>-check"},
@@ -171,92 +165,6 @@ static int usual_jobs(const struct urls *urls) {
     return jobs < JOBS_USUAL_MAX ? jobs : JOBS_USUAL_MAX;
 }
 
-/* In CI a missing server or library is a failure. */
-static bool missed_in_ci(const struct matrix *matrix) {
-    for (int i = 0; in_ci() && i < matrix->skip_count; i++) {
-        if (matrix->skips[i].unavailable) return true;
-    }
-    return false;
-}
-
-/* Prints one line if anything is wrong. Returns the exit code. */
-static int conclude_check(const struct matrix *matrix, const struct result *result,
-                          bool interrupted) {
-    struct result_sum sum = result_sum(result);
-    if (interrupted) {
-        fprintf(stderr, "lockbench: interrupted: what was found until then is saved\n");
-        return LB_EXIT_INTERRUPTED;
-    }
-    if (sum.worse > 0) {
-        fprintf(stderr, "lockbench: %d cell%s worse than the driver states\n", sum.worse,
-                sum.worse == 1 ? " is" : "s are");
-        return LB_EXIT_VIOLATED;
-    }
-    if (sum.missed > 0) {
-        fprintf(stderr,
-                "lockbench: %d lock%s broken on purpose %s not caught: do not trust these checks\n",
-                sum.missed, sum.missed == 1 ? "" : "s", sum.missed == 1 ? "was" : "were");
-        return LB_EXIT_MACHINE;
-    }
-    if (sum.failed > 0) {
-        fprintf(stderr, "lockbench: %d cell%s runs that failed or showed nothing\n", sum.failed,
-                sum.failed == 1 ? " has" : "s have");
-        return LB_EXIT_MACHINE;
-    }
-    if (missed_in_ci(matrix)) {
-        fprintf(stderr,
-                "lockbench: in CI, cells that are left out because something is missing (see "
-                "above) are a failure\n");
-        return LB_EXIT_MACHINE;
-    }
-    return LB_EXIT_OK;
-}
-
-/* Prints the report for a terminal. It is made from memory, since the disk may be full. 0, or -1
- * with err. */
-static int print_report(const struct result *result, const char *folder, struct lb_err *err) {
-    bool color = terminal_has_color(stdout);
-    char *text = json_dumps(result->root, JSON_REAL_PRECISION(10));
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/check.json", folder);
-    struct check *check = text ? check_parse(text, strlen(text), path, err) : NULL;
-    if (!text) err_set(err, LB_EXIT_MACHINE, "out of memory");
-    int rc = check ? report_check_write(check, REPORT_TABLE, color, stdout, err) : -1;
-    check_free(check);
-    free(text);
-    return rc;
-}
-
-static int render_check_page(const void *check, FILE *out, struct lb_err *err) {
-    return report_check_write(check, REPORT_HTML, false, out, err);
-}
-
-static int render_summary(const void *check, FILE *out, struct lb_err *err) {
-    return report_check_write(check, REPORT_MD, false, out, err);
-}
-
-/* Writes summary.md and the page beside check.json, and says where the page is. */
-static int write_beside(const char *folder, struct lb_err *err) {
-    char summary[PATH_MAX];
-    snprintf(summary, sizeof summary, "%s/summary.md", folder);
-    struct check *check = check_read(folder, err);
-    int rc = check ? page_write(summary, render_summary, check, err) : -1;
-    if (rc == 0) rc = page_beside(folder, render_check_page, check, err);
-    check_free(check);
-    return rc;
-}
-
-/* Prints the report. An error is only printed, since the result itself is saved. */
-static void print_result(const struct result *result, bool json, const char *folder) {
-    struct lb_err unprinted = {0};
-    if (json) {
-        json_dumpf(result->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-        putchar('\n');
-    } else if (print_report(result, folder, &unprinted) != 0) {
-        fprintf(stderr, "lockbench: the report could not be printed: %s\n", unprinted.text);
-    }
-}
-
 static bool matrix_uses(const void *matrix, const struct lb_backend *backend) {
     const struct matrix *cells = matrix;
     for (int i = 0; i < cells->cell_count; i++) {
@@ -290,7 +198,6 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                              .folder = out.path,
                              .version = LOCKBENCH_VERSION,
                              .command = command,
-                             .verb = wish->verify ? "verify" : "check",
                              .tour = tour_of(wish),
                              .more = more,
                              .seeds = wish->seeds,
@@ -326,10 +233,10 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
         *err = unsaved;
         failed = -1;
     }
-    print_result(&result, wish->json, out.path);
+    check_show_result(&result, wish->json, out.path);
     fprintf(stderr, "saved in %s\n", out.path);
-    code = failed ? -1 : conclude_check(matrix, &result, interrupted);
-    if (!failed && write_beside(out.path, &unsaved) != 0)
+    code = failed ? -1 : check_conclude(matrix, &result, interrupted);
+    if (!failed && check_write_beside(out.path, &unsaved) != 0)
         fprintf(stderr, "lockbench: the report could not be made: %s\n", unsaved.text);
 out:
     result_done(&result);
@@ -337,15 +244,16 @@ out:
     return code;
 }
 
-/* Each lock needs a server at --url or in the environment. */
+/* With --url, each lock needs a server there. */
 static int need_urls(const struct matrix *matrix, const struct urls *urls, struct lb_err *err) {
-    for (int i = 0; i < matrix->cell_count; i++) {
+    for (int i = 0; urls->count > 0 && i < matrix->cell_count; i++) {
         const struct lb_lock *lock = matrix->cells[i].lock;
         bool known = false;
         for (int u = 0; u < urls->count; u++) known |= lock->backend == urls->item[u].backend;
         if (!known)
-            return err_set(err, LB_EXIT_USAGE, "verify: %s needs a server of yours%s%s%s",
-                           lock->name, lock->backend->schemes ? ": --url " : ", and it has none",
+            return err_set(err, LB_EXIT_USAGE,
+                           "check: with --url, %s needs a server of yours, too%s%s%s", lock->name,
+                           lock->backend->schemes ? ": --url " : ", and it has none",
                            lock->backend->schemes ? lock->backend->name : "",
                            lock->backend->schemes ? "=URL" : "");
     }
@@ -354,20 +262,27 @@ static int need_urls(const struct matrix *matrix, const struct urls *urls, struc
 
 /* Refuses options without an effect. */
 static int check_options(const struct wish *wish, struct lb_err *err) {
-    const char *verb = wish->verify ? "verify" : "check";
     if (wish->dry_run && wish->json)
-        return err_set(err, LB_EXIT_USAGE, "%s: --dry-run prints text: leave out --json", verb);
+        return err_set(err, LB_EXIT_USAGE, "check: --dry-run prints text: leave out --json");
     if (wish->seed_count > 0 && wish->seed != SEED_USUAL)
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "%s: --seeds names all seeds, so --seed would have no effect: leave out one of the two",
-            verb);
+        return err_set(err, LB_EXIT_USAGE,
+                       "check: --seeds names all seeds, so --seed would have no effect: leave out "
+                       "one of the two");
     return 0;
 }
 
-static int need_server(const struct wish *wish, struct lb_err *err) {
-    if (!wish->verify || wish->urls.count > 0) return 0;
-    return err_set(err, LB_EXIT_USAGE, "verify: which server? --url BACKEND=URL");
+/* Judges folders again. The options are about new runs. */
+static int judge_again(const struct wish *wish, const struct args *given, struct lb_err *err) {
+    for (int i = 0; i < wish->locks.count; i++) {
+        if (!check_is_folder(wish->locks.item[i]))
+            return err_set(err, LB_EXIT_USAGE,
+                           "check: folders are judged again, but '%.60s' is none",
+                           wish->locks.item[i]);
+    }
+    if (given->argc - 1 > wish->locks.count)
+        return err_set(err, LB_EXIT_USAGE,
+                       "check: the histories in a folder are judged as they are, without options");
+    return check_judge(wish->locks.item, wish->locks.count, err);
 }
 
 static int run_check(void *values, const struct args *given, struct lb_err *err) {
@@ -377,25 +292,23 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     struct matrix matrix = {0};
     int code = -1;
     bool named = wish->locks.count > 0;
-    if (!wish->verify) /* faults of servers need servers that the cells start themselves */
-        urls_forget(&wish->urls);
+    if (named && check_is_folder(wish->locks.item[0])) return judge_again(wish, given, err);
+    /* Faults of servers need servers that the cells start themselves, so only --url counts. */
+    urls_forget(&wish->urls);
     if (check_options(wish, err) != 0 || urls_hand_on(&wish->urls, err) != 0) goto out;
     if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;
-    if (wish->verify && urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
-    if (need_server(wish, err) != 0) goto out;
-    for (int i = 0; i < wish->urls.count; i++) {
-        available_url(&available, wish->urls.item[i].backend, wish->urls.item[i].url);
-        if (!named &&
-            arg_list_add(&wish->locks, wish->urls.item[i].backend->name, given->arena, err))
+    if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
+    for (int i = 0; !named && i < wish->urls.count; i++) {
+        if (arg_list_add(&wish->locks, wish->urls.item[i].backend->name, given->arena, err))
             goto out;
     }
     struct matrix_wish matrix_wish = {.locks = wish->locks.item,
                                       .lock_count = wish->locks.count,
                                       .faults = wish->faults,
                                       .full = wish->full,
-                                      .verify = wish->verify,
+                                      .deployed = wish->urls.count > 0,
                                       .trials = wish->trials,
                                       .sets = wish->sets.item,
                                       .set_count = wish->sets.count,
@@ -405,7 +318,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
                                       .out_of_reach = available_reach,
                                       .why_not_context = &available};
     if (matrix_make(&matrix_wish, &matrix, err) != 0) goto out;
-    if (wish->verify && need_urls(&matrix, &wish->urls, err) != 0) goto out;
+    if (need_urls(&matrix, &wish->urls, err) != 0) goto out;
     if (wish->dry_run) {
         check_show_plan(&matrix, wish->seeds, wish->seed_count, stdout);
         code = LB_EXIT_OK;
@@ -433,54 +346,29 @@ out:
 static const struct example examples[] = {
     {"lockbench check redis,etcd", "the locks of two backends, under the four usual faults"},
     {"lockbench check zk-lock --fault pause --trials 20", "20 recoveries of one lock"},
+    {"lockbench check pg-advisory --url postgres=env:PG_URL", "the lock of a server of yours"},
+    {"lockbench check redis-fair --fault conformance", "what each lock must do, check by check"},
+    {"lockbench check results/latest", "judge the histories of the newest run again"},
     {NULL, NULL},
 };
 
 const struct command command_check = {
     .name = "check",
     .summary = "put locks through faults: which hold, which break, and what was expected",
-    .usage = "check [LOCK...] [OPTIONS]",
+    .usage = "check [LOCK...] [OPTIONS]\n       lockbench check FOLDER...",
     .about =
         "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real\n"
         "servers and client processes, and compares each verdict with the one that its driver states.\n"
-        "With --url the faults of clients and of their connections act on a server of yours. Faults that\n"
-        "need control of the server are left out and listed.\n"
-        "Without --full: pause, holder-kill, server-restart, wire-cut, and each lock broken on purpose\n"
-        "where it must show.",
+        "Without --fault and --full: pause, holder-kill, server-restart, wire-cut, and each lock broken\n"
+        "on purpose where it must show.\n\n"
+        "With --url, on a server of yours: is what it sells as a lock a lock? The conformance suite, then\n"
+        "faults of clients and of their connections; those that need control of the server are left out\n"
+        "and listed. lockbench writes only things with its own mark: keys, tables, buckets, znodes.\n\n"
+        "A FOLDER of a run or a check: its histories (check.history = yes) are judged again, and the\n"
+        "operations that contradict each other are printed.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_check,
-    .more_help = print_scenarios,
-};
-
-static int run_verify(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
-    wish->verify = true;
-    return run_check(wish, given, err);
-}
-
-static const struct example verify_examples[] = {
-    {"lockbench verify pg-advisory --url postgres=env:PG_URL", "one lock of a server of yours"},
-    {"lockbench verify --url redis=redis://10.0.0.5:6379 --full",
-     "all locks of that server, with every fault that can act there"},
-    {NULL, NULL},
-};
-
-const struct command command_verify = {
-    .name = "verify",
-    .summary = "is what your server sells as a lock a lock? checks and faults at its URL",
-    .usage = "verify [LOCK...] --url BACKEND=URL [OPTIONS]",
-    .about =
-        "Puts locks of a server that runs already through the conformance suite, then through faults of\n"
-        "clients (pause, kill, late renewals) and of their connections (delay, cut, reset, lost answers),\n"
-        "the latter by a proxy between lockbench's clients and the server. Faults that need control of the\n"
-        "server are left out and listed. lockbench writes only things with its own mark to the server: keys,\n"
-        "tables, buckets and znodes. A server may speak a protocol without its locks: advisory locks may\n"
-        "return at once, GET_LOCK may do nothing, and a cluster's address may lead to locks of one node.",
-    .examples = verify_examples,
-    .args = args,
-    .bytes = sizeof(struct wish),
-    .run = run_verify,
     .more_help = print_scenarios,
 };

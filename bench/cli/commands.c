@@ -9,6 +9,7 @@
 #include "bench/base/nearest.h"
 #include "bench/base/output.h"
 #include "bench/base/stack_limit.h"
+#include "bench/cli/check.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/complete.h"
 #include "bench/cli/exit_codes.h"
@@ -18,10 +19,9 @@
 #include "report/doc/screen.h"
 
 const struct command *const commands[] = {
-    &command_run,      &command_check,  &command_plan,    &command_compare,
-    &command_capacity, &command_report, &command_history, &command_judge,
-    &command_list,     &command_doctor, &command_up,      &command_hold,
-    &command_clean,    &command_verify, &command_conform, NULL,
+    &command_run,    &command_check,   &command_plan, &command_compare, &command_capacity,
+    &command_report, &command_history, &command_list, &command_doctor,  &command_up,
+    &command_hold,   &command_clean,   NULL,
 };
 
 const struct command *command_find(const char *name, struct lb_err *err) {
@@ -135,7 +135,9 @@ int cli_main(int argc, char **argv) {
     struct lb_err err = {0};
     if (strcmp(wish, "--man") == 0 && argc == 3)
         return man_write(argv[2], &err) ? args_fail(&err) : LB_EXIT_OK;
-    const struct command *command = command_find(wish, &err);
+    const struct command *command = strcmp(wish, check_suite_command.name) == 0
+                                        ? &check_suite_command
+                                        : command_find(wish, &err);
     if (!command || check_files(&err) != 0 || stack_limit_ensure(&err) != 0) return args_fail(&err);
     return flushed(command_main(command, argc - 1, argv + 1));
 }

@@ -136,6 +136,11 @@ static void offer_files(struct completion *to) {
     fputs(":files\n", to->out);
 }
 
+void complete_check(struct completion *to) {
+    complete_selection(to);
+    offer_files(to);
+}
+
 void complete_workloads(struct completion *to) {
     offer_workloads(to);
     offer_files(to);

@@ -25,6 +25,7 @@ void complete_words(int count, char *const *words, FILE *out);
 /* one lock, or the last one of several, with commas between */
 void complete_locks(struct completion *to);
 void complete_selection(struct completion *to); /* the same, and backends, primitives, all */
+void complete_check(struct completion *to);     /* the same, and files: folders of saved runs */
 void complete_backends(struct completion *to);  /* "redis=" */
 void complete_topologies(struct completion *to);
 void complete_scenarios(struct completion *to);

@@ -1,5 +1,5 @@
-/* liar: a relay between clients and real servers, which makes a lock on these servers exclude no longer: it leads the
- * connections to the servers in turn, and rewrites words in requests. It has a process for each connection. */
+/* liar: a relay between clients and a real server, which makes a lock on this server exclude no longer: it rewrites
+ * words in requests. It has a process for each connection. */
 #ifndef BENCH_TESTS_LIAR_H
 #define BENCH_TESTS_LIAR_H
 
@@ -16,7 +16,7 @@
 #define LIAR_BYTES 65536
 
 struct liar {
-    int ports[2]; /* of servers on 127.0.0.1; 0 = none */
+    int server; /* its port on 127.0.0.1 */
     struct liar_word {
         const char *from, *to; /* NULL = no more */
     } words[LIAR_WORDS];
@@ -55,12 +55,11 @@ static inline _Noreturn void liar_relay(const struct liar *liar, int client, int
 static inline _Noreturn void liar_serve(const struct liar *liar, int listener) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGCHLD, SIG_IGN);
-    for (int turn = 0;; turn++) {
+    for (;;) {
         int client = accept(listener, NULL, NULL);
-        int port = liar->ports[liar->ports[1] ? turn % 2 : 0];
         if (client >= 0 && fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            int server = loopback_connect(port, 0);
+            int server = loopback_connect(liar->server, 0);
             if (server < 0) _exit(1);
             liar_relay(liar, client, server);
         }

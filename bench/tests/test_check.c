@@ -162,7 +162,7 @@ TEST(a_fault_that_meets_no_holder_shows_nothing) {
                                         "fault.for=500ms", "--set", "run.duration=4s"));
     assert_code(&cli, 2);
     assert_has(cli.err, "no client held a grant when the fault acted");
-    snprintf(judge, sizeof judge, "judge: lockbench judge %s/cells/mem-robust.pause.1", out);
+    snprintf(judge, sizeof judge, "judge: lockbench check %s/cells/mem-robust.pause.1", out);
     assert_has(cli.out, judge);
     cli_free(&cli);
 }

@@ -1,5 +1,5 @@
-/* test_cli_judge: `lockbench judge` on the histories of real runs: of one that ended well, of one that was killed, and
- * of a folder in which one history can't be read. */
+/* test_cli_judge: `lockbench check FOLDER` on the histories of real runs: of one that ended well, of one that was
+ * killed, of a check, and of a folder in which one history can't be read. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -9,7 +9,7 @@ TEST(test_a_run_is_judged_again) {
         cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex,mem-ticket", "--set",
                            "check.history=yes", "--set", "run.duration=200ms", "--out", folder));
     assert_code(&run, LB_EXIT_OK);
-    struct cli judge = cli_run(NULL, ARGS("judge", folder));
+    struct cli judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_OK);
     assert_has(judge.out, "mem-mutex");
     assert_has(judge.out, "mem-ticket");
@@ -17,7 +17,7 @@ TEST(test_a_run_is_judged_again) {
     cli_free(&judge);
     /* One that can't be read does not keep the others from being judged. */
     cli_write(cli_path("run/000-a.history"), "LBHISTRY");
-    judge = cli_run(NULL, ARGS("judge", folder));
+    judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_USAGE);
     assert_has(judge.err, "000-a.history is not a history of lockbench");
     assert_has(judge.out, "mem-ticket");
@@ -26,20 +26,16 @@ TEST(test_a_run_is_judged_again) {
 }
 
 /* A check has a history for each of its cells. */
-TEST(test_a_check_tells_where_its_histories_are) {
-    char *folder = cli_path("check"), *cell = cli_path("check/cells/mem-mutex.none.1");
+TEST(test_all_cells_of_a_check_are_judged) {
+    char *folder = cli_path("check");
     struct cli check = cli_run(NULL, ARGS("check", "mem-mutex,mem-ticket", "--fault", "none",
                                           "--set", "run.duration=300ms", "--out", folder));
     assert_code(&check, LB_EXIT_OK);
     cli_free(&check);
-    struct cli judge = cli_run(NULL, ARGS("judge", folder));
-    assert_code(&judge, LB_EXIT_USAGE);
-    assert_has(judge.err, cell);
-    assert_has(judge.err, "mem-ticket.none.1");
-    assert_lacks(judge.err, "has no history");
-    cli_free(&judge);
-    judge = cli_run(NULL, ARGS("judge", cell));
+    struct cli judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_OK);
+    assert_has(judge.out, "cells/mem-mutex.none.1");
+    assert_has(judge.out, "cells/mem-ticket.none.1");
     cli_free(&judge);
 }
 
@@ -53,7 +49,7 @@ TEST(test_a_run_that_was_killed_is_judged) {
     kill(run.pid, SIGKILL);
     cli_wait(&run);
     assert_code(&run, CLI_KILLED + SIGKILL);
-    struct cli judge = cli_run(NULL, ARGS("judge", folder));
+    struct cli judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_OK);
     assert_has(judge.out, "mem-mutex, mutex of");
     assert_has(judge.out, "the history was cut off");

@@ -127,7 +127,7 @@ TEST(bash_completes) {
                            "lockbench run --set servers.durability = s", 5);
     assert_string_equal(cli.out, "sync\n");
     cli_free(&cli);
-    cli = complete_in_bash("lockbench judge a-r", "lockbench judge a-r", 2);
+    cli = complete_in_bash("lockbench report a-r", "lockbench report a-r", 2);
     assert_string_equal(cli.out, "a-run\n");
     cli_free(&cli);
 }
@@ -140,7 +140,7 @@ TEST(fish_completes) {
         script, sizeof script,
         "cd %s; touch a-run; ln -sf $PROGRAM lockbench; set PATH $PWD $PATH; "
         "source $ROOT/compose/completion/lockbench.fish; complete -C 'lockbench run --lock redis-set'; "
-        "complete -C 'lockbench run --lock=redis-set'; complete -C 'lockbench judge a-r'; "
+        "complete -C 'lockbench run --lock=redis-set'; complete -C 'lockbench report a-r'; "
         "ln -sf $PROGRAM lockbench-hosts; complete -C 'lockbench-hosts capac'",
         cli_folder);
     struct cli cli = cli_shell("fish", script);
@@ -162,7 +162,7 @@ TEST(zsh_completes) {
                "complete_line() { . $ROOT/compose/completion/_lockbench }; "
                "words=($PROGRAM run --lock redis-set) CURRENT=4; complete_line; "
                "words=($PROGRAM run --set load.cl) CURRENT=4; complete_line; "
-               "words=($PROGRAM judge '') CURRENT=3; complete_line");
+               "words=($PROGRAM report '') CURRENT=3; complete_line");
     assert_code(&cli, 0);
     assert_string_equal(cli.err, "");
     assert_offers(&cli, "redis-setnx");

@@ -1,5 +1,5 @@
 /* test_redis_tls: the topologies of several Redis servers over TLS with a password: locks take them for what they are,
- * and `verify` says that they are locks there.
+ * and `check --url` says that they are locks there.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/check_help.h"
@@ -35,7 +35,7 @@ static void verified(const char *topology, const char *lock) {
     snprintf(url, sizeof url, "redis=%s", topo_url(live.place->topo, 0));
     snprintf(ca, sizeof ca, "redis.tls_ca=%s", topo_ca(live.place->topo));
     folder_remove(cli_path("verified"));
-    struct cli cli = cli_run(NULL, ARGS("verify", lock, "--url", url, "--set", ca, "--fault",
+    struct cli cli = cli_run(NULL, ARGS("check", lock, "--url", url, "--set", ca, "--fault",
                                         "conformance,none", "--out", cli_path("verified")));
     assert_code(&cli, 0);
     cli_free(&cli);

@@ -213,7 +213,7 @@ static inline void tls_run(const char *backend, const char *lock, const struct t
     }
 }
 
-/* The parts of `verify` that need no control of the server, and those that act on its connections. The latter lead
+/* The parts of `check --url` that need no control of the server, and those that act on its connections. The latter lead
  * through a wire, but the certificate is the server's. wired: the wire scenarios must be safe or expired. url is by
  * name. */
 static inline void tls_verify(const char *backend, const char *lock, int server, const char *url,
@@ -222,7 +222,7 @@ static inline void tls_verify(const char *backend, const char *lock, int server,
     char option[400];
     int used = snprintf(option, sizeof option, "%s=", backend);
     snprintf(option + used, sizeof option - (size_t)used, url, tls_servers[server].port);
-    const char *args[CLI_ARGS_MAX] = {"verify",  lock,
+    const char *args[CLI_ARGS_MAX] = {"check",   lock,
                                       "--url",   option,
                                       "--fault", "conformance,none,wire-reset,wire-cut",
                                       "--jobs",  "4",

@@ -133,7 +133,7 @@ static void add_judge(const struct check *check, const struct check_cell *cell, 
     char command[PATH_MAX + 300];
     if (!cell->run || !is_plain(cell->run) || json_array_size(cell->timeline) == 0) return;
     const char *quote = is_plain(check->dir) ? "" : "'";
-    snprintf(command, sizeof command, "lockbench judge %s%s/%s%s", quote, check->dir, cell->run,
+    snprintf(command, sizeof command, "lockbench check %s%s/%s%s", quote, check->dir, cell->run,
              quote);
     doc_command(doc, "judge", command);
 }

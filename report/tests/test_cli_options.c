@@ -88,7 +88,8 @@ TEST(what_each_option_does) {
          "acknowledged: fsync is on now", NULL},
         {"history", "$D/known.csv --gate 15", LB_EXIT_OK, "acknowledged: fsync is on now", NULL},
         {"history", "$D/slower.csv --gate 15 --acks $D/none", LB_EXIT_USAGE, NULL, "/none"},
-        {"conform", "mem-mutex", LB_EXIT_OK, "checks passed, 0 failed, 0 left out", NULL},
+        {"check", "mem-mutex --fault conformance --out $D/suite", LB_EXIT_OK, NULL,
+         "checks passed, 0 failed, 0 left out"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int code = run_lockbench(cases[i].command, cases[i].words);

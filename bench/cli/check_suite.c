@@ -1,17 +1,16 @@
-/* cmd_conform: `lockbench conform`. */
-#include <errno.h>
+/* check_suite: the conformance suite of one lock, in a process of its own; see check.h. Its lines go to
+ * the log of the cell, from where `check` prints them. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "bench/cli/check.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/complete.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/urls.h"
 #include "bench/conform/conform_suite.h"
-#include "bench/workload/lock_words.h"
 #include "drivers/registry.h"
 #include "drivers/url.h"
 #include "results/format/write.h"
@@ -19,20 +18,17 @@
 #define SCHEMA "lockbench.conformance/1"
 
 struct wish {
-    struct arg_list lock;
+    const char *lock, *out; /* out: where conformance.json is saved */
     struct urls urls;
     struct arg_list sets;
-    const char *out;
 };
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, lock), .max = 1, .help = NULL}, "LOCK"},
-    {{"url", &type_url, offsetof(struct wish, urls), .max = URLS_MAX, .help = URLS_HELP},
-     "BACKEND=URL"},
-    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = CONFORM_SUITE_SETS_MAX,
-      .help = "set an option of the lock or its backend, as for `run`; repeatable"},
-     "SECTION.KEY=VALUE"},
-    {{"out", ARG_PATH, offsetof(struct wish, out), .help = "save conformance.json there"}, "DIR"},
+    {{"", ARG_LOCK, offsetof(struct wish, lock), .help = NULL}, "LOCK"},
+    {{"url", &type_url, offsetof(struct wish, urls), .max = URLS_MAX, .help = NULL}, "BACKEND=URL"},
+    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = CONFORM_SUITE_SETS_MAX, .help = NULL},
+     "KEY=VALUE"},
+    {{"out", ARG_PATH, offsetof(struct wish, out), .help = NULL}, "DIR"},
     {{0}, NULL},
 };
 
@@ -51,7 +47,7 @@ static const char *const shown_words[] = {
 
 static void save(struct telling *telling) {
     char path[1024];
-    if (!telling->out || telling->unsaved.code) return;
+    if (telling->unsaved.code) return;
     snprintf(path, sizeof path, "%s/conformance.json", telling->out);
     result_write_file(telling->root, path, &telling->unsaved);
 }
@@ -130,22 +126,15 @@ static const char *own_option(const struct lb_lock *lock, const char *set, struc
 
 static int run_conform(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
-    const struct lb_lock *lock = NULL;
+    const struct lb_lock *lock = wish->lock ? registry_lock(wish->lock) : NULL;
     const char *url = NULL, *sets[CONFORM_SUITE_SETS_MAX + 1] = {NULL};
     char shown[512];
     (void)given;
-    if (wish->lock.count != 1) return err_set(err, LB_EXIT_USAGE, "conform: which lock?");
-    if (lock_word_check(wish->lock.item[0], err) != 0) return -1;
-    lock = registry_lock(wish->lock.item[0]);
-    if (!lock) return err_set(err, LB_EXIT_USAGE, "conform: one lock by its name, please");
-    if (lb_unavailable(lock->backend))
-        return err_set(err, LB_EXIT_MACHINE, "%s can't run: %s; install: %s", lock->name,
-                       lb_unavailable(lock->backend), lock->backend->install);
+    if (!lock || !wish->out)
+        return err_set(err, LB_EXIT_USAGE, "this is a part of lockbench check LOCK");
     for (int i = 0; i < wish->urls.count; i++) {
         if (wish->urls.item[i].backend == lock->backend) url = wish->urls.item[i].url;
     }
-    if (wish->out && mkdir(wish->out, 0777) != 0 && errno != EEXIST)
-        return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", wish->out, strerror(errno));
     for (int i = 0; i < wish->sets.count; i++) {
         sets[i] = own_option(lock, wish->sets.item[i], err);
         if (!sets[i]) return -1;
@@ -166,23 +155,10 @@ static int run_conform(void *values, const struct args *given, struct lb_err *er
     return code;
 }
 
-static const struct example examples[] = {
-    {"lockbench conform pg-advisory --url postgres=env:PG_URL", "each check on a server of yours"},
-    {"lockbench conform redis-fair", "the same on a server that lockbench starts"},
-    {NULL, NULL},
-};
-
-const struct command command_conform = {
-    .name = "conform",
-    .summary = "the conformance suite on one lock: does it do what every lock must do?",
-    .usage = "conform LOCK [--url BACKEND=URL] [OPTIONS]",
-    .about =
-        "Tries one lock with the checks for its capabilities, one after the other, and prints the result of\n"
-        "each: exclusion, waits, leases, renewals, owners, sessions, lost answers, and keys that are left on\n"
-        "the server. A check that fails on a server is tried twice, unless two clients held at once. On a\n"
-        "server at --url the checks that kill the server or count all its keys are left out. Exit code 3:\n"
-        "the lock said yes where it must say no.",
-    .examples = examples,
+const struct command check_suite_command = {
+    .name = "--conform",
+    .usage = "--conform LOCK --out DIR",
+    .about = "A part of `lockbench check LOCK --fault conformance`.",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_conform,

@@ -1,0 +1,51 @@
+/* check: the parts of `lockbench check`: what it prints, the conformance suite of one lock, and the
+ * judge of saved histories. */
+#ifndef BENCH_CLI_CHECK_H
+#define BENCH_CLI_CHECK_H
+
+#include <stdio.h>
+
+#include "bench/check/cell_schedule.h"
+#include "bench/check/result.h"
+
+struct check_show {
+    const struct result *result;
+    bool terminal; /* standard error is a terminal */
+};
+
+/* For cell_schedule_ask.news; arg is a struct check_show. */
+void check_show_news(void *arg, const struct cell_schedule_news *news);
+/* Clears the line that the next one would overwrite. */
+void check_show_end(const struct check_show *show);
+
+/* Prints what is left out and why, a line for each reason. */
+void check_show_skips(const struct matrix *matrix, FILE *out);
+
+/* The planned time of all cells, when weights up to `capacity` run at once
+ * (cell_schedule_ask.capacity). */
+void check_show_expected(const struct matrix *matrix, int seed_count, int capacity, FILE *out);
+
+/* For --dry-run: prints every cell with its run, and the sums. */
+void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count, FILE *out);
+
+/* Prints the report, or check.json. An error is only printed, since the result itself is saved. */
+void check_show_result(const struct result *result, bool json, const char *folder);
+
+/* Writes summary.md and the page beside check.json, and says where the page is. 0, or -1 with
+ * err. */
+int check_write_beside(const char *folder, struct lb_err *err);
+
+/* Prints one line if anything is wrong. Returns the exit code. */
+int check_conclude(const struct matrix *matrix, const struct result *result, bool interrupted);
+
+/* True if the operand is a folder, and not the name of locks. */
+bool check_is_folder(const char *operand);
+/* Judges the histories in folders of runs or checks again, and prints for each the verdict and the
+ * operations that contradict each other. Returns the exit code, or -1 with err. */
+int check_judge(const char *const *folders, int count, struct lb_err *err);
+
+/* `lockbench --conform LOCK --out DIR`: a cell of the conformance suite in a process of its own,
+ * since a call that does not return ends the process. It is for `check` alone. */
+extern const struct command check_suite_command;
+
+#endif
