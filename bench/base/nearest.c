@@ -63,13 +63,20 @@ void nearest_offer(struct nearest *nearest, const char *name) {
 
 /* What a user of an older version may still type: the name of a command, an option, a key or a
  * scenario, and what to use instead. */
-#define GONE(name, instead) {name, ", removed in 0.2.0: " instead}
+#define GONE(name, instead)                                                                        \
+    { name, ", removed in 0.2.0: " instead }
 static const struct {
     const char *name, *hint;
 } removed[] = {
     GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),
     GONE("conform", "`lockbench check LOCK --fault conformance` does it"),
     GONE("judge", "`lockbench check FOLDER` does it"),
+    /* keys of workloads, with their section */
+    GONE("run.order", "the locks always run in an order drawn from load.seed"),
+    GONE("run.steady", "a stage lasts for run.duration"),
+    GONE("check.residue", "a server at --url is asked for the stage's own keys only"),
+    GONE("check.careful", "a late holder writes, and check.store counts it"),
+    GONE("load.sharing", "a lock whose clients can't share a session has one for each client"),
 };
 
 const char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {

@@ -90,18 +90,6 @@ static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns,
     return outcome == LB_OK ? pass_time(client, lb_now()) : outcome;
 }
 
-/* Whether the grant still lasts as far as its holder can know: by its lease, or by the known end of
- * its session. The grant may still end between this check and the write. */
-static enum lb_outcome check_lease(struct client *client) {
-    struct lb_session *session = &client->session->lb;
-    bool leased = client->grant.lease_end_ns != LB_NEVER;
-    int64_t end_ns = leased ? client->grant.lease_end_ns : session->lasts_until_ns;
-    if (end_ns == 0 || lb_now() < end_ns) return LB_OK;
-    if (!leased) lb_session_lost(session);
-    client_tell(client, LB_LOST);
-    return client->hold.told;
-}
-
 /* Calls the observers at an end of the hold, until one of them ends it. */
 static enum lb_outcome call_observers(struct client *client, bool begin) {
     const struct shared *shared = client->worker->shared;
@@ -115,10 +103,8 @@ static enum lb_outcome call_observers(struct client *client, bool begin) {
 }
 
 enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
-    bool careful = client->worker->shared->plan->careful;
     enum lb_outcome outcome = call_observers(client, true);
     if (outcome == LB_OK) outcome = pass_all(client, acquired_ns, ret_inner);
-    if (outcome == LB_OK && careful) outcome = check_lease(client);
     if (outcome == LB_OK) outcome = call_observers(client, false);
     return outcome;
 }

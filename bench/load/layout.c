@@ -209,8 +209,6 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
         (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->entry != ENTRY_CELLS;
     shape->split = shape->host.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
     if (spread_clients(shape, err) != 0) return -1;
-    /* a careful holder reads the clock at the end of its hold */
-    if (plan->careful && !shape->own_cells) shape->no_hold = false;
     store_shape(shape);
     shape->reacquire_keys = reacquire_key_count(shape);
     return 0;

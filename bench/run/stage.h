@@ -104,14 +104,6 @@ struct stage_batch {
     int64_t end_ns; /* from the window's begin; the last one lasts until all have drained */
 };
 
-/* Whether the stage became steady; see steady.h. */
-struct stage_steady {
-    bool asked, reached;
-    double after_s; /* from the window's begin, when reached */
-    /* change per second, up or down, relative to the mean, over the last seconds; NAN = unknown */
-    double slope;
-};
-
 /* The goods that holders counted down in the backend's store, over all keys. */
 struct stage_sale {
     uint64_t stock;  /* at the start; 0 = there was no sale */
@@ -156,8 +148,7 @@ struct stage {
     int clients, threads, processes;
     int64_t warmup_ns, window_ns, drain_ns;
     double offered_per_s; /* open loop: arrivals asked for; 0 = closed */
-    struct stage_steady steady;
-    bool hopeless; /* it ended early, because its promise could only be broken */
+    bool hopeless;        /* it ended early, because its promise could only be broken */
     struct hist *hist[METRICS];
     uint64_t *grants_per_client; /* clients */
     struct stage_store store;

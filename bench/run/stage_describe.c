@@ -164,11 +164,6 @@ static void describe_course(struct stage *stage) {
     result->drain_s = (double)stage->drain_ns / 1e9;
     if (stage->stolen_ns >= 0 && took_ns > 0)
         result->stolen_share = (double)stage->stolen_ns / (double)took_ns;
-    if (!stage->steady.asked) return;
-    result->steady_asked = true;
-    result->steady_reached = stage->steady.reached;
-    if (stage->steady.reached) result->steady_after_s = stage->steady.after_s;
-    result->steady_slope = stage->steady.slope;
 }
 
 static int fill_latency(struct run_stage *result, struct run_latency *latency, const struct hist *h,

@@ -30,8 +30,6 @@ const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *p
         if (plan->faults[i].kind != INJECT_NONE)
             return "faults act on one host, and the clients are on several: leave out the section [fault]";
     }
-    if (plan->steady_percent > 0)
-        return "each host would end its window by its own figures: leave out run.steady";
     if (plan->tick_ns > 0)
         return "runs of a tick are counted in the memory of one host, and the clients are on several: leave out load.tick";
     for (int i = 0; i < plan->distance_count; i++) {

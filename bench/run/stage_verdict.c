@@ -7,7 +7,6 @@
 #include "bench/run/self_check.h"
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
-#include "bench/run/steady.h"
 #include "bench/run/steal.h"
 #include "bench/workload/keys.h"
 #include "results/format/unrecorded.h"
@@ -242,24 +241,6 @@ static void add_history(json_t *warnings, const struct stage_history *history) {
     }
 }
 
-static void add_unsteady(json_t *warnings, const struct stage *stage, const struct plan *plan) {
-    int seconds = steady_seconds(plan->duration_ns);
-    if (!stage->steady.asked || stage->steady.reached) return;
-    if (isnan(stage->steady.slope)) {
-        warn(
-            warnings,
-            "never steady: it could not be told from its last %d s (it ended before, or a second of "
-            "them had no grant)",
-            seconds);
-    } else {
-        warn(
-            warnings,
-            "never steady: over its last %d s it changed by %.2g %% a second, and run.steady wants less "
-            "than %.2g %%",
-            seconds, 100 * stage->steady.slope, plan->steady_percent);
-    }
-}
-
 static void add_wall_step(json_t *warnings, const struct stage *stage) {
     double step_s = stage->result.wall_step_ns / 1e9;
     double largest_s = (double)stage->wall_largest_ns / 1e9;
@@ -351,7 +332,6 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
     add_history(warnings, stage->history);
     add_limits(warnings, stage, ask);
     add_wall_step(warnings, stage);
-    add_unsteady(warnings, stage, ask->plan);
     add_overload(warnings, stage, ask);
     add_undue(warnings, stage);
     add_unrecorded(warnings, stage);

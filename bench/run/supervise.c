@@ -20,7 +20,6 @@
 #include "bench/run/stage_pieces.h"
 #include "bench/run/stage_shape.h"
 #include "bench/run/stage_sum.h"
-#include "bench/run/steady.h"
 #include "bench/run/steal.h"
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
@@ -255,7 +254,7 @@ static const struct lb_err *first_err(const struct shared *shared) {
 /* Ends a stage early if more seconds would tell nothing new. */
 static void look_at_seconds(struct supervisor *sup, int64_t elapsed_ns) {
     sup->stage->hopeless = promise_is_hopeless(sup->stage, sup->ask, elapsed_ns);
-    if (steady_look(sup->stage, sup->ask->plan, elapsed_ns) || sup->stage->hopeless) end_early(sup);
+    if (sup->stage->hopeless) end_early(sup);
 }
 
 /* Sets the window's times and lets the load begin. Returns when the window begins. */
@@ -487,8 +486,6 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     result_field_clear_all(run_stage_fields(), &sup->stage->result);
-    sup->stage->steady =
-        (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
     sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
     sup->stage->written_bytes = sup->stage->fsyncs = sup->stage->sessions_memory_bytes = NAN;

@@ -73,7 +73,7 @@ static void run_tidy(void *arg) {
         err_set(&job->err, LB_EXIT_MACHINE, "out of memory");
         return;
     }
-    if (job->guest && shared->plan->residue == RESIDUE_NAMES) session->lb.only = &job->only;
+    if (job->guest) session->lb.only = &job->only;
     if (session_open(session, lb_now() + TIDY_NS, &job->err) == 0) {
         lb_residue_fn *residue = session->lb.lock->algorithm->residue;
         bool cleared = clear_stage(job, &session->lb, &job->err) == 0;

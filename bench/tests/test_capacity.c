@@ -1,9 +1,8 @@
-/* The verdict of a stage of a search for capacity on a promise, and whether a stage is steady. */
+/* The verdict of a stage of a search for capacity on a promise */
 #include <math.h>
 
 #include "bench/capacity/probe.h"
 #include "bench/run/promise.h"
-#include "bench/run/steady.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
@@ -431,55 +430,6 @@ TEST(hopeless_is_what_no_rest_of_the_window_mends) {
     told->ask.promise.limit_ns = 0;
     assert_false(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
     told_free(told);
-}
-
-/* True if a closed loop is steady that grants `first` in its first second, and in each further
- * second more by the share `growth` of it. */
-static bool steady_after(int seconds, double first, double growth, double percent,
-                         struct stage_steady *ret) {
-    struct plan plan = {.duration_ns = 30 * LB_S_NS, .steady_percent = percent};
-    struct stage stage = {.seconds = calloc((size_t)seconds, sizeof *stage.seconds)};
-    bool steady = false;
-    for (int i = 0; i < seconds && !steady; i++) {
-        stage.seconds[stage.second_count++] =
-            (struct stage_second){.t_s = i, .ok = (int64_t)lround(first * (1 + growth * i))};
-        steady = steady_look(&stage, &plan, (i + 1) * LB_S_NS);
-    }
-    free(stage.seconds);
-    *ret = stage.steady;
-    return steady;
-}
-
-TEST(steady_is_a_slope_below_the_limit) {
-    struct stage_steady steady;
-    assert_int_equal(steady_seconds(30 * LB_S_NS), 10);
-    assert_true(steady_after(30, 1000, 0, 1, &steady));
-    assert_true(steady.asked && steady.reached);
-    assert_true(steady.after_s == 10);
-    /* 5 % of the first a second is never within 1 % of a mean that is at most 2.45 times the
-     * first. */
-    assert_false(steady_after(30, 1000, 0.05, 1, &steady));
-    assert_true(steady.asked && !steady.reached && steady.slope > 0.02);
-    assert_true(steady_after(30, 1000, 0.05, 5, &steady));
-    assert_false(steady_after(9, 1000, 0, 1, &steady)); /* too few to tell */
-    assert_true(steady.asked && isnan(steady.slope));
-    assert_false(steady_after(30, 1000, 0, 0, &steady)); /* not asked */
-    assert_false(steady.asked);
-}
-
-/* Nobody was granted in a second: their wait is not 0. */
-TEST(a_second_without_grants_is_not_steady) {
-    struct plan plan = {
-        .arrival = {ARRIVAL_POISSON, 5}, .duration_ns = 30 * LB_S_NS, .steady_percent = 5};
-    struct stage_second seconds[10];
-    struct stage stage = {.seconds = seconds, .second_count = 10};
-    for (int i = 0; i < 10; i++)
-        seconds[i] = (struct stage_second){.t_s = i, .ok = 5, .due_mean_ns = 1e6};
-    assert_true(steady_look(&stage, &plan, 10 * LB_S_NS));
-    stage.steady = (struct stage_steady){0};
-    for (int i = 0; i < 10; i += 9) seconds[i].due_mean_ns = 0; /* at both ends: the line is flat */
-    assert_false(steady_look(&stage, &plan, 10 * LB_S_NS));
-    assert_true(isnan(stage.steady.slope));
 }
 
 TEST_MAIN(NULL, NULL)

@@ -105,8 +105,6 @@ enum started {
     NOWHERE,
     SWEEP,
     OVERLOAD,
-    STEADY,
-    DRIFTING,
     STARTED
 };
 static struct cli started[STARTED];
@@ -159,14 +157,6 @@ static int start_all(void **state) {
               ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=16", "--set",
                    "load.keys=1", "--set", "load.arrival=poisson:200/s", "--set", "load.hold=20ms",
                    "--set", "run.duration=3s", "--out", cli_path("overload")));
-    cli_start(&started[STEADY], NULL,
-              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
-                   "sim.service=5ms", "--set", "run.duration=24s", "--set", "run.steady=20%",
-                   "--out", cli_path("calm")));
-    cli_start(&started[DRIFTING], NULL,
-              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1", "--set",
-                   "sim.service=2ms", "--set", "sim.drift=2ms", "--set", "run.duration=10s",
-                   "--set", "run.steady=0.2%", "--out", cli_path("drift")));
     return 0;
 }
 
@@ -433,30 +423,6 @@ static bool stage_warned(const struct run_stage *stage, const char *words) {
         if (strstr(json_string_value(warning), words)) return true;
     }
     return false;
-}
-
-/* Nothing is held and each call takes 5 ms, so what jitters is small beside it. The other one takes
- * as much longer each second as it took at first: a machine's stalls would have to make up for that
- * to a fifth of a per cent. */
-TEST(a_steady_stage_ends_early_and_a_drifting_one_says_so) {
-    char *calm = cli_path("calm"), *drift = cli_path("drift");
-    struct cli steady = done(STEADY), drifting = done(DRIFTING);
-    assert_code(&steady, 0);
-    struct run *run = run_of(calm);
-    assert_true(run->stages[0].steady_asked && run->stages[0].steady_reached);
-    /* It did not last as long as planned. */
-    assert_true(run->stages[0].steady_after_s >= 8 && run->stages[0].duration_s < 24);
-    assert_string_equal(run->stages[0].status, "complete");
-    assert_false(stage_warned(&run->stages[0], "never steady"));
-    run_free(run);
-    assert_code(&drifting, 0);
-    run = run_of(drift);
-    assert_true(run->stages[0].steady_asked && !run->stages[0].steady_reached);
-    assert_true(stage_warned(&run->stages[0], "never steady"));
-    assert_true(run->stages[0].duration_s >= 9.9);
-    run_free(run);
-    cli_free(&steady);
-    cli_free(&drifting);
 }
 
 /* 20 ms of hold carry 50 a second; 200 are asked for. */

@@ -10,8 +10,8 @@ TEST(who_looks_for_deadlocks_finds_them_and_who_does_not_waits) {
     cli_need("postgres");
     cli_need("zookeeper");
     char *out = cli_path("opposite");
-    struct cli cli = cli_run(NULL, ARGS("run", "deadlock", "--lock", "pg-row,zk-multi", "--set",
-                                        "run.order=plan", LONG_ENOUGH, "--out", out));
+    struct cli cli = cli_run(
+        NULL, ARGS("run", "deadlock", "--lock", "pg-row,zk-multi", LONG_ENOUGH, "--out", out));
     json_t *run = cli_result(out), *stage;
     size_t i;
     assert_int_equal(json_array_size(cli_get(run, "stages")), 2);

@@ -151,17 +151,6 @@ TEST(test_fewer_clients_than_hosts_are_refused) {
     assert_non_null(strstr(err.text, "--set load.clients=9"));
 }
 
-/* Each host would end its window when its own figures are steady. */
-TEST(test_a_window_that_ends_when_it_is_steady_is_refused) {
-    struct far_run run;
-    struct lb_err err = {0};
-    begin_run(&run, &no_wish, "null", SETS("load.clients=3", "run.duration=60s", "run.steady=5%"));
-    assert_null(go(&run, NULL, &err));
-    assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_non_null(strstr(err.text, "run.steady"));
-    end_run(&run);
-}
-
 /* Signals the process of a host, but not before this host has told of grants. */
 static void hurt(struct far_run *run, int rank, int number) {
     if (++run->looks < LOOKS || run->is_hurt || run->hosts->host[rank - 1].grants <= 0) return;

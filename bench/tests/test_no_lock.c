@@ -99,15 +99,22 @@ TEST(get_and_set_lose_updates) {
 TEST(a_lock_stands_beside_one_statement) {
     cli_need("redis");
     char *out = cli_path("beside");
-    struct cli cli = cli_run(NULL, ARGS("run", "no-lock", "--lock", "redis-incr,redis-setnx", SHORT,
-                                        "--set", "run.order=plan", "--out", out));
+    struct cli cli = cli_run(
+        NULL, ARGS("run", "no-lock", "--lock", "redis-incr,redis-setnx", SHORT, "--out", out));
     assert_code(&cli, 0);
-    json_t *run = cli_result(out);
+    json_t *run = cli_result(out), *stage;
+    size_t i;
     assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
-    assert_true(cli_number_at(run, "stages.0.cost.commands_per_grant") == 1);
-    assert_true(cli_number_at(run, "stages.1.cost.commands_per_grant") >= 4);
-    assert_true(cli_number_at(run, "stages.1.store.sale.sold") > 0);
-    assert_true(json_is_null(cli_get(run, "stages.0.store")));
+    json_array_foreach(cli_get(run, "stages"), i, stage) {
+        double commands = cli_number_at(stage, "cost.commands_per_grant");
+        if (strcmp(cli_text_at(stage, "lock"), "redis-incr") == 0) {
+            assert_true(commands == 1);
+            assert_true(json_is_null(cli_get(stage, "store")));
+        } else {
+            assert_true(commands >= 4);
+            assert_true(cli_number_at(stage, "store.sale.sold") > 0);
+        }
+    }
     assert_string_equal(cli_text_at(run, "stages.0.topology"),
                         cli_text_at(run, "stages.1.topology"));
     json_decref(run);

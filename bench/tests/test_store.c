@@ -363,42 +363,6 @@ TEST(test_a_paused_holder) {
     }
 }
 
-/* Its session lasts 20 ms, and it knows. */
-static enum lb_outcome short_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    enum lb_outcome outcome = toy_acquire(session, request, grant);
-    if (outcome == LB_OK) lb_session_renewed(session, lb_now() + 20 * LB_MS_NS);
-    return outcome;
-}
-
-/* Its stale writes, if any, are those of a client that stood still between its look and its write. */
-static bool looked_in_time(const struct stage *stage) {
-    return learned_its_loss(stage) && stage->result.lost > 0 &&
-           stage->store.sum.stale_attempted < stage->exclusion.detected;
-}
-
-/* A holder that looks at its clock before it writes does not write late, and its lateness is
- * recorded. */
-TEST(test_a_careful_holder) {
-    struct lb_lock tokenless = without_tokens(), session = toy_session;
-    struct lb_algorithm algorithm = *session.algorithm;
-    algorithm.acquire = short_acquire;
-    session.algorithm = &algorithm;
-    const struct lb_lock *locks[] = {&tokenless, &session};
-    for (int i = 0; i < 2; i++) {
-        struct stage *stage =
-            run_toy(locks[i], (struct toy_faults){0}, (struct stage_wish){.until = looked_in_time},
-                    SETS(CROWD, "check.careful=yes", "load.hold=exponential:20ms",
-                         "acquire.lease=20ms", "run.duration=600ms"));
-        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-        assert_true(looked_in_time(stage));
-        assert_true(stage->result.detect_ns_max > 0);
-        assert_int_equal(stage->store.sum.writes + stage->exclusion.detected,
-                         stage->exclusion.grants);
-        stage_free(stage);
-    }
-}
-
 /* There is no store for grants that are not exclusive, and none unless the plan asks for it. */
 TEST(test_where_there_is_none) {
     const struct lb_lock *locks[] = {&toy_semaphore, &toy_optimistic, &toy_latch};

@@ -93,24 +93,33 @@ static struct target find_target(const struct draft *draft, const char *name) {
     return target;
 }
 
-/* Fills err for a key that its section does not have. The error names another section that has the key, or the
- * nearest key of this section, or both. */
+/* What is said of a key that its section does not have: what became of it, another section that has it, the nearest key
+ * of this section, or the last two. Uses at most size bytes of text; the result is text or static. */
+static const char *key_hint(const struct setting *setting, const struct target *target, char *text,
+                            size_t size) {
+    struct nearest nearest, whole;
+    char name[128];
+    snprintf(name, sizeof name, "%s.%s", setting->section, setting->key);
+    nearest_init(&whole, name);
+    const char *gone = nearest_hint(&whole, text, size);
+    if (*gone) return gone;
+    nearest_init(&nearest, setting->key);
+    for (int i = 0; i < target->count; i++) options_offer(target->part[i].table, &nearest);
+    for (const struct section *section = sections(); section->name; section++) {
+        if (!options_find(section->keys, setting->key)) continue;
+        int used = snprintf(text, size, ", it belongs to [%s]", section->name);
+        if (nearest.best)
+            snprintf(text + used, size - (size_t)used, "; or did you mean '%.60s' of this section?",
+                     nearest.best);
+        return text;
+    }
+    return nearest_hint(&nearest, text, size);
+}
+
 static int unknown_key(const struct setting *setting, const struct target *target,
                        const char *place, struct lb_err *err) {
-    struct nearest nearest;
-    char hint[200] = "";
-    nearest_init(&nearest, setting->key);
-    for (const struct section *section = sections(); !*hint && section->name; section++) {
-        if (options_find(section->keys, setting->key))
-            snprintf(hint, sizeof hint, ", it belongs to [%s]", section->name);
-    }
-    for (int i = 0; i < target->count; i++) options_offer(target->part[i].table, &nearest);
-    size_t used = strlen(hint);
-    if (!*hint)
-        nearest_hint(&nearest, hint, sizeof hint);
-    else if (nearest.best)
-        snprintf(hint + used, sizeof hint - used, "; or did you mean '%.60s' of this section?",
-                 nearest.best);
+    char text[200];
+    const char *hint = key_hint(setting, target, text, sizeof text);
     return err_set(err, LB_EXIT_USAGE, "%s: there is no such key%s%s", place, hint,
                    *hint ? "" : "; 'lockbench list --keys' and 'lockbench list LOCK' show them");
 }

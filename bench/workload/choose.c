@@ -49,8 +49,6 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
          "can't be taken again by its holder (acquire.depth; capability 'reentrant')"},
         {plan->keys_at_once > 1 && !(lock->caps & LB_CAP_MULTI),
          "can't take several keys at once (acquire.keys_at_once; capability 'multi')"},
-        {plan->clients_per_session > 1 && !plan->may_share && !(lock->caps & LB_CAP_SHARE),
-         "doesn't let clients share a session (load.clients_per_session; capability 'share'; load.sharing = may gives each a session)"},
         /* what an optimistic lock writes is the number itself */
         {plan->stock > 0 && !lock->store && lock->primitive != LB_OPTIMISTIC,
          "has no store in its backend that could keep a stock (check.stock)"},

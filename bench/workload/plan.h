@@ -77,9 +77,6 @@ enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
 /* The place of the guarded store that holders write to. */
 enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
 
-/* The way to find keys that were left on a server at --url: only by the names of the stage's keys, or by a scan. */
-enum check_residue { RESIDUE_NAMES, RESIDUE_SCAN };
-
 #define PLAN_FAULTS_MAX 8
 
 /* The actions on clients, servers and connections during the load: "[fault]", "[fault.2]", ... */
@@ -207,9 +204,8 @@ struct plan {
      * when its last one is done */
     int64_t tick_ns;
     uint64_t seed;
-    int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE; see plan_session_clients */
-    bool may_share; /* locks without LB_CAP_SHARE run too, with a session for each client */
-    bool churn;     /* each attempt has a session of its own: connect, acquire, release, close */
+    int clients_per_session; /* of locks with LB_CAP_SHARE; see plan_session_clients */
+    bool churn; /* each attempt has a session of its own: connect, acquire, release, close */
 
     /* per cent of the attempts that are shared, one stage for each; {0} = none */
     int readers[PLAN_LADDER_MAX];
@@ -237,20 +233,14 @@ struct plan {
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
     enum run_canary canary;
-    bool in_plan_order; /* the locks of a place run as the plan lists them, not shuffled */
-    /* a stage ends when its figures change by less than this from second to second; 0 = not asked
-     * for */
-    double steady_percent;
 
     const char *promises; /* of the run: thresholds_read reads them; "" = none */
 
     enum check_gap gap;
     int64_t gap_ns;
     enum check_store store;
-    enum check_residue residue;
     /* goods of each key, which the writes of the store count down; 0 = writes count up from 0 */
     uint64_t stock;
-    bool careful; /* a holder compares its clock with its lease before it writes */
     bool history; /* each operation is recorded in the oplog, which is judged after the stage */
 
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* sections with INJECT_NONE are unused */

@@ -90,7 +90,7 @@ static bool runs_at(const struct plan *plan, const struct plan_lock *lock,
 }
 
 static bool is_shuffled(const struct plan *plan) {
-    return !plan->in_plan_order && plan->lock_count <= SHUFFLED_MAX;
+    return plan->lock_count <= SHUFFLED_MAX;
 }
 
 /* Draws the order of the locks anew for a repeat (Fisher and Yates), so that no lock is always the

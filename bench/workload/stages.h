@@ -19,7 +19,7 @@ struct plan_stage {
 
 /* Returns all stages. Those of one backend on one topology are together, so that its servers start once. Within them
  * repeats are the outer loop, so that a machine that becomes slower affects all locks; in each repeat the locks run
- * in an order that is drawn from the seed (run.order). Then follow the leases, the loads (sweep.h) and the shares of
+ * in an order that is drawn from the seed. Then follow the leases, the loads (sweep.h) and the shares of
  * readers. The caller frees the array; NULL when out of memory. */
 struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
 

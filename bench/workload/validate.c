@@ -11,8 +11,6 @@
 #include "bench/workload/leases.h"
 #include "bench/workload/sections.h"
 
-#define STEADY_LEAST_NS (10 * LB_S_NS)
-
 static int most_clients(const struct plan *plan) {
     int most = 0;
     for (int i = 0; i < plan->clients_count; i++) {
@@ -154,8 +152,6 @@ static int check_schedule(const struct draft *draft, struct lb_err *err) {
          "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
         {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
          "one ladder at a time: load.clients has %d steps"},
-        {plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS, 0, "run", "steady",
-         "only a stage of 10 s or more can show whether it is steady: set run.duration = 60s, for example"},
         {!closed && plan->think.mean_ns > 0, 0, "load", "think",
          "with open arrival the schedule alone says when a client goes on; set think = 0"},
     };

@@ -2,7 +2,7 @@
  * "over_time": a list with a list for each group, which has an object, or null, for each row:
  *
  *   {"from": [s], "to": [s], "grants": [n], "acquire": T, "acquire_due": T, "handoff": T, "lag": T,
- *    "merged": n, "cut": bool, "faults": [...], "offered": per s, "steady_after": s}
+ *    "merged": n, "cut": bool, "faults": [...], "offered": per s}
  *   T = {"p50": [ns], "p99": [ns], "cells": [[first, count, count, ...]]}
  *
  * An interval is an entry of each list; one with too few times for a percentile has null there, and an
@@ -203,7 +203,6 @@ static json_t *object_of(struct timeline *time, const struct run_stage *stage, b
     rc |= json_object_set_new(object, "cut", json_boolean(cut));
     rc |= json_object_set_new(object, "faults", faults_of(stage, &rc));
     rc |= json_object_set_new(object, "offered", escape_json_figure(stage->offered_per_s));
-    rc |= json_object_set_new(object, "steady_after", escape_json_figure(stage->steady_after_s));
     if (rc) time->rc = -1;
     return object;
 }

@@ -1,6 +1,5 @@
 /* run_verdict: the verdict of a report in sentences: first what is missing, unless something worse
- * was found, then whether every lock excluded, then whether the generator was the limit and a
- * steady state was reached, then the sentences of each lock, and last what ran on which servers.
+ * was found, then whether every lock excluded, then whether the generator was the limit, then the sentences of each lock, and last what ran on which servers.
  * See run_doc.h. */
 #include <math.h>
 #include <string.h>
@@ -360,24 +359,6 @@ static void say_overloaded(struct doc *doc, const struct report *report) {
         number_count_text(worst->missed, missed), number_count_text(worst->due, due));
 }
 
-/* Names figures that still changed: they depend on when they were measured. */
-static void say_steady(struct doc *doc, const struct report *report) {
-    int never = 0, asked = 0;
-    for (int r = 0; r < report->run_count; r++) {
-        for (int s = 0; s < report->runs[r]->stage_count; s++) {
-            const struct run_stage *stage = &report->runs[r]->stages[s];
-            never += stage->steady_asked && !stage->steady_reached;
-            asked += stage->steady_asked;
-        }
-    }
-    if (never == 0) return;
-    doc_say(doc, TONE_WARN,
-            "NEVER STEADY: %d of the %d stages that were to wait for a steady state were still "
-            "changing at their end, or ended before that was known. Use a longer run.warmup or "
-            "run.duration.",
-            never, asked);
-}
-
 /* True if something was found that no missing stage could change. */
 static bool any_bad(const struct report *report) {
     for (int i = 0; i < report->lock_count; i++) {
@@ -398,7 +379,6 @@ void run_verdict(const struct report *report, struct doc *doc) {
     run_slo_verdict(report, doc);
     say_limited(doc, report);
     say_overloaded(doc, report);
-    say_steady(doc, report);
     run_self_failed(report, doc);
     for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {
         for (int i = 0; i < report->lock_count; i++) {

@@ -15,10 +15,9 @@ function faultsOf(rows) {
 
 /** A series without data that carries the marks of rows; null if there are none. */
 export function marksOf(theme, rows) {
-  const faults = faultsOf(rows), steady = rows.length === 1 ? rows[0].time.steady_after : null;
+  const faults = faultsOf(rows);
   const label = { color: theme.soft, fontSize: 11, overflow: 'truncate' };
   const lines = faults.filter(({ to }) => to === null).map(({ name, from }) => ({ xAxis: from, name }));
-  if (steady) lines.push({ xAxis: steady, name: 'steady from here' });
   const areas = faults.filter(({ to }) => to !== null).map(({ name, from, to }) => [{ xAxis: from, name }, { xAxis: to }]);
   if (lines.length + areas.length === 0) return null;
   return {

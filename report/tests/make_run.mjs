@@ -268,7 +268,7 @@ function decide() {
   const add = (name, clients, options = {}, patch = {}) => {
     const s = stage(stages.length, name, clients, { samples: 500, ...options });
     const short = clients > 1 && s.grants > 0 ? { lwss: round(1 + (clients - 1) * LOCKS[name].fair, 4), lwss_window: Math.min(1000, s.grants), mttr: Math.round((clients - 1) * LOCKS[name].fair ** 2) } : { lwss: null, lwss_window: null, mttr: null };
-    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, sweep: null, steady: null, fault: 'none', fairness: { ...s.fairness, ...short }, ...patch });
+    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, sweep: null, fault: 'none', fairness: { ...s.fairness, ...short }, ...patch });
   };
   // The law: lambda 1,000, sigma 0.02, kappa 0.0005.
   const law = (n) => round((1000 * n) / (1 + 0.02 * (n - 1) + 0.0005 * n * (n - 1)) * (1 + 0.004 * normal()));
@@ -294,7 +294,7 @@ function decide() {
       counterexample: [{ client: 0, key: 0, op: 'acquire', begin_s: 2.0, end_s: 2.01, outcome: 'ok', token: 0, lease_end_s: 2.21, shared: false, note: 'held beyond its lease' }], timeline },
     recovery: recovery([150e6, 160e6, 170e6, 180e6, 195e6, 260e6], 0, 200e6) });
   add('zk-lock', 4, {}, { fault: 'kill', recovery: recovery([4.1e9, 4.4e9, 5.2e9], 4e9, 6e9, { theory: 'session 4.0 s + up to 2.0 s', unrecovered: 1 }) });
-  add('pg-advisory', 4, {}, { steady: { asked: true, reached: false, after_s: null, slope: -0.03 }, warnings: ['never steady: its slope was -3 % a second'] });
+  add('pg-advisory', 4, {}, { warnings: ['its slope was -3 % a second'] });
   add('pg-advisory', 8, { limited: 'generator-limited: lockbench\'s own timers were late by 3.1 ms at p99' });
   // Two round trips of one lock, one of the other.
   for (const rtt of [5e6, 0, null]) {
@@ -350,10 +350,10 @@ function overTime() {
   for (const repeat of [0, 1, 2]) for (const name of ['redis-setnx', 'pg-advisory']) add(name, 8, { repeat });
   const faults = [{ kind: 'pause', section: 'fault', target: 'holder', process: null, client: 3, node: null, key: 0, from_s: 6.25, to_s: 9.5, acted: true, sign: 'no call returned' },
     { kind: 'kill', section: 'fault', target: 'server <b>1</b>', process: null, client: null, node: 0, key: null, from_s: 14, to_s: null, acted: true, sign: 'its process was gone' }];
-  const open = { offered_per_s: 400, sweep: null, steady: { asked: true, reached: true, after_s: 2, slope: 0.001 }, limited_by: null };
+  const open = { offered_per_s: 400, sweep: null, limited_by: null };
   for (const name of ['redis-setnx', 'pg-advisory', 'etcd-mutex']) add(name, 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, { gap: (t) => (t >= 7 && t < 9 ? 0 : 1) });
-  add('zk-lock', 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults, steady: null }, { cut: true });
-  add('memcached-add', 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults, steady: null }, null);
+  add('zk-lock', 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, { cut: true });
+  add('memcached-add', 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, null);
   return [run('over-time', 'what happened when', plan, stages), logs];
 }
 

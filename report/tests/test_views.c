@@ -368,10 +368,6 @@ TEST(test_the_verdict_says_what_ran) {
         "\"facts\":{"
         "\"version\":\"1.2\"}}],\"environment\":{\"cpu_model\":\"CPU\",\"cpus\":2,\"kernel\":\"K 6\"}",
         "Ran: w, 1 lock in 1 stage on t 1.2; CPU, 2 processors, K 6.");
-    assert_said(
-        "{\"lock\":\"a\",\"clients\":1,\"steady\":{\"asked\":true,\"reached\":false}},{\"lock\":\"a\","
-        "\"clients\":2,\"steady\":{\"asked\":true,\"reached\":true}}",
-        "", "NEVER STEADY: 1 of the 2 stages");
     assert_said("{\"lock\":\"a\",\"clients\":1,\"limited_by\":\"generator\"}", "",
                 "GENERATOR-LIMITED: in 1 of the 1 stages");
 }

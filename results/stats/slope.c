@@ -33,7 +33,3 @@ int slope_fit(const double *t, const double *value, int count, struct slope *ret
     };
     return 0;
 }
-
-bool slope_is_steady(const struct slope *slope, double limit) {
-    return slope->mean > 0 && fabs(slope->slope) * slope->step < limit * slope->mean;
-}

@@ -22,10 +22,4 @@ struct slope {
  * are not finite, or all values at the same t; then *ret is untouched. */
 int slope_fit(const double *t, const double *value, int count, struct slope *ret);
 
-/* fio's rule for a steady state (ss=iops_slope:LIMIT): from one sample to the next the line changes
- * by less than `limit` times the mean. With samples of 1 s and a window of 30, the limit 0.001,
- * which is fio's own example, permits a drift of 3 % over the window; 0.01 permits 30 %. False when
- * the mean is not above 0. */
-bool slope_is_steady(const struct slope *slope, double limit);
-
 #endif

@@ -1,5 +1,4 @@
-/* The straight line against R 4.2's lm, also on its data set "cars", and fio's rule for a steady
- * state. */
+/* The straight line against R 4.2's lm, also on its data set "cars". */
 #include <math.h>
 
 #include "results/stats/slope.h"
@@ -25,30 +24,6 @@ TEST(line_is_that_of_r) {
     assert_int_equal(slope_fit(t, value, 5, &slope), 0);
     near(slope.slope, 0.410596026490067, 1e-9);
     near(slope.error, 0.0884380822252103, 1e-9);
-}
-
-/* A window of 30 s that climbs by 1 % of its mean, then one that scatters by 5 % and goes
- * nowhere. */
-TEST(steady_is_what_climbs_by_less) {
-    double t[30], climbs[30], scatters[30];
-    struct slope slope;
-    for (int i = 0; i < 30; i++) {
-        t[i] = i;
-        climbs[i] = 1000 + 10.0 / 29 * i;
-        scatters[i] = 1000 + (i % 2 ? 50 : -50);
-    }
-    assert_int_equal(slope_fit(t, climbs, 30, &slope), 0);
-    near(slope.drift, 10 / 1005.0, 1e-9);
-    assert_true(slope_is_steady(&slope, 0.001));
-    assert_false(slope_is_steady(&slope, 0.0003));
-    assert_int_equal(slope_fit(t, scatters, 30, &slope), 0);
-    assert_true(slope_is_steady(&slope, 0.001));
-    for (int i = 0; i < 30; i++) climbs[i] = 1000 - 20.0 * i; /* 2.8 % a second down */
-    assert_int_equal(slope_fit(t, climbs, 30, &slope), 0);
-    assert_false(slope_is_steady(&slope, 0.01));
-    for (int i = 0; i < 30; i++) climbs[i] = 0; /* nothing granted at all is no steady state */
-    assert_int_equal(slope_fit(t, climbs, 30, &slope), 0);
-    assert_false(slope_is_steady(&slope, 0.01));
 }
 
 TEST(nonsense_is_refused) {
