@@ -2,8 +2,11 @@
  * a driver fails an operation and reports a lost or renewed session; look-ups in the tables of a lock. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "bench/base/utf8.h"
 #include "drivers/driver.h"
+#include "drivers/facts.h"
 
 const char *lb_outcome_name(enum lb_outcome outcome) {
     static const char *const names[LB_OUTCOMES] = {"ok",      "busy",    "timeout", "lost",
@@ -83,4 +86,38 @@ const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_sce
     static const struct lb_expectation unstated;
     const struct lb_expectation *table = lock->expected ? lock->expected : lock->backend->expected;
     return table ? &table[scenario] : &unstated;
+}
+
+/* facts: see facts.h, and driver.h for lb_fact. Beyond LB_FACTS_MAX further names are dropped. */
+
+void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...) {
+    int i = 0;
+    while (i < facts->count && strcmp(facts->item[i].name, name) != 0) i++;
+    if (i == LB_FACTS_MAX) return;
+    if (i == facts->count) {
+        snprintf(facts->item[i].name, sizeof facts->item[i].name, "%s", name);
+        facts->count++;
+    }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(facts->item[i].value, sizeof facts->item[i].value, format, args);
+    va_end(args);
+    utf8_clean(facts->item[i].value); /* a server said it, and JSON takes nothing else */
+}
+
+void lb_facts_durability(struct lb_facts *facts, const char *durability_class, const char *format,
+                         ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(facts->durability, sizeof facts->durability, format, args);
+    va_end(args);
+    utf8_clean(facts->durability);
+    facts->durability_class = durability_class;
+}
+
+const char *lb_facts_value(const struct lb_facts *facts, const char *name) {
+    for (int i = 0; i < facts->count; i++) {
+        if (strcmp(facts->item[i].name, name) == 0) return facts->item[i].value;
+    }
+    return NULL;
 }

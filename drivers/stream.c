@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "drivers/resolve.h"
-#include "drivers/route.h"
 #include "drivers/wait.h"
 
 /* After so many bytes without a wait the deadline is checked: otherwise a server that never stops sending would keep

@@ -1,11 +1,34 @@
 /* call: requests and answers over a line. See session.h. */
-#include "drivers/etcd/session.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/etcd/session.h"
 #include "drivers/wait.h"
+
+#define ALIGNMENT_BYTES 16
+
+static void *slab_alloc(void *data, size_t bytes) {
+    struct slab *slab = data;
+    size_t start = (slab->used_bytes + ALIGNMENT_BYTES - 1) & ~(size_t)(ALIGNMENT_BYTES - 1);
+    if (start > slab->size_bytes || bytes > slab->size_bytes - start) return NULL;
+    slab->used_bytes = start + bytes;
+    return slab->base + start;
+}
+
+static void slab_free(void *data, void *block) {
+    (void)data;
+    (void)block;
+}
+
+void slab_init(struct slab *slab, void *base, size_t size_bytes) {
+    *slab = (struct slab){{slab_alloc, slab_free, NULL}, base, size_bytes, 0};
+    slab->allocator.allocator_data = slab;
+}
+
+void slab_reset(struct slab *slab) {
+    slab->used_bytes = 0;
+}
 
 #define AGAIN_NS (50 * LB_MS_NS) /* between two tries of a read */
 
@@ -310,4 +333,112 @@ enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns) {
 
 void etcd_watch_stop(struct etcd_session *e) {
     transfer_cancel(&e->watch.transfer);
+}
+
+Etcdserverpb__Compare etcd_created(ProtobufCBinaryData key, int64_t revision) {
+    Etcdserverpb__Compare compare = ETCDSERVERPB__COMPARE__INIT;
+    compare.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
+    compare.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
+    compare.key = key;
+    compare.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
+    compare.create_revision = revision;
+    return compare;
+}
+
+static struct etcd_op op_of(Etcdserverpb__RequestOp__RequestCase kind) {
+    struct etcd_op op = {.request = ETCDSERVERPB__REQUEST_OP__INIT};
+    op.request.request_case = kind;
+    return op;
+}
+
+struct etcd_op etcd_put(ProtobufCBinaryData key, int64_t lease) {
+    struct etcd_op op = op_of(ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT);
+    op.put = (Etcdserverpb__PutRequest)ETCDSERVERPB__PUT_REQUEST__INIT;
+    op.put.key = key;
+    op.put.lease = lease;
+    return op;
+}
+
+struct etcd_op etcd_delete(ProtobufCBinaryData key) {
+    struct etcd_op op = op_of(ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_DELETE_RANGE);
+    op.delete = (Etcdserverpb__DeleteRangeRequest)ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
+    op.delete.key = key;
+    return op;
+}
+
+struct etcd_op etcd_look(Etcdserverpb__RangeRequest range) {
+    struct etcd_op op = op_of(ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE);
+    op.range = range;
+    return op;
+}
+
+Etcdserverpb__RangeRequest etcd_get(ProtobufCBinaryData key) {
+    Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    range.key = key;
+    return range;
+}
+
+/* Completes the message of each request where it stays, and lists them. Returns how many there are. */
+static size_t list_requests(struct etcd_op *ops, Etcdserverpb__RequestOp **ret_list) {
+    size_t count = 0;
+    for (; count < ETCD_OPS_MAX && ops[count].request.request_case; count++) {
+        struct etcd_op *op = &ops[count];
+        ret_list[count] = &op->request;
+        if (op->request.request_case == ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT)
+            op->request.request_put = &op->put;
+        else if (op->request.request_case == ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE)
+            op->request.request_range = &op->range;
+        else
+            op->request.request_delete_range = &op->delete;
+    }
+    return count;
+}
+
+enum lb_outcome etcd_transact(struct etcd_session *e, struct etcd_transaction *txn) {
+    Etcdserverpb__Compare *compares[ETCD_COMPARES_MAX];
+    Etcdserverpb__RequestOp *successes[ETCD_OPS_MAX], *failures[ETCD_OPS_MAX];
+    Etcdserverpb__TxnRequest request = ETCDSERVERPB__TXN_REQUEST__INIT;
+    size_t count = 0;
+    for (; count < ETCD_COMPARES_MAX && txn->compare[count].target_union_case; count++)
+        compares[count] = &txn->compare[count];
+    request.n_compare = count;
+    request.compare = compares;
+    request.n_success = list_requests(txn->success, successes);
+    request.success = successes;
+    request.n_failure = list_requests(txn->failure, failures);
+    request.failure = failures;
+    return etcd_call(&e->call, &etcd_txn, &request.base, &e->owner->err);
+}
+
+const Etcdserverpb__KeyValue *etcd_first(const Etcdserverpb__TxnResponse *answer, size_t n) {
+    if (n >= answer->n_responses ||
+        answer->responses[n]->response_case != ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE)
+        return NULL;
+    const Etcdserverpb__RangeResponse *range = answer->responses[n]->response_range;
+    return range->n_kvs > 0 ? range->kvs[0] : NULL;
+}
+
+size_t etcd_prefix(const char *name, size_t len, char *out) {
+    memcpy(out, name, len);
+    out[len] = '/';
+    return len + 1;
+}
+
+size_t etcd_lock_key(const char *name, size_t len, int64_t lease, char *out) {
+    char hex[17];
+    size_t used = etcd_prefix(name, len, out);
+    int digits = snprintf(hex, sizeof hex, "%llx", (unsigned long long)lease);
+    memcpy(out + used, hex, (size_t)digits);
+    return used + (size_t)digits;
+}
+
+size_t etcd_prefix_end(const char *prefix, size_t len, char *out) {
+    while (len > 0 && (unsigned char)prefix[len - 1] == 0xff) len--;
+    if (len == 0) {
+        out[0] = '\0';
+        return 1;
+    }
+    memcpy(out, prefix, len);
+    out[len - 1]++;
+    return len;
 }

@@ -14,8 +14,7 @@
  * Waiters queue as in etcd-mutex, below "q"; the first of the queue waits for the holders to go. 1
  * + 1 round trips uncontended. */
 #include "drivers/etcd/queue.h"
-#include "drivers/etcd/store.h"
-#include "drivers/etcd/txn.h"
+#include "drivers/etcd/session.h"
 
 #include <stddef.h>
 #include <stdio.h>

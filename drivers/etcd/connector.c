@@ -10,7 +10,6 @@
 
 #include "drivers/facts.h"
 #include "drivers/resolve.h"
-#include "drivers/route.h"
 #include "drivers/url.h"
 #include "drivers/wait.h"
 

@@ -9,8 +9,7 @@
  * A waiter watches from the revision after the one that it has read: etcd starts such a watch at once unless another
  * write came first. */
 #include "drivers/etcd/queue.h"
-#include "drivers/etcd/store.h"
-#include "drivers/etcd/txn.h"
+#include "drivers/etcd/session.h"
 
 #include "drivers/key_names.h"
 

@@ -15,7 +15,7 @@
  * it would also delete a new key of the same name. On a server with accounts the driver deletes the
  * key: the server's deletion is refused there. */
 #include "drivers/etcd/queue.h"
-#include "drivers/etcd/store.h"
+#include "drivers/etcd/session.h"
 
 #include <stddef.h>
 #include <string.h>

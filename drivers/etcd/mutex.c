@@ -10,7 +10,7 @@
  * starts at once unless another write came first. With watch_from=now the client names no revision: the
  * watch starts at once, and the client then reads the key again. */
 #include "drivers/etcd/queue.h"
-#include "drivers/etcd/store.h"
+#include "drivers/etcd/session.h"
 
 #include <stddef.h>
 

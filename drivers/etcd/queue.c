@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "drivers/etcd/txn.h"
+#include "drivers/etcd/session.h"
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
 

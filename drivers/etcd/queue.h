@@ -6,7 +6,6 @@
 #ifndef DRIVERS_ETCD_QUEUE_H
 #define DRIVERS_ETCD_QUEUE_H
 
-#include "drivers/etcd/keys.h"
 #include "drivers/etcd/session.h"
 
 /* What a client knows about its place in the queue; a lock's grant->data. */

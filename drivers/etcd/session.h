@@ -5,12 +5,32 @@
 #ifndef DRIVERS_ETCD_SESSION_H
 #define DRIVERS_ETCD_SESSION_H
 
-#include "drivers/etcd/backend.h"
+#include <protobuf-c/protobuf-c.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "drivers/driver.h"
+#include "drivers/etcd/backend.h"
 #include "drivers/etcd/etcd.pb-c.h"
 #include "drivers/etcd/http.h"
-#include "drivers/etcd/keys.h"
-#include "drivers/etcd/slab.h"
+#include "drivers/store.h"
+
+/* slab: the memory into which an answer is unpacked; allocated once for a line of calls.
+ *
+ * protobuf-c allocates each part of a message separately. The slab hands out pieces of one block
+ * instead, and takes all of them back at once at the next slab_reset, so that an answer costs no
+ * malloc. It never frees a single piece. */
+
+struct slab {
+    ProtobufCAllocator allocator; /* for protobuf-c; points at this slab, which must not move */
+    uint8_t *base;                /* borrowed from the caller of slab_init */
+    size_t size_bytes, used_bytes;
+};
+
+/* Hands out the size_bytes at base from now on. */
+void slab_init(struct slab *slab, void *base, size_t size_bytes);
+/* Takes back all that was handed out. */
+void slab_reset(struct slab *slab);
 
 struct etcd_options {
     int64_t command_timeout_ns;
@@ -164,5 +184,62 @@ int etcd_residue_below(struct lb_session *session, const char *root, const char 
 lb_clean_fn etcd_clean;
 /* The part of etcd_clean that removes leases. */
 int etcd_clean_leases(struct etcd_session *e, struct lb_cleaning *cleaning, struct lb_err *err);
+
+/* txn: transactions of etcd: IF all comparisons hold THEN one list of requests ELSE another. */
+
+/* One request of a transaction; its fields may be changed until etcd_transact. */
+struct etcd_op {
+    Etcdserverpb__RequestOp request;
+    union {
+        Etcdserverpb__PutRequest put;
+        Etcdserverpb__RangeRequest range;
+        Etcdserverpb__DeleteRangeRequest delete;
+    };
+};
+
+#define ETCD_COMPARES_MAX 2
+#define ETCD_OPS_MAX 3
+
+/* Each list ends before its first element that is not filled. */
+struct etcd_transaction {
+    Etcdserverpb__Compare compare[ETCD_COMPARES_MAX];
+    struct etcd_op success[ETCD_OPS_MAX], failure[ETCD_OPS_MAX];
+};
+
+/* The comparison "the key's create revision is this one"; 0: "there is no such key". Here and below the key's bytes are
+ * borrowed. */
+Etcdserverpb__Compare etcd_created(ProtobufCBinaryData key, int64_t revision);
+
+/* lease: the key's lease; 0 = none */
+struct etcd_op etcd_put(ProtobufCBinaryData key, int64_t lease);
+struct etcd_op etcd_delete(ProtobufCBinaryData key);
+struct etcd_op etcd_look(Etcdserverpb__RangeRequest range);
+Etcdserverpb__RangeRequest etcd_get(ProtobufCBinaryData key); /* of one key */
+
+/* Sends the transaction on the client's line. Returns as etcd_call. */
+enum lb_outcome etcd_transact(struct etcd_session *e, struct etcd_transaction *txn);
+
+/* The first key-value in the nth part of a transaction's answer, valid as long as the answer; NULL if there is none, or
+ * if that part does not answer an etcd_look. */
+const Etcdserverpb__KeyValue *etcd_first(const Etcdserverpb__TxnResponse *answer, size_t n);
+
+/* keys: pure functions on the keys that etcd's Go client (concurrency.Mutex) makes. */
+
+#define ETCD_ROOT_MAX 16 /* the most bytes before and after a name */
+#define ETCD_KEY_MAX (LB_KEY_MAX + ETCD_ROOT_MAX + 1 + 16) /* name, slash, lease in hex */
+
+/* Writes "name/" into out (ETCD_KEY_MAX bytes, not a string). Returns its length. */
+size_t etcd_prefix(const char *name, size_t len, char *out);
+
+/* Writes "name/<lease in hex>" into out (ETCD_KEY_MAX bytes, not a string). Returns its length. */
+size_t etcd_lock_key(const char *name, size_t len, int64_t lease, char *out);
+
+/* Writes the first key after all keys that begin with prefix into out (len bytes, at least 1). Returns its
+ * length. A prefix of bytes 0xff only has no such key: then out is a zero byte, which means "to the end". */
+size_t etcd_prefix_end(const char *prefix, size_t len, char *out);
+
+/* store: the guarded value beside an etcd lock; see drivers/store.h. */
+
+extern const struct store_cas etcd_store;
 
 #endif

@@ -1,11 +1,9 @@
 /* store: a guarded value beside a lock: the key NAME:guarded, on no lease, with "token value" in
  * it. A transaction writes the key if its mod revision is still the one that was read (0 = there is no
  * key). See drivers/store.h. */
-#include "drivers/etcd/store.h"
+#include "drivers/etcd/session.h"
 
 #include <string.h>
-
-#include "drivers/etcd/txn.h"
 
 #define BEHIND ":guarded"
 

@@ -3,15 +3,40 @@
  *
  * A request is a PUB or HPUB with a reply subject, and the message that comes back on that subject.
  * While a request waits for its answer, it also takes in the messages of the watch, and answers the
- * server's PINGs. While no request waits, a fiber of the thread does the same (pongs.c). */
+ * server's PINGs. While no request waits, a fiber of the thread does the same (connection.c). */
 #ifndef DRIVERS_NATS_NATS_H
 #define DRIVERS_NATS_NATS_H
 
+#include <stdbool.h>
+
+#include "bench/base/err.h"
 #include "drivers/driver.h"
 #include "drivers/gate.h"
-#include "drivers/nats/nkey.h"
 #include "drivers/stream.h"
 #include "drivers/url.h"
+
+/* nkey: authenticates a client of NATS by an Ed25519 key: a seed file ("SU..."), or a .creds file
+ * with a JWT and a seed. The formats are those of github.com/nats-io/nkeys and of NATS's
+ * documentation on credentials files.
+ *
+ * It makes no keys, and shows no seed in any message. */
+
+#define NKEY_SIGNATURE_BYTES 96 /* in base64, with the NUL */
+
+struct nkey;
+
+/* Read the file. Return NULL with err (LB_EXIT_USAGE) if it has no valid seed, or no JWT; the caller frees. */
+struct nkey *nkey_read_seed(const char *path, struct lb_err *err);
+struct nkey *nkey_read_creds(const char *path, struct lb_err *err);
+/* Accepts NULL. */
+void nkey_free(struct nkey *key);
+
+bool nkey_is_jwt(const struct nkey *key);
+/* The text that the client sends: the JWT, or the public key ("U..."). */
+const char *nkey_identity(const struct nkey *key);
+/* Signs the server's nonce. Returns out, base64 in the alphabet of URLs without padding; "" if
+ * OpenSSL fails. */
+const char *nkey_sign(const struct nkey *key, const char *nonce, char out[NKEY_SIGNATURE_BYTES]);
 
 /* "$JS.API.DIRECT.GET.KV_<bucket>.$KV.<bucket>.<key>" */
 #define NATS_SUBJECT_MAX (LB_KEY_MAX + 160)
@@ -62,8 +87,9 @@ struct nats_session {
         bool held;    /* the message is an entry, not a delete marker */
         uint64_t sequence;
     } watch;
-    struct gate gate; /* one user of the connection at a time: a call, or the fiber of pongs.c */
-    bool used;        /* a call has used the connection since that fiber looked last */
+    struct gate
+        gate;  /* one user of the connection at a time: a call, or the fiber of connection.c */
+    bool used; /* a call has used the connection since that fiber looked last */
     bool has_pongs;
     struct lb_session *pongs_before, *pongs_next; /* in the list of that fiber */
 };
@@ -82,7 +108,7 @@ enum lb_outcome nats_request_long(struct lb_session *session, const char *subjec
                                   char *room, size_t size, struct nats_message *ret_answer);
 
 /* Takes in one message that has arrived, and answers a PING. LB_OK; LB_TIMEOUT: there is none; LB_UNKNOWN: the connection
- * is gone. For pongs.c, which has passed the gate. */
+ * is gone. For connection.c, which has passed the gate. */
 enum lb_outcome nats_take_news(struct lb_session *session);
 /* From now on until nats_pongs_end a fiber of this thread answers the server's PINGs while no call uses the session.
  * 0, or -1 with err. */

@@ -1,7 +1,7 @@
-/* nkey: see nkey.h. A seed is base32 of two bytes of prefix, 32 of the key, and a CRC16; a public key is base32 of one
+/* nkey: see nats.h. A seed is base32 of two bytes of prefix, 32 of the key, and a CRC16; a public key is base32 of one
  * byte of prefix, 32 of the key, and a CRC16, the low byte first. */
 #define _GNU_SOURCE
-#include "drivers/nats/nkey.h"
+#include "drivers/nats/nats.h"
 
 #include <errno.h>
 #include <stdint.h>

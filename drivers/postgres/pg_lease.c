@@ -9,7 +9,7 @@
  * release. */
 #include "drivers/postgres/pg_sql.h"
 
-static const struct sql_recipe recipe = {
+static const struct sql_recipe pg_lease_recipe = {
     .port = &pg_port,
     .schema =
         (const char *const[]){PG_MAKE("TABLE", "lockbench_lease",
@@ -61,5 +61,168 @@ const struct lb_lock lock_pg_lease = {
     .expected = pg_lease_expected,
     .store = &pg_store,
     .algorithm = &sql_lease_algorithm,
-    .recipe = &recipe,
+    .recipe = &pg_lease_recipe,
+};
+
+/* pg-table: a row with a unique name, an owner and an end. INSERT takes the lock, DELETE of the client's own row
+ * frees the lock, and a sweeper deletes the rows of dead owners. This is the lock table of introductory articles,
+ * with a random token as the owner and with all times from the database's own clock. Compatible with every program
+ * that inserts into and deletes from lockbench_table by the same rules.
+ *
+ * One round trip each. Waiters poll. The row of a dead owner stays until it is swept. By default each waiter sweeps,
+ * at most every 100 ms; sweep=nobody leaves that to a job of your own, as the articles do; with sweep=one a sweeper
+ * beside the first client sweeps, in a session of its own. The release of a holder whose end has passed returns
+ * LB_LOST, even if its row was not swept yet. Deleted rows collect until VACUUM runs. ON CONFLICT DO NOTHING avoids
+ * the error 23505, because a failed INSERT leaves a dead row and a line in the log. */
+
+static const struct sql_recipe pg_table_recipe = {
+    .port = &pg_port,
+    .schema = (const char *const[]){PG_TABLE_SCHEMA, NULL},
+    .table = "lockbench_table",
+    .statement = {
+        [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) "
+                      "VALUES ($1::text, $2::text, " PG_LEASE_END ") ON CONFLICT DO NOTHING",
+                      "kol"},
+        [SQL_FREE] = {"DELETE FROM lockbench_table "
+                      "WHERE name = $1::text AND owner = $2::text AND expire_at > now()",
+                      "ko"},
+        [SQL_RENEW] = {"UPDATE lockbench_table SET expire_at = " PG_LEASE_END
+                       " WHERE name = $1::text AND owner = $2::text AND expire_at > now()",
+                       "kol"},
+        [SQL_SWEEP] = {PG_TABLE_SWEEP, ""},
+        [SQL_LEFT] = {PG_TABLE_LEFT, "k"},
+    }};
+
+static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct sql_options *options = session->options;
+    if (sql_prepare(session, deadline_ns, err) != 0) return -1;
+    bool sweeps = options->sweep == SQL_SWEEP_ONE && session->client == 0;
+    return sweeps ? pg_sweeper_start(session, err) : 0;
+}
+
+static const struct lb_algorithm pg_table_algorithm = {
+    .causes = backoff_causes,
+    .prepare = table_prepare,
+    .release = sql_lease_release,
+    .renew = sql_lease_renew,
+    SQL_LEASE_MEMBERS(sql_swept_options),
+};
+
+const struct lb_lock lock_pg_table = {
+    .name = "pg-table",
+    .summary =
+        "INSERT of a unique row with owner and expire_at, DELETE to free, and a sweeper for dead "
+        "owners",
+    .backend = &backend_postgres,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll",
+    .durability_note = "a row a grant: INSERT and DELETE each wait for the log to be flushed",
+    .keeps = "the rows of owners that died or released too late, until the next sweep",
+    .about =
+        {.compatible = "every client that inserts and deletes lockbench_table's rows by the same "
+                       "rules",
+         .order = "none",
+         .hazards =
+             "a holder that is paused past the end of its lease loses it; the lease ends by the "
+             "server's wall clock; dead rows bloat the table; without a sweeper a dead owner's "
+             "row stays",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS},
+    .expected = pg_lease_expected,
+    .algorithm = &pg_table_algorithm,
+    .recipe = &pg_table_recipe,
+};
+
+/* pg-flag: a row with a flag for each key. UPDATE … SET locked = true WHERE NOT locked takes the lock if it changes a
+ * row; UPDATE … SET locked = false frees the lock. This is the "status" or "is_running" column of many applications,
+ * with an owner beside it, so that a release frees only the client's own lock. Compatible with every program that
+ * changes the rows of lockbench_flag by the same rules.
+ *
+ * One round trip each. Waits by polling. Nothing ends by time: a pause loses nothing, and a holder that dies leaves
+ * the flag set until somebody clears it by hand. */
+
+static const struct sql_recipe pg_flag_recipe = {
+    .port = &pg_port,
+    .schema = (const char *const[]){PG_MAKE("TABLE", "lockbench_flag",
+                                            " (name text PRIMARY KEY, locked boolean NOT NULL, "
+                                            "owner text NOT NULL)"),
+                                    NULL},
+    .table = "lockbench_flag",
+    .statement = {
+        [SQL_TAKE] = {"UPDATE lockbench_flag SET locked = true, owner = $2::text "
+                      "WHERE name = $1::text AND NOT locked",
+                      "ko"},
+        [SQL_FREE] = {"UPDATE lockbench_flag SET locked = false "
+                      "WHERE name = $1::text AND owner = $2::text AND locked",
+                      "ko"},
+        PG_ROWS_OF("lockbench_flag", ", locked, owner", ", false, ''"),
+    }};
+
+const struct lb_lock lock_pg_flag = {
+    .name = "pg-flag",
+    .backend = &backend_postgres,
+    SQL_FLAG_FACTS,
+    .expected = pg_flag_expected,
+    .recipe = &pg_flag_recipe,
+};
+
+/* unsafe-sql-owner-is-host: pg-table as introductory articles print it: the owner is the host's
+ * address, a row that is held by "us" is taken for a re-entry, and DELETE frees whatever the host
+ * holds. Two threads or two programs on one host hold it together, and each frees the other's.
+ *
+ * A control: the checks must catch it. */
+
+#define HOST "coalesce(host(inet_client_addr()), 'local')"
+
+static const struct sql_recipe unsafe_sql_owner_is_host_recipe = {
+    .port = &pg_port,
+    .schema = (const char *const[]){PG_TABLE_SCHEMA, NULL},
+    .table = "lockbench_table",
+    .statement = {
+        [SQL_TAKE] = {"INSERT INTO lockbench_table AS held (name, owner, expire_at) "
+                      "VALUES ($1::text, " HOST ", now() + $2::bigint * interval '1 microsecond') "
+                      "ON CONFLICT (name) DO UPDATE SET expire_at = excluded.expire_at "
+                      "WHERE held.owner = excluded.owner",
+                      "kl"},
+        [SQL_FREE] = {"DELETE FROM lockbench_table WHERE name = $1::text AND owner = " HOST, "k"},
+        [SQL_SWEEP] = {PG_TABLE_SWEEP, ""},
+        [SQL_LEFT] = {PG_TABLE_LEFT, "k"},
+    }};
+
+static const struct lb_algorithm unsafe_sql_owner_is_host_algorithm = {
+    .prepare = sql_prepare,
+    .release = sql_lease_release,
+    SQL_LEASE_MEMBERS(sql_table_options),
+};
+
+const struct lb_lock lock_unsafe_sql_owner_is_host = {
+    .name = "unsafe-sql-owner-is-host",
+    .summary = "a lock table whose owner is the host's address",
+    .backend = &backend_postgres,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_CONTROL,
+    .waits = "poll",
+    .keeps = "the rows of owners that died, until the next sweep",
+    .about =
+        {.order = "none",
+         .hazards = "does not exclude on one host",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 500 * LB_MS_NS,
+         .mistake =
+             "introductory articles store the client's IP as owner and treat a row with it as a "
+             "re-entry: two threads of one host both enter, and free each other's lock",
+         .exposed_by = "contended",
+         .exposed_as = LB_EXPOSED_VIOLATED,
+         .exposed_on_one_host = true},
+    .expected = pg_unsafe_owner_expected,
+    .algorithm = &unsafe_sql_owner_is_host_algorithm,
+    .recipe = &unsafe_sql_owner_is_host_recipe,
 };

@@ -10,6 +10,7 @@
 #define DRIVERS_REDIS_REDIS_H
 
 #include "drivers/redis/backend.h"
+#include "drivers/store.h"
 
 #define REDIS_ELEMENTS_MAX 40 /* the most elements that are kept of an array */
 #define REDIS_PIPE_MAX 4      /* the most commands of one round trip */
@@ -199,5 +200,9 @@ int redis_count_keys(struct lb_session *session, const char *before, const char 
 /* The same for channels with subscribers, plain and sharded. */
 int redis_count_channels(struct lb_session *session, const char *before, const char *prefix,
                          struct lb_residue *residue, struct lb_err *err);
+
+/* store: the guarded value beside a Redis lock; see drivers/store.h. */
+
+extern const struct lb_store redis_store;
 
 #endif

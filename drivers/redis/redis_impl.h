@@ -2,11 +2,11 @@
 #ifndef DRIVERS_REDIS_REDIS_IMPL_H
 #define DRIVERS_REDIS_REDIS_IMPL_H
 
-#include "drivers/redis/redis.h"
-
 #include <hiredis.h>
+#include <stddef.h>
 
 #include "drivers/gate.h"
+#include "drivers/redis/redis.h"
 #include "drivers/sock.h"
 #include "drivers/url.h"
 
@@ -176,7 +176,7 @@ int redis_replicas_told(struct lb_session *session, struct redis_node *node, int
 /* Adds the fact "replicas"; count -1: the account may not ask. */
 void redis_replicas_fact(struct lb_facts *facts, int count);
 
-/* --- cluster.c --- */
+/* --- nodes.c: clusters --- */
 
 /* The slot of a key: the CRC16 of the text between the first { and the next }, or of the whole key. */
 unsigned redis_slot(const char *key, size_t len);
@@ -189,7 +189,7 @@ int redis_cluster_parse(struct redis_state *state, const char *text, const char 
 struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct redis_node *asked,
                                          const char *error, unsigned *ret_slot);
 
-/* --- sentinel.c --- */
+/* --- nodes.c: sentinels --- */
 
 /* Asks the sentinels of the URL, or its servers themselves, for the primary of a group until
  * deadline_ns, and connects node number `group` to it, anew if it was connected. The caller makes
@@ -200,5 +200,10 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
 /* Checks that the sentinels agree and that each knows all others, the primary of each group and its
  * replicas; and fills the facts. 0, or -1 with err. */
 int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
+
+/* sha1: the digest by which EVALSHA names a script (FIPS 180-4). Do not use it for security. */
+
+/* Writes 40 hex digits and a NUL. */
+void sha1_hex(const void *data, size_t len, char out[41]);
 
 #endif

@@ -2,10 +2,12 @@
 #include "drivers/redis/redisson.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/injected.h"
 #include "drivers/key_names.h"
+#include "drivers/wait.h"
 
 void redisson_holder(struct lb_session *session, const struct lb_request *request, const char *more,
                      char out[REDISSON_HOLDER_MAX]) {
@@ -157,3 +159,182 @@ void redisson_names(const struct lb_session *session, const struct lb_request *r
 }
 
 const struct lb_option redisson_options[] = {REDISSON_OPTIONS, {0}};
+
+/* redisson_await: how Redisson's locks wait. See redisson.h. */
+
+static int for_one(const char *message, int waiters) {
+    (void)message;
+    (void)waiters;
+    return 1;
+}
+
+static void end_subscriptions(struct lb_session *session) {
+    struct redisson_session *state = session->lock_state;
+    pubsub_end(&state->pubsub);
+}
+
+static bool over(const struct redisson_try *one) {
+    return lb_stopping() || lb_now() >= one->request->deadline_ns;
+}
+
+/* The part of the wait that begins when the subscription is confirmed. */
+static enum lb_outcome wait_and_ask(struct redisson_try *one, struct pubsub_wait *wait) {
+    for (;;) {
+        int64_t left_ns = LB_NEVER;
+        /* The lock may have been freed before the subscription was confirmed. Then no message comes, so the
+         * client asks again here. */
+        enum lb_outcome outcome = one->ask(one, &left_ns);
+        if (outcome != LB_BUSY) return outcome;
+        if (over(one)) return LB_TIMEOUT;
+        int64_t until_ns = lb_after(lb_now(), left_ns);
+        if (until_ns > one->request->deadline_ns) until_ns = one->request->deadline_ns;
+        outcome = pubsub_wait(wait, until_ns);
+        if (outcome != LB_OK && outcome != LB_TIMEOUT) return outcome;
+        one->session->wakeups++;
+        if (over(one)) return LB_TIMEOUT;
+    }
+}
+
+enum lb_outcome redisson_await(struct redisson_try *one) {
+    struct lb_session *session = one->session;
+    const struct redisson_options *options = session->options;
+    struct redisson_session *state = session->lock_state;
+    int64_t left_ns = LB_NEVER;
+    bool once = one->request->deadline_ns <= lb_now();
+    enum lb_outcome outcome = one->ask(one, &left_ns);
+    if (outcome != LB_BUSY || once) return outcome;
+    if (over(one)) return LB_TIMEOUT;
+    struct redis_node *node = one->node;
+    if (!node) outcome = redis_node_of(session, one->request->key, one->request->key_len, &node);
+    if (!node) return outcome;
+    int64_t latest_ns = lb_after(lb_now(), options->subscription_timeout_ns);
+    if (latest_ns > one->request->deadline_ns) latest_ns = one->request->deadline_ns;
+    redis_at_end(session, end_subscriptions);
+    struct pubsub_wait wait;
+    outcome = pubsub_join(session, &state->pubsub, node, one->channel,
+                          one->count ? one->count : for_one, latest_ns, &wait);
+    if (outcome == LB_TIMEOUT && !over(one)) {
+        return lb_fail(session, LB_BROKEN, "redis: the subscription was not confirmed in time");
+    }
+    if (outcome != LB_OK) return outcome;
+    outcome = wait_and_ask(one, &wait);
+    pubsub_leave(&wait);
+    return outcome;
+}
+
+/* redisson_unlock: the client's side of every unlock. Each unlock names a key of its own, the latch, in which
+ * the script stores its answer, so that the real client can repeat the unlock. After the answer the client
+ * deletes the latch without waiting. See redisson.h. */
+
+void redisson_latch(struct lb_session *session, const struct lb_request *request,
+                    char out[REDISSON_NAME_MAX]) {
+    char after[40] = ":";
+    redis_random_hex(&session->rng, after + 1, 16);
+    redisson_name(request, "redisson_unlock_latch:", after, out);
+}
+
+void redisson_drop_latch(struct lb_session *session, struct redis_node *node, const char *latch) {
+    const struct redis_word words[] = {{"DEL", 3}, {latch, 0}};
+    struct lb_err before = session->err;
+    redis_post(session, node, &(struct redis_command){.words = words, .count = 2});
+    session->err = before; /* no failure of the unlock: the key expires */
+}
+
+enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
+                                const struct lb_request *request, const struct redis_script *script,
+                                int keys, const struct redis_word *words, int count,
+                                bool *ret_held) {
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redisson_run(session, node, script, keys, words, count, &reply);
+    if (outcome != LB_OK) return outcome;
+    struct redis_value answer = reply->value;
+    if (answer.type != REDIS_NIL && answer.type != REDIS_INTEGER)
+        return redis_refuse(session, reply);
+    if (node || redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
+        redisson_drop_latch(session, node, words[keys - 1].text);
+    /* Nil is the real scripts' answer for a lock that the holder did not hold. The scripts of the
+     * fair lock and of the read-write lock report success when the lock was already gone; ours
+     * answer 2 then. */
+    if (answer.type == REDIS_NIL || answer.integer == 2) return LB_LOST;
+    *ret_held = answer.integer == 0;
+    return LB_OK;
+}
+
+enum lb_outcome redisson_release(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    bool held = false;
+    return recipe->unlock(session, request, grant, &held);
+}
+
+enum lb_outcome redisson_settle(struct lb_session *session, const struct lb_request *request,
+                                struct lb_grant *grant) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    enum lb_outcome outcome;
+    bool held = true;
+    do outcome = recipe->unlock(session, request, grant, &held);
+    while (outcome == LB_OK && held);
+    return outcome == LB_LOST ? LB_OK : outcome;
+}
+
+#define POSTED 64 /* commands that wait for their answers together */
+
+REDIS_SCRIPT(semaphore_set_permits);
+
+void sc_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
+    redisson_name(request, "redisson_sc:", "", out);
+}
+
+int sc_count(const char *message, int waiters) {
+    long left = strtol(message, NULL, 10);
+    return left < waiters ? (int)(left < 0 ? 0 : left) : waiters;
+}
+
+int sc_set(struct lb_session *session, const struct redis_script *script, int keys,
+           const struct redis_word *words, int count, struct lb_err *err) {
+    const struct redis_reply *reply = NULL;
+    if (redisson_run(session, NULL, script, keys, words, count, &reply) == LB_OK) return 0;
+    return err_set(err, session->err.code, "%s", session->err.text);
+}
+
+/* Sets the permits; post: without waiting for the answer. */
+static int set_permits(struct lb_session *session, const struct lb_request *request, bool post,
+                       struct lb_err *err) {
+    char channel[REDISSON_NAME_MAX];
+    sc_channel(request, channel);
+    struct redisson_number bound = redisson_number(request->bound);
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {channel, 0},
+                                       {bound.text, 0},
+                                       {redisson_publish(session), 0}};
+    if (!post) return sc_set(session, &script_semaphore_set_permits, 2, words, 4, err);
+    const struct redis_command command = {
+        .script = &script_semaphore_set_permits, .words = words, .count = 4, .keys = 2};
+    struct redis_node *node = NULL;
+    if (redis_node_of(session, request->key, request->key_len, &node) == LB_OK &&
+        redis_post(session, node, &command) == LB_OK)
+        return 0;
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
+int sc_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    return set_permits(session, request, false, err);
+}
+
+int sc_arm_range(struct lb_session *session, const struct lb_key_range *range,
+                 const struct lb_request *like, struct lb_err *err) {
+    struct lb_request request = *like;
+    char name[LB_KEY_MAX];
+    request.key = name;
+    for (uint32_t i = 0; i < range->count; i++) {
+        request.key_len =
+            (size_t)snprintf(name, sizeof name, "%s%u", range->prefix, range->first + i);
+        /* Only the first command, every POSTED-th and the last wait for their answers: with one
+         * answer those to all commands before it have come. A cluster has several connections, so
+         * there each command waits. */
+        bool last = i % POSTED == POSTED - 1 || i + 1 == range->count;
+        bool post = i > 0 && !last && !redis_is_cluster(session);
+        if (set_permits(session, &request, post, err) != 0) return -1;
+    }
+    return 0;
+}

@@ -9,7 +9,70 @@
 #ifndef DRIVERS_REDIS_REDISSON_H
 #define DRIVERS_REDIS_REDISSON_H
 
-#include "drivers/redis/pubsub.h"
+#include "drivers/gate.h"
+#include "drivers/redis/redis.h"
+
+/* pubsub: lets the fibers of a session wait for messages of a channel, as the threads of one JVM do
+ * in Redisson. A session has one subscription for a channel; its waiters share and count it. A
+ * message wakes as many waiters as the lock's count function says; a message that arrives while no
+ * waiter sleeps is kept for the next one.
+ *
+ * This module has no fiber of its own: one of the waiters reads the connection and passes the task
+ * on when it leaves. The module neither publishes nor interprets a message. */
+
+struct pubsub_wait;
+
+/* The subscriptions on one node. */
+struct pubsub_line {
+    struct redis_node *node;
+    struct redis_feed *feed; /* NULL until the first wait */
+    bool gone;               /* the connection is lost, for the rest of the session */
+    struct gate opening;
+    /* all waiters that are subscribed through this line, in the order of their arrival */
+    struct pubsub_wait *first, *last;
+    struct lb_fiber *reader; /* the waiter that reads the feed, or NULL */
+    /* (UN)SUBSCRIBE commands, one channel each, and their answers, which come in order */
+    uint64_t sent, answered;
+};
+
+/* Part of a lock's session_bytes; zeroed memory needs no further setup. */
+struct pubsub {
+    struct pubsub_line line[REDIS_NODES_MAX];
+};
+
+/* Returns how many of `waiters` (at least 1) a message wakes. */
+typedef int pubsub_count_fn(const char *message, int waiters);
+
+/* One waiter; lies on the waiter's stack from pubsub_join to pubsub_leave. */
+struct pubsub_wait {
+    struct pubsub_wait *next;
+    struct pubsub_line *line;
+    struct lb_session *session;
+    const char *channel; /* borrowed */
+    pubsub_count_fn *count;
+    struct lb_fiber *fiber;
+    uint64_t number; /* of the SUBSCRIBE that the waiter relies on */
+    int permits;     /* messages that wake this waiter and that it has not used yet */
+    bool asleep, lost;
+    enum lb_outcome refused; /* why the SUBSCRIBE was refused; LB_OK = it was not refused */
+};
+
+/* Subscribes to the channel unless the session is already subscribed, and waits for the
+ * confirmation. LB_OK; LB_TIMEOUT: no confirmation by deadline_ns, or the cut-off came; LB_BROKEN,
+ * LB_REFUSED with session->err. The caller must call pubsub_leave only after LB_OK. */
+enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub,
+                            struct redis_node *node, const char *channel, pubsub_count_fn *count,
+                            int64_t deadline_ns, struct pubsub_wait *wait);
+
+/* Waits for a message that wakes this waiter. LB_OK; LB_TIMEOUT: no message by deadline_ns, or the
+ * cut-off came; LB_BROKEN: the connection is lost, and messages may be lost with it. */
+enum lb_outcome pubsub_wait(struct pubsub_wait *wait, int64_t deadline_ns);
+
+/* Unsubscribes if this is the channel's last waiter. Does not wait for the answer. */
+void pubsub_leave(struct pubsub_wait *wait);
+
+/* Closes all connections. To be called when the session ends and has no waiter any more. */
+void pubsub_end(struct pubsub *pubsub);
 
 #define REDISSON_NAME_MAX (LB_KEY_MAX + 160)
 #define REDISSON_ANSWER_NS (3 * LB_S_NS) /* its timeout for a command */
@@ -161,5 +224,74 @@ extern const struct lb_option redisson_options[];
     .options = redisson_options, .options_bytes = sizeof(struct redisson_options),                 \
     .session_bytes = sizeof(struct redisson_session), .connections = 2 /* one subscribes */,       \
     .residue = redisson_residue, .names = redisson_names
+
+/* redisson_sc: the common parts of Redisson's two semaphores and its latch: a counter, and a channel on which
+ * changes of the counter are published. */
+
+void sc_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
+
+/* A pubsub_count_fn: the message is a number of permits, and as many waiters wake. */
+int sc_count(const char *message, int waiters);
+
+/* As Redisson's trySetPermits(bound): sets the counter unless it exists. */
+int sc_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err);
+/* The same for many keys, in pipelines. */
+lb_arm_range_fn sc_arm_range;
+
+/* Runs a script, or with script NULL a command, that sets up or removes a key. 0, or -1 with
+ * err. */
+int sc_set(struct lb_session *session, const struct redis_script *script, int keys,
+           const struct redis_word *words, int count, struct lb_err *err);
+
+/* redisson_rlock: the hash of RLock, RSpinLock, RFencedLock and MultiLock. The key is the lock's
+ * name; the hash has one field, whose name is the holder and whose value counts its holds; the
+ * key's time to live is the lease. */
+
+struct rlock_grant {
+    char holder[REDISSON_HOLDER_MAX]; /* "" = never asked */
+};
+
+/* Writes the name of the channel on which releases are published. */
+void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
+
+/* Takes the lock if it is free or the holder's. KEYS: its name. ARGV: lease in ms, holder. Answers
+ * nil: taken; a number: held by another, for so many ms. */
+extern const struct redis_script script_rlock_take;
+
+/* Reads such an answer. Returns LB_OK: taken; LB_BUSY with *ret_left_ns; or the outcome of a wrong answer. */
+enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply *reply,
+                             int64_t *ret_left_ns);
+
+/* A redisson_try_fn: takes the lock for the holder in grant->data, for request->lease_ns. */
+enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns);
+
+/* Unlocks once, as `holder`. publish: whether the waiters are told. Returns as redisson_unlock. */
+enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *node,
+                                const struct lb_request *request, const char *holder, bool publish,
+                                bool *ret_held);
+
+/* The same as a command that the caller sends to several servers itself. The words point into the
+ * struct, so it must not be copied. */
+struct rlock_unlocking {
+    char channel[REDISSON_NAME_MAX], latch[REDISSON_NAME_MAX], lease[24];
+    struct redis_word words[8];
+    struct redis_command command;
+};
+void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *request,
+                          const char *holder, struct rlock_unlocking *ret_unlocking);
+
+/* Extends the lease to request->lease_ns from now if `holder` holds the lock: LB_OK, or LB_LOST. */
+enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,
+                             const struct lb_request *request, const char *holder);
+
+/* The longest wait for a lock whose time to live is pttl ms: LB_NEVER if pttl is below 0. */
+int64_t rlock_left_ns(long long pttl);
+
+/* For locks whose grant is a struct rlock_grant: */
+redisson_unlock_fn rlock_unlock_once;
+lb_renew_fn rlock_renew;
+extern const char *const rlock_keys[], *const rlock_channels[]; /* for their recipes */
+/* The algorithm of RLock and RFencedLock, which differ in recipe.ask. */
+extern const struct lb_algorithm rlock_algorithm;
 
 #endif

@@ -6,7 +6,7 @@
  * it blocks the others until its limit (queue_timeout, or the wait that it asked for). Meanwhile the waiters
  * behind it ask again without a pause, as the real ones do, because the script answers them with the time to
  * live of a lock that does not exist. */
-#include "drivers/redis/redisson_rlock.h"
+#include "drivers/redis/redisson.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  *
  * It holds nothing, so there is nothing to settle; but a count-down whose answer was lost may or
  * may not have counted. A latch that was never set is open. */
-#include "drivers/redis/redisson_sc.h"
+#include "drivers/redis/redisson.h"
 
 #include <stdlib.h>
 #include <string.h>

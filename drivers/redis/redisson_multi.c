@@ -7,7 +7,7 @@
  * then, the real one continues; this one frees all locks and begins again. A grant needs every server, so no
  * client gets the lock while one server is down. The real one frees all locks at once; this one frees them
  * one after the other. */
-#include "drivers/redis/redisson_rlock.h"
+#include "drivers/redis/redisson.h"
 
 #include "drivers/wait.h"
 

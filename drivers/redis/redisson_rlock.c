@@ -1,7 +1,11 @@
-/* redisson_rlock: see redisson_rlock.h. */
-#include "drivers/redis/redisson_rlock.h"
-
+/* redisson_rlock: the hash of RLock, and the locks on it: redis-reentrant, -fenced, -spin. See
+ * redisson.h. */
 #include <string.h>
+
+#include "drivers/backoff.h"
+#include "drivers/redis/redis.h"
+#include "drivers/redis/redisson.h"
+#include "drivers/wait.h"
 
 REDIS_SCRIPT(rlock_take);
 REDIS_SCRIPT(rlock_unlock);
@@ -126,4 +130,208 @@ const struct lb_algorithm rlock_algorithm = {
     REDISSON_MEMBERS,         .grant_bytes = sizeof(struct rlock_grant),
     .acquire = rlock_acquire, .release = redisson_release,
     .renew = rlock_renew,     .settle = redisson_settle,
+};
+
+/* redis-reentrant: Redisson's RLock, the lock that people mean by "Redisson": a hash, which scripts take and
+ * free, and a channel on which each release is published.
+ *
+ * A message wakes one waiter in each process that has waiters; one of these gets the lock, the others fail.
+ * So there is no order. A waiter that misses its message asks again at the end of the lease that the server
+ * has told it. */
+
+static const struct redisson_recipe redis_reentrant_recipe = {
+    .ask = rlock_ask, .unlock = rlock_unlock_once, .keys = rlock_keys, .channels = rlock_channels};
+
+const struct lb_lock lock_redis_reentrant = {
+    .name = "redis-reentrant",
+    .summary = "Redisson's RLock: a hash by Lua scripts, waiters told by PUBLISH, re-entrant",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps =
+        LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "a message of its channel, at most until the lease ends",
+    .about = {.compatible = REDISSON_COMPATIBLE("RLock"),
+              .order = "none: a message wakes one waiter of each process",
+              .hazards =
+                  "a lost message costs the rest of the lease; a pause longer than the lease, or a "
+                  "failover, gives two holders",
+              .acquire_requests = 1,
+              .release_requests = 2,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE},
+    .expected = redis_pubsub_expected,
+    .algorithm = &rlock_algorithm,
+    .recipe = &redis_reentrant_recipe,
+};
+
+/* redis-fenced: Redisson's RFencedLock: RLock, and a counter beside it that each acquire raises in
+ * the same script: a fencing token, for a guarded resource that refuses smaller ones.
+ *
+ * Re-entry raises it too, so the resource must let a token pass that is equal to or greater than
+ * the last. */
+
+#define TOKEN_KEY "redisson_lock_token:"
+
+REDIS_SCRIPT(fenced_take);
+
+static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns) {
+    const struct lb_request *request = one->request;
+    const struct rlock_grant *mine = one->grant->data;
+    char token[REDISSON_NAME_MAX], lease[24];
+    redisson_name(request, TOKEN_KEY, "", token);
+    redis_lease_ms(request->lease_ns, lease);
+    const struct redis_word words[] = {
+        {request->key, request->key_len}, {token, 0}, {lease, 0}, {mine->holder, 0}};
+    const struct redis_reply *reply = NULL;
+    bool synced = true, held = false;
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, NULL, &script_fenced_take, 2, words, 4, &reply, &synced);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_ARRAY || reply->count != 2 ||
+        reply->element[0].type != REDIS_INTEGER || reply->element[1].type != REDIS_INTEGER) {
+        return redis_refuse(one->session, reply);
+    }
+    if (reply->element[1].integer < 0) {
+        *ret_left_ns = rlock_left_ns(reply->element[0].integer);
+        return LB_BUSY;
+    }
+    if (!synced)
+        return redisson_not_synced(
+            one->session, rlock_unlock_by(one->session, NULL, request, mine->holder, true, &held));
+    one->grant->token = (uint64_t)reply->element[1].integer;
+    one->grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+static const struct redisson_recipe redis_fenced_recipe = {.ask = fenced_ask,
+                                                           .unlock = rlock_unlock_once,
+                                                           .keys = rlock_keys,
+                                                           .channels = rlock_channels,
+                                                           .counter = TOKEN_KEY};
+
+const struct lb_lock lock_redis_fenced = {
+    .name = "redis-fenced",
+    .summary = "Redisson's RFencedLock: RLock with a fencing token from a counter beside it",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE |
+            LB_CAP_REENTRANT | LB_CAP_SHARE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "a message of its channel, at most until the lease ends",
+    .keeps = "the counter redisson_lock_token:{key}, without a time to live",
+    .about =
+        {.compatible = REDISSON_COMPATIBLE("RFencedLock"),
+         .order = "none: a message wakes one waiter of each process",
+         .token = "INCR of a key beside it, in the acquire's script; re-entry raises it too",
+         .hazards =
+             "as redis-reentrant; the token helps only where the guarded resource checks it, and "
+             "a failover or an eviction may reset the counter",
+         .acquire_requests = 1,
+         .release_requests = 2,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_LEASE},
+    .expected = redis_pubsub_expected,
+    .store = &redis_store,
+    .algorithm = &rlock_algorithm,
+    .recipe = &redis_fenced_recipe,
+};
+
+/* redis-spin: Redisson's RSpinLock: RLock's hash without its channel. A waiter asks again after a
+ * pause that doubles, so nothing is published: in a cluster of older servers each PUBLISH goes to
+ * every node. */
+
+struct spin_options {
+    struct redisson_options common;
+    int64_t initial_delay_ns, max_delay_ns, multiplier;
+};
+
+/* The pause: initial * multiplier^fails, plus a random multiple (0 to fails - 1) of initial. */
+static int64_t pause_ns(const struct spin_options *options, struct lb_rng *rng, int fails) {
+    int64_t delay_ns = options->initial_delay_ns;
+    for (int i = 0; i < fails && delay_ns < options->max_delay_ns; i++)
+        delay_ns *= options->multiplier;
+    if (fails > 0) delay_ns += (int64_t)rng_below(rng, (uint64_t)fails) * options->initial_delay_ns;
+    return delay_ns < options->max_delay_ns ? delay_ns : options->max_delay_ns;
+}
+
+static enum lb_outcome spin_acquire(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    const struct spin_options *options = session->options;
+    struct rlock_grant *mine = grant->data;
+    struct redisson_try one = {.session = session, .request = request, .grant = grant};
+    redisson_holder(session, request, "", mine->holder);
+    bool once = request->deadline_ns <= lb_now();
+    for (int fails = 0;; fails++) {
+        int64_t left_ns;
+        enum lb_outcome outcome = rlock_ask(&one, &left_ns);
+        if (outcome != LB_BUSY || once) return outcome;
+        int64_t until_ns = lb_now() + pause_ns(options, &session->rng, fails);
+        if (until_ns < request->deadline_ns)
+            lb_sleep_until(until_ns);
+        else
+            lb_sleep_until(request->deadline_ns);
+        if (lb_now() >= request->deadline_ns || lb_stopping()) return LB_TIMEOUT;
+        session->wakeups++;
+    }
+}
+
+static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant, bool *ret_held) {
+    const struct rlock_grant *mine = grant->data;
+    return rlock_unlock_by(session, NULL, request, mine->holder, false, ret_held);
+}
+
+static const struct lb_option spin_options[] = {
+    REDISSON_OPTION_CHECK_SYNCED,
+    {"initial_delay", LB_OPT_DURATION, offsetof(struct spin_options, initial_delay_ns), "1ms", 1e3,
+     60e9, NULL, "first wait between two tries"},
+    {"max_delay", LB_OPT_DURATION, offsetof(struct spin_options, max_delay_ns), "128ms", 1e3, 60e9,
+     NULL, "longest wait between two tries"},
+    {"multiplier", LB_OPT_INT, offsetof(struct spin_options, multiplier), "2", 1, 10, NULL,
+     "each wait is this many times the one before"},
+    {0},
+};
+
+static const struct redisson_recipe redis_spin_recipe = {
+    .unlock = unlock_once, .keys = rlock_keys, .channels = rlock_channels};
+
+static const struct lb_known_cause spin_causes[] = {BACKOFF_CAUSE_OF_UNFAIRNESS("max_delay"), {0}};
+
+static const struct lb_algorithm algorithm = {
+    .options = spin_options,
+    .causes = spin_causes,
+    .options_bytes = sizeof(struct spin_options),
+    .session_bytes = sizeof(struct redisson_session),
+    .grant_bytes = sizeof(struct rlock_grant),
+    .acquire = spin_acquire,
+    .release = redisson_release,
+    .renew = rlock_renew,
+    .settle = redisson_settle,
+    .residue = redisson_residue,
+    .names = redisson_names,
+};
+
+const struct lb_lock lock_redis_spin = {
+    .name = "redis-spin",
+    .summary =
+        "Redisson's RSpinLock: RLock's hash, waiters poll with a doubling pause, nothing is published",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps =
+        LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "poll",
+    .about = {.compatible = REDISSON_COMPATIBLE("RSpinLock"),
+              .order = "none",
+              .hazards =
+                  "a waiter's pause grows to 128 ms while the lock may be free; a new waiter polls "
+                  "faster than one that has waited for long",
+              .acquire_requests = 1,
+              .release_requests = 2,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_LEASE},
+    .algorithm = &algorithm,
+    .recipe = &redis_spin_recipe,
 };

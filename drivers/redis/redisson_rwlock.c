@@ -4,7 +4,7 @@
  * While one reader holds, further readers are admitted, so readers starve writers. A writer may also read.
  * When such a client releases as a writer, the mode becomes `read` and no message is published: waiting
  * readers wait until the time to live that the server has told them. A reader can't become a writer. */
-#include "drivers/redis/redisson_rlock.h"
+#include "drivers/redis/redisson.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *
  * The keys are {resource}:seg:i, all in one slot of a cluster; with spread = yes they are resource:seg:i, on all
  * nodes. */
-#include "drivers/redis/store.h"
+#include "drivers/redis/redis.h"
 #include "drivers/redis/string.h"
 
 #include <stdio.h>

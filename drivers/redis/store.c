@@ -2,7 +2,7 @@
  * Scripts change it, so that no other command comes between the check of the token and the write.
  * See drivers/store.h. Scripts compute with Lua's numbers, which are exact up to 2^53; tokens made
  * by INCR stay below that. */
-#include "drivers/redis/store.h"
+#include "drivers/redis/redis.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,9 +8,10 @@
 #ifndef DRIVERS_SQLITE_SQLITE_SESSION_H
 #define DRIVERS_SQLITE_SQLITE_SESSION_H
 
-#include "drivers/sqlite/backend.h"
-
 #include <sqlite3.h>
+
+#include "drivers/sql_lock.h"
+#include "drivers/sqlite/backend.h"
 
 #define SQLITE_STATEMENTS_MAX 32
 
@@ -49,5 +50,10 @@ int64_t sqlite_patience(void);
 /* Returns SQLite's result code as an outcome, with session->err: LB_BUSY, LB_REFUSED (read-only,
  * full, not a database), LB_BROKEN. */
 enum lb_outcome sqlite_failed(struct lb_session *session, sqlite3 *handle, int code);
+
+/* sqlite_sql: the port of drivers/sql_lock.h to SQLite. */
+
+/* Statements are prepared in each key's database, at first use. */
+extern const struct sql_port sqlite_port;
 
 #endif

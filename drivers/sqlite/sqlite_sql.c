@@ -1,7 +1,7 @@
-/* sqlite_sql: see sqlite_sql.h. Each statement is a transaction of its own: it takes the database's
+/* sqlite_sql: see sqlite_session.h. Each statement is a transaction of its own: it takes the database's
  * write lock for as long as it writes and flushes, and waits for other writers by SQLite's busy
  * handler. */
-#include "drivers/sqlite/sqlite_sql.h"
+#include "drivers/sqlite/sqlite_session.h"
 
 #include <dirent.h>
 #include <stdio.h>

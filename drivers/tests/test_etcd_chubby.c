@@ -4,7 +4,6 @@
 #include "drivers/tests/live_help.h"
 
 #include "drivers/etcd/session.h"
-#include "drivers/etcd/txn.h"
 
 #define SOON (30 * LB_S_NS) /* waits that ought to end do so by then */
 #define KEY "ls/cell/orders:7"

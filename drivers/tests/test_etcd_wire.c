@@ -1,8 +1,8 @@
 /* The parts of the etcd driver that need no server: gRPC's frames however they are split, keys and
  * ranges. */
 #include "bench/tests/unit.h"
-#include "drivers/etcd/cutter.h"
-#include "drivers/etcd/keys.h"
+#include "drivers/etcd/http.h"
+#include "drivers/etcd/session.h"
 
 struct heard {
     int count, stop_at; /* stop_at: each says no at that message; 0 = never */

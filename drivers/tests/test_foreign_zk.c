@@ -11,7 +11,7 @@
 #include "drivers/tests/live_help.h"
 
 #include "drivers/tests/zk_stranger.h"
-#include "drivers/zookeeper/queue.h"
+#include "drivers/zookeeper/mutex.h"
 
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
 #define AWAY (10 * LB_S_NS)

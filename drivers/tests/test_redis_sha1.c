@@ -1,7 +1,7 @@
 /* test_redis_sha1: the digest against known answers (FIPS 180-4's examples, and what Redis
  * answers). */
 #include "bench/tests/unit.h"
-#include "drivers/redis/sha1.h"
+#include "drivers/redis/redis_impl.h"
 
 static void expect(const char *text, const char *digest) {
     char hex[41];

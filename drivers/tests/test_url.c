@@ -1,6 +1,6 @@
 /* test_url: drivers/url.c: every form, every refusal, and no password in any text. */
 #include "bench/tests/unit.h"
-#include "drivers/route.h"
+#include "drivers/resolve.h"
 #include "drivers/url.h"
 
 TEST(test_all_parts) {

@@ -9,7 +9,7 @@
 #include "drivers/tests/zk_stranger.h"
 
 #include "drivers/zookeeper/mutex.h"
-#include "drivers/zookeeper/words.h"
+#include "drivers/zookeeper/session.h"
 
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
 #define JARS "/usr/share/java/"

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "drivers/zookeeper/mutex.h"
-#include "drivers/zookeeper/words.h"
+#include "drivers/zookeeper/session.h"
 
 #define SOON (30 * LB_S_NS) /* elections included */
 #define NODES 3

@@ -1,6 +1,6 @@
 /* The decisions of the ZooKeeper locks that need no server: paths, node names, their order. */
 #include "bench/tests/unit.h"
-#include "drivers/zookeeper/names.h"
+#include "drivers/zookeeper/session.h"
 
 TEST(keys_become_paths) {
     static const struct {

@@ -7,7 +7,7 @@
 
 #include "drivers/tests/live_help.h"
 
-#include "drivers/zookeeper/queue.h"
+#include "drivers/zookeeper/mutex.h"
 
 struct stranger {
     zhandle_t *handle;

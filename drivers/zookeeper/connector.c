@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/route.h"
+#include "drivers/resolve.h"
 #include "drivers/url.h"
 
 #define ZOOKEEPER_PORT 2181

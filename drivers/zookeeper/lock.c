@@ -5,9 +5,8 @@
  * the sequence number: Curator's parents are containers, which the server removes when they are
  * empty, and then the sequence starts anew. It is not re-entrant: Curator's re-entry is a counter
  * in the client, see zk-reentrant. */
-#include "drivers/zookeeper/mutex.h"
-
 #include "drivers/key_names.h"
+#include "drivers/zookeeper/mutex.h"
 
 enum lb_outcome zk_mutex_acquire(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
@@ -41,7 +40,7 @@ void zk_names(const struct lb_session *session, const struct lb_request *request
     lb_names_add(names, "znode, behind the URL's path", "%s", path);
 }
 
-static const struct lb_algorithm algorithm = {
+static const struct lb_algorithm zk_lock_algorithm = {
     .grant_bytes = sizeof(struct zk_place),
     .acquire = zk_mutex_acquire,
     .release = zk_mutex_release,
@@ -71,5 +70,114 @@ const struct lb_lock lock_zk_lock = {
               .release_requests = 1,
               ZK_ABOUT},
     .store = &zk_store.store,
-    .algorithm = &algorithm,
+    .algorithm = &zk_lock_algorithm,
+};
+
+/* zk-reentrant: zk-lock with Curator's re-entry: a holder that acquires again only counts, in the
+ * client; the server sees the first acquire and the last release. So it costs nothing, and another
+ * thread of the same client is not the holder. The token stays that of the first acquire. */
+
+static enum lb_outcome zk_reentrant_acquire(struct lb_session *session,
+                                            const struct lb_request *request,
+                                            struct lb_grant *grant) {
+    if (request->held == 0) return zk_mutex_acquire(session, request, grant);
+    /* Curator would continue to count; but a lock that is not held any more can't be taken
+     * again. */
+    if (zk_place_held(session, grant->data)) return LB_OK;
+    return lb_fail(session, LB_LOST, "zookeeper: the session of the first acquire is over");
+}
+
+static enum lb_outcome zk_reentrant_release(struct lb_session *session,
+                                            const struct lb_request *request,
+                                            struct lb_grant *grant) {
+    if (request->held > 1 && zk_place_held(session, grant->data)) return LB_OK;
+    return zk_mutex_release(session, request, grant);
+}
+
+static const struct lb_algorithm zk_reentrant_algorithm = {
+    .grant_bytes = sizeof(struct zk_place),
+    .acquire = zk_reentrant_acquire,
+    .release = zk_reentrant_release,
+    .settle = zk_mutex_settle,
+    .residue = zk_residue,
+    .names = zk_names,
+};
+
+const struct lb_lock lock_zk_reentrant = {
+    .name = "zk-reentrant",
+    .summary =
+        "zk-lock that its holder may take again, counted in the client (Curator's InterProcessMutex)",
+    .backend = &backend_zookeeper,
+    .primitive = LB_MUTEX,
+    .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_REENTRANT,
+    .claims = ZK_CLAIMS,
+    .waits = "watch predecessor",
+    .keeps = ZK_KEEPS_CONTAINERS,
+    .about = {.compatible =
+                  "Curator's InterProcessMutex; kazoo's Lock only with Curator's node name",
+              .order = ZK_ORDER,
+              .token = ZK_TOKEN,
+              .hazards = ZK_HAZARDS,
+              .acquire_requests = 2,
+              .release_requests = 1,
+              ZK_ABOUT},
+    .store = &zk_store.store,
+    .algorithm = &zk_reentrant_algorithm,
+};
+
+/* unsafe-zk-ignores-session-loss: zk-lock in a program that does not listen to its session.
+ * Disconnection and expiry are events, and a program without a listener gets neither. It continues
+ * with a lock that the server has given to the next client, and its release reports no trouble. As
+ * in the Curator issue of the two holders (CURATOR-206): acquire() and release() alone do not
+ * tell. */
+
+static int stop_listening(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    (void)deadline_ns;
+    (void)err;
+    zk_session_of(session)->ignores_loss = true;
+    return 0;
+}
+
+static enum lb_outcome deaf_release(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    enum lb_outcome outcome = zk_mutex_release(session, request, grant);
+    if (outcome != LB_LOST && outcome != LB_BROKEN) return outcome;
+    session->err.code = 0;
+    return LB_OK;
+}
+
+static const struct lb_algorithm unsafe_zk_ignores_session_loss_algorithm = {
+    .grant_bytes = sizeof(struct zk_place),
+    .prepare = stop_listening,
+    .acquire = zk_mutex_acquire,
+    .release = deaf_release,
+    .settle = zk_mutex_settle,
+    .residue = zk_residue,
+    .names = zk_names,
+};
+
+const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
+    .name = "unsafe-zk-ignores-session-loss",
+    .summary = "zk-lock whose holder does not hear that its session has expired",
+    .backend = &backend_zookeeper,
+    .primitive = LB_MUTEX,
+    .caps = (ZK_CAPS & ~(unsigned)LB_CAP_SHARE) | LB_CAP_CONTROL,
+    .waits = "watch predecessor",
+    .keeps = ZK_KEEPS_CONTAINERS,
+    .about =
+        {.compatible = "Curator's InterProcessMutex, used without a ConnectionStateListener",
+         .order = ZK_ORDER,
+         .hazards = "two holders after a pause or a disconnection longer than the session",
+         .acquire_requests = 2,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_SESSION,
+         .crash_slack_ns = ZK_CRASH_SLACK_NS,
+         .mistake =
+             "Curator's acquire and release without a listener (CURATOR-206): the expiry of the "
+             "session is not noticed, and the holder continues beside the next one",
+         .exposed_by = "pause",
+         .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = zk_ignores_loss_expected,
+    .algorithm = &unsafe_zk_ignores_session_loss_algorithm,
 };

@@ -4,8 +4,82 @@
 #ifndef DRIVERS_ZOOKEEPER_MUTEX_H
 #define DRIVERS_ZOOKEEPER_MUTEX_H
 
-#include "drivers/zookeeper/queue.h"
-#include "drivers/zookeeper/store.h"
+#include "drivers/store.h"
+#include "drivers/zookeeper/calls.h"
+
+/* queue: a client's place in a ZooKeeper queue: one ephemeral sequential node below the lock's
+ * path. The node is created, and found again after a lost answer, like the real client's. The
+ * client waits for its turn by a watch on the node before its own.
+ *
+ * Source of the protocol: Curator's LockInternals and CreateBuilder.withProtection, ZooKeeper's
+ * zoo_lock.c. The locks decide what a place in the queue means. */
+
+/* The client's knowledge of its place in the queue; in a lock's grant->data. */
+struct zk_place {
+    char parent[ZK_PARENT_MAX];   /* the queue's path */
+    char name[ZK_NAME_MAX];       /* the node below it; "" = the client knows of none */
+    char uuid[ZK_UUID_CHARS + 1]; /* in the node's name, so that the client recognises it */
+    /* the transaction that made it: grows with each, so a fencing token */
+    uint64_t czxid;
+    clientid_t session; /* the session that owns it; id 0 = nothing was sent */
+    /* for the C recipe: the next in the list of the session's places */
+    struct zk_place *next;
+    bool listed; /* this place is in that list */
+};
+
+/* A kind of queue. */
+struct zk_queue {
+    const char *base; /* Curator: "_c_<uuid>-<base><sequence>"; NULL = the C recipe's names */
+    /* the queue in which clients wait for their turn; NULL = no client waits in it */
+    zk_ahead_fn *ahead;
+};
+extern const struct zk_queue zk_queue_lock; /* Curator's InterProcessMutex */
+
+/* Sets the path of a key's queue: the key's path, with "/<below>" after it unless NULL. Clears
+ * the rest of the place. LB_OK, or LB_REFUSED. */
+enum lb_outcome zk_place_at(struct lb_session *session, struct zk_place *place, const char *key,
+                            size_t key_len, const char *below);
+
+/* Creates a node at the end of the queue, and its parents where they are missing. sequence:
+ * NULL, or the sequence that the node gets instead of the next one (Curator's reader that
+ * already holds as a writer). After a lost connection it looks for the node before it tries
+ * again. LB_OK; LB_BROKEN: no node was created; LB_UNKNOWN: settle with zk_place_settle;
+ * LB_REFUSED. */
+enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue *queue,
+                              struct zk_place *place, const char *sequence, int64_t deadline_ns);
+
+/* LB_OK, or LB_BROKEN if the session had ended by our clock when the server's answer was read: we
+ * may have been paused since the answer was sent, and another client may have been admitted. */
+enum lb_outcome zk_granted(struct lb_session *session);
+
+/* Joins and waits for its turn, as lb_acquire_fn: LB_BUSY or LB_TIMEOUT leave nothing there. */
+enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue *queue,
+                              struct zk_place *place, int64_t deadline_ns);
+
+/* True if the place has a node of this session, as far as the client knows. Sends no request;
+ * re-entry needs it. */
+bool zk_place_held(const struct lb_session *session, const struct zk_place *place);
+
+/* Deletes the node, and tries again after a lost connection. LB_OK; LB_LOST: the node does not
+ * exist any more, or its session has ended by the server's word or by our clock, or the node
+ * belongs to another session; LB_BROKEN: the request could not be sent; LB_UNKNOWN. */
+enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *place);
+
+/* Deletes the node after an attempt that ends with `outcome`. Returns `outcome`, or LB_UNKNOWN
+ * if the node may still exist. */
+enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *place,
+                                 enum lb_outcome outcome);
+
+/* After LB_UNKNOWN: makes sure that the node does not exist. A session that has ended for us is
+ * ended on the server too; in a session that other clients share, it looks for the node. LB_OK =
+ * the node is gone. */
+enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queue *queue,
+                                struct zk_place *place);
+
+/* Takes a session up again and ends it. No request of that session leaves a node afterwards, not
+ * even one that is still on its way. An expired session has ended by itself. LB_OK = the session
+ * is over. */
+enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous);
 
 lb_acquire_fn zk_mutex_acquire;
 lb_release_fn zk_mutex_release;
@@ -28,5 +102,9 @@ lb_names_fn zk_names;
 /* Facts of all these locks: the servers agree by majority, and a session ends by itself. */
 #define ZK_ABOUT                                                                                   \
     .guarantee = LB_ON_MAJORITY, .crash = LB_CRASH_SESSION, .crash_slack_ns = ZK_CRASH_SLACK_NS
+
+/* store: the guarded value beside a ZooKeeper lock; see drivers/store.h. */
+
+extern const struct store_cas zk_store;
 
 #endif

@@ -1,5 +1,5 @@
 /* names: see names.h. */
-#include "drivers/zookeeper/names.h"
+#include "drivers/zookeeper/session.h"
 
 #include <ctype.h>
 #include <stdbool.h>

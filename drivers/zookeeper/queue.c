@@ -1,5 +1,5 @@
 /* queue: see queue.h. */
-#include "drivers/zookeeper/queue.h"
+#include "drivers/zookeeper/mutex.h"
 
 #include <stdio.h>
 #include <stdlib.h>

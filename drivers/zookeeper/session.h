@@ -7,15 +7,120 @@
 #ifndef DRIVERS_ZOOKEEPER_SESSION_H
 #define DRIVERS_ZOOKEEPER_SESSION_H
 
-#include "drivers/url.h"
-#include "drivers/zookeeper/backend.h"
-#include "drivers/zookeeper/names.h"
-#include "drivers/zookeeper/stunnel.h"
-
 #include <netinet/in.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <zookeeper/zookeeper.h>
+
+#include "bench/base/err.h"
+#include "bench/base/rng.h"
+#include "drivers/driver.h"
+#include "drivers/tls.h"
+#include "drivers/url.h"
+#include "drivers/zookeeper/backend.h"
+
+/* names: pure functions on ZooKeeper paths and on the names that real clients give their nodes.
+ * They send nothing and allocate nothing.
+ *
+ * Below the lock's path each contender has one node, its name ending with a sequence that the
+ * server adds: ten digits. Curator: "_c_<uuid>-lock-<sequence>" for a mutex, "-__READ__" and
+ * "-__WRIT__" for a read-write lock, "-lease-" for a semaphore. ZooKeeper's C recipe: "x-<session,
+ * 16 hex digits>-<sequence>". */
+
+#define ZK_ROOT "/lockbench" /* the locks' paths are below it, after the URL's own path */
+#define ZK_UUID_CHARS 36
+#define ZK_PREFIX_MAX 320                                      /* "/chroot/lockbench" */
+#define ZK_PARENT_MAX (ZK_PREFIX_MAX + 1 + 3 * LB_KEY_MAX + 1) /* a key's path, each byte escaped */
+#define ZK_NAME_MAX 128                                        /* a node's own name */
+#define ZK_PATH_MAX (ZK_PARENT_MAX + 1 + ZK_NAME_MAX)
+
+/* "prefix/key" into out, size bytes. Bytes of the key that a path cannot have, and '/' and '%',
+ * become %XX; so does the first dot of the names "." and "..". 0, or -1 when the key is empty or
+ * the path does not fit. */
+int zk_path_of(const char *prefix, const char *key, size_t key_len, char *out, size_t size);
+
+/* A random (version 4) UUID in lower-case hex, as Java prints it. */
+void zk_uuid(struct lb_rng *rng, char out[ZK_UUID_CHARS + 1]);
+
+/* The part of a name that a recipe sorts by. Curator's mutex: the text after the last "lock-",
+ * or the whole name if it has none; its read-write lock: the same with "__READ__", then
+ * "__WRIT__". The C recipe: the text after the last '-'. */
+typedef const char *zk_order_fn(const char *name);
+zk_order_fn zk_order_lock, zk_order_read_write, zk_order_recipe;
+
+/* Finds the node that `own` waits for, as an index into names[count]: ZK_FIRST if `own` waits
+ * for none, ZK_ABSENT if `own` is not in the list. A client waits for the node right before its
+ * own in sort order (a stable sort, as Java's). Curator's reader waits for the first writer if
+ * that writer comes before it, so all readers behind a writer wake together. O(count); it sorts
+ * nothing. */
+enum { ZK_FIRST = -1, ZK_ABSENT = -2 };
+typedef int zk_ahead_fn(char *const *names, int count, const char *own);
+zk_ahead_fn zk_ahead_lock, zk_ahead_write, zk_ahead_read, zk_ahead_recipe;
+
+/* The index in names[count] of the node that was created under the protection of uuid
+ * ("_c_<uuid>..."), or ZK_ABSENT. */
+int zk_protected(char *const *names, int count, const char *uuid);
+
+/* "x-<session>-", as the C recipe writes it. */
+void zk_recipe_base(int64_t session, char out[ZK_NAME_MAX]);
+
+/* stunnel: TLS for ZooKeeper's C client, which Debian builds without TLS: this program starts a
+ * stunnel process of its own, with one port of 127.0.0.1 for each server. stunnel ends with this
+ * program, also when the program is killed.
+ *
+ * While it runs, everybody who can reach the loopback address of this host can use its ports,
+ * and acts on the server as the owner of the client certificate. The ports give away no
+ * account's password. */
+
+#define STUNNEL_PORTS_MAX 8
+
+struct stunnel {
+    pid_t pid, owner; /* the process, and its parent; 0 = none */
+    int log;          /* a file without a name */
+    int count;
+    struct {
+        const char *host; /* the name in the certificate; borrowed */
+        int port, local_port;
+    } to[STUNNEL_PORTS_MAX];
+};
+
+/* Starts it for to[0 .. count-1], and fills in their local_port. Blocks. 0, or -1 with err; stunnel_stop
+ * cleans up either way. */
+int stunnel_start(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_err *err);
+/* Stops the process. It accepts a zeroed struct. In a forked process it only closes the log. */
+void stunnel_stop(struct stunnel *stunnel);
+
+/* The length of the log so far, in bytes. */
+off_t stunnel_mark(const struct stunnel *stunnel);
+/* True if the log says, after that offset, that a server can't be reached or that its certificate
+ * does not fit. tls: as it was started. ret_why: what happened, and what to do. */
+bool stunnel_trouble(const struct stunnel *stunnel, const struct lb_tls *tls, off_t since,
+                     char *ret_why, size_t size);
+
+struct lb_facts;
+void stunnel_facts(const struct stunnel *stunnel, const struct lb_tls *tls, struct lb_facts *facts);
+
+/* words: ZooKeeper's four-letter words: a question of four letters over a connection of its own,
+ * and the facts in the answers. A server may forbid a word (only srvr is allowed by default). Then
+ * its answer contains no facts, which is no error. */
+
+/* Asks one word of the server at an address by deadline_ns. Returns the length of the answer, which
+ * is cut to the room and ended with a NUL; -1 if there is none. To be called on a fiber. */
+ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
+               size_t size, int64_t deadline_ns);
+
+/* The facts in the answers to srvr and conf. */
+void zk_read_srvr(const char *answer, struct lb_facts *facts);
+void zk_read_conf(const char *answer, struct lb_facts *facts);
+
+/* Counts the watches on paths that begin so in the answer to wchp. */
+void zk_count_watches(const char *answer, const char *begin, struct lb_residue *residue);
+/* Adds one to the residue; the first one is the example. */
+void zk_note_left(struct lb_residue *residue, const char *what, const char *path, int len);
 
 struct zk_options {
     int64_t command_timeout_ns;

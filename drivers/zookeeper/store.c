@@ -2,7 +2,7 @@
  * in it. It is written by setData with its version. See drivers/store.h.
  *
  * ZooKeeper itself refuses the writes of a session that has ended. */
-#include "drivers/zookeeper/store.h"
+#include "drivers/zookeeper/mutex.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* stunnel: see stunnel.h. The ports are opened here and handed over as systemd does (LISTEN_FDS), so that no
+/* stunnel: see session.h. The ports are opened here and handed over as systemd does (LISTEN_FDS), so that no
  * other program can take one meanwhile. */
 #define _GNU_SOURCE
-#include "drivers/zookeeper/stunnel.h"
+#include "drivers/zookeeper/session.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

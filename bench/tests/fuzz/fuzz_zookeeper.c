@@ -6,7 +6,7 @@
 
 #include "bench/tests/fuzz/fuzzed_server.h"
 #include "drivers/facts.h"
-#include "drivers/zookeeper/words.h"
+#include "drivers/zookeeper/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
