@@ -205,10 +205,11 @@ bench: ## the tool's own cost, as ratios against other programs. FIGURE=null, re
 	@compose/install test
 	@$(BUILD) lockbench $(B)/bench/tests/perf/floor
 	@bench/tests/perf/run $(B) $(FIGURE)
-lint: ## clang-format, clang-tidy, cppcheck, direction and circles of includes, long functions, Lua
+LINT = bench/lint $(if $(filter lint-quick,$@),--changed) $(B) '$(DEFS) $(INCS) $(MPI_INCS)'
+lint lint-quick: ## format, clang-tidy, cppcheck, includes, the limits of bench/budget, Lua. lint-quick: clang-tidy on changed files only
 	@compose/install lint
-	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
-	@bench/lint $(B) '$(DEFS) $(INCS) $(MPI_INCS)'
+	@$(BUILD) lockbench $(B)/drivers/etcd/etcd.pb-c.h
+	@$(LINT)
 table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
 fields: $(B)/results/reference ## write the reference of all result files: results/FIELDS.md and results/schema
@@ -227,5 +228,5 @@ deb: ## make a Debian package of what is committed, .build/deb/lockbench_*.deb
 clean: ## remove what was built, not the results
 	rm -rf .build lockbench lockbench-hosts
 help:
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all chosen print-chosen run hosts check quick test answers tests asan tsan fuzz bench lint table fields man install uninstall deb clean help
+	@sed -n 's/^\([a-z]*\)[a-z -]*:.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
+.PHONY: all chosen print-chosen run hosts check quick test answers tests asan tsan fuzz bench lint lint-quick table fields man install uninstall deb clean help

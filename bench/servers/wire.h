@@ -5,8 +5,8 @@
  * The proxy is a process of its own. The janitor (janitor.h) knows it, and it ends with the thread
  * that started it. Of protocols it knows only where a message ends (wire_frame.c). Without a fault
  * it adds two wake-ups of its process to a round trip: 64 bytes there and back took 2.4 to 2.7
- * times as long as directly (p50, loopback, two busy processors: 30 to 50 us against 12 to 15 us;
- * `make bench` measures it). So compare runs through the proxy only with runs through the proxy.
+ * times as long as directly (p50, loopback, two busy processors: 30 to 50 us against 12 to 15 us).
+ * So compare runs through the proxy only with runs through the proxy.
  * Its counters show what it did. Only they are evidence that a fault took effect; a successful wire_set
  * is not. */
 #ifndef BENCH_SERVERS_WIRE_H
