@@ -48,10 +48,8 @@ void run_self_line(const struct run *run, struct doc *doc);
 void run_warnings(const struct run *run, struct doc *doc);
 /* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
-/* The time, in ns, for which two clients on different hosts may hold together in a stage unnoticed, because the
- * hosts' clocks are not exact; NAN for a stage on one machine. */
-double run_hosts_unseen_ns(const struct run_stage *stage);
-/* The longest such time of all stages of a lock that ran on several hosts; NAN if none did. */
+/* The longest time, in ns, for which two clients on different hosts may hold a lock together unnoticed, because the
+ * hosts' clocks are not exact; NAN if no stage of the lock ran on several hosts. */
 double run_hosts_lock_unseen_ns(const struct report *report, const struct report_lock *lock);
 /* Adds a sentence for each load host that a stage of the run lost: what its clients did is not known. Each host once. */
 void run_hosts_say_lost(const struct run *run, struct doc *doc);

@@ -59,7 +59,8 @@ static int collect_hosts(const struct run *run, struct host_row *rows) {
     return count;
 }
 
-double run_hosts_unseen_ns(const struct run_stage *stage) {
+/* The longest time of one stage; NAN for a stage on one machine. */
+static double unseen_ns(const struct run_stage *stage) {
     double most_ns = NAN;
     size_t i;
     const json_t *host;
@@ -74,7 +75,7 @@ double run_hosts_lock_unseen_ns(const struct report *report, const struct report
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *stage = &run->stages[s];
         if (report_is_of(lock, lock->run, stage) && json_array_size(stage->hosts) > 1)
-            most_ns = fmax(most_ns, run_hosts_unseen_ns(stage));
+            most_ns = fmax(most_ns, unseen_ns(stage));
     }
     return most_ns;
 }
