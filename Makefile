@@ -214,9 +214,9 @@ table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
 fields: $(B)/results/reference ## write the reference of all result files: results/FIELDS.md and results/schema
 	@$< results
-man: lockbench ## write the man pages, from the tables of the commands, to .build/man
+man: lockbench ## write the man pages, by help2man from --help, to .build/man
 	@mkdir -p .build/man
-	@$(B)/lockbench --man .build/man
+	@bench/man .build/man $(B)/lockbench
 INSTALLED = '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
 install: lockbench $(if $(MPI),$(if $(wildcard $(B)/lockbench-hosts),lockbench-hosts)) ## copy the program (and lockbench-hosts, if it was built), its folders, man pages and completion to $(DESTDIR)$(PREFIX)
 	@bench/install $(INSTALLED)

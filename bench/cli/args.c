@@ -224,7 +224,7 @@ static void print_row(const char *name, const char *value, const char *help, con
 }
 
 static void write_help(const struct command *command, FILE *out) {
-    fprintf(out, "usage: lockbench %s\n\n%s\n\noptions:\n", command->usage, command->about);
+    fprintf(out, "Usage: lockbench %s\n\n%s\n\noptions:\n", command->usage, command->about);
     for (const struct arg *arg = command->args; arg->option.name; arg++) {
         const struct lb_option *option = &arg->option;
         if (option->help) print_row(option->name, arg->value, option->help, option->def, out);

@@ -98,7 +98,7 @@ int args_read(const struct command *command, const struct args *args, void *valu
 /* The row of a name of len bytes; NULL if there is none. */
 const struct arg *args_find(const struct command *command, const char *name, size_t len);
 
-/* Prints "usage: lockbench <usage>", the description, and the options in two columns; on a terminal
+/* Prints "Usage: lockbench <usage>", the description, and the options in two columns; on a terminal
  * no line is wider than that. */
 void args_help(const struct command *command, FILE *out);
 

@@ -13,7 +13,6 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/complete.h"
 #include "bench/cli/exit_codes.h"
-#include "bench/cli/man.h"
 #include "bench/cli/secrets.h"
 #include "bench/load/descriptors.h"
 #include "report/doc/screen.h"
@@ -54,7 +53,7 @@ static void help(FILE *out) {
     screen_lines(&screen, "lockbench " LOCKBENCH_VERSION
                           ": which distributed lock to use, how fast it is here, and whether it is "
                           "really a lock\n\n"
-                          "usage: lockbench COMMAND [OPTIONS]\n\n");
+                          "Usage: lockbench COMMAND [OPTIONS]\n\n");
     for (int i = 0; commands[i]; i++) {
         snprintf(line, sizeof line, "  %-8s  %s", commands[i]->name, commands[i]->summary);
         screen_lines(&screen, line);
@@ -133,8 +132,6 @@ int cli_main(int argc, char **argv) {
         return flushed(LB_EXIT_OK);
     }
     struct lb_err err = {0};
-    if (strcmp(wish, "--man") == 0 && argc == 3)
-        return man_write(argv[2], &err) ? args_fail(&err) : LB_EXIT_OK;
     const struct command *command = strcmp(wish, check_suite_command.name) == 0
                                         ? &check_suite_command
                                         : command_find(wish, &err);

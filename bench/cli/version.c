@@ -13,10 +13,6 @@
 #define LB_COMMIT_DATE ""
 #endif
 
-const char *version_date(void) {
-    return LB_COMMIT_DATE;
-}
-
 void version_write(FILE *out) {
     bool known = *LB_COMMIT;
     fprintf(out, "lockbench %s (commit %s%s%s)\n", LOCKBENCH_VERSION, known ? LB_COMMIT : "unknown",

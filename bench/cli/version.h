@@ -7,9 +7,6 @@
 
 #define LOCKBENCH_VERSION "0.2.0"
 
-/* The commit's date, "2026-11-23"; "" when it is not known. */
-const char *version_date(void);
-
 /* Writes the output of `lockbench --version`: a line with the version and the commit, then a line
  * for each backend with its library, " redis: hiredis 0.14.1", or with the library that is missing
  * in this build. */

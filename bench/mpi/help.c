@@ -6,7 +6,6 @@
 
 #include "bench/cli/cli.h"
 #include "bench/cli/complete.h"
-#include "bench/cli/man.h"
 #include "bench/mpi/launch.h"
 
 #define PROGRAM "lockbench-hosts"
@@ -26,26 +25,6 @@ void help_usage(FILE *out) {
     fprintf(out, PROGRAM ": %s (bench/HOSTS.md)\n\n", summary);
     for (const struct example *call = calls; call->line; call++)
         fprintf(out, "  %s\n      %s\n", call->line, call->about);
-}
-
-int help_man(const char *folder, struct lb_err *err) {
-    static const char *const see_also[] = {"lockbench", "lockbench-run", "mpirun", NULL};
-    static const struct man_program program = {
-        .name = PROGRAM,
-        .summary = summary,
-        .synopsis = PROGRAM " launch LAUNCHER [OPTIONS] " PROGRAM " run [OPTIONS]\n"
-                            "LAUNCHER [OPTIONS] " PROGRAM " run [OPTIONS]\n",
-        .about =
-            "A launcher of MPI programs, such as `mpirun`, starts it on all hosts. Rank 0 has the plan, the\n"
-            "servers and the result, and no clients; each other rank is a load host with an equal share of\n"
-            "`load.clients`. The same program must be installed on every host. Its options are those of\n"
-            "`lockbench run`; no other command works on several hosts. `launch` watches over the launcher: it\n"
-            "ends `mpirun` when the result is saved, passes Ctrl-C on so that the run is saved, and takes the\n"
-            "exit code from rank 0. The page share/doc/lockbench/bench/HOSTS.md says what is measured, how far\n"
-            "that can be trusted, and how to start a run with `mpirun`, Slurm and Kubernetes.\n",
-        .examples = calls,
-        .see_also = see_also};
-    return man_write_program(folder, &program, err);
 }
 
 static void offer(const char *typed, const char *word, const char *about, FILE *out) {

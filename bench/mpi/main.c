@@ -256,19 +256,11 @@ static int say_version(int argc, char **argv) {
     return code;
 }
 
-static int write_man(const char *folder) {
-    struct lb_err err = {0};
-    if (help_man(folder, &err) == 0) return LB_EXIT_OK;
-    fprintf(stderr, "lockbench-hosts: %s\n", err.text);
-    return err.code;
-}
-
 /* Carries out a command that needs no MPI. Returns the exit code, which is the same on all ranks (only rank 0 prints);
  * -1 if the command is a run. */
 static int answer(int argc, char **argv) {
     const char *wish = argc > 1 ? argv[1] : "";
     bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0;
-    if (strcmp(wish, "--man") == 0 && argc == 3) return write_man(argv[2]);
     if (strcmp(wish, "--complete") == 0) {
         help_complete(argv[0], argc - 2, argv + 2, stdout);
         return LB_EXIT_OK;

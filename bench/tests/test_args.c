@@ -148,7 +148,7 @@ TEST(help_shows_every_option) {
     FILE *out = open_memstream(&text, &size);
     args_help(&command, out);
     fclose(out);
-    assert_non_null(strstr(text, "usage: lockbench run [NAME]\n"));
+    assert_non_null(strstr(text, "Usage: lockbench run [NAME]\n"));
     for (const struct arg *arg = table + 1; arg->option.name; arg++) {
         assert_non_null(strstr(text, arg->option.name));
         assert_non_null(strstr(text, arg->option.help));

@@ -15,7 +15,7 @@ TEST(every_command_has_help) {
     for (int i = 0; i < 5; i++) {
         struct cli cli = cli_run(NULL, ARGS(commands[i], "--help"));
         char usage[40];
-        snprintf(usage, sizeof usage, "usage: lockbench %s", commands[i]);
+        snprintf(usage, sizeof usage, "Usage: lockbench %s", commands[i]);
         assert_code(&cli, 0);
         assert_has(cli.out, usage);
         assert_has(cli.out, "--help");
@@ -30,7 +30,7 @@ TEST(every_command_has_help) {
     cli_free(&version);
     struct cli none = cli_run(NULL, (const char *const[]){NULL});
     assert_code(&none, 1);
-    assert_has(none.err, "usage: lockbench COMMAND");
+    assert_has(none.err, "Usage: lockbench COMMAND");
     cli_free(&none);
 }
 

@@ -6,7 +6,7 @@ TEST(help_of_a_command_is_its_own_help) {
     struct cli help = cli_run(NULL, ARGS("help", "capacity"));
     struct cli option = cli_run(NULL, ARGS("capacity", "--help"));
     assert_code(&help, 0);
-    assert_has(help.out, "usage: lockbench capacity");
+    assert_has(help.out, "Usage: lockbench capacity");
     assert_string_equal(help.out, option.out);
     cli_free(&help);
     cli_free(&option);
