@@ -1,6 +1,6 @@
 /* test_check_url: `lockbench check --url`: a server that only speaks the protocol is caught, and what can't act on a
  * server of the user is named. The locks of real servers pass in drivers/tests/test_*_tls.
-//X
+ * Needs: servers, 1 minute. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 600
 #include "bench/tests/check_help.h"
