@@ -77,6 +77,13 @@ static const struct {
     GONE("check.residue", "a server at --url is asked for the stage's own keys only"),
     GONE("check.careful", "a late holder writes, and check.store counts it"),
     GONE("load.sharing", "a lock whose clients can't share a session has one for each client"),
+    /* compare, history, reports of a check and of capacity */
+    GONE("junit", "--md or --json, and the exit code"),
+    GONE("benchstat", "--json has each sample"),
+    GONE("csv", "--json; `lockbench report RUN --csv` is the one CSV"),
+    GONE("alpha", "it is 0.05; --json has each p"),
+    GONE("html", "the page is written without it; --out FILE says where"),
+    GONE("table", "the table is what is printed without it"),
 };
 
 const char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {

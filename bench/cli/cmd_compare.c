@@ -15,7 +15,7 @@ struct wish {
     struct arg_list base, new;
     const char *locks; /* "BASE=NEW" */
     const char *out;   /* the page */
-    double min_effect_percent, alpha;
+    double min_effect_percent;
     uint32_t metrics;
     bool anyway, no_page;
     enum compare_format format;
@@ -27,20 +27,8 @@ struct wish {
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, base), .help = NULL}, "BASE"},
     {{"--", ARG_LIST, offsetof(struct wish, new), .help = NULL}, "NEW"},
-    {{"table", ARG_PICK, FORMAT, .min = COMPARE_TABLE, .help = "for a terminal; the default"},
-     NULL},
     {{"md", ARG_PICK, FORMAT, .min = COMPARE_MD, .help = "Markdown, for a pull request"}, NULL},
     {{"json", ARG_PICK, FORMAT, .min = COMPARE_JSON, .help = "every figure with its samples"},
-     NULL},
-    {{"junit", ARG_PICK, FORMAT, .min = COMPARE_JUNIT,
-      .help = "JUnit XML: what is worse fails, what is inconclusive is skipped"},
-     NULL},
-    {{"benchstat", ARG_PICK, FORMAT, .min = COMPARE_BENCHSTAT,
-      .help = "Go's benchmark text: `benchstat -col side FILE` reads it"},
-     NULL},
-    {{"csv", ARG_PICK, FORMAT, .min = COMPARE_CSV, .help = "a row for each figure"}, NULL},
-    {{"html", ARG_PICK, FORMAT, .min = COMPARE_HTML,
-      .help = "like the table, but a page that can't be written is a failure"},
      NULL},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help =
@@ -59,9 +47,6 @@ static const struct arg args[] = {
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
       .help = "smaller changes don't count"},
      "PERCENT"},
-    {{"alpha", LB_OPT_REAL, offsetof(struct wish, alpha), COMPARE_TEXT(COMPARE_ALPHA), .min = 1e-9,
-      .max = 0.999999999, .help = "significance, over all judged figures together"},
-     "P"},
     {{"anyway", ARG_FLAG, offsetof(struct wish, anyway),
       .help = "also compare different topologies, durabilities and executors"},
      NULL},
@@ -92,14 +77,13 @@ static int render_compare_page(const void *compare, FILE *out, struct lb_err *er
 static int show_comparison(const struct wish *wish, const struct compare *compare,
                            struct lb_err *err) {
     int code = compare_exit(compare);
-    enum compare_format format = wish->format == COMPARE_HTML ? COMPARE_TABLE : wish->format;
     char beside[PATH_MAX];
     snprintf(beside, sizeof beside, "%s/compare.html", compare->new[0]->dir);
-    if (compare_write(compare, format, terminal_has_color(stdout), stdout, err) != 0) return -1;
-    if (wish->out || wish->format == COMPARE_HTML)
-        return page_conclude(code, wish->out ? wish->out : beside, render_compare_page, compare,
-                             err);
-    if (format == COMPARE_TABLE && !wish->no_page) page_offer(beside, render_compare_page, compare);
+    if (compare_write(compare, wish->format, terminal_has_color(stdout), stdout, err) != 0)
+        return -1;
+    if (wish->out) return page_conclude(code, wish->out, render_compare_page, compare, err);
+    if (wish->format == COMPARE_TABLE && !wish->no_page)
+        page_offer(beside, render_compare_page, compare);
     return code;
 }
 
@@ -130,12 +114,10 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
                               .base_count = base.count,
                               .new_count = new.count,
                               .min_effect = wish->min_effect_percent / 100,
-                              .alpha = wish->alpha,
                               .metrics = wish->metrics,
                               .anyway = wish->anyway};
     if (split_locks(wish, given->arena, &ask, err) != 0) return -1;
-    bool html = wish->format == COMPARE_HTML;
-    if (page_check_options("compare", wish->no_page, wish->out, html, err) != 0) return -1;
+    if (page_check_options("compare", wish->no_page, wish->out, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
     int code = spare_runs(compare, wish->out, err);
@@ -146,7 +128,7 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
 
 static const struct example examples[] = {
     {"lockbench compare results/monday -- results/tuesday", "what changed between two runs"},
-    {"lockbench compare base/* -- new/* --junit", "several runs of each side, for CI"},
+    {"lockbench compare base/* -- new/* --md", "several runs of each side, for a pull request"},
     {"lockbench compare base/* -- new/* --metric throughput,acquire_p50",
      "a gate on two figures; the noise of the others does not count"},
     {"lockbench compare results/monday results/tuesday --out change.html",

@@ -114,8 +114,7 @@ static int check_append(const struct wish *wish, struct lb_err *err) {
 
 static int check_args(struct wish *wish, struct lb_err *err) {
     if (wish->append) return check_append(wish, err);
-    bool html = wish->format == FORMAT_HTML;
-    if (page_check_options("history", wish->no_page, wish->out, html, err) != 0) return -1;
+    if (page_check_options("history", wish->no_page, wish->out, err) != 0) return -1;
     if (wish->otava && printing_option(wish))
         return err_set(err, LB_EXIT_USAGE,
                        "history: --otava writes its files and shows no history: leave out %s",

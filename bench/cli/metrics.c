@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
-#include "report/compare/choice.h"
+#include "report/compare/compare.h"
 
 /* Adds the figure with this name. 0, or -1 with err. */
 static int add_metric(uint32_t *choice, const char *name, size_t length, struct lb_err *err) {

@@ -4,7 +4,7 @@
 
 #include "bench/option/option.h"
 
-/* uint32_t, a choice of figures as report/compare/choice.h has it. It is given once, as a list. */
+/* uint32_t, a choice of figures as report/compare/compare.h has it. It is given once, as a list. */
 extern const struct lb_option_type arg_type_metrics;
 #define ARG_METRICS (&arg_type_metrics)
 

@@ -15,12 +15,11 @@ static int cannot_write(const char *path, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
 }
 
-int page_check_options(const char *command, bool no_page, const char *out, bool html,
-                       struct lb_err *err) {
-    if (!no_page || (!out && !html)) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   "%s: --no-page leaves out the page that %s asks for: leave out one of the two",
-                   command, out ? "--out" : "--html");
+int page_check_options(const char *command, bool no_page, const char *out, struct lb_err *err) {
+    if (!no_page || !out) return 0;
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "%s: --no-page leaves out the page that --out asks for: leave out one of the two", command);
 }
 
 int page_spare(const char *out, const char *read, struct lb_err *err) {

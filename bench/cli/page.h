@@ -10,9 +10,8 @@
 /* Renders `what` into a stream: 0, or -1 with err. */
 typedef int page_render_fn(const void *what, FILE *out, struct lb_err *err);
 
-/* -1 with err if --no-page is given beside an option that asks for the page: --out (NULL = not given) or --html. */
-int page_check_options(const char *command, bool no_page, const char *out, bool html,
-                       struct lb_err *err);
+/* -1 with err if --no-page is given beside --out (NULL = not given), which asks for the page. */
+int page_check_options(const char *command, bool no_page, const char *out, struct lb_err *err);
 
 /* Refuses to write over an input: -1 with err if `out` and `read` are the same file; else 0. out: NULL =
  * no output file is named. */

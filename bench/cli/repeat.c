@@ -145,7 +145,6 @@ static struct compare *compare_sides(const struct show *show, const char *partia
                               .base_count = 1,
                               .new_count = 1,
                               .min_effect = COMPARE_MIN_EFFECT,
-                              .alpha = COMPARE_ALPHA,
                               .metrics = wish->metrics,
                               .anyway = show->other_plan || wish->lock,
                               .base_lock = wish->lock,

@@ -312,10 +312,9 @@ TEST(what_has_nothing_in_common_is_not_run) {
     const struct {
         const char *option, *value, *says;
     } cases[] = {
-        {"--against-set", "load.clients=3",
-         "mem-mutex has 3 clients in the base, 2 clients in the new"},
-        {"--against-set", "load.hold=900us", "mem-mutex has hold 900us in the base, hold "},
-        {"--against", file, "has poisson:50/s arrivals in the base, closed loop in the new runs"},
+        {"--against-set", "load.clients=3", "mem-mutex has 3 clients, one key, "},
+        {"--against-set", "load.hold=900us", "closed loop, hold 900us, "},
+        {"--against", file, "poisson:50/s arrivals, "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (int dry = 0; dry < 2; dry++) {
@@ -342,7 +341,8 @@ TEST(a_build_with_another_load_ends_early) {
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat",
                                         "50", "--against", script, "--out", out));
     assert_code(&cli, 1);
-    assert_has(cli.err, "mem-mutex has 3 clients in the base, 2 clients in the new runs");
+    assert_has(cli.err, "mem-mutex has 3 clients, ");
+    assert_has(cli.err, "and 2 clients, ");
     assert_has(cli.err, "saved in");
     assert_lacks(cli.err, "lockbench compare");
     assert_false(exists(out, "new/01"));
@@ -474,7 +474,7 @@ TEST(one_repeat_and_parts_of_runs_are_inconclusive) {
     char *good = run_file("one", RUN(STAGE));
     struct cli cli = cli_run(NULL, ARGS("compare", good, run_file("two", RUN(STAGE))));
     assert_code(&cli, 5);
-    assert_has(cli.out, "inconclusive with 1 sample a side");
+    assert_has(cli.out, "inconclusive: too few samples");
     cli_free(&cli);
     char *part = run_file(
         "part", "{\"schema\":\"lockbench.run/1\",\"partial\":true,\"stages\":["
@@ -529,9 +529,6 @@ TEST(a_page_is_written_and_its_path_printed) {
     cli = cli_run(NULL, ARGS("compare", base, new));
     assert_code(&cli, LB_EXIT_INCONCLUSIVE);
     assert_has(cli.err, "the page could not be written");
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("compare", base, new, "--html"));
-    assert_code(&cli, LB_EXIT_MACHINE);
     cli_free(&cli);
     rmdir(cli_path("compare.html"));
 }

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/compare/compare_parts.h"
 #include "report/doc/number.h"
 #include "report/run/model.h"
 #include "report/run/words.h"
 #include "results/format/run_folder.h"
+#include "results/format/tree.h"
+#include "results/stats/rank.h"
 
 int compare_fails(enum lock_state state) {
     static const int failures[] = {[LOCK_VIOLATED] = LB_EXIT_VIOLATED,
@@ -18,13 +19,6 @@ int compare_fails(enum lock_state state) {
                                    [LOCK_STUCK] = LB_EXIT_REGRESSION,
                                    [LOCK_STARVED] = LB_EXIT_REGRESSION};
     return (size_t)state < sizeof failures / sizeof *failures ? failures[state] : 0;
-}
-
-const char *compare_failure(enum lock_state state) {
-    return state == LOCK_VIOLATED ? "EXCLUSION VIOLATED"
-           : state == LOCK_TOKENS ? "FENCING TOKENS WRONG"
-           : state == LOCK_STUCK  ? "A LOCK STUCK"
-                                  : "CLIENTS STARVED";
 }
 
 int compare_exit(const struct compare *compare) {
@@ -35,29 +29,19 @@ int compare_exit(const struct compare *compare) {
     return unsure ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
 }
 
-bool compare_is_by_stage(const struct compare *compare) {
-    return compare->base_count == 1 && compare->new_count == 1;
-}
+/* ---- samples ---- */
 
-const char *compare_samples_word(const struct compare *compare) {
-    return compare_is_by_stage(compare) ? "stages" : "runs";
-}
-
-struct compare_samples compare_unsure_samples(const struct compare *compare) {
-    struct compare_samples samples = {0};
-    bool any = false;
-    for (int r = 0; r < compare->row_count; r++) {
-        for (int m = 0; m < compare_metric_count(); m++) {
-            const struct compare_figure *figure = &compare->rows[r].figure[m];
-            if (figure->verdict != COMPARE_INCONCLUSIVE) continue;
-            int base = figure->base.count, new = figure->new.count;
-            int low = base < new ? base : new, high = base < new ? new : base;
-            if (!any || low < samples.least) samples.least = low;
-            if (high > samples.most) samples.most = high;
-            any = true;
-        }
+double compare_value(const struct result_field *metric, const struct run_stage *stage) {
+    for (const struct result_field *other = run_stage_fields(); other->path; other++) {
+        bool stands_in =
+            other->compared && other->instead_of && strcmp(other->instead_of, metric->path) == 0;
+        if (stands_in && !isnan(result_field_figure(other, stage))) return NAN;
     }
-    return samples;
+    return result_field_figure(metric, stage);
+}
+
+bool compare_is_sample(const struct run_stage *stage) {
+    return stage->status && strcmp(stage->status, "complete") == 0 && !report_limited(stage);
 }
 
 /* ---- pairing ---- */
@@ -219,14 +203,67 @@ static int check_alike(const struct run_stage *base, const struct run_stage *new
 
 /* ---- rows ---- */
 
+/* The stages of one side with the same lock and load, in the order of their runs. */
+struct pick {
+    const struct ref *refs;
+    int count;
+    bool by_run; /* the stages of a run are one sample together */
+};
+
 /* The worst state of a lock that is not broken on purpose. */
-static enum lock_state worst_state(const struct compare_pick *pick) {
+static enum lock_state worst_state(const struct pick *pick) {
     enum lock_state worst = LOCK_BASELINE;
     for (int i = 0; i < pick->count; i++) {
-        if (!pick->stages[i]->control)
-            worst = report_worse(worst, report_stage_state(pick->stages[i]));
+        if (!pick->refs[i].stage->control)
+            worst = report_worse(worst, report_stage_state(pick->refs[i].stage));
     }
     return worst;
+}
+
+static int count_limited(const struct pick *pick) {
+    int count = 0;
+    for (int i = 0; i < pick->count; i++) count += report_limited(pick->refs[i].stage);
+    return count;
+}
+
+/* The number of runs with a stage that is a sample. */
+static int count_samples(const struct pick *pick) {
+    int count = 0, last = -1;
+    for (int i = 0; i < pick->count; i++) {
+        if (!compare_is_sample(pick->refs[i].stage)) continue;
+        count += !pick->by_run || pick->refs[i].run != last;
+        last = pick->refs[i].run;
+    }
+    return count;
+}
+
+/* The value of the stages of one run, or of one stage. NAN if none of them ran to its end, was a
+ * sample and has the figure. *at moves past these stages. */
+static double next_sample(const struct pick *pick, const struct result_field *metric, int *at,
+                          double *room) {
+    int run = pick->refs[*at].run, count = 0;
+    do {
+        const struct run_stage *stage = pick->refs[*at].stage;
+        double value = compare_value(metric, stage);
+        if (compare_is_sample(stage) && !isnan(value)) room[count++] = value;
+        ++*at;
+    } while (pick->by_run && *at < pick->count && pick->refs[*at].run == run);
+    return rank_median(room, count);
+}
+
+static int fill_side(const struct pick *pick, int metric, struct compare_side *side) {
+    double *room = calloc((size_t)pick->count + 1, sizeof *room);
+    side->values = calloc((size_t)pick->count + 1, sizeof *side->values);
+    if (!room || !side->values) {
+        free(room);
+        return -1;
+    }
+    for (int i = 0; i < pick->count; side->made++) {
+        double value = next_sample(pick, compare_metric(metric), &i, room);
+        if (!isnan(value)) side->values[side->count++] = value;
+    }
+    free(room);
+    return 0;
 }
 
 /* Adds a lock under a load that only one side has. */
@@ -257,102 +294,60 @@ static char *guarantee_text(const struct run_stage *stage) {
     return text;
 }
 
-static void put_in(struct compare_pick *pick, const struct ref *ref) {
-    pick->stages[pick->count] = ref->stage;
-    pick->runs[pick->count++] = ref->run;
-}
-
-/* The number of runs with a stage that is a sample; the refs of a side are in the order of their
- * runs. */
-static int samples_of(const struct compare_pick *pick) {
-    int count = 0, last = -1;
-    for (int i = 0; i < pick->count; i++) {
-        if (!compare_is_sample(pick->stages[i])) continue;
-        count += !pick->by_run || pick->runs[i] != last;
-        last = pick->runs[i];
-    }
-    return count;
-}
-
-/* A row of two sides that both have stages; takes over their arrays, even if it fails, and the load
- * of its first stage. */
-static int add_pair(struct compare *compare, struct ref *first, const struct compare_pick *base,
-                    const struct compare_pick *new, struct lb_err *err) {
+/* Adds a row of two sides that both have stages. */
+static int add_pair(struct compare *compare, const struct pick *base, const struct pick *new,
+                    struct lb_err *err) {
+    const struct ref *first = base->refs;
     struct compare_row *more =
         realloc(compare->rows, (size_t)(compare->row_count + 1) * sizeof *more);
-    if (!more) {
-        free(base->stages);
-        free(base->runs);
-        return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    }
+    if (!more) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     compare->rows = more;
     struct compare_row *row = &more[compare->row_count++];
-    *row = (struct compare_row){.lock = base->stages[0]->lock,
-                                .new_lock = new->stages[0]->lock,
-                                .load = first->load,
+    *row = (struct compare_row){.lock = first->stage->lock,
+                                .new_lock = new->refs->stage->lock,
+                                .load = strdup(first->load),
                                 .clients = first->stage->clients,
                                 .place = first->place,
-                                .guarantee = guarantee_text(base->stages[0]),
-                                .new_guarantee = guarantee_text(new->stages[0]),
-                                .base_count = samples_of(base),
-                                .new_count = samples_of(new),
-                                .stages = base->stages,
-                                .runs = base->runs,
+                                .guarantee = guarantee_text(first->stage),
+                                .new_guarantee = guarantee_text(new->refs->stage),
+                                .stages =
+                                    calloc((size_t)(base->count + new->count), sizeof *row->stages),
                                 .base_stages = base->count,
                                 .new_stages = new->count,
-                                .base_limited = compare_count_limited(base),
-                                .new_limited = compare_count_limited(new),
+                                .base_count = count_samples(base),
+                                .new_count = count_samples(new),
+                                .base_limited = count_limited(base),
+                                .new_limited = count_limited(new),
                                 .state = worst_state(new)};
-    first->load = NULL;
     compare->limited_count += row->base_limited + row->new_limited;
     compare->stage_count += base->count + new->count;
-    if (!row->guarantee || !row->new_guarantee)
+    if (!row->load || !row->guarantee || !row->new_guarantee || !row->stages)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    int failed = 0;
-    for (int m = 0; m < compare_metric_count() && !failed; m++)
-        failed = compare_fill_figure(&row->figure[m], compare_metric(m), base, new, err);
-    return failed;
+    for (int i = 0; i < base->count + new->count; i++) row->stages[i] = first[i].stage;
+    for (int m = 0; m < compare_metric_count(); m++) {
+        struct compare_figure *figure = &row->figure[m];
+        if (fill_side(base, m, &figure->base) != 0 || fill_side(new, m, &figure->new) != 0)
+            return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        if (compare_test(row, m, err) != 0) return -1;
+    }
+    return 0;
 }
 
-/* Compares one lock under one load: refs of both sides. Adds a row if both sides have stages. */
-static int add_compare_row(struct compare *compare, const struct compare_ask *ask, struct ref *refs,
-                           int count, struct lb_err *err) {
-    const struct run_stage **stages = malloc((size_t)count * sizeof *stages);
-    int *runs = malloc((size_t)count * sizeof *runs);
-    if (!stages || !runs) {
-        free(stages);
-        free(runs);
-        return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    }
+/* Compares one lock under one load: refs of both sides, those of the base first. */
+static int add_compare_row(struct compare *compare, const struct compare_ask *ask,
+                           const struct ref *refs, int count, struct lb_err *err) {
+    int of_base = 0;
+    while (of_base < count && !refs[of_base].new) of_base++;
     /* The stages of one run share the state of its machine and its servers, so they are samples of
      * their own only if there is no other run. */
-    bool by_run = !compare_is_by_stage(compare);
-    struct compare_pick base = {.stages = stages, .runs = runs, .by_run = by_run},
-                        new = {.by_run = by_run};
-    for (int i = 0; i < count; i++) {
-        if (!refs[i].new) put_in(&base, &refs[i]);
-    }
-    new.stages = stages + base.count;
-    new.runs = runs + base.count;
-    for (int i = 0; i < count; i++) {
-        if (refs[i].new) put_in(&new, &refs[i]);
-    }
-    int failed = 0;
+    struct pick base = {refs, of_base, !compare->by_stage},
+                new = {refs + of_base, count - of_base, !compare->by_stage};
     compare->state = report_worse(compare->state, worst_state(&new));
-    if (base.count == 0 || new.count == 0) {
-        failed = add_alone(compare, &refs[0], err);
-        goto out;
+    if (base.count == 0 || new.count == 0) return add_alone(compare, refs, err);
+    for (int i = 1; i < count && !ask->anyway; i++) {
+        if (check_alike(refs[0].stage, refs[i].stage, err) != 0) return -1;
     }
-    for (int i = 1; i < count && !ask->anyway && !failed; i++)
-        failed = check_alike(base.stages[0], stages[i], err);
-    if (!failed) {
-        /* The row owns the arrays from now on. */
-        return add_pair(compare, &refs[0], &base, &new, err);
-    }
-out:
-    free(stages);
-    free(runs);
-    return failed;
+    return add_pair(compare, &base, &new, err);
 }
 
 /* The one place at which only this side has the refs of a task; NULL if there is no such place, or
@@ -410,23 +405,22 @@ static int by_row_place(const void *a, const void *b) {
 }
 
 /* Sets err to the reason why no ref of the base and none of the new runs are a pair, by the example of a
- * lock that both have, with as many clients if possible. Returns -1. */
+ * lock that both have. Returns -1. */
 static int say_none(const struct refs *refs, struct lb_err *err) {
     const struct ref *base = NULL, *new = NULL;
-    bool alike = false;
-    for (int i = 0; i < refs->count && !alike; i++) {
+    for (int i = 0; i < refs->count; i++) {
         const struct ref *ref = &refs->item[i];
-        for (int j = 0; !ref->new &&j < refs->count && !alike; j++) {
-            const struct ref *other = &refs->item[j];
-            if (!other->new || strcmp(ref->lock, other->lock) != 0) continue;
-            alike = ref->stage->clients == other->stage->clients;
-            if (base && !alike) continue;
-            base = ref;
-            new = other;
-        }
+        bool other = base && strcmp(base->lock, ref->lock) != 0;
+        if (base && new &&strcmp(base->lock, new->lock) == 0) break;
+        if (!ref->new && (!base || other)) base = ref;
+        if (ref->new) new = ref;
     }
-    if (base) return compare_say_apart(base->stage, new->stage, err);
-    for (int i = 0; i < refs->count; i++) *(refs->item[i].new ? &new : &base) = &refs->item[i];
+    if (base && new &&strcmp(base->lock, new->lock) == 0)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "compare: no stage in common: only stages with the same load are compared, and %s has "
+            "%.0f clients, %s in the base, and %.0f clients, %s in the new runs",
+            new->stage->lock, base->stage->clients, base->load, new->stage->clients, new->load);
     return err_set(
         err, LB_EXIT_USAGE,
         "compare: no stage in common: no lock stands on both sides (base: %s; new runs: %s); "
@@ -479,10 +473,24 @@ static int add_compare_rows(struct compare *compare, const struct compare_ask *a
     return 0;
 }
 
-static void count_partial(struct compare *compare) {
-    for (int i = 0; i < compare->base_count; i++)
-        compare->partial_count += compare->base[i]->partial;
-    for (int i = 0; i < compare->new_count; i++) compare->partial_count += compare->new[i]->partial;
+static struct run *run_at(const struct compare *compare, int i) {
+    return i < compare->base_count ? compare->base[i] : compare->new[i - compare->base_count];
+}
+
+/* Refuses a run that is given twice: it is one sample, and compared with itself it would never show a change. */
+static int check_twice(const struct compare *compare, struct lb_err *err) {
+    int all = compare->base_count + compare->new_count;
+    for (int i = 0; i < all; i++) {
+        for (int j = i + 1; j < all; j++) {
+            const char *one = run_at(compare, i)->path;
+            if (!tree_same_file(one, run_at(compare, j)->path)) continue;
+            bool across = i < compare->base_count && j >= compare->base_count;
+            return err_set(err, LB_EXIT_USAGE, "compare: %s: the same run %s", one,
+                           across ? "is on both sides, so no change could ever show"
+                                  : "is named twice on one side: it is one sample");
+        }
+    }
+    return 0;
 }
 
 struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err) {
@@ -492,14 +500,16 @@ struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err) 
         return NULL;
     }
     compare->min_effect = ask->min_effect;
-    compare->alpha = ask->alpha;
     compare->metrics = ask->metrics;
     compare->partial_reason = ask->partial_reason;
     if (run_read_all(ask->base, ask->base_count, &compare->base, &compare->base_count, err) != 0 ||
         run_read_all(ask->new, ask->new_count, &compare->new, &compare->new_count, err) != 0 ||
-        compare_check_runs(compare, err) != 0 || add_compare_rows(compare, ask, err) != 0)
+        check_twice(compare, err) != 0)
         goto failed;
-    count_partial(compare);
+    compare->by_stage = compare->base_count == 1 && compare->new_count == 1;
+    if (add_compare_rows(compare, ask, err) != 0) goto failed;
+    for (int i = 0; i < compare->base_count + compare->new_count; i++)
+        compare->partial_count += run_at(compare, i)->partial;
     if (compare_find_differences(compare) == 0 && compare_judge(compare) == 0) return compare;
     err_set(err, LB_EXIT_MACHINE, "out of memory");
 failed:
@@ -512,7 +522,6 @@ void compare_free(struct compare *compare) {
     for (int i = 0; i < compare->row_count; i++) {
         free(compare->rows[i].load);
         free(compare->rows[i].stages);
-        free(compare->rows[i].runs);
         free(compare->rows[i].guarantee);
         free(compare->rows[i].new_guarantee);
         for (int m = 0; m < compare_metric_count(); m++) {

@@ -10,6 +10,7 @@
 #ifndef REPORT_COMPARE_COMPARE_H
 #define REPORT_COMPARE_COMPARE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,8 +27,16 @@
 int compare_metric_count(void);
 const struct result_field *compare_metric(int index);
 
-/* Writes the names of the figures of a choice (choice.h), as --metric reads them; "" for 0, all. Returns
- * text. */
+/* A choice of figures: bit m is compare_metric(m). 0 = all of them. */
+_Static_assert(COMPARE_METRICS_MAX <= 32, "a choice has a bit for each figure");
+static inline uint32_t choice_with(uint32_t choice, int metric) {
+    return choice | UINT32_C(1) << metric;
+}
+static inline bool choice_has(uint32_t choice, int metric) {
+    return choice == 0 || (choice >> metric & 1);
+}
+
+/* Writes the names of the figures of a choice, as --metric reads them; "" for 0, all. Returns text. */
 #define COMPARE_METRICS_TEXT_MAX 400
 char *compare_metrics_text(uint32_t choice, char text[COMPARE_METRICS_TEXT_MAX]);
 
@@ -42,36 +51,14 @@ struct compare_side {
     double median;
 };
 
-/* The means that would make an inconclusive figure conclusive; compare_need.c has their words. */
-enum compare_need_kind {
-    COMPARE_NEEDS_NOTHING, /* the figure is not inconclusive */
-    COMPARE_NEEDS_REPEATS,
-    COMPARE_NEEDS_LESS_NOISE, /* no realistic number of repeats helps */
-    COMPARE_NEEDS_LESS_LOAD, /* the load generator was the limit of all stages that could be samples */
-    COMPARE_NEEDS_LONGER_RUN,   /* no stage measured enough times for the percentile */
-    COMPARE_NEEDS_FIGURE,       /* no stage measured the figure */
-    COMPARE_NEEDS_WHOLE_STAGES, /* no stage came to its end */
-};
-
-struct compare_need {
-    enum compare_need_kind kind;
-    int repeats; /* for COMPARE_NEEDS_REPEATS: whole runs on each side */
-    bool of_new; /* the side that lacks samples */
-};
-
 struct compare_figure {
     enum compare_verdict verdict;
     struct compare_side base, new;
     /* the change of new against base: 0.05 = 5 % more; INFINITY = to never, or from 0. low, high:
      * its confidence interval; low is -INFINITY if there are too few samples for an interval */
     double shift, low, high;
-    double p; /* corrected for the number of figures */
-    struct compare_need need;
-};
-
-/* The numbers of samples of the inconclusive figures: the fewest and the most that a side has. */
-struct compare_samples {
-    int least, most;
+    double p;           /* corrected for the number of figures */
+    int repeats_wanted; /* whole runs a side with which an inconclusive figure may be decided; 0: none are */
 };
 
 struct compare_row {
@@ -85,10 +72,8 @@ struct compare_row {
     int base_count, new_count; /* samples */
     /* stages that are no samples, because the load generator was their limit */
     int base_limited, new_limited;
-    /* All stages, those of the base first, and the index of each one's run on its side; the arrays
-     * are owned. */
+    /* all stages, those of the base first; the array is owned */
     const struct run_stage **stages;
-    int *runs;
     int base_stages, new_stages;
     /* the worst state of the new stages; LOCK_BASELINE for a lock that is broken on purpose */
     enum lock_state state;
@@ -104,8 +89,11 @@ struct compare_alone {
 struct compare {
     struct run **base, **new; /* owned */
     int base_count, new_count;
-    double min_effect, alpha;
-    uint32_t metrics; /* the figures that are judged: a choice (choice.h) */
+    /* each side is one run, so its stages are the samples: nothing tells a change of the machine between the two from
+     * a change of the lock */
+    bool by_stage;
+    double min_effect;
+    uint32_t metrics; /* the figures that are judged: a choice */
     struct compare_row *rows;
     int row_count;
     char **differences; /* differences of plans and environments, a line for each; owned */
@@ -123,10 +111,10 @@ struct compare {
     enum lock_state state;
 };
 
-/* The defaults of the options below, also as text for tables of options. */
+#define COMPARE_ALPHA 0.05 /* significance, over all judged figures together */
+/* The default of --min-effect, also as text for tables of options. */
 #define COMPARE_MIN_EFFECT_PERCENT 3
 #define COMPARE_MIN_EFFECT (COMPARE_MIN_EFFECT_PERCENT / 100.0)
-#define COMPARE_ALPHA 0.05
 #define COMPARE_TEXT_OF(number) #number
 #define COMPARE_TEXT(number) COMPARE_TEXT_OF(number)
 
@@ -138,8 +126,7 @@ struct compare_ask {
     const char *const *base, *const *new; /* runs, or folders of runs */
     int base_count, new_count;
     double min_effect; /* COMPARE_MIN_EFFECT */
-    double alpha;      /* COMPARE_ALPHA */
-    /* the figures that are judged: a choice (choice.h); the other figures are shown, but the correction for several
+    /* the figures that are judged: a choice; the other figures are shown, but the correction for several
      * figures does not count them */
     uint32_t metrics;
     /* also compares different topologies, durabilities and executors */
@@ -159,8 +146,15 @@ void compare_free(struct compare *compare);
 int compare_check_loads(struct run *base, struct run *new, const struct compare_ask *ask,
                         struct lb_err *err);
 
-/* Writes the need of a figure of this row in words without a full stop, the same in every output; "" for
- * COMPARE_NEEDS_NOTHING. text: COMPARE_NEED_TEXT_MAX bytes. Returns text. */
+/* The test. A row has its lock, load, guarantees, limited stages and state; each side of a figure has its samples and
+ * `made`. Finds the medians, the shift, the interval and the uncorrected p. 0, or -1 with err. */
+int compare_test(struct compare_row *row, int metric, struct lb_err *err);
+/* Corrects the p of all figures of all rows by Holm's method, then finds their verdicts. 0, or -1 when out
+ * of memory. */
+int compare_judge(struct compare *compare);
+
+/* Writes what would decide an inconclusive figure of this row, without a full stop; "" if it is not
+ * inconclusive. text: COMPARE_NEED_TEXT_MAX bytes. Returns text. */
 #define COMPARE_NEED_TEXT_MAX 96
 char *compare_need_text(const struct compare_row *row, const struct compare_figure *figure,
                         char *text);
@@ -168,35 +162,24 @@ char *compare_need_text(const struct compare_row *row, const struct compare_figu
 /* The exit code for a lock of the new runs in this state: 3 if two clients held at once or fencing
  * tokens did not grow, 4 if clients were left without a grant, 0 otherwise. */
 int compare_fails(enum lock_state state);
-/* The words of the headline about a lock in this state: "EXCLUSION VIOLATED". */
-const char *compare_failure(enum lock_state state);
-
-/* The samples of the figures that are inconclusive; 0 and 0 if none is. */
-struct compare_samples compare_unsure_samples(const struct compare *compare);
-
 /* The exit code for continuous integration, the worst first: 3 violated; 4 worse, stuck or starved;
  * 5 inconclusive, or missing in the new runs; 0. */
 int compare_exit(const struct compare *compare);
 
-enum compare_format {
-    COMPARE_TABLE,
-    COMPARE_MD,
-    COMPARE_JSON,
-    COMPARE_JUNIT,
-    COMPARE_BENCHSTAT,
-    COMPARE_CSV,
-    COMPARE_HTML
-};
+/* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
+int compare_find_differences(struct compare *compare);
+/* True if the stage ran to its end and the load generator was not its limit. */
+bool compare_is_sample(const struct run_stage *stage);
+
+enum compare_format { COMPARE_TABLE, COMPARE_MD, COMPARE_JSON };
 
 /* Renders the comparison in a format. 0, or -1 with err. */
 int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
                   struct lb_err *err);
-
-/* The parts of compare_write. */
 /* Adds the comparison to a document. */
 void compare_doc(const struct compare *compare, struct doc *doc);
-/* Adds one table with a line for each figure, for DOC_CSV. */
-void compare_csv(const struct compare *compare, struct doc *doc);
+/* The comparison as JSON, which the caller owns; NULL when out of memory. */
+json_t *compare_json(const struct compare *compare);
 /* Writes the page. 0, or -1 with err: a histogram that is not sound, no memory, a full disk. */
 int compare_page(const struct compare *compare, FILE *out, struct lb_err *err);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/compare/compare_parts.h"
+#include "report/compare/compare.h"
 #include "report/run/differ.h"
 
 /* the most lines: runs that have nothing in common need no longer list */

@@ -1,15 +1,27 @@
-/* compare_doc: a comparison as a document. See compare.h. */
+/* compare_doc: a comparison as a document, as JSON and as a page: the verdict, the shifts with their intervals, the
+ * distributions of both sides over each other, then the document. To keep the page small, it may have the histograms of
+ * some of the runs only; the figures are always of all runs. */
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
+#include "bench/base/output.h"
+#include "bench/base/utf8.h"
 #include "report/compare/compare.h"
-#include "report/compare/compare_parts.h"
+#include "report/doc/escape.h"
 #include "report/doc/number.h"
 #include "report/page/doc_page.h"
+#include "report/page/html_parts.h"
 #include "report/run/field_value.h"
 #include "report/run/words.h"
 
+#define HISTOGRAMS_BYTES_MAX 2000000 /* the bytes of all rows together */
 #define LINES_SHOWN 12 /* the most lines of differences, and of locks that one side lacks */
+
+/* What a sample is. */
+static const char *samples_word(const struct compare *compare) {
+    return compare->by_stage ? "stages" : "runs";
+}
 
 static enum tone compared_tone(enum compare_verdict verdict) {
     static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_PLAIN,
@@ -54,22 +66,11 @@ static char *note_text(const struct compare_row *row, const struct compare_figur
     return text;
 }
 
-/* Why the exit code is 5: "inconclusive with 4 to 10 samples a side: too few, or too noisy". size: at least 96. */
-static char *unsure_text(const struct compare *compare, char *text, size_t size) {
-    struct compare_samples samples = compare_unsure_samples(compare);
-    if (compare->counts[COMPARE_INCONCLUSIVE] == 0) {
-        snprintf(text, size, "inconclusive: the new runs lack %d of the base's stages",
-                 compare->missing);
-    } else if (samples.most == 0) {
-        snprintf(text, size, "inconclusive without any sample");
-    } else if (samples.least == samples.most) {
-        snprintf(text, size, "inconclusive with %d sample%s a side: too few, or too noisy",
-                 samples.most, samples.most == 1 ? "" : "s");
-    } else {
-        snprintf(text, size, "inconclusive with %d to %d samples a side: too few, or too noisy",
-                 samples.least, samples.most);
-    }
-    return text;
+static const char *failure_words(enum lock_state state) {
+    return state == LOCK_VIOLATED ? "EXCLUSION VIOLATED"
+           : state == LOCK_TOKENS ? "FENCING TOKENS WRONG"
+           : state == LOCK_STUCK  ? "A LOCK STUCK"
+                                  : "CLIENTS STARVED";
 }
 
 /* The first line, which sums up the comparison. */
@@ -77,12 +78,12 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
     const int *counts = compare->counts;
     int exit_code = compare_exit(compare);
     bool failed = compare_fails(compare->state) != 0;
-    char unsure[96];
-    const char *word = failed                            ? compare_failure(compare->state)
-                       : exit_code == LB_EXIT_REGRESSION ? "WORSE"
-                       : exit_code == LB_EXIT_INCONCLUSIVE
-                           ? unsure_text(compare, unsure, sizeof unsure)
-                           : "no regression shown";
+    bool lacks = counts[COMPARE_INCONCLUSIVE] == 0; /* then the reason for 5 is a missing stage */
+    const char *word = failed                              ? failure_words(compare->state)
+                       : exit_code == LB_EXIT_REGRESSION   ? "WORSE"
+                       : exit_code != LB_EXIT_INCONCLUSIVE ? "no regression shown"
+                       : lacks ? "inconclusive: the new runs lack stages of the base"
+                               : "inconclusive: too few samples, or too noisy";
     doc_say(
         doc,
         exit_code == LB_EXIT_OK             ? TONE_GOOD
@@ -102,10 +103,12 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
     if (compare->metrics)
         doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
                  compare_metrics_text(compare->metrics, judged));
-    if (compare_is_by_stage(compare))
-        doc_item(doc, TONE_WARN,
-                 COMPARE_BY_STAGE_WARNING ". Several runs of each side, in turns "
-                                          "(run --repeat 10 --against...), tell the two apart");
+    if (compare->by_stage)
+        doc_item(
+            doc, TONE_WARN,
+            "the samples are the stages of one run a side: a change of the machine between the two runs looks "
+            "like a change of the lock. Several runs of each side, in turns (run --repeat 10 --against...), "
+            "tell the two apart");
     if (compare->partial_reason) doc_item(doc, TONE_WARN, "PARTIAL: %s", compare->partial_reason);
     if (compare->partial_count > 0)
         doc_item(doc, TONE_WARN,
@@ -132,7 +135,7 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
 
 static void add_compared_columns(struct doc *doc, const struct compare *compare) {
     char median[40];
-    snprintf(median, sizeof median, "median of %s", compare_samples_word(compare));
+    snprintf(median, sizeof median, "median of %s", samples_word(compare));
     const struct doc_column columns[] = {
         {.title = median},
         {.title = "base", .right = true},
@@ -199,53 +202,201 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
         "A change is one of at least %.3g %% with p <= %.3g by Mann and Whitney's U, corrected by "
         "Holm over all %sfigures; shift and interval by Hodges and Lehmann. No change shown: the "
         "interval excludes changes above %.3g %%.%s",
-        100 * compare->min_effect, compare->alpha, compare->metrics ? "judged " : "",
+        100 * compare->min_effect, COMPARE_ALPHA, compare->metrics ? "judged " : "",
         100 * COMPARE_SAME_TIMES * compare->min_effect,
-        compare_is_by_stage(compare) ? "" : " One run is one sample.");
+        compare->by_stage ? "" : " One run is one sample.");
 }
 
-static const char *const csv_titles[] = {"lock",          "new_lock",    "clients",
-                                         "load",          "figure",      "base_median",
-                                         "new_median",    "shift",       "low",
-                                         "high",          "p",           "verdict",
-                                         "base_samples",  "new_samples", "base_guarantee",
-                                         "new_guarantee", "samples_of",  "partial_reason",
-                                         "partial_runs"};
+/* ---- JSON ---- */
 
-static void add_csv_row(struct doc *doc, const struct compare *compare,
-                        const struct compare_row *row, int metric) {
-    const struct compare_figure *figure = &row->figure[metric];
-    doc_row(doc, DOC_ROW);
-    doc_cell(doc, "%s", row->lock);
-    doc_cell(doc, "%s", row->new_lock);
-    doc_cell(doc, "%.0f", row->clients);
-    doc_cell(doc, "%s", row->load);
-    doc_cell(doc, "%s", compare_metric(metric)->compared);
-    field_figure_cell(doc, figure->base.median);
-    field_figure_cell(doc, figure->new.median);
-    doc_figure(doc, figure->shift);
-    doc_figure(doc, figure->low);
-    doc_figure(doc, figure->high);
-    doc_figure(doc, figure->p);
-    doc_cell(doc, "%s", compare_word(figure->verdict));
-    doc_cell(doc, "%d", figure->base.count);
-    doc_cell(doc, "%d", figure->new.count);
-    doc_cell(doc, "%s", row->guarantee);
-    doc_cell(doc, "%s", row->new_guarantee);
-    doc_cell(doc, "%s", compare_samples_word(compare));
-    doc_cell(doc, "%s", doc_or(compare->partial_reason, ""));
-    doc_cell(doc, "%d", compare->partial_count);
+/* An infinite value has no number in JSON. */
+static double finite_or_absent(double value) {
+    return isfinite(value) ? value : NAN;
 }
 
-void compare_csv(const struct compare *compare, struct doc *doc) {
-    doc_table(doc, NULL, NULL);
-    for (size_t c = 0; c < sizeof csv_titles / sizeof *csv_titles; c++)
-        doc_column(doc, &(struct doc_column){.title = csv_titles[c]});
-    for (int i = 0; i < compare->row_count; i++) {
-        for (int m = 0; m < compare_metric_count(); m++) {
-            if (compare->rows[i].figure[m].verdict != COMPARE_UNKNOWN)
-                add_csv_row(doc, compare, &compare->rows[i], m);
+static json_t *values_json(const struct compare_side *side) {
+    json_t *values = json_array();
+    for (int i = 0; i < side->count; i++)
+        json_array_append_new(values, field_figure_json(side->values[i]));
+    return values;
+}
+
+static json_t *compared_figure_json(const struct compare_row *row,
+                                    const struct compare_figure *figure) {
+    char needs[COMPARE_NEED_TEXT_MAX];
+    compare_need_text(row, figure, needs);
+    json_t *base = values_json(&figure->base), *new = values_json(&figure->new);
+    json_t *json = compare_result_figure_json(&(struct compare_result_figure){
+        .verdict = compare_word(figure->verdict),
+        .base = {figure->base.median, base},
+        .new = {figure->new.median, new},
+        .shift = finite_or_absent(figure->shift),
+        .low = finite_or_absent(figure->low),
+        .high = finite_or_absent(figure->high),
+        .p = finite_or_absent(figure->p),
+        .needs = *needs ? needs : NULL,
+        .repeats_wanted = figure->repeats_wanted > 0 ? figure->repeats_wanted : NAN});
+    json_decref(base);
+    json_decref(new);
+    return json;
+}
+
+static json_t *row_json(const struct compare_row *row) {
+    json_t *figures = json_object();
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
+        json_object_set_new(figures, compare_metric(m)->compared,
+                            compared_figure_json(row, &row->figure[m]));
+    }
+    json_t *json = compare_result_row_json(
+        &(struct compare_result_row){.lock = row->lock,
+                                     .new_lock = row->new_lock,
+                                     .load = row->load,
+                                     .clients = row->clients,
+                                     .base_guarantee = row->guarantee,
+                                     .new_guarantee = row->new_guarantee,
+                                     .base_samples = row->base_count,
+                                     .new_samples = row->new_count,
+                                     .base_limited = row->base_limited,
+                                     .new_limited = row->new_limited,
+                                     .violated = compare_fails(row->state) == LB_EXIT_VIOLATED,
+                                     .stuck = compare_fails(row->state) == LB_EXIT_REGRESSION,
+                                     .figures = figures});
+    json_decref(figures);
+    return json;
+}
+
+json_t *compare_json(const struct compare *compare) {
+    json_t *rows = json_array(), *differences = json_array(), *alone = json_array();
+    for (int i = 0; i < compare->alone_count; i++)
+        json_array_append_new(alone, json_string(compare->alone[i].text));
+    for (int i = 0; i < compare->difference_count; i++)
+        json_array_append_new(differences, json_string(compare->differences[i]));
+    for (int i = 0; i < compare->row_count; i++)
+        json_array_append_new(rows, row_json(&compare->rows[i]));
+    json_t *json = compare_result_json(
+        &(struct compare_result){.exit_code = compare_exit(compare),
+                                 .samples_of = samples_word(compare),
+                                 .partial = compare->partial_reason != NULL,
+                                 .partial_reason = compare->partial_reason,
+                                 .partial_runs = compare->partial_count,
+                                 .violated = compare_fails(compare->state) == LB_EXIT_VIOLATED,
+                                 .min_effect = compare->min_effect,
+                                 .alpha = COMPARE_ALPHA,
+                                 .differences = differences,
+                                 .only_one_side = alone,
+                                 .rows = rows});
+    json_decref(rows);
+    json_decref(differences);
+    json_decref(alone);
+    return json;
+}
+
+int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
+                  struct lb_err *err) {
+    struct doc doc = {0};
+    if (format == COMPARE_JSON)
+        return output_json(compare_json(compare), JSON_INDENT(1) | JSON_REAL_PRECISION(15), out,
+                           "the comparison", err);
+    compare_doc(compare, &doc);
+    return doc_write_and_free(&doc, format == COMPARE_MD ? DOC_MARKDOWN : DOC_TERMINAL, color, out,
+                              err);
+}
+
+/* ---- the page ---- */
+
+static json_t *page_figure_json(const struct result_field *metric,
+                                const struct compare_figure *figure) {
+    bool has_interval = isfinite(figure->low) && isfinite(figure->high);
+    return json_pack(
+        "{s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "title", metric->title, "verdict",
+        compare_word(figure->verdict), "is_time", (int)result_field_is_time(metric), "is_share",
+        (int)result_field_is_share(metric), "base", field_figure_json(figure->base.median), "new",
+        field_figure_json(figure->new.median), "shift",
+        isfinite(figure->shift) ? json_real(figure->shift) : json_null(), "low",
+        has_interval ? json_real(figure->low) : json_null(), "high",
+        has_interval ? json_real(figure->high) : json_null());
+}
+
+/* The histograms of one side, an object for each sample: at least one, and as many as there is room
+ * for. */
+static json_t *histograms_json(const struct run_stage *const *stages, int count, enum metric metric,
+                               size_t bytes_max, struct lb_err *err) {
+    size_t bytes = 0;
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        const char *hdr = stages[i]->latency[metric].hdr;
+        if (!hdr || !compare_is_sample(stages[i])) continue;
+        bytes += strlen(hdr);
+        if (json_array_size(list) > 0 && bytes > bytes_max) break;
+        json_t *object = json_object();
+        if (json_array_append_new(list, object) != 0 ||
+            html_hist_add(object, stages[i], metric, err) != 0) {
+            json_decref(list);
+            return NULL;
         }
     }
-    doc_end(doc);
+    return list;
+}
+
+static json_t *page_row_json(const struct compare *compare, const struct compare_row *row,
+                             struct lb_err *err) {
+    char title[400];
+    enum metric metric = html_is_open(row->stages[0]) ? METRIC_ACQUIRE_DUE : METRIC_ACQUIRE;
+    size_t bytes_max = HISTOGRAMS_BYTES_MAX / 2 / (size_t)compare->row_count;
+    json_t *figures = json_array();
+    bool itself = strcmp(row->lock, row->new_lock) == 0;
+    snprintf(title, sizeof title, "%.80s%s%.80s, %.0f client%s, %.150s", row->lock,
+             itself ? "" : " -> ", itself ? "" : row->new_lock, row->clients,
+             row->clients == 1 ? "" : "s", row->load);
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (row->figure[m].verdict != COMPARE_UNKNOWN)
+            json_array_append_new(figures, page_figure_json(compare_metric(m), &row->figure[m]));
+    }
+    json_t *base = histograms_json(row->stages, row->base_stages, metric, bytes_max, err);
+    json_t *new = base ? histograms_json(row->stages + row->base_stages, row->new_stages, metric,
+                                         bytes_max, err)
+                       : NULL;
+    if (new)
+        return json_pack("{s:o, s:s, s:o, s:o, s:o}", "title", escape_json(title), "metric",
+                         metric_name(metric), "figures", figures, "base", base, "new", new);
+    json_decref(figures);
+    json_decref(base);
+    return NULL;
+}
+
+/* "results/monday", or "results/monday and 9 more". */
+static void side_text(struct run *const *runs, int count, char *text, size_t size) {
+    snprintf(text, size, "%.150s", runs[0]->dir);
+    size_t length = strlen(utf8_clean(text));
+    if (count > 1) snprintf(text + length, size - length, " and %d more", count - 1);
+}
+
+int compare_page(const struct compare *compare, FILE *out, struct lb_err *err) {
+    char base[200], new[200], about[500];
+    struct doc doc = {0};
+    json_t *rows = json_array();
+    int rc = -1;
+    side_text(compare->base, compare->base_count, base, sizeof base);
+    side_text(compare->new, compare->new_count, new, sizeof new);
+    snprintf(about, sizeof about, "base: %s; new: %s", base, new);
+    json_t *data = json_pack("{s:o, s:o, s:f, s:O}", "base", escape_json(base), "new",
+                             escape_json(new), "min_effect", compare->min_effect, "rows", rows);
+    for (int i = 0; i < compare->row_count; i++) {
+        json_t *row = page_row_json(compare, &compare->rows[i], err);
+        if (!row || json_array_append_new(rows, row) != 0) goto out;
+    }
+    compare_doc(compare, &doc);
+    struct doc_page page = {.command = "lockbench compare",
+                            .title = "What changed",
+                            .about = about,
+                            .name = "compare",
+                            .data = data};
+    rc = doc_page_write(&page, &doc, out, err);
+out:
+    if (rc != 0 && !err->code) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    json_decref(rows);
+    json_decref(data);
+    doc_free(&doc);
+    return rc;
 }

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "bench/tests/hdr_texts.h"
-#include "report/compare/choice.h"
 #include "report/compare/compare.h"
 #include "report/tests/report_help.h"
 #include "results/stats/tests/stats_help.h"
@@ -81,7 +80,6 @@ static inline struct compare *try_compare(const char *base, const char *new,
     ask.new = &new;
     ask.base_count = ask.new_count = 1;
     if (!(ask.min_effect > 0)) ask.min_effect = 0.03;
-    if (!(ask.alpha > 0)) ask.alpha = 0.05;
     return compare_make(&ask, err);
 }
 
@@ -110,6 +108,16 @@ static inline char *text_of(const struct compare *compare, enum compare_format f
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_int_equal(compare_write(compare, format, false, out, &err), 0);
+    fclose(out);
+    return text;
+}
+
+static inline char *page_of(const struct compare *compare) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(compare_page(compare, out, &err), 0);
     fclose(out);
     return text;
 }

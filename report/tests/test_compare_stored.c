@@ -77,12 +77,8 @@ static struct compare *deal(const json_t *runs, uint64_t seed, double new_faster
     write_run(paths[1], sides[1]);
     struct lb_err err = {0};
     const char *base = paths[0], *new = paths[1];
-    struct compare_ask ask = {.base = &base,
-                              .new = &new,
-                              .base_count = 1,
-                              .new_count = 1,
-                              .min_effect = 0.03,
-                              .alpha = 0.05};
+    struct compare_ask ask = {
+        .base = &base, .new = &new, .base_count = 1, .new_count = 1, .min_effect = 0.03};
     struct compare *compare = compare_make(&ask, &err);
     assert_string_equal(err.text, "");
     assert_non_null(compare);

@@ -140,12 +140,11 @@ TEST(a_comparison) {
                               .new = new,
                               .base_count = 1,
                               .new_count = 1,
-                              .min_effect = COMPARE_MIN_EFFECT,
-                              .alpha = COMPARE_ALPHA};
+                              .min_effect = COMPARE_MIN_EFFECT};
     struct compare *compare = compare_make(&ask, &err);
     assert_string_equal(err.text, "");
     FILE *out = page_open(path, "compare");
-    assert_int_equal(compare_write(compare, COMPARE_HTML, false, out, &err), 0);
+    assert_int_equal(compare_page(compare, out, &err), 0);
     assert_int_equal(fclose(out), 0);
     compare_free(compare);
     look_at(path, "shifts,sides");

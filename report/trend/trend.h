@@ -13,7 +13,6 @@
 #include <stdio.h>
 
 #include "bench/base/err.h"
-#include "report/compare/choice.h"
 #include "report/compare/compare.h"
 #include "report/doc/doc.h"
 #include "results/stats/change.h"

@@ -5,6 +5,7 @@
 #include "report/doc/number.h"
 #include "report/page/doc_page.h"
 #include "report/run/field_value.h"
+#include "report/run/words.h"
 #include "report/trend/trend_parts.h"
 
 #define BLOCKS 30 /* newest values that a line of blocks shows */
@@ -70,7 +71,7 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
     }
     bool has_failed = compare_fails(failed) != 0;
     doc_say(doc, trend_exit(view) != LB_EXIT_OK || has_failed ? TONE_BAD : TONE_PLAIN,
-            "%s%s%d series, %d lines, %d change%s", has_failed ? compare_failure(failed) : "",
+            "%s%s%d series, %d lines, %d change%s", has_failed ? words_state_title(failed) : "",
             has_failed ? " in the newest run of a series. " : "", view->count, view->trend->count,
             changes, changes == 1 ? "" : "s");
     if (view->trend->copies > 0)

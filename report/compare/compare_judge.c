@@ -1,22 +1,20 @@
-/* compare_figure: one figure of one lock under one load: its samples on both sides, the difference
- * between them, and the verdict on it.
+/* compare_judge: the test of two sides of samples, and its verdicts. It knows nothing of runs' files, so that
+ * `history --gate` judges the lines of its file by the same code.
  *
- * No inconvenient sample is dropped: a run that granted nothing is a sample. A stage whose limit
- * was the load generator is no sample, because it measured the tool. */
+ * No inconvenient sample is dropped: a run that granted nothing is a sample. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/compare/choice.h"
-#include "report/compare/compare_parts.h"
-#include "report/run/model.h"
+#include "report/compare/compare.h"
 #include "results/stats/rank.h"
 
 #define LEVEL 0.95
 #define SAMPLES_MAX 2000 /* samples of a side: all pairs of them are looked at */
 /* the samples that are advised if there is no interval yet that shows how many are enough */
 #define WANTED_FEW 10
+#define REPEATS_MAX 1000 /* so many repeats or more: no realistic number helps */
 /* a difference of logarithms: only "never" and 0 are so far from other figures */
 #define BEYOND_ANY 300
 
@@ -25,15 +23,6 @@ const struct result_field *compare_metric(int index) {
         if (field->compared && field->compared_place == index + 1) return field;
     }
     return NULL;
-}
-
-double compare_value(const struct result_field *metric, const struct run_stage *stage) {
-    for (const struct result_field *other = run_stage_fields(); other->path; other++) {
-        bool stands_in =
-            other->compared && other->instead_of && strcmp(other->instead_of, metric->path) == 0;
-        if (stands_in && !isnan(result_field_figure(other, stage))) return NAN;
-    }
-    return result_field_figure(metric, stage);
 }
 
 int compare_metric_count(void) {
@@ -53,46 +42,7 @@ char *compare_metrics_text(uint32_t choice, char text[COMPARE_METRICS_TEXT_MAX])
     return text;
 }
 
-bool compare_is_sample(const struct run_stage *stage) {
-    return stage->status && strcmp(stage->status, "complete") == 0 && !report_limited(stage);
-}
-
-int compare_count_limited(const struct compare_pick *pick) {
-    int count = 0;
-    for (int i = 0; i < pick->count; i++) count += report_limited(pick->stages[i]);
-    return count;
-}
-
-/* The value of the stages of one run, or of one stage. NAN if none of them ran to its end, was a
- * sample and has the figure. *at moves past these stages. */
-static double next_sample(const struct compare_pick *pick, const struct result_field *metric,
-                          int *at, double *room) {
-    int run = pick->runs[*at], count = 0;
-    do {
-        const struct run_stage *stage = pick->stages[*at];
-        double value = compare_value(metric, stage);
-        if (compare_is_sample(stage) && !isnan(value)) room[count++] = value;
-        ++*at;
-    } while (pick->by_run && *at < pick->count && pick->runs[*at] == run);
-    return rank_median(room, count);
-}
-
-static int fill_side(const struct compare_pick *pick, const struct result_field *metric,
-                     struct compare_side *side) {
-    double *room = calloc((size_t)pick->count + 1, sizeof *room);
-    side->values = calloc((size_t)pick->count + 1, sizeof *side->values);
-    if (!room || !side->values) {
-        free(room);
-        return -1;
-    }
-    for (int i = 0; i < pick->count; side->made++) {
-        double value = next_sample(pick, metric, &i, room);
-        if (!isnan(value)) side->values[side->count++] = value;
-    }
-    side->median = rank_median(side->values, side->count);
-    free(room);
-    return 0;
-}
+/* ---- the test ---- */
 
 static bool all_zero(const struct compare_side *side) {
     for (int i = 0; i < side->count; i++) {
@@ -140,41 +90,37 @@ out:
     return failed;
 }
 
-int compare_fill_figure(struct compare_figure *figure, const struct result_field *metric,
-                        const struct compare_pick *base, const struct compare_pick *new,
-                        struct lb_err *err) {
-    bool is_throughput = metric == compare_metric(0);
-    figure->p = figure->shift = figure->low = figure->high = NAN;
-    if (fill_side(base, metric, &figure->base) != 0 || fill_side(new, metric, &figure->new) != 0)
-        return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    int most = figure->base.count > figure->new.count ? figure->base.count : figure->new.count;
+int compare_test(struct compare_row *row, int metric, struct lb_err *err) {
+    struct compare_figure *figure = &row->figure[metric];
+    struct compare_side *base = &figure->base, *new = &figure->new;
+    bool is_throughput = metric == 0;
+    int most = base->count > new->count ? base->count : new->count;
     if (most > SAMPLES_MAX)
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "compare: %s: %d samples of one lock under one load; at most %d can be compared",
-            base->stages[0]->lock, most, SAMPLES_MAX);
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: %d samples of one lock under one load; at most %d can be compared",
+                       row->lock, most, SAMPLES_MAX);
+    figure->p = figure->shift = figure->low = figure->high = NAN;
+    base->median = rank_median(base->values, base->count);
+    new->median = rank_median(new->values, new->count);
     /* If the load generator was the limit of all stages of a side, that side has no sample, and
      * there is no verdict. */
-    bool base_left_out = figure->base.count == 0 && compare_count_limited(base) > 0;
-    bool new_left_out = figure->new.count == 0 && compare_count_limited(new) > 0;
-    bool any = figure->base.count + figure->new.count > 0;
-    if ((base_left_out || new_left_out) && any) figure->verdict = COMPARE_INCONCLUSIVE;
+    bool left_out =
+        (base->count == 0 && row->base_limited > 0) || (new->count == 0 && row->new_limited > 0);
+    if (left_out && base->count + new->count > 0) figure->verdict = COMPARE_INCONCLUSIVE;
     /* If a side has no sample for any reason (its stages failed, or were cut off), the figure of the grants reports
      * it: nothing was compared, and that is no success. */
-    if (is_throughput && (figure->base.count == 0 || figure->new.count == 0)) {
+    if (is_throughput && (base->count == 0 || new->count == 0))
         figure->verdict = COMPARE_INCONCLUSIVE;
-        return 0;
-    }
-    if (figure->base.count == 0) return 0;
-    bool idle = all_zero(&figure->new);
+    if (base->count == 0 || new->count == 0) return 0;
+    bool idle = all_zero(new);
     /* All samples of the base had grants, and no new one had any. A base that sometimes has none is judged like any
      * other figure. */
-    if (is_throughput && idle && !any_zero(&figure->base)) {
+    if (is_throughput && idle && !any_zero(base)) {
         figure->verdict = COMPARE_WORSE;
         figure->shift = -1;
         return 0;
     }
-    if (figure->new.count == 0 || (idle && all_zero(&figure->base))) return 0;
+    if (idle && all_zero(base)) return 0;
     return fill_shift(figure) == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
@@ -183,10 +129,9 @@ int compare_fill_figure(struct compare_figure *figure, const struct result_field
 /* The number of samples that would be enough: for the smallest p that the correction of the whole
  * family lets pass, and for an interval as narrow as min_effect, which shrinks with the root of n.
  * A change that the interval shows already needs only the former. */
-static double wanted_samples(const struct compare_figure *figure, double min_effect, double alpha,
-                             int family) {
+static double wanted_samples(const struct compare_figure *figure, double min_effect, int family) {
     int have = figure->base.count < figure->new.count ? figure->base.count : figure->new.count;
-    int least = rank_smallest(1 - alpha / family);
+    int least = rank_smallest(1 - COMPARE_ALPHA / family);
     if (isinf(figure->high) || isinf(figure->low)) return least > WANTED_FEW ? least : WANTED_FEW;
     double half = (log1p(figure->high) - log1p(figure->low)) / 2;
     double times = half / log1p(min_effect);
@@ -196,10 +141,42 @@ static double wanted_samples(const struct compare_figure *figure, double min_eff
     return wanted < least ? least : wanted;
 }
 
-static void judge(const struct compare *compare, const struct compare_row *row,
-                  struct compare_figure *figure, const struct result_field *metric, int family) {
+/* The whole runs that give each side so many samples, if as large a part of them are samples as so far; 0 if
+ * no realistic number does. */
+static int wanted_repeats(const struct compare_figure *figure, double samples) {
+    double base = ceil(samples * figure->base.made / figure->base.count);
+    double new = ceil(samples * figure->new.made / figure->new.count);
+    double repeats = fmax(base, new);
+    return repeats < REPEATS_MAX ? (int)repeats : 0;
+}
+
+char *compare_need_text(const struct compare_row *row, const struct compare_figure *figure,
+                        char *text) {
+    bool of_new = figure->base.count > 0;
+    const char *side = of_new ? "new runs" : "base";
+    int samples = of_new ? row->new_count : row->base_count;
+    int limited = of_new ? row->new_limited : row->base_limited;
+    size_t size = COMPARE_NEED_TEXT_MAX;
+    if (figure->verdict != COMPARE_INCONCLUSIVE) {
+        text[0] = '\0';
+    } else if (figure->repeats_wanted > 0) {
+        snprintf(text, size, "~%d repeats would do", figure->repeats_wanted);
+    } else if (figure->base.count > 0 && figure->new.count > 0) {
+        snprintf(text, size, "too noisy for repeats");
+    } else if (samples > 0) {
+        snprintf(text, size, "not measured in the %s", side);
+    } else if (limited > 0) {
+        snprintf(text, size, "load generator limited %d in the %s: less load", limited, side);
+    } else {
+        snprintf(text, size, "no stage of the %s came to its end", side);
+    }
+    return text;
+}
+
+static void judge(const struct compare *compare, struct compare_figure *figure,
+                  const struct result_field *metric, int family) {
     double least = compare->min_effect;
-    bool changed = figure->p <= compare->alpha && fabs(figure->shift) >= least;
+    bool changed = figure->p <= COMPARE_ALPHA && fabs(figure->shift) >= least;
     if (changed) {
         figure->verdict =
             (figure->shift > 0) == (metric->better > 0) ? COMPARE_BETTER : COMPARE_WORSE;
@@ -207,8 +184,7 @@ static void judge(const struct compare *compare, const struct compare_row *row,
                figure->high < COMPARE_SAME_TIMES * least) {
         figure->verdict = COMPARE_SAME;
     } else {
-        figure->need = compare_need_of_samples(
-            row, figure, wanted_samples(figure, least, compare->alpha, family));
+        figure->repeats_wanted = wanted_repeats(figure, wanted_samples(figure, least, family));
     }
 }
 
@@ -264,9 +240,7 @@ int compare_judge(struct compare *compare) {
             struct compare_figure *figure = &row->figure[m];
             if (!isnan(figure->p)) {
                 figure->p = p[count++];
-                judge(compare, row, figure, compare_metric(m), family);
-            } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
-                figure->need = compare_need_of_side(row, figure, compare_metric(m));
+                judge(compare, figure, compare_metric(m), family);
             }
             compare->counts[figure->verdict]++;
         }
