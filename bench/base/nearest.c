@@ -72,6 +72,9 @@ static const struct {
     GONE("conform", "`lockbench check LOCK --fault conformance` does it"),
     GONE("judge", "`lockbench check FOLDER` does it"),
     /* keys of workloads, with their section */
+    GONE("servers.peer_rtt", "servers.rtt delays clients; give a cluster of your own by --url"),
+    GONE("servers.min_replicas", "give a primary of your own by --url"),
+    GONE("servers.min_replicas_lag", "give a primary of your own by --url"),
     GONE("run.order", "the locks always run in an order drawn from load.seed"),
     GONE("run.steady", "a stage lasts for run.duration"),
     GONE("check.residue", "a server at --url is asked for the stage's own keys only"),

@@ -124,29 +124,11 @@ static bool is_interrupted(void *arg) {
 static unsigned wires_of(const struct place_ask *ask) {
     unsigned wires = ask->wired ? TOPO_WIRED_CLIENTS | TOPO_WIRED_PEERS : 0;
     if (ask->distance.wired) wires |= TOPO_WIRED_CLIENTS;
-    if (ask->peer_distance.wired) wires |= TOPO_WIRED_PEERS;
     return wires;
 }
 
 struct topo_flavour place_flavour(const struct plan *plan) {
-    return (struct topo_flavour){.program = plan->program,
-                                 .listen = plan->listen,
-                                 .min_replicas = plan->min_replicas,
-                                 .min_replicas_lag_ns = plan->min_replicas_lag_ns};
-}
-
-/* "redis-replicas+tls+min-replicas-1+peers-5ms": servers that are set up in another way are another topology. */
-static void name_topology(struct place *place, const struct topo_info *info,
-                          const struct place_ask *ask, bool peers) {
-    char rtt[32], far[48] = "", wants[64] = "";
-    if (info->min_replicas > 0)
-        snprintf(wants, sizeof wants, "+min-replicas-%d-%ds", info->min_replicas,
-                 info->min_replicas_lag_s);
-    if (peers)
-        snprintf(far, sizeof far, "+peers-%s",
-                 duration_text(ask->peer_distance.rtt_ns, rtt, sizeof rtt));
-    snprintf(place->topology, sizeof place->topology, "%s%s%s%s", info->name,
-             ask->tls ? "+tls" : "", wants, far);
+    return (struct topo_flavour){.program = plan->program, .listen = plan->listen};
 }
 
 /* "redis+valkey-8.0.1": so are those of another program, by what they say of themselves. */
@@ -165,14 +147,11 @@ static void name_program(struct place *place) {
 static int wire_own(struct place *place, const struct place_ask *ask, const struct topo_info *info,
                     struct topo_wish *wish, struct lb_err *err) {
     unsigned wires = wires_of(ask);
-    bool peers = ask->peer_distance.wired && info->nodes > 1;
-    const struct distance none = {.wired = false};
     if (info->nodes == 1) wires &= ~(unsigned)TOPO_WIRED_PEERS;
     if (!wires) return 0;
     place->wiring = place_wire_start(info, wires, wish, err);
     if (!place->wiring) return -1;
-    return place_wire_distance(place->wiring, &ask->distance, peers ? &ask->peer_distance : &none,
-                               err);
+    return place_wire_distance(place->wiring, &ask->distance, err);
 }
 
 static int wait_ready(struct topo *topo, struct inquiry *inquiry,
@@ -209,7 +188,8 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     struct topo_wish wish = {.info = &info, .durability = ask->durability};
     const struct topo_durability *durability = topo_durability_of(&info, ask->durability, err);
     if (!durability) return -1;
-    name_topology(place, &info, ask, ask->peer_distance.wired && info.nodes > 1);
+    /* servers that are set up in another way are another topology */
+    snprintf(place->topology, sizeof place->topology, "%s%s", info.name, ask->tls ? "+tls" : "");
     snprintf(place->durability, sizeof place->durability, "%s", durability->text);
     place->durability_class = durability_name(durability_from(durability->class));
     place->started_by = "lockbench";
@@ -234,10 +214,9 @@ static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_
 /* Reaches the server of a URL, through a wire if that is asked for. */
 static int reach_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
                      struct lb_err *err) {
-    const struct distance none = {.wired = false};
     if (wires_of(ask) & TOPO_WIRED_CLIENTS) {
         place->wiring = place_wire_reach(ask->url, err);
-        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, &none, err) != 0)
+        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, err) != 0)
             return -1;
         place->server.routes = place->wiring->routes;
         place->server.route_count = place->wiring->route_count;

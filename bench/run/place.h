@@ -41,7 +41,6 @@ struct place_ask {
      * script allows; to a URL's servers: clients alone, and see place_wire_reach */
     bool wired;
     struct distance distance; /* leads clients through the wire, too, which delays their bytes */
-    struct distance peer_distance; /* the same for several servers of our own among themselves */
     /* start servers of our own so that their wall clocks can be changed, where that is possible */
     bool clock;
     const volatile sig_atomic_t *interrupts;

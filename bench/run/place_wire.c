@@ -42,9 +42,7 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
     bool clients = info->wired & wires & TOPO_WIRED_CLIENTS;
     bool peers = info->wired & wires & TOPO_WIRED_PEERS;
     struct wired *wired = NULL;
-    if (wires == TOPO_WIRED_PEERS && !peers) {
-        err_set(err, LB_EXIT_USAGE, "no wire can lie between the servers of %s", info->name);
-    } else if (!clients && !peers) {
+    if (!clients && !peers) {
         err_set(err, LB_EXIT_USAGE,
                 "%s can't be led through a wire: its servers tell clients their own addresses",
                 info->name);
@@ -169,26 +167,18 @@ struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
     return &wired->wiring;
 }
 
-static int delay_ends(const struct place_wire *wiring, uint64_t ends,
-                      const struct distance *distance, struct lb_err *err) {
-    /* rounded up: no round trip is shorter than asked for */
-    const struct wire_fault delay = {
-        .kind = WIRE_DELAY, .ends = ends, .way = WIRE_BOTH, .by_ns = (distance->rtt_ns + 1) / 2};
-    if (!distance->wired || distance->rtt_ns == 0) return 0;
-    return wire_set(wiring->wire, &delay, err) < 0 ? -1 : 0;
-}
-
 int place_wire_distance(const struct place_wire *wiring, const struct distance *clients,
-                        const struct distance *peers, struct lb_err *err) {
-    const char *name = ((const struct wired *)wiring)->info.name;
+                        struct lb_err *err) {
+    /* rounded up: no round trip is shorter than asked for */
+    const struct wire_fault delay = {.kind = WIRE_DELAY,
+                                     .ends = wiring->client_ends,
+                                     .way = WIRE_BOTH,
+                                     .by_ns = (clients->rtt_ns + 1) / 2};
     if (clients->wired && !wiring->client_ends)
         return err_set(err, LB_EXIT_USAGE, "servers.rtt: no wire can lead clients to %s: " TELLS,
-                       name);
-    if (peers->wired && !wiring->peer_ends)
-        return err_set(err, LB_EXIT_USAGE,
-                       "servers.peer_rtt: no wire can lie between the servers of %s", name);
-    if (delay_ends(wiring, wiring->client_ends, clients, err) != 0) return -1;
-    return delay_ends(wiring, wiring->peer_ends, peers, err);
+                       ((const struct wired *)wiring)->info.name);
+    if (!clients->wired || clients->rtt_ns == 0) return 0;
+    return wire_set(wiring->wire, &delay, err) < 0 ? -1 : 0;
 }
 
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {

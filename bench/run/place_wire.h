@@ -32,10 +32,10 @@ struct place_wire *place_wire_reach(const char *url, struct lb_err *err);
  * (LB_EXIT_USAGE): why not. */
 int place_wire_check_url(const char *url, struct lb_err *err);
 
-/* Delays the bytes of clients, and those of servers among themselves, from now on. Returns 0, or -1 with err: they
- * are not led through the wire (LB_EXIT_USAGE), or the wire has ended. */
+/* Delays the bytes of clients from now on. Returns 0, or -1 with err: they are not led through the wire (LB_EXIT_USAGE),
+ * or the wire has ended. */
 int place_wire_distance(const struct place_wire *wiring, const struct distance *clients,
-                        const struct distance *peers, struct lb_err *err);
+                        struct lb_err *err);
 
 /* Returns 0 while the wire forwards to the ports of the servers; -1 with err. Accepts a place
  * without a wire. */

@@ -35,10 +35,8 @@ static void run_between_canaries(struct run_state *run, const struct plan_stage 
 
 /* The first key of the plan that only servers which lockbench starts can obey; NULL = none. */
 static const char *asked_of_ours(const struct plan *plan) {
-    if (plan->peer_distance.wired) return "servers.peer_rtt";
     if (*plan->program) return "servers.program";
-    if (*plan->listen) return "servers.listen";
-    return plan->min_replicas > 0 ? "servers.min_replicas" : NULL;
+    return *plan->listen ? "servers.listen" : NULL;
 }
 
 /* Whether an earlier stage differs in nothing that is checked here, as its repetitions do. */

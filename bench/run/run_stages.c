@@ -213,7 +213,6 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     bool far = own || place_ask.url;
     place_ask.wired = far && plan_acts_on(of->plan, ON_WIRES);
     if (far) place_ask.distance = of->distance;
-    if (own) place_ask.peer_distance = of->plan->peer_distance;
     place_ask.clock = own && plan_steps_clocks(of->plan);
     struct lb_err err = {0};
     struct place *place = NULL;

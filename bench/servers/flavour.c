@@ -11,8 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/base/clock.h"
-
 static bool is_program(const char *path) {
     struct stat about;
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
@@ -100,14 +98,6 @@ int topo_info_flavour(struct topo_info *info, const struct topo_flavour *flavour
             err, LB_EXIT_USAGE,
             "servers.program: %s can't be started with another program: its script does not offer it",
             info->name);
-    if (flavour->min_replicas > 0 && !info->min_replicas_offered)
-        return err_set(err, LB_EXIT_USAGE,
-                       "servers.min_replicas: %s has no primary that can be told to want replicas",
-                       info->name);
-    if (flavour->min_replicas >= info->nodes)
-        return err_set(err, LB_EXIT_USAGE,
-                       "servers.min_replicas: %s has %d replicas, so %d are too many", info->name,
-                       info->nodes - 1, flavour->min_replicas);
     if (other) {
         char path[sizeof info->program];
         if (find_program(flavour->program, path, sizeof path, err) != 0) return -1;
@@ -115,7 +105,5 @@ int topo_info_flavour(struct topo_info *info, const struct topo_flavour *flavour
         strcpy(info->program, path);
         info->other_program = true;
     }
-    info->min_replicas = flavour->min_replicas;
-    info->min_replicas_lag_s = (int)((flavour->min_replicas_lag_ns + LB_S_NS - 1) / LB_S_NS);
     return 0;
 }

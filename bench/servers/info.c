@@ -106,7 +106,6 @@ static int set_field(struct topo_info *info, const char *key, char *value, struc
     if (strcmp(key, "connections") == 0)
         return parse_number(value, INT_MAX, &info->connections, err);
     if (strcmp(key, "listen") == 0) return parse_yes(value, &info->listen_offered, err);
-    if (strcmp(key, "min_replicas") == 0) return parse_yes(value, &info->min_replicas_offered, err);
     if (strcmp(key, "wired") == 0) return parse_wired(value, &info->wired, err);
     for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++) {
         if (strcmp(key, text_keys[i].name) != 0) continue;

@@ -50,12 +50,10 @@ struct topo_info {
     char library[64];
     /* the server's program, which servers.program may replace (flavour.h); "" = it may not */
     char program[512];
-    bool other_program;                   /* `program` is not the script's own */
-    bool listen_offered;                  /* servers.listen can be asked of its servers */
-    char listen[16];                      /* the chosen address; "" = none */
-    bool min_replicas_offered;            /* servers.min_replicas can be asked of its primary */
-    int min_replicas, min_replicas_lag_s; /* the chosen values; 0 = none */
-    bool clock;                           /* topo_clock works on this topology */
+    bool other_program;  /* `program` is not the script's own */
+    bool listen_offered; /* servers.listen can be asked of its servers */
+    char listen[16];     /* the chosen address; "" = none */
+    bool clock;          /* topo_clock works on this topology */
     /* its servers write to files alone by write calls, to sockets by send */
     bool written_by_calls;
     bool fsyncs;     /* its servers call the C library's fsync: they can be counted */

@@ -57,8 +57,6 @@ void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
     vars_add(vars, "LB_TLS=%s", topo->tls_dir);
     vars_add(vars, "LB_PROGRAM=%s", info->program);
     vars_add(vars, "LB_LISTEN=%s", info->listen);
-    vars_add(vars, "LB_MIN_REPLICAS=%d", info->min_replicas);
-    vars_add(vars, "LB_MIN_REPLICAS_LAG=%d", info->min_replicas_lag_s);
     if (!node) return;
     vars_add(vars, "LB_NODE=%d", n);
     add_ports(vars, "LB_PORTS", topo->ports + n * info->ports, NULL, info->ports);

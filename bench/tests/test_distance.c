@@ -85,58 +85,6 @@ TEST(tls_goes_through_the_wire) {
     cli_free(&cli);
 }
 
-/* A write that a majority or a replica must confirm takes a round trip between servers; the distance of the clients
- * does not change. */
-TEST(servers_of_a_cluster_are_far_from_each_other) {
-    static const char *const topologies[] = {"etcd-3", "zookeeper-3", "redis-replicas",
-                                             "postgres-replicas", "memcached"};
-    for (size_t i = 0; i < 5; i++) cli_need(topologies[i]);
-    char *out = cli_path("peers");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock",
-                           "etcd-mutex,zk-lock,redis-wait,pg-lease,memcached-add", SMALL, "--set",
-                           "servers.topology=etcd-3,zookeeper-3,redis-replicas,postgres-replicas",
-                           "--set", "servers.peer_rtt=4ms", "--out", out));
-    assert_code(&cli, 0);
-    json_t *run = cli_result(out), *stage;
-    size_t index;
-    assert_int_equal(json_array_size(cli_get(run, "stages")), 5);
-    json_array_foreach(cli_get(run, "stages"), index, stage) {
-        const char *topology = cli_text_at(stage, "topology");
-        assert_true(rtt_of(stage) == -1);
-        /* One server has no peers. */
-        if (strcmp(topology, "memcached") == 0) continue;
-        if (!strstr(topology, "+peers-4ms")) fail_msg("it is %s", topology);
-        double ns = cli_number_at(stage, "latency_ns.acquire.min");
-        if (ns < 4e6) fail_msg("%s: an acquire took %g ns", topology, ns);
-    }
-    json_decref(run);
-    cli_free(&cli);
-}
-
-TEST(no_distance_between_servers_that_have_no_wire) {
-    static const char *const wireless[][3] = {
-        {"nats-kv", "servers.topology=nats-3", "no wire can lie between the servers of nats-3"},
-        {"mysql-lease", "servers.topology=mariadb-galera",
-         "no wire can lie between the servers of mariadb-galera"}};
-    cli_need("nats-3");
-    cli_need("mariadb-galera");
-    for (int i = 0; i < 2; i++) {
-        struct cli cli =
-            cli_run(NULL, ARGS("run", "smoke", "--lock", wireless[i][0], SMALL, "--set",
-                               wireless[i][1], "--set", "servers.peer_rtt=1ms"));
-        assert_true(cli.code != 0);
-        assert_has(cli.err, wireless[i][2]);
-        cli_free(&cli);
-    }
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "etcd-mutex", "--url",
-                                        "etcd=etcd://h:1", "--set", "servers.peer_rtt=1ms"));
-    assert_code(&cli, 1);
-    assert_int_equal(cli_lines(cli.err), 1);
-    assert_has(cli.err, "servers.peer_rtt: the servers of etcd are at --url");
-    cli_free(&cli);
-}
-
 /* Before anything is started. */
 TEST(no_distance_to_servers_that_tell_their_own_addresses) {
     struct cli cli =

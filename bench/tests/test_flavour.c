@@ -1,9 +1,9 @@
 /* test_flavour: servers that differ from those that a topology's script starts by itself: Valkey in the place of Redis,
- * and primaries that want replicas (servers.program, servers.min_replicas).
+ * or listen elsewhere (servers.program, servers.listen).
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
-#include "bench/tests/check_help.h"
+#include "bench/tests/cli_help.h"
 #include "bench/tests/unpack_help.h"
 
 #define SMALL "--set", "run.duration=300ms", "--set", "run.warmup=0", "--set", "load.clients=2"
@@ -138,56 +138,10 @@ TEST(what_a_topology_does_not_offer_is_refused) {
                    "there is no program /nowhere/valkey-server");
     assert_refused("memcached-add", "servers.program=sh", 2,
                    "memcached can't be started with another program");
-    assert_refused("memcached-add", "servers.min_replicas=1", 2,
-                   "memcached has no primary that can be told to want replicas");
-    assert_refused("redis-setnx", "servers.min_replicas=3", 2,
-                   "redis-replicas has 2 replicas, so 3 are too many");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url",
-                                        "redis=redis://h:1", "--set", "servers.min_replicas=1"));
+                                        "redis=redis://h:1", "--set", "servers.program=sh"));
     assert_code(&cli, 1);
-    assert_has(cli.err, "servers.min_replicas: the servers of redis are at --url");
-    cli_free(&cli);
-}
-
-/* The client knows that nothing happened: the outcome is refused, never unknown. */
-TEST(a_primary_without_its_replicas_refuses) {
-    cli_need("redis-replicas");
-    char *file = cli_path("alone.ini"), *out = cli_path("alone");
-    cli_write(file, "[load]\nclients = 2\nkeys = own\nthink = 5ms\n[acquire]\nlease = 10s\n"
-                    "[run]\nwarmup = 0\nduration = 5s\n"
-                    "[fault]\nkind = server-kill\ntarget = 1\nfirst = 500ms\nfor = 0\n"
-                    "[fault.2]\nkind = server-kill\ntarget = 2\nfirst = 500ms\nfor = 0\n"
-                    "[servers]\ntopology = redis-replicas\nmin_replicas = 1\n");
-    struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", "redis-setnx", "--out", out));
-    json_t *run = cli_result(out);
-    assert_string_equal(cli_text_at(run, "stages.0.topology"), "redis-replicas+min-replicas-1-10s");
-    assert_true(cli_number_at(run, "stages.0.outcomes.ok") > 0);
-    assert_true(cli_number_at(run, "stages.0.outcomes.refused") > 0);
-    assert_true(cli_number_at(run, "stages.0.outcomes.unknown") == 0);
-    assert_true(cli_number_at(run, "stages.0.outcomes.broken") == 0);
-    json_decref(run);
-    cli_free(&cli);
-}
-
-/* The primary has its replicas when it grants, and does not wait for them: the promoted one has never heard of the lock,
- * and gives it away as soon as it has a replica of its own. (The reset ends the connections that the replica tried to make
- * while replication was cut, so that it makes another one.) */
-TEST(a_primary_that_wants_replicas_loses_the_lock_all_the_same) {
-    cli_need("redis-replicas");
-    char *out = cli_path("lost");
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "primary-lost", "--set",
-                                        "servers.min_replicas=1", "--set", "load.hold=8s", "--set",
-                                        "acquire.lease=11s", "--set", "run.duration=15s", "--set",
-                                        "fault.for=8s", "--set", "fault.2.first=7s", "--set",
-                                        "fault.3.first=7100ms", "--set", "fault.4.kind=wire-reset",
-                                        "--set", "fault.4.target=replication", "--set",
-                                        "fault.4.first=9200ms", "--out", out));
-    assert_code(&cli, 0); /* as its driver states */
-    json_t *check = check_result(out);
-    const json_t *cell = check_cell(check, "redis-setnx", "primary-lost");
-    assert_string_equal(cli_text_at(cell, "topology"), "redis-replicas+min-replicas-1-10s");
-    check_assert(check, "redis-setnx", "primary-lost", "violated");
-    json_decref(check);
+    assert_has(cli.err, "servers.program: the servers of redis are at --url");
     cli_free(&cli);
 }
 

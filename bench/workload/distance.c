@@ -73,28 +73,6 @@ const struct lb_option_type type_distances = {
     .words = "none, a duration from 0 to 1s, or a list like none, 0, 500us, 20ms",
 };
 
-static int read_distance(const struct lb_option *option, const char *text, void *values,
-                         struct arena *arena, struct lb_err *err) {
-    struct distance one;
-    (void)arena;
-    if (read_one(option, text, strlen(text), &one, err) != 0) return -1;
-    *(struct distance *)option_at(option, values) = one;
-    return 0;
-}
-
-static void format_distance(const struct lb_option *option, const void *values, char *text,
-                            size_t size) {
-    format_one(option, option_in(option, values), text, size);
-}
-
-const struct lb_option_type type_distance = {
-    .name = "round trip",
-    .bytes = sizeof(struct distance),
-    .read = read_distance,
-    .text = format_distance,
-    .words = "none, or a duration from 0 to 1s",
-};
-
 bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret) {
     *ret = (struct distance){0};
     if (embedded) return index == 0;

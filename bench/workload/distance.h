@@ -10,7 +10,6 @@
 
 /* struct plan: .distances and their count. "none" (no wire), "1ms", "none, 0, 500us, 20ms" */
 extern const struct lb_option_type type_distances;
-extern const struct lb_option_type type_distance; /* struct distance: one of these */
 
 /* Writes the index-th distance between clients and servers in the plan's stages. Embedded locks have one distance,
  * which is zero. False: there is no such distance. */

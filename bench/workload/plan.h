@@ -172,7 +172,7 @@ struct plan_lock {
 /* In the order of the choices of servers.tls. */
 enum plan_tls { PLAN_TLS_NO, PLAN_TLS_YES, PLAN_TLS_BOTH };
 
-/* How clients, or servers among themselves, reach servers: directly, or through the wire, which adds rtt_ns (0 =
+/* How clients reach servers: directly, or through the wire, which adds rtt_ns (0 =
  * nothing) to a round trip, half of it in each direction. */
 struct distance {
     bool wired;
@@ -253,13 +253,10 @@ struct plan {
     enum plan_tls tls;      /* of servers of our own */
     struct distance distances[PLAN_LADDER_MAX]; /* each lock on a server runs at each of them */
     int distance_count;                         /* at least 1 */
-    struct distance peer_distance;              /* of the servers of a cluster from each other */
     bool fresh;          /* servers of our own are started anew for each stage */
     const char *program; /* started in place of the topologies' own servers; "" = none */
     const char
-        *listen;      /* servers of our own listen there, too, for other hosts; "" = they do not */
-    int min_replicas; /* a primary with fewer replicas refuses writes; 0 = it never does so */
-    int64_t min_replicas_lag_ns;
+        *listen; /* servers of our own listen there, too, for other hosts; "" = they do not */
 
     struct plan_lock *locks;
     int lock_count;
