@@ -123,13 +123,6 @@ static void count_late_slot(struct worker *worker, int64_t due_ns, int64_t now_n
     stats->stalled_missed += now_ns >= stage_last_start_ns(worker->shared);
 }
 
-/* Keeps the arrival for the self-checks, in the order of the schedule. */
-static void note_arrival(const struct worker *worker, int64_t due_ns) {
-    struct worker_stats *stats = worker->stats;
-    if (due_ns >= stage_begin_ns(worker->shared) && stats->arrival_count < ARRIVALS_KEPT)
-        stats->arrivals_ns[stats->arrival_count++] = due_ns;
-}
-
 /* Sleeps until when_ns, or until the window ends. */
 static void rest_until(struct client *client, int64_t when_ns) {
     client->resting = true;
@@ -145,7 +138,6 @@ static bool next_slot(struct client *client, int64_t *ret_due_ns, int64_t *ret_s
         int64_t due_ns = schedule_peek(worker->schedule);
         if (due_ns >= stage_end_ns(shared)) return false;
         schedule_take(worker->schedule);
-        note_arrival(worker, due_ns);
         int64_t now_ns = lb_now();
         /* A client that is free waits for its arrival. */
         bool free = due_ns > now_ns;

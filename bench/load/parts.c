@@ -144,8 +144,6 @@ static void add_workers(struct shared *shared, const struct slices *of, int64_t 
         memcpy(&worker->recorder, &recorder, sizeof recorder);
         worker->between = between;
         worker->first_start_ns = our_time(worker->first_start_ns, offset_ns);
-        for (uint32_t k = 0; k < worker->arrival_count; k++)
-            worker->arrivals_ns[k] = our_time(worker->arrivals_ns[k], offset_ns);
     }
 }
 

@@ -27,7 +27,6 @@
 #include "drivers/injected.h"
 
 #define KEY_TEXT_MAX (PLAN_KEY_NAME_MAX + 1)
-#define ARRIVALS_KEPT 4096 /* the arrivals that a thread keeps for the self-checks */
 #define OBSERVERS_MAX 4
 
 struct observer;
@@ -127,8 +126,6 @@ struct worker_stats {
      * the thread were busy; stalled: arrivals that fell due while the thread itself stood still, or that
      * waited behind such arrivals; stalled_missed: the stalled arrivals that were missed. */
     uint64_t due, started, missed, queued, stalled, stalled_missed;
-    int64_t arrivals_ns[ARRIVALS_KEPT]; /* when the first ones of the window were due */
-    uint32_t arrival_count;
     struct cpu_span cpu, idle_cpu; /* in the window; while all clients idled before it */
     int64_t first_start_ns;        /* when its first client went on to load; 0 = none did */
     int64_t blocked_max_ns;

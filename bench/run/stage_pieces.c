@@ -8,7 +8,6 @@
 
 #include "bench/load/parts.h"
 #include "bench/run/stage_history.h"
-#include "bench/run/stage_log.h"
 #include "results/format/hlog_read.h"
 #include "results/format/write.h"
 
@@ -424,7 +423,7 @@ static void open_logs(struct gathering *all) {
 static int64_t add_interval(struct host_log *log, struct hist *const *interval) {
     int64_t length_ns = -1;
     for (int last = -1; log->has_line; next_line(log)) {
-        int metric = (int)stage_log_metric(log->line.tag);
+        int metric = (int)metric_named(log->line.tag);
         if (metric == METRICS) continue;
         if (metric <= last) break;
         last = metric;

@@ -14,6 +14,8 @@
 #include "results/format/bound.h"
 #include "results/format/write.h"
 
+#define STATES_PART 0.02 /* of clients x window, by which the clients' times may miss it */
+
 double jain_index(const uint64_t *amounts, int count) {
     double sum = 0, squares = 0;
     for (int i = 0; i < count; i++) {
@@ -400,19 +402,58 @@ static void note_first_overlap(struct stage *stage, const struct findings *findi
     stage->first_intruder = findings->first_intruder;
 }
 
-/* Checks the identity attempts = sum of the outcomes. A client that was killed, or that did not return from its
- * driver, may have been between the two counts: then its finished attempts count. */
+/* Two ways to count the same. */
+struct identity {
+    const char *one, *other;
+    double left, right;
+    double part; /* of the left one by which they may differ: 0 for counts */
+    bool applies;
+};
+
+static double recorded(const struct stage *stage, enum metric metric) {
+    return (double)(stage->hist[metric]->count + stage->hist[metric]->over);
+}
+
+/* The first that does not hold fails the stage: its figures can't be trusted. */
+static void check_identities(struct stage *stage, const struct identity *identities, int count) {
+    for (int i = 0; i < count; i++) {
+        const struct identity *this = &identities[i];
+        if (!this->applies || fabs(this->left - this->right) <= this->part * this->left) continue;
+        stage->status = STAGE_FAILED;
+        stage->err.code = 0;
+        err_set(&stage->err, LB_EXIT_MACHINE,
+                "the stage's figures contradict each other: %s are %.15g, %s are %.15g: please "
+                "report",
+                this->one, this->left, this->other, this->right);
+        return;
+    }
+}
+
+/* A client that was killed, or that did not return from its driver, may have been between two counts: then its
+ * finished attempts count, and nothing else can be checked. A latch's count-downs are attempts without a wait. */
 static void check_accounting(struct stage *stage, const struct shared *shared) {
-    double sum = sum_of_outcomes(&stage->result);
-    bool killed = false;
+    struct run_stage *result = &stage->result;
+    double outcomes = sum_of_outcomes(result);
+    bool whole = stage->status == STAGE_COMPLETE && stage->window_ns > 0, killed = stage->hung;
     for (int i = 0; i < shared->clients; i++) killed |= shared->client[i].dead;
-    if (killed || stage->hung) stage->result.attempts = sum;
-    if (sum == stage->result.attempts) return;
-    stage->status = STAGE_FAILED;
-    stage->err.code = 0;
-    err_set(&stage->err, LB_EXIT_MACHINE,
-            "accounting is wrong: %.0f attempts, %.0f outcomes: please report",
-            stage->result.attempts, sum);
+    if (killed) result->attempts = outcomes;
+    whole &= !killed;
+    bool waits = whole && shared->lock->lock->primitive != LB_LATCH;
+    double states_ns = result->state_connecting_ns + result->state_thinking_ns +
+                       result->state_waiting_ns + result->state_holding_ns +
+                       result->state_releasing_ns + result->state_idle_ns;
+    double granted = recorded(stage, METRIC_ACQUIRE);
+    const struct identity identities[] = {
+        {"attempts", "their outcomes", result->attempts, outcomes, 0, true},
+        {"grants", "the waits that were recorded for them", result->grants, granted, 0, waits},
+        {"attempts", "the waits that were recorded", result->attempts,
+         granted + recorded(stage, METRIC_WAIT_FAILED), 0, waits},
+        {"arrivals", "those that were started or missed", result->due,
+         result->started + result->missed, 0, whole && !isnan(result->due)},
+        {"clients x window (ns)", "the times of all that clients did (ns)",
+         (double)shared->clients * (double)stage->window_ns, states_ns, STATES_PART,
+         whole && !isnan(states_ns)}};
+    check_identities(stage, identities, sizeof identities / sizeof *identities);
 }
 
 /* Grants count by their own time. Attempts that began in the window would not do: those that end after the window are

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "bench/run/self_check.h"
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/steal.h"
@@ -335,6 +334,5 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
     add_overload(warnings, stage, ask);
     add_undue(warnings, stage);
     add_unrecorded(warnings, stage);
-    self_checks_warn(stage->result.self_checks, warnings);
     return warnings;
 }

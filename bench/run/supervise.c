@@ -13,7 +13,6 @@
 #include "bench/load/worker.h"
 #include "bench/run/harvest.h"
 #include "bench/run/promise.h"
-#include "bench/run/self_check.h"
 #include "bench/run/server_use.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_hosts.h"
@@ -497,15 +496,6 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     return harvest_begin(&sup->harvest, ask, sup->stage, sup->shared, err);
 }
 
-static int check_self(struct supervisor *sup, struct lb_err *err) {
-    struct self_facts facts;
-    struct run_stage *result = &sup->stage->result;
-    int failed = self_facts_take(&facts, sup->stage, sup->ask, sup->shared, err);
-    if (!failed) result->self_checks = run_stage_keep(result, self_checks_json(&facts));
-    self_facts_done(&facts);
-    return failed;
-}
-
 /* The coordinator of several hosts has no workers of its own. False: the stage has failed. */
 static bool start_workers(struct supervisor *sup) {
     if (!stage_hosts_coordinates(&sup->with)) {
@@ -544,7 +534,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     stage_sum(sup.stage, sup.shared);
     harvest_close_log(&sup.harvest);
     struct lb_err undescribed = {0};
-    if (check_self(&sup, &undescribed) != 0 || stage_describe(sup.stage, ask, &undescribed) != 0) {
+    if (stage_describe(sup.stage, ask, &undescribed) != 0) {
         sup.stage->status = STAGE_FAILED;
         sup.stage->err = undescribed;
     }

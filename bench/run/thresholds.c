@@ -8,8 +8,8 @@
 
 #include "bench/option/text.h"
 #include "bench/run/promise.h"
-#include "bench/run/stage_log.h"
 #include "bench/workload/leases.h"
+#include "results/format/hlog_read.h"
 #include "results/format/response.h"
 #include "results/format/write.h"
 
@@ -105,10 +105,8 @@ static struct interval *interval_of(struct intervals *intervals, int index) {
     return &grown[index];
 }
 
-static void visit_interval(void *arg, enum metric metric, int index, int64_t length_ns,
-                           const struct hist *hist) {
-    (void)length_ns;
-    struct intervals *intervals = arg;
+static void take_interval(struct intervals *intervals, enum metric metric, int index,
+                          const struct hist *hist) {
     struct interval *interval = interval_of(intervals, index);
     if (!interval) return;
     uint64_t count = (uint64_t)(hist->count + hist->over);
@@ -167,6 +165,20 @@ static void add_rates(struct slo_evidence *evidence, const struct stage *stage) 
     }
 }
 
+/* Takes the stage's .hlog, second by second. -1 with err: there is no log, or a line of it is not sound. */
+static int read_intervals(struct intervals *intervals, const char *path, struct lb_err *err) {
+    struct hlog_reader *reader = hlog_open(path, err);
+    struct hlog_line line;
+    int count[METRICS] = {0}, got;
+    if (!reader) return -1;
+    while ((got = hlog_next(reader, &line, err)) > 0) {
+        enum metric metric = metric_named(line.tag);
+        if (metric < METRICS) take_interval(intervals, metric, count[metric]++, line.hist);
+    }
+    hlog_close(reader);
+    return got;
+}
+
 /* ---- the figure of a stage ---- */
 
 /* An attempt that was not granted lies above every granted one. */
@@ -204,7 +216,7 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
     thresholds->failed |= row == NULL;
     if (!row) return;
     if (stage->status == STAGE_COMPLETE && ask->hlog_path)
-        stage_log_read(ask->hlog_path, visit_interval, &intervals, &unread);
+        read_intervals(&intervals, ask->hlog_path, &unread);
     for (int t = 0; t < thresholds->count; t++) {
         const struct threshold *threshold = &thresholds->threshold[t];
         add_stage_figure(&row->evidence[t], threshold, stage, ask);

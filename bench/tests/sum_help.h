@@ -20,6 +20,7 @@ static struct client_stats clients[CLIENTS];
 static struct worker_stats workers[2];
 static struct shared shared;
 static struct stage stage;
+static struct hist granted, failed;
 
 /* Each client had so many grants. */
 static inline void count_grants(const uint64_t *grants) {
@@ -31,6 +32,10 @@ static inline void count_grants(const uint64_t *grants) {
     memset(&stage, 0, sizeof stage);
     result_field_clear_all(run_stage_fields(), &stage.result);
     stage.window_ns = 2 * LB_S_NS;
+    memset(&granted, 0, sizeof granted);
+    memset(&failed, 0, sizeof failed);
+    stage.hist[METRIC_ACQUIRE] = &granted;
+    stage.hist[METRIC_WAIT_FAILED] = &failed;
     stage.client_cpu_ns = stage.server_cpu_ns = -1;
     stage.client_idle_ns_per_s = stage.server_idle_ns_per_s = -1;
     shared.plan = &plan;
@@ -46,9 +51,11 @@ static inline void count_grants(const uint64_t *grants) {
     uint64_t sum = 0;
     for (int i = 0; i < CLIENTS; i++) {
         clients[i].grants = grants[i];
+        clients[i].state_idle_ns = stage.window_ns;
         clients[i].max_wait_ns = clients[i].connect_ns = -1;
         sum += grants[i];
     }
+    granted.count = (int64_t)sum;
     atomic_store(&cells[0].grants, sum);
     atomic_store(&cells[0].counter, sum);
     atomic_store(&workers[1].attempts, sum);

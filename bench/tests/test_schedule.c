@@ -61,18 +61,33 @@ TEST(each_share_goes_forward) {
     }
 }
 
+/* The statistic A2 of Anderson and Darling (1954) of sorted values against the exponential distribution with the mean
+ * 1. Chance alone exceeds 5.97 with the probability 0.001 (Marsaglia and Marsaglia, 2004). */
+static double exponential_a2(const double *values, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (2 * i + 1) * (log(-expm1(-fmax(values[i], 1e-12))) - values[count - 1 - i]);
+    return -count - sum / count;
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* Counts in slices of a Poisson process: mean and variance are alike, and gaps are exponential. */
 TEST(poisson_arrivals_are_poisson) {
     struct arrival arrival = {.kind = ARRIVAL_POISSON, .rate_per_s = 1000};
     struct schedule s;
-    int counts[5000] = {0}, short_gaps = 0, total = 0;
+    static double gaps[200000];
+    int counts[5000] = {0}, total = 0;
     int64_t last = START;
     /* 30 of 100 clients: 300 a second. */
     schedule_init(&s, &arrival, 10, 30, 100, START, 42);
     while (schedule_peek(&s) < START + 500 * LB_S_NS) {
         int64_t due = schedule_take(&s);
         assert_true(due >= last);
-        short_gaps += due - last < (int64_t)(log(2) / 300 * 1e9); /* the median gap */
+        gaps[total] = (double)(due - last) * 300 / 1e9;
         counts[(due - START) / (100 * LB_MS_NS)]++;
         last = due;
         total++;
@@ -81,7 +96,10 @@ TEST(poisson_arrivals_are_poisson) {
     for (int i = 0; i < 5000; i++) variance += (counts[i] - mean) * (counts[i] - mean) / 4999;
     assert_true(fabs(mean - 30) < 4 * sqrt(30 / 5000.0));
     assert_true(fabs(variance / mean - 1) < 4 * sqrt(2.0 / 5000));
-    assert_true(fabs((double)short_gaps / total - 0.5) < 4 * 0.5 / sqrt(total));
+    qsort(gaps, (size_t)total, sizeof *gaps, by_size);
+    assert_true(exponential_a2(gaps, total) < 5.97);
+    for (int i = 0; i < total; i++) gaps[i] *= 1.02; /* the statistic tells 2 % */
+    assert_true(exponential_a2(gaps, total) > 5.97);
 }
 
 TEST(seeds_and_shares_differ_and_repeat) {

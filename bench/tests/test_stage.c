@@ -502,6 +502,34 @@ TEST(test_states_add_up_to_the_window) {
     }
 }
 
+/* A stage whose figures contradict each other fails. */
+TEST(test_every_kind_of_stage_adds_up) {
+    static const struct {
+        const char *lock;
+        const char *sets[8];
+    } stages[] = {
+        {"sim", {"load.clients=4", "load.hold=1ms"}},
+        {"sim", {"load.clients=8", "load.arrival=poisson:2000/s"}},
+        {"sim", {"load.clients=8", "load.arrival=constant:700/s", "load.threads=2"}},
+        {"sim", {"load.clients=4", "acquire.mode=timed", "acquire.timeout=2ms", "load.hold=1ms"}},
+        {"sim", {"load.clients=4", "acquire.mode=try", "load.think=1ms", "load.hold=1ms"}},
+        {"sim", {"load.clients=4", "load.processes=2", "load.threads=2"}},
+        {"mem-rwlock", {"load.clients=4"}},
+        {"mem-semaphore", {"load.clients=6"}},
+        /* a thread each, with few arrivals */
+        {"mem-mutex", {"load.clients=100", "load.keys=own", "load.arrival=poisson:1500/s"}},
+        {"null", {"load.clients=2"}}};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        const char *sets[12] = {"run.duration=100ms", "run.warmup=20ms"};
+        int count = 2;
+        for (int k = 0; stages[i].sets[k]; k++) sets[count++] = stages[i].sets[k];
+        struct stage *stage =
+            run_stage_as(stages[i].lock, &(struct stage_wish){.readers = 50}, sets);
+        if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", stages[i].lock, stage->err.text);
+        stage_free(stage);
+    }
+}
+
 /* The window lies in one client's hold and in the other one's wait: no attempt begins in it, and the
  * wait is the longest of all. */
 TEST(test_a_wait_that_spans_the_window_counts) {

@@ -164,4 +164,36 @@ TEST(hosts_without_a_judged_record_are_unchecked) {
     free_sum();
 }
 
+static void count_twelve(void) {
+    count_grants((const uint64_t[]){3, 3, 3, 3});
+}
+
+/* Two ways to count that do not agree fail the stage; without any of these changes it passes. */
+TEST(figures_that_contradict_each_other_fail_the_stage) {
+    static const char *const says[] = {"",
+                                       "attempts are 13",
+                                       "grants are 13",
+                                       "attempts are 12, the",
+                                       "arrivals are 5",
+                                       "clients x window"};
+    for (int i = 0; i < 6; i++) {
+        count_twelve();
+        if (i == 1) atomic_store(&workers[0].attempts, 1);
+        if (i == 2) clients[0].grants++;
+        if (i == 3) failed.count = 1;
+        if (i == 4) stage.result.due = 5, stage.result.started = 3, stage.result.missed = 1;
+        if (i == 5) clients[2].state_idle_ns -= LB_S_NS;
+        stage_sum(&stage, &shared);
+        assert_int_equal(stage.status, i == 0 ? STAGE_COMPLETE : STAGE_FAILED);
+        if (i > 0 && !strstr(stage.err.text, says[i])) fail_msg("%d: %s", i, stage.err.text);
+        free_sum();
+    }
+    count_twelve(); /* a killed client may be between two counts */
+    clients[0].dead = true;
+    clients[0].grants++;
+    sum_up();
+    assert_int_equal(stage.status, STAGE_COMPLETE);
+    free_sum();
+}
+
 TEST_MAIN(NULL, NULL)

@@ -41,9 +41,8 @@ bool run_failed_mostly(const struct run_stage *stage);
 /* True if a comparison of the locks of some run is void, because the load generator without a lock
  * was faster or slower at its end. */
 bool run_machine_changed(const struct report *report);
-/* The self-checks of the stages: the failed ones in the verdict; the number of all, in a line. */
-void run_self_failed(const struct report *report, struct doc *doc);
-void run_self_line(const struct run *run, struct doc *doc);
+/* A sentence for each such run. */
+void run_machine_moved(const struct report *report, struct doc *doc);
 /* The warnings of the run and of its stages, and what stages failed with. */
 void run_warnings(const struct run *run, struct doc *doc);
 /* The load hosts, if there are several machines. */

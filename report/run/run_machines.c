@@ -2,6 +2,7 @@
  * durabilities. Differences between the runs are marked, because figures with different bases need
  * care when they are compared. See run_doc.h. */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,29 @@ static void add_run_columns(struct doc *doc, const struct report *report) {
                  report->run_count > 1 ? report_run_letter(r, letter) : "",
                  report->run_count > 1 ? ": " : "", when ? when : "undated");
         doc_column(doc, &(struct doc_column){.title = title, .words = true});
+    }
+}
+
+static bool has_moved(const struct run *run) {
+    return json_is_true(json_object_get(run->canary, "moved"));
+}
+
+bool run_machine_changed(const struct report *report) {
+    bool moved = false;
+    for (int r = 0; r < report->run_count; r++) moved |= has_moved(report->runs[r]);
+    return moved;
+}
+
+void run_machine_moved(const struct report *report, struct doc *doc) {
+    for (int r = 0; r < report->run_count; r++) {
+        if (!has_moved(report->runs[r])) continue;
+        double part = json_number_value(json_object_get(report->runs[r]->canary, "moved_by"));
+        doc_say(doc, TONE_WARN,
+                "THE MACHINE CHANGED: without a lock the load generator was %.0f %% %s after the "
+                "run than before it. A comparison of locks that ran at different times is void: "
+                "run them again.",
+                100 * fabs(part), part < 0 ? "slower" : "faster");
+        doc_set_shown(doc);
     }
 }
 

@@ -120,7 +120,6 @@ static void add_run_notes(struct doc *doc, const struct report *report, int r) {
     doc_span(doc, DOC_INLINE, "%s", run->path);
     add_executor(doc, run);
     run_hosts(run, doc);
-    run_self_line(run, doc);
     add_order(doc, run);
     add_skips(doc, run);
     run_warnings(run, doc);

@@ -1,6 +1,8 @@
 /* metric: see metric.h. */
 #include "results/format/metric.h"
 
+#include <string.h>
+
 const char *metric_name(enum metric metric) {
     static const char *const names[METRICS] = {
         [METRIC_ACQUIRE] = "acquire",
@@ -20,4 +22,10 @@ const char *metric_name(enum metric metric) {
         [METRIC_HICCUP] = "hiccup",
     };
     return names[metric];
+}
+
+enum metric metric_named(const char *name) {
+    int metric = 0;
+    while (metric < METRICS && strcmp(metric_name((enum metric)metric), name) != 0) metric++;
+    return (enum metric)metric;
 }

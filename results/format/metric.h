@@ -29,5 +29,7 @@ enum metric {
 
 /* "acquire", as in run.json and in tags of .hlog files. */
 const char *metric_name(enum metric metric);
+/* METRICS if it is no metric's name. */
+enum metric metric_named(const char *name);
 
 #endif

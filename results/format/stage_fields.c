@@ -117,21 +117,6 @@ static const struct result_field host_items[] = {
     {.path = NULL},
 };
 
-static const struct result_field self_check_items[] = {
-    ITEM(
-        TEXT, "name",
-        "outcomes, grants, records, log, states, arrivals, arrival-count, stationary, independent, "
-        "ping"),
-    ITEM(TEXT, "result", "passed, failed, or not-applicable (the stage can't tell)"),
-    ITEM(SIGNED, "figure", "what was found; null where it does not apply"),
-    ITEM(SIGNED, "limit", "up to which the figure passes; a trend or a step below that does, too"),
-    ITEM(REAL, "false_alarms",
-         "part of the stages in which chance alone fails it; 0 = it is exact"),
-    ITEM(TEXT, "what", "what must hold"),
-    ITEM(TEXT, "if_not", "what a failure means for the figures"),
-    {.path = NULL},
-};
-
 #define AT(member) offsetof(struct run_stage, member)
 #define UNWRAP(...) __VA_ARGS__
 /* clang-format off */
