@@ -15,19 +15,18 @@ WARN += $(if $(filter-out false,$(CI)),-Werror)
 # Position independent, since the tests load one shared object. Nobody replaces its functions, so the program pays nothing.
 OWN_CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition $(WARN) $(CFLAGS_$(VARIANT))
 # CPPFLAGS, CFLAGS and LDFLAGS belong to whoever builds: they come from the environment or from make's arguments.
-COMPILE = $(CC) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LAST_CFLAGS)
-LINK = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(LDFLAGS)
+COMPILE = $(Q)mkdir -p $(@D) && echo "  cc   $<" && $(CC) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LAST_CFLAGS) -c -o $@ $<
+LINK = $(Q)mkdir -p $(@D) && echo "  link $(@:$(CURDIR)/%=%)" && $(CC) $(OWN_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@
 
 # bench/probe looks for the libraries: again when one was installed or removed, which changes one of these folders.
-CONFIG := .build/config.mk
 PROBED := $(wildcard $(addsuffix /pkgconfig,/usr/share /usr/local/share $(addprefix /usr/,lib lib/* local/lib local/lib/*)) \
     $(addprefix /usr/,bin include lib lib/*-linux-gnu local/bin local/include local/lib))
 keep = $(shell mkdir -p $(dir $(1)) && echo "$(2)" | cmp -s - $(1) || echo "$(2)" >$(1))# a file that changes with its text
 WITH := CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' LDFLAGS='$(LDFLAGS)' PKG_CONFIG='$(PKG_CONFIG)'
 $(call keep,.build/with,$(WITH) $(PKG_CONFIG_PATH) $(PKG_CONFIG_LIBDIR))
-$(CONFIG): bench/probe .build/with $(PROBED)
+.build/config.mk: bench/probe .build/with $(PROBED)
 	@$(WITH) bench/probe >$@.new && mv $@.new $@
-include $(CONFIG)
+include .build/config.mk
 # A backend whose library is missing: `lockbench list` says so and what to install. The tables of a backend and of its
 # locks' faults (backend.c, expected.c) need no library, and stay in the build.
 INCS := -I. -I$(B) $(INCS)
@@ -64,8 +63,7 @@ lockbench: $(B)/lockbench
 	$(Q)ln -sf $< $@
 	$(if $(LEFT_OUT),@echo "  left out for want of their client libraries: $(strip $(LEFT_OUT)); ./lockbench list says what to install")
 $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(SHIMS)
-	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
+	$(LINK) $^ $(LIBS)
 # The program for several hosts: the same objects, linked with MPI, if MPI is installed.
 ifneq ($(MPI),)
 all: lockbench-hosts
@@ -73,8 +71,7 @@ lockbench-hosts: $(B)/lockbench-hosts
 	$(Q)ln -sf $< $@
 $(B)/bench/mpi/main.o: DEFS += $(MPI_INCS)
 $(B)/lockbench-hosts: $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(SHIMS)
-	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $^ $(LIBS) $(MPI_LIBS)
+	$(LINK) $^ $(LIBS) $(MPI_LIBS)
 else
 lockbench-hosts:
 	@echo "lockbench-hosts needs MPI, which is not here: install libopenmpi-dev and openmpi-bin (or libmpich-dev and mpich), then run make hosts" >&2; exit 2
@@ -91,58 +88,33 @@ $(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(word 1,$(COMMIT))"' -DLB_COMMI
 $(B)/bench/cli/version.o: $(B)/commit
 ifneq ($(NEEDED),)
 $(B)/flags: needed
-.PHONY: needed
 needed:
 	@echo "lockbench needs $(NEEDED), which pkg-config does not find here: compose/install run says what to install, or installs it" >&2; exit 2
 endif
 $(B)/%.o: %.c $(B)/flags
-	@mkdir -p $(@D)
-	@echo "  cc   $<"
-	$(Q)$(COMPILE) $(DEFS) $(INCS) -MMD -MP -c -o $@ $<
+	$(COMPILE) $(DEFS) $(INCS) -MMD -MP
 $(B)/%.pb-c.o: $(B)/%.pb-c.c $(B)/flags
-	$(Q)$(COMPILE) $(INCS) -c -o $@ $<
+	$(COMPILE) $(INCS)
 $(B)/%.pb-c.c $(B)/%.pb-c.h: %.proto
-	@mkdir -p $(@D)
-	$(Q)protoc-c --c_out=$(B) $<
+	$(Q)mkdir -p $(@D) && protoc-c --c_out=$(B) $<
 # Tests are a third of what is compiled, and wait more than they compute: -O1 compiles faster.
 $(B)/bench/tests/%.o $(B)/drivers/tests/%.o $(B)/report/tests/%.o $(B)/results/format/tests/%.o $(B)/results/stats/tests/%.o: CFLAGS_release := -O1
 # The libraries that are loaded into servers, so that their clocks can be stepped and their fsyncs counted. Without a
 # sanitizer, whose library would have to be loaded first.
 $(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c
-	@mkdir -p $(@D)
-	@echo "  link $@"
-	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
+	$(Q)mkdir -p $(@D) && echo "  link $@" && $(CC) -std=gnu11 -O2 -g $(WARN) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
 # All of the program but its commands, for the tests: when a file has changed, this library is linked again, and no test
 # is. Unlike an archive, a shared object has also the files that only weak symbols refer to.
 LIB := $(CURDIR)/$(B)/liblockbench.so
 $(LIB): $(OBJ)
-	@echo "  link $(B)/$(@F)"
-	$(Q)$(LINK) -shared -o $@ $^ $(LIBS)
+	$(LINK) -shared $^ $(LIBS)
 $(B)/%: $(B)/%.o | $(LIB) $(SHIMS)
-	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
+	$(LINK) $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
 # Known answers (make answers); test_answers runs their short form.
 ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/tests/answers/*.c))
 $(B)/bench/tests/answers/main: $(ANSWERS)
 $(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
-# Targets for the code that reads strangers' bytes. A driver's own code runs with a fuzzed server in the place of sockets,
-# engine and clock; for etcd also in the place of libcurl.
-FUZZ := $(sort $(filter-out $(foreach folder,$(LEFT_OUT),bench/tests/fuzz/fuzz_$(folder)%),$(wildcard bench/tests/fuzz/fuzz_*.c)))
-FUZZ_SERVER := $(patsubst %,$(B)/bench/tests/fuzz/%.o,fuzzed_server lock_life)
-$(B)/objects.a: $(OBJ)
-	$(Q)rm -f $@ && ar rcs $@ $^
-$(foreach name,etcd memcached nats redis zookeeper,$(B)/bench/tests/fuzz/fuzz_$(name) $(B)/bench/tests/fuzz/replay_$(name)): FUZZ_DRIVERS := $(FUZZ_SERVER) -Wl,--wrap=clock_gettime \
-    $(filter-out %/drivers/sock.o,$(filter $(B)/drivers/%,$(OBJ)))
-$(B)/bench/tests/fuzz/fuzz_etcd $(B)/bench/tests/fuzz/replay_etcd: FUZZ_DRIVERS := $(filter-out %/etcd/http.o,$(FUZZ_DRIVERS))
-$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(FUZZ_SERVER) $(B)/objects.a
-	@echo "  link $@"
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
-# The same targets without the fuzzer, for the test that repeats the seeds.
-$(B)/bench/tests/fuzz/replay_%: $(B)/bench/tests/fuzz/fuzz_%.o $(B)/bench/tests/fuzz/replay.o $(FUZZ_SERVER) $(B)/objects.a
-	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $< $(B)/bench/tests/fuzz/replay.o $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
-REPLAYS := $(subst /fuzz_,/replay_,$(FUZZ:%.c=$(B)/%))
-$(B)/bench/tests/test_fuzz_seeds: | $(REPLAYS)
+include bench/tests/fuzz/fuzz.mk
 include report/report.mk
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
@@ -205,11 +177,10 @@ bench: ## the tool's own cost, as ratios against other programs. FIGURE=null, re
 	@compose/install test
 	@$(BUILD) lockbench $(B)/bench/tests/perf/floor
 	@bench/tests/perf/run $(B) $(FIGURE)
-LINT = bench/lint $(if $(filter lint-quick,$@),--changed) $(B) '$(DEFS) $(INCS) $(MPI_INCS)'
 lint lint-quick: ## format, clang-tidy, cppcheck, includes, the limits of bench/budget, Lua. lint-quick: clang-tidy on changed files only
 	@compose/install lint
 	@$(BUILD) lockbench $(B)/drivers/etcd/etcd.pb-c.h
-	@$(LINT)
+	@bench/lint $(if $(filter lint-quick,$@),--changed) $(B) '$(DEFS) $(INCS) $(MPI_INCS)'
 table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
 fields: $(B)/results/reference ## write the reference of all result files: results/FIELDS.md and results/schema
@@ -229,4 +200,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench lockbench-hosts
 help:
 	@sed -n 's/^\([a-z]*\)[a-z -]*:.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all chosen print-chosen run hosts check quick test answers tests asan tsan fuzz bench lint lint-quick table fields man install uninstall deb clean help
+.PHONY: all needed chosen print-chosen run hosts check quick test answers tests asan tsan fuzz bench lint lint-quick table fields man install uninstall deb clean help
