@@ -230,7 +230,7 @@ TEST(what_a_search_writes_keeps_to_the_schema) {
     char command[1000];
     need_validator();
     snprintf(command, sizeof command,
-             "node report/tests/validate.mjs results/schema/capacity.schema.json %s/" CAPACITY_FILE,
+             "node report/tests/validate.mjs .build/schema/capacity.schema.json %s/" CAPACITY_FILE,
              cli_path("rate"));
     assert_int_equal(system(command), 0);
 }

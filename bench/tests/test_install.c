@@ -73,6 +73,7 @@ TEST(man_pages_and_completion_come_with_it) {
         "share/doc/lockbench/drivers/exec/examples/redis_py.py",
         "share/doc/lockbench/drivers/exec/examples/package-lock.json",
         "share/doc/lockbench/results/FIELDS.md",
+        "share/doc/lockbench/results/schema/run.schema.json",
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct stat status;

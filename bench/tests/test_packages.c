@@ -166,7 +166,7 @@ TEST(root_sees_the_commit_of_a_clone_of_another_account) {
 TEST(the_debian_package_has_a_version_for_each_second_and_suggests_what_lockbench_starts) {
     struct cli cli = cli_shell(
         "bash",
-        "cd $(mktemp -d); mkdir -p bin bench/cli results/schema results/format results/stats; "
+        "cd $(mktemp -d); mkdir -p bin bench/cli results/format results/stats; "
         "cp -R $ROOT/compose .; cp $ROOT/bench/cli/version.h bench/cli; "
         "touch results/a.md results/reference.c; unset DEBFULLNAME DEBEMAIL; "
         "printf '#!/bin/sh\ncat debian/changelog debian/control; "

@@ -265,7 +265,7 @@ TEST(test_a_saved_search_for_capacity) {
 /* The stored search is what lockbench may write. */
 TEST(test_the_stored_search_keeps_to_the_schema) {
     const char *const argv[] = {"node", "report/tests/validate.mjs",
-                                "results/schema/capacity.schema.json",
+                                ".build/schema/capacity.schema.json",
                                 GOLDEN "/decide/capacity.json", NULL};
     need_validator();
     assert_int_equal(run_command(argv, NULL), 0);

@@ -384,7 +384,7 @@ TEST(json_keeps_to_the_schema) {
         {&plain, &violated}, {&plain, &limited}, {&plain, &few}};
     enum { CASES = sizeof sides / sizeof *sides };
     const char *argv[4 + CASES] = {"node", "report/tests/validate.mjs",
-                                   "results/schema/compare.schema.json"};
+                                   ".build/schema/compare.schema.json"};
     char paths[CASES][sizeof folder + 20];
     need_validator();
     for (int i = 0; i < CASES; i++) {
