@@ -33,10 +33,8 @@
         .worst = LB_EXPECT_STUCK, .why = reason, .sets = { __VA_ARGS__ }                           \
     }
 
-/* Groups of rows with the same expectation. EXPECT_SLOW_WIRES: the scenarios with slow connections. EXPECT_OF_CONTROL:
+/* Rows with the same expectation. EXPECT_OF_CONTROL:
  * `none` and the scenarios of the short tour (bench/check/matrix.c), for a control that fails even without a fault. */
-#define EXPECT_SLOW_WIRES(all)                                                                     \
-    [LB_SCENARIO_WIRE_DELAY] = all, [LB_SCENARIO_WIRE_JITTER] = all, [LB_SCENARIO_WIRE_SLOW] = all
 #define EXPECT_OF_CONTROL(all)                                                                     \
     [LB_SCENARIO_NONE] = all, [LB_SCENARIO_PAUSE] = all, [LB_SCENARIO_HOLDER_KILL] = all,          \
     [LB_SCENARIO_SERVER_RESTART] = all, [LB_SCENARIO_WIRE_CUT] = all
@@ -66,11 +64,10 @@
 
 /* Connections that are slow or break. */
 #define EXPECT_LEASE_BAD_WIRES                                                                     \
-    EXPECT_SLOW_WIRES(SAFE("a lease is counted from before its request was sent")),                \
-        [LB_SCENARIO_WIRE_RESET] =                                                                 \
-            SAFE("the lease outlives its connection; an unknown outcome is settled by the token"), \
-        [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),      \
-        [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token")
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("a lease is counted from before its request was sent"),        \
+    [LB_SCENARIO_WIRE_RESET] =                                                                     \
+        SAFE("the lease outlives its connection; an unknown outcome is settled by the token"),     \
+    [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token")
 
 /* The same, and connections that are silent. */
 #define EXPECT_LEASE_WIRES                                                                         \
@@ -99,13 +96,12 @@
     [LB_SCENARIO_MINORITY_LOST] = SAFE("a majority has every key, and continues"),                 \
     [LB_SCENARIO_MAJORITY_LOST] =                                                                  \
         SAFE("nothing is granted without a majority, which comes back with its keys"),             \
-    EXPECT_SLOW_WIRES(SAFE("a session outlasts many round trips")),                                \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("a session outlasts many round trips"),                        \
     [LB_SCENARIO_WIRE_CUT] =                                                                       \
         SAFE("a holder gives up when its session may have ended by its own clock"),                \
     [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
         SAFE("a holder gives up when its session may have ended by its own clock"),                \
-    [LB_SCENARIO_WIRE_RESET] = SAFE("a session outlives its connection"),                          \
-    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("a session outlives its connection")
+    [LB_SCENARIO_WIRE_RESET] = SAFE("a session outlives its connection")
 
 /* --- a connection: the server frees the lock when it ends, and nothing ends by time --- */
 
@@ -118,17 +114,14 @@
     [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter that gets the lock frees it at once")
 
 #define EXPECT_CONNECTION_WIRES                                                                    \
-    EXPECT_SLOW_WIRES(SAFE("nothing ends by time")),                                               \
-        [LB_SCENARIO_WIRE_CUT] =                                                                   \
-            SAFE("the connection stays open, and so the lock stays held; others wait"),            \
-        [LB_SCENARIO_WIRE_ONE_WAY] =                                                               \
-            SAFE("the connection stays open, and so the lock stays held; others wait"),            \
-        [LB_SCENARIO_WIRE_RESET] =                                                                 \
-            EXPIRED("its session ends, and a holder that makes no request does not notice"),       \
-        [LB_SCENARIO_WIRE_MIDWAY] =                                                                \
-            SAFE("the client that waits for the answer knows that its session has ended"),         \
-        [LB_SCENARIO_LOST_REPLY] =                                                                 \
-            SAFE("the session ends with the lost answer, and so does the lock")
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),                                       \
+    [LB_SCENARIO_WIRE_CUT] =                                                                       \
+        SAFE("the connection stays open, and so the lock stays held; others wait"),                \
+    [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
+        SAFE("the connection stays open, and so the lock stays held; others wait"),                \
+    [LB_SCENARIO_WIRE_RESET] =                                                                     \
+        EXPIRED("its session ends, and a holder that makes no request does not notice"),           \
+    [LB_SCENARIO_LOST_REPLY] = SAFE("the session ends with the lost answer, and so does the lock")
 
 /* --- the SQL databases: locks of a session, rows with an end, rows with a version --- */
 
@@ -166,8 +159,7 @@
         "the row is on disk before the answer, and nothing ends by time", OUTLASTS_RESTART),       \
     [LB_SCENARIO_SERVER_EMPTY] = STUCK("without its row there is no flag to set"),                 \
     [LB_SCENARIO_TERMINATED] = SAFE("the row outlives its holder's connection"),                   \
-    EXPECT_SLOW_WIRES(SAFE("nothing ends by time")),                                               \
-    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),          \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),                                       \
     [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token"),           \
     [LB_SCENARIO_WIRE_ONE_WAY] = SAFE("what is in doubt is settled by the owner's token"),         \
     [LB_SCENARIO_SERVER_PAUSE] =                                                                   \
@@ -185,13 +177,11 @@
     [LB_SCENARIO_SERVER_RESTART] = SAFE("the row is on disk before the answer"),                   \
     [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("the row is gone, and its versions start again"),        \
     [LB_SCENARIO_TERMINATED] = SAFE("nothing is held"),                                            \
-    EXPECT_SLOW_WIRES(SAFE("nothing is held")),                                                    \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing is held"),                                            \
     [LB_SCENARIO_WIRE_CUT] = SAFE("a late write is refused by its version"),                       \
     [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
         SAFE("a write with an unknown outcome happens once or never, as its version shows"),       \
     [LB_SCENARIO_WIRE_RESET] =                                                                     \
-        SAFE("a write with an unknown outcome happens once or never, as its version shows"),       \
-    [LB_SCENARIO_WIRE_MIDWAY] =                                                                    \
         SAFE("a write with an unknown outcome happens once or never, as its version shows"),       \
     [LB_SCENARIO_LOST_REPLY] =                                                                     \
         SAFE("a write with an unknown outcome happens once or never, as its version shows")
@@ -204,12 +194,11 @@
     [LB_SCENARIO_HOLDER_KILL] = SAFE("nothing is held"),                                           \
     [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing is held"),                                          \
     [LB_SCENARIO_TERMINATED] = SAFE("nothing is held"),                                            \
-    EXPECT_SLOW_WIRES(SAFE("nothing is held")),                                                    \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing is held"),                                            \
     [LB_SCENARIO_WIRE_CUT] = SAFE("a statement that arrives late counts from what is there then"), \
     [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
         SAFE("a statement with an unknown outcome happens once or never"),                         \
     [LB_SCENARIO_WIRE_RESET] = SAFE("a statement with an unknown outcome happens once or never"),  \
-    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("a statement with an unknown outcome happens once or never"), \
     [LB_SCENARIO_LOST_REPLY] = SAFE("a statement with an unknown outcome happens once or never")
 
 #define EXPECT_SQL_UPDATE                                                                          \

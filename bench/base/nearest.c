@@ -87,6 +87,17 @@ static const struct {
     GONE("alpha", "it is 0.05; --json has each p"),
     GONE("html", "the page is written without it; --out FILE says where"),
     GONE("table", "the table is what is printed without it"),
+    /* scenarios, keys of faults */
+    GONE("wire-jitter", "`wire-delay`"),
+    GONE("wire-slow", "`wire-delay`"),
+    GONE("wire-midway", "`lost-reply`, or wire-drop as an injection"),
+    GONE("lost-publish", "`lost-reply`"),
+    GONE("fault.rate", "by, with wire-delay"),
+    GONE("fault.bytes", "nothing; wire-drop drops the next answer"),
+    GONE("fault.jitter", "by, how much later each byte arrives"),
+    GONE("fault.holding", "nothing; wire-drop drops the next answer"),
+    GONE("fault.message", "nothing; wire-drop drops the next answer"),
+    GONE("fault.then", "nothing; wire-drop resets the connection"),
 };
 
 const char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {

@@ -36,7 +36,7 @@ static int set(struct proxy *proxy, struct wire_fault fault) {
 
 void proxy_arm(struct proxy *proxy, enum proxy_fault fault, uint64_t bytes) {
     proxy_heal(proxy);
-    struct wire_fault midway = {.kind = WIRE_MIDWAY, .bytes = bytes, .together = true};
+    struct wire_fault midway = {.kind = WIRE_MIDWAY, .bytes = bytes};
     struct wire_fault deaf = {.kind = WIRE_SWALLOW, .way = WIRE_REQUESTS};
     midway.then = fault == PROXY_RESET          ? WIRE_THEN_RESET
                   : fault == PROXY_LOSE_ANSWERS ? WIRE_THEN_SWALLOW

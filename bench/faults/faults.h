@@ -53,7 +53,6 @@ struct fault_act {
     int64_t beat_ns;              /* a paused process's last heartbeat before it stood still */
     bool stood;                   /* the paused process stood still when the injection began */
     bool cut_open; /* fault_excuse_ended or _silent was called: fault_excuse_over must follow */
-    bool cut_told; /* the oplog has the begin of the cut that a wire made */
 };
 
 /* The servers and connections that injections can act on. */

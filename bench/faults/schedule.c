@@ -75,10 +75,8 @@ static const struct fault_kind {
     [INJECT_EVICT] = {.begin = fault_server_evict_begin},
     [INJECT_CLOCK] = {.begin = fault_server_clock_begin},
     [INJECT_WIRE_DELAY] = {.begin = fault_wire_begin, .end = fault_wire_end},
-    [INJECT_WIRE_SLOW] = {.begin = fault_wire_begin, .end = fault_wire_end},
     [INJECT_WIRE_CUT] = {.begin = fault_wire_begin, .end = fault_wire_end},
     [INJECT_WIRE_RESET] = {.begin = fault_wire_begin, .end = fault_wire_end},
-    [INJECT_WIRE_MIDWAY] = {fault_wire_begin, fault_wire_end, fault_wire_look, false},
     [INJECT_WIRE_DROP] = {fault_wire_begin, fault_wire_end, fault_wire_look, false},
 };
 

@@ -1,7 +1,5 @@
 /* wires: injections on the bytes between clients and servers, and between servers; see kinds.h. The wire
  * is a separate process (servers/wire.h); its counts are the sign that an injection took effect. */
-#include <string.h>
-
 #include "bench/faults/excuse.h"
 #include "bench/faults/kinds.h"
 #include "bench/faults/log.h"
@@ -16,17 +14,10 @@ static struct wire_fault wire_fault_of(const struct faults *faults, const struct
                                            ? faults->reach.peer_ends
                                            : faults->reach.client_ends,
                                .by_ns = plan->by_ns,
-                               .jitter_ns = plan->jitter_ns,
-                               .seed = faults->shared->seed,
-                               .rate = plan->rate,
-                               .way = WIRE_BOTH,
-                               .then = plan->then == THEN_RESET ? WIRE_THEN_RESET : WIRE_GO_ON};
+                               .way = WIRE_BOTH};
     switch (plan->kind) {
     case INJECT_WIRE_DELAY:
         fault.kind = WIRE_DELAY;
-        break;
-    case INJECT_WIRE_SLOW:
-        fault.kind = WIRE_RATE;
         break;
     case INJECT_WIRE_CUT:
         fault.kind = WIRE_SWALLOW;
@@ -35,30 +26,20 @@ static struct wire_fault wire_fault_of(const struct faults *faults, const struct
     case INJECT_WIRE_RESET:
         fault.kind = WIRE_RESET;
         break;
-    case INJECT_WIRE_MIDWAY:
-        fault.kind = WIRE_MIDWAY;
-        fault.bytes = plan->bytes;
-        break;
     default:
         fault.kind = WIRE_DROP;
-        fault.bytes = (uint64_t)plan->message;
-        fault.holding = plan->holding;
-        fault.holding_len = strlen(plan->holding);
     }
     return fault;
 }
 
 /* Delayed bytes end a session only if its signs of life come too late. */
 static bool is_silent(const struct faults *faults, const struct plan_fault *plan) {
-    if (plan->kind == INJECT_WIRE_DELAY) {
-        return plan->by_ns + plan->jitter_ns >= faults->shared->plan->lease_ns / 2;
-    }
-    return plan->kind == INJECT_WIRE_SLOW || plan->kind == INJECT_WIRE_CUT;
+    if (plan->kind == INJECT_WIRE_DELAY) return plan->by_ns >= faults->shared->plan->lease_ns / 2;
+    return plan->kind == INJECT_WIRE_CUT;
 }
 
 static bool ends_connections(const struct plan_fault *plan) {
-    if (plan->kind == INJECT_WIRE_DROP) return plan->then == THEN_RESET;
-    return plan->kind == INJECT_WIRE_RESET || plan->kind == INJECT_WIRE_MIDWAY;
+    return plan->kind == INJECT_WIRE_RESET || plan->kind == INJECT_WIRE_DROP;
 }
 
 /* Logs the wire's counts as the sign. lift: the error of wire_lift, if there was one. */
@@ -137,15 +118,7 @@ bool fault_wire_look(struct faults *faults, struct fault_act *act, int64_t now_n
     (void)now_ns;
     struct wire_sign seen;
     wire_sign(faults->reach.wire, act->wire_fault, &seen);
-    if (seen.struck == 0) return false;
-    if (!act->cut_told && ends_connections(act->plan)) {
-        fault_oplog(faults, OPLOG_CUT, act->first_client, act->client_count, seen.first_ns,
-                    LB_NEVER);
-        act->cut_told = true;
-    }
-    /* One message was to be dropped, and it was; or each connection was to be ended, and was. */
-    if (act->plan->kind == INJECT_WIRE_DROP) return act->plan->message > 0;
-    return seen.struck >= seen.matched;
+    return seen.struck > 0;
 }
 
 void fault_wire_end(struct faults *faults, struct fault_act *act) {

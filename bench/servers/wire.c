@@ -200,13 +200,7 @@ static const char *fault_mistake(const struct wire_fault *fault) {
     if (!fault->ends) return "the fault names no end of the wire";
     if (fault->pid_count < 0 || fault->pid_count > WIRE_PIDS_MAX)
         return "it is for too many processes";
-    if (fault->by_ns < 0 || fault->jitter_ns < 0) return "its delay is below zero";
-    if (fault->kind == WIRE_RATE && fault->rate == 0) return "its rate is zero";
-    if (fault->kind != WIRE_DROP) return NULL;
-    if (!fault->holding || fault->holding_len > WIRE_HOLDING_MAX)
-        return "the text to look for in a message is missing or longer than 64 bytes";
-    return fault->then == WIRE_THEN_SWALLOW ? "after a dropped message it goes on, is reset or cut"
-                                            : NULL;
+    return fault->by_ns < 0 ? "its delay is below zero" : NULL;
 }
 
 /* The next number with a free slot; -1 = none. */
@@ -231,9 +225,7 @@ int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *e
     if (!fault->way) order->fault.way = WIRE_BOTH;
     if (!fault->pids) order->fault.pid_count = 0;
     for (int i = 0; i < order->fault.pid_count; i++) order->pids[i] = fault->pids[i];
-    if (fault->kind == WIRE_DROP) memcpy(order->holding, fault->holding, fault->holding_len);
     order->fault.pids = NULL;
-    order->fault.holding = NULL;
     atomic_store(&sign->fault, -1);
     atomic_store(&sign->struck, 0);
     atomic_store(&sign->bytes, 0);

@@ -1,12 +1,12 @@
 /* wire: a TCP proxy on loopback between clients and servers anywhere, or between servers, that injects
- * network faults: delay, limited bandwidth, dropped bytes, stalls, resets, cuts, refused
- * connections, connections that end within an answer, and the loss of one chosen message.
+ * network faults: delay, dropped bytes, resets, cuts, refused connections, connections that end within
+ * an answer, and the loss of one answer.
  *
  * The proxy is a process of its own. The janitor (janitor.h) knows it, and it ends with the thread
- * that started it. Of protocols it knows only where a message ends (wire_frame.c). Without a fault
- * it adds two wake-ups of its process to a round trip: 64 bytes there and back took 2.4 to 2.7
- * times as long as directly (p50, loopback, two busy processors: 30 to 50 us against 12 to 15 us).
- * So compare runs through the proxy only with runs through the proxy.
+ * that started it. It knows no protocol. Without a fault it adds two wake-ups of its process to a
+ * round trip: 64 bytes there and back took 2.4 to 2.7 times as long as directly (p50, loopback, two
+ * busy processors: 30 to 50 us against 12 to 15 us). So compare runs through the proxy only with
+ * runs through the proxy.
  * Its counters show what it did. Only they are evidence that a fault took effect; a successful wire_set
  * is not. */
 #ifndef BENCH_SERVERS_WIRE_H
@@ -23,7 +23,6 @@
 #define WIRE_ENDS_MAX 64
 #define WIRE_FAULTS_MAX 16 /* at one time */
 #define WIRE_PIDS_MAX 64
-#define WIRE_HOLDING_MAX 64
 
 #define WIRE_ALL_ENDS UINT64_MAX
 
@@ -42,61 +41,46 @@ enum wire_way {
 };
 
 enum wire_kind {
-    /* Bytes and ends of connections arrive by_ns later, and up to jitter_ns more, drawn from the seed; their
-     * order stays. At most 256 KiB of a connection are in transit; a sender of more has to wait. A
+    /* Bytes and ends of connections arrive by_ns later; their order stays. At most 256 KiB of a connection are in transit; a sender of more has to wait. A
      * new connection itself is made at once: the handshake's round trip is not added. */
     WIRE_DELAY,
-    WIRE_RATE, /* At most `rate` bytes a second pass, for each connection and each direction. */
     /* Everything that arrives is read and thrown away, also ends of connections; nothing is closed.
      * Bytes in transit are thrown away as well. New connections are accepted; if the fault drops
      * requests, the server does not see them. */
     WIRE_SWALLOW,
-    /* No bytes are read any more; connections stay open and no bytes are lost. Only tests use this. */
-    WIRE_STALL,
     /* Present connections are reset once and at once, to both sides. New ones are not affected. */
     WIRE_RESET,
-    WIRE_CUT, /* The same, but connections end in order (FIN). Only tests use this. */
+    WIRE_CUT, /* The same, but connections end in order (FIN). */
     /* New connections are refused; those of given pids are accepted and reset. Present ones are not
-     * affected. Only tests use this. */
+     * affected. */
     WIRE_REFUSE,
-    /* `bytes` more bytes of answers pass; when the first byte beyond them arrives, `then` happens.
-     * So an answer that just fits ends nothing. Each present connection has a count of its own, and
-     * new ones are not affected; see `together`. */
+    /* `bytes` more bytes of answers pass, counted over all connections; when the first byte beyond
+     * them arrives, `then` happens to all connections. So an answer that just fits ends nothing.
+     * From then on new connections are refused (after WIRE_THEN_SWALLOW: their answers are dropped)
+     * until the fault is lifted. */
     WIRE_MIDWAY,
-    /* The bytes-th answer from now that contains `holding` is dropped (0: each such answer). If the
-     * chunk in which it arrives is a whole number of messages (RESP, PostgreSQL, four bytes of
-     * length), exactly that message is dropped, else the whole chunk. Counted over all connections
-     * that the fault applies to. */
+    /* The next answer, of whichever connection, is dropped, and its connection is reset. */
     WIRE_DROP
 };
 
 enum wire_then {
-    WIRE_GO_ON, /* with WIRE_MIDWAY the same as WIRE_THEN_CUT */
-    WIRE_THEN_RESET,
     WIRE_THEN_CUT,
+    WIRE_THEN_RESET,
     WIRE_THEN_SWALLOW /* further answers are dropped; the connection stays open */
 };
 
 struct wire_fault {
     enum wire_kind kind;
     uint64_t ends;     /* bit i = end i */
-    enum wire_way way; /* delay, rate, swallow, stall; 0 = both */
+    enum wire_way way; /* delay, swallow; 0 = both */
     /* only connections of these processes and of the processes below them (the process that has the socket open); at
      * most WIRE_PIDS_MAX. NULL = all connections. For processes of other accounts this program needs the right to see
      * their files. */
     const pid_t *pids;
     int pid_count;
-    int64_t by_ns, jitter_ns;
-    uint64_t seed;
-    uint64_t rate;  /* bytes a second, at least 1 */
-    uint64_t bytes; /* WIRE_MIDWAY: the count; WIRE_DROP: which answer */
-    /* WIRE_MIDWAY: one count for all connections. When it is reached, all of them are hit, and new
-     * ones are refused (after WIRE_THEN_SWALLOW: their answers are dropped) until the fault is
-     * lifted. */
-    bool together;
-    const void *holding; /* WIRE_DROP */
-    size_t holding_len;  /* up to WIRE_HOLDING_MAX; 0 = any answer */
-    enum wire_then then; /* WIRE_MIDWAY, WIRE_DROP (not swallow) */
+    int64_t by_ns;
+    uint64_t bytes;      /* WIRE_MIDWAY */
+    enum wire_then then; /* WIRE_MIDWAY */
 };
 
 struct wire;
@@ -123,8 +107,7 @@ int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err);
  * too many are active. */
 int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *err);
 /* Ends a fault. Connections that lost bytes by WIRE_SWALLOW or WIRE_THEN_SWALLOW are reset, because
- * they can't continue; those that lost a message by WIRE_DROP continue. No effect on a fault that
- * is over. */
+ * they can't continue. No effect on a fault that is over. */
 int wire_lift(struct wire *wire, int fault, struct lb_err *err);
 /* Ends all faults. */
 int wire_heal(struct wire *wire, struct lb_err *err);
@@ -132,10 +115,9 @@ int wire_heal(struct wire *wire, struct lb_err *err);
 /* The evidence of what a fault has done so far; kept after the fault was lifted. May be read from
  * any thread or forked process. */
 struct wire_sign {
-    /* how often it acted: chunks delayed, held back or dropped, connections stalled, ended or
-     * refused, messages dropped */
+    /* how often it acted: chunks delayed or dropped, connections ended or refused */
     uint64_t struck;
-    uint64_t bytes;   /* bytes that it delayed, held back or dropped */
+    uint64_t bytes;   /* bytes that it delayed or dropped */
     uint64_t matched; /* connections that it applies or applied to */
     int64_t first_ns; /* time of its first action, by lb_now(); 0 = none yet */
     int64_t last_ns;

@@ -1,8 +1,6 @@
 /* wire_effect: decides which faults apply to a connection, changes the connection's bytes accordingly, and
  * counts the effects. It closes no connection, but marks those that have to end. */
-#define _GNU_SOURCE
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/peer.h"
@@ -35,8 +33,7 @@ bool fault_refuses(const struct slot *slot) {
 void faults_apply(struct proxy *proxy, struct link *link) {
     for (int way = 0; way < 2; way++) {
         struct flow *flow = &link->flow[way];
-        flow->delays = flow->rates = flow->swallows = flow->stalls = 0;
-        flow->rate = 0;
+        flow->delays = flow->swallows = 0;
         for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
             const struct wire_fault *fault = &proxy->slots[i].fault;
             uint32_t bit = 1U << i;
@@ -45,12 +42,7 @@ void faults_apply(struct proxy *proxy, struct link *link) {
             if (!(fault->way & (way == 0 ? WIRE_REQUESTS : WIRE_ANSWERS))) continue;
             if (fault->kind == WIRE_DELAY) flow->delays |= bit;
             if (fault->kind == WIRE_SWALLOW) flow->swallows |= bit;
-            if (fault->kind == WIRE_STALL) flow->stalls |= bit;
-            if (fault->kind != WIRE_RATE) continue;
-            flow->rates |= bit;
-            if (!flow->rate || fault->rate < flow->rate) flow->rate = fault->rate;
         }
-        if (!flow->rate) flow->free_ns = 0;
         if (flow->delays) continue;
         for (struct chunk *chunk = flow->first; chunk; chunk = chunk->next) chunk->due_ns = 0;
     }
@@ -59,7 +51,6 @@ void faults_apply(struct proxy *proxy, struct link *link) {
 void fault_match(struct proxy *proxy, struct link *link, int slot) {
     const struct wire_fault *fault = &proxy->slots[slot].fault;
     link->matched |= 1U << slot;
-    link->left[slot] = fault->bytes;
     link->mute &= ~(1U << slot);
     if (proxy->slots[slot].full && fault->kind == WIRE_MIDWAY) link->mute |= 1U << slot;
     atomic_fetch_add(&proxy->shared->signs[slot].matched, 1);
@@ -69,9 +60,7 @@ bool faults_admit(struct proxy *proxy, struct link *link) {
     const struct listener *listener = &proxy->listeners[link->end];
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
         const struct slot *slot = &proxy->slots[i];
-        if (!fault_is_on(slot, link->end) ||
-            (slot->fault.kind == WIRE_MIDWAY && !slot->fault.together))
-            continue;
+        if (!fault_is_on(slot, link->end)) continue;
         if (slot->fault.pid_count) {
             size_t count;
             struct peer *peers = peers_of(slot->pids, slot->fault.pid_count, &count);
@@ -90,34 +79,12 @@ bool faults_admit(struct proxy *proxy, struct link *link) {
 
 /* --- faults that look at answers --- */
 
-/* WIRE_DROP: removes the message; returns what is left of the chunk. */
-static size_t drop_messages(struct proxy *proxy, struct link *link, int index, char *data,
-                            size_t len) {
-    struct slot *slot = &proxy->slots[index];
-    const struct wire_fault *fault = &slot->fault;
-    for (size_t at = 0; at < len && !slot->full;) {
-        const char *found = memmem(data + at, len - at, slot->holding, fault->holding_len);
-        if (!found) break;
-        size_t begin, end;
-        if (!frame_find(data, len, (size_t)(found - data), &begin, &end)) {
-            begin = 0;
-            end = len;
-        }
-        slot->seen++;
-        at = end;
-        if (fault->bytes && slot->seen < fault->bytes) continue;
-        slot->full = fault->bytes > 0;
-        atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, end - begin);
-        fault_acted(proxy, index, end - begin);
-        if (fault->then != WIRE_GO_ON) {
-            link->ending = fault->then == WIRE_THEN_RESET ? ENDING_RESET : ENDING_CUT;
-            return begin;
-        }
-        memmove(data + begin, data + end, len - end);
-        len -= end - begin;
-        at = begin;
-    }
-    return len;
+/* WIRE_DROP: the answer is lost, and its connection ends. */
+static void drop_answer(struct proxy *proxy, struct link *link, int index, size_t len) {
+    proxy->slots[index].full = true;
+    atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, len);
+    fault_acted(proxy, index, len);
+    link->ending = ENDING_RESET;
 }
 
 static void strike_midway(struct proxy *proxy, struct link *link, int index) {
@@ -134,41 +101,37 @@ static void strike_midway(struct proxy *proxy, struct link *link, int index) {
 /* WIRE_MIDWAY: returns how many bytes pass. */
 static size_t pass_midway(struct proxy *proxy, struct link *link, int index, size_t len) {
     struct slot *slot = &proxy->slots[index];
-    uint64_t *left = slot->fault.together ? &slot->left : &link->left[index];
-    if (len <= *left) {
-        *left -= len;
-        return len;
+    size_t pass = len;
+    if (len > slot->left) {
+        pass = (size_t)slot->left;
+        strike_midway(proxy, link, index);
+        slot->full = proxy->struck = true;
+        for (struct link *other = proxy->links; other; other = other->next) {
+            if (other == link || !(other->matched & (1U << index))) continue;
+            strike_midway(proxy, other, index);
+            other->struck = true;
+        }
     }
-    len = (size_t)*left;
-    *left = 0;
-    strike_midway(proxy, link, index);
-    if (!slot->fault.together) return len;
-    slot->full = proxy->struck = true;
-    for (struct link *other = proxy->links; other; other = other->next) {
-        if (other == link || !(other->matched & (1U << index))) continue;
-        strike_midway(proxy, other, index);
-        other->struck = true;
+    slot->left -= pass;
+    if (link->mute & (1U << index)) {
+        /* Unlike apply_and_discard in wire_fault.c, this keeps the held bytes, which still pass. */
+        link->flow[1].swallows |= 1U << index;
+        atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, len - pass);
+        atomic_fetch_add(&proxy->shared->signs[index].bytes, len - pass);
     }
-    return len;
+    return pass;
 }
 
-size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t len) {
+size_t faults_sift(struct proxy *proxy, struct link *link, size_t len) {
     for (int i = 0; i < WIRE_FAULTS_MAX && len > 0; i++) {
-        if (!(link->matched & (1U << i))) continue;
         const struct slot *slot = &proxy->slots[i];
-        if (slot->fault.kind == WIRE_DROP && !slot->full)
-            len = drop_messages(proxy, link, i, data, len);
+        if (!(link->matched & (1U << i)) || slot->fault.kind != WIRE_DROP || slot->full) continue;
+        drop_answer(proxy, link, i, len);
+        len = 0;
     }
     for (int i = 0; i < WIRE_FAULTS_MAX && len > 0; i++) {
         if (!(link->matched & (1U << i)) || proxy->slots[i].fault.kind != WIRE_MIDWAY) continue;
-        size_t pass = pass_midway(proxy, link, i, len);
-        if (link->mute & (1U << i)) {
-            /* Unlike apply_and_discard in wire_fault.c, this keeps the held bytes, which still pass. */
-            link->flow[1].swallows |= 1U << i;
-            atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, len - pass);
-            atomic_fetch_add(&proxy->shared->signs[i].bytes, len - pass);
-        }
-        len = pass;
+        len = pass_midway(proxy, link, i, len);
     }
     return len;
 }

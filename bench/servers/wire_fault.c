@@ -66,9 +66,7 @@ void faults_set(struct proxy *proxy, const struct order *order) {
     struct slot *slot = &proxy->slots[order->slot];
     *slot = (struct slot){.on = true, .fault = order->fault};
     memcpy(slot->pids, order->pids, sizeof slot->pids);
-    memcpy(slot->holding, order->holding, sizeof slot->holding);
     slot->left = slot->fault.bytes;
-    rng_seed(&slot->rng, slot->fault.seed, 0);
     size_t count = 0;
     struct peer *peers =
         slot->fault.pid_count ? peers_of(slot->pids, slot->fault.pid_count, &count) : NULL;

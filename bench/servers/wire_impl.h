@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 
 #include "bench/base/heap.h"
-#include "bench/base/rng.h"
 #include "bench/servers/wire.h"
 
 /* --- shared with the program --- */
@@ -34,9 +33,8 @@ struct order {
     enum order_verb verb;
     int slot;                /* of the fault to set or lift */
     int end, server_port;    /* ORDER_AIM */
-    struct wire_fault fault; /* its pids and holding are these: */
+    struct wire_fault fault; /* its pids are these: */
     pid_t pids[WIRE_PIDS_MAX];
-    char holding[WIRE_HOLDING_MAX];
 };
 
 struct wire_shared {
@@ -77,13 +75,11 @@ struct flow {
     struct link *link;
     struct chunk *first, *last;
     size_t held_bytes; /* including the overhead of each chunk */
-    int64_t free_ns;   /* when the rate allows the next byte */
     bool over;         /* the source has closed */
     bool ended;        /* the source's end was passed on to the destination */
     bool sink;         /* the destination is gone: bytes are discarded */
     /* The active faults of each kind: bit i = slot i. */
-    uint32_t delays, rates, swallows, stalls;
-    uint64_t rate; /* the smallest of the active rates */
+    uint32_t delays, swallows;
 };
 
 enum ending { ENDING_NOT, ENDING_CUT, ENDING_RESET };
@@ -92,13 +88,12 @@ struct link {
     int end, client_port;
     struct side client, server;
     struct flow flow[2];
-    uint32_t matched;               /* slots whose faults apply to this connection */
-    uint32_t mute;                  /* slots of WIRE_MIDWAY that drop its answers now */
-    uint64_t left[WIRE_FAULTS_MAX]; /* WIRE_MIDWAY: bytes that still pass */
-    enum ending ending;             /* how to end, once the held answers were sent */
-    bool broken;                    /* a side was reset, or can't be reached */
-    bool lossy;                     /* it lost bytes, so it can't continue after the fault */
-    bool struck;                    /* a fault hit it while another was pumped: see faults_pump */
+    uint32_t matched;   /* slots whose faults apply to this connection */
+    uint32_t mute;      /* slots of WIRE_MIDWAY that drop its answers now */
+    enum ending ending; /* how to end, once the held answers were sent */
+    bool broken;        /* a side was reset, or can't be reached */
+    bool lossy;         /* it lost bytes, so it can't continue after the fault */
+    bool struck;        /* a fault hit it while another was pumped: see faults_pump */
     bool dead, again;
     struct link *next, *previous, *next_dead, *next_again;
 };
@@ -113,12 +108,9 @@ struct listener {
 /* One fault. */
 struct slot {
     bool on;
-    struct wire_fault fault; /* its pids and holding are these: */
+    struct wire_fault fault; /* its pids are these: */
     pid_t pids[WIRE_PIDS_MAX];
-    char holding[WIRE_HOLDING_MAX];
-    struct lb_rng rng;
-    uint64_t left; /* WIRE_MIDWAY with `together`: bytes that still pass */
-    uint64_t seen; /* WIRE_DROP: messages so far that contained `holding` */
+    uint64_t left; /* WIRE_MIDWAY: bytes that still pass */
     bool full;     /* the fault has done all that it should, or has hit all its connections */
 };
 
@@ -178,13 +170,9 @@ void faults_apply(struct proxy *proxy, struct link *link);
 /* Applies the faults to a chunk of answers before it is forwarded: the bytes to forward remain in
  * place, and their number is returned. May set link->ending, start to drop answers, or set
  * proxy->struck; dropped bytes are counted. */
-size_t faults_sift(struct proxy *proxy, struct link *link, char *data, size_t len);
+size_t faults_sift(struct proxy *proxy, struct link *link, size_t len);
 /* Count that the fault of one slot, or of several slots, acted. */
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes);
 void faults_acted(struct proxy *proxy, uint32_t slots, uint64_t bytes);
-
-/* wire_frame.c: whether the chunk is a whole number of messages, and which message the byte at `at`
- * belongs to. */
-bool frame_find(const char *data, size_t len, size_t at, size_t *ret_begin, size_t *ret_end);
 
 #endif

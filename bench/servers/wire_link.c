@@ -164,7 +164,7 @@ static void lose_destination(struct proxy *proxy, struct link *link, int way) {
     link->flow[way].sink = true;
     drop_chunks(&link->flow[way]);
     source_of(link, !way)->readable = source_of(link, !way)->hung_up = true;
-    if (back->over && !back->first && !back->swallows && !back->stalls) link_end(proxy, link, true);
+    if (back->over && !back->first && !back->swallows) link_end(proxy, link, true);
 }
 
 /* Sends as much as possible at once; returns the number of bytes. */
@@ -200,23 +200,14 @@ static void send_held(struct proxy *proxy, struct link *link, int way) {
     for (struct chunk *chunk; !link->dead && (chunk = flow->first);) {
         int64_t now_ns = lb_now();
         size_t len = chunk->len - chunk->sent;
-        if (chunk->due_ns > now_ns || (flow->rate && flow->free_ns > now_ns)) {
-            int64_t free_ns = flow->rate ? flow->free_ns : 0;
-            wake_at(proxy, flow, chunk->due_ns > free_ns ? chunk->due_ns : free_ns);
+        if (chunk->due_ns > now_ns) {
+            wake_at(proxy, flow, chunk->due_ns);
             return;
         }
-        /* At most the bytes of 20 ms at a time. */
-        if (flow->rate && len > flow->rate / 50)
-            len = flow->rate < 50 ? 1 : (size_t)(flow->rate / 50);
         size_t sent = send_some(proxy, link, way, chunk->data + chunk->sent, len);
         if (link->dead || flow->sink) return;
         chunk->sent += sent;
-        if (flow->rate) {
-            if (flow->free_ns < now_ns) flow->free_ns = now_ns;
-            flow->free_ns += (int64_t)((double)sent * 1e9 / (double)flow->rate);
-        }
         if (sent < len) return;
-        if (chunk->sent < chunk->len) continue;
         flow->first = chunk->next;
         if (!flow->first) flow->last = NULL;
         flow->held_bytes -= chunk->len + sizeof *chunk;
@@ -248,11 +239,8 @@ static int64_t due_of(struct proxy *proxy, const struct flow *flow, size_t len) 
     int64_t due_ns = lb_now();
     if (!flow->delays) return 0;
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
-        struct slot *slot = &proxy->slots[i];
         if (!(flow->delays & (1U << i))) continue;
-        due_ns += slot->fault.by_ns;
-        if (slot->fault.jitter_ns > 0)
-            due_ns += (int64_t)rng_below(&slot->rng, (uint64_t)slot->fault.jitter_ns + 1);
+        due_ns += proxy->slots[i].fault.by_ns;
         fault_acted(proxy, i, len);
     }
     return due_ns;
@@ -263,8 +251,7 @@ static void forward_bytes(struct proxy *proxy, struct link *link, int way, const
     struct flow *flow = &link->flow[way];
     int64_t due_ns = due_of(proxy, flow, len);
     size_t sent = 0;
-    if (flow->rates) faults_acted(proxy, flow->rates, len);
-    if (!flow->first && !due_ns && !flow->rate) sent = send_some(proxy, link, way, data, len);
+    if (!flow->first && !due_ns) sent = send_some(proxy, link, way, data, len);
     if (sent < len && !flow->sink && !link->dead)
         hold_bytes(proxy, link, way, data + sent, len - sent, due_ns);
 }
@@ -316,7 +303,7 @@ static void read_once(struct proxy *proxy, struct link *link, int way) {
         swallow_bytes(proxy, link, way, len);
         return;
     }
-    if (way == 1 && link->matched) len = faults_sift(proxy, link, proxy->buffer, len);
+    if (way == 1 && link->matched) len = faults_sift(proxy, link, len);
     if (len && !flow->sink) forward_bytes(proxy, link, way, proxy->buffer, len);
 }
 
@@ -338,10 +325,6 @@ static void pump_way(struct proxy *proxy, struct link *link, int way) {
     struct flow *flow = &link->flow[way];
     struct side *from = source_of(link, way);
     for (int reads = 0;; reads++) {
-        if (flow->stalls) {
-            if (from->readable || flow->first) faults_acted(proxy, flow->stalls, 0);
-            return;
-        }
         send_held(proxy, link, way);
         if (link->dead) return;
         if (way == 1 && link->ending != ENDING_NOT && !flow->first) {

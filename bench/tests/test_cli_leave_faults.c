@@ -115,8 +115,7 @@ TEST(on_the_wires) {
               "[fault]\nkind = wire-cut\ntarget = holder\nfirst = 100ms\nfor = 1200ms\n"
               "[fault.2]\nkind = wire-delay\ntarget = all\nby = 5ms\nfirst = 0\nfor = 0\n"
               "[fault.3]\nkind = wire-reset\ntarget = all\nfirst = 900ms\n"
-              "[fault.4]\nkind = wire-midway\ntarget = all\nfirst = 200ms\n"
-              "[fault.5]\nkind = wire-drop\ntarget = all\nfirst = 300ms\n",
+              "[fault.4]\nkind = wire-drop\ntarget = all\nfirst = 300ms\n",
               NULL, 0);
 }
 

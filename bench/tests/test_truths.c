@@ -148,45 +148,6 @@ TEST(what_a_dead_holder_had_comes_free_as_the_theory_says) {
     json_decref(check);
 }
 
-/* How often the waiter got the key at the end of a lease whose release it was not told of. */
-static int slept_to_the_lease_end(const json_t *stage) {
-    const json_t *timeline = cli_get(stage, "history.timeline");
-    json_t *fault, *a, *b;
-    size_t f, i, j;
-    int count = 0;
-    json_array_foreach(cli_get(stage, "faults"), f, fault) {
-        if (!json_is_true(cli_get(fault, "acted")) || !json_is_number(cli_get(fault, "to_s")))
-            continue;
-        json_array_foreach(timeline, i, a) {
-            double since = cli_number_at(a, "released_s") - cli_number_at(fault, "to_s");
-            if (since < -0.1 || since > 0.1) continue;
-            json_array_foreach(timeline, j, b) {
-                double after = cli_number_at(b, "acquired_s") - cli_number_at(a, "lease_end_s");
-                count += cli_number_at(b, "client") != cli_number_at(a, "client") &&
-                         after > -0.01 && after < 0.5;
-            }
-        }
-    }
-    return count;
-}
-
-TEST(whoever_misses_the_message_sleeps_to_the_lease_end) {
-    cli_need("redis");
-    json_t *check =
-        check_five_seeds("lost-publish", ARGS("redis-reentrant", "--fault", "lost-publish"));
-    check_assert(check, "redis-reentrant", "lost-publish", "safe");
-    int slept = 0;
-    for (int seed = 1; seed <= CHECK_SEEDS; seed++) {
-        json_t *stage = stage_of("lost-publish", "redis-reentrant", "lost-publish", seed);
-        slept += slept_to_the_lease_end(stage);
-        json_decref(stage);
-    }
-    assert_true(slept > 0);
-    assert_true(
-        cli_number_at(check_cell(check, "redis-reentrant", "lost-publish"), "lost_wakeups") > 0);
-    json_decref(check);
-}
-
 /* A waiter stands still until its lease is over, and the lock service of etcd 3.4 grants it the
  * lock nevertheless: the waiter enters after its session has ended, and the verdict is
  * "expired". */

@@ -25,10 +25,8 @@
     ROW(INJECT_EVICT, "evict", ON_SERVERS, SCRIPT, SERVERS)                                        \
     ROW(INJECT_CLOCK, "clock", ON_SERVERS, 0, SERVERS)                                             \
     ROW(INJECT_WIRE_DELAY, "wire-delay", ON_WIRES, LASTS, BETWEEN)                                 \
-    ROW(INJECT_WIRE_SLOW, "wire-slow", ON_WIRES, LASTS, BETWEEN)                                   \
     ROW(INJECT_WIRE_CUT, "wire-cut", ON_WIRES, LASTS | STOPS, BETWEEN)                             \
     ROW(INJECT_WIRE_RESET, "wire-reset", ON_WIRES, STOPS, BETWEEN)                                 \
-    ROW(INJECT_WIRE_MIDWAY, "wire-midway", ON_WIRES, LASTS | STOPS, WIRES)                         \
     ROW(INJECT_WIRE_DROP, "wire-drop", ON_WIRES, LASTS | STOPS, WIRES)
 
 #define INJECTION_CHOICE(kind, name, ...) "," name

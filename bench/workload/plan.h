@@ -100,12 +100,10 @@ enum injection {
     INJECT_EVICT,     /* the server is filled until it evicts keys */
     INJECT_CLOCK,     /* its wall clock jumps .by_ns */
     /* On connections. */
-    INJECT_WIRE_DELAY,  /* each byte arrives .by_ns later, and up to .jitter_ns more */
-    INJECT_WIRE_SLOW,   /* .rate bytes a second pass */
-    INJECT_WIRE_CUT,    /* drops all bytes in the direction .way */
-    INJECT_WIRE_RESET,  /* ends connections */
-    INJECT_WIRE_MIDWAY, /* ends a connection after .bytes more bytes of answers */
-    INJECT_WIRE_DROP,   /* drops the .message-th answer that contains .holding */
+    INJECT_WIRE_DELAY, /* each byte arrives .by_ns later */
+    INJECT_WIRE_CUT,   /* drops all bytes in the direction .way */
+    INJECT_WIRE_RESET, /* ends connections */
+    INJECT_WIRE_DROP,  /* drops an answer, and ends its connection */
     INJECTIONS
 };
 
@@ -128,7 +126,6 @@ enum fault_target {
 
 enum fault_after { AFTER_NOTHING, AFTER_HOLDER };
 enum fault_way { WAY_BOTH, WAY_REQUESTS, WAY_ANSWERS };
-enum fault_then { THEN_RESET, THEN_GO_ON };
 
 /* A time, or a time that is drawn between two. Text: "2s", "random:2s..5s". */
 struct span {
@@ -149,13 +146,8 @@ struct plan_fault {
     /* AFTER_HOLDER: waits up to 2 s for a holder whose grant began after the previous section
      * acted */
     enum fault_after after;
-    int64_t by_ns, jitter_ns;
-    uint64_t rate; /* bytes a second */
+    int64_t by_ns;
     enum fault_way way;
-    uint64_t bytes;
-    int message;
-    const char *holding; /* only answers that contain it count; "" = all */
-    enum fault_then then;
 };
 
 struct plan_lock {

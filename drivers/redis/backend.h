@@ -9,7 +9,7 @@ extern const struct lb_backend backend_redis;
 extern const struct lb_connector redis_connector __attribute__((weak));
 
 /* The verdicts that are expected of the locks in each scenario, LB_SCENARIOS entries each; see expected.c. */
-extern const struct lb_expectation redis_expected[], redis_pubsub_expected[], redis_fair_expected[],
+extern const struct lb_expectation redis_expected[], redis_fair_expected[],
     redis_semaphore_expected[], redis_permit_expected[], redis_latch_expected[],
     redis_multi_expected[], redis_redlock_expected[], redis_wait_expected[], redis_incr_expected[];
 /* The same for the controls; see unsafe_expected.c. */

@@ -29,15 +29,7 @@
         [LB_SCENARIO_TERMINATED] = SAFE("the key outlives its holder's connection"),               \
         [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the key before its lease ends")
 
-#define TOLD_OR_AT_LEASE_END                                                                       \
-    [LB_SCENARIO_LOST_PUBLISH] =                                                                   \
-        SAFE("a waiter that was not notified looks again when the lease would end")
-
-/* Waiters poll. */
 const struct lb_expectation redis_expected[LB_SCENARIOS] = {ONE_KEY};
-
-/* Waiters get a message. */
-const struct lb_expectation redis_pubsub_expected[LB_SCENARIOS] = {ONE_KEY, TOLD_OR_AT_LEASE_END};
 
 /* Nobody is granted anything without a replica: the promoted one has none until the dead primary is back, at 14 s. Who
  * holds then must hold since before the replica was cut off. */
@@ -70,7 +62,6 @@ const struct lb_expectation redis_fair_expected[LB_SCENARIOS] = {
     FORGETS,
     FAILS_OVER,
     ENDS_BY_CLOCK,
-    TOLD_OR_AT_LEASE_END,
     [LB_SCENARIO_NONE] = SAFE("one script grants it, and leases last while nothing fails"),
     [LB_SCENARIO_PAUSE] = EXPIRED("the lease ends, and a stopped process does not notice"),
     [LB_SCENARIO_HOLDER_KILL] = SAFE("a dead holder's lease ends by itself"),
@@ -103,14 +94,11 @@ const struct lb_expectation redis_semaphore_expected[LB_SCENARIOS] = {
         STUCK("without its counter there are no permits, and nobody creates it again"),
     [LB_SCENARIO_CLOCK_FORWARD] = SAFE("nothing ends by time"),
     [LB_SCENARIO_CLOCK_BACK] = STUCK("a dead holder's permits are lost, whatever the clock"),
-    EXPECT_SLOW_WIRES(SAFE("nothing ends by time")),
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),
     [LB_SCENARIO_WIRE_CUT] = STUCK("a permit that can't be returned over its connection is lost"),
     [LB_SCENARIO_WIRE_ONE_WAY] = STUCK("a permit whose grant was never received is lost"),
     [LB_SCENARIO_WIRE_RESET] = STUCK("a permit that can't be returned over its connection is lost"),
-    [LB_SCENARIO_WIRE_MIDWAY] = STUCK("a permit whose grant was never received is lost"),
     [LB_SCENARIO_LOST_REPLY] = STUCK("a permit whose grant was never received is lost"),
-    [LB_SCENARIO_LOST_PUBLISH] =
-        STUCK("a waiter that was not notified sleeps until the next message, perhaps for ever"),
 };
 
 /* Permits have ids and ends, by the clients' clocks. */
@@ -131,8 +119,6 @@ const struct lb_expectation redis_permit_expected[LB_SCENARIOS] = {
         VIOLATED("to a client whose clock is ahead every permit has ended, and it takes them"),
     [LB_SCENARIO_CLOCK_FORWARD] = SAFE("permits end by the clients' clocks, not the server's"),
     [LB_SCENARIO_CLOCK_BACK] = SAFE("permits end by the clients' clocks, not the server's"),
-    [LB_SCENARIO_LOST_PUBLISH] =
-        SAFE("a waiter that was not notified looks again when the next permit would end"),
 };
 
 /* A missing latch is open. A latch that never opens is unstated: each round makes a latch of its
@@ -151,9 +137,7 @@ const struct lb_expectation redis_latch_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_SENTINEL] = VIOLATED("a replica that has never had the counter has an open latch"),
     [LB_SCENARIO_EVICTION] = VIOLATED("without its counter the latch is open"),
     [LB_SCENARIO_CLOCK_FORWARD] = SAFE("nothing ends by time"),
-    EXPECT_SLOW_WIRES(SAFE("nothing ends by time")),
-    [LB_SCENARIO_WIRE_MIDWAY] =
-        SAFE("a count-down stays in effect, whether its answer arrived or not"),
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),
     [LB_SCENARIO_LOST_REPLY] = SAFE("awaiting takes nothing, so nothing is lost with its answer"),
 };
 
@@ -184,7 +168,6 @@ const struct lb_expectation redis_multi_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
     FAILS_OVER,
-    TOLD_OR_AT_LEASE_END,
     [LB_SCENARIO_SERVER_PAUSE] =
         EXPIRED("a server that stands still stops all clients, and leases continue to run"),
     [LB_SCENARIO_SERVER_RESTART] =

@@ -37,14 +37,10 @@ const FAULTS = {
   'clock-forward': 'the server\'s wall clock jumps a minute ahead',
   'clock-back': 'the server\'s wall clock jumps a minute back',
   'wire-delay': 'every byte comes later',
-  'wire-jitter': 'every byte comes later, by times that differ',
-  'wire-slow': 'few bytes a second pass',
   'wire-cut': 'a holder\'s wire swallows everything for longer than its lease',
   'wire-one-way': 'a holder\'s requests arrive, the answers do not',
   'wire-reset': 'all connections are reset',
-  'wire-midway': 'a connection ends in the middle of an answer',
   'lost-reply': 'the answer to an acquire is lost',
-  'lost-publish': 'the message that wakes a waiter is lost',
   'none': 'nothing happens',
 };
 
@@ -87,7 +83,6 @@ function expectation(lock, fault) {
   if (embedded) return { pause: ['safe', 'the kernel holds it as long as the process lives'], 'holder-kill': crash === 'never' ? ['stuck', 'nobody frees it'] : ['safe', 'the kernel frees it'], 'waiter-kill': ['safe', 'a waiter has nothing'] }[fault] ?? null;
   if (QUORUM_ONLY.includes(fault) && guarantee !== 'majority') return null;
   if (REPLICA_ONLY.includes(fault) && guarantee !== 'async-replica') return null;
-  if (fault === 'lost-publish' && backend !== 'redis') return null;
   if (fault === 'eviction' && !['redis', 'memcached'].includes(backend)) return null;
   if (fault.startsWith('clock') && ['etcd', 'zookeeper', 'memcached'].includes(backend)) return ['safe', 'its timers are monotonic'];
   if (fault.startsWith('clock-f')) return crash === 'lease' ? ['violated', 'leases end by the wall clock'] : ['safe', 'it has no lease'];
@@ -95,7 +90,6 @@ function expectation(lock, fault) {
   if (fault === 'server-empty' || fault === 'eviction') return guarantee === 'node' ? ['violated', 'the lock is gone with the data'] : ['safe', 'most servers still have it'];
   if (fault === 'node-empty') return lock.name === 'redis-redlock' ? ['violated', 'a second majority may form'] : ['safe', 'the log is on disk'];
   if (REPLICA_ONLY.includes(fault)) return ['violated', 'what the replica did not get is lost'];
-  if (fault === 'lost-publish') return lock.name === 'redis-semaphore' ? ['stuck', 'its waiters sleep for ever'] : ['safe', 'waiters look again at the lease\'s end'];
   return ['safe', 'the protocol allows for it'];
 }
 
