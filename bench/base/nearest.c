@@ -68,6 +68,8 @@ void nearest_offer(struct nearest *nearest, const char *name) {
 static const struct {
     const char *name, *hint;
 } removed[] = {
+    GONE("topology", "the table of `plan` names the topology of each row"),
+    GONE("dry-run", "`lockbench run LOCK --dry-run` shows what a load is"),
     GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),
     GONE("conform", "`lockbench check LOCK --fault conformance` does it"),
     GONE("judge", "`lockbench check FOLDER` does it"),

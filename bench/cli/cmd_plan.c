@@ -1,5 +1,5 @@
-/* cmd_plan: `lockbench plan`: which locks would carry a load, judged by measured capacities. It
- * reads results only and asks no server. */
+/* cmd_plan: `lockbench plan`: which locks carry a load, by measured capacities. It reads results
+ * only and asks no server. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -14,29 +14,21 @@
 #include "bench/capacity/slo.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
-#include "bench/workload/lock_words.h"
-#include "bench/workload/topologies.h"
-#include "drivers/registry.h"
-#include "report/planner/planner.h"
+#include "bench/workload/sections.h"
+#include "report/capacity/carry.h"
 
-#define DEEP_MAX 3 /* folders below results/ */
-#define HOLD_MAX_NS (3600.0 * LB_S_NS)
 #define COUNT_MAX 1000000000
 
 enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
 
 struct wish {
     struct arg_list names;
-    double rate;           /* a second; 0 = not given */
-    int64_t clients;       /* 0 = not given */
-    int64_t keys, hold_ns; /* hold_ns: -1 = not given */
-    const char *slo_word, *lock, *topology;
+    double rate;     /* a second; 0 = not given */
+    int64_t clients; /* 0 = not given */
+    const char *slo_word, *hold, *keys;
     enum format format;
-    struct planner_ask ask; /* made from the arguments */
-    char slo[80];
+    char slo[80], hold_text[64], keys_text[64]; /* as capacity.json has them */
 };
-
-static const struct wish start = {.hold_ns = -1};
 
 struct files {
     struct capacity **item;
@@ -46,65 +38,77 @@ struct files {
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "CAPACITY"},
     {{"rate", ARG_RATE, offsetof(struct wish, rate), .min = 1e-6, .max = 1e9,
-      .help = "requests of all clients together: 40/s, 2400/min; without it a closed loop"},
+      .help = "requests of all clients together: 40/s, 2400/min"},
      "RATE"},
     {{"clients", LB_OPT_INT, offsetof(struct wish, clients), .min = 1, .max = COUNT_MAX,
-      .help = "clients"},
-     "N"},
-    {{"hold", LB_OPT_DURATION, offsetof(struct wish, hold_ns), .max = HOLD_MAX_NS,
-      .help = "how long a holder works: 12ms; default: as in the measurement"},
-     "TIME"},
-    {{"keys", LB_OPT_INT, offsetof(struct wish, keys), "1", .min = 1, .max = COUNT_MAX,
-      .help = "number of keys, to which requests are spread evenly"},
+      .help = "clients of a closed loop; with --rate only measurements with this pool answer"},
      "N"},
     {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
       .help = "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
      "PROMISE"},
-    {{"lock", ARG_LOCK, offsetof(struct wish, lock), .help = "this one only"}, "LOCK"},
-    {{"topology", ARG_TOPOLOGY, offsetof(struct wish, topology), .help = "on this topology only"},
-     "NAME"},
-    {{"table", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_TABLE,
-      .help = "for a terminal; the default"},
-     NULL},
+    {{"hold", LB_OPT_TEXT, offsetof(struct wish, hold),
+      .help = "only measurements with this hold answer"},
+     "TIME"},
+    {{"keys", LB_OPT_TEXT, offsetof(struct wish, keys),
+      .help = "only measurements with these keys answer"},
+     "KEYS"},
     {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON, .help = "for machines"},
      NULL},
     {{0}, NULL},
 };
 
-/* A lock that this build does not know may run anywhere. A measured topology "url" is no script. */
-static bool runs_on(const char *name, const char *topology) {
-    const struct lb_lock *lock = registry_lock(name);
-    const char *const *each = lock ? lb_topologies(lock) : NULL;
-    if (!lock || strcmp(topology, "url") == 0) return true;
-    for (; each && *each; each++) {
-        if (strcmp(*each, topology) == 0) return true;
-    }
-    return !lb_topologies(lock) && strcmp(topology, "embedded") == 0;
+/* Reads a value for a key of [load] into a plan. */
+static int read_load(const char *name, const char *text, struct plan *plan, struct arena *arena,
+                     struct lb_err *err) {
+    int number;
+    char place[40];
+    snprintf(place, sizeof place, "plan: --%s", name);
+    return option_set(options_find(section_find("load", &number)->keys, name), plan, text, place,
+                      arena, err);
 }
 
-/* Fills the question to the planner, with NAN for what was not given. */
-static int fill_ask(struct wish *wish, struct lb_err *err) {
+static int read_slo(struct wish *wish, struct lb_err *err) {
     struct stage_promise slo;
+    bool by_rate = wish->rate > 0;
     const char *word = wish->slo_word;
-    if (!word) word = wish->rate > 0 ? SLO_BY_RATE : SLO_BY_CLIENTS;
+    if (!word) word = by_rate ? SLO_BY_RATE : SLO_BY_CLIENTS;
     if (slo_parse(word, &slo, err) != 0) {
         err_prefix(err, "plan: --slo");
         return -1;
     }
-    wish->ask = (struct planner_ask){
-        .rate = wish->rate > 0 ? wish->rate : NAN,
-        .clients = wish->clients > 0 ? (double)wish->clients : NAN,
-        .hold_ns = wish->hold_ns >= 0 ? (double)wish->hold_ns : NAN,
-        .keys = (double)wish->keys,
-        .metric = metric_name(slo.metric),
-        .quantile = slo.quantile,
-        .limit_ns = (double)slo.limit_ns,
-        .slo = slo_text(&slo, wish->slo, sizeof wish->slo),
-        .lock = wish->lock,
-        .topology = wish->topology,
-        .runs_on = runs_on,
-    };
+    if (by_rate != (slo.metric == METRIC_ACQUIRE_DUE))
+        return err_set(err, LB_EXIT_USAGE,
+                       by_rate ? "plan: with --rate a request waits from when it is due: promise "
+                                 "acquire_due"
+                               : "plan: without a rate nothing falls due: promise acquire, or say "
+                                 "--rate");
+    slo_text(&slo, wish->slo, sizeof wish->slo);
+    return 0;
+}
+
+/* Fills the question, in the words of capacity.json. */
+static int fill_ask(struct wish *wish, struct arena *arena, struct carry_ask *ret,
+                    struct lb_err *err) {
+    struct plan *plan = arena_alloc(arena, sizeof *plan); /* zeroed */
+    if (!plan) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!(wish->rate > 0) && wish->clients == 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "plan: neither a rate nor clients: say --rate, --clients or both");
+    if (read_slo(wish, err) != 0) return -1;
+    if (wish->hold && read_load("hold", wish->hold, plan, arena, err) != 0) return -1;
+    if (wish->keys && read_load("keys", wish->keys, plan, arena, err) != 0) return -1;
+    dist_text(&plan->hold, wish->hold_text, sizeof wish->hold_text);
+    keyspace_text(&plan->keys, wish->keys_text, sizeof wish->keys_text);
+    wish->keys_text[strcspn(wish->keys_text, " ")] = '\0'; /* without the distribution */
+    double clients = wish->clients > 0 ? (double)wish->clients : NAN;
+    bool by_rate = wish->rate > 0;
+    *ret = (struct carry_ask){.by_rate = by_rate,
+                              .load = by_rate ? wish->rate : clients,
+                              .clients = by_rate ? clients : NAN,
+                              .slo = wish->slo,
+                              .hold = wish->hold ? wish->hold_text : NULL,
+                              .keys = wish->keys ? wish->keys_text : NULL};
     return 0;
 }
 
@@ -118,32 +122,18 @@ static int add_file(struct files *files, const char *path, struct lb_err *err) {
     return 0;
 }
 
-static int add_below(struct files *files, const char *folder, int deep, struct lb_err *err);
-
-/* Links are left out, since results/latest would count one result twice. lstat tells a link on
- * every file system; d_type does not. */
-static int add_entry(struct files *files, const char *folder, const char *name, int deep,
-                     struct lb_err *err) {
-    char *path = NULL;
-    struct stat status;
-    int failed = 0;
-    if (name[0] == '.' || deep == 0) return 0;
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
-        return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (lstat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        failed = add_below(files, path, deep - 1, err);
-    free(path);
-    return failed;
-}
-
-/* Adds every capacity.json in a folder and below it. */
-static int add_below(struct files *files, const char *folder, int deep, struct lb_err *err) {
-    if (capacity_is(folder)) return add_file(files, folder, err);
+/* Adds the capacity.json of a folder, or of each folder in it. A link, as results/latest, may add one
+ * twice, which does no harm: only one answer of each lock counts. */
+static int add_folder(struct files *files, const char *folder, struct lb_err *err) {
     struct dirent **entries = NULL;
-    int found = scandir(folder, &entries, NULL, alphasort), failed = 0;
+    int failed = 0;
+    if (capacity_is(folder)) return add_file(files, folder, err);
+    int found = scandir(folder, &entries, NULL, alphasort);
     if (found < 0) return err_set(err, LB_EXIT_USAGE, "plan: %s: %s", folder, strerror(errno));
     for (int i = 0; i < found; i++) {
-        if (!failed) failed = add_entry(files, folder, entries[i]->d_name, deep, err);
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (!failed && capacity_is(path)) failed = add_file(files, path, err);
         free(entries[i]);
     }
     free(entries);
@@ -160,78 +150,41 @@ static int read_files(const struct wish *wish, struct files *files, struct lb_er
     for (int i = 0; i < wish->names.count; i++) {
         int before = files->count;
         const char *name = wish->names.item[i];
-        if ((is_folder(name) ? add_below(files, name, DEEP_MAX, err)
-                             : add_file(files, name, err)) != 0)
+        if ((is_folder(name) ? add_folder(files, name, err) : add_file(files, name, err)) != 0)
             return -1;
         if (files->count == before)
             return err_set(err, LB_EXIT_USAGE,
-                           "plan: %s: there is no " CAPACITY_FILE " in it or below: "
+                           "plan: %s: there is no " CAPACITY_FILE " in it or in its folders: "
                            "lockbench capacity makes one",
                            name);
     }
     if (wish->names.count > 0) return 0;
     if (home_results(results, sizeof results, err) != 0) return -1;
-    return is_folder(results) ? add_below(files, results, DEEP_MAX, err) : 0;
+    return is_folder(results) ? add_folder(files, results, err) : 0;
 }
 
-static bool has_lock(const struct files *files, const char *name) {
-    for (int f = 0; f < files->count; f++) {
-        for (int l = 0; l < files->item[f]->lock_count; l++) {
-            if (strcmp(files->item[f]->locks[l].lock, name) == 0) return true;
-        }
-    }
-    return false;
-}
-
-static bool has_topology(const struct files *files, const char *name) {
-    for (int f = 0; f < files->count; f++) {
-        for (int l = 0; l < files->item[f]->lock_count; l++) {
-            const char *topology = files->item[f]->locks[l].topology;
-            if (topology && strcmp(topology, name) == 0) return true;
-        }
-    }
-    return false;
-}
-
-/* Refuses names that neither this build nor a file has. Files may have more than the build. */
-static int check_names(const struct wish *wish, const struct files *files, struct lb_err *err) {
-    const char *lock = wish->lock, *topology = wish->topology;
-    if (lock && !has_lock(files, lock) && !registry_lock(lock) && !registry_left_out()) {
-        lock_name_unknown(lock, err);
-        err_prefix(err, "plan: --lock");
-        return -1;
-    }
-    if (topology && !has_topology(files, topology) && topology_check(topology, err) != 0) {
-        err_prefix(err, "plan: --topology");
-        return -1;
-    }
-    if (lock && topology && !has_topology(files, topology) && !runs_on(lock, topology))
-        return err_set(err, LB_EXIT_USAGE,
-                       "plan: %s does not run on %s: `lockbench list %s` says where it runs", lock,
-                       topology, lock);
-    return 0;
-}
-
-static int run_plan(void *values, const struct args *unused, struct lb_err *err) {
+static int run_plan(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
-    (void)unused;
-    if (fill_ask(wish, err) != 0) return -1;
+    struct carry_ask ask;
     struct files files = {0};
-    struct planner *planner = NULL;
+    struct carry *carry = NULL;
     int code = -1;
-    bool color = terminal_has_color(stdout);
-    if (read_files(wish, &files, err) == 0 && check_names(wish, &files, err) == 0)
-        planner = planner_make(files.item, files.count, &wish->ask, err);
-    if (planner) {
+    if (fill_ask(wish, given->arena, &ask, err) != 0) return -1;
+    if (read_files(wish, &files, err) == 0) carry = carry_new(files.item, files.count, &ask, err);
+    if (carry) {
         struct doc doc = {0};
-        enum doc_format format = wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL;
-        if (wish->format != FORMAT_JSON) planner_doc(planner, &doc);
-        int failed = wish->format == FORMAT_JSON
-                         ? planner_write_json(planner, stdout, err)
-                         : doc_write_and_free(&doc, format, color, stdout, err);
-        code = failed ? -1 : planner_exit(planner);
+        int failed;
+        if (wish->format == FORMAT_JSON) {
+            failed = carry_json(carry, stdout, err);
+        } else {
+            carry_doc(carry, &doc);
+            failed =
+                doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
+                                   terminal_has_color(stdout), stdout, err);
+        }
+        code = failed ? -1 : carry_exit(carry);
     }
-    planner_free(planner);
+    carry_free(carry);
     for (int i = 0; i < files.count; i++) capacity_free(files.item[i]);
     free(files.item);
     return code;
@@ -239,23 +192,20 @@ static int run_plan(void *values, const struct args *unused, struct lb_err *err)
 
 static const struct example examples[] = {
     {"lockbench plan --rate 40/s --hold 12ms --slo 'acquire_due.p99<=100ms'",
-     "by all capacities below results/"},
+     "by all capacities in results/"},
     {NULL, NULL},
 };
 
 const struct command command_plan = {
     .name = "plan",
-    .summary = "which locks would carry a load, by the capacities that were measured",
-    .usage =
-        "plan [CAPACITY...] --rate RATE [--clients N] [--hold TIME] [--keys N] [--slo PROMISE]",
-    .about =
-        "Says which locks would carry a load, with what margin, and by which measurement of\n"
-        "`lockbench capacity`. It reads their folders or files, by default all below results/.\n"
-        "If no measurement answers, it prints the command that would.\n"
-        "Exit codes: 0 some lock carries the load, 4 none does, 5 unknown.",
+    .summary = "which locks carry a load, by the capacities that were measured",
+    .usage = "plan [CAPACITY...] --rate RATE | --clients N [--slo PROMISE] [--hold TIME]",
+    .about = "Says which locks carry a load, with what margin, and by which measurement of\n"
+             "`lockbench capacity`. It reads their folders or files, by default all in results/.\n"
+             "What was measured under other conditions is listed, and answers nothing.\n"
+             "Exit codes: 0 some lock carries the load, 4 none does, 5 unknown.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
-    .start = &start,
     .run = run_plan,
 };

@@ -1,7 +1,7 @@
 /* plan: the complete description of a run. A workload is the settings of a file and of --set; a plan is a
  * workload that was checked and in which all defaults are filled in. A finished plan does not change, and can
- * be printed; the same plan and seed give the same schedule. (The command `lockbench plan` is something else,
- * the capacity planner: report/planner.)
+ * be printed; the same plan and seed give the same schedule. (The command `lockbench plan` is something else:
+ * report/capacity/carry.h.)
  *
  * This module uses the tables of locks and options, but starts nothing and asks no server. */
 #ifndef BENCH_WORKLOAD_PLAN_H
