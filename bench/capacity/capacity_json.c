@@ -7,7 +7,6 @@
 #include "bench/capacity/slo.h"
 #include "bench/workload/keys.h"
 #include "results/format/write.h"
-#include "results/stats/queue.h"
 
 /* Probes this near to the answer, in the logarithm of the load, show what happens at the edge. */
 #define NEAR 0.35
@@ -42,7 +41,7 @@ static bool is_near(const struct probe *probe, double load) {
     return fabs(log(probe->load / load)) <= NEAR;
 }
 
-/* True if there are clean probes around the answer, so that the model may be made of these
+/* True if there are clean probes around the answer, so that the bound is made of these
  * alone. */
 static bool any_clean_near(const struct lock_search *lock_search, double load) {
     for (int i = 0; i < lock_search->probe_count; i++) {
@@ -69,24 +68,8 @@ static double mean_near(const struct lock_search *lock_search, double load, size
     return count > 0 ? sum / count : NAN;
 }
 
-/* The probe of the greatest load up to `load` whose quantile was within the limit, among the clean
- * ones if there are any around the answer. NULL if there is none. */
-static const struct probe *greatest_within(const struct capacity_run *capacity_run,
-                                           const struct lock_search *lock_search, double load) {
-    bool clean = any_clean_near(lock_search, load);
-    const struct probe *at = NULL;
-    for (int i = 0; i < lock_search->probe_count; i++) {
-        const struct probe *probe = &lock_search->probes[i];
-        bool good =
-            probe->load <= load && probe->quantile_ns <= (double)capacity_run->ask.slo.limit_ns;
-        if (good && !(clean && probe->limit) && (!at || probe->load > at->load)) at = probe;
-    }
-    return at;
-}
-
-/* Fills in the prediction of queueing theory for one hot key, beside the wait that was measured at
- * the greatest load that kept the promise. Fills nothing if the theory does not apply. */
-static void fill_model(const struct capacity_run *capacity_run,
+/* Fills in how often one hot key can be granted. Fills nothing if several clients may hold. */
+static void fill_bound(const struct capacity_run *capacity_run,
                        const struct lock_search *lock_search, double load,
                        struct capacity_lock *ret) {
     const struct plan *plan = capacity_run->ask.plan;
@@ -96,17 +79,10 @@ static void fill_model(const struct capacity_run *capacity_run,
         return;
     double hold_ns = mean_near(lock_search, load, offsetof(struct probe, hold_mean_ns));
     double handoff_ns = mean_near(lock_search, load, offsetof(struct probe, handoff_mean_ns));
-    double capacity_per_s = 1e9 * queue_capacity(hold_ns, handoff_ns);
-    if (!isfinite(capacity_per_s)) return;
+    if (!(hold_ns + handoff_ns > 0)) return; /* also if one is NAN */
     ret->hold_ns = hold_ns;
     ret->handoff_ns = handoff_ns;
-    ret->capacity_per_s = capacity_per_s;
-    const struct probe *at = greatest_within(capacity_run, lock_search, load);
-    if (!at) return;
-    ret->wait_predicted_ns =
-        finite_or_nan(1e9 * queue_md1_wait(at->load, (hold_ns + handoff_ns) / 1e9));
-    ret->wait_measured_ns = finite_or_nan(at->wait_mean_ns);
-    ret->at_per_s = at->load;
+    ret->bound_per_s = 1e9 / (hold_ns + handoff_ns);
 }
 
 /* The limit of the load generator that spoilt most of the spoilt probes, in words. NULL if none
@@ -197,7 +173,7 @@ static json_t *searched_lock_json(const struct capacity_run *capacity_run,
     fill_place(capacity_run->ask.plan, lock_search, &figures);
     fill_question(capacity_run, &texts, &figures);
     fill_answer(&answer, &figures);
-    fill_model(capacity_run, lock_search, answer.load, &figures);
+    fill_bound(capacity_run, lock_search, answer.load, &figures);
     figures.why = why_text(lock_search, &answer, &texts);
     figures.violated = lock_search->violated;
     if (lock_search->saturated_per_s > 0) figures.saturated_per_s = lock_search->saturated_per_s;
@@ -213,7 +189,6 @@ json_t *capacity_run_json(const struct capacity_run *capacity_run, const char *p
     char now[RESULT_DATE_MAX];
     struct capacity head = {.tool_name = "lockbench",
                             .tool_version = capacity_run->ask.version,
-                            .method = CAPACITY_METHOD,
                             .command = capacity_run->ask.command,
                             .started_at = capacity_run->started_at,
                             .ended_at = ended ? result_date(time(NULL), now) : NULL,

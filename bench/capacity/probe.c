@@ -195,7 +195,6 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     struct probe probe = {
         .load = load, .verdict = PROMISE_UNSURE, .quantile_ns = NAN, .low_ns = NAN, .high_ns = NAN};
     snprintf(probe.stage, sizeof probe.stage, "%s", ask->id);
-    probe.wait_mean_ns = mean_of_hist(hist, 1);
     probe.hold_mean_ns = mean_of_hist(stage->hist[METRIC_HOLD], 1);
     probe.handoff_mean_ns = mean_of_hist(stage->hist[METRIC_HANDOFF], MEANS_MIN);
     probe.samples = promise_due(stage, ask);

@@ -31,7 +31,7 @@ struct probe {
     bool narrow; /* the quantile is far below the limit: its interval may be too narrow */
     /* samples: requests due in the window; in a closed loop, begun in it */
     uint64_t samples, over, missed;
-    double wait_mean_ns, hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
+    double hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
     double throughput_per_s;
     /* Open loop only. grew: the backlog grew in the window by more than chance explains;
      * served_per_s: grants a second before the window's end, 0 = not known */

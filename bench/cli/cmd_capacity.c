@@ -31,7 +31,7 @@ struct wish {
     struct arg_list names, sets;
     const char *slo_word, *hold, *keys, *most_word, *out;
     struct urls urls;
-    bool by_clients, dry_run;
+    bool by_clients;
     enum report_format format;
     enum progress_kind progress;
     double most; /* a rate a second, or clients */
@@ -71,9 +71,6 @@ static const struct arg args[] = {
       .help = "the folder; default: results/<time>-capacity"},
      "DIR"},
     PROGRESS_ARG,
-    {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
-      .help = "print what would be searched, and start nothing"},
-     NULL},
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = REPORT_JSON,
       .help = "print capacity.json"},
      NULL},
@@ -185,9 +182,6 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
     if (!wish->by_clients && wish->slo.metric != METRIC_ACQUIRE_DUE)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: --slo: " THRESHOLD_PROMISE_DUE "; acquire is for --clients");
-    if (wish->dry_run && wish->format != REPORT_TABLE)
-        return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --dry-run prints text: leave out --json and --md");
     if (wish->names.count == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: name a lock, or several; `lockbench list` has them");
@@ -263,42 +257,6 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     return code == LB_EXIT_OK && unmade.code ? LB_EXIT_MACHINE : code;
 }
 
-/* The name of the servers on which a lock would be searched. */
-static const char *servers_text(const struct wish *wish, const struct plan *plan,
-                                const struct lb_lock *lock) {
-    for (int i = 0; i < wish->urls.count; i++) {
-        if (wish->urls.item[i].backend == lock->backend) return "those of --url";
-    }
-    const char *topology = topologies_of(plan, lock, 0);
-    return topology ? topology : "none";
-}
-
-/* Prints the search, for --dry-run. */
-static int print_search(const struct wish *wish, const struct plan *plan) {
-    char slo[80], hold[64], keys[64], most[40], clients[40] = "", time[40] = "";
-    slo_text(&wish->slo, slo, sizeof slo);
-    dist_text(&plan->hold, hold, sizeof hold);
-    keyspace_text(&plan->keys, keys, sizeof keys);
-    real_text(wish->most, most, sizeof most);
-    if (!wish->by_clients) snprintf(clients, sizeof clients, ", clients %d", plan->clients[0]);
-    for (int i = 0; i < plan->lock_count; i++) {
-        const struct lb_lock *lock = plan->locks[i].lock;
-        printf("%s: the %s up to %s%s that %s %s; servers: %s; keys %s, hold %s%s\n", lock->name,
-               wish->by_clients ? "most clients" : "greatest rate", most,
-               wish->by_clients ? "" : "/s", wish->by_clients ? "keep" : "keeps", slo,
-               servers_text(wish, plan, lock), keys, hold, clients);
-    }
-    for (size_t i = 0; i < json_array_size(plan->skipped); i++) {
-        const json_t *entry = json_array_get(plan->skipped, i);
-        printf("%s: left out: %s\n", json_string_value(json_object_get(entry, "lock")),
-               json_string_value(json_object_get(entry, "reason")));
-    }
-    printf("time for the probes of each lock: %s; up to half as much is added on a busy machine\n",
-           wish->time_ns > 0 ? duration_text(wish->time_ns, time, sizeof time)
-                             : "150s, up to 10m as --help says");
-    return LB_EXIT_OK;
-}
-
 static int run_search(const struct wish *wish, const struct plan *plan, const char *command,
                       struct lb_err *err) {
     char results[512], topologies[512];
@@ -365,10 +323,6 @@ static int run_capacity(void *values, const struct args *given, struct lb_err *e
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan || check_plan(plan, err) != 0) goto out;
-    if (wish->dry_run) {
-        result = print_search(wish, plan);
-        goto out;
-    }
     urls_keep(&wish->urls, urls_plan_uses, plan);
     command =
         shell_command("lockbench", given->argc, given->argv, wish->urls.item, wish->urls.count);

@@ -9,7 +9,6 @@
 #include "bench/run/steal.h"
 #include "bench/workload/keys.h"
 #include "results/format/unrecorded.h"
-#include "results/stats/queue.h"
 
 #define BUSY_SHARE 0.95
 #define LATE_NS LB_MS_NS /* at this quantile and later: it shows in the figures */
@@ -259,8 +258,8 @@ static double one_key_capacity(const struct stage *stage, const struct stage_ask
     bool one =
         keys_have_one_holder(ask->lock->lock) && keys_count(&ask->plan->keys, stage->clients) == 1;
     if (!one || handoff->count < HANDOFFS_MIN || ask->plan->mode != MODE_WAIT) return INFINITY;
-    double capacity = queue_capacity(hist_mean(stage->hist[METRIC_HOLD]), hist_mean(handoff));
-    return capacity > 0 ? capacity * 1e9 : INFINITY;
+    double turn_ns = hist_mean(stage->hist[METRIC_HOLD]) + hist_mean(handoff);
+    return turn_ns > 0 ? 1e9 / turn_ns : INFINITY;
 }
 
 /* More requests waited for a client at the window's end than chance leaves there: arrivals scatter by

@@ -6,14 +6,13 @@
 #include "bench/base/output.h"
 #include "report/doc/number.h"
 #include "report/page/doc_page.h"
-#include "report/run/field_value.h"
 #include "report/run/words.h"
 
 static const char *const limits[] = {"no answer", "the promise", "generator", "range"};
 
-static bool any_model(const struct capacity *capacity) {
+static bool any_bound(const struct capacity *capacity) {
     for (int i = 0; i < capacity->lock_count; i++) {
-        if (capacity->locks[i].modelled) return true;
+        if (!isnan(capacity->locks[i].bound_per_s)) return true;
     }
     return false;
 }
@@ -84,9 +83,7 @@ static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock)
     doc_cell(doc, "%s", doc_or(lock->by_word, NUMBER_NONE));
     add_capacity_answer(doc, lock);
     doc_cell(doc, "%s", limits[lock->limited_by]);
-    add_load(doc, lock->modelled ? lock->capacity_per_s : NAN, "", true);
-    doc_figure(doc, lock->wait_predicted_ns);
-    doc_figure(doc, lock->wait_measured_ns);
+    add_load(doc, lock->bound_per_s, "", true);
     doc_cell(doc, "%s", words_guarantee_text(lock->guarantee));
     words_capacity_durability_cell(doc, lock);
     doc_cell(doc, "%s", doc_or(lock->server, NUMBER_NONE));
@@ -171,20 +168,20 @@ static void add_notes(const struct capacity *capacity, struct doc *doc) {
 }
 
 static void add_locks(const struct capacity *capacity, struct doc *doc) {
-    bool models = any_model(capacity);
-    unsigned shown = models ? 0 : DOC_CSV;
+    bool bounds = any_bound(capacity);
     /* An empty column would take the page's room. */
-    unsigned reasons = any_why(capacity) ? 0 : DOC_TERMINAL | DOC_MARKDOWN | DOC_CSV;
+    unsigned reasons = any_why(capacity) ? 0 : DOC_TERMINAL | DOC_MARKDOWN;
     const struct doc_column columns[] = {
         {.title = "lock"},
-        {.title = "promise", .only = DOC_MARKDOWN | DOC_HTML | DOC_CSV},
-        {.title = "by", .only = DOC_MARKDOWN | DOC_HTML | DOC_CSV},
+        {.title = "promise", .only = DOC_MARKDOWN | DOC_HTML},
+        {.title = "by", .only = DOC_MARKDOWN | DOC_HTML},
         {.title = "carries", .right = true},
         {.title = "95 % interval", .right = true},
         {.title = "limited by"},
-        {.title = "1/(hold+handoff)", .brief = "1/(hold+h.)", .right = true, .only = shown},
-        {.title = "M/D/1 wait", .brief = "M/D/1", .figure = DOC_TIME, .only = shown},
-        {.title = "measured", .figure = DOC_TIME, .only = shown},
+        {.title = "1/(hold+handoff)",
+         .brief = "1/(hold+h.)",
+         .right = true,
+         .only = bounds ? 0 : DOC_CSV},
         {.title = "guarantee", .brief = "", .below = true},
         {.title = "durability", .brief = "", .below = true, .joined = true, .words = true},
         {.title = "server", .brief = "", .below = true, .joined = true},
@@ -199,13 +196,11 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
     doc_columns(doc, columns);
     for (int i = 0; i < capacity->lock_count; i++) add_capacity_lock(doc, &capacity->locks[i]);
     doc_end(doc);
-    if (!models) return;
+    if (!bounds) return;
     doc_say(
         doc, TONE_PLAIN,
         "1/(hold+handoff): grants of one key if each waits for a handoff, with hold and handoff "
-        "as measured around the answer; one that nobody waited for may cost less. M/D/1: the mean "
-        "wait that theory expects of a fair queue at the greatest rate below the answer that was "
-        "probed; measured: the mean wait there, from due to granted.");
+        "as measured around the answer; one that nobody waited for may cost less.");
 }
 
 void capacity_doc(const struct capacity *capacity, struct doc *doc) {
@@ -215,44 +210,17 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
     add_notes(capacity, doc);
 }
 
-/* A line for each lock, each scalar under its path in capacity.json. */
-static void capacity_csv(const struct capacity *capacity, struct doc *doc) {
-    const struct result_field *fields = capacity_lock_fields(), *field;
-    doc_table(doc, NULL, NULL);
-    doc_column(doc, &(struct doc_column){.title = "search"});
-    doc_column(doc, &(struct doc_column){.title = "started_at"});
-    doc_column(doc, &(struct doc_column){.title = "partial"});
-    for (field = fields; field->path; field++)
-        if (result_field_in_reports(field))
-            doc_column(doc, &(struct doc_column){.title = field->path});
-    for (int i = 0; i < capacity->lock_count; i++) {
-        doc_row(doc, DOC_ROW);
-        doc_cell(doc, "%s", capacity->path);
-        doc_cell(doc, "%s", doc_or(capacity->started_at, ""));
-        doc_cell(doc, "%s", capacity->partial ? "true" : "false");
-        for (field = fields; field->path; field++)
-            if (result_field_in_reports(field)) field_cell(doc, fields, field, &capacity->locks[i]);
-    }
-    doc_end(doc);
-}
-
-static int write_text(const struct capacity *capacity, enum doc_format format, bool color,
-                      FILE *out, struct lb_err *err) {
-    struct doc doc = {0};
-    if (format == DOC_CSV)
-        capacity_csv(capacity, &doc);
-    else
-        capacity_doc(capacity, &doc);
-    return doc_write_and_free(&doc, format, color, out, err);
-}
-
 int capacity_write(const struct capacity *capacity, enum report_format format, bool color,
                    FILE *out, struct lb_err *err) {
     if (format == REPORT_JSON)
         return output_json(json_incref(capacity->root), JSON_INDENT(1) | JSON_REAL_PRECISION(10),
                            out, "the report", err);
-    int rc = format == REPORT_HTML
-                 ? capacity_page(capacity, out, err)
-                 : write_text(capacity, report_doc_format(format), color, out, err);
-    return rc == 0 ? output_check(out, "the report", err) : rc;
+    if (format == REPORT_CSV)
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: --csv is for runs; of a search for capacity there is --json",
+                       capacity->path);
+    if (format == REPORT_HTML) return capacity_page(capacity, out, err);
+    struct doc doc = {0};
+    capacity_doc(capacity, &doc);
+    return doc_write_and_free(&doc, report_doc_format(format), color, out, err);
 }

@@ -1,9 +1,4 @@
-/* html_sweep: the figures of a lock as the load grows: latency over the offered rate, throughput
- * over clients, with the predictions of theory and the answers of a capacity.json. See
- * html_views.h.
- *
- * Nothing is fitted to fewer points than the statistics ask for, and no law is drawn further than
- * they allow. */
+/* html_sweep: latency over the offered rate, with the answers of a capacity.json. See html_views.h. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -13,18 +8,11 @@
 #include "report/doc/escape.h"
 #include "report/page/html_views.h"
 #include "report/run/field_value.h"
-#include "report/run/spread.h"
 #include "results/format/capacity_read.h"
-#include "results/stats/queue.h"
-#include "results/stats/usl.h"
-
-#define CURVE_POINTS 40 /* points of a law or a model */
 
 static bool equal(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
 }
-
-/* ---- latency over the offered rate ---- */
 
 /* A stage of an open loop, and the properties of the stages that share a line with it. */
 struct probe {
@@ -88,10 +76,9 @@ static json_t *point_of(const struct probe *probe) {
     return NULL;
 }
 
-/* M/D/1's mean wait along the rates, for one key: the service time is hold and handoff, both as
- * measured in the stage with most handoffs. "model" is null if no handoff was measured, or if
- * several clients may hold: several keys, permits, readers. */
-static json_t *model_of(const struct probe *probes, int count) {
+/* 1/(hold + handoff) of one key, by the stage with most handoffs. NAN if no handoff was measured, or
+ * if several clients may hold: several keys, permits, readers. */
+static double bound_of(const struct probe *probes, int count) {
     const struct run_stage *most = NULL;
     bool one_key =
         equal(probes->stage->keys, "1") && !equal(probes->stage->key_distribution, "own");
@@ -100,26 +87,8 @@ static json_t *model_of(const struct probe *probes, int count) {
         double handed = stage->latency[METRIC_HANDOFF].count;
         if (handed > 0 && (!most || handed > most->latency[METRIC_HANDOFF].count)) most = stage;
     }
-    if (!most || !one_key || most->readers > 0 || most->bound > 1 ||
-        !(most->latency[METRIC_HOLD].mean >= 0))
-        return json_null();
-    double hold = most->latency[METRIC_HOLD].mean, handoff = most->latency[METRIC_HANDOFF].mean;
-    double capacity = queue_capacity(hold / 1e9, handoff / 1e9);
-    if (!isfinite(capacity)) return json_null();
-    json_t *model = json_object(), *points = json_array();
-    int rc = escape_json_put(model, "hold", escape_json_figure(hold));
-    rc |= escape_json_put(model, "handoff", escape_json_figure(handoff));
-    rc |= escape_json_put(model, "capacity", escape_json_figure(capacity));
-    rc |= escape_json_put(model, "points", points);
-    double last = fmin(probes[count - 1].stage->offered_per_s, 0.99 * capacity);
-    for (int i = 0; i <= CURVE_POINTS && rc == 0; i++) {
-        double rate = last * i / CURVE_POINTS;
-        rc |= json_array_append_new(
-            points, json_pack("[f, f]", rate, queue_md1_wait(rate, (hold + handoff) / 1e9) * 1e9));
-    }
-    if (rc == 0) return model;
-    json_decref(model);
-    return NULL;
+    if (!most || !one_key || most->readers > 0 || most->bound > 1) return NAN;
+    return 1e9 / (most->latency[METRIC_HOLD].mean + most->latency[METRIC_HANDOFF].mean);
 }
 
 /* The promise of the search and its answer, if the run's folder has them. */
@@ -142,12 +111,6 @@ static json_t *promise_of(const struct capacity *capacity, const struct probe *p
         rc |= escape_json_put(promise, "limitedBy",
                               escape_json(capacity_limit_name(lock->limited_by)));
         rc |= escape_json_put(promise, "why", escape_json(lock->why));
-        rc |= escape_json_put(promise, "waitPredicted",
-                              escape_json_figure(lock->modelled ? lock->wait_predicted_ns : NAN));
-        rc |= escape_json_put(promise, "waitMeasured",
-                              escape_json_figure(lock->modelled ? lock->wait_measured_ns : NAN));
-        rc |= escape_json_put(promise, "at",
-                              escape_json_figure(lock->modelled ? lock->at_per_s : NAN));
         if (rc == 0) return promise;
         json_decref(promise);
         return NULL;
@@ -164,7 +127,7 @@ static json_t *rate_line_json(const struct probe *probes, int count,
     rc |= escape_json_put(line, "points", points);
     for (int i = 0; i < count && rc == 0; i++)
         rc |= json_array_append_new(points, point_of(&probes[i]));
-    if (rc == 0) rc |= escape_json_put(line, "model", model_of(probes, count));
+    if (rc == 0) rc |= escape_json_put(line, "bound", escape_json_figure(bound_of(probes, count)));
     if (rc == 0) rc |= escape_json_put(line, "promise", promise_of(capacity, probes));
     if (rc == 0) return line;
     json_decref(line);
@@ -225,140 +188,4 @@ out:
     free(probes);
     if (rc && !err->code) err_set(err, LB_EXIT_MACHINE, "out of memory");
     return rc;
-}
-
-/* ---- throughput over clients ---- */
-
-static json_t *parameter_of(const struct usl_parameter *parameter) {
-    return json_pack("[f, f, f]", parameter->estimate, parameter->low, parameter->high);
-}
-
-/* The fitted curve, from the fewest clients measured to twice the most. */
-static json_t *law_of(const struct usl *usl, double least) {
-    json_t *law = json_object(), *curve = json_array();
-    int rc = escape_json_put(law, "lambda", parameter_of(&usl->lambda));
-    rc |= escape_json_put(law, "sigma", parameter_of(&usl->sigma));
-    rc |= escape_json_put(law, "kappa", parameter_of(&usl->kappa));
-    rc |= escape_json_put(law, "peakClients", escape_json_figure(usl->peak_n));
-    rc |= escape_json_put(law, "peak", escape_json_figure(usl->peak));
-    rc |= escape_json_put(law, "rSquared", escape_json_figure(usl->r_squared));
-    rc |= escape_json_put(law, "measured", escape_json_figure(usl->n_max));
-    rc |= escape_json_put(law, "curve", curve);
-    double most = USL_BEYOND * usl->n_max;
-    for (int i = 0; i <= CURVE_POINTS && rc == 0; i++) {
-        double n = i == CURVE_POINTS ? most : least * pow(most / least, (double)i / CURVE_POINTS),
-               x;
-        if (usl_at(usl, n, &x) == 0) rc |= json_array_append_new(curve, json_pack("[f, f]", n, x));
-    }
-    if (rc == 0) return law;
-    json_decref(law);
-    return NULL;
-}
-
-static const struct report_row *row_of_lock(const struct report_group *group, int lock) {
-    for (int r = 0; r < group->row_count; r++) {
-        if (group->rows[r].lock == lock) return &group->rows[r];
-    }
-    return NULL;
-}
-
-/* The groups of one load, which differ in the number of clients only. */
-struct sweep {
-    const struct report_group *groups;
-    int count;
-};
-
-/* Collects a lock's throughputs over clients, one for each repeat: of generator-limited stages, or of the
- * others. Returns how many. */
-static int collect_throughputs(const struct sweep *sweep, int lock, bool limited, double *n,
-                               double *x) {
-    int count = 0;
-    for (int g = 0; g < sweep->count; g++) {
-        const struct report_row *row = row_of_lock(&sweep->groups[g], lock);
-        for (int i = 0; row && i < row->repeats; i++) {
-            if (!(row->stages[i]->throughput_per_s > 0) || report_incomplete(row->stages[i]))
-                continue;
-            if (report_limited(row->stages[i]) != limited) continue;
-            n[count] = sweep->groups[g].clients;
-            x[count++] = row->stages[i]->throughput_per_s;
-        }
-    }
-    return count;
-}
-
-static int different(const double *n, int count) {
-    int found = 0;
-    for (int i = 0; i < count; i++) {
-        int before = 0;
-        while (before < i && n[before] != n[i]) before++;
-        found += before == i;
-    }
-    return found;
-}
-
-static json_t *law_or_why(const double *n, const double *x, int count, json_t *object) {
-    struct usl usl;
-    double least = INFINITY;
-    for (int i = 0; i < count; i++) least = fmin(least, n[i]);
-    char why[160] = "no such law fits these points";
-    enum usl_result result = usl_fit(n, x, count, SPREAD_LEVEL, &usl);
-    if (result == USL_TOO_FEW) {
-        int have = different(n, count);
-        snprintf(
-            why, sizeof why,
-            "no law is fitted to fewer than %d numbers of clients; here are %d: load.clients with more of "
-            "them would do",
-            USL_CLIENTS_MIN, have);
-    }
-    if (result == USL_OK ? escape_json_put(object, "law", law_of(&usl, least))
-                         : escape_json_put(object, "why", escape_json(why))) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
-}
-
-/* NULL when out of memory; the JSON null if the lock has fewer than two numbers of clients. A
- * generator-limited stage says nothing about the lock, so no law is fitted to it. */
-static json_t *laws_line(const struct sweep *sweep, int lock, double *n, double *x) {
-    int left_out = collect_throughputs(sweep, lock, true, n, x);
-    int count = collect_throughputs(sweep, lock, false, n + left_out, x + left_out);
-    if (different(n, left_out + count) < 2) return json_null();
-    n += left_out;
-    x += left_out;
-    json_t *object = json_object(), *points = json_array();
-    int rc = escape_json_put(object, "lock", json_integer(lock));
-    rc |= escape_json_put(object, "loadIndex", json_integer(sweep->groups->load_index));
-    rc |= escape_json_put(object, "leftOut", json_integer(left_out));
-    rc |= escape_json_put(object, "points", points);
-    for (int i = 0; i < count && rc == 0; i++)
-        rc |= json_array_append_new(points, json_pack("[f, f]", n[i], x[i]));
-    if (rc == 0) return law_or_why(n, x, count, object);
-    json_decref(object);
-    return NULL;
-}
-
-int html_laws(const struct report *report, json_t *root, struct lb_err *err) {
-    int rc = -1, stages = 0;
-    json_t *list = json_array();
-    for (int r = 0; r < report->run_count; r++) stages += report->runs[r]->stage_count;
-    double *n = malloc((size_t)stages * sizeof *n + 1), *x = malloc((size_t)stages * sizeof *x + 1);
-    if (json_object_set_new(root, "laws", list) || !n || !x) goto out;
-    rc = 0;
-    for (int g = 0, next; g < report->group_count && rc == 0; g = next) {
-        struct sweep sweep = {.groups = &report->groups[g]};
-        for (next = g; next < report->group_count; next++) {
-            if (report->groups[next].load_index != sweep.groups->load_index) break;
-        }
-        sweep.count = next - g;
-        for (int lock = 0; lock < report->lock_count && rc == 0 && sweep.count > 1; lock++) {
-            json_t *line = laws_line(&sweep, lock, n, x);
-            if (json_is_null(line)) continue;
-            rc = json_array_append_new(list, line);
-        }
-    }
-out:
-    free(n);
-    free(x);
-    return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
 }

@@ -76,8 +76,6 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
 }
 
 int html_views_data(const struct report *report, json_t *root, struct lb_err *err) {
-    if (html_spread(report, root, err) || html_rates(report, root, err) ||
-        html_laws(report, root, err))
-        return -1;
+    if (html_spread(report, root, err) || html_rates(report, root, err)) return -1;
     return html_holders(report, root, err) || html_recoveries(report, root, err) ? -1 : 0;
 }

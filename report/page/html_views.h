@@ -14,12 +14,8 @@
 int html_views_data(const struct report *report, json_t *root, struct lb_err *err);
 
 /* "rates": open loops of several rates, a list with an object for each lock and load: {"lock",
- * "load", "clients", "points": [...], "model", "promise"}. */
+ * "load", "clients", "points": [...], "bound", "promise"}. */
 int html_rates(const struct report *report, json_t *root, struct lb_err *err);
-
-/* "laws": throughput over clients, a list with an object for each lock and load: {"lock",
- * "loadIndex", "points", "law" or "why"}. */
-int html_laws(const struct report *report, json_t *root, struct lb_err *err);
 
 /* "holders": stages with a timeline: {"lock", "stage", "model", "holds", "faults", "against"}. */
 int html_holders(const struct report *report, json_t *root, struct lb_err *err);

@@ -8,9 +8,9 @@ const LINE_PX = 15, LETTER_PX = 7, STEP_PX = 3, NEAR_PX = 75, MOST_PX = 200;
 const TOP_PX = 24, BOTTOM_PX = 364; // of page.css's .canvas, which is 26rem high, without its axis
 
 /** For lines of these locks, in the order of the chart's series: room is the grid's right, of(lock, i) the line's own options.
- * On narrow screens, and where none are wanted, no names are drawn. */
-export function endLabels(theme, locks, wanted = true) {
-  const shown = wanted && !theme.narrow, taken = new Map();
+ * On narrow screens no names are drawn. */
+export function endLabels(theme, locks) {
+  const shown = !theme.narrow, taken = new Map();
   const width = Math.min(MOST_PX, 10 + LETTER_PX * Math.max(0, ...locks.map(({ label }) => label.length)));
   const isFree = (y, series) => y > TOP_PX && y < BOTTOM_PX - LINE_PX && [...taken].every(([other, at]) => other >= series || Math.abs(at - y) >= LINE_PX);
   const place = ({ seriesIndex, labelRect: { y } }) => {

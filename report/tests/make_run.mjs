@@ -309,11 +309,11 @@ function decide() {
 function capacity() {
   const probe = (value, verdict, ns) => ({ stage: null, value, verdict, quantile_ns: ns, low_ns: ns * 0.9, high_ns: ns * 1.1, narrow: false, grew: false, samples: 800, missed: 0, over_share: 0.004, limited_by: null });
   const lock = LOCKS['redis-setnx'];
-  return { schema: 'lockbench.capacity/1', tool: { name: 'lockbench', version: '0.1' }, method: 2, command: 'lockbench capacity redis-setnx', started_at: '2026-11-20T23:48:01Z', ended_at: '2026-11-20T23:51:09Z', partial: false, partial_reason: null,
+  return { schema: 'lockbench.capacity/2', tool: { name: 'lockbench', version: '0.1' }, command: 'lockbench capacity redis-setnx', started_at: '2026-11-20T23:48:01Z', ended_at: '2026-11-20T23:51:09Z', partial: false, partial_reason: null,
     environment: {}, locks: [{ lock: 'redis-setnx', backend: 'redis', primitive: 'mutex', topology: 'redis', durability: lock.durability, durability_class: lock.durability_class, durability_note: null, guarantee: 'node', server: 'redis 7.0.15', executor: { threads: 2, processes: 1 },
       slo: { text: 'acquire_due.p99<=20ms', metric: 'acquire_due', quantile: 0.99, limit_ns: 20000000 }, by: 'rate', hold: '1ms', think: '0', keys: '1', key_distribution: null, clients: 32, violated: false, saturated_per_s: null,
       answer: { value: 390, low: 360, high: 425, level: 0.95 }, limited_by: 'slo', why: null, probes: [probe(300, 'kept', 9e6), probe(450, 'broken', 60e6)],
-      model: { handoff_ns: 1000000, hold_ns: 1050000, capacity_per_s: 487.8, wait_predicted_ns: 2200000, wait_measured_ns: 2500000, at_per_s: 300 } }] };
+      bound: { handoff_ns: 1000000, hold_ns: 1050000, per_s: 487.8 } }] };
 }
 
 // Logs: a second by second, what run.json has in one histogram. Returned as [name, text].

@@ -406,8 +406,8 @@ TEST(test_a_rate_beyond_the_lock_has_never) {
     report_free(report);
 }
 
-/* The curve of a hot key with one holder at a time stands beside the rates of a mutex, and not where several may hold. */
-TEST(test_the_rates_of_a_mutex_have_a_model) {
+/* The bound of a hot key with one holder at a time stands beside the rates of a mutex, and not where several may hold. */
+TEST(test_the_rates_of_a_mutex_have_a_bound) {
 #define RATED(more)                                                                                \
     "{\"lock\":\"a\",\"clients\":2,\"keys\":1,\"arrival\":\"poisson:10/"                           \
     "s\",\"offered_per_s\":10,\"grants\":1,\"latency_ns\":{\"hold\":{\"count\":9,\"hdr\":\"" HDR_9 \
@@ -420,53 +420,10 @@ TEST(test_the_rates_of_a_mutex_have_a_model) {
         json_t *root = json_object();
         assert_int_equal(html_rates(report, root, &err), 0);
         const json_t *line = json_array_get(json_object_get(root, "rates"), 0);
-        assert_int_equal(json_is_object(json_object_get(line, "model")), i == 0);
+        assert_int_equal(json_is_number(json_object_get(line, "bound")), i == 0);
         json_decref(root);
         report_free(report);
     }
-}
-
-/* Stages of one lock with these numbers of clients; the last `limited` are generator-limited. */
-static json_t *laws_of(int count, int limited) {
-    char stages[4000] = "";
-    size_t used = 0;
-    struct lb_err err = {0};
-    for (int i = 0; i < count; i++) {
-        int n = i + 1, rate = 1000 * n / (10 + n);
-        if (i >= count - limited) rate = 1;
-        used += (size_t)snprintf(
-            stages + used, sizeof stages - used,
-            "%s{\"lock\":\"a\",\"clients\":%d,\"status\":\"complete\",\"throughput_per_s\":%d%s}",
-            i ? "," : "", n, rate, i >= count - limited ? ",\"limited_by\":\"generator\"" : "");
-    }
-    struct report *report = report_of(stages, "");
-    json_t *root = json_object();
-    assert_int_equal(html_laws(report, root, &err), 0);
-    report_free(report);
-    return root;
-}
-
-/* A generator-limited stage says nothing about the lock, so the law is that of the others. */
-TEST(test_a_law_is_fitted_without_limited_stages) {
-    static const struct {
-        int count, limited, lines;
-        bool law;
-    } cases[] = {
-        {8, 0, 1, true}, {8, 2, 1, true}, {7, 2, 1, false}, {3, 3, 1, false}, {1, 1, 0, false}};
-    double kappa[2];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        json_t *root = laws_of(cases[i].count, cases[i].limited);
-        const json_t *lines = json_object_get(root, "laws"), *line = json_array_get(lines, 0);
-        assert_int_equal(json_array_size(lines), cases[i].lines);
-        const json_t *law = json_object_get(line, "law");
-        assert_int_equal(law != NULL, cases[i].law);
-        assert_int_equal(json_integer_value(json_object_get(line, "leftOut")),
-                         cases[i].lines ? cases[i].limited : 0);
-        if (law) kappa[i] = json_number_value(json_array_get(json_object_get(law, "kappa"), 0));
-        if (line && !law) has(json_string_value(json_object_get(line, "why")), "no law is fitted");
-        json_decref(root);
-    }
-    assert_true(fabs(kappa[0] - kappa[1]) < 1e-3);
 }
 
 /* The page's head names the machine in the words of the verdict. */

@@ -55,14 +55,12 @@ static const struct result_field probe_fields[] = {
     PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end",
           .more = "Each is null where it lies among requests that were never granted, and both if "
                   "the probe has too few requests or parts."),
-    PROBE(
-        FLAG, narrow, "narrow",
-        .help = "less than half of the allowed number is over the limit: the spread at the limit "
-                "then shows nothing about the spread at the quantile, and the interval may be too "
-                "narrow",
-        .more = "Reports do not show such an interval. lockbench plan takes it for a promise with "
-                "another limit, where two probes agree. Before this member existed, low_ns and "
-                "high_ns were null instead."),
+    PROBE(FLAG, narrow, "narrow",
+          .help =
+              "less than half of the allowed number is over the limit: the spread at the limit "
+              "then shows nothing about the spread at the quantile, and the interval may be too "
+              "narrow",
+          .more = "Reports do not show such an interval."),
     PROBE(FLAG, grew, "grew",
           .help = "the backlog grew in the window by more than chance explains: the promise is "
                   "broken, however many requests were within the limit"),
@@ -82,10 +80,8 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, lock, "lock", .help = "name of the lock"),
     LOCK(TEXT, backend, "backend", .help = "its backend"),
     LOCK(TEXT, primitive, "primitive", .help = "mutex, rwlock, ..."),
-    LOCK(
-        COUNT, holders, "holders", .help = "clients that may hold a key at the same time",
-        .more =
-            "More than 1 of semaphores and segments. null: any number of them, or the file is of an older version."),
+    LOCK(COUNT, holders, "holders", .help = "clients that may hold a key at the same time",
+         .more = "More than 1 of semaphores and segments. null: any number of them."),
     LOCK(TEXT, topology, "topology", .help = "servers that it ran on"),
     LOCK(TEXT, durability, "durability", .help = "how they keep their data, in words"),
     LOCK(TEXT, durability_class, "durability_class", .help = "as durability_class of a stage"),
@@ -136,19 +132,14 @@ static const struct result_field lock_fields[] = {
          .help = "the same in words, the reason for a wide interval, or the reason why there is "
                  "no answer; null if only the promise ended the search"),
     NO_MEMBER(ROWS, "probes", .items = probe_fields, .help = "in the order they ran"),
-    NO_MEMBER(OPTIONAL, "model",
-              .help = "for one hot key of a mutex by rate: the prediction of theory beside the "
-                      "measurement"),
-    LOCK(REAL, handoff_ns, "model.handoff_ns", .unit = "ns",
+    NO_MEMBER(OPTIONAL, "bound",
+              .help =
+                  "by rate, for one hot key of a mutex: the grants that it can have if each is a "
+                  "handoff"),
+    LOCK(REAL, handoff_ns, "bound.handoff_ns", .unit = "ns",
          .help = "mean of the probes around the answer"),
-    LOCK(REAL, hold_ns, "model.hold_ns", .unit = "ns", .help = "the same"),
-    LOCK(REAL, capacity_per_s, "model.capacity_per_s", .unit = "1/s", .help = "1/(hold + handoff)"),
-    LOCK(REAL, wait_predicted_ns, "model.wait_predicted_ns", .unit = "ns",
-         .help = "M/D/1's mean wait at at_per_s"),
-    LOCK(REAL, wait_measured_ns, "model.wait_measured_ns", .unit = "ns",
-         .help = "the mean time from due to granted there"),
-    LOCK(REAL, at_per_s, "model.at_per_s", .unit = "1/s",
-         .help = "the greatest probed rate below the answer"),
+    LOCK(REAL, hold_ns, "bound.hold_ns", .unit = "ns", .help = "the same"),
+    LOCK(REAL, bound_per_s, "bound.per_s", .unit = "1/s", .help = "1/(hold + handoff)"),
     {.path = NULL},
 };
 
@@ -156,10 +147,6 @@ static const struct result_field root_fields[] = {
     NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
     ROW(capacity, TEXT, tool_name, "tool.name", .help = "lockbench"),
     ROW(capacity, TEXT, tool_version, "tool.version", .help = "its version"),
-    ROW(capacity, COUNT, method, "method",
-        .help = "the version of the method that makes answers from probes; it grows when the "
-                "same lock would get another answer",
-        .more = "lockbench plan does not use files of an older method, or without a method."),
     ROW(capacity, TEXT, command, "command", .help = "the command line that repeats the search"),
     ROW(capacity, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
     ROW(capacity, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),
@@ -178,10 +165,6 @@ const struct result_document capacity_document = {
              "probes.",
     .fields = root_fields,
 };
-
-const struct result_field *capacity_lock_fields(void) {
-    return lock_fields;
-}
 
 void capacity_lock_clear(struct capacity_lock *lock) {
     *lock = (struct capacity_lock){0};
@@ -280,7 +263,6 @@ static int read_lock(struct tree_place *place, json_t *object, struct capacity_l
         return tree_bad(place, "slo.quantile", "is not between 0 and 1");
     if (!(lock->limit_ns > 0)) return tree_bad(place, "slo.limit_ns", "is not a time above 0");
     if (read_answer(place, object, lock)) return -1;
-    lock->modelled = !isnan(lock->capacity_per_s);
     return read_probes(place, object, lock);
 }
 

@@ -1,5 +1,5 @@
 /* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs: read, for
- * reports and planners, and written, by the same tables.
+ * reports, and written, by the same tables.
  *
  * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked,
  * and the first thing that is wrong is named with its path. Members that the schema does not know
@@ -15,11 +15,8 @@
 #include "bench/base/promise_verdict.h"
 #include "results/format/run_read.h"
 
-#define CAPACITY_SCHEMA "lockbench.capacity/1"
+#define CAPACITY_SCHEMA "lockbench.capacity/2"
 #define CAPACITY_FILE "capacity.json"
-/* The version of the method that makes an answer from probes. It grows by 1 when the same lock
- * would get another answer. The planner does not use files with a smaller number or with none. */
-#define CAPACITY_METHOD 2
 
 enum capacity_by { CAPACITY_BY_RATE, CAPACITY_BY_CLIENTS };
 
@@ -61,16 +58,13 @@ struct capacity_lock {
     double quantile, limit_ns;
     /* two clients held the lock at the same time in a probe: the load which it carried does not count */
     bool violated;
-    /* grants a second of the closed loop before the search; NAN: none, or an older file */
+    /* grants a second of the closed loop before the search; NAN: none */
     double saturated_per_s;
     bool answered;
     /* the answer: arrivals a second, or clients; high NAN: not bounded */
     double value, low, high, level;
-    bool modelled;                              /* the figures below are known */
-    double handoff_ns, hold_ns, capacity_per_s; /* 1 / (hold + handoff), the capacity of one key */
-    /* the mean wait by M/D/1, and the measured one */
-    double wait_predicted_ns, wait_measured_ns, at_per_s;
-    struct capacity_probe *probes; /* in the order they ran */
+    double handoff_ns, hold_ns, bound_per_s; /* 1 / (hold + handoff): the grants of one key */
+    struct capacity_probe *probes;           /* in the order they ran */
     int probe_count;
 };
 
@@ -79,8 +73,6 @@ struct capacity {
     char *dir;  /* its folder, which has the run.json of the probes */
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason;
     bool partial;
-    /* CAPACITY_METHOD of the build that wrote the file; NAN: an older build, without a number */
-    double method;
     const json_t *environment; /* NULL when absent */
     struct capacity_lock *locks;
     int lock_count;
@@ -104,8 +96,6 @@ struct capacity *capacity_from_json(json_t *root, const char *path, struct lb_er
 /* NULL is allowed. Everything that was borrowed from the capacity becomes invalid. */
 void capacity_free(struct capacity *capacity);
 
-/* The table of a struct capacity_lock, without its probes. */
-const struct result_field *capacity_lock_fields(void);
 /* Sets all figures to absent. */
 void capacity_lock_clear(struct capacity_lock *lock);
 /* Make JSON: capacity_lock_json an element of .locks with its probes, capacity_json the whole file.

@@ -30,7 +30,7 @@ function draw({ data, state, theme, choice }) {
   const valueAt = (group, lock) => group.rows.find((row) => row.lock === lock)?.figures[key] ?? null;
   const shown = data.locks.filter((lock) => state.shows(lock) && groups.some((group) => group.rtt !== null && valueAt(group, lock) > 0));
   if (shown.length === 0) return { empty: `No lock that is shown has ${name} at several distances under this load.` };
-  const names = endLabels(theme, shown, true), steps = groups.map(({ rtt }) => away(rtt));
+  const names = endLabels(theme, shown), steps = groups.map(({ rtt }) => away(rtt));
   return {
     note: groups[0].rtt === null ? `The difference between "no wire" and "+0" is the cost of the wire itself; no figure is corrected by it.` : '',
     option: {

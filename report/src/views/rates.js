@@ -1,5 +1,5 @@
 // rates: latency from due to held over the offered rate, the two ways of the sweep apart; the promise and its
-// answer, and the wait that M/D/1 predicts for one hot key: the acquire itself comes on top of it.
+// answer.
 import { lockColumns, lockRow } from '../data.js';
 import { count, escape, number, time } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
@@ -37,17 +37,12 @@ function seriesOf(line, key, theme, lock) {
   }).filter(({ data }) => data.length > 0);
 }
 
-const modelSeries = (line, theme, lock) => ({
-  type: 'line', name: `${lock.label}: M/D/1, the wait alone`, symbol: 'none', color: theme.soft, lineStyle: { width: 1.5, type: 'dashed' },
-  data: line.model.points.filter(([, wait]) => wait > 0),
-});
-
 function noteOf(shown, data) {
   const said = shown.filter(({ promise }) => promise).map(({ lock, promise }) => `${data.locks[lock].label}: ${promise.slo} ${promise.answered
     ? `holds up to ${rate(promise.value)} (${promise.low === null ? '?' : number(promise.low)} to ${promise.high === null ? 'not bounded' : number(promise.high)})${promise.limitedBy === 'generator' ? ', where the load generator was the limit' : ''}${promise.limitedBy === 'range' ? ', the most that was tried' : ''}`
-    : `has no answer${promise.why ? `: ${promise.why}` : ''}`}${promise.waitPredicted !== null ? `; mean wait at ${rate(promise.at)}: ${time(promise.waitMeasured)} measured, ${time(promise.waitPredicted)} predicted` : ''}.`);
-  const models = shown.filter(({ model }) => model).map(({ lock, model }) => `${data.locks[lock].label}: where each grant is a handoff, one key carries 1/(hold + handoff) = ${rate(model.capacity)}.`);
-  return [...said, ...models].join(' ');
+    : `has no answer${promise.why ? `: ${promise.why}` : ''}`}.`);
+  const bounds = shown.filter(({ bound }) => bound).map(({ lock, bound }) => `${data.locks[lock].label}: where each grant is a handoff, one key carries 1/(hold + handoff) = ${rate(bound)}.`);
+  return [...said, ...bounds].join(' ');
 }
 
 function draw({ data, state, theme, choice }) {
@@ -56,15 +51,13 @@ function draw({ data, state, theme, choice }) {
   if (shown.length === 0) return { empty: 'No lock that is shown has an open loop under this load.' };
   const series = shown.flatMap((line) => seriesOf(line, key, theme, data.locks[line.lock]));
   if (series.length === 0) return { empty: 'No lock that is shown was granted enough under this load.' };
-  if (key === 'mean') series.push(...shown.filter(({ model }) => model).map((line) => modelSeries(line, theme, data.locks[line.lock])));
   const format = time;
   return {
     note: noteOf(shown, data),
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
-        formatter: ({ seriesName, value, data: { point } }) => (point ? `<b>${escape(seriesName)}</b><br>${rate(point.offered)} offered, ${rate(point.achieved)} granted<br>due to held, ${figures[key]}: ${time(value[1])}${point.missed ? `<br>${count(point.missed)} not started` : ''}${point.limited ? '<br>generator-limited' : ''}`
-          : `<b>${escape(seriesName)}</b><br>${rate(value[0])}: ${time(value[1])}`),
+        formatter: ({ seriesName, value, data: { point } }) => `<b>${escape(seriesName)}</b><br>${rate(point.offered)} offered, ${rate(point.achieved)} granted<br>due to held, ${figures[key]}: ${time(value[1])}${point.missed ? `<br>${count(point.missed)} not started` : ''}${point.limited ? '<br>generator-limited' : ''}`,
       }),
       xAxis: axis(theme, { type: 'value', min: 0, name: 'offered rate', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: rate } }),
       yAxis: axis(theme, { type: 'log', name: `due to held, ${figures[key]} (log)`, nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: format } }),

@@ -8,7 +8,7 @@
 
 /* The text of a sound file. */
 static const char sound[] =
-    "{\"schema\":\"lockbench.capacity/1\",\"tool\":{\"name\":\"lockbench\",\"version\":\"0.1\"},"
+    "{\"schema\":\"lockbench.capacity/2\",\"tool\":{\"name\":\"lockbench\",\"version\":\"0.1\"},"
     "\"command\":\"lockbench capacity "
     "x\",\"started_at\":\"2026-01-02T03:04:05Z\",\"ended_at\":null,\"partial\":true,"
     "\"partial_reason\":\"interrupted\",\"environment\":{\"cpus\":2},\"locks\":[{\"lock\":\"x\",\"backend\":"
@@ -22,9 +22,8 @@ static const char sound[] =
     "\"key_distribution\":\"uniform\",\"clients\":64,\"violated\":true,\"answer\":{\"value\":500,\"low\":480,"
     "\"high\":520,"
     "\"level\":0.95},"
-    "\"limited_by\":\"slo\",\"why\":null,\"model\":{\"handoff_ns\":200000,\"hold_ns\":1000000,\"capacity_per_"
-    "s\":833,"
-    "\"wait_predicted_ns\":900000,\"wait_measured_ns\":null,\"at_per_s\":480},\"probes\":["
+    "\"limited_by\":\"slo\",\"why\":null,\"bound\":{\"handoff_ns\":200000,\"hold_ns\":1000000,\"per_s\":833},"
+    "\"probes\":["
     "{\"stage\":\"001-x\",\"value\":480,\"verdict\":\"kept\",\"quantile_ns\":1,\"low_ns\":1,\"high_ns\":2,"
     "\"samples\":2400,"
     "\"missed\":0,\"over_share\":0.001,\"limited_by\":null},"
@@ -55,7 +54,7 @@ TEST(a_sound_file_is_read) {
                 lock->level == 0.95);
     assert_true(lock->quantile == 0.99 && lock->limit_ns == 20e6 && lock->clients == 64 &&
                 lock->processes == 2);
-    assert_true(lock->modelled && lock->capacity_per_s == 833 && isnan(lock->wait_measured_ns));
+    assert_true(lock->bound_per_s == 833);
     assert_null(lock->why);
     assert_int_equal(lock->probe_count, 2);
     assert_int_equal(lock->probes[0].verdict, PROMISE_KEPT);
@@ -77,8 +76,8 @@ static char *with(const char *old, const char *new) {
 
 TEST(what_is_wrong_is_named) {
     static const char *const bad[][3] = {
-        {"capacity/1", "capacity/2", "has schema"},
-        {"lockbench.capacity/1", "lockbench.run/1", "is not a result of lockbench capacity"},
+        {"capacity/2", "capacity/3", "has schema"},
+        {"lockbench.capacity/2", "lockbench.run/1", "is not a result of lockbench capacity"},
         {"\"locks\":[", "\"lokcs\":[", "has no .locks"},
         {"\"lock\":\"x\",", "", ".locks[0].lock is missing"},
         {"\"violated\":true", "\"violated\":1", "violated is not true or false"},
