@@ -87,7 +87,7 @@ struct compare_alone {
 };
 
 struct compare {
-    struct run **base, **new; /* owned */
+    struct run **base, **new; /* owned; NULL in the gate of a history */
     int base_count, new_count;
     /* each side is one run, so its stages are the samples: nothing tells a change of the machine between the two from
      * a change of the lock */

@@ -190,8 +190,10 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
     doc_box(doc);
     add_headline(doc, compare);
     doc_end(doc);
-    doc_page_chart(doc, "shifts");
-    doc_page_chart(doc, "sides");
+    if (compare->base) { /* else it is of a history, whose page has no charts */
+        doc_page_chart(doc, "shifts");
+        doc_page_chart(doc, "sides");
+    }
     add_warnings(doc, compare);
     doc_table(doc, NULL, NULL);
     add_compared_columns(doc, compare);

@@ -154,6 +154,7 @@ char *compare_need_text(const struct compare_row *row, const struct compare_figu
                         char *text) {
     bool of_new = figure->base.count > 0;
     const char *side = of_new ? "new runs" : "base";
+    int made = of_new ? figure->new.made : figure->base.made;
     int samples = of_new ? row->new_count : row->base_count;
     int limited = of_new ? row->new_limited : row->base_limited;
     size_t size = COMPARE_NEED_TEXT_MAX;
@@ -163,6 +164,8 @@ char *compare_need_text(const struct compare_row *row, const struct compare_figu
         snprintf(text, size, "~%d repeats would do", figure->repeats_wanted);
     } else if (figure->base.count > 0 && figure->new.count > 0) {
         snprintf(text, size, "too noisy for repeats");
+    } else if (made == 0) {
+        snprintf(text, size, "the %s has no run yet", side);
     } else if (samples > 0) {
         snprintf(text, size, "not measured in the %s", side);
     } else if (limited > 0) {

@@ -51,7 +51,7 @@ int doc_page_write(const struct doc_page *page, const struct doc *doc, FILE *out
     write_header(page, out);
     if (doc_write(doc, DOC_HTML, false, out, err) != 0) return -1;
     fputs("</main>\n<footer>\n", out);
-    if (*asset_licences) {
+    if (page->data && *asset_licences) {
         fputs("<details class=\"fold\"><summary>Licences of what is in this page</summary>"
               "<pre class=\"licences\">",
               out);
@@ -59,7 +59,7 @@ int doc_page_write(const struct doc_page *page, const struct doc *doc, FILE *out
         fputs("</pre></details>\n", out);
     }
     fputs("</footer>\n", out);
-    if (*asset_bundle && write_data(page, out, err) != 0) return -1;
+    if (page->data && *asset_bundle && write_data(page, out, err) != 0) return -1;
     fputs("</body>\n</html>\n", out);
     return output_check(out, "the page", err);
 }

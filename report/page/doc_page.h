@@ -14,7 +14,7 @@ struct doc_page {
     const char *title;   /* the title of the page, in one line */
     const char *about;   /* the line below the title: when, on which machine */
     const char *name;    /* the name of the data in the page's JSON object */
-    const json_t *data;  /* borrowed */
+    const json_t *data;  /* borrowed; NULL: the page has no charts and no scripts */
 };
 
 /* Adds a place for the chart of a view, in HTML alone. view: a literal, the view's id. */

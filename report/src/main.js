@@ -21,11 +21,9 @@ import recovery from './views/recovery.js';
 import probes from './views/probes.js';
 import shifts from './views/shifts.js';
 import sides from './views/sides.js';
-import trend from './views/trend.js';
-import changes from './views/changes.js';
 
 // To add a view: one module here, one line in report/page/html.c, or doc_page_chart in a document.
-const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, distance, rates, holders, recovery, probes, shifts, sides, trend, changes];
+const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, distance, rates, holders, recovery, probes, shifts, sides];
 
 document.documentElement.dataset.scripted = 'yes'; // page.css shows what only scripts fill
 

@@ -100,9 +100,9 @@ TEST(test_out_replaces_files_only) {
         {"compare", "$G/clean -- $G/mixed --out $D/nowhere", "made"},
         {"compare", "$G/clean -- $G/mixed --out $D/fifo", "piped"},
         {"compare", "$G/clean -- $G/mixed --out $D/out", "out"},
-        {"history", "$D/lines.csv --out $D/link", "file"},
-        {"history", "$D/lines.csv --out $D/nowhere", "made"},
-        {"history", "$D/lines.csv --out $D/fifo", "piped"},
+        {"history", "--file $D/lines.csv --out $D/link", "file"},
+        {"history", "--file $D/lines.csv --out $D/nowhere", "made"},
+        {"history", "--file $D/lines.csv --out $D/fifo", "piped"},
     };
     assert_int_equal(run_lockbench("history", "--append $G/clean --file $D/lines.csv"), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -133,19 +133,17 @@ TEST(test_out_spares_what_was_read) {
         {"$G/mixed -- $D/own --out $D/linked", LB_EXIT_USAGE, "would replace"},
     };
     static const struct mistake histories[] = {
-        {"$D/spared.csv --out $D/spared.csv", LB_EXIT_USAGE, "would replace"},
-        {"$D/spared.csv --out $D/hard", LB_EXIT_USAGE, "would replace"},
-        {"$D/spared.csv --out $D/spared.csv.acks", LB_EXIT_USAGE, "would replace"},
+        {"--file $D/spared.csv --out $D/spared.csv", LB_EXIT_USAGE, "would replace"},
+        {"--file $D/spared.csv --out $D/hard", LB_EXIT_USAGE, "would replace"},
     };
     assert_int_equal(run_lockbench("history", "--append $G/clean --file $D/spared.csv"), 0);
-    in_folder(
-        "cp -r \"$OLDPWD/" GOLDEN "/clean\" own && cp -r \"$OLDPWD/" GOLDEN
-        "/check/kept\" . && ln -s own/run.json linked && ln spared.csv hard && : >spared.csv.acks");
+    in_folder("cp -r \"$OLDPWD/" GOLDEN "/clean\" own && cp -r \"$OLDPWD/" GOLDEN
+              "/check/kept\" . && ln -s own/run.json linked && ln spared.csv hard");
     assert_one_line("report", reports, sizeof reports / sizeof *reports);
     assert_one_line("compare", compares, sizeof compares / sizeof *compares);
     assert_one_line("history", histories, sizeof histories / sizeof *histories);
     assert_int_equal(run_lockbench("report", "$D/own --html --out $D/own/page.html"), 0);
-    in_folder("rm -r own kept linked hard spared.csv spared.csv.acks");
+    in_folder("rm -r own kept linked hard spared.csv");
 }
 
 /* Names of folders in any letters, cut anywhere, and ones that are no UTF-8: the page and the JSON are
@@ -180,12 +178,12 @@ TEST(test_names_in_any_letters) {
 /* What was found is graver than a page that can't be written, which is told nevertheless. */
 TEST(test_a_finding_is_graver_than_a_page) {
     static const char violated[] =
-        "sed -i 's/,clean,0/,VIOLATED,0/' found.csv && grep -q ',VIOLATED,0' found.csv";
+        "sed -i 's/,0,clean,/,0,VIOLATED,/' found.csv && grep -q ',VIOLATED,' found.csv";
     assert_int_equal(run_lockbench("history", "--append $G/clean --file $D/found.csv"), 0);
-    assert_int_equal(run_lockbench("history", "$D/found.csv --out /nonexistent/x"),
+    assert_int_equal(run_lockbench("history", "--file $D/found.csv --gate 4 --out /nonexistent/x"),
                      LB_EXIT_MACHINE);
     in_folder(violated);
-    assert_int_equal(run_lockbench("history", "$D/found.csv --out /nonexistent/x"),
+    assert_int_equal(run_lockbench("history", "--file $D/found.csv --gate 4 --out /nonexistent/x"),
                      LB_EXIT_VIOLATED);
     char *err = content_of("err");
     has(err, "lockbench: the page could not be written: /nonexistent/x");

@@ -1,9 +1,10 @@
-/* test_cli_options: each option of `compare` and `history`, and `conform` of one lock, as people call them: the exit
+/* test_cli_options: each option of `compare`, and `conform` of one lock, as people call them: the exit
  * code and a piece of what they print, on stored runs. No server.
  *
  * Needs the program: LOCKBENCH_PROGRAM, which the test runner sets. Without it the test is skipped. */
 #include "bench/tests/hdr_texts.h"
-#include "report/tests/trend_help.h"
+#include "report/tests/report_help.h"
+#include "results/stats/tests/stats_help.h"
 
 /* A run of two locks, a and b, so many repeats each, with this rate of lock a; b is a tenth faster than 1000/s. */
 static void store_run(const char *name, const char *topology, double rate, int repeats) {
@@ -36,16 +37,6 @@ FIXTURE(store_all) {
     store_run("like.json", "redis", 1000, 12);
     store_run("slow.json", "redis", 900, 12);
     store_run("other.json", "redis-sentinel", 900, 12);
-    char *file = path_of("slower.csv"), *text = slower_text();
-    store(file, text);
-    free(file);
-    file = path_of("known.csv");
-    store(file, text);
-    free(file);
-    free(text);
-    file = path_of("known.csv.acks");
-    store(file, "c030 redis-setnx * fsync is on now\n");
-    free(file);
     return 0;
 }
 
@@ -70,15 +61,6 @@ TEST(what_each_option_does) {
         {"compare", BOTH " --json", LB_EXIT_REGRESSION, "\"schema\": \"lockbench.compare/1\"",
          NULL},
         {"compare", BOTH " --md", LB_EXIT_REGRESSION, "\n| grants/s | ", NULL},
-        {"history", "$D/slower.csv --gate 15", LB_EXIT_REGRESSION, "4 figures WORSE by 3 %", NULL},
-        {"history", "$D/slower.csv --gate 15 --min-effect 30", LB_EXIT_OK,
-         "0 figures WORSE by 30 %", NULL},
-        {"history", "$D/slower.csv --gate 15 --acks $D/known.csv.acks", LB_EXIT_OK,
-         "acknowledged: fsync is on now", NULL},
-        {"history", "$D/known.csv --gate 15", LB_EXIT_OK, "acknowledged: fsync is on now", NULL},
-        {"history", "$D/slower.csv --gate 15 --acks $D/none", LB_EXIT_USAGE, NULL, "/none"},
-        {"check", "mem-mutex --fault conformance --out $D/suite", LB_EXIT_OK, NULL,
-         "checks passed, 0 failed, 0 left out"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int code = run_lockbench(cases[i].command, cases[i].words);

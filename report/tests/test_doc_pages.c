@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "report/capacity/capacity_doc.h"
 #include "report/compare/compare.h"
-#include "report/tests/trend_help.h"
+#include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/"
 
@@ -171,119 +171,6 @@ TEST(runs_of_2_13_and_60_locks) {
         report_free(report);
         look_at(path, "ratio,percentiles,difference,scaling,handoff,fairness,cost");
     }
-}
-
-/* `series` locks over 24 runs that scatter by 2 %; from the 13th run on each third lock is slower by a quarter, if
- * there is a change at all. */
-static struct trend *many_series(int series, bool changes) {
-    char *text = NULL;
-    size_t size;
-    struct lb_rng rng;
-    struct lb_err err = {0};
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    rng_seed(&rng, 4, 1);
-    fputs(HEADER, out);
-    for (int day = 0; day < 24; day++) {
-        for (int i = 0; i < series; i++) {
-            char lock[40];
-            double slower = changes && day >= 12 && i % 3 == 0 ? 0.75 : 1;
-            snprintf(lock, sizeof lock, "redis-lock-of-name-%02d", i);
-            put_line(out, day,
-                     &(struct made){.lock = lock, .rate = 20000 * slower * around(&rng, 0.02)});
-        }
-    }
-    assert_int_equal(fclose(out), 0);
-    struct trend *trend = trend_parse(text, "results/history.csv", &err);
-    assert_string_equal(err.text, "");
-    return trend;
-}
-
-static void history_page(struct trend *trend, int gate, const char *path_name, char path[64]) {
-    struct lb_err err = {0};
-    struct trend_view *view = look(trend, -1, gate);
-    FILE *out = page_open(path, path_name);
-    assert_int_equal(trend_page(view, out, &err), 0);
-    assert_int_equal(fclose(out), 0);
-    trend_view_free(view);
-    trend_free(trend);
-}
-
-TEST(histories_of_2_13_and_60_series) {
-    static const int counts[] = {2, 13, 60};
-    need_browser();
-    for (int i = 0; i < 3; i++) {
-        char path[64];
-        history_page(many_series(counts[i], true), 15, "history", path);
-        look_at(path, "trend,changes");
-    }
-}
-
-TEST(a_history_without_a_change_has_none_on_its_page) {
-    char path[64];
-    need_browser();
-    history_page(many_series(2, false), 15, "flat", path);
-    char *text = read_whole(path);
-    assert_non_null(strstr(text, "2 series, 48 lines, 0 changes"));
-    assert_null(strstr(text, "\"changes\":[{"));
-    free(text);
-    look_at(path, "trend");
-}
-
-/* From 0 there is no change in per cent, and nothing that was never granted. */
-TEST(a_change_from_0_has_no_percentage) {
-    char path[64], *text = NULL;
-    size_t size;
-    struct lb_err err = {0};
-    need_browser();
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    fprintf(out, "%.*s,not_granted\n", (int)strlen(HEADER) - 1, HEADER);
-    for (int day = 0; day < 24; day++)
-        fprintf(out,
-                "2026-01-%02dT12:00:00Z,c%d,run-%d,e1,h1,6.1,redis 7.0.15,redis-setnx,16,one "
-                "key,redis,in memory,1 x 2,3,clean,,,,,,,,,%g\n",
-                1 + day, day, day, day < 12 ? 0 : 0.1 + 0.001 * day);
-    assert_int_equal(fclose(out), 0);
-    struct trend *trend = trend_parse(text, "history.csv", &err);
-    assert_string_equal(err.text, "");
-    history_page(trend, 15, "zero", path);
-    look_with(path, "trend,changes", "worse");
-}
-
-/* A series of an old machine that got slower, then 22 runs on a new one: its changes are no news. */
-TEST(a_series_that_ended_is_marked_in_the_charts) {
-    char path[64], *text = NULL;
-    size_t size;
-    struct lb_rng rng;
-    struct lb_err err = {0};
-    need_browser();
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    rng_seed(&rng, 4, 1);
-    fputs(HEADER, out);
-    for (int day = 0; day < 46; day++)
-        put_line(out, day,
-                 &(struct made){.rate = (day < 12 ? 20000 : 15000) * around(&rng, 0.02),
-                                .environment = day < 24 ? "old" : "new"});
-    assert_int_equal(fclose(out), 0);
-    struct trend *trend = trend_parse(text, "history.csv", &err);
-    assert_string_equal(err.text, "");
-    history_page(trend, 15, "ended", path);
-    look_with(path, "trend,changes",
-              "redis-setnx, 16 clients, redis, one key, closed loop (ended)");
-}
-
-/* The sentence of the gate comes first, and all figures stand in the table: scripts are not needed. */
-TEST(a_history_begins_with_what_the_gate_says) {
-    char path[64];
-    history_page(slower(), 15, "gate", path);
-    char *text = read_whole(path), *body = strstr(text, "<main>");
-    char *said = strstr(body, "WORSE by 3 % or more within the last 15 runs");
-    assert_non_null(said);
-    assert_true(said < strstr(body, "<table"));
-    assert_non_null(strstr(body, "worse -11.9"));
-    free(text);
 }
 
 TEST_MAIN(make_folder, remove_folder)

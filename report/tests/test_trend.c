@@ -1,390 +1,423 @@
-/* test_trend: histories whose changes are known: lines made from a seed, and the output that they must give; the
- * outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff). test_trend_gate tests the gate,
- * test_trend_file the appending to a history and the reading of one. */
+/* test_trend: histories: the lines that runs append, wrong files, the gate, the outputs against stored ones
+ * (UPDATE_GOLDEN=1 writes them; read the diff), and `lockbench history` as people call it. */
 #define _GNU_SOURCE
-#include "report/tests/trend_help.h"
+#include "report/trend/trend.h"
+
+#include <sys/stat.h>
+
+#include "report/tests/compare_help.h"
 
 #define GOLDEN "report/tests/golden/trend/"
 
-TEST(a_change_is_found_where_it_was) {
-    struct trend *trend = slower();
-    struct trend_view *view = look(trend, -1, 15);
-    assert_int_equal(trend->count, 45);
-    assert_int_equal(view->count, 3); /* redis-setnx on two kinds of machine, zk-lock */
-    const struct trend_series *series = &view->series[0];
-    const struct trend_figure *figure = &series->figure[0];
-    char also[100];
-    assert_string_equal(series->lines[0]->text[TREND_DURABILITY], "in memory, not \"durable\"");
-    assert_int_equal(series->count, 40);
-    assert_int_equal(figure->change_count, 1);
-    assert_int_equal(figure->changes[0].index, 30);
-    assert_true(figure->shift < -0.09 && figure->shift > -0.15 && figure->worse);
-    assert_string_equal(trend_also(series, figure, &figure->changes[0], also, sizeof also),
-                        "kernel");
-    assert_true(series->figure[1].worse); /* acquire p50: greater is worse */
-    assert_int_equal(series->figure[3].count, 0);
-    assert_int_equal(view->series[1].count, 1);
-    assert_int_equal(trend_exit(view), LB_EXIT_REGRESSION);
-    trend_view_free(view);
-    trend_free(trend);
+#define HEADER                                                                                          \
+    "time,run,lock,clients,load,topology,durability,executor,environment,kernel,server,commit,repeats," \
+    "limited,verdict,throughput,acquire_p50,acquire_p99,acquire_due_p50,acquire_due_p99,not_granted,"   \
+    "handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
+/* A line of day 1 up to its repeats. */
+#define FIRST "2026-01-01T00:00:00Z,r,a,1,l,t,d,1 x 1,e,k,s,,"
+
+/* The members that differ from a usual line; NULL = as usual. */
+struct day {
+    const char *lock, *environment, *verdict;
+    double rate; /* 0: the load generator was the limit, and the line has no figures */
+};
+
+static void put_day(FILE *out, int day, const struct day *as) {
+    fprintf(
+        out,
+        "2026-%02d-%02dT12:00:00Z,run-%03d,%s,16,\"one key, closed loop\",redis,\"in memory, not "
+        "\"\"durable\"\"\",1 x 2,%s,6.1,redis 7.0.15,c%03d,",
+        1 + day / 28, 1 + day % 28, day, as->lock ? as->lock : "redis-setnx",
+        as->environment ? as->environment : "e1", day);
+    if (as->rate > 0)
+        fprintf(out, "3,0,%s,%.6g,%.6g,never,,,,,,20000,,3\n", as->verdict ? as->verdict : "clean",
+                as->rate, 1e9 / as->rate);
+    else
+        fputs("0,3,clean,,,,,,,,,,,\n", out);
 }
 
-/* From 10 ms to never: a change for the worse, found and told. */
-TEST(never_is_worse_than_any_number) {
-    struct lines lines;
+/* 24 runs that scatter by 2 %; the newest ten are slower by 12 %. */
+static char *slower_text(void) {
+    char *text = NULL;
+    size_t size;
     struct lb_rng rng;
+    FILE *out = open_memstream(&text, &size);
     rng_seed(&rng, 4, 1);
-    lines_begin(&lines, COLUMNS "acquire_p99,acquire_due_p99\n");
-    for (int day = 0; day < 28; day++) {
-        put_day(lines.out, day);
-        fputs("1000,", lines.out);
-        if (day < 20) fprintf(lines.out, "%.6g\n", 1e7 * around(&rng, 0.05));
-        if (day >= 20) fputs("never\n", lines.out);
+    fputs(HEADER, out);
+    for (int day = 0; day < 24; day++) {
+        struct day as = {.rate = 20000 * around(&rng, 0.02) * (day < 14 ? 1 : 0.88)};
+        put_day(out, day, &as);
+        if (day == 3) put_day(out, day, &(struct day){.rate = 5000, .environment = "e0"});
     }
-    struct trend *trend = lines_parse(&lines);
-    struct trend_view *view = look(trend, -1, 10);
-    const struct trend_figure *figure = &view->series[0].figure[metric_of("acquire_due_p99")];
-    assert_int_equal(figure->change_count, 1);
-    assert_int_equal(figure->changes[0].index, 20);
-    assert_true(figure->changes[0].after == INFINITY && figure->latest == INFINITY);
-    assert_true(figure->worse);
-    assert_int_equal(view->series[0].figure[metric_of("acquire_p99")].count, 0);
-    assert_int_equal(trend_exit(view), LB_EXIT_REGRESSION);
-    char *json = text_of(view, FORM_JSON), *lines_text = text_of(view, FORM_LINES);
-    has(json, "\"after\": \"never\"");
-    has(lines_text, "-> never");
-    free(json);
-    free(lines_text);
-    trend_view_free(view);
-    trend_free(trend);
+    assert_int_equal(fclose(out), 0);
+    return text;
 }
 
-/* The file has 0 to 1, as run.json; people read per cent, as in a report. */
-TEST(a_share_is_told_in_per_cent) {
-    struct lines lines;
-    lines_begin(&lines, COLUMNS "not_granted\n");
-    for (int day = 0; day < 20; day++) {
-        put_day(lines.out, day);
-        fprintf(lines.out, "%g\n", day < 10 ? 0.012 : 0.3 + day / 1e4);
-    }
-    struct trend *trend = lines_parse(&lines);
-    struct trend_view *view = look(trend, -1, 0);
-    char *text = text_of(view, FORM_MD), *json = text_of(view, FORM_JSON);
-    has(text, "| 30.2 % |");
-    has(text, "1.20 % -> 30.1 %");
-    has(json, "\"is_share\": true");
-    free(text);
-    free(json);
-    trend_view_free(view);
-    trend_free(trend);
-}
-
-/* One outlier on either side of a change is in no level that is shown. */
-TEST(a_level_is_a_median) {
-    struct lines lines;
-    lines_begin(&lines, HEADER);
-    for (int day = 0; day < 40; day++) {
-        double rate = day < 20 ? 1000 + day % 3 : 600 + day % 3;
-        put_line(lines.out, day, &(struct made){.rate = day == 5 ? 700 : day == 30 ? 900 : rate});
-    }
-    struct trend *trend = lines_parse(&lines);
-    struct trend_view *view = look(trend, 0, 25);
-    const struct trend_figure *figure = &view->series[0].figure[0];
-    assert_int_equal(figure->change_count, 1);
-    assert_true(figure->changes[0].before == 1001 && figure->changes[0].after == 601);
-    near(figure->shift, 601.0 / 1001 - 1, 1e-9);
-    trend_view_free(view);
-    trend_free(trend);
-}
-
-/* The median of the newer runs is lower by 2.8 %, their mean by 3.2 %, since a third of them is lower still. What is
- * printed decides: a change of 2.8 % is none of 3 %, and is one of 2 %. */
-TEST(the_levels_that_are_printed_decide) {
-    static const struct {
-        double min_effect;
-        int changes;
-    } cases[] = {{0.03, 0}, {0.02, 1}};
-    struct lines lines;
+static struct trend *parsed(char *text) {
     struct lb_err err = {0};
-    lines_begin(&lines, HEADER);
-    for (int day = 0; day < 40; day++) {
-        double rate = day < 20 ? 897 : day % 3 == 2 ? 861 : 872;
-        put_line(lines.out, day, &(struct made){.rate = rate + (day % 2 ? 0.5 : -0.5)});
-    }
-    struct trend *trend = lines_parse(&lines);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct trend_ask ask = {.metrics = choice_with(0, metric_of("throughput")),
-                                      .last = 10,
-                                      .gate = 25,
-                                      .min_effect = cases[i].min_effect};
-        struct trend_view *view = trend_look(trend, &ask, &err);
-        const struct trend_figure *figure = &view->series[0].figure[metric_of("throughput")];
-        assert_int_equal(figure->change_count, cases[i].changes);
-        assert_int_equal(view->worse, cases[i].changes);
-        if (cases[i].changes) near(figure->shift, -0.028, 0.03);
-        trend_view_free(view);
-    }
-    trend_free(trend);
-}
-
-/* Levels that go down by 2 % three times: those that are left are all as far apart as was asked. */
-TEST(small_steps_are_one_change) {
-    for (uint64_t seed = 0; seed < 20; seed++) {
-        struct lines lines;
-        struct lb_rng rng;
-        rng_seed(&rng, seed, 7);
-        lines_begin(&lines, HEADER);
-        for (int day = 0; day < 48; day++) {
-            double level = 1000 - 20 * (day / 12);
-            put_line(lines.out, day, &(struct made){.rate = level * around(&rng, 0.005)});
-        }
-        struct trend *trend = lines_parse(&lines);
-        struct trend_view *view = look(trend, 0, 0);
-        const struct trend_figure *figure = &view->series[0].figure[0];
-        assert_in_range(figure->change_count, 1, 2);
-        for (int c = 0; c < figure->change_count; c++) {
-            const struct change_point *change = &figure->changes[c];
-            if (1 - change->after / change->before < 0.03)
-                fail_msg("seed %d: %g -> %g", (int)seed, change->before, change->after);
-            if (c > 0) assert_true(change->before == change[-1].after);
-        }
-        trend_view_free(view);
-        trend_free(trend);
-    }
-}
-
-/* A figure that is 0 in most runs may have changed nevertheless. */
-TEST(levels_with_one_median_are_told_by_means) {
-    struct lines lines;
-    lines_begin(&lines, COLUMNS "not_granted\n");
-    for (int day = 0; day < 50; day++) {
-        put_day(lines.out, day);
-        fputs(day >= 30 && day % 5 < 2 ? "0.1\n" : "0\n", lines.out);
-    }
-    struct trend *trend = lines_parse(&lines);
-    struct trend_view *view = look(trend, -1, 25);
-    assert_int_equal(trend_exit(view), LB_EXIT_REGRESSION);
-    trend_view_free(view);
-    trend_free(trend);
-}
-
-/* 40 runs that scatter by 2 %, slower by a factor from run 28 on; `every` runs have a "never" among them,
- * from `first` on. */
-static struct trend *with_never(uint64_t seed, double factor, int first, int every) {
-    struct lines lines;
-    struct lb_rng rng;
-    rng_seed(&rng, seed, 1);
-    lines_begin(&lines, COLUMNS "acquire_p99\n");
-    for (int day = 0; day < 40; day++) {
-        put_day(lines.out, day);
-        double value = 1e7 * around(&rng, 0.02) * (day < 28 ? 1 : factor);
-        if (day >= first && (day - first) % every == 0) {
-            fputs("never\n", lines.out);
-        } else {
-            fprintf(lines.out, "%.6g\n", value);
-        }
-    }
-    struct trend *trend = lines_parse(&lines);
+    struct trend *trend = trend_parse(text, "history.csv", &err);
+    assert_string_equal(err.text, "");
     return trend;
 }
 
-/* A single "never", wherever it is, or one of ten runs hides no change. */
-TEST(never_hides_no_change) {
-    static const double factors[] = {1.1, 1.5, 4};
-    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
-        for (int first = 0; first < 40; first++) {
-            struct trend *trend = with_never(11, factors[f], first, first < 10 ? 10 : 40);
-            struct trend_view *view = look(trend, -1, 15);
-            const struct trend_figure *figure = &view->series[0].figure[metric_of("acquire_p99")];
-            if (trend_exit(view) != LB_EXIT_REGRESSION)
-                fail_msg("%.3g times from run 28, never in run %d: exit code %d, p = %g",
-                         factors[f], first, trend_exit(view), figure->p);
-            trend_view_free(view);
-            trend_free(trend);
-        }
-    }
+static struct trend_view *look(const struct trend *trend, int gate, uint32_t metrics) {
+    struct lb_err err = {0};
+    struct trend_ask ask = {.gate = gate, .metrics = metrics, .min_effect = COMPARE_MIN_EFFECT};
+    struct trend_view *view = trend_look(trend, &ask, &err);
+    assert_string_equal(err.text, "");
+    return view;
 }
 
-/* 400 histories that only scatter, with a "never" in one of ten runs. */
-TEST(scatter_with_never_shuts_no_gate) {
-    int alarms = 0;
-    for (uint64_t seed = 0; seed < 400; seed++) {
-        struct trend *trend = with_never(seed, 1, (int)(seed % 10), 10);
-        struct trend_view *view = look(trend, -1, 10);
-        alarms += trend_exit(view) != LB_EXIT_OK;
+/* ---- the gate ---- */
+
+/* Runs in the order of time, in a history and on the two sides of a comparison: the same test, the same answer. */
+TEST(the_gate_is_the_test_of_compare) {
+    enum { RUNS = 12 };
+    struct made made = {.lock = "a", .repeats = 2, .noise = 0.03}, slower = made;
+    slower.slower = 1.2;
+    slower.faster = 0.95;
+    char *paths[2 * RUNS], *file = path_of("same.csv"), root[60];
+    struct lb_err err = {0};
+    struct trend_added added;
+    for (int i = 0; i < 2 * RUNS; i++) {
+        struct made *of = i < RUNS ? &made : &slower;
+        snprintf(root, sizeof root, "\"started_at\":\"2026-01-%02dT00:00:00Z\",", i + 1);
+        of->root = root;
+        paths[i] = make_run(of, (uint64_t)i);
+    }
+    const char *const *runs = (const char *const *)paths;
+    if (trend_append(file, runs, 2 * RUNS, NULL, &added, &err) != 0) fail_msg("%s", err.text);
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    struct trend_view *view = look(trend, RUNS, 0);
+    struct compare *compare = compare_make(&(struct compare_ask){.base = runs,
+                                                                 .new = runs + RUNS,
+                                                                 .base_count = RUNS,
+                                                                 .new_count = RUNS,
+                                                                 .min_effect = COMPARE_MIN_EFFECT},
+                                           &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(view->gate->row_count, 1);
+    assert_int_equal(trend_exit(view), compare_exit(compare));
+    for (int m = 0; m < compare_metric_count(); m++) {
+        const struct compare_figure *gate = &view->gate->rows[0].figure[m],
+                                    *whole = &compare->rows[0].figure[m];
+        assert_int_equal(gate->verdict, whole->verdict);
+        assert_int_equal(gate->repeats_wanted, whole->repeats_wanted);
+        if (whole->verdict == COMPARE_UNKNOWN) continue;
+        near(gate->p, whole->p, 1e-6);
+        near(gate->shift, whole->shift, 1e-6);
+    }
+    assert_int_equal(view->gate->rows[0].figure[0].verdict, COMPARE_WORSE);
+    trend_view_free(view);
+    compare_free(compare);
+    trend_free(trend);
+    for (int i = 0; i < 2 * RUNS; i++) free(paths[i]);
+    free(file);
+}
+
+/* What the newest runs decide. A history of `days` runs whose last ones differ; the gate is of ten. */
+TEST(what_the_gate_decides) {
+    static const struct {
+        const char *what;
+        int days, differ; /* the number of newest runs that differ, as follows */
+        struct day as;
+        int code;
+    } cases[] = {
+        {"nothing changed", 20, 0, {.rate = 0}, LB_EXIT_OK},
+        {"slower by 12 %", 20, 10, {.rate = 880}, LB_EXIT_REGRESSION},
+        {"faster by 12 %", 20, 10, {.rate = 1120}, LB_EXIT_OK},
+        {"slower, but as long as the base reaches", 40, 20, {.rate = 880}, LB_EXIT_OK},
+        {"two holders in the newest run",
+         20,
+         1,
+         {.rate = 1000, .verdict = "VIOLATED"},
+         LB_EXIT_VIOLATED},
+        {"a stuck lock", 20, 1, {.rate = 1000, .verdict = "STUCK"}, LB_EXIT_REGRESSION},
+        {"too few runs", 7, 0, {.rate = 0}, LB_EXIT_INCONCLUSIVE},
+        {"no run before them", 10, 0, {.rate = 0}, LB_EXIT_INCONCLUSIVE},
+        {"the load generator was the limit", 20, 10, {.rate = 0}, LB_EXIT_INCONCLUSIVE},
+        {"a new machine is compared with nothing",
+         30,
+         3,
+         {.rate = 1000, .environment = "e2"},
+         LB_EXIT_INCONCLUSIVE},
+        {"the old machine is no news", 60, 40, {.rate = 700, .environment = "e2"}, LB_EXIT_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        fputs(HEADER, out);
+        for (int day = 0; day < cases[i].days; day++) {
+            bool differs = day >= cases[i].days - cases[i].differ;
+            struct day as = differs ? cases[i].as : (struct day){.rate = 1000};
+            as.rate *= 1 + day % 7 * 0.001;
+            put_day(out, day, &as);
+        }
+        assert_int_equal(fclose(out), 0);
+        struct trend *trend = parsed(text);
+        struct trend_view *view = look(trend, 10, 0);
+        if (trend_exit(view) != cases[i].code)
+            fail_msg("%s: exit code %d, not %d", cases[i].what, trend_exit(view), cases[i].code);
         trend_view_free(view);
         trend_free(trend);
     }
-    if (alarms > 20) fail_msg("%d of 400", alarms);
 }
 
-/* Takes the runs and the values out of the JSON of a history, where they must be those of the view. The rest; the caller
- * frees. */
-static char *without_values(const char *text, const struct trend_view *view) {
-    static const enum trend_text names[] = {TREND_TIME, TREND_COMMIT, TREND_RUN};
-    static const char *const members[] = {"time", "commit", "run"};
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *json, *figure, *line;
-    size_t s, i;
-    const char *name;
-    json_array_foreach(json_object_get(root, "series"), s, json) {
-        const struct trend_series *series = &view->series[s];
-        json_t *lines = json_object_get(json, "lines");
-        assert_int_equal(json_array_size(lines), series->count);
-        json_array_foreach(lines, i, line) {
-            for (int m = 0; m < 3; m++)
-                assert_string_equal(json_string_value(json_object_get(line, members[m])),
-                                    series->lines[i]->text[names[m]]);
-        }
-        json_object_del(json, "lines");
-        json_object_foreach(json_object_get(json, "figures"), name, figure) {
-            const struct trend_figure *of = &series->figure[metric_of(name)];
-            json_t *values = json_object_get(figure, "values");
-            lines = json_object_get(figure, "lines");
-            assert_int_equal(json_array_size(values), of->count);
-            assert_int_equal(json_array_size(lines), of->count);
-            for (int v = 0; v < of->count; v++) {
-                assert_true(json_number_value(json_array_get(values, (size_t)v)) == of->values[v]);
-                assert_int_equal(json_integer_value(json_array_get(lines, (size_t)v)),
-                                 of->lines[v]);
-            }
-            json_object_del(figure, "values");
-            json_object_del(figure, "lines");
-        }
-    }
-    char *rest = json_dumps(root, JSON_INDENT(1));
-    json_decref(root);
-    return rest;
-}
+/* ---- outputs ---- */
 
 TEST(outputs_are_as_stored) {
-    struct trend *trend = slower();
-    struct trend_view *view = look(trend, -1, 15);
-    static const char *const names[] = {"slower.table", "slower.lines", "slower.md", "slower.json"};
-    for (enum form i = 0; i <= FORM_JSON; i++) {
-        char path[256], *text = text_of(view, i);
-        if (i == FORM_JSON) {
-            char *whole = text;
-            text = without_values(whole, view);
-            free(whole);
-        }
-        snprintf(path, sizeof path, GOLDEN "%s", names[i]);
-        same_as_stored(path, text);
+    struct lb_err err = {0};
+    struct trend *trend = parsed(slower_text());
+    struct trend_view *views[] = {look(trend, 10, 0), look(trend, 0, 0)};
+    static const enum doc_format formats[] = {DOC_TERMINAL, DOC_MARKDOWN};
+    static const char *const names[] = {GOLDEN "gate.table", GOLDEN "gate.md", GOLDEN "plain.table",
+                                        GOLDEN "plain.md"};
+    assert_string_equal(trend->lines[0].text[TREND_DURABILITY], "in memory, not \"durable\"");
+    for (int i = 0; i < 4; i++) {
+        struct doc doc = {0};
+        trend_doc(views[i / 2], true, &doc);
+        char *text = written(&doc, formats[i % 2]);
+        same_as_stored(names[i], text);
         free(text);
     }
-    trend_view_free(view);
-    trend_free(trend);
-}
-
-/* Otava's CSV wants a number in each cell, and one series a file. */
-TEST(otava_gets_a_file_a_series) {
-    struct lb_err err = {0};
-    struct trend *trend = slower();
-    struct trend_view *view = look(trend, -1, 0);
-    char *otava = path_of("otava"), *yaml = path_of("otava/otava.yaml"),
-         *series = path_of("otava/redis-setnx.c16.1.csv");
-    struct trend_otava wrote;
-    assert_int_equal(trend_write_otava(view, otava, &wrote, &err), 0);
-    assert_int_equal(wrote.tests, 3);
-    assert_string_equal(wrote.left_out, "");
-    free(wrote.left_out);
-    char *text = read_whole(yaml);
-    has(text, "  redis-setnx.c16.1:\n    type: csv\n");
-    has(text, "      throughput: {column: throughput, direction: 1}\n");
-    has(text, "      acquire_p99: {column: acquire_p99, direction: -1}\n");
-    assert_null(strstr(text, "handoff_p50"));
-    free(text);
-    text = read_whole(series);
-    has(text,
-        "time,commit,run,throughput,acquire_p50,acquire_p99,release_p99,client_cpu_net,commands\n"
-        "2026-01-01T12:00:00Z,c000,2026-run-000,");
-    assert_null(strstr(text, ",,"));
-    free(text);
-    trend_view_free(view);
-    trend_free(trend);
-    free(otava);
-    free(yaml);
-    free(series);
-}
-
-/* A run without figures is no row, a figure that some run lacks is no column, a series without a column is no test; all
- * of them are named. */
-TEST(otava_is_told_what_it_does_not_get) {
-    static const char lines[] = COLUMNS
-        "throughput,acquire_p50,handoff_p50\n"
-        "2026-01-01T12:00:00Z,,r1,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,900,11,5\n"
-        "2026-01-02T12:00:00Z,,r2,e,h,k,s,a,4,load,t,d,1 x 1,0,clean,,,\n" /* generator-limited */
-        "2026-01-03T12:00:00Z,,r3,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,901,12,\n"
-        "2026-01-01T12:00:00Z,,r1,e,h,k,s,b,4,load,t,d,1 x 1,0,clean,,,\n"
-        "2026-01-01T12:00:00Z,,r1,e,h,k,s,c,4,load,t,d,1 x 1,1,clean,7,,\n"
-        "2026-01-02T12:00:00Z,,r2,e,h,k,s,c,4,load,t,d,1 x 1,1,clean,,8,\n";
-    struct lb_err err = {0};
-    struct trend_otava wrote;
-    struct trend *trend = trend_parse(strdup(lines), "x.csv", &err);
-    assert_string_equal(err.text, "");
-    struct trend_view *view = look(trend, -1, 0);
-    char *otava = path_of("left"), *yaml = path_of("left/otava.yaml"),
-         *rows = path_of("left/a.c4.1.csv");
-    assert_int_equal(trend_write_otava(view, otava, &wrote, &err), 0);
-    assert_int_equal(wrote.tests, 1);
-    assert_string_equal(wrote.left_out,
-                        "a.c4.1: 1 run without figures, handoff_p50; b.c4.2: all of "
-                        "it; c.c4.3: all of it");
-    free(wrote.left_out);
-    char *text = read_whole(rows);
-    assert_string_equal(text, "time,commit,run,throughput,acquire_p50\n"
-                              "2026-01-01T12:00:00Z,,r1,900,11\n2026-01-03T12:00:00Z,,r3,901,12\n");
-    free(text);
-    text = read_whole(yaml);
-    has(text, "      acquire_p50: {column: acquire_p50, direction: -1}\n");
-    assert_null(strstr(text, "handoff_p50"));
-    assert_int_equal(count_of(text, "type: csv"), 1);
-    free(text);
-    trend_view_free(view);
-    /* Nothing is left: a document without tests is YAML too. */
-    view = look(trend, metric_of("release_p99"), 0);
-    assert_int_equal(trend_write_otava(view, otava, &wrote, &err), 0);
-    assert_int_equal(wrote.tests, 0);
-    free(wrote.left_out);
-    text = read_whole(yaml);
-    assert_string_equal(text, "tests: {}\n");
-    free(text);
-    trend_view_free(view);
-    trend_free(trend);
-    free(otava);
-    free(yaml);
-    free(rows);
-}
-
-/* Names and loads from elsewhere stay what they are: a comment of one line, a path. */
-TEST(otavas_yaml_is_not_written_by_a_name) {
-    struct lb_err err = {0};
-    char *csv = NULL, *folder_of = path_of("a: b #c"), *yaml = path_of("a: b #c/otava.yaml"),
-         *file = NULL;
+    char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&csv, &size);
-    fputs(HEADER, out);
-    put_line(out, 0, &(struct made){.rate = 5, .load = "one\nevil: \"\"yes\"\""});
-    fclose(out);
-    struct trend *trend = trend_parse(csv, "x.csv", &err);
-    assert_string_equal(err.text, "");
-    struct trend_view *view = look(trend, -1, 0);
-    struct trend_otava wrote;
-    assert_int_equal(trend_write_otava(view, folder_of, &wrote, &err), 0);
-    free(wrote.left_out);
-    char *text = read_whole(yaml);
-    has(text, "  # \"16 clients, one\\nevil: \\\"yes\\\"\"\n");
-    assert_true(asprintf(&file, "    file: \"%s/redis-setnx.c16.1.csv\"\n", folder_of) > 0);
-    has(text, file);
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(trend_write_json(views[0], out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *comparison = json_object_get(json, "comparison");
+    assert_string_equal(json_string_value(json_object_get(comparison, "schema")),
+                        "lockbench.compare/1");
+    const json_t *series = json_array_get(json_object_get(json, "series"), 1);
+    assert_int_equal(json_array_size(json_object_get(series, "runs")), 24);
+    const json_t *figures = json_object_get(series, "figures");
+    assert_true(json_number_value(json_array_get(json_object_get(figures, "commands"), 23)) == 3);
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(figures, "acquire_p99"), 0)), "never");
+    json_decref(json);
     free(text);
-    free(file);
-    free(yaml);
-    yaml = path_of("\xff");
-    assert_int_equal(trend_write_otava(view, yaml, &wrote, &err), -1);
-    has(err.text, "is no UTF-8");
-    trend_view_free(view);
+    for (int i = 0; i < 2; i++) trend_view_free(views[i]);
     trend_free(trend);
-    free(folder_of);
-    free(yaml);
+}
+
+/* ---- the file ---- */
+
+static void run_file(const char *path, const char *start, const char *options, const char *stages) {
+    char *text = NULL;
+    assert_true(asprintf(&text,
+                         "{\"schema\":\"lockbench.run/1\",\"started_at\":\"%s\",\"environment\":{"
+                         "\"cpus\":2,\"cpu_model\":\"x\",\"kernel\":\"k\"},\"plan\":{"
+                         "\"options\":{%s}},\"stages\":[%s]}",
+                         start, options, stages) > 0);
+    store(path, text);
+    free(text);
+}
+
+#define REPEAT(lock, rate, more)                                                                   \
+    "{\"lock\":\"" lock                                                                            \
+    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\",\"processes\":1,"  \
+    "\"threads\":2,\"topology\":\"redis\",\"durability\":\"d\",\"throughput_per_s\":" #rate        \
+    ",\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}" more "}"
+
+/* Repeats are one line with their median, without generator-limited ones; a control and an incomplete stage have none;
+ * a run that is appended twice is in the file once. */
+TEST(runs_are_appended_once) {
+    struct lb_err err = {0};
+    struct trend_added added;
+    char *file = path_of("a.csv"), *dir = path_of("20260101-some"),
+         *batch = path_of("20260101-some/05");
+    char *run = path_of("20260101-some/05/run.json"), *later = path_of("later.json");
+    const char *const runs[] = {run, later, run};
+    assert_true(mkdir(dir, 0777) == 0 && mkdir(batch, 0777) == 0);
+    run_file(
+        run, "2026-01-01T00:00:00Z", "",
+        REPEAT("a", 100, "") "," REPEAT("a", 300, "") "," REPEAT("a", 120, "") "," REPEAT(
+            "a", 20,
+            ",\"limited_by\":\"generator\"") "," REPEAT("bad", 5,
+                                                        ",\"control\":true") ","
+                                                                             "{\"lock\":\"cut\",\"clients\":4,\"status\":\"partial\"}");
+    run_file(later, "2026-01-02T00:00:00Z", "", REPEAT("a", 110, "") "," REPEAT("b", 7, ""));
+    if (trend_append(file, runs, 1, "v1", &added, &err) != 0) fail_msg("%s", err.text);
+    assert_true(added.lines == 1 && added.there == 0 && added.limited == 1);
+    assert_int_equal(trend_append(file, runs, 3, "v2", &added, &err), 0);
+    assert_true(added.lines == 2 && added.there == 2);
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 3);
+    const struct trend_line *line = &trend->lines[0];
+    assert_true(line->figure[0] == 120 && isnan(line->figure[1]));
+    assert_string_equal(line->text[TREND_COMMIT], "v1");
+    assert_string_equal(line->text[TREND_RUN], "20260101-some/05");
+    assert_string_equal(line->text[TREND_REPEATS], "3");
+    assert_string_equal(line->text[TREND_LIMITED], "1");
+    trend_free(trend);
+    run_file(later, "2026-01-02T00:00:00Z", "", REPEAT("bad", 5, ",\"control\":true"));
+    assert_int_equal(trend_append(file, &runs[1], 1, NULL, &added, &err), -1);
+    has(err.text, "nothing to append");
+    free(file);
+    free(dir);
+    free(batch);
+    free(run);
+    free(later);
+}
+
+/* If a lock polls less often, or on a slower machine, it has not become slower. The program under test (exec.program) is
+ * what changes from run to run. */
+TEST(what_makes_another_series) {
+#define TIMED(ns) "},\"acquire\":{\"timeout_ns\":" ns
+#define HOST(cpus)                                                                                 \
+    REPEAT("a", 9, "") "],\"hosts\":[{\"environment\":{\"cpus\":" cpus ",\"kernel\":\"k\"}}"
+    static const char one[] = REPEAT("a", 9, ",\"backend\":\"r\""),
+                      timed[] = REPEAT("a", 9, ",\"mode\":\"timed\"");
+    static const struct {
+        const char *options, *stages, *other_options, *other_stages;
+        bool same;
+    } cases[] = {
+        {"\"a\":{\"x\":1,\"y\":2}", one, "\"a\":{\"y\":2,\"x\":1},\"b\":{\"x\":1}", one, true},
+        {"\"a\":{\"x\":1}", one, "\"a\":{\"x\":2}", one, false},
+        {"\"r\":{\"x\":1}", one, "\"r\":{\"x\":2}", one, false},
+        {"\"a\":{\"program\":\"v1\"}", one, "\"a\":{\"program\":\"v2\"}", one, true},
+        {TIMED("5"), timed, TIMED("6"), timed, false},
+        {TIMED("5"), one, TIMED("6"), one, true},
+        {"", HOST("8"), "", HOST("8"), true},
+        {"", HOST("8"), "", HOST("2"), false},
+    };
+    char *file = path_of("series.csv"), *run = path_of("run.json");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct trend_added added;
+        unlink(file);
+        run_file(run, "2026-01-01T00:00:00Z", cases[i].options, cases[i].stages);
+        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+        run_file(run, "2026-01-02T00:00:00Z", cases[i].other_options, cases[i].other_stages);
+        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+        struct trend *trend = trend_read(file, &err);
+        struct trend_view *view = look(trend, 0, 0);
+        if (view->count != (cases[i].same ? 1 : 2)) fail_msg("case %zu: %d series", i, view->count);
+        trend_view_free(view);
+        trend_free(trend);
+    }
+    free(file);
+    free(run);
+}
+
+/* A copy that is put back leaves lines twice; a spreadsheet writes a mark, CRLF and its own quotes. */
+TEST(a_run_that_is_there_twice_is_one_sample) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    fputs("\xef\xbb\xbf" HEADER, out);
+    fputs(FIRST "1,0,clean,5,,,,,,,,,,\r\n\r\n", out);
+    fputs("\"2026-01-01T00:00:00Z\",r,\"a\",1,l,t,d,1 x 1,e,k,s,,1,0,clean,5,,,,,,,,,,\n", out);
+    assert_int_equal(fclose(out), 0);
+    struct trend *trend = parsed(text);
+    assert_int_equal(trend->count, 1);
+    assert_true(trend->lines[0].figure[0] == 5);
+    trend_free(trend);
+}
+
+TEST(wrong_files_are_one_clear_line) {
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"",
+         "x.csv: is no history of this version of lockbench: column 1 is 'missing', not 'time'"},
+        {"time,commit,run\n", "column 2 is 'commit', not 'run'; append to another file (--file)"},
+        {"{\"schema\":\"lockbench.run/1\"}\n", "column 1 is '{\"schema\""},
+        {HEADER "2026-01-01T00:00:00Z,a\n", "x.csv:2: has 2 fields, and the first line 26"},
+        {HEADER "2026-01-01T00:00:00Z,a", "x.csv:2: was cut off"},
+        {HEADER "\"2026\n", "x.csv:2: has a quoted field without its end"},
+        {HEADER "\"a\"b,c\n", "x.csv:2: has a quoted field without its end"},
+        {HEADER "<<<<<<< HEAD\n", "x.csv:2: has 1 fields"},
+        {HEADER FIRST "1,0,clean,fast,,,,,,,,,,\n",
+         "x.csv:2: throughput 'fast' is neither a number"},
+        {HEADER FIRST "1,0,clean,-1,,,,,,,,,,\n", "throughput '-1' is neither a number"},
+        {HEADER FIRST "1,0,clean,0x10,,,,,,,,,,\n", "throughput '0x10' is neither a number"},
+        {HEADER FIRST "-1,0,clean,1,,,,,,,,,,\n", "x.csv:2: repeats '-1' is no whole number"},
+        {HEADER FIRST "1,0,caf\xe9,1,,,,,,,,,,\n", "it is no UTF-8"},
+        /* A word that is not known may be one for a lock that failed. */
+        {HEADER FIRST "1,0,violated,1,,,,,,,,,,\n",
+         "x.csv:2: no verdict 'violated', did you mean 'VIOLATED'?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct trend *trend = trend_parse(strdup(cases[i].text), "x.csv", &err);
+        if (trend) fail_msg("case %zu was read", i);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, cases[i].says);
+        assert_null(strchr(err.text, '\n'));
+    }
+}
+
+/* ---- the command ---- */
+
+TEST(mistakes_are_one_line) {
+    static const struct mistake mistakes[] = {
+        {"--file $D/none.csv", LB_EXIT_USAGE, "cannot be read as a history"},
+        {"--file $G/mixed/run.json", LB_EXIT_USAGE, "is no history of"},
+        {"--file $D/slower.csv --lock nope", LB_EXIT_USAGE, "has no line of lock 'nope'"},
+        {"--file $D/slower.csv --metric acquire_p9", LB_EXIT_USAGE, "acquire_p99"},
+        {"--file $D/slower.csv --gate 3", LB_EXIT_USAGE, "history: --gate"},
+        {"--file $D/slower.csv --out $D/slower.csv", LB_EXIT_USAGE, "would replace"},
+        {"--file $D/empty.csv", LB_EXIT_USAGE, "has no line yet"},
+        {"--file $D/slower.csv --commit a", LB_EXIT_USAGE, "add --append"},
+        {"--file $D/slower.csv --otava $D/otava", LB_EXIT_USAGE, "removed in 0.2.0"},
+        {"$D/slower.csv", LB_EXIT_USAGE, "--file FILE"},
+        {"$G/mixed --append --gate 10", LB_EXIT_USAGE, "then history --gate"},
+        {"--append", LB_EXIT_USAGE, "history RUN... --append"},
+        {"--append --file $D/x.csv /nonexistent", LB_EXIT_USAGE, "/nonexistent"},
+        {"--append --file $G/mixed/run.json $G/mixed", LB_EXIT_USAGE, "is no history of"},
+        {"--append --file /nonexistent/x $G/mixed", LB_EXIT_MACHINE, "/nonexistent/x"},
+        {"--append --file /dev/full $G/mixed", LB_EXIT_MACHINE, "/dev/full"},
+    };
+    char *file = path_of("slower.csv"), *text = slower_text(), *empty = path_of("empty.csv");
+    store(file, text);
+    store(empty, HEADER);
+    assert_one_line("history", mistakes, sizeof mistakes / sizeof *mistakes);
+    free(file);
+    free(empty);
+    free(text);
+}
+
+/* The page lies beside its file or where --out says, and the exit code is the gate's. */
+TEST(the_command) {
+    static const struct {
+        const char *words;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"--file $D/run.csv --gate 10 --md", LB_EXIT_REGRESSION, "WORSE. 2 figures worse"},
+        {"--file $D/run.csv --gate 10 --no-page --min-effect 30", LB_EXIT_OK,
+         "no regression shown"},
+        {"--file $D/run.csv --gate 10 --json --metric commands", LB_EXIT_OK, "\"exit_code\": 0"},
+        {"--file $D/run.csv --out $D/other.html", LB_EXIT_OK, "medians of runs"},
+        {"--append $G/mixed $G/clean --file $D/golden.csv --commit abc", LB_EXIT_OK,
+         "18 lines added; 1 stage left out of the medians"},
+    };
+    char *file = path_of("run.csv"), *text = slower_text(), *beside = path_of("run.html");
+    store(file, text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run_lockbench("history", cases[i].words), cases[i].code);
+        char *out = content_of("out");
+        has(out, cases[i].says);
+        free(out);
+    }
+    assert_int_not_equal(access(beside, F_OK), 0);
+    assert_int_equal(run_lockbench("history", "--file $D/run.csv --gate 10"), LB_EXIT_REGRESSION);
+    static const char *const pages[] = {"run.html", "other.html"};
+    for (int i = 0; i < 2; i++) {
+        char *page = content_of(pages[i]);
+        has(page, "\xe2\x96\x88"); /* a line of blocks */
+        has(page, "</html>");
+        lacks(page, "<script"); /* it needs none */
+        free(page);
+    }
+    free(file);
+    free(text);
+    free(beside);
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -224,21 +224,6 @@ int rank_holm(double *p, int count) {
     return 0;
 }
 
-int rank_benjamini_hochberg(double *p, int count) {
-    if (count < 1) return 0;
-    struct family *family = malloc((size_t)count * sizeof *family);
-    if (!family) return -1;
-    for (int i = 0; i < count; i++) family[i] = (struct family){p[i], i};
-    qsort(family, (size_t)count, sizeof *family, by_p);
-    double least = 1;
-    for (int i = count - 1; i >= 0; i--) {
-        least = fmin(least, family[i].p * count / (i + 1));
-        p[family[i].index] = least;
-    }
-    free(family);
-    return 0;
-}
-
 int rank_smallest(double level) {
     double orders_count = 1;
     for (int n = 1; n < 1000; n++) {

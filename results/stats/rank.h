@@ -36,14 +36,6 @@ int rank_shift(const double *x, int x_count, const double *y, int y_count, doubl
  * is significant in the family. Returns 0, or -1 when out of memory. */
 int rank_holm(double *p, int count);
 
-/* The correction of Benjamini and Hochberg (Controlling the false discovery rate, Journal of the
- * Royal Statistical Society B 57, 1995) of many p-values, in place: each becomes the smallest rate of
- * false discoveries, among all that are called so, at which it is one. When nothing is true, any
- * discovery at rate q has at most the probability q. It holds for independent values and for such as
- * depend on each other positively, as the figures of one lock do (Benjamini and Yekutieli 2001).
- * Returns 0, or -1 when out of memory. */
-int rank_benjamini_hochberg(double *p, int count);
-
 /* The smallest size of two equal groups that can be significant at this level at all, however far
  * apart they are: C(2n, n) orders are possible, and two of them are extreme. */
 int rank_smallest(double level);
