@@ -1,15 +1,96 @@
-/* run_distances: figures over the round trip to the servers, and where the ranking changes. See run_doc.h. */
+/* run_distances: figures over the round trip to the servers (servers.rtt). See run_doc.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run/reach.h"
+#include "report/run/best.h"
 #include "report/run/run_doc.h"
 
 static const char *const figures[] = {"latency_ns.acquire.p50", "latency_ns.handoff.p50",
                                       "throughput_per_s"};
 
 #define FIGURES (sizeof figures / sizeof *figures)
+
+/* Groups that differ only in the round trip to their servers: the same load with as many clients,
+ * from the nearest to the farthest. .rtt_ns of the first one is NAN if it has no wire. */
+struct reach {
+    const struct report_group **groups; /* owned */
+    int count;                          /* at least 2 */
+};
+
+static bool same_reach(const struct report_group *a, const struct report_group *b) {
+    return a->clients == b->clients && strcmp(a->near, b->near) == 0;
+}
+
+static int by_rtt(const void *a, const void *b) {
+    const struct report_group *x = *(const struct report_group *const *)a,
+                              *y = *(const struct report_group *const *)b;
+    double p = isnan(x->rtt_ns) ? -1 : x->rtt_ns, q = isnan(y->rtt_ns) ? -1 : y->rtt_ns;
+    return (p > q) - (p < q);
+}
+
+/* The groups of the same reach; groups may be NULL. Returns how many. */
+static int gather(const struct report *report, const struct report_group *first,
+                  const struct report_group **groups) {
+    int count = 0;
+    for (int g = 0; g < report->group_count; g++) {
+        if (!same_reach(first, &report->groups[g])) continue;
+        if (groups) groups[count] = &report->groups[g];
+        count++;
+    }
+    return count;
+}
+
+static bool is_first(const struct report *report, int group) {
+    for (int g = 0; g < group; g++) {
+        if (same_reach(&report->groups[g], &report->groups[group])) return false;
+    }
+    return true;
+}
+
+/* Finds the index-th reach, in the order of the report. False: there are no more (then .groups is
+ * NULL), or out of memory (err). The caller frees its groups. */
+static bool reach_find(const struct report *report, int index, struct reach *ret,
+                       struct lb_err *err) {
+    *ret = (struct reach){0};
+    for (int g = 0; g < report->group_count; g++) {
+        const struct report_group *first = &report->groups[g];
+        int count = gather(report, first, NULL);
+        if (!is_first(report, g) || count < 2 || index-- > 0) continue;
+        ret->groups = calloc((size_t)count, sizeof(const struct report_group *));
+        if (!ret->groups) {
+            err_set(err, LB_EXIT_MACHINE, "out of memory");
+            return false;
+        }
+        ret->count = gather(report, first, ret->groups);
+        qsort(ret->groups, (size_t)count, sizeof *ret->groups, by_rtt);
+        return true;
+    }
+    return false;
+}
+
+static int reach_row(const struct report_group *group, int lock) {
+    for (int r = 0; r < group->row_count; r++) {
+        if (group->rows[r].lock == lock) return r;
+    }
+    return -1;
+}
+
+static double value_at(const struct report_group *group, const struct column *column, int lock) {
+    int row = reach_row(group, lock);
+    return row < 0 ? NAN : column_value(column, &group->rows[row]);
+}
+
+/* The growth of the lock's figure, as a multiple of the added round trip, from the nearest group
+ * with a wire to the farthest; NAN if it was not measured in both, or is "never" in one. */
+static double reach_trips(const struct reach *reach, const struct column *column, int lock) {
+    const struct report_group *near = NULL, *far = reach->groups[reach->count - 1];
+    for (int i = reach->count - 1; i >= 0 && !isnan(reach->groups[i]->rtt_ns); i--)
+        near = reach->groups[i];
+    if (!near || near == far) return NAN;
+    double growth = value_at(far, column, lock) - value_at(near, column, lock);
+    return isfinite(growth) ? growth / (far->rtt_ns - near->rtt_ns) : NAN;
+}
 
 /* "no wire", "+0", "+5.00 ms". */
 static const char *away_text(const struct report_group *group, char *text) {
@@ -69,28 +150,6 @@ static void add_figure_over_distance(struct doc *doc, const struct report *repor
     }
 }
 
-/* Adds sentences like "grants/s: pg-advisory passes redis-setnx between +1 ms and +5 ms". Returns
- * how many there are. *ranked becomes true if any two locks are ranked at several distances. */
-static int add_passings(struct doc *doc, const struct report *report, const struct reach *reach,
-                        const struct column *column, bool *ranked) {
-    int count = 0;
-    for (int a = 0; a < report->lock_count; a++) {
-        for (int b = a + 1; b < report->lock_count; b++) {
-            struct passing passing;
-            char before[NUMBER_TEXT_MAX], after[NUMBER_TEXT_MAX];
-            *ranked |= reach_ranks(reach, column, a, b);
-            if (!reach_passing(reach, column, a, b, &passing)) continue;
-            doc_item(doc, TONE_PLAIN, "%s: ", column->title);
-            doc_span(doc, DOC_STRONG, "%s", report->locks[passing.winner].label);
-            doc_span(doc, DOC_PLAIN, " passes %s between %s and %s",
-                     report->locks[passing.loser].label, away_text(passing.before, before),
-                     away_text(passing.after, after));
-            count++;
-        }
-    }
-    return count;
-}
-
 static void add_distance_columns(struct doc *doc, const struct reach *reach) {
     char text[NUMBER_TEXT_MAX];
     doc_column(doc, &(struct doc_column){.title = "lock"});
@@ -108,22 +167,12 @@ static void add_distance_columns(struct doc *doc, const struct reach *reach) {
 static void add_reach(struct doc *doc, const struct report *report, const struct reach *reach) {
     char clients[NUMBER_TEXT_MAX];
     const struct report_group *first = reach->groups[0];
-    bool ranked = false;
-    int changes = 0;
     doc_heading(doc, "%s client%s: %s", number_count_text(first->clients, clients),
                 first->clients == 1 ? "" : "s", first->near);
     doc_table(doc, "figures", NULL);
     add_distance_columns(doc, reach);
     for (size_t f = 0; f < FIGURES; f++)
         add_figure_over_distance(doc, report, reach, column_compared(figures[f], first));
-    doc_end(doc);
-    doc_list(doc, NULL);
-    for (size_t f = 0; f < FIGURES; f++)
-        changes += add_passings(doc, report, reach, column_compared(figures[f], first), &ranked);
-    if (changes == 0)
-        doc_item(doc, TONE_PLAIN, "%s",
-                 ranked ? "the ranking does not change with the distance"
-                        : "no two locks of one durability are ranked at several distances");
     doc_end(doc);
 }
 
@@ -144,9 +193,7 @@ void run_distances(const struct report *report, struct doc *doc) {
         doc, TONE_PLAIN,
         "A wire of lockbench's own adds a round trip between clients and servers (servers.rtt). \xc3\x97 rtt: how "
         "many of the added round trips the figure grew by. The difference between no wire and +0 "
-        "is the cost of the wire itself; no figure is corrected by it. The ranking changes if, of "
-        "two locks with the same durability, the better one at the nearest servers is the worse "
-        "one at the farthest.");
+        "is the cost of the wire itself; no figure is corrected by it.");
     for (int i = 0; reach_find(report, i, &reach, &err); i++) {
         add_reach(doc, report, &reach);
         free(reach.groups);

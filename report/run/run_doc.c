@@ -74,7 +74,6 @@ static void add_answers(const struct report *report, const struct answers *answe
         }
         doc_end(doc);
     }
-    run_apart(report, answers, doc);
     doc_end(doc);
 }
 

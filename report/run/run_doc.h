@@ -57,11 +57,7 @@ void run_comparison(const struct report *report, const struct answers *answers, 
 /* The leader of each class, in a sentence; not for the page, whose first screen says it. Nothing if
  * no class has two locks that are ranked. */
 void run_lead(const struct report *report, const struct answers *answers, struct doc *doc);
-/* A sentence for each of two figures: how many times slower the fastest lock of each class is than
- * the fastest lock of one machine; nothing if a run has only one of the two kinds. */
-void run_apart(const struct report *report, const struct answers *answers, struct doc *doc);
-/* Figures over the round trip to the servers, and the places where the ranking changes; nothing if
- * all loads ran at one distance only. */
+/* Figures over the round trip to the servers; nothing if all loads ran at one distance only. */
 void run_distances(const struct report *report, struct doc *doc);
 /* Recovery after crashes beside holders that expired under pauses, lease by lease; nothing where no
  * runs have several leases. */
