@@ -1,7 +1,7 @@
 /* html_first: the first screen of the page of runs: one sentence, a tile for each class of
  * durability and guarantee with the lock that leads there, and how far each lock is from the best.
  * The first screen is markup without scripts, so that a reader without JavaScript sees it too. Who leads
- * is decided in lead.h. An unfair lock, and one whose stages were limited by the generator, may lead:
+ * is decided in ranking.h. An unfair lock, and one whose stages were limited by the generator, may lead:
  * the tile says both. */
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 
 #include "report/page/assets.h"
 #include "report/page/html_parts.h"
-#include "report/run/best.h"
-#include "report/run/lead.h"
+#include "report/run/ranking.h"
 #include "report/run/run_doc.h"
 #include "results/format/unrecorded.h"
 

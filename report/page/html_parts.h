@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "report/doc/escape.h"
-#include "report/run/answer.h"
+#include "report/run/ranking.h"
 #include "report/run/column.h"
 #include "report/run/model.h"
 #include "report/run/words.h"

@@ -5,8 +5,7 @@
 #include <math.h>
 
 #include "report/doc/escape.h"
-#include "report/run/best.h"
-#include "report/run/spread.h"
+#include "report/run/ranking.h"
 #include "report/run/words.h"
 
 int html_lock_of(const struct report *report, int run, const struct run_stage *stage) {

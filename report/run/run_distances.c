@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run/best.h"
+#include "report/run/ranking.h"
 #include "report/run/run_doc.h"
 
 static const char *const figures[] = {"latency_ns.acquire.p50", "latency_ns.handoff.p50",

@@ -6,7 +6,7 @@
 #define REPORT_RUN_RUN_DOC_H
 
 #include "report/doc/doc.h"
-#include "report/run/answer.h"
+#include "report/run/ranking.h"
 #include "report/run/column.h"
 #include "report/run/words.h"
 

@@ -3,8 +3,7 @@
 #include <math.h>
 
 #include "bench/tests/hdr_texts.h"
-#include "report/run/answer.h"
-#include "report/run/best.h"
+#include "report/run/ranking.h"
 #include "report/run/run_doc.h"
 #include "report/tests/report_help.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "bench/tests/hdr_texts.h"
-#include "report/run/best.h"
+#include "report/run/ranking.h"
 #include "report/tests/report_help.h"
 
 static void expect(const char *stages, const char *words, bool said) {

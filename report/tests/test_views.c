@@ -5,9 +5,8 @@
 #include "bench/tests/hdr_texts.h"
 #include "report/page/html_parts.h"
 #include "report/page/html_views.h"
-#include "report/run/best.h"
+#include "report/run/ranking.h"
 #include "report/run/run_doc.h"
-#include "report/run/spread.h"
 #include "report/run/words.h"
 #include "report/tests/report_help.h"
 

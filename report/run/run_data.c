@@ -1,12 +1,12 @@
-/* json: the report for machines, schema "lockbench.report/1": the verdict, the locks, and a row for
- * each stage with the figures under the same paths as in run.json. Histograms are left out; null =
- * not measured. */
+/* run_data: a run for machines: JSON of the schema lockbench.report, and CSV. See run_doc.h. */
+#include "report/run/run_doc.h"
 
 #include "bench/base/output.h"
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
-#include "report/run/run_doc.h"
 #include "report/run/words.h"
+
+/* ---- JSON ---- */
 
 static json_t *stage_row_json(int run, const struct run_stage *stage) {
     json_t *row = json_object();
@@ -108,4 +108,32 @@ int run_json(const struct report *report, FILE *out, struct lb_err *err) {
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
     return output_json(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, "the report", err);
+}
+
+/* ---- CSV ---- */
+
+static void add_stage_row(struct doc *doc, const struct run *run, const struct run_stage *stage) {
+    doc_row(doc, DOC_ROW);
+    doc_cell(doc, "%s", run->path);
+    doc_cell(doc, "%s", run->workload ? run->workload : "");
+    doc_cell(doc, "%s", run->started_at ? run->started_at : "");
+    doc_cell(doc, "%s", run->partial ? "true" : "false");
+    for (const struct result_field *field = run_stage_fields(); field->path; field++)
+        if (result_field_in_reports(field)) field_cell(doc, run_stage_fields(), field, stage);
+}
+
+void run_csv(const struct report *report, struct doc *doc) {
+    doc_table(doc, NULL, NULL);
+    doc_column(doc, &(struct doc_column){.title = "run"});
+    doc_column(doc, &(struct doc_column){.title = "workload"});
+    doc_column(doc, &(struct doc_column){.title = "started_at"});
+    doc_column(doc, &(struct doc_column){.title = "partial"});
+    for (const struct result_field *field = run_stage_fields(); field->path; field++)
+        if (result_field_in_reports(field))
+            doc_column(doc, &(struct doc_column){.title = field->path});
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++)
+            add_stage_row(doc, report->runs[r], &report->runs[r]->stages[s]);
+    }
+    doc_end(doc);
 }
