@@ -58,12 +58,14 @@ static void slab_free(void *data, void *block) {
     (void)block;
 }
 
-void slab_init(struct slab *slab, void *base, size_t size_bytes) {
+/* Hands out the size_bytes at base from now on. */
+static void slab_init(struct slab *slab, void *base, size_t size_bytes) {
     *slab = (struct slab){{slab_alloc, slab_free, NULL}, base, size_bytes, 0};
     slab->allocator.allocator_data = slab;
 }
 
-void slab_reset(struct slab *slab) {
+/* Takes back all that was handed out. */
+static void slab_reset(struct slab *slab) {
     slab->used_bytes = 0;
 }
 

@@ -27,11 +27,6 @@ struct slab {
     size_t size_bytes, used_bytes;
 };
 
-/* Hands out the size_bytes at base from now on. */
-void slab_init(struct slab *slab, void *base, size_t size_bytes);
-/* Takes back all that was handed out. */
-void slab_reset(struct slab *slab);
-
 struct etcd_options {
     int64_t command_timeout_ns;
     struct lb_tls tls;

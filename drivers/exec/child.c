@@ -24,7 +24,7 @@
  * two context switches. It excludes nobody. It runs after a fork without an exec, where memory must
  * not be allocated; so it does not parse the requests. */
 
-_Noreturn void null_child(void) {
+static _Noreturn void null_child(void) {
     static const char answer[] = "{\"outcome\":\"ok\",\"version\":\"built in\"}\n";
     char text[4096];
     for (ssize_t got; (got = read(0, text, sizeof text)) > 0;) {

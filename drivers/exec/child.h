@@ -48,8 +48,4 @@ enum lb_outcome exec_child_give_up(struct exec_child *child, const char *why);
  * Accepts a child that never started. */
 void exec_child_stop(struct exec_child *child, int64_t deadline_ns);
 
-/* The loop of the child that grants at once: reads requests and answers them until the input ends. For a forked process
- * alone: it calls only async-signal-safe functions. */
-_Noreturn void null_child(void);
-
 #endif

@@ -44,9 +44,6 @@ int file_path(const struct lb_session *session, const char *key, size_t key_len,
  * file-lockfile. */
 #define FILE_OURS ".lockbench-"
 
-/* Removes the files that lockbench left in the folder; see drivers/clean.h. */
-lb_clean_fn file_clean;
-
 /* Reports the file's name, with this suffix; for lb_names_fn. */
 void file_names(const struct lb_request *request, const char *suffix, struct lb_names *names);
 

@@ -139,6 +139,8 @@ static int file_descriptors(const struct lb_session *session, uint32_t keys) {
     return keys < FILE_OPEN ? (int)keys : FILE_OPEN;
 }
 
+static lb_clean_fn file_clean;
+
 static const struct lb_connector connector = {
     .server_bytes = sizeof(struct file_server),
     .session_bytes = sizeof(struct file_session),
@@ -180,7 +182,8 @@ static bool is_file_wanted(const struct lb_cleaning *cleaning, const char *name,
            (strcmp(name + len, ".lock") == 0 || strcmp(name + len, ".lockfile") == 0);
 }
 
-int file_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
+static int file_clean(struct lb_session *session, struct lb_cleaning *cleaning,
+                      struct lb_err *err) {
     const struct file_server *server = session->server->state;
     char key[FILE_PATH] = "", path[2 * FILE_PATH];
     bool named = cleaning->scope == LB_CLEAN_KEY;

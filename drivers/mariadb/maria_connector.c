@@ -151,6 +151,8 @@ static int check_serves(struct lb_session *session, int64_t deadline_ns, struct 
                    url->host[state->host], url->port[state->host]);
 }
 
+static lb_disconnect_fn maria_disconnect;
+
 /* Opens the whole session with one host. 0, or -1 with err; the caller disconnects. */
 static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
                         struct lb_err *err) {
@@ -184,7 +186,7 @@ static bool is_same_everywhere(const struct lb_session *session, const struct lb
 }
 
 /* The next hosts follow in the order of the URL, until one serves. */
-int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+static int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct maria_server *server = session->server->state;
     const struct maria_options *options = session->server->options;
     int count = server->url.host_count;
@@ -204,7 +206,7 @@ int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err
     return -1;
 }
 
-void maria_disconnect(struct lb_session *session) {
+static void maria_disconnect(struct lb_session *session) {
     struct maria_session *state = session->state;
     session->traffic_fd = -1;
     if (!state->mysql) return;

@@ -45,9 +45,6 @@ struct maria_session {
 /* The outcome that follows from an error number of the server or the client library for a
  * statement. */
 enum lb_outcome maria_outcome(unsigned number);
-/* Whether the server ended this client's wait to resolve a deadlock. A node of Galera gives the same error
- * for a transaction that lost against a transaction of another node. */
-bool maria_is_deadlock(unsigned number);
 
 /* The exit code of a failed connection, by its error number. */
 int maria_connect_exit(unsigned number);
@@ -94,8 +91,6 @@ bool maria_is_up(struct lb_session *session);
  * dead if the error means so, and returns the outcome. */
 enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const char *text);
 
-lb_connect_fn maria_connect;
-lb_disconnect_fn maria_disconnect;
 lb_clean_fn maria_clean; /* drivers/clean.h */
 
 #endif

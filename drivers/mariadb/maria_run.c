@@ -18,7 +18,9 @@
 #define MYSQL_QUERY_TIMEOUT 3024
 #define MYSQL_LOCK_NOWAIT 3572 /* what MariaDB calls ER_LOCK_WAIT_TIMEOUT too */
 
-bool maria_is_deadlock(unsigned number) {
+/* Whether the server ended this client's wait to resolve a deadlock. A node of Galera gives the same error
+ * for a transaction that lost against a transaction of another node. */
+static bool maria_is_deadlock(unsigned number) {
     return number == ER_LOCK_DEADLOCK || number == MYSQL_USER_LOCK_DEADLOCK;
 }
 

@@ -136,7 +136,9 @@ static enum lb_outcome await_arrival(struct lb_session *session, int64_t deadlin
     return fail_odd_line(session, line);
 }
 
-enum lb_outcome nats_take_news(struct lb_session *session) {
+/* Takes in one message that has arrived, and answers a PING. LB_OK; LB_TIMEOUT: there is none; LB_UNKNOWN: the connection
+ * is gone. The caller has passed the gate. */
+static enum lb_outcome nats_take_news(struct lb_session *session) {
     struct arrival arrival;
     char room[32];
     struct lb_err before = session->err;          /* of the last call */

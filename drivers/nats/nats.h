@@ -107,9 +107,6 @@ enum lb_outcome nats_request(struct lb_session *session, const char *subject, co
 enum lb_outcome nats_request_long(struct lb_session *session, const char *subject, const char *body,
                                   char *room, size_t size, struct nats_message *ret_answer);
 
-/* Takes in one message that has arrived, and answers a PING. LB_OK; LB_TIMEOUT: there is none; LB_UNKNOWN: the connection
- * is gone. For connection.c, which has passed the gate. */
-enum lb_outcome nats_take_news(struct lb_session *session);
 /* From now on until nats_pongs_end a fiber of this thread answers the server's PINGs while no call uses the session.
  * 0, or -1 with err. */
 int nats_pongs_begin(struct lb_session *session, struct lb_err *err);

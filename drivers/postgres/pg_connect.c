@@ -18,6 +18,10 @@ static void ignore_notice(void *arg, const PGresult *result) {
     (void)result;
 }
 
+/* Advice about a failed connection: ": ..." to follow the error's text, or ""; valid until the next call on this
+ * thread. */
+static const char *pg_tls_advice(const char *message, PGconn *conn);
+
 static int connect_failed(PGconn *conn, struct lb_err *err) {
     char sqlstate[6], line[400];
     pg_connect_message(PQerrorMessage(conn), sqlstate, line, sizeof line);
@@ -124,8 +128,10 @@ static int add_option(struct pg_conninfo *info, const char *keyword, const char 
     return 0;
 }
 
-int pg_conninfo_tls(struct pg_conninfo *info, const struct lb_tls *options, const char *server_ca,
-                    struct lb_err *err) {
+/* Adds the TLS options, and the authority of a server that lockbench started (may be NULL). 0,
+ * or -1 with err where the URL contradicts them. */
+static int pg_conninfo_tls(struct pg_conninfo *info, const struct lb_tls *options,
+                           const char *server_ca, struct lb_err *err) {
     struct lb_tls tls = lb_tls_of(options, server_ca);
     bool is_set = lb_tls_is_set(options);
     if (lb_tls_check(options, true, "postgres", "sslmode=verify-full", err) != 0) return -1;
@@ -172,7 +178,7 @@ static const char *advice_for(const char *message, const struct lb_tls *tls) {
     return lb_tls_advice(message, tls);
 }
 
-const char *pg_tls_advice(const char *message, PGconn *conn) {
+static const char *pg_tls_advice(const char *message, PGconn *conn) {
     PQconninfoOption *list = PQconninfo(conn); /* with what came from service files and PGSSL... */
     struct lb_tls tls = {.ca = value_in(list, "sslrootcert"), .cert = value_in(list, "sslcert")};
     const char *advice = advice_for(message, &tls);
@@ -180,7 +186,7 @@ const char *pg_tls_advice(const char *message, PGconn *conn) {
     return advice;
 }
 
-void pg_tls_facts(PGconn *conn, struct lb_facts *facts) {
+static void pg_tls_facts(PGconn *conn, struct lb_facts *facts) {
     PQconninfoOption *list = PQconninfo(conn);
     const char *mode = value_in(list, "sslmode");
     struct lb_tls tls = {.verify = LB_TLS_NONE, .cert = value_in(list, "sslcert")};

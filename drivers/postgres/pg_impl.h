@@ -57,21 +57,10 @@ void pg_conninfo_done(struct pg_conninfo *info);
 const char *pg_conninfo_value(const struct pg_conninfo *info, const char *keyword);
 void pg_conninfo_add(struct pg_conninfo *info, const char *keyword, const char *value);
 
-/* Adds the TLS options, and the authority of a server that lockbench started (may be NULL). 0,
- * or -1 with err where the URL contradicts them. */
-int pg_conninfo_tls(struct pg_conninfo *info, const struct lb_tls *options, const char *server_ca,
-                    struct lb_err *err);
-/* Advice about a failed connection: ": ..." to follow the error's text, or ""; valid until the next call on this
- * thread. */
-const char *pg_tls_advice(const char *message, PGconn *conn);
-void pg_tls_facts(PGconn *conn, struct lb_facts *facts);
-
 /* The outcome that follows from the server's SQLSTATE for a statement. */
 enum lb_outcome pg_outcome(const char *sqlstate);
 /* Advice about an error with this SQLSTATE, to follow the error's text; "" = none is known. */
 const char *pg_advice(const char *sqlstate);
-/* Whether the server ended this client's wait to resolve a deadlock. */
-bool pg_is_deadlock(const char *sqlstate);
 
 /* Advice about a failed connection, by its SQLSTATE and the error's line: ": ..." to follow the line, or "". */
 const char *pg_connect_advice(const char *sqlstate, const char *line);

@@ -15,7 +15,8 @@ static bool in_class(const char *sqlstate, const char *class) {
     return strncmp(sqlstate, class, strlen(class)) == 0;
 }
 
-bool pg_is_deadlock(const char *sqlstate) {
+/* Whether the server ended this client's wait to resolve a deadlock. */
+static bool pg_is_deadlock(const char *sqlstate) {
     return strcmp(sqlstate, "40P01") == 0;
 }
 

@@ -284,11 +284,7 @@ void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *r
 enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,
                              const struct lb_request *request, const char *holder);
 
-/* The longest wait for a lock whose time to live is pttl ms: LB_NEVER if pttl is below 0. */
-int64_t rlock_left_ns(long long pttl);
-
 /* For locks whose grant is a struct rlock_grant: */
-redisson_unlock_fn rlock_unlock_once;
 lb_renew_fn rlock_renew;
 extern const char *const rlock_keys[], *const rlock_channels[]; /* for their recipes */
 /* The algorithm of RLock and RFencedLock, which differ in recipe.ask. */

@@ -16,7 +16,8 @@ void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]
     redisson_name(request, "redisson_lock__channel:", "", out);
 }
 
-int64_t rlock_left_ns(long long pttl) {
+/* The longest wait for a lock whose time to live is pttl ms: LB_NEVER if pttl is below 0. */
+static int64_t rlock_left_ns(long long pttl) {
     return pttl < 0 ? LB_NEVER : lb_of_ms(pttl);
 }
 
@@ -94,8 +95,9 @@ enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node
     return reply->value.integer == 1 ? LB_OK : LB_LOST;
 }
 
-enum lb_outcome rlock_unlock_once(struct lb_session *session, const struct lb_request *request,
-                                  struct lb_grant *grant, bool *ret_held) {
+static enum lb_outcome rlock_unlock_once(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant,
+                                         bool *ret_held) {
     const struct rlock_grant *mine = grant->data;
     return rlock_unlock_by(session, NULL, request, mine->holder, true, ret_held);
 }

@@ -88,8 +88,14 @@ static bool undo(struct lb_session *session, const struct lb_request *request,
     return true;
 }
 
-enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
-                            struct lb_grant *grant, int64_t *ret_sent_ns, int64_t *ret_elapsed_ns) {
+/* Sends SET NX PX to all servers, at once or in turn; a majority must grant. LB_OK with *ret_sent_ns, a moment
+ * before the first command was sent, and *ret_elapsed_ns, the time from then until the last answer. Otherwise all
+ * servers, also those that failed, have been sent a release: LB_BUSY, and nothing is held; LB_BROKEN: no majority
+ * could be reached for the SET, and nothing is held; LB_UNKNOWN: no majority could be reached for the release
+ * either. */
+static enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant, int64_t *ret_sent_ns,
+                                   int64_t *ret_elapsed_ns) {
     const struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
@@ -132,8 +138,8 @@ int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_e
     return 0;
 }
 
-enum lb_outcome redlock_release(struct lb_session *session, const struct lb_request *request,
-                                struct lb_grant *grant) {
+static enum lb_outcome redlock_release(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
     struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);
     int need = majority(votes.count);
     if (votes.yes >= need || votes.no > votes.count - need) session->err.code = 0;
@@ -172,8 +178,8 @@ static enum lb_outcome redlock_renew(struct lb_session *session, const struct lb
 
 /* The connections are new. A server may still execute what the old connections sent, so only
  * answers count. */
-enum lb_outcome redlock_settle(struct lb_session *session, const struct lb_request *request,
-                               struct lb_grant *grant) {
+static enum lb_outcome redlock_settle(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
     struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);
     if (votes.yes + votes.no < majority(votes.count)) return no_majority(session, &votes, true);
     session->err.code = 0;
@@ -208,6 +214,12 @@ const struct lb_option redlock_option_table[] = {
 };
 
 const char *const redlock_topologies[] = {"redis-independents", NULL};
+
+/* The members that the algorithms of these locks share; each lock sets renew itself. */
+#define REDLOCK_MEMBERS                                                                            \
+    STRING_KEY, STRING_OPTIONS(redlock_option_table, struct redlock_options),                      \
+        .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,                    \
+        .acquire = string_acquire, .release = redlock_release, .settle = redlock_settle
 
 static const struct lb_algorithm algorithm = {
     REDLOCK_MEMBERS,

@@ -19,7 +19,9 @@ int64_t sqlite_busy_delay_ns(int count) {
     return delay_ms[count < last ? count : last] * LB_MS_NS;
 }
 
-int sqlite_on_busy(void *session, int count) {
+/* The busy handler of a struct sqlite_session: sleeps before retry number `count`. 0 = give up,
+ * SQLITE_BUSY. */
+static int sqlite_on_busy(void *session, int count) {
     const struct sqlite_session *state = session;
     int64_t now_ns = lb_now();
     if (now_ns >= state->deadline_ns || lb_stopping()) return 0;

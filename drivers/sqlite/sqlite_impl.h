@@ -24,10 +24,6 @@ struct sqlite_session {
  * first). */
 int64_t sqlite_busy_delay_ns(int count);
 
-/* The busy handler of a struct sqlite_session: sleeps before retry number `count`. 0 = give up,
- * SQLITE_BUSY. */
-int sqlite_on_busy(void *session, int count);
-
 /* Closes a database and its statements; a transaction is rolled back, so its lock is freed. */
 void sqlite_close_db(struct sqlite_db *db);
 

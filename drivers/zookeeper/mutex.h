@@ -81,9 +81,7 @@ enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queu
  * is over. */
 enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous);
 
-lb_acquire_fn zk_mutex_acquire;
 lb_release_fn zk_mutex_release;
-lb_settle_fn zk_mutex_settle;
 
 lb_residue_fn zk_residue;
 lb_names_fn zk_names;

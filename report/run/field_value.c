@@ -12,7 +12,8 @@ char *field_figure_text(const struct result_field *field, double figure, char *t
     return number_text(figure, &number_plain, text);
 }
 
-void field_figure_cell(struct doc *doc, double figure) {
+/* NAN becomes an empty cell, INFINITY RESULT_NEVER. */
+static void field_figure_cell(struct doc *doc, double figure) {
     if (isinf(figure)) {
         doc_cell(doc, RESULT_NEVER);
     } else {

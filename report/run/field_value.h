@@ -9,9 +9,7 @@
  * text. */
 char *field_figure_text(const struct result_field *field, double figure, char *text);
 
-/* The value of a figure: NAN becomes an empty cell and a null, INFINITY becomes RESULT_NEVER in
- * both. */
-void field_figure_cell(struct doc *doc, double figure);
+/* The value of a figure: NAN becomes null, INFINITY RESULT_NEVER. */
 json_t *field_figure_json(double figure);
 
 /* A field of this table; of: the struct that has it. Empty within an object that is null. */
