@@ -34,8 +34,7 @@ static const struct arg args[] = {
      NULL},
     {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "--format md: for a pull request"}, NULL},
     {{"csv", ARG_PICK, FORMAT, .min = REPORT_CSV,
-      .help = "--format csv: a row for each stage with every figure; of a check a row for each "
-              "cell"},
+      .help = "--format csv: a row for each stage with every figure; of runs only"},
      NULL},
     {{"json", ARG_PICK, FORMAT, .min = REPORT_JSON,
       .help = "--format json: the same for machines, with the verdict"},

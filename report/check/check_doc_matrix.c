@@ -163,7 +163,7 @@ static void add_cell_findings(const struct check_view *view, const struct check_
     doc_list(doc, "findings");
     for (int i = 0; i < count; i++) add_finding(view, cells[i], i < shown, doc);
     if (count > shown) {
-        doc_item(doc, TONE_PLAIN, "and %d more: report.html has them, and lockbench report --csv",
+        doc_item(doc, TONE_PLAIN, "and %d more: report.html has them, and lockbench report --json",
                  count - shown);
         doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
     }

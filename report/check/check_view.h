@@ -93,7 +93,6 @@ char *check_store_sentence(const struct check_cell *cell);    /* "" if nothing w
  * cells. */
 void check_verdict(const struct check_view *view, struct doc *doc);
 
-int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err);
 int check_write_json(const struct check_view *view, FILE *out, struct lb_err *err);
 /* Writes the document as a page, with the page's head and scripts. */
 int check_write_page(const struct check_view *view, const struct doc *doc, FILE *out,

@@ -27,6 +27,8 @@ TEST(test_what_is_wrong_gets_one_line) {
         {"$G/check/kept $G/check/faults", LB_EXIT_USAGE,
          "is a check's result, which is shown alone"},
         {"$G/check/kept --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
+        {"$G/check/kept --csv", LB_EXIT_USAGE, "--csv is for runs"},
+        {"$G/decide/capacity.json --csv", LB_EXIT_USAGE, "--csv is for runs"},
     };
     assert_one_line("report", mistakes, sizeof mistakes / sizeof *mistakes);
 }
@@ -52,7 +54,6 @@ TEST(test_formats_and_places) {
         {"$G/mixed $G/clean --out -", "out", "both.table"},
         {"$G/check/kept", "out", "check/kept.table"},
         {"$G/check/kept/ --md", "out", "check/kept.md"},
-        {"$G/check/faults/check.json --csv --out $D/x.csv", "x.csv", "check/faults.csv"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[256];
