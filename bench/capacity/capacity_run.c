@@ -9,9 +9,8 @@
 
 #include "bench/capacity/capacity_run_inside.h"
 #include "bench/capacity/window.h"
-#include "bench/run/environment.h"
+#include "bench/run/machine.h"
 #include "bench/run/outdir.h"
-#include "bench/run/steal.h"
 #include "bench/workload/topologies.h"
 #include "results/format/write.h"
 

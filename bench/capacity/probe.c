@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench/run/promise.h"
+#include "bench/run/thresholds.h"
 #include "bench/workload/keys.h"
 #include "results/stats/quantile.h"
 #include "results/stats/share.h"

@@ -14,7 +14,7 @@
 #include "bench/cli/shell.h"
 #include "bench/cli/urls.h"
 #include "bench/option/text.h"
-#include "bench/run/environment.h"
+#include "bench/run/machine.h"
 #include "bench/run/outdir.h"
 
 #define LOCKS_MAX 128

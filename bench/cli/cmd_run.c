@@ -19,7 +19,6 @@
 #include "bench/hosts/hosts.h"
 #include "bench/run/canary.h"
 #include "bench/run/metrics_file.h"
-#include "bench/run/planned.h"
 #include "bench/run/run.h"
 #include "bench/run/serve.h"
 #include "bench/run/stage_hosts.h"

@@ -7,11 +7,75 @@
 #define BENCH_HOSTS_HOSTS_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
-#include "bench/hosts/clocks.h"
-#include "bench/hosts/link.h"
+
+/* clocks: how far another host's clock is ahead of this host's clock. The other host answers messages with its time.
+ *
+ * A message is sent at t0, answered at t, and its answer is received at t1. Then the offset t - (t0 + t1) / 2 is wrong
+ * by at most half of t1 - t0, however long each of the two directions takes. So the exchange with the shortest round
+ * trip is kept (Cristian, "Probabilistic Clock Synchronization", 1989). Between two measurements the offset is
+ * interpolated. Its error is the error of the worse measurement plus the whole difference of the two offsets, because a
+ * clock that is slewed or set may move by that difference at any moment between them. A clock that is set forward and
+ * back again between two measurements is not noticed.
+ *
+ * This file only computes; hosts.c sends the messages. */
+
+/* One measurement. Times are by this host's lb_now(). */
+struct clock_offset {
+    int64_t offset_ns; /* the other host's clock minus this host's clock */
+    int64_t error_ns;  /* the offset is off by at most this */
+    int64_t at_ns;     /* when it was measured; 0 = not yet */
+};
+
+/* Keeps the exchange if its round trip is shorter than those before. */
+void clock_exchange(struct clock_offset *best, int64_t sent_ns, int64_t theirs_ns,
+                    int64_t received_ns);
+
+#define CLOCK_MEASUREMENTS 512
+
+/* The measurements of one host in the order of time. */
+struct clock_series {
+    struct clock_offset item[CLOCK_MEASUREMENTS];
+    int count;
+};
+
+/* Adds a measurement. The measurement before it is dropped if it says nothing beside its two neighbours, because its
+ * error interval contains both of theirs. When there is no room, every second earlier measurement is dropped, never
+ * the first. */
+void clock_add(struct clock_series *series, const struct clock_offset *offset);
+
+/* The offset at a time of this host's clock, and its error; before the first measurement and after the last one, that
+ * measurement itself. All members are 0 if there is no measurement. */
+struct clock_offset clock_at(const struct clock_series *series, int64_t at_ns);
+
+/* The greatest error at any moment from from_ns to to_ns, for example of a stage. */
+int64_t clock_error_ns(const struct clock_series *series, int64_t from_ns, int64_t to_ns);
+
+/* link: the interface by which the processes of one run on several hosts send messages to each other. Rank 0
+ * coordinates, the others carry load. The code that implements the link (MPI, or sockets in a test) knows nothing of
+ * locks; the code that uses the link knows nothing of MPI.
+ *
+ * A message is a block of bytes; the messages from one sender to one receiver arrive in their order. All calls are on
+ * the process's main thread. A process that has ended or is cut off is no error of the link: messages to it do not
+ * arrive in time, and no message comes from it. So every wait has a deadline. */
+
+#define LINK_MESSAGE_MAX ((size_t)1 << 30) /* bytes */
+
+struct link {
+    int self, count; /* this rank, and the number of ranks */
+    /* Sends a message. deadline_ns: by lb_now(). 0, or -1 when it has not left by then. */
+    int (*send)(struct link *link, int to, const void *bytes, size_t length, int64_t deadline_ns);
+    /* Takes the next message of a rank: 1 with bytes that the caller frees; 0 when none came by the deadline, which may
+     * lie in the past; -1 when out of memory, or the link is broken. */
+    int (*receive)(struct link *link, int from, void **ret_bytes, size_t *ret_length,
+                   int64_t deadline_ns);
+    void *state;
+};
 
 #define HOSTS_MAX 256
 

@@ -10,6 +10,8 @@
 
 #include "bench/load/shared.h"
 #include "bench/run/stage.h"
+#include "bench/workload/plan.h"
+#include "results/format/run_read.h"
 
 /* harvest_done may also be called on a zeroed struct. */
 struct harvest {
@@ -51,5 +53,29 @@ void harvest_write(struct harvest *harvest, int64_t begin_ns, int64_t end_ns);
 
 void harvest_close_log(struct harvest *harvest);
 void harvest_done(struct harvest *harvest);
+
+/* stage_store: the sums of a stage's guarded store. */
+
+/* When all clients have left, and the backend's values, if any, were collected. */
+void stage_store_sum(struct stage *stage, const struct shared *shared);
+
+/* stage_sum: adds up the figures that clients and workers left in a stage's shared memory, after
+ * they have ended. */
+
+/* Fills all members of stage that are sums. The supervisor fills the others: histograms, series, status and times. */
+void stage_sum(struct stage *stage, const struct shared *shared);
+
+/* Jain's fairness index of n amounts: (sum x)^2 / (n * sum x^2); 1 when all are equal, 1/n when one
+ * has everything. 0 if the sum is 0. Source: Jain, Chiu, Hawe, "A Quantitative Measure of
+ * Fairness", DEC-TR-301, 1984. */
+double jain_index(const uint64_t *amounts, int count);
+
+/* stage_cause: names the figures of a stage that have a known cause in the lock's algorithm (lb_known_cause). A
+ * figure that was not measured, or that is within its bound, has no cause; nor has any figure of a stage with faults,
+ * or of a stage where no client waited for another. */
+
+/* run.json's .stages[].causes, a text a figure: "Jain: known cause: ...; the option poll_max changes it". New
+ * reference, NULL when out of memory. The stage's figures are filled in. */
+json_t *stage_causes(const struct run_stage *result, const struct plan_lock *lock);
 
 #endif

@@ -1,14 +1,200 @@
 /* machine: see machine.h. */
 #define _GNU_SOURCE
+
 #include "bench/run/machine.h"
 
+#include <gnu/libc-version.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
+#include "bench/base/clock.h"
 #include "bench/base/processors.h"
+
+/* The first line of a file, or null. */
+static json_t *line_of(const char *path) {
+    char line[256] = "";
+    FILE *file = fopen(path, "re");
+    if (!file) return json_null();
+    char *got = fgets(line, sizeof line, file);
+    fclose(file);
+    if (!got) return json_null();
+    line[strcspn(line, "\n")] = '\0';
+    return json_string(line);
+}
+
+/* The value of the first "name : value" line of a /proc file, or null. */
+static json_t *field_of(const char *path, const char *name) {
+    char line[512];
+    json_t *value = json_null();
+    FILE *file = fopen(path, "re");
+    if (!file) return value;
+    while (json_is_null(value) && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (!colon || strncmp(line, name, strlen(name)) != 0) continue;
+        line[strcspn(line, "\n")] = '\0';
+        value = json_string(colon + 1 + strspn(colon + 1, " \t"));
+    }
+    fclose(file);
+    return value ? value : json_null();
+}
+
+/* Tells two machines apart without naming one: FNV-1a of the host's name. */
+static json_t *host_hash(void) {
+    char name[256] = "", text[20];
+    gethostname(name, sizeof name - 1);
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    snprintf(text, sizeof text, "%08x", (unsigned)(hash ^ (hash >> 32)));
+    return json_string(text);
+}
+
+json_t *environment_json(void) {
+    struct utsname kernel;
+    char text[sizeof kernel.sysname + sizeof kernel.release + sizeof kernel.machine + 4] = "";
+    if (uname(&kernel) == 0)
+        snprintf(text, sizeof text, "%s %s %s", kernel.sysname, kernel.release, kernel.machine);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    const char *build = "sanitizer: figures mean nothing";
+#elif defined(__OPTIMIZE__)
+    const char *build = "optimized";
+#else
+    const char *build = "not optimized";
+#endif
+    struct processors processors = processors_look();
+    json_t *environment = json_pack(
+        "{s:o, s:s, s:o, s:i, s:i, s:I, s:o, s:s, s:s, s:s, s:i}", "hostname_hash", host_hash(),
+        "kernel", text, "cpu_model", field_of("/proc/cpuinfo", "model name"), "cpus",
+        processors.online, "cpus_usable", processors_usable(&processors), "memory_bytes",
+        (json_int_t)sysconf(_SC_PHYS_PAGES) * (json_int_t)sysconf(_SC_PAGESIZE), "clock_source",
+        line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"), "libc",
+        gnu_get_libc_version(), "compiler", __VERSION__, "build", build, "timer_slack_ns", 1);
+    if (environment) machine_describe(environment, "");
+    return environment;
+}
+
+void environment_add_advised(const json_t *environment, char *text, size_t size) {
+    const json_t *advice = json_object_get(environment, "advice"), *sentence;
+    char name[100];
+    size_t i;
+    json_array_foreach(advice, i, sentence) {
+        const char *words = json_string_value(sentence);
+        size_t used = strlen(text);
+        if (!words) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(words, ":"), words);
+        if (!*name || strstr(text, name)) continue;
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+    }
+}
+
+#define SHARE 0.02
+#define LEAST_NS (50 * LB_MS_NS)
+
+int64_t steal_read_ns(const char *line, long ticks_per_s) {
+    unsigned long long ticks;
+    /* user nice system idle iowait irq softirq steal */
+    if (ticks_per_s <= 0 || sscanf(line, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &ticks) != 1)
+        return -1;
+    return (int64_t)((double)ticks / (double)ticks_per_s * 1e9);
+}
+
+int64_t steal_now_ns(void) {
+    char line[256];
+    FILE *file = fopen("/proc/stat", "re");
+    if (!file) return -1;
+    char *got = fgets(line, sizeof line, file);
+    fclose(file);
+    return got ? steal_read_ns(line, sysconf(_SC_CLK_TCK)) : -1;
+}
+
+int64_t steal_between_ns(int64_t begin_ns, int64_t end_ns) {
+    if (begin_ns < 0 || end_ns < 0) return -1;
+    return end_ns > begin_ns ? end_ns - begin_ns : 0; /* kernels have been seen to count back */
+}
+
+bool steal_shows(int64_t stolen_ns, int64_t took_ns) {
+    return stolen_ns >= LEAST_NS && (double)stolen_ns > SHARE * (double)took_ns;
+}
+
+#define APART_NS (WALL_STEP_NS / 10) /* between the readings of a pair */
+
+void wall_note(struct wall *wall, int64_t monotonic_ns, int64_t wall_ns) {
+    int64_t offset_ns = wall_ns - monotonic_ns;
+    int64_t step_ns = wall->offset_ns ? offset_ns - wall->offset_ns : 0;
+    wall->offset_ns = offset_ns;
+    if (llabs(step_ns) < WALL_STEP_NS) return;
+    wall->step_ns += step_ns;
+    if (llabs(step_ns) > wall->largest_ns) wall->largest_ns = llabs(step_ns);
+}
+
+void wall_look(struct wall *wall) {
+    int64_t before_ns = lb_now(), wall_ns = lb_wall_now();
+    if (lb_now() - before_ns < APART_NS) wall_note(wall, before_ns, wall_ns);
+}
+
+/* With fewer locks at once, a server's memory varies by itself more than the locks cost. */
+#define HELD_LEAST 100
+
+void server_use_begin(struct server_use *use, struct topo *topo) {
+    *use = (struct server_use){.topo = topo, .alone_memory_bytes = -1};
+    if (topo) use->alone_memory_bytes = topo_memory_bytes(topo);
+}
+
+/* NAN when one of the two is not known. */
+static double growth(int64_t from, int64_t to) {
+    return from < 0 || to < 0 ? NAN : (double)(to - from);
+}
+
+double server_use_each(int64_t from, int64_t to, uint32_t count) {
+    double grown = growth(from, to);
+    return grown >= 0 ? grown / count : NAN;
+}
+
+void server_use_ready(struct server_use *use, struct stage *stage) {
+    if (!use->topo) return;
+    topo_use_take(use->topo, &use->ready);
+    stage->sessions_memory_bytes = growth(use->alone_memory_bytes, use->ready.memory_bytes);
+}
+
+uint32_t server_use_count_held(const struct shared *shared) {
+    uint32_t held = 0;
+    bool alone = shared->entry != ENTRY_READERS && shared->entry != ENTRY_PERMITS;
+    for (uint32_t i = 0; i < shared->cell_count && alone; i++)
+        held += atomic_load_explicit(&shared->cells[i].owner, memory_order_relaxed) != 0;
+    return held;
+}
+
+void server_use_held(const struct server_use *use, struct stage *stage,
+                     const struct shared *shared) {
+    struct topo_use now;
+    struct run_stage *result = &stage->result;
+    if (!use->topo || stage->faults.servers_touched) return;
+    uint32_t held = server_use_count_held(shared);
+    if (held < HELD_LEAST) {
+        int64_t bytes = topo_memory_bytes(use->topo);
+        if (bytes >= 0) result->server_memory_bytes = (double)bytes;
+        return;
+    }
+    topo_use_take(use->topo, &now);
+    if (now.memory_bytes >= 0) result->server_memory_bytes = (double)now.memory_bytes;
+    result->held = held;
+    result->held_memory_bytes = server_use_each(use->ready.memory_bytes, now.memory_bytes, held);
+    result->held_disk_bytes = server_use_each(use->ready.disk_bytes, now.disk_bytes, held);
+}
+
+void server_use_drained(const struct server_use *use, struct stage *stage) {
+    struct topo_use now;
+    if (!use->topo || stage->faults.servers_touched) return;
+    topo_use_take(use->topo, &now);
+    stage->written_bytes = growth(use->ready.written_bytes, now.written_bytes);
+    stage->fsyncs = growth(use->ready.fsyncs, now.fsyncs);
+}
 
 #define BUSY_BEFORE 0.3   /* of a processor: more than that was wanted by others */
 #define STEAL_BEFORE 0.02 /* of the time that was wanted */

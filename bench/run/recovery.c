@@ -7,7 +7,6 @@
 
 #include "bench/base/sort.h"
 #include "bench/oplog/order.h"
-#include "bench/run/outage.h"
 #include "bench/workload/faults.h"
 
 #define FLIGHT_NS LB_MS_NS /* answers that a server may have sent just before it was hit */

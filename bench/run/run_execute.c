@@ -1,15 +1,25 @@
 /* run_execute: a whole run, from its plan to its saved result. See run.h. */
-#include "bench/run/run.h"
-
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/hosts/hosts.h"
 #include "bench/load/descriptors.h"
 #include "bench/run/canary.h"
+#include "bench/run/machine.h"
+#include "bench/run/run.h"
 #include "bench/run/run_state.h"
+#include "bench/run/stage.h"
+#include "bench/workload/stages.h"
 #include "drivers/url.h"
+#include "results/format/write.h"
+
+static void run_save(struct run_state *run, struct run_end *end);
+
+static void run_conclude(struct run_state *run, struct run_end *end);
+
+static int run_begin_result(struct run_state *run, struct lb_err *err);
 
 /* All stages, between the two measurements of the canary. */
 static void run_between_canaries(struct run_state *run, const struct plan_stage *stages,
@@ -158,4 +168,278 @@ out:
     json_decref(run.skipped);
     json_decref(run.warnings);
     return result;
+}
+
+/* run_result: what a run writes into run.json besides its stages: how it begins, what it notes on the way, and how it
+ * ends and is saved. See run_state.h. */
+
+#define WRITE_EVERY_NS (2 * LB_S_NS) /* run.json grows: not after every short stage */
+
+void run_say(const struct run_state *run, const char *text) {
+    run->ask->say(run->ask->arg, text);
+}
+
+/* Whether an earlier stage met the same trouble. */
+static bool is_noted(const struct run_state *run, const char *text) {
+    const char *first = json_string_value(json_object_get(run->json, "partial_reason"));
+    size_t i;
+    json_t *warning;
+    if (first && strcmp(first, text) == 0) return true;
+    json_array_foreach(run->warnings, i, warning) {
+        if (strcmp(json_string_value(warning), text) == 0) return true;
+    }
+    return false;
+}
+
+void run_note_warning(struct run_state *run, const struct lb_err *err) {
+    if (is_noted(run, err->text)) return;
+    run_say(run, err->text);
+    err_set(&run->err, err->code, "%s", err->text);
+    json_array_append_new(run->warnings, json_string(err->text));
+}
+
+void run_note_trouble(struct run_state *run, const struct lb_err *err) {
+    json_object_set_new(run->json, "partial", json_true());
+    if (!json_is_null(json_object_get(run->json, "partial_reason"))) {
+        if (err->code != LB_EXIT_INTERRUPTED) run_note_warning(run, err);
+        return;
+    }
+    json_object_set_new(run->json, "partial_reason", json_string(err->text));
+    err_set(&run->err, err->code, "%s", err->text);
+    /* Ctrl-C needs no message now; the end of the run reports it. */
+    if (err->code != LB_EXIT_INTERRUPTED) run_say(run, err->text);
+}
+
+/* The plans of the controls that run by a workload of their own, by the workload's name. */
+static json_t *control_plans_json(const struct plan *plan) {
+    json_t *plans = json_object();
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct plan *own = plan->locks[i].plan;
+        if (!own) continue;
+        /* Two controls of one workload differ only in their locks. */
+        json_t *known = json_object_get(plans, own->name), *names;
+        if (known && (names = json_object_get(known, "locks"))) {
+            json_array_append_new(names, json_string(plan->locks[i].lock->name));
+        } else {
+            json_object_set_new(plans, own->name, plan_json(own));
+        }
+    }
+    return plans;
+}
+
+/* Says in one line which checks of the machine found something; .environment.advice has the rest. */
+static void warn_of_machine(const struct run_state *run) {
+    char names[300] = "";
+    environment_add_advised(json_object_get(run->json, "environment"), names, sizeof names);
+    if (*names)
+        json_array_append_new(
+            run->warnings,
+            json_sprintf("this machine may blur the figures (%s): `lockbench doctor` says "
+                         "how, and what to do about it",
+                         names));
+}
+
+/* The same of the load hosts, which have the clients. */
+static void warn_of_hosts(const struct run_state *run) {
+    const json_t *hosts = json_object_get(run->json, "hosts"), *host;
+    char names[300] = "", last[300];
+    size_t i, advised = 0, count = json_array_size(hosts);
+    json_array_foreach(hosts, i, host) {
+        const json_t *environment = json_object_get(host, "environment");
+        last[0] = '\0';
+        environment_add_advised(environment, last, sizeof last);
+        advised += *last != '\0';
+        environment_add_advised(environment, names, sizeof names);
+    }
+    if (advised > 0)
+        json_array_append_new(
+            run->warnings,
+            json_sprintf(
+                "%zu of %zu load hosts may blur the figures (%s): `lockbench doctor` there "
+                "says how, and what to do about it",
+                advised, count, names));
+}
+
+/* The machines that have the clients; empty if this one has them. */
+static json_t *hosts_json(const struct hosts *hosts) {
+    json_t *list = json_array();
+    for (int i = 0; hosts && i < hosts->count; i++) {
+        json_t *told = hosts->host[i].environment;
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o}", "name", hosts->host[i].name, "environment",
+                                        told ? json_incref(told) : json_object()));
+    }
+    return list;
+}
+
+/* Makes the folder, and a run.json without stages in it. 0, or -1 with err. */
+static int run_begin_result(struct run_state *run, struct lb_err *err) {
+    const struct run_ask *ask = run->ask;
+    if (outdir_make(&run->out, ask->out, ask->results, ask->plan->name, err) != 0) return -1;
+    run->stages = json_array();
+    run->servers = json_array();
+    run->warnings = ask->plan->warnings ? json_deep_copy(ask->plan->warnings) : json_array();
+    run->skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
+    /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
+    run->json = json_pack(
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:o, s:O, s:O, s:O, s:O, "
+        "s:n, s:[]}",
+        "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
+        ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
+        "the run was cut off", "verdict", "plan", plan_json(ask->plan), "control_plans",
+        control_plans_json(ask->plan), "environment", environment_json(), "hosts",
+        hosts_json(ask->hosts), "servers", run->servers, "skipped", run->skipped, "warnings",
+        run->warnings, "stages", run->stages, "canary", "slo");
+    if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    int failed = outdir_write(&run->out, run->json, err);
+    outdir_claimed(&run->out);
+    if (failed) return -1;
+    json_object_set_new(run->json, "partial_reason", json_null());
+    json_object_set_new(run->json, "partial", json_false());
+    return 0;
+}
+
+/* A result without a measurement does not take the place of an older one that has some. 0, or -1 with
+ * err. */
+static int write_result(const struct run_state *run, const json_t *json, struct lb_err *err) {
+    if (outdir_write(&run->out, json, err) != 0) return -1;
+    if (run->conclusion.granted) outdir_latest(&run->out);
+    return 0;
+}
+
+void run_write_so_far(struct run_state *run) {
+    if (lb_now() - run->written_ns < WRITE_EVERY_NS) return;
+    json_t *copy = json_copy(run->json);
+    json_object_set_new(copy, "partial", json_true());
+    if (json_is_null(json_object_get(copy, "partial_reason"))) {
+        json_object_set_new(copy, "partial_reason", json_string("the run was cut off"));
+    }
+    struct lb_err ignored = {0}; /* the last writing tries again, and elsewhere if need be */
+    write_result(run, copy, &ignored);
+    json_decref(copy);
+    run->written_ns = lb_now();
+}
+
+/* The promises count where nothing worse was found. */
+static void conclude_promises(struct run_state *run, struct run_end *end) {
+    json_t *json = thresholds_json(&run->thresholds);
+    struct lb_err err = {0};
+    char why[sizeof end->why];
+    int code = thresholds_exit(&run->thresholds, why, sizeof why);
+    if (!json) {
+        err_set(&err, LB_EXIT_MACHINE, "out of memory for the promises");
+        run_note_trouble(run, &err);
+        return;
+    }
+    json_object_set_new(run->json, "slo", json);
+    if (end->exit_code != LB_EXIT_OK || code == LB_EXIT_OK) return;
+    end->exit_code = code;
+    end->said = false;
+    snprintf(end->why, sizeof end->why, "%s", why);
+}
+
+/* The reason for the exit code of a verdict, in one line. */
+static void write_why(const struct run_state *run, enum verdict verdict, char *text, size_t size) {
+    static const char *const whys[VERDICTS] = {
+        [VERDICT_STARVED] =
+            "clients of a lock waited until the drain limit (run.drain) ended their waits",
+        [VERDICT_STUCK] = "a lock got stuck: keys that are free but that no client gets any more",
+        [VERDICT_EXPIRED] =
+            "holders outlived their leases: others got in beside them, as a lease allows",
+    };
+    if (verdict == VERDICT_NOTHING_GRANTED) {
+        static const char overload[] = "requests could not be started, since earlier ones still "
+                                       "waited: the rate is too high (load.arrival)";
+        static const char other[] = "no request failed, so see .stages[].outcomes of run.json";
+        snprintf(text, size, VERDICT_NOTHING_GRANTED_WORDS ": %s",
+                 run->failed[0]               ? run->failed
+                 : run->conclusion.missed > 0 ? overload
+                                              : other);
+    } else if (verdict == VERDICT_CONTROL_MISSED) {
+        snprintf(text, size,
+                 "%s, a lock broken on purpose, was not caught: do not trust this run's checks",
+                 conclusion_missed_control(&run->conclusion));
+    } else if (verdict == VERDICT_VIOLATED) {
+        snprintf(text, size, "%s",
+                 run->conclusion.admitted_two
+                     ? "mutual exclusion was violated"
+                     : "fencing tokens did not grow, though locks admitted one client at a time");
+    } else {
+        snprintf(text, size, "%s", whys[verdict]);
+    }
+}
+
+/* Settles verdict, exit code and the reason for it, when all stages have ended. */
+static void run_conclude(struct run_state *run, struct run_end *end) {
+    enum verdict verdict = conclusion_verdict(&run->conclusion);
+    if (*run->ask->interrupts > 0) {
+        struct lb_err err = {0};
+        err_set(&err, LB_EXIT_INTERRUPTED, "interrupted");
+        run_note_trouble(run, &err);
+    }
+    snprintf(end->verdict, sizeof end->verdict, "%s", verdict_name(verdict));
+    json_object_set_new(run->json, "verdict", json_string(end->verdict));
+    json_object_set_new(run->json, "ended_at", result_now_json());
+    /* The last of the warnings: those of the run itself come first. */
+    warn_of_machine(run);
+    warn_of_hosts(run);
+    end->exit_code = run->err.code;
+    snprintf(end->why, sizeof end->why, "%s", run->err.text);
+    end->said = true;
+    if (*run->ask->interrupts > 0) {
+        end->exit_code = LB_EXIT_INTERRUPTED;
+        end->said = false;
+        snprintf(end->why, sizeof end->why, "interrupted: what was measured until then is saved");
+    }
+    /* A run that measured nothing for a reason that is known already has that reason's code. */
+    if (verdict_exit(verdict) && !(verdict == VERDICT_NOTHING_GRANTED && end->exit_code)) {
+        end->exit_code = verdict_exit(verdict);
+        end->said = false;
+        write_why(run, verdict, end->why, sizeof end->why);
+    }
+    conclude_promises(run, end);
+}
+
+/* Writes the result for the last time; to another place if the intended one can't be written. */
+static void run_save(struct run_state *run, struct run_end *end) {
+    struct lb_err err = {0}, again = {0};
+    snprintf(end->saved, sizeof end->saved, "%s", run->out.path);
+    end->stages = (int)json_array_size(run->stages);
+    end->in_folder = write_result(run, run->json, &err) == 0;
+    if (end->in_folder) return;
+    if (end->exit_code == LB_EXIT_OK) end->exit_code = LB_EXIT_MACHINE;
+    end->said = false;
+    if (outdir_rescue(run->json, "run", end->saved, sizeof end->saved, &again) == 0) {
+        snprintf(end->why, sizeof end->why, "%s; the result was saved to %.200s instead", err.text,
+                 end->saved);
+    } else {
+        end->saved[0] = '\0';
+        end->unsaved = json_incref(run->json);
+        snprintf(end->why, sizeof end->why, "the result could not be saved: %s; nor elsewhere: %s",
+                 err.text, again.text);
+    }
+}
+
+struct run *planned_run(const struct plan *plan, struct lb_err *err) {
+    int count = 0;
+    struct plan_stage *stages = stages_new(plan, &count);
+    struct run *run = calloc(1, sizeof *run);
+    bool failed = !stages || !run;
+    if (!failed) {
+        run->root = json_array();
+        run->stages = calloc((size_t)count + 1, sizeof *run->stages);
+        failed = !run->root || !run->stages;
+    }
+    for (int i = 0; i < count && !failed; i++) {
+        struct run_stage *stage = &run->stages[run->stage_count++];
+        stage_describe_planned(stage, &stages[i]);
+        /* The run's root owns everything that its stages borrow. */
+        failed = !stage->kept || json_array_append_new(run->root, stage->kept) != 0;
+        stage->kept = NULL;
+    }
+    free(stages);
+    if (!failed) return run;
+    run_free(run);
+    err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return NULL;
 }

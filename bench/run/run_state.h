@@ -4,7 +4,6 @@
 #define BENCH_RUN_RUN_STATE_H
 
 #include "bench/run/conclusion.h"
-#include "bench/run/expect.h"
 #include "bench/run/guest.h"
 #include "bench/run/metrics_file.h"
 #include "bench/run/outdir.h"
@@ -36,14 +35,8 @@ void run_say(const struct run_state *run, const char *text);
 void run_note_warning(struct run_state *run, const struct lb_err *err);
 /* Notes that something is missing from the result; the run goes on. */
 void run_note_trouble(struct run_state *run, const struct lb_err *err);
-/* Makes the folder, and a run.json without stages in it. 0, or -1 with err. */
-int run_begin_result(struct run_state *run, struct lb_err *err);
 /* Writes the result so far, marked as partial; not after every short stage. */
 void run_write_so_far(struct run_state *run);
-/* Settles verdict, exit code and the reason for it, when all stages have ended. */
-void run_conclude(struct run_state *run, struct run_end *end);
-/* Writes the result for the last time; to another place if the intended one can't be written. */
-void run_save(struct run_state *run, struct run_end *end);
 
 /* --- run_stages.c --- */
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/run/environment.h"
+#include "bench/run/machine.h"
 #include "bench/run/place.h"
 #include "bench/run/supervise.h"
 #include "bench/servers/folder.h"

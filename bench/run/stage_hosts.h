@@ -2,12 +2,13 @@
  * At the moments below all hosts wait for each other; no host waits between the load's begin and its end.
  *
  * The coordinator has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile,
- * and collects what they measured (stage_pieces.h). */
+ * and collects what they measured (stage_pieces.c). */
 #ifndef BENCH_RUN_STAGE_HOSTS_H
 #define BENCH_RUN_STAGE_HOSTS_H
 
 #include "bench/hosts/hosts.h"
 #include "bench/load/shared.h"
+#include "bench/run/harvest.h"
 #include "bench/run/stage.h"
 
 /* The moments at which all hosts wait for each other. */
@@ -37,9 +38,6 @@ int stage_hosts_check_clients(const struct plan *plan, int hosts, struct lb_err 
 /* Refuses such a stage: LB_EXIT_USAGE, which lock and why. */
 int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err);
 
-/* The load host of this process, for shared_new; threads and processes of a load host as the coordinator chose them. */
-struct load_host stage_hosts_load_host(const struct stage_ask *ask);
-
 /* The coordinator asks all hosts for the stage, whose shape is settled. 0, or -1 with err. */
 int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
                       const struct shared *shared, struct lb_err *err);
@@ -61,5 +59,27 @@ int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool
 /* The window of this host ends early. The coordinator ends it on all hosts. A load host reports why to the coordinator,
  * unless the coordinator ended it. */
 void stage_hosts_end(struct stage_hosts *with, const struct lb_err *why);
+
+/* stage_pieces: sends the measurements of a load host to the coordinator, which adds up those of all hosts: the parts
+ * of the common memory (bench/load/parts.h), raw histogram buckets, the seconds, the log and the history. Percentiles
+ * are taken from the sums only. */
+
+/* A load host sends all it has, when its threads have ended. 0, or -1 with err. */
+int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
+                         const struct shared *shared, const char *hlog_path, struct lb_err *err);
+
+/* The coordinator receives the measurements: fills shared, and the histograms, seconds, .hosts and steal of stage;
+ * writes the hosts' logs beside the stage's own log, which gets their sums. The measurements of a lost host are
+ * missing, and then the stage is partial. 0, or -1 with err, which names the host whose figures are missing. */
+int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared *shared,
+                        struct harvest *harvest, struct lb_err *err);
+
+/* stage_shape: the memory that the workers of a stage share, in the shape that the stage is asked for. */
+
+/* NULL with err. The caller frees it with shared_free. */
+struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err);
+
+/* The time limit for the clients of a stage to open their sessions; it grows with their number. */
+int64_t stage_connect_limit_ns(const struct stage_ask *ask);
 
 #endif

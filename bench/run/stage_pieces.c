@@ -1,5 +1,5 @@
 /* stage_pieces: see stage_pieces.h. */
-#include "bench/run/stage_pieces.h"
+#include "bench/run/stage_hosts.h"
 
 #include <math.h>
 #include <stdio.h>

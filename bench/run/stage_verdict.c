@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "bench/run/machine.h"
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
-#include "bench/run/steal.h"
 #include "bench/workload/keys.h"
 #include "results/format/unrecorded.h"
 

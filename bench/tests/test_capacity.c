@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "bench/capacity/probe.h"
-#include "bench/run/promise.h"
+#include "bench/run/thresholds.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "bench/base/rng.h"
-#include "bench/hosts/clocks.h"
+#include "bench/hosts/hosts.h"
 #include "bench/tests/unit.h"
 
 /* Whatever the two ways take, the offset lies within the error. */

@@ -1,6 +1,6 @@
 /* test_fault_trial: which grants a fault put to the test, from histories that are told here: nothing runs. */
 #include "bench/oplog/order.h"
-#include "bench/run/fault_trial.h"
+#include "bench/run/recovery.h"
 #include "bench/tests/history_say.h"
 
 #define MS LB_MS_NS

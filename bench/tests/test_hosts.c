@@ -7,7 +7,6 @@
 
 #include "bench/mpi/launch.h"
 #include "bench/run/stage_hosts.h"
-#include "bench/run/stage_shape.h"
 #include "bench/tests/hosts_help.h"
 #include "results/format/hlog_read.h"
 

@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-#include "bench/run/server_use.h"
+#include "bench/run/machine.h"
 #include "bench/servers/end_group.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"

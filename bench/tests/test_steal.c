@@ -1,7 +1,7 @@
 /* Tests of steal: reading the line of /proc/stat, whole and cut, and the threshold from which a
  * difference of two readings counts. */
 #include "bench/base/clock.h"
-#include "bench/run/steal.h"
+#include "bench/run/machine.h"
 #include "bench/tests/unit.h"
 
 TEST(the_eighth_number_is_steal) {

@@ -17,6 +17,8 @@
 #include "drivers/local/file.h"
 #include "drivers/url.h"
 
+static int file_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err);
+
 static int file_open(struct lb_server *server, struct lb_err *err) {
     struct file_server *state = server->state;
     if (server->url_count == 0) {

@@ -14,6 +14,8 @@
 #include "drivers/sql_lock.h"
 #include "drivers/wait.h"
 
+static void maria_disconnect(struct lb_session *session);
+
 /* maria_url: reads the servers and the account from the URL, and looks the names up once. libmariadb would look a
  * name up in each connect, on the small stack of its own coroutine, and would take "localhost" for a Unix socket. */
 
