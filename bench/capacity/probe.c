@@ -6,8 +6,8 @@
 
 #include "bench/run/thresholds.h"
 #include "bench/workload/keys.h"
+#include "results/stats/interval.h"
 #include "results/stats/quantile.h"
-#include "results/stats/share.h"
 
 /* The most parts of a window: shorter parts depend too much on each other near the edge. */
 #define BATCHES_MAX 16

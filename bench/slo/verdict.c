@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/base/sort.h"
-#include "results/stats/share.h"
-#include "results/stats/student.h"
+#include "results/stats/interval.h"
 
 /* ---- the evidence ---- */
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "results/stats/student.h"
+#include "results/stats/interval.h"
 
 #define EXACT_MAX 1e8    /* n q (1-q): so many that the normal distribution is exact to a rank */
 #define NEGLIGIBLE 1e-20 /* relative to the most likely count */

@@ -1,7 +1,7 @@
 /* Student's t against R 4.2's pt and qt. */
 #include <math.h>
 
-#include "results/stats/student.h"
+#include "results/stats/interval.h"
 #include "results/stats/tests/stats_help.h"
 
 TEST(p_is_that_of_r) {

@@ -1,9 +1,18 @@
-/* share: the confidence interval of a share (of requests over a limit, of attempts that failed), from
- * batches of samples that depend on their neighbours. */
-#ifndef RESULTS_STATS_SHARE_H
-#define RESULTS_STATS_SHARE_H
+/* interval: how far a figure may be from the truth: Student's t for means of few values, and exact intervals of shares
+ * (of requests over a limit, of attempts that failed), from batches of samples that depend on their neighbours. Both by
+ * the incomplete beta function. */
+#ifndef RESULTS_STATS_INTERVAL_H
+#define RESULTS_STATS_INTERVAL_H
 
 #include "results/stats/quantile.h"
+
+/* P(|T| > |t|) with df degrees of freedom, df > 0, by the incomplete beta function (Lentz's
+ * continued fraction). NAN for bad input. */
+double student_p(double t, double df);
+
+/* The t with P(|T| <= t) = level, which gives the width of an interval of this level. 0 < level < 1
+ * and df > 0; otherwise NAN. */
+double student_quantile(double level, double df);
 
 struct share {
     double share;     /* of all samples of all batches */
