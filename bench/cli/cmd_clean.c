@@ -21,9 +21,7 @@ struct wish {
 
 static const struct arg args[] = {
     {{"url", &type_url, offsetof(struct wish, urls),
-      .help =
-          "the server, e.g. redis=redis://host:6379; repeatable; also redis=@FILE, redis=env:NAME "
-          "or LOCKBENCH_URL_REDIS"},
+      .help = "the server: redis=redis://HOST:6379, redis=@FILE, redis=env:NAME; repeatable"},
      "BACKEND=URL"},
     {{"key", ARG_LIST, offsetof(struct wish, keys), .max = KEYS_MAX,
       .help =

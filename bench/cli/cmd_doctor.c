@@ -25,8 +25,7 @@ struct wish {
 static const struct arg args[] = {
     {{"url", &type_url, offsetof(struct wish, urls),
       .help =
-          "only ask this server whether it lets lockbench in, e.g. redis=redis://host:6379; repeatable; also "
-          "redis=@FILE, redis=env:NAME or LOCKBENCH_URL_REDIS"},
+          "only ask this server whether it lets lockbench in: redis=redis://HOST:6379; repeatable"},
      "BACKEND=URL"},
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "an option of a backend, e.g. redis.tls_ca=ca.pem; repeatable"},

@@ -34,11 +34,10 @@ static const struct arg args[] = {
     {{"", ARG_LOCKS, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
     {{"url", ARG_PATH, offsetof(struct wish, url),
       .help =
-          "the server, e.g. redis://host:6379; a folder: file:///mnt/dir. A URL with a password is better kept in LOCKBENCH_URL_REDIS"},
+          "the server: redis://HOST:6379, or a folder, file:///DIR; a password: in LOCKBENCH_URL_REDIS"},
      "URL"},
     {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
-      "how long a grant lasts without renewal, if the lock has leases; session timeouts derive "
-      "from it too"},
+      "how long a grant lasts without renewal; session timeouts derive from it, too"},
      "TIME"},
     {{"wait", LB_OPT_DURATION, offsetof(struct wish, wait_ns), .max = 86400e9,
       .help = "the longest wait for the lock; 0: try once; default: until it is granted"},

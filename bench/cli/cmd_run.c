@@ -42,24 +42,17 @@ static const struct arg args[] = {
     {{"", ARG_WORKLOAD, offsetof(struct wish, workload), .help = NULL}, "workload"},
     {{"lock", ARG_SELECTION, offsetof(struct wish, locks),
       .help =
-          "the locks to run: names, or all locks of a backend or a primitive; default: those of "
-          "the workload, else all that can run here"},
+          "names of locks, backends or primitives; default: those of the workload, else all that can run"},
      "A,B|all"},
     {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX - 1,
-      .help =
-          "set a key of the workload (lockbench list --keys), or an option of a lock or backend "
-          "(lockbench list NAME); repeatable"},
+      .help = "set a key of the workload, or an option of a lock or backend; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
-      .help = "a limit of a figure that each lock must keep, e.g. acquire_due.p99<=20ms, "
-              "not_granted<=0.1%; exit code 4 if one is broken, 5 if the samples are too few to "
-              "decide; --repeat judges each run alone, repeats in one run (run.repeat) are judged "
-              "together; repeatable"},
+      .help =
+          "a promise that each lock must keep, e.g. acquire_due.p99<=20ms, not_granted<=0.1%; repeatable"},
      "PROMISE"},
     {{"key", ARG_LIST, offsetof(struct wish, keys),
-      .help =
-          "lock a key of exactly this name (load.key_names), which clients of your own use too; "
-          "repeatable"},
+      .help = "lock a key of exactly this name, which clients of your own use too; repeatable"},
      "NAME"},
     {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
@@ -70,13 +63,11 @@ static const struct arg args[] = {
      "FILE"},
     {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = ALTERNATE_MAX,
       .help =
-          "N whole runs, each with servers of its own; with --against... N runs of each side, in "
-          "turns; then the default is 10"},
+          "N whole runs, each with servers of its own; with --against... of each side, by default 10"},
      "N"},
     {{"against", ARG_PATH, offsetof(struct wish, repeat.against),
       .help =
-          "compare with another workload that has the same load, or with another build of lockbench (a program, or "
-          "a script that execs it): exit codes as of `compare`"},
+          "compare with another workload, or with another build of lockbench; exits as `compare`"},
      "FILE|PROGRAM"},
     {{"against-lock", ARG_LOCK, offsetof(struct wish, repeat.lock),
       .help = "compare with another lock: its runs are the base"},
@@ -85,8 +76,7 @@ static const struct arg args[] = {
       .help = "compare with runs that have this setting instead; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"metric", ARG_METRICS, offsetof(struct wish, repeat.metrics),
-      .help =
-          "with --against...: judge these figures only, and show the others: throughput,acquire_p50, ..."},
+      .help = "with --against...: judge these figures only, and show the others"},
      "METRIC,..."},
     PROGRESS_ARG,
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page),

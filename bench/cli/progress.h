@@ -11,17 +11,15 @@
 enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR };
 
 /* The option --progress of a verb: a row of its table of arguments, for the member `progress` of its struct wish. */
-#define PROGRESS_ARG                                                                                                     \
-    {                                                                                                                    \
-        {"progress",                                                                                                     \
-         LB_OPT_CHOICE32,                                                                                                \
-         offsetof(struct wish, progress),                                                                                \
-         "auto",                                                                                                         \
-         .choices = "auto,none,line,bar", /* in the order of enum progress_kind */                                       \
-         .help =                                                                                                         \
-             "what to show while it runs, on standard error: none, a line a stage or probe, a bar; default: a bar on a " \
-             "terminal, otherwise lines"},                                                                               \
-            "none|line|bar"                                                                                              \
+#define PROGRESS_ARG                                                                               \
+    {                                                                                              \
+        {"progress",                                                                               \
+         LB_OPT_CHOICE32,                                                                          \
+         offsetof(struct wish, progress),                                                          \
+         "auto",                                                                                   \
+         .choices = "auto,none,line,bar", /* in the order of enum progress_kind */                 \
+         .help = "what to show on standard error; default: a bar on a terminal, otherwise lines"}, \
+            "none|line|bar"                                                                        \
     }
 
 struct progress {

@@ -9,9 +9,8 @@
 #include "bench/run/place.h"
 
 #define URLS_MAX 16
-#define URLS_HELP                                                                                        \
-    "use a server that runs already, e.g. redis=redis://host:6379; repeatable. A password stays out of " \
-    "sight in a file, redis=@FILE, or in the environment, redis=env:NAME or LOCKBENCH_URL_REDIS"
+#define URLS_HELP                                                                                  \
+    "use a server that runs already: redis=redis://HOST:6379, redis=@FILE, redis=env:NAME"
 
 struct urls {
     struct place_url item[URLS_MAX];
