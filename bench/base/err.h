@@ -11,7 +11,7 @@ enum lb_exit {
     LB_EXIT_OK = 0,
     LB_EXIT_USAGE = 1,        /* bad option, workload file, URL or result file */
     LB_EXIT_MACHINE = 2,      /* a server or the machine: missing, unreachable, full, refused */
-    LB_EXIT_VIOLATED = 3,     /* a lock failed: see bench/cli/exit_codes.c */
+    LB_EXIT_VIOLATED = 3,     /* a lock failed: see bench/cli/commands.c */
     LB_EXIT_REGRESSION = 4,   /* a comparison found something worse */
     LB_EXIT_INCONCLUSIVE = 5, /* ... or its runs are too few or too noisy to decide */
     LB_EXIT_INTERRUPTED = 130 /* Ctrl-C; what was measured is saved */

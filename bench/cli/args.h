@@ -110,4 +110,27 @@ int command_main(const struct command *command, int argc, char **argv);
  * LOCKBENCH_DEBUG set it adds the place in the source. */
 int args_fail(const struct lb_err *err);
 
+/* ---- the words that a shell may offer (complete.c) ----
+ *
+ * The shells' scripts (compose/completion) call `lockbench --complete WORD...` at each Tab, so what
+ * they offer comes from the tables of this very program. Nothing is started and nothing connected
+ * to. There are no errors: unknown words are not completed. */
+
+struct completion {
+    FILE *out;
+    const char *typed; /* the word so far */
+    /* bytes of it that are repeated before each offered word: "--lock=redis-setnx," */
+    size_t kept;
+};
+
+/* words: the words after the program's name; the last one is being typed, and may be empty. Writes
+ * a line "WORD<tab>description" for each word that may stand there, and the line ":files" if a file
+ * may. */
+void complete_words(int count, char *const *words, FILE *out);
+
+/* For struct lb_option: these offer the values of an argument. */
+void complete_check(struct completion *to);    /* locks, backends, primitives, and files */
+void complete_backends(struct completion *to); /* "redis=" */
+void complete_keys(struct completion *to);     /* "load.clients=", then its choices */
+
 #endif

@@ -6,9 +6,8 @@
 
 #include "bench/cli/check.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/complete.h"
-#include "bench/cli/interrupt.h"
 #include "bench/cli/shell.h"
+#include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/conform/conform_suite.h"
 #include "drivers/registry.h"

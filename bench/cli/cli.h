@@ -2,8 +2,9 @@
 #ifndef BENCH_CLI_CLI_H
 #define BENCH_CLI_CLI_H
 
+#include <stdio.h>
+
 #include "bench/cli/args.h"
-#include "bench/cli/version.h"
 
 extern const struct command command_run, command_check, command_compare, command_capacity,
     command_report, command_history, command_list, command_plan, command_doctor, command_up,
@@ -11,6 +12,31 @@ extern const struct command command_run, command_check, command_compare, command
 
 /* All of them, in the order of the help; ends with NULL. */
 extern const struct command *const commands[];
+
+/* ---- the exit codes, for help and the table of bench/README.md ---- */
+
+/* The exit codes of `hold` besides those of its command, as in timeout(1) and env(1). */
+enum hold_exit {
+    HOLD_LOST = 123,
+    HOLD_NOT_GRANTED = 124,
+    HOLD_FAILED = 125,
+    HOLD_CANNOT_RUN = 126,
+    HOLD_NO_COMMAND = 127
+};
+
+struct exit_code {
+    int code; /* enum lb_exit or hold_exit */
+    const char *meaning;
+};
+
+extern const struct exit_code exit_codes[]; /* ends with a NULL meaning */
+
+#define LOCKBENCH_VERSION "0.2.0"
+
+/* Writes the output of `lockbench --version`: a line with the version and the commit, then a line
+ * for each backend with its library, " redis: hiredis 0.14.1", or with the library that is missing
+ * in this build. */
+void version_write(FILE *out);
 
 /* The whole program: picks the command, runs it, and returns the exit code. Call it on the main
  * thread. */

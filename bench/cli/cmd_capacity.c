@@ -11,7 +11,6 @@
 #include "bench/capacity/slo.h"
 #include "bench/cli/capacity_show.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/interrupt.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/shell.h"

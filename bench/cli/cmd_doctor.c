@@ -1,18 +1,271 @@
-/* cmd_doctor: `lockbench doctor`: prints what is missing on this machine, and the commands that
- * install it; with --url whether servers of the user's own can be reached. It changes nothing and
+/* cmd_doctor: `lockbench doctor`: prints what is missing on this machine or would distort figures, and the
+ * commands that mend it; with --url whether servers of the user's own can be reached. It changes nothing and
  * starts no server. Its exit code says whether every lock can run. */
+#include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "bench/base/clock.h"
 #include "bench/base/home.h"
 #include "bench/base/output.h"
+#include "bench/base/sort.h"
+#include "bench/cli/available.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/doctor.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
+#include "bench/run/guest.h"
+#include "bench/run/machine.h"
+#include "bench/run/place.h"
 #include "drivers/registry.h"
+#include "drivers/url.h"
 #include "report/doc/doc.h"
+
+enum doctor_status {
+    DOCTOR_OK,
+    DOCTOR_WARN,   /* runs work, but figures or sizes suffer */
+    DOCTOR_MISSING /* a lock, or every run, can't work */
+};
+
+struct doctor_finding {
+    enum doctor_status status;
+    char name[48];
+    char detail[800];
+    char fix[200]; /* what to type; "" = nothing */
+};
+
+#define DOCTOR_FINDINGS_MAX 96
+
+struct doctor {
+    struct doctor_finding item[DOCTOR_FINDINGS_MAX];
+    int count;
+};
+
+/* descriptors for 2,000 clients here and as many in a server that we start */
+#define FILES_WANTED 8192
+#define MAPS_WANTED 65530 /* the kernel's default; each client's stack takes two */
+#define ROOM_WANTED_MB 1024
+
+/* Adds a check; the caller fills fix. */
+__attribute__((format(printf, 4, 5))) static struct doctor_finding *
+add_doctor_check(struct doctor *checks, enum doctor_status status, const char *name,
+                 const char *format, ...) {
+    /* findings beyond DOCTOR_FINDINGS_MAX are written here and lost */
+    static struct doctor_finding spare;
+    struct doctor_finding *check =
+        checks->count < DOCTOR_FINDINGS_MAX ? &checks->item[checks->count++] : &spare;
+    *check = (struct doctor_finding){.status = status};
+    snprintf(check->name, sizeof check->name, "%s", name);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(check->detail, sizeof check->detail, format, args);
+    va_end(args);
+    return check;
+}
+
+#define FIX(check, ...) snprintf((check)->fix, sizeof(check)->fix, __VA_ARGS__)
+
+/* A missing client library is found when the program is built. */
+static void fix_install(struct doctor_finding *check, const char *install, bool then_make) {
+    const char *as_root = geteuid() == 0 ? "" : "sudo ";
+    if (install && access("/usr/bin/apt-get", X_OK) != 0)
+        FIX(check, "install what Debian calls %s%s", install, then_make ? ", then make" : "");
+    else if (install)
+        FIX(check, "%sapt-get install %s%s", as_root, install, then_make ? " && make" : "");
+}
+
+/* Adds a check for each topology, besides a backend's usual one, whose servers are missing. */
+static void check_topologies(struct doctor *checks, struct available *available) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_backend *backend = registry_locks()[i]->backend;
+        const char *const *topology = lb_topologies(registry_locks()[i]);
+        if (registry_locks()[i]->needs) continue; /* other backends' servers */
+        for (; topology && *topology && !lb_unavailable(backend); topology++) {
+            const char *install,
+                *reason = available_why_not(available, backend, *topology, NULL, &install);
+            char name[48];
+            snprintf(name, sizeof name, "topology %.37s", *topology);
+            bool seen = strcmp(*topology, backend->topologies[0]) == 0;
+            for (int c = 0; c < checks->count; c++) seen |= strcmp(checks->item[c].name, name) == 0;
+            if (!reason || seen) continue;
+            fix_install(add_doctor_check(checks, DOCTOR_MISSING, name, "%s", reason), install,
+                        false);
+        }
+    }
+}
+
+static void doctor_backends(struct doctor *checks, struct available *available) {
+    for (int i = 0; registry_backends()[i]; i++) {
+        const struct lb_backend *backend = registry_backends()[i];
+        const char *install, *reason = available_why_not(available, backend, NULL, NULL, &install);
+        char name[48];
+        snprintf(name, sizeof name, "backend %.38s", backend->name);
+        if (!reason) {
+            const struct topo_info *info =
+                backend->topologies ? available_info(available, backend->topologies[0]) : NULL;
+            add_doctor_check(checks, DOCTOR_OK, name, "%s",
+                             info ? info->summary : "embedded, needs no server");
+            continue;
+        }
+        fix_install(add_doctor_check(checks, DOCTOR_MISSING, name, "%s", reason), install,
+                    lb_unavailable(backend));
+    }
+    check_topologies(checks, available);
+}
+
+static void doctor_url(struct doctor *checks, const struct place_url *at) {
+    char name[48], url[300], text[400];
+    struct lb_err err = {0};
+    snprintf(name, sizeof name, "url %.38s", at->backend->name);
+    url_public(at->url, url, sizeof url);
+    if (guest_look(at, text, sizeof text, &err) == 0)
+        add_doctor_check(checks, DOCTOR_OK, name, "%s: %s", url, text);
+    else
+        add_doctor_check(checks, DOCTOR_MISSING, name, "%s: %s", url, err.text);
+}
+
+/* The first line of a small file of /proc or /sys; "" if it can't be read. */
+static const char *read_system_line(const char *path, char *line, size_t size) {
+    FILE *file = fopen(path, "re");
+    line[0] = '\0';
+    if (!file) return line;
+    if (fgets(line, (int)size, file)) line[strcspn(line, "\n")] = '\0';
+    fclose(file);
+    return line;
+}
+
+static void check_files(struct doctor *checks) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    bool enough = limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= FILES_WANTED;
+    struct doctor_finding *check = add_doctor_check(
+        checks, enough ? DOCTOR_OK : DOCTOR_WARN, "open files",
+        "at most %llu (lockbench raises its own limit to that); each client needs one or two",
+        (unsigned long long)limit.rlim_max);
+    if (!enough) FIX(check, "as root: ulimit -Hn %d, or LimitNOFILE= of the service", FILES_WANTED);
+}
+
+static void check_maps(struct doctor *checks) {
+    char line[64];
+    long maps = atol(read_system_line("/proc/sys/vm/max_map_count", line, sizeof line));
+    if (maps <= 0) return;
+    struct doctor_finding *check =
+        add_doctor_check(checks, maps >= MAPS_WANTED ? DOCTOR_OK : DOCTOR_WARN, "memory maps",
+                         "at most %ld, so about %ld clients a process", maps, maps / 2 - 500);
+    if (maps < MAPS_WANTED) FIX(check, "as root: sysctl vm.max_map_count=%d", MAPS_WANTED * 4);
+}
+
+static void check_processors(struct doctor *checks) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    struct doctor_finding *check =
+        add_doctor_check(checks, count > 1 ? DOCTOR_OK : DOCTOR_WARN, "processors",
+                         "%ld online; clients and the servers started here share them", count);
+    if (count <= 1) FIX(check, "use two or more, or servers on another machine: --url");
+}
+
+/* Adds the properties that spoil measurements, from the table that each result has in its
+ * environment. */
+static void check_machine(struct doctor *checks) {
+    for (const struct machine_check *check = machine_checks; check->name; check++) {
+        struct machine_fact fact = machine_look(check, "");
+        struct doctor_finding *finding = add_doctor_check(
+            checks, fact.spoils ? DOCTOR_WARN : DOCTOR_OK, check->name, "%s", fact.detail);
+        if (fact.spoils) FIX(finding, "%s", fact.advice);
+        json_decref(fact.value);
+    }
+}
+
+static void check_clock(struct doctor *checks) {
+    char line[64];
+    int64_t start_ns = lb_now();
+    for (int i = 0; i < 20000; i++) lb_now();
+    int64_t cost_ns = (lb_now() - start_ns) / 20000;
+    read_system_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
+                     sizeof line);
+    /* A read through the kernel takes a quarter of a microsecond and more; through the vDSO some
+     * tens of ns. */
+    bool slow = cost_ns > 200;
+    struct doctor_finding *check = add_doctor_check(checks, slow ? DOCTOR_WARN : DOCTOR_OK, "clock",
+                                                    "source %s, one read takes %lld ns",
+                                                    *line ? line : "unknown", (long long)cost_ns);
+    if (slow)
+        FIX(check,
+            "choose a source that user space can read: clocksource=tsc on the kernel's command line");
+}
+
+/* Measures how late a thread wakes from a short sleep, which limits schedules and hold times. */
+static void check_timers(struct doctor *checks) {
+    int64_t late_ns[51];
+    int count = sizeof late_ns / sizeof *late_ns;
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    for (int i = 0; i < count; i++) {
+        int64_t due_ns = lb_now() + 200 * LB_US_NS;
+        struct timespec due = {due_ns / LB_S_NS, due_ns % LB_S_NS};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+        late_ns[i] = lb_now() - due_ns;
+    }
+    sort_times(late_ns, (size_t)count);
+    int64_t median_us = late_ns[count / 2] / LB_US_NS, most_us = late_ns[count - 1] / LB_US_NS;
+    bool coarse = median_us > 500;
+    struct doctor_finding *check =
+        add_doctor_check(checks, coarse ? DOCTOR_WARN : DOCTOR_OK, "timers",
+                         "sleeps end %lld us late, at most %lld us (of %d)", (long long)median_us,
+                         (long long)most_us, count);
+    if (coarse) FIX(check, "use a less busy machine, or a kernel with high-resolution timers");
+}
+
+static void check_room(struct doctor *checks, const char *name, const char *folder,
+                       const char *remedy) {
+    char path[PATH_MAX];
+    struct statvfs fs;
+    snprintf(path, sizeof path, "%s/.lockbench-doctor-XXXXXX", folder);
+    int fd = mkstemp(path);
+    if (fd < 0) {
+        struct doctor_finding *check =
+            add_doctor_check(checks, DOCTOR_MISSING, name, "%.200s: %s", folder, strerror(errno));
+        FIX(check, "%s", remedy);
+        return;
+    }
+    close(fd);
+    unlink(path);
+    if (statvfs(folder, &fs) != 0) return;
+    long long room_mb = (long long)((unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
+    bool enough = room_mb >= ROOM_WANTED_MB;
+    struct doctor_finding *check = add_doctor_check(checks, enough ? DOCTOR_OK : DOCTOR_WARN, name,
+                                                    "%.200s: %lld MB free", folder, room_mb);
+    if (!enough) FIX(check, "%s", remedy);
+}
+
+/* The first run makes the results folder. Until then, its parent must be writable. */
+static void check_results(struct doctor *checks, const char *results) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", results);
+    char *slash = strrchr(folder, '/');
+    if (access(folder, F_OK) != 0 && errno == ENOENT && slash && slash != folder) *slash = '\0';
+    check_room(checks, "results folder", folder,
+               "make room there, or write elsewhere: lockbench run --out DIR");
+}
+
+static void doctor_machine(struct doctor *checks, const char *results) {
+    const char *temporary = getenv("TMPDIR");
+    check_processors(checks);
+    check_files(checks);
+    check_maps(checks);
+    check_clock(checks);
+    check_timers(checks);
+    check_machine(checks);
+    check_results(checks, results);
+    check_room(checks, "servers' folder", temporary && *temporary ? temporary : "/tmp",
+               "make room there, or set TMPDIR to another folder");
+}
 
 #define SETS_MAX 64
 

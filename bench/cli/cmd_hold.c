@@ -1,13 +1,20 @@
 /* cmd_hold: `lockbench hold`: takes a lock with the lock's driver, runs a command, and releases the
  * lock. It refuses locks that other programs can't reach, and it starts no server. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/base/too_many.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/exit_codes.h"
-#include "bench/cli/hold_child.h"
 #include "bench/cli/urls.h"
 #include "bench/engine/loop.h"
 #include "bench/load/single.h"
@@ -16,6 +23,111 @@
 #include "bench/workload/shape.h"
 #include "drivers/key_names.h"
 #include "drivers/registry.h"
+
+/* ---- the command that is run while the lock is held, and the signals for it ---- */
+
+static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP};
+#define HANDED_ON (sizeof handed_on / sizeof *handed_on)
+
+static int wake_pipe[2] = {-1, -1};
+static volatile sig_atomic_t child; /* its process; 0 = none */
+static volatile sig_atomic_t interrupts;
+static void (*when_interrupted)(void);
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+    int kept = errno;
+    (void)context;
+    if (number != SIGCHLD && child > 0) {
+        /* The terminal sends Ctrl-C to the command itself. */
+        if (info->si_code != SI_KERNEL) kill((pid_t)child, number);
+    } else if (number != SIGCHLD) {
+        interrupts = interrupts + 1;
+        if (when_interrupted) when_interrupted();
+        if (interrupts > 1) _exit(LB_EXIT_INTERRUPTED);
+    }
+    ssize_t ignored = write(wake_pipe[1], "", 1);
+    (void)ignored; /* a full pipe is readable as well */
+    errno = kept;
+}
+
+/* SIGINT, SIGTERM and SIGHUP that another process sends to this one are passed on to the command; a terminal sends
+ * Ctrl-C to the command itself. If this process dies, the kernel sends the command SIGTERM. interrupted: called in the
+ * signal handler when a signal comes while no command runs; may be NULL. Returns a descriptor that becomes readable
+ * after each signal and each end of a child; -1 with err. */
+static int hold_child_watch(void (*interrupted)(void), struct lb_err *err) {
+    if (pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "hold: pipe: %s", strerror(errno));
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART}, old;
+    sigfillset(&action.sa_mask);
+    when_interrupted = interrupted;
+    sigaction(SIGCHLD, &action, NULL);
+    for (size_t i = 0; i < HANDED_ON; i++) {
+        /* If nohup(1) made this process ignore a signal, the command ignores it too. */
+        if (sigaction(handed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(handed_on[i], &action, NULL);
+    }
+    return wake_pipe[0];
+}
+
+static const volatile sig_atomic_t *hold_child_interrupts(void) {
+    return &interrupts;
+}
+
+static _Noreturn void run_child(const char *const *command, const char *const *variables,
+                                const sigset_t *mask, pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(HOLD_CANNOT_RUN); /* the parent has died before */
+    /* the default handling of signals, as a program expects it */
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    for (size_t i = 0; i < HANDED_ON; i++) {
+        struct sigaction old;
+        if (sigaction(handed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            signal(handed_on[i], SIG_DFL);
+    }
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    for (; *variables; variables++) putenv((char *)(uintptr_t)*variables);
+    /* A socket or a locked file that the command inherits would outlive this process's session. */
+    close_range(3, ~0U, 0);
+    execvp(command[0], (char *const *)(uintptr_t)command);
+    int why = errno;
+    fprintf(stderr, "lockbench: hold: %s: %s\n", command[0], strerror(why));
+    _exit(why == ENOENT ? HOLD_NO_COMMAND : HOLD_CANNOT_RUN);
+}
+
+/* The command inherits descriptors 0, 1 and 2 and no others. variables: "NAME=VALUE", ends with NULL. */
+static int hold_child_start(const char *const *command, const char *const *variables,
+                            struct lb_err *err) {
+    sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old); /* no signal may come between fork and setting `child` */
+    fflush(NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) run_child(command, variables, &old, parent);
+    if (pid > 0) child = (sig_atomic_t)pid;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    if (pid < 0)
+        return err_set(err, LB_EXIT_MACHINE, "hold: fork: %s%s", strerror(errno),
+                       too_many_remedy(errno));
+    return 0;
+}
+
+static void hold_child_signal(int number) {
+    if (child > 0) kill((pid_t)child, number);
+}
+
+/* Empties the descriptor. True if the command has ended: *ret_code is its exit code, or 128 + the number of the signal
+ * that ended it. */
+static bool hold_child_ended(int *ret_code) {
+    char bytes[64];
+    int status;
+    while (read(wake_pipe[0], bytes, sizeof bytes) > 0) {
+    }
+    if (child <= 0 || waitpid((pid_t)child, &status, WNOHANG) <= 0) return false;
+    child = 0;
+    *ret_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return true;
+}
 
 #define OPEN_NS (10 * LB_S_NS)   /* the time limit for opening a session */
 #define LOOK_NS (500 * LB_MS_NS) /* how often a silent connection is tested */

@@ -8,7 +8,6 @@
 #include "bench/base/output.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/list.h"
-#include "bench/cli/list_about.h"
 #include "bench/cli/terminal.h"
 #include "bench/workload/shape.h"
 #include "drivers/registry.h"

@@ -6,9 +6,7 @@
 #include "bench/base/ci.h"
 #include "bench/base/home.h"
 #include "bench/base/output.h"
-#include "bench/cli/alternate.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/interrupt.h"
 #include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
@@ -61,7 +59,7 @@ static const struct arg args[] = {
     {{"metrics", ARG_PATH, offsetof(struct wish, metrics),
       .help = "write the figures each second for node_exporter's textfile collector (Prometheus)"},
      "FILE"},
-    {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = ALTERNATE_MAX,
+    {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = REPEAT_MAX,
       .help =
           "N whole runs, each with servers of its own; with --against... of each side, by default 10"},
      "N"},

@@ -9,7 +9,7 @@
 #include "bench/base/home.h"
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/interrupt.h"
+#include "bench/cli/terminal.h"
 #include "bench/conform/conform_place.h"
 #include "bench/run/place.h"
 #include "drivers/registry.h"

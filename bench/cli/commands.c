@@ -2,20 +2,73 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/base/err.h"
 #include "bench/base/nearest.h"
 #include "bench/base/output.h"
 #include "bench/base/stack_limit.h"
 #include "bench/cli/check.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/complete.h"
-#include "bench/cli/exit_codes.h"
-#include "bench/cli/secrets.h"
 #include "bench/load/descriptors.h"
+#include "drivers/url.h"
 #include "report/doc/screen.h"
+
+const struct exit_code exit_codes[] = {
+    {LB_EXIT_OK, "fine"},
+    {LB_EXIT_USAGE, "usage or input"},
+    {LB_EXIT_MACHINE,
+     "a server or the machine; a run without a grant in a measured window; a control that was not "
+     "caught; a real lock that got stuck or starved its clients"},
+    {LB_EXIT_VIOLATED,
+     "exclusion violated, or a lease outlived; `check`: a cell is worse than its driver states"},
+    {LB_EXIT_REGRESSION,
+     "`compare`, `history --gate`: a figure or a lock got worse; `plan`: no lock carries the load; "
+     "`run --slo`: a promise is broken"},
+    {LB_EXIT_INCONCLUSIVE,
+     "`compare`, `history --gate`, `plan`, `capacity`, `run --slo`: the measurements are too few or "
+     "too noisy to say"},
+    {HOLD_LOST, "`hold`: the lock was lost, and the command got SIGTERM"},
+    {HOLD_NOT_GRANTED, "`hold`: not granted within `--wait`"},
+    {HOLD_FAILED, "`hold`: the server or the lock failed"},
+    {HOLD_CANNOT_RUN, "`hold`: the command can't be run"},
+    {HOLD_NO_COMMAND, "`hold`: the command was not found"},
+    {LB_EXIT_INTERRUPTED, "interrupted; what was measured is saved"},
+    {0, NULL},
+};
+
+static char **words; /* kept reachable until the end, for leak checkers */
+
+static char *public_copy(const char *word) {
+    size_t size =
+        strlen(word) + sizeof "******"; /* two stretches, which may be shorter than "***" */
+    char *copy = malloc(size);
+    return copy ? url_public(word, copy, size) : NULL;
+}
+
+/* Returns copies of the words, ended by NULL: the values of --url and the words after "--" as they
+ * are, all others without their secrets. In argv itself the secrets of all words are overwritten,
+ * since everybody on the machine can read a program's arguments. The copies live until the program
+ * ends. NULL when out of memory. */
+static char **secrets_take(int argc, char **argv) {
+    bool whole = false; /* behind "--" */
+    words = calloc((size_t)argc + 1, sizeof *words);
+    if (!words) return NULL;
+    for (int i = 0; i < argc; i++) {
+        bool is_url = (i > 0 && strcmp(words[i - 1], "--url") == 0) ||
+                      strncmp(argv[i], "--url=", strlen("--url=")) == 0;
+        bool shown = whole || is_url || !strstr(argv[i], "://");
+        words[i] = shown ? strdup(argv[i]) : public_copy(argv[i]);
+        if (!words[i]) return NULL;
+        whole |= strcmp(argv[i], "--") == 0;
+        if (strstr(argv[i], "://")) url_hide(argv[i]);
+    }
+    return words;
+}
 
 const struct command *const commands[] = {
     &command_run,    &command_check,   &command_plan, &command_compare, &command_capacity,

@@ -1,6 +1,5 @@
-/* complete: see complete.h. */
-#include "bench/cli/complete.h"
-
+/* complete: the arguments that are names, with what a shell offers for them, and rates; see args.h. The
+ * commands themselves check the names, because they can report more about a wrong one. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -8,7 +7,9 @@
 #include <string.h>
 
 #include "bench/base/home.h"
+#include "bench/cli/args.h"
 #include "bench/cli/cli.h"
+#include "bench/option/text.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/workloads.h"
 #include "drivers/registry.h"
@@ -34,7 +35,7 @@ static void keep_list(struct completion *to) {
     if (separator) to->kept = (size_t)(separator + 1 - to->typed);
 }
 
-void complete_locks(struct completion *to) {
+static void complete_locks(struct completion *to) {
     keep_list(to);
     for (int i = 0; registry_locks()[i]; i++)
         offer(to, registry_locks()[i]->name, registry_locks()[i]->summary);
@@ -45,7 +46,7 @@ static void offer_backends(const struct completion *to) {
         offer(to, registry_backends()[i]->name, registry_backends()[i]->summary);
 }
 
-void complete_selection(struct completion *to) {
+static void complete_selection(struct completion *to) {
     complete_locks(to);
     offer_backends(to);
     for (int i = 0; i < LB_NO_PRIMITIVE; i++)
@@ -62,7 +63,7 @@ void complete_backends(struct completion *to) {
 }
 
 /* Offers each script of compose/local. */
-void complete_topologies(struct completion *to) {
+static void complete_topologies(struct completion *to) {
     struct lb_err err = {0};
     char folder[PATH_MAX];
     struct dirent **entries;
@@ -75,7 +76,7 @@ void complete_topologies(struct completion *to) {
     if (count >= 0) free(entries);
 }
 
-void complete_scenarios(struct completion *to) {
+static void complete_scenarios(struct completion *to) {
     keep_list(to);
     for (int i = 0; i < LB_SCENARIOS; i++)
         offer(to, lb_scenario_name((enum lb_scenario)i), lb_scenario_summary((enum lb_scenario)i));
@@ -141,12 +142,12 @@ void complete_check(struct completion *to) {
     offer_files(to);
 }
 
-void complete_workloads(struct completion *to) {
+static void complete_workloads(struct completion *to) {
     offer_workloads(to);
     offer_files(to);
 }
 
-void complete_names(struct completion *to) {
+static void complete_names(struct completion *to) {
     complete_locks(to);
     offer_backends(to);
     offer_workloads(to);
@@ -214,3 +215,59 @@ void complete_words(int count, char *const *words, FILE *out) {
     else if (arg)
         offer_value(&to, &arg->option);
 }
+
+#define TEXT_TYPE(what, described, offers)                                                         \
+    const struct lb_option_type arg_type_##what = {                                                \
+        .name = #what,                                                                             \
+        .bytes = sizeof(char *),                                                                   \
+        .read = option_read_text,                                                                  \
+        .text = option_format_text,                                                                \
+        .words = described,                                                                        \
+        .complete = offers,                                                                        \
+    }
+TEXT_TYPE(lock, "the name of a lock", complete_locks);
+TEXT_TYPE(selection, "names of locks, backends or primitives, all", complete_selection);
+TEXT_TYPE(scenarios, "names of faults", complete_scenarios);
+TEXT_TYPE(topology, "the name of a topology", complete_topologies);
+TEXT_TYPE(workload, "the name of a workload, or its file", complete_workloads);
+TEXT_TYPE(name, "the name of a lock, a backend or a workload", complete_names);
+
+#define LIST_TYPE(what, described, offers)                                                         \
+    const struct lb_option_type arg_type_##what = {                                                \
+        .name = #what,                                                                             \
+        .bytes = sizeof(struct arg_list),                                                          \
+        .read = arg_read_list,                                                                     \
+        .words = described,                                                                        \
+        .complete = offers,                                                                        \
+    }
+LIST_TYPE(locks, "names of locks", complete_locks);
+LIST_TYPE(topologies, "names of topologies or backends", complete_topologies);
+LIST_TYPE(keys, "SECTION.KEY=VALUE", complete_keys);
+
+static int read_rate(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}};
+    const char *slash = strchr(text, '/');
+    char number[40];
+    double seconds = slash ? 0 : 1, rate;
+    (void)arena;
+    for (size_t i = 0; slash && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(slash + 1, units[i].name) == 0) seconds = units[i].seconds;
+    }
+    if (!(seconds > 0) ||
+        text_trim(text, slash ? (size_t)(slash - text) : strlen(text), number, sizeof number) != 0)
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a rate", text);
+    if (text_real(number, option->min, option->max, &rate, err) != 0) return -1;
+    *(double *)option_at(option, values) = rate / seconds;
+    return 0;
+}
+
+const struct lb_option_type arg_type_rate = {
+    .name = "rate",
+    .bytes = sizeof(double),
+    .read = read_rate,
+    .words = "a number a second, a minute or an hour: 40/s, 2400/min, 1/h",
+};

@@ -1,7 +1,17 @@
-/* list_about: see list_about.h. The Markdown is in list_page.c. */
-#include "bench/cli/list_about.h"
+/* list_about: the facts about a lock, the names of its key, and the page of all locks; see list.h. */
+#include <string.h>
 
+#include "bench/cli/list.h"
 #include "bench/workload/plan.h"
+#include "drivers/key_names.h"
+#include "drivers/registry.h"
+
+/* A fact about a lock. name: at most 22 characters, the width of a terminal's column of names. */
+struct about_fact {
+    const char *name;
+    /* NULL or "" if the fact is not stated for the lock; may write at most size bytes into text. */
+    const char *(*text)(const struct lb_lock *lock, char *text, size_t size);
+};
 
 static bool is_control(const struct lb_lock *lock) {
     return lock->caps & LB_CAP_CONTROL;
@@ -74,7 +84,7 @@ static const char *exposed_of(const struct lb_lock *lock, char *text, size_t siz
     return text;
 }
 
-const struct about_fact about_facts[] = {
+static const struct about_fact about_facts[] = {
     {"primitive", primitive_of},
     {"the mistake", mistake_of},
     {"exposed by", exposed_of},
@@ -152,4 +162,132 @@ json_t *about_json(const struct lb_lock *lock) {
                      "crash", lb_crash_name(about->crash), "crash_slack_ns",
                      (json_int_t)about->crash_slack_ns, "mistake", about->mistake, "exposed_by",
                      about->exposed_by, "exposed_as", is_control(lock) ? exposed_as(lock) : NULL);
+}
+
+#define PAGE_LEASE_NS (10 * LB_S_NS)
+
+/* Returns 1 if there are names, 0 if there are none, -1 with err. */
+static int ask_names(const struct lb_lock *lock, const char *key, int64_t lease_ns,
+                     struct lb_names *ret_names, struct lb_err *err) {
+    struct arena arena = {0};
+    const struct lb_algorithm *algorithm = lock->algorithm;
+    void *options = options_new(algorithm->options, algorithm->options_bytes, &arena, err);
+    int found = options ? lb_names_of(lock, options, lease_ns, key, ret_names) : -1;
+    arena_done(&arena);
+    return found;
+}
+
+int about_key(const struct lb_lock *lock, const char *key, int64_t lease_ns, struct doc *doc,
+              struct lb_err *err) {
+    static const struct doc_column columns[] = {
+        {.title = "key on the server"}, {.title = "name", .words = true}, {0}};
+    struct lb_names names;
+    if (lb_unavailable(lock->backend))
+        return err_set(err, LB_EXIT_MACHINE, "list: %s: %s (install: %s)", lock->name,
+                       lb_unavailable(lock->backend), lock->backend->install);
+    int found = ask_names(lock, key, lease_ns, &names, err);
+    if (found < 0) return -1;
+    if (!found && lock->algorithm->names && lock->backend->schemes)
+        return err_set(err, LB_EXIT_USAGE, "list: %s can't have a key '%.60s'", lock->name, key);
+    if (!found)
+        return err_set(err, LB_EXIT_USAGE,
+                       "list: no other program can reach a key of %s: it is in the memory or in a "
+                       "private folder of one run",
+                       lock->name);
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
+    for (int i = 0; i < names.count; i++) {
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", names.item[i].what);
+        doc_cell(doc, "%s", names.item[i].text);
+    }
+    doc_end(doc);
+    return 0;
+}
+
+static const char *about_key_text(const struct lb_lock *lock, const char *key, char *text,
+                                  size_t size) {
+    struct lb_names names;
+    struct lb_err err = {0};
+    size_t used = 0;
+    text[0] = '\0';
+    if (ask_names(lock, key, PAGE_LEASE_NS, &names, &err) != 1) return text;
+    for (int i = 0; i < names.count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s `%s`", i ? "; " : "",
+                                 names.item[i].what, names.item[i].text);
+    return text;
+}
+
+#define PAGE_COLUMNS 118
+
+/* Writes text word by word after `column` columns; further lines are indented by two. */
+static void write_wrapped(const char *text, size_t column, FILE *out) {
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        if (column + 1 + length > PAGE_COLUMNS) {
+            fputs("\n ", out);
+            column = 1;
+        }
+        fprintf(out, " %.*s", (int)length, text);
+        column += 1 + length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void write_item(const char *name, const char *text, FILE *out) {
+    if (!text || !*text) return;
+    write_wrapped(text, (size_t)fprintf(out, "- %s:", name), out);
+}
+
+/* The scenarios in which a lock may show this verdict at worst. */
+static void write_scenarios(const struct lb_lock *lock, enum lb_expect worst, FILE *out) {
+    char name[40], text[1024] = "";
+    size_t length = 0;
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        if (lb_expected(lock, (enum lb_scenario)i)->worst != worst) continue;
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "",
+                                   lb_scenario_name((enum lb_scenario)i));
+    }
+    snprintf(name, sizeof name, "%s at worst in", lb_expect_name(worst));
+    write_item(name, text, out);
+}
+
+static void write_lock(const struct lb_lock *lock, FILE *out) {
+    char text[1024];
+    fprintf(out, "\n### %s\n", lock->name);
+    write_item("algorithm", lock->summary, out);
+    for (const struct about_fact *fact = about_facts; fact->name; fact++)
+        write_item(fact->name, fact->text(lock, text, sizeof text), out);
+    write_item("key `k` on the server", about_key_text(lock, "k", text, sizeof text), out);
+    for (int worst = LB_EXPECT_SAFE; worst <= LB_EXPECT_VIOLATED; worst++)
+        write_scenarios(lock, (enum lb_expect)worst, out);
+}
+
+void about_page(FILE *out) {
+    const struct lb_backend *last = NULL;
+    bool controls = false;
+    fputs(
+        "# The locks\n\n"
+        "Written by `make table` from the tables of the drivers; do not edit. `lockbench list NAME` "
+        "tells more: options,\nclaims, servers, packages, and the reason for each verdict below.\n\n"
+        "- requests: for acquire + release of an uncontended key, as the conformance suite counts "
+        "them.\n"
+        "- safe, expired, stuck, violated: the worst that a lock may show in the scenarios of "
+        "`lockbench check`\n  ([what they mean](../bench/CHECK.md)). Scenarios that are not named are "
+        "not stated, and are not run.\n",
+        out);
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if ((lock->caps & LB_CAP_CONTROL) && !controls) {
+            fputs("\n## Controls: broken on purpose, so that the checks are seen to catch them\n",
+                  out);
+            controls = true;
+        } else if (!controls && lock->backend != last) {
+            fprintf(out, "\n## %s: %s\n", lock->backend->name, lock->backend->summary);
+        }
+        last = lock->backend;
+        write_lock(lock, out);
+    }
 }

@@ -11,6 +11,7 @@
 #include "bench/base/err.h"
 #include "bench/cli/args.h"
 
+#define REPEAT_MAX 1000 /* runs a side */
 #define REPEAT_WORDS_MAX 300
 #define REPEAT_SETS_MAX 150 /* each is two words: --set and its value */
 /* runs of each side, if the user does not say: a small difference needs at least so many */

@@ -1,7 +1,8 @@
-/* terminal: what a stream can show: colours and block characters. Its width: output_columns. */
+/* terminal: what a stream can show, colours and block characters (its width: output_columns), and Ctrl-C. */
 #ifndef BENCH_CLI_TERMINAL_H
 #define BENCH_CLI_TERMINAL_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -10,5 +11,13 @@ bool terminal_has_color(FILE *out);
 
 /* True for a terminal whose locale is UTF-8. */
 bool terminal_has_blocks(FILE *out);
+
+/* The beginning of the line that the first signal prints. `lockbench-hosts launch` waits for this line. */
+#define INTERRUPT_HEARD "interrupted: "
+
+/* Returns the number of SIGINT, SIGTERM and SIGHUP that came since the first call. waits: true if the program waits for
+ * running attempts after the first signal, which may take as long as a drain; the line that the first signal prints on
+ * standard error then says so. */
+const volatile sig_atomic_t *interrupt_watch(bool waits);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
-#include "bench/cli/complete.h"
 #include "drivers/registry.h"
 #include "drivers/url.h"
 

@@ -1,6 +1,6 @@
-/* version: see version.h. The Makefile passes the commit: from git, or from the file bench/commit
+/* version: see cli.h. The Makefile passes the commit: from git, or from the file bench/commit
  * in a tree that git exported. */
-#include "bench/cli/version.h"
+#include "bench/cli/cli.h"
 
 #include <jansson.h>
 #include <stdbool.h>

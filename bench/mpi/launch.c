@@ -16,7 +16,7 @@
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
 #include "bench/base/hangup.h"
-#include "bench/cli/interrupt.h"
+#include "bench/cli/terminal.h"
 
 #define LOOK_MS 200
 #define AGAIN_NS (3 * LB_S_NS) /* after this time an unheard interrupt is passed on again */

@@ -44,7 +44,7 @@ struct lb_option_type {
      * NULL, the entry's choices. */
     const char *words;
     void (*allowed)(const struct lb_option *option, char *text, size_t size);
-    /* Arguments: offers a shell the words that the value may be (bench/cli/complete.h). NULL = the
+    /* Arguments: offers a shell the words that the value may be (bench/cli/args.h). NULL = the
      * entry's choices. */
     void (*complete)(struct completion *to);
     /* Puts the value into object: 0, or -1 when out of memory. NULL = the value's text is put under

@@ -1,4 +1,4 @@
-/* test_list: what `lockbench list` and `doctor` say, with topologies made for the test. bench/cli
+/* test_list: what `lockbench list` says, with topologies made for the test. bench/cli
  * is not linked with tests, so its files are included. */
 
 #include <limits.h>
@@ -8,12 +8,8 @@
 #include "bench/tests/unit.h"
 
 #include "bench/cli/available.c"
-#include "bench/cli/doctor.c"
 #include "bench/cli/list.c"
 #include "bench/cli/list_about.c"
-#include "bench/cli/list_json.c"
-#include "bench/cli/list_key.c"
-#include "bench/cli/list_page.c"
 
 static char folder[] = "/tmp/lockbench-test-XXXXXX";
 
@@ -79,17 +75,6 @@ TEST(a_missing_server_says_why_and_what_to_install) {
     assert_string_equal(available_why_not(&list.available, served, NULL, NULL, &install),
                         "toyd not found on this machine");
     assert_string_equal(install, "toyd");
-    struct doctor checks = {0};
-    doctor_backends(&checks, &list.available);
-    const struct doctor_finding *found = NULL;
-    char name[64];
-    snprintf(name, sizeof name, "backend %s", served->name);
-    for (int i = 0; i < checks.count; i++) {
-        if (strcmp(checks.item[i].name, name) == 0) found = &checks.item[i];
-    }
-    assert_non_null(found);
-    assert_int_equal(found->status, DOCTOR_MISSING);
-    assert_non_null(strstr(found->fix, "apt-get install toyd"));
     /* A server that runs elsewhere needs nothing here. */
     available_url(&list.available, served, "toy://here");
     assert_null(available_why_not(&list.available, served, NULL, PLAN("sync"), &install));
@@ -227,27 +212,6 @@ TEST(the_table_names_every_lock_and_fits_a_terminal) {
         assert_in_range(strcspn(line, "\n"), 0, 100);
     free(text);
     free_list(&list);
-}
-
-TEST(the_machine_is_checked) {
-    struct doctor checks = {0}, denied = {0};
-    doctor_machine(&checks, folder);
-    assert_true(checks.count >= 8);
-    for (int i = 0; i < checks.count; i++) {
-        assert_string_not_equal(checks.item[i].name, "");
-        assert_string_not_equal(checks.item[i].detail, "");
-        if (checks.item[i].status != DOCTOR_OK) assert_string_not_equal(checks.item[i].fix, "");
-    }
-    check_results(&denied, "/proc/results");
-    assert_int_equal(denied.item[0].status, DOCTOR_MISSING);
-    assert_non_null(strstr(denied.item[0].fix, "--out"));
-    /* The results folder may be missing, and doctor does not make it. */
-    struct doctor later = {0};
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/results", folder);
-    check_results(&later, path);
-    assert_int_not_equal(later.item[0].status, DOCTOR_MISSING);
-    assert_int_not_equal(access(path, F_OK), 0);
 }
 
 FIXTURE(make_folder) {

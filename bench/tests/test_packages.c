@@ -167,7 +167,7 @@ TEST(the_debian_package_has_a_version_for_each_second_and_suggests_what_lockbenc
     struct cli cli = cli_shell(
         "bash",
         "cd $(mktemp -d); mkdir -p bin bench/cli results/format results/stats; "
-        "cp -R $ROOT/compose .; cp $ROOT/bench/cli/version.h bench/cli; "
+        "cp -R $ROOT/compose .; cp $ROOT/bench/cli/cli.h bench/cli; "
         "touch results/a.md results/reference.c; unset DEBFULLNAME DEBEMAIL; "
         "printf '#!/bin/sh\ncat debian/changelog debian/control; "
         "touch ../lockbench_.deb\n' >bin/dpkg-buildpackage; chmod +x bin/dpkg-buildpackage; "

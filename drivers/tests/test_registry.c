@@ -5,8 +5,6 @@
 #include "bench/base/durability.h"
 #include "bench/base/home.h"
 #include "bench/cli/list_about.c"
-#include "bench/cli/list_key.c"
-#include "bench/cli/list_page.c"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
