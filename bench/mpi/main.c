@@ -14,7 +14,6 @@
 
 #include "bench/base/stack_limit.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/complete.h"
 #include "bench/hosts/hosts.h"
 #include "bench/mpi/launch.h"
 #include "bench/run/serve.h"
