@@ -61,26 +61,14 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* The first option that has an effect only where a history is shown; NULL = none was given. */
-static const char *showing_option(const struct wish *wish) {
-    return wish->ask.gate > 0            ? "--gate"
-           : wish->ask.lock              ? "--lock"
-           : wish->ask.metrics           ? "--metric"
-           : wish->out                   ? "--out"
-           : wish->format == FORMAT_JSON ? "--json"
-           : wish->format == FORMAT_MD   ? "--md"
-                                         : NULL;
-}
-
 /* Refuses options without an effect: otherwise a job could believe that its --gate had judged something. */
 static int check_args(const struct wish *wish, struct lb_err *err) {
-    const char *option = showing_option(wish);
-    if (wish->append && option)
+    const struct trend_ask *ask = &wish->ask;
+    if (wish->append && (ask->gate || ask->lock || ask->metrics || wish->out || wish->format))
         return err_set(
             err, LB_EXIT_USAGE,
-            "history: --append adds lines and shows nothing, so %s would have no effect: first history "
-            "RUN... --append, then history %s",
-            option, option);
+            "history: --append adds lines and shows nothing: first history RUN... --append, then "
+            "history --gate N, --md, ...");
     if (wish->append && wish->runs.count == 0)
         return err_set(err, LB_EXIT_USAGE, "history: --append wants runs: history RUN... --append");
     if (wish->append) return 0;

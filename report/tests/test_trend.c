@@ -366,7 +366,7 @@ TEST(mistakes_are_one_line) {
         {"--file $D/slower.csv --commit a", LB_EXIT_USAGE, "add --append"},
         {"--file $D/slower.csv --otava $D/otava", LB_EXIT_USAGE, "removed in 0.2.0"},
         {"$D/slower.csv", LB_EXIT_USAGE, "--file FILE"},
-        {"$G/mixed --append --gate 10", LB_EXIT_USAGE, "then history --gate"},
+        {"$G/mixed --append --gate 10", LB_EXIT_USAGE, "then history --gate N"},
         {"--append", LB_EXIT_USAGE, "history RUN... --append"},
         {"--append --file $D/x.csv /nonexistent", LB_EXIT_USAGE, "/nonexistent"},
         {"--append --file $G/mixed/run.json $G/mixed", LB_EXIT_USAGE, "is no history of"},

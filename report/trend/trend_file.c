@@ -454,18 +454,11 @@ static int open_alone(const char *path, struct lb_err *err) {
 /* All of the text or nothing. */
 static int append_text(int fd, const char *path, const char *text, struct lb_err *err) {
     off_t end = lseek(fd, 0, SEEK_END);
-    size_t length = strlen(text), done = 0;
-    while (done < length) {
-        ssize_t wrote = write(fd, text + done, length - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) {
-            int why = errno;
-            if (end >= 0 && ftruncate(fd, end) != 0) why = errno;
-            return cannot_write(path, why, err);
-        }
-        done += (size_t)wrote;
-    }
-    return 0;
+    ssize_t length = (ssize_t)strlen(text), wrote = write(fd, text, (size_t)length);
+    if (wrote == length) return 0;
+    int why = wrote < 0 ? errno : ENOSPC;
+    if (end >= 0 && ftruncate(fd, end) != 0) why = errno;
+    return cannot_write(path, why, err);
 }
 
 static int append_runs(int fd, const char *path, struct run *const *runs, int run_count,
