@@ -75,16 +75,6 @@ TEST(a_base_without_grants_makes_no_new_one_worse) {
     }
 }
 
-TEST(noise_asks_for_more_repeats) {
-    const struct made made = {.lock = "a", .repeats = 10, .noise = 0.3};
-    struct compare *compare = compare_of(&made, &made, 5);
-    const struct compare_figure *figure = &compare->rows[0].figure[0];
-    assert_int_equal(figure->verdict, COMPARE_INCONCLUSIVE);
-    /* an interval ten times too wide wants a hundredfold */
-    assert_in_range(figure->repeats_wanted, 100, 1000);
-    compare_free(compare);
-}
-
 #define LIMITED(rate) STAGE("a", "complete", "clean", #rate, ",\"limited_by\":\"generator\"")
 
 /* What an inconclusive figure needs, for people and programs alike, and no number of repeats where none would do. */
@@ -200,20 +190,6 @@ TEST(a_chosen_figure_that_was_not_measured_is_no_success) {
     compare_free(compare);
 }
 
-/* 200 times as fast is a figure, not infinity. */
-TEST(large_changes_are_figures) {
-    const struct made base = {.lock = "a", .repeats = 12, .noise = 0.01};
-    struct made new = base;
-    new.faster = 200;
-    struct compare *compare = compare_of(&base, &new, 1);
-    assert_true(compare->rows[0].figure[0].shift > 150);
-    char *text = text_of(compare, COMPARE_TABLE);
-    assert_null(strstr(text, "inf "));
-    assert_null(strstr(text, "+inf"));
-    free(text);
-    compare_free(compare);
-}
-
 TEST(an_open_loop_is_compared_from_when_it_was_due) {
     const struct made base = {
         .lock = "a", .repeats = 10, .noise = 0.0001, .more = OPEN("10000000", "0")};
@@ -292,79 +268,103 @@ TEST(generator_limited_stages_are_left_out) {
 }
 
 TEST(two_holders_are_worse_than_any_figure) {
+    static const struct {
+        const char *verdict, *more, *says;
+        int code;
+    } cases[] = {
+        {"violated", NULL, "EXCLUSION VIOLATED in the new runs", 3},
+        {"violated", ",\"control\":true", "no regression shown", 0}, /* broken on purpose */
+        {"violated\",\"token_errors\":3,\"another\":\"", NULL,
+         "FENCING TOKENS WRONG in the new runs", 3},
+        {"starved", NULL, "CLIENTS STARVED in the new runs", 4},
+        {"stuck", NULL, "A LOCK STUCK in the new runs", 4}};
     const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
-    struct made new = base;
-    new.verdict = "violated";
-    struct compare *compare = compare_of(&base, &new, 1);
-    assert_int_equal(compare_exit(compare), 3);
-    char *text = text_of(compare, COMPARE_TABLE);
-    has(text, "EXCLUSION VIOLATED in the new runs");
-    free(text);
-    compare_free(compare);
-    new.more = ",\"control\":true"; /* broken on purpose */
-    compare = compare_of(&base, &new, 1);
-    assert_int_equal(compare_exit(compare), 0);
-    compare_free(compare);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made new = base;
+        new.verdict = cases[i].verdict;
+        new.more = cases[i].more;
+        struct compare *compare = compare_of(&base, &new, 1);
+        char *text = text_of(compare, COMPARE_TABLE);
+        has(text, cases[i].says);
+        assert_int_equal(compare_exit(compare), cases[i].code);
+        free(text);
+        compare_free(compare);
+    }
 }
 
-TEST(wrong_tokens_alone_are_not_told_as_two_holders) {
-    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
-    struct made new = base;
-    new.verdict = "violated\",\"token_errors\":3,\"another\":\"";
-    struct compare *compare = compare_of(&base, &new, 1);
-    assert_int_equal(compare_exit(compare), 3);
-    char *text = text_of(compare, COMPARE_TABLE);
-    has(text, "FENCING TOKENS WRONG in the new runs");
-    assert_null(strstr(text, "VIOLATED"));
-    free(text);
-    compare_free(compare);
-}
-
+/* Ten stages of one run a side are other evidence than ten runs, and a partial run is less of it: each output says so,
+ * before any figure. */
 TEST(outputs_say_it) {
     const struct made base = {.lock = "a<b>", .repeats = 12, .noise = 0.01};
     struct made new = base;
     new.faster = 0.8;
+    new.root = "\"partial\":true,";
     struct compare *compare = compare_of(&base, &new, 1);
     char *text = text_of(compare, COMPARE_TABLE);
     has(text, "WORSE. 1 figure worse");
-    has(text, "grants/s");
-    /* One run a side: nothing tells a change of the machine from one of the lock. */
+    has(text, "1 of the runs is partial");
     const char *stages = strstr(text, "samples are the stages of one run a side");
     assert_non_null(stages);
-    assert_true(stages < strstr(text, "grants/s")); /* a reader must know before any figure */
-    assert_null(strstr(text, "One run is one sample"));
+    assert_true(stages < strstr(text, "grants/s"));
+    lacks(text, "One run is one sample");
     free(text);
     text = text_of(compare, COMPARE_MD);
     has(text, "❌ worse");
     free(text);
     text = text_of(compare, COMPARE_JSON);
-    json_t *json = json_loads(text, 0, NULL);
-    assert_non_null(json);
-    assert_int_equal(json_integer_value(json_object_get(json, "exit_code")), 4);
-    const char *samples_of = json_string_value(json_object_get(json, "samples_of"));
-    assert_non_null(samples_of);
-    assert_string_equal(samples_of, "stages");
+    has(text, "\"exit_code\": 4");
+    has(text, "\"samples_of\": \"stages\"");
+    has(text, "\"partial_runs\": 1");
     has(text, "\"min_effect\": 0.03,"); /* not 0.029999999999999999 */
-    json_decref(json);
     free(text);
     compare_free(compare);
 }
 
-/* Ten stages of one run a side are other evidence than ten runs, and a partial run is less of it: each output says so. */
-TEST(each_output_says_what_the_samples_are) {
-    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
-    struct made new = base;
-    new.root = "\"partial\":true,";
-    struct compare *compare = compare_of(&base, &new, 1);
-    char *text = text_of(compare, COMPARE_TABLE);
-    has(text, "1 of the runs is partial");
-    has(text, "\nmedian of stages ");
-    free(text);
-    text = text_of(compare, COMPARE_JSON);
-    has(text, "\"samples_of\": \"stages\"");
-    has(text, "\"partial_runs\": 1");
-    free(text);
-    compare_free(compare);
+/* ---- the command ---- */
+
+/* Stores a run of the two locks a and b under a name in the test's folder. */
+static void store_run(const char *name, const char *topology, double faster, uint64_t seed) {
+    struct made made = {
+        .lock = "a", .repeats = 12, .noise = 0.01, .faster = faster, .slower = 1 / faster};
+    made.topology = topology;
+    made.others = OTHER("b", "clean", 1100) "," OTHER("b", "clean", 1101);
+    char *path = make_run(&made, seed), *to = path_of(name);
+    assert_int_equal(rename(path, to), 0);
+    free(path);
+    free(to);
+}
+
+#define BOTH "$D/base.json -- $D/slow.json "
+
+TEST(what_each_option_does) {
+    static const struct {
+        const char *words;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"$D/base.json -- $D/like.json --lock a=a", LB_EXIT_OK, "no regression shown. 0 figures"},
+        {BOTH, LB_EXIT_REGRESSION, "WORSE. 5 figures worse, 0 better, 2 without"},
+        {BOTH "--min-effect 30 --lock a=a", LB_EXIT_OK, "0 figures worse, 0 better, 7 without"},
+        {BOTH "--lock b=a", LB_EXIT_REGRESSION, "-- b -> a, 4 clients"},
+        {BOTH "--metric throughput", LB_EXIT_REGRESSION, "WORSE. 1 figure worse, 0 better, 0 "},
+        {"$D/base.json -- $D/other.json", LB_EXIT_USAGE, "--anyway"},
+        {"$D/base.json -- $D/other.json --anyway", LB_EXIT_REGRESSION,
+         "new: truth: not stated; redis-sentinel"},
+        {BOTH "--json", LB_EXIT_REGRESSION, "\"schema\": \"lockbench.compare/1\""},
+        {BOTH "--md", LB_EXIT_REGRESSION, "\n| grants/s | "},
+    };
+    store_run("base.json", "redis", 1, 1);
+    store_run("like.json", "redis", 1, 2);
+    store_run("slow.json", "redis", 0.85, 3);
+    store_run("other.json", "redis-sentinel", 0.85, 4);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = run_lockbench("compare", cases[i].words);
+        char *said = content_of(code == LB_EXIT_USAGE ? "err" : "out");
+        if (code != cases[i].code)
+            fail_msg("%s: exit code %d, not %d; %s", cases[i].words, code, cases[i].code, said);
+        has(said, cases[i].says);
+        free(said);
+    }
 }
 
 /* Comparisons of every verdict, with a figure that is never reached, without an interval, and with
