@@ -1,7 +1,16 @@
-/* conform: see conform.h. */
+/* conform: which checks a lock gets, one check with what it needs beside servers and its time limit, and the
+ * whole suite; see conform.h and conform_suite.h. */
 #include "bench/conform/conform.h"
 
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "bench/base/crash.h"
+#include "bench/conform/conform_place.h"
+#include "bench/conform/conform_suite.h"
+#include "drivers/registry.h"
 
 #define EXCLUDES CONFORM_EXCLUDES
 #define LATCH CONFORM_KIND(LB_LATCH)
@@ -69,4 +78,216 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
         return false;
     }
     return true;
+}
+
+/* ---- one check of one lock, with what it needs beside servers, and its time limit ---- */
+
+unsigned conform_limit_s = 200;
+
+/* The message is written before the alarm is set, since a signal handler may only write. */
+static char limit_message[400];
+
+static void end_at_limit(int signal_number) {
+    (void)signal_number;
+    ssize_t written = write(STDERR_FILENO, limit_message, strlen(limit_message));
+    _exit(written < 0 ? 2 : 1);
+}
+
+static void set_limit(const struct conform_check *check, const struct lb_lock *lock) {
+    char what[200];
+    snprintf(what, sizeof what, "%s: '%s'", lock->name, check->name);
+    crash_expect(what, "The lock's other checks are not run.");
+    snprintf(limit_message, sizeof limit_message,
+             "ERROR: %s: '%s' did not end in %u s, and can't be cut off: a call of the driver "
+             "neither returns nor waits. The lock's other checks are not run.\n",
+             lock->name, check->name, conform_limit_s);
+    signal(SIGALRM, end_at_limit);
+    alarm(conform_limit_s);
+}
+
+/* the last lock that failed for good: the checks of a lock come one after the other */
+static const struct lb_lock *failed_lock;
+
+void conform_note_failed(const struct lb_lock *lock) {
+    failed_lock = lock;
+}
+
+static bool has_failed(const struct lb_lock *lock) {
+    return failed_lock == lock;
+}
+
+/* Opens memory as before any check. A server of the user is not opened anew. */
+static void open_anew(const struct plan_lock *lock, struct place **place,
+                      struct conform_result *result) {
+    struct lb_err err = {0};
+    if (!*place || (*place)->server.url_count > 0) return;
+    place_close(*place);
+    *place = conform_open(lock, &err);
+    if (*place) return;
+    size_t used = strlen(result->failure);
+    snprintf(result->failure + used, sizeof result->failure - used, "; and opened anew: %s",
+             err.text);
+}
+
+void conform_run(const struct conform_check *check, const struct plan_lock *lock,
+                 const struct plan_lock *far_lock, struct place **place,
+                 struct conform_result *ret_result) {
+    struct lb_err err = {0};
+    struct trial trial = {.lock = lock, .place = *place};
+    int64_t patience_ns = trial_patience_ns;
+    if (has_failed(lock->lock) && patience_ns > CONFORM_LITTLE_NS)
+        trial_patience_ns = CONFORM_LITTLE_NS;
+    set_limit(check, lock->lock);
+    /* The processes are forked first, while there is one thread. */
+    if (check->needs & CONFORM_CHILDREN) {
+        struct trial_key key = trial_key();
+        trial.holder = child_start(&trial, &key);
+        trial.waiter = child_start(&trial, &key);
+    }
+    if (check->needs & CONFORM_FAR)
+        trial.far = conform_open_far(far_lock, *place, &trial.proxy, &err);
+    if (err.code)
+        snprintf(trial.failure, sizeof trial.failure, "%s", err.text);
+    else
+        trial_run(&trial, check->script);
+    place_close(trial.far);
+    proxy_stop(trial.proxy);
+    child_free(trial.holder);
+    child_free(trial.waiter);
+    snprintf(ret_result->failure, sizeof ret_result->failure, "%s", trial.failure);
+    ret_result->overlap = trial.overlap;
+    ret_result->shown = trial.overlap ? TRIAL_GRANTED : trial.shown;
+    ret_result->first[0] = '\0';
+    if (trial.failure[0]) open_anew(lock, place, ret_result);
+    trial_patience_ns = patience_ns;
+    alarm(0);
+    crash_expect(NULL, NULL);
+}
+
+bool conform_must_fail(const struct conform_check *check, const struct lb_lock *lock) {
+    return check->who == CONFORM_CONTROLS && (lock->caps & LB_CAP_CONTROL);
+}
+
+/* A machine may stand still for longer than a lease, or keep one of two clients waiting for 100 ms.
+ * Then a correct lock fails, and the two clients of a control never run at once. So a check with
+ * servers is tried once more, and the result says so. An overlap is never tried again: one overlap
+ * in a hundred runs is a broken lock. */
+void conform_try(const struct conform_check *check, const struct plan_lock *lock,
+                 const struct plan_lock *far_lock, struct place **place,
+                 struct conform_result *ret_result) {
+    struct conform_result first;
+    bool must_fail = conform_must_fail(check, lock->lock);
+    conform_run(check, lock, far_lock, place, ret_result);
+    bool as_wished = must_fail == (ret_result->failure[0] != '\0');
+    bool again = *place && lb_topologies(lock->lock) && (must_fail || !ret_result->overlap);
+    if (!as_wished && again && !has_failed(lock->lock)) {
+        first = *ret_result;
+        conform_run(check, lock, far_lock, place, ret_result);
+        snprintf(ret_result->first, sizeof ret_result->first, "%s",
+                 must_fail ? "a control that was not caught" : first.failure);
+    }
+    if (!must_fail && ret_result->failure[0]) conform_note_failed(lock->lock);
+}
+
+struct suite {
+    const struct conform_ask *ask;
+    struct plan_lock lock, far_lock;
+    struct place *place;
+};
+
+/* Servers of another kind than the lock's usual ones get the basic checks, as on each further topology:
+ * "redis+cluster" is the topology redis-cluster. */
+static bool is_further(const struct conform_ask *ask) {
+    const char *first = lb_topologies(ask->lock) ? lb_topologies(ask->lock)[0] : "";
+    const char *plus = ask->url ? strpbrk(ask->url, "+:") : NULL;
+    if (!plus || *plus != '+') return false;
+    size_t before = (size_t)(plus - ask->url), len = strcspn(plus, ":");
+    return strlen(first) != before + len || strncmp(first + before + 1, plus + 1, len - 1) != 0;
+}
+
+/* Why a check can't be done on the user's server; NULL = it can. */
+static const char *out_of_reach(const struct conform_ask *ask, const struct conform_check *check,
+                                char *text, size_t size) {
+    struct lb_err why = {0};
+    if (!ask->url) return NULL;
+    if (check->needs & CONFORM_OWNED) return "it kills the server, which is not lockbench's";
+    if (check->needs & CONFORM_COUNTS)
+        return "it counts all that is on the server, where others may write meanwhile";
+    if (!(check->needs & CONFORM_FAR) || place_wire_check_url(ask->url, &why) == 0) return NULL;
+    snprintf(text, size, "%.299s", why.text);
+    return text;
+}
+
+/* Reports a check that was not tried. */
+static void tell_left_out(const struct conform_ask *ask, const struct conform_check *check,
+                          const char *reason) {
+    const struct conform_told told = {
+        .check = check->name, .end = CONFORM_LEFT_OUT, .why = reason, .first = ""};
+    ask->tell(ask->arg, &told);
+}
+
+static void try_check(struct suite *suite, const struct conform_check *check) {
+    const struct conform_ask *ask = suite->ask;
+    struct conform_result result;
+    int64_t began_ns = lb_now();
+    bool must_fail = conform_must_fail(check, ask->lock);
+    conform_try(check, &suite->lock, &suite->far_lock, &suite->place, &result);
+    if (must_fail && !result.failure[0])
+        snprintf(result.failure, sizeof result.failure,
+                 "a lock that is broken on purpose was not caught");
+    bool failed = must_fail || result.failure[0];
+    struct conform_told told = {.check = check->name,
+                                .end = failed ? CONFORM_FAILED : CONFORM_PASSED,
+                                .why = result.failure,
+                                .first = result.first,
+                                .shown = result.shown,
+                                .overlap = result.overlap,
+                                .took_ns = lb_now() - began_ns};
+    /* A failure that shows nothing about the lock must not take the patience from other checks. */
+    if (failed && result.shown == TRIAL_WRONG) conform_note_failed(NULL);
+    ask->tell(ask->arg, &told);
+}
+
+static int try_all(struct suite *suite, struct lb_err *err) {
+    const struct conform_ask *ask = suite->ask;
+    for (const struct conform_check *check = conform_checks; check->name; check++) {
+        const char *reason, *far;
+        char text[300];
+        if (*ask->interrupts > 0)
+            return err_set(err, LB_EXIT_INTERRUPTED, "interrupted before '%s'", check->name);
+        bool applies = conform_applies(check, ask->lock, is_further(ask), &reason);
+        if (!applies && reason) tell_left_out(ask, check, reason);
+        if (!applies) continue;
+        far = out_of_reach(ask, check, text, sizeof text);
+        if (far) {
+            tell_left_out(ask, check, far);
+            continue;
+        }
+        if (!suite->place)
+            return err_set(err, LB_EXIT_MACHINE, "the servers did not start again before '%s'",
+                           check->name);
+        try_check(suite, check);
+    }
+    return 0;
+}
+
+int conform_suite(const struct conform_ask *ask, struct lb_err *err) {
+    const char *far_sets[CONFORM_SETS_MAX + 1] = {NULL};
+    struct suite suite = {.ask = ask};
+    struct arena arena = {0};
+    int count = 0;
+    if (registry_fault(ask->lock))
+        return err_set(err, LB_EXIT_USAGE, "%s %s", ask->lock->name, registry_fault(ask->lock));
+    for (int i = 0; conform_impatient[i]; i++) far_sets[count++] = conform_impatient[i];
+    for (int i = 0; ask->sets && ask->sets[i]; i++) far_sets[count++] = ask->sets[i];
+    int failed = conform_try_lock(ask->lock, ask->sets, &arena, &suite.lock, err);
+    if (!failed) failed = conform_try_lock(ask->lock, far_sets, &arena, &suite.far_lock, err);
+    if (!failed) {
+        suite.place = ask->url ? conform_open_url(&suite.lock, ask->url, err)
+                               : conform_open(&suite.lock, err);
+        failed = suite.place ? try_all(&suite, err) : -1;
+    }
+    place_close(suite.place);
+    arena_done(&arena);
+    return failed;
 }

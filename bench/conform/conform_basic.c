@@ -1,8 +1,12 @@
-/* conform_basic: one client at a time, and two that acquire without waiting. */
+/* conform_basic: what every lock does: taken and freed, what it says of itself, how many commands and keys it makes,
+ * and unusual names. */
 #include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/conform/conform.h"
+#include "bench/conform/conform_place.h"
 #include "drivers/facts.h"
 
 #define CYCLES 40
@@ -170,4 +174,204 @@ void conform_keys(struct trial *trial) {
     MUST_GIVE(a, actor_acquire(a, &two, TRIAL_TRY), LB_OK);
     MUST_GIVE(b, actor_release(b), LB_OK);
     MUST_GIVE(a, actor_release(a), LB_OK);
+}
+
+/* ---- the number of keys on the server before and after, counted by the server's own tools: the driver's residue function knows only the keys that its author thought of ---- */
+
+#define GRANTS 20
+/* A lock may keep things for a key by design, but each grant must not add to them. */
+#define KEPT_MAX (GRANTS / 2)
+#define SETTLE_NS (10 * LB_S_NS)
+#define MARIADB "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root "
+
+/* A shell command that prints how many things the server at $PORT holds, or several numbers to be
+ * added. NATS has no count that tells keys from what its buckets keep. */
+static const struct counter {
+    const char *backend, *script;
+} counters[] = {
+    {"redis", "redis-cli -p $PORT dbsize"},
+    {"memcached",
+     "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; login=\"lockbench $MEMCACHED_SECRET\"; "
+     "[ -z \"$MEMCACHED_SECRET\" ] || "
+     "printf \"set login 0 0 ${#login}\\r\\n$login\\r\\n\" >&3; "
+     "printf \"stats\\r\\n\" >&3; "
+     "timeout 10 sed /END/q <&3' | sed -n 's/STAT curr_items \\([0-9]*\\).*/\\1/p'"},
+    {"zookeeper",
+     "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf srvr >&3; timeout 10 cat <&3' | "
+     "sed -n 's/Node count: //p'"},
+    {"etcd", "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT get --prefix --keys-only '' | "
+             "grep -ac . ; :"},
+    {"postgres",
+     "psql -XAtq -h 127.0.0.1 -p $PORT -U postgres -c \"select (xpath('/row/c/text()', "
+     "query_to_xml(format('select count(*) as c from %I', tablename), false, true, '')))[1] "
+     "from pg_tables where schemaname = 'public' union all "
+     "select count(*)::text::xml from pg_locks where locktype = 'advisory'\""},
+    {"mariadb", MARIADB
+     "-e \"select concat('select count(*) from ', table_schema, '.', table_name, ';') "
+     "from information_schema.tables where table_name like 'lockbench%'\" | " MARIADB "; echo 0"},
+    {0},
+};
+
+static const struct counter *counter_of(const struct lb_backend *backend) {
+    const struct counter *counter = counters;
+    while (counter->backend && strcmp(counter->backend, backend->name) != 0) counter++;
+    return counter->backend ? counter : NULL;
+}
+
+bool conform_can_count(const struct lb_backend *backend) {
+    return counter_of(backend) != NULL;
+}
+
+/* The sum over a lock's servers; -1 if a server gives no number. Blocks for some milliseconds. */
+static long count_all(const struct trial *trial) {
+    int ports[CONFORM_PORTS_MAX], servers = conform_ports(trial->place, ports);
+    long sum = 0;
+    for (int i = 0; i < servers; i++) {
+        char line[64], command[1024];
+        int numbers = 0;
+        snprintf(command, sizeof command, "export PORT=%d; %s", ports[i],
+                 counter_of(trial->place->server.backend)->script);
+        FILE *said = popen(command, "r");
+        for (; said && fgets(line, sizeof line, said); numbers++) sum += atol(line);
+        if (!said || pclose(said) != 0 || numbers == 0) return -1;
+    }
+    return servers > 0 ? sum : -1;
+}
+
+/* Twenty grants of one key, each while another client tries to get it. */
+static void use_often(struct trial *trial, struct actor *holder, struct actor *other,
+                      const struct trial_key *key) {
+    for (int i = 0; i < GRANTS; i++) {
+        MUST_GIVE(holder, actor_acquire(holder, key, trial_soon()), LB_OK);
+        enum lb_outcome outcome =
+            actor_acquire(other, key, i % 5 ? TRIAL_TRY : lb_now() + 20 * LB_MS_NS);
+        MUST_SAY_NO(trial, outcome, outcome == LB_BUSY || outcome == LB_TIMEOUT,
+                    "the second client got %s", lb_outcome_name(outcome));
+        MUST_GIVE(holder, actor_release(holder), LB_OK);
+    }
+    if (!trial->lock->lock->algorithm->disarm) return;
+    MUST(trial, actor_disarm(holder) == 0, "disarming: %s", holder->err.text);
+}
+
+void conform_count(struct trial *trial) {
+    struct trial_key warm = trial_key(), key = trial_key();
+    struct actor *holder = actor_new(trial), *other = actor_new(trial);
+    if (!holder || !other) return;
+    /* Things that are created only once (tables, parent nodes) are created before the count. */
+    MUST_GIVE(holder, actor_acquire(holder, &warm, trial_soon()), LB_OK);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    long before = count_all(trial), after;
+    MUST(trial, before >= 0,
+         "what is on the server can't be counted: is its own client installed?");
+    use_often(trial, holder, other, &key);
+    if (trial_failed(trial)) return;
+    actor_close(holder);
+    actor_close(other);
+    long allowed = before + (trial->lock->lock->keeps ? KEPT_MAX : 0);
+    int64_t patience_ns = trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS;
+    int64_t deadline_ns = lb_now() + patience_ns;
+    while ((after = count_all(trial)) > allowed && lb_now() < deadline_ns)
+        trial_sleep_until(lb_now() + 200 * LB_MS_NS);
+    MUST(trial, after <= allowed,
+         "%ld things were on the server before, and %ld after %d grants of one key", before, after,
+         GRANTS);
+}
+
+/* ---- unusual names of locks: each works, or is refused in clear words ---- */
+
+/* The same for locks without holders: a latch of one count, a version. */
+static void try_unheld(struct trial *trial, struct actor *one, struct actor *other,
+                       const char *name, size_t len, const char *what) {
+    struct trial_key odd = trial_key_named(name, len);
+    bool latch = trial->lock->lock->primitive == LB_LATCH;
+    enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
+    MUST(trial, outcome == (latch ? LB_BUSY : LB_OK) || outcome == LB_REFUSED, "%s: gave %s: %s",
+         what, lb_outcome_name(outcome), one->session.err.text);
+    if (outcome == LB_REFUSED) {
+        MUST(trial, strlen(one->session.err.text) > 10, "%s: refused without a reason", what);
+        return;
+    }
+    outcome = actor_release(one);
+    if (outcome == LB_OK) outcome = actor_acquire(other, &odd, trial_soon());
+    if (outcome == LB_OK && !latch) outcome = actor_release(other);
+    MUST(trial, outcome == LB_OK, "%s: what followed gave %s: %s", what, lb_outcome_name(outcome),
+         one->session.err.text);
+}
+
+/* The name works as a lock, or is refused with a text; in both cases the two connections stay
+ * usable. */
+static void try_name(struct trial *trial, struct actor *one, struct actor *other, const char *name,
+                     size_t len, const char *what) {
+    if (!(CONFORM_KIND(trial->lock->lock->primitive) & CONFORM_EXCLUDES)) {
+        try_unheld(trial, one, other, name, len, what);
+        return;
+    }
+    struct trial_key odd = trial_key_named(name, len), plain = trial_key();
+    enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
+    MUST(trial, outcome == LB_OK || outcome == LB_REFUSED, "%s: gave %s, not ok or refused: %s",
+         what, lb_outcome_name(outcome), one->session.err.text);
+    if (outcome == LB_REFUSED) {
+        MUST(trial, strlen(one->session.err.text) > 10, "%s: refused without a reason", what);
+        outcome = actor_acquire(other, &odd, lb_now() + LB_S_NS);
+        MUST(trial, outcome == LB_REFUSED, "%s: refused to one, but %s to another", what,
+             lb_outcome_name(outcome));
+    } else {
+        outcome = actor_acquire(other, &odd, TRIAL_TRY);
+        MUST_SAY_NO(trial, outcome, outcome == LB_BUSY, "%s: taken, but another got %s: %s", what,
+                    lb_outcome_name(outcome), other->session.err.text);
+        outcome = actor_release(one);
+        MUST(trial, outcome == LB_OK, "%s: its release gave %s: %s", what, lb_outcome_name(outcome),
+             one->session.err.text);
+    }
+    outcome = actor_acquire(one, &plain, trial_soon());
+    if (outcome == LB_OK) outcome = actor_release(one);
+    MUST(trial, outcome == LB_OK, "after %s a plain name gave %s: %s", what,
+         lb_outcome_name(outcome), one->session.err.text);
+}
+
+void conform_odd_names(struct trial *trial) {
+    static const char *const names[] = {
+        "two words",
+        "/",
+        "//a//b/",
+        "../../up",
+        ".",
+        "..",
+        "a%b%20c%",
+        "'; DROP TABLE locks; --",
+        "\"quoted\\\"",
+        "{\"json\": [1]}",
+        "$HOME `id` $(id) *?[x]",
+        "schl\xc3\xbcssel \xe9\x8d\xb5 \xf0\x9f\x94\x91",
+        "UPPER and upper",
+        "a\r\nflush_all\r\n",
+    };
+    struct actor *one = actor_new(trial), *other = actor_new(trial);
+    if (!one || !other) return;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !trial_failed(trial); i++)
+        try_name(trial, one, other, names[i], strlen(names[i]), names[i]);
+    /* Names of every byte but NUL, some bytes at a time. */
+    for (int from = 1; from < 256 && !trial_failed(trial); from += 15) {
+        char name[16], what[64];
+        for (int i = 0; i < 15; i++) name[i] = (char)(from + i);
+        snprintf(what, sizeof what, "a name of the bytes 0x%02x to 0x%02x", from, from + 14);
+        try_name(trial, one, other, name, 15, what);
+    }
+}
+
+void conform_long_names(struct trial *trial) {
+    static const size_t lengths[] = {
+        64, 65, 128, 192, 193, 250, 251, 255, 256, 512, LB_KEY_MAX - 1, LB_KEY_MAX};
+    struct actor *one = actor_new(trial), *other = actor_new(trial);
+    if (!one || !other) return;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !trial_failed(trial); i++) {
+        char name[LB_KEY_MAX], what[64];
+        memset(name, 'k', lengths[i]);
+        snprintf(what, sizeof what, "a name of %zu bytes", lengths[i]);
+        try_name(trial, one, other, name, lengths[i], what);
+        /* Names whose escaped form is the longest. */
+        memset(name, '/', lengths[i]);
+        snprintf(what, sizeof what, "a name of %zu slashes", lengths[i]);
+        if (!trial_failed(trial)) try_name(trial, one, other, name, lengths[i], what);
+    }
 }

@@ -1,5 +1,7 @@
-/* conform_lease: grants that end by themselves, and grants that are kept. */
+/* conform_lease: what ends a grant without its release: its lease, the death of a client or of the server; and what
+ * is left on the server then. */
 #include "bench/conform/conform.h"
+#include "bench/servers/topo.h"
 
 /* The part of a lease that a lock may deduct: Redlock states the validity, which is the lease less
  * the drift of clocks (1 %, 2 ms). */
@@ -133,4 +135,265 @@ void conform_late_renewal(struct trial *trial) {
               "after its lease had ended and another had got the lock");
     MUST_GIVE(next, actor_acquire(next, &key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_release(next), LB_OK);
+}
+
+/* ---- processes of clients that are killed, holding and waiting ---- */
+
+#define SLACK_NS (5 * LB_S_NS) /* added to the lock's own slack, since the machine may be busy */
+
+/* How long after the kill a lock that was held must be free. */
+static int64_t theory_ns(const struct lb_lock *lock) {
+    switch (lock->about.crash) {
+    case LB_CRASH_LEASE:
+    case LB_CRASH_SESSION:
+        return CHILD_LEASE_NS + lock->about.crash_slack_ns;
+    case LB_CRASH_AT_ONCE:
+        return lock->about.crash_slack_ns;
+    default:
+        return 0;
+    }
+}
+
+void conform_killed_clients(struct trial *trial) {
+    const struct lb_lock *lock = trial->lock->lock;
+    const struct trial_key *key = child_key(trial->holder);
+    trial->session_lease_ns = trial->lease_ns = CHILD_LEASE_NS;
+    struct actor *other = actor_new(trial), *next = actor_new(trial);
+    uint64_t token, unused;
+    if (!other || !next || !actor_use_key(other, key)) return;
+    MUST(trial, lock->about.crash != LB_CRASH_NEVER,
+         "claims crash release, but says that it never comes");
+    child_go(trial->holder);
+    if (!child_says(trial, trial->holder, 'c', &unused) ||
+        !child_says(trial, trial->holder, 'h', &token))
+        return;
+    MUST_GIVE(other, actor_acquire(other, key, TRIAL_TRY), LB_BUSY);
+    child_go(trial->waiter);
+    if (!child_says(trial, trial->waiter, 'c', &unused)) return;
+    trial_sleep_until(lb_now() + 200 * LB_MS_NS);
+    actor_begin_acquire(other, key, lb_now() + 2 * trial_patience_ns);
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    child_kill(trial->waiter);
+    child_kill(trial->holder);
+    int64_t killed_ns = lb_now();
+    MUST_GIVE(other, actor_end(other), LB_OK);
+    int64_t took_ns = other->ended_ns - killed_ns, limit_ns = theory_ns(lock) + SLACK_NS;
+    MUST(trial, took_ns <= limit_ns,
+         "freed %lld ms after its holder was killed: %lld ms at most, it says, and %d ms "
+         "for the machine",
+         (long long)(took_ns / LB_MS_NS), (long long)(theory_ns(lock) / LB_MS_NS),
+         (int)(SLACK_NS / LB_MS_NS));
+    MUST_REFUSE(trial, !(lock->caps & LB_CAP_FENCE) || other->grant.token > token,
+                "the token after a killed holder's is %llu, the holder's was %llu",
+                (unsigned long long)other->grant.token, (unsigned long long)token);
+    MUST_GIVE(next, actor_acquire(next, key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+    MUST_GIVE(next, actor_acquire(next, key, trial_soon()), LB_OK);
+    MUST_GIVE(next, actor_release(next), LB_OK);
+    /* The killed clients leave nothing once their sessions are over. */
+    if (!lock->algorithm->residue) return;
+    MUST(trial, !lock->algorithm->disarm || actor_disarm(next) == 0, "disarming: %s",
+         next->err.text);
+    actor_close(other);
+    actor_close(next);
+    conform_nothing_left(trial, key, "clients that were killed", limit_ns + trial_patience_ns / 3);
+}
+
+/* ---- the server, or all of several, is killed while clients hold and wait, and starts again ---- */
+
+#define WAITERS 3
+
+static bool kill_all(struct trial *trial) {
+    struct lb_err err = {0};
+    for (int i = 0; i < topo_about(trial->place->topo)->nodes; i++) {
+        if (topo_kill(trial->place->topo, i, &err) == 0) continue;
+        trial_fail(trial, "%s", err.text);
+        return false;
+    }
+    return true;
+}
+
+/* Starts the servers again on the same ports, with the files that they left. All must run, since
+ * the next check may need the last one. */
+static bool restart(struct trial *trial) {
+    struct topo *topo = trial->place->topo;
+    struct lb_err err = {0};
+    int failed = 0;
+    for (int i = 0; i < topo_about(topo)->nodes && !failed; i++)
+        failed = topo_restart(topo, i, &err);
+    const struct topo_wait wait = {.deadline_ns = lb_now() + 2 * trial_patience_ns};
+    if (!failed && topo_ready(topo, &wait, &err) == 0) return true;
+    trial_fail(trial, "the server does not start again: %s", err.text);
+    return false;
+}
+
+void conform_killed_server(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = trial->lease_ns = 4 * LB_S_NS;
+    struct actor *holder = actor_new(trial), *waiters[WAITERS];
+    if (!holder) return;
+    if (!actors_new(trial, NULL, NULL, WAITERS, waiters)) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiters[0], &key, LB_NEVER);
+    actor_begin_acquire(waiters[1], &key, LB_NEVER);
+    actor_begin_acquire(waiters[2], &key, trial_soon());
+    trial_sleep_until(lb_now() + 200 * LB_MS_NS);
+    if (!kill_all(trial)) return;
+    for (int i = 0; i < WAITERS; i++) {
+        enum lb_outcome outcome = actor_end(waiters[i]);
+        MUST_SAY_NO(trial, outcome,
+                    outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_TIMEOUT ||
+                        outcome == LB_LOST,
+                    "the server died, but a waiter got %s", lb_outcome_name(outcome));
+    }
+    enum lb_outcome outcome = actor_release(holder);
+    MUST_SAY_NO(trial, outcome, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+                "the server died, but the holder's release gave %s", lb_outcome_name(outcome));
+    actor_close(holder);
+    for (int i = 0; i < WAITERS; i++) actor_close(waiters[i]);
+    MUST(trial, !actor_open(holder), "a connection to a dead server");
+    if (!restart(trial)) return;
+    for (int i = 0; i < WAITERS; i++) {
+        MUST(trial, actor_open_again(waiters[i]), "can't connect again: %s", waiters[i]->err.text);
+    }
+    /* Nothing else frees a lock that was not released. A lock that settles nothing is armed anew
+     * below. */
+    const struct lb_lock *lock = trial->lock->lock;
+    if (!(lock->claims & LB_CLAIM_CRASH_RELEASE) && lock->algorithm->settle &&
+        outcome == LB_UNKNOWN) {
+        MUST(trial, actor_open_again(holder), "can't connect again: %s", holder->err.text);
+        MUST_GIVE(holder, actor_settle(holder), LB_OK);
+    }
+    /* A server without a disk has forgotten how the lock was armed. */
+    if (lock->algorithm->arm)
+        MUST(trial, actor_arm(waiters[0]) == 0, "can't be armed again: %s", waiters[0]->err.text);
+    MUST_GIVE(waiters[0], actor_acquire(waiters[0], &key, trial_soon()), LB_OK);
+    MUST_GIVE(waiters[1], actor_acquire(waiters[1], &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(waiters[0], actor_release(waiters[0]), LB_OK);
+    MUST_GIVE(waiters[1], actor_acquire(waiters[1], &key, trial_soon()), LB_OK);
+    MUST_GIVE(waiters[1], actor_release(waiters[1]), LB_OK);
+}
+
+/* ---- nothing is left on the server when all clients have gone ---- */
+
+#define RESIDUE_WAITERS 4
+#define SETTLE_NS (10 * LB_S_NS) /* a server may take a moment to see that a session has ended */
+
+static struct lb_residue found;
+static const char *asked_prefix;
+
+static void ask_residue(struct actor *client) {
+    client->err = (struct lb_err){0};
+    client->failed = client->session.lock->algorithm->residue(&client->session, asked_prefix,
+                                                              &found, &client->err);
+}
+
+/* The residue that a fresh session finds. False after trial_fail. */
+static bool residue(struct trial *trial, const struct trial_key *key, uint64_t *ret_count) {
+    struct actor *client = actor_new(trial);
+    if (!client) return false;
+    asked_prefix = key->name;
+    found = (struct lb_residue){0};
+    actor_do(client, ask_residue);
+    actor_close(client);
+    if (client->failed) trial_fail(trial, "residue: %s", client->err.text);
+    *ret_count = found.count;
+    return !client->failed;
+}
+
+bool conform_nothing_left(struct trial *trial, const struct trial_key *key, const char *after,
+                          int64_t limit_ns) {
+    int64_t deadline_ns = lb_now() + limit_ns;
+    for (;;) {
+        uint64_t count;
+        if (!residue(trial, key, &count)) return false;
+        if (count == 0) return true;
+        if (lb_now() >= deadline_ns) {
+            trial_fail(trial, "after %s %llu are left, for one %s", after,
+                       (unsigned long long)count, found.example);
+            return false;
+        }
+        trial_sleep_until(lb_now() + 200 * LB_MS_NS);
+    }
+}
+
+/* Residue may go after a while. */
+static bool nothing_left(struct trial *trial, const struct trial_key *key, const char *after) {
+    return conform_nothing_left(trial, key, after,
+                                trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS);
+}
+
+/* Removes what arming the lock created. */
+static bool clear(struct trial *trial, struct actor *client) {
+    if (!trial->lock->lock->algorithm->disarm || actor_disarm(client) == 0) return true;
+    trial_fail(trial, "disarming: %s", client->err.text);
+    return false;
+}
+
+void conform_residue(struct trial *trial) {
+    struct trial_key plain = trial_key(), contended = trial_key(), given_up = trial_key();
+    struct actor *holder = actor_new(trial), *waiters[RESIDUE_WAITERS];
+    uint64_t count;
+    if (!holder) return;
+    if (!actors_new(trial, NULL, NULL, RESIDUE_WAITERS, waiters)) return;
+    MUST_GIVE(holder, actor_acquire(holder, &plain, trial_soon()), LB_OK);
+    if (!residue(trial, &plain, &count)) return;
+    MUST(trial, count > 0, "nothing is found where a lock is held: so nothing would ever be found");
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    if (!clear(trial, holder)) return;
+
+    MUST_GIVE(holder, actor_acquire(holder, &contended, trial_soon()), LB_OK);
+    for (int i = 0; i < RESIDUE_WAITERS; i++) actor_begin_acquire(waiters[i], &contended, LB_NEVER);
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    bool gone[RESIDUE_WAITERS] = {false};
+    for (int done = 0; done < RESIDUE_WAITERS;) { /* the order of their grants does not matter */
+        for (int i = 0; i < RESIDUE_WAITERS; i++) {
+            if (gone[i] || actor_is_busy(waiters[i])) continue;
+            MUST_GIVE(waiters[i], actor_end(waiters[i]), LB_OK);
+            MUST_GIVE(waiters[i], actor_release(waiters[i]), LB_OK);
+            gone[i] = true;
+            done++;
+        }
+        MUST(trial, lb_now() < holder->ended_ns + trial_patience_ns,
+             "waiters do not get what is free");
+        trial_sleep_until(lb_now() + LB_MS_NS);
+    }
+    if (!clear(trial, holder)) return;
+
+    MUST_GIVE(holder, actor_acquire(holder, &given_up, trial_soon()), LB_OK);
+    for (int i = 0; i < RESIDUE_WAITERS; i++)
+        actor_begin_acquire(waiters[i], &given_up, i ? lb_now() + i * 40 * LB_MS_NS : TRIAL_TRY);
+    for (int i = 0; i < RESIDUE_WAITERS; i++) {
+        enum lb_outcome outcome = actor_end(waiters[i]);
+        MUST_SAY_NO(trial, outcome, outcome == LB_TIMEOUT || outcome == LB_BUSY,
+                    "a waiter that had to give up got %s: %s", lb_outcome_name(outcome),
+                    waiters[i]->session.err.text);
+    }
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    if (!clear(trial, holder)) return;
+
+    /* Sessions may be residue too, so all sessions but the asking one are ended. */
+    actor_close(holder);
+    for (int i = 0; i < RESIDUE_WAITERS; i++) actor_close(waiters[i]);
+    if (nothing_left(trial, &plain, "plain use") && nothing_left(trial, &contended, "contention"))
+        nothing_left(trial, &given_up, "waiters that gave up");
+}
+
+/* For locks without holders: what arming created is found, and disarming removes it. */
+void conform_armed_residue(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *client = actor_new(trial);
+    uint64_t count;
+    if (!client || !actor_use_key(client, &key)) return;
+    enum lb_outcome outcome = actor_take(client, TRIAL_TRY);
+    MUST(trial, outcome == LB_OK || outcome == LB_BUSY, "acquire gave %s",
+         lb_outcome_name(outcome));
+    /* A latch is still shut here; a latch that was counted down to zero may be gone by itself. */
+    if (outcome == LB_OK) MUST_GIVE(client, actor_release(client), LB_OK);
+    if (!residue(trial, &key, &count)) return;
+    MUST(trial, count > 0, "nothing is found where a key is armed");
+    if (!clear(trial, client)) return;
+    actor_close(client);
+    nothing_left(trial, &key, "use");
 }

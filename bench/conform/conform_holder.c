@@ -1,0 +1,387 @@
+/* conform_holder: who holds the lock, and who waits: owners, tokens, re-entry, readers and writers, deadlines. */
+#include <string.h>
+
+#include "bench/conform/conform.h"
+
+/* ---- who holds the lock: releases by others, tokens, sessions that end ---- */
+
+void conform_double_release(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *first = actor_new(trial), *second = actor_new(trial), *third = actor_new(trial);
+    if (!first || !second || !third) return;
+    MUST_GIVE(first, actor_acquire(first, &key, trial_soon()), LB_OK);
+    MUST_GIVE(first, actor_release(first), LB_OK);
+    MUST_REFUSE(trial, actor_release(first) != LB_OK, "a second release of a free lock gave ok");
+    MUST_GIVE(second, actor_acquire(second, &key, trial_soon()), LB_OK);
+    MUST_REFUSE(trial, actor_release(first) != LB_OK,
+                "a second release of a lock that another holds gave ok");
+    /* The refused release has freed nothing. */
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
+              "where another holds, after a release by one that does not hold,");
+    MUST_GIVE(second, actor_release(second), LB_OK);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(third, actor_release(third), LB_OK);
+}
+
+void conform_stranger(struct trial *trial) {
+    struct trial_key key = trial_key(), elsewhere = trial_key();
+    struct actor *holder = actor_new(trial), *never = actor_new(trial), *was = actor_new(trial);
+    struct actor *third = actor_new(trial);
+    if (!holder || !never || !was || !third) return;
+    /* Releases by a client that held another lock, and by one that was never granted anything. */
+    MUST_GIVE(was, actor_acquire(was, &elsewhere, trial_soon()), LB_OK);
+    MUST_GIVE(was, actor_release(was), LB_OK);
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    if (!actor_use_key(was, &key)) return;
+    MUST_REFUSE(trial, actor_release(was) != LB_OK, "the release of a stale grant gave ok");
+    if (!actor_use_key(never, &key)) return;
+    MUST_REFUSE(trial, actor_release(never) != LB_OK,
+                "the release by one who never held it gave ok");
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
+              "where another holds, after a release by one that does not hold,");
+    /* A waiter whose acquire failed has no grant either. */
+    MUST_REFUSE(trial, actor_release(third) != LB_OK,
+                "the release by one who was turned away gave ok");
+    MUST_GIVE(was, actor_acquire(was, &key, TRIAL_TRY), LB_BUSY,
+              "where another holds, after a release by one that was turned away,");
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(was, actor_acquire(was, &key, trial_soon()), LB_OK);
+    MUST_GIVE(was, actor_release(was), LB_OK);
+}
+
+void conform_fence(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[3];
+    uint64_t last = 0;
+    if (!actors_new(trial, NULL, NULL, 3, clients)) return;
+    for (int i = 0; i < 12; i++) {
+        struct actor *client = clients[i % 3];
+        /* Each way that a grant may end: by release, with its session, by its lease. */
+        bool closes = i % 4 == 3;
+        bool expires = i == 6 && (trial->lock->lock->caps & LB_CAP_LEASE);
+        client->request.lease_ns = expires ? 300 * LB_MS_NS : trial->lease_ns;
+        if (closes && !(trial->lock->lock->caps & LB_CAP_SESSION)) closes = false;
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK,
+                  "after the grant before it had ended");
+        MUST_REFUSE(trial, client->grant.token > last,
+                    "grant %d has token %llu, the one before it %llu", i + 1,
+                    (unsigned long long)client->grant.token, (unsigned long long)last);
+        last = client->grant.token;
+        if (expires) continue;
+        if (closes) {
+            actor_close(client);
+            MUST(trial, actor_open(client), "can't connect again: %s", client->err.text);
+        } else {
+            MUST_GIVE(client, actor_release(client), LB_OK);
+        }
+    }
+}
+
+void conform_session(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
+    if (!holder || !waiter) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiter, &key, trial_soon());
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter),
+                "a waiter returned while another holds");
+    actor_close(holder);
+    MUST_GIVE(waiter, actor_end(waiter), LB_OK, "after the holder's session had ended");
+    /* A client does not hold any more what it held in its ended session, not even with a new
+     * session. */
+    MUST(trial, actor_open(holder), "can't connect again: %s", holder->err.text);
+    MUST_REFUSE(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
+    MUST_GIVE(holder, actor_acquire(holder, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    MUST_GIVE(waiter, actor_release(waiter), LB_OK);
+    /* A waiter that leaves also leaves the queue. */
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiter, &key, lb_now() + 100 * LB_MS_NS);
+    MUST_GIVE(waiter, actor_end(waiter), LB_TIMEOUT);
+    actor_close(waiter);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+}
+
+/* ---- a holder takes its lock several times, and must release it as often ---- */
+
+#define DEPTH 5
+
+void conform_reentry(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *other = actor_new(trial), *waiter = actor_new(trial);
+    if (!holder || !other || !waiter) return;
+    for (int i = 0; i < DEPTH; i++) {
+        holder->request.held = (uint32_t)i;
+        MUST_GIVE(holder, actor_acquire(holder, &key, i % 2 ? trial_soon() : TRIAL_TRY), LB_OK);
+        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+    }
+    actor_begin_acquire(waiter, &key, trial_soon());
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    for (int i = DEPTH; i > 1; i--) {
+        holder->request.held = (uint32_t)i;
+        MUST_GIVE(holder, actor_release(holder), LB_OK);
+        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+    }
+    trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter),
+                "a waiter got %s after %d of %d releases", lb_outcome_name(waiter->outcome),
+                DEPTH - 1, DEPTH);
+    /* Meanwhile the depth may also go down. */
+    holder->request.held = 1;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    holder->request.held = 2;
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter), "a waiter got %s while it was held",
+                lb_outcome_name(waiter->outcome));
+    holder->request.held = 1;
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(waiter, actor_end(waiter), LB_OK);
+    holder->request.held = 0;
+    MUST_REFUSE(trial, actor_release(holder) != LB_OK, "a release more than acquires gave ok");
+    MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(waiter, actor_release(waiter), LB_OK);
+}
+
+/* ---- waits that end well, by their deadline, or by the run's cut-off ---- */
+
+/* A server that counts timeouts in whole milliseconds may answer so much before the deadline. */
+#define EARLY_NS LB_MS_NS
+
+void conform_timed(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *third = actor_new(trial);
+    if (!holder || !waiter || !third) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    int64_t deadline_ns = lb_now() + 300 * LB_MS_NS;
+    MUST_GIVE(waiter, actor_acquire(waiter, &key, deadline_ns), LB_TIMEOUT,
+              "where another holds until past its deadline");
+    MUST(trial, waiter->ended_ns >= deadline_ns - EARLY_NS, "timed out %lld us before the deadline",
+         (long long)((deadline_ns - waiter->ended_ns) / LB_US_NS));
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    /* The client is neither queued nor holding: a third one gets the lock at once, and the client
+     * that gave up may come again. */
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK,
+              "of what was released, after another had given up waiting,");
+    MUST_GIVE(waiter, actor_acquire(waiter, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(third, actor_release(third), LB_OK);
+    MUST_GIVE(waiter, actor_acquire(waiter, &key, trial_soon()), LB_OK);
+    MUST_GIVE(waiter, actor_release(waiter), LB_OK);
+}
+
+void conform_short(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *third = actor_new(trial);
+    if (!holder || !waiter || !third) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    /* Deadlines from some that pass on the way to some that pass in the server. */
+    for (int64_t wait_ns = 1; wait_ns < 20 * LB_MS_NS; wait_ns *= 4) {
+        enum lb_outcome outcome = actor_acquire(waiter, &key, lb_now() + wait_ns);
+        MUST_SAY_NO(trial, outcome, outcome == LB_TIMEOUT || outcome == LB_BUSY,
+                    "a wait of %lld ns gave %s: %s", (long long)wait_ns, lb_outcome_name(outcome),
+                    waiter->session.err.text);
+    }
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK,
+              "of what was released, after another had given up waiting,");
+    MUST_GIVE(third, actor_release(third), LB_OK);
+}
+
+void conform_handover(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
+    if (!holder || !waiter) return;
+    for (int i = 0; i < 4; i++) {
+        int64_t deadline_ns = i % 2 ? LB_NEVER : trial_soon();
+        MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+        actor_begin_acquire(waiter, &key, deadline_ns);
+        /* The cut-off finds the client deep in its wait, or just on its way to it. */
+        trial_sleep_until(lb_now() + (i < 2 ? 100 * LB_MS_NS : 500 * LB_US_NS));
+        MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter),
+                    "a waiter got %s while another holds", lb_outcome_name(waiter->outcome));
+        MUST_GIVE(holder, actor_release(holder), LB_OK);
+        MUST_GIVE(waiter, actor_end(waiter), LB_OK, "after the holder had released");
+        struct actor *swap = holder;
+        holder = waiter;
+        waiter = swap;
+        MUST_GIVE(holder, actor_release(holder), LB_OK);
+    }
+}
+
+void conform_cutoff(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *timed = actor_new(trial);
+    if (!holder || !waiter || !timed) return;
+    /* A latch is shut at first. */
+    if (trial->lock->lock->primitive != LB_LATCH)
+        MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiter, &key, LB_NEVER);
+    actor_begin_acquire(timed, &key, lb_now() + 600 * LB_S_NS);
+    trial_sleep_until(lb_now() + 200 * LB_MS_NS);
+    MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter),
+                "a waiter got %s while another holds", lb_outcome_name(waiter->outcome));
+    MUST_SAY_NO(trial, timed->outcome, actor_is_busy(timed), "a waiter got %s while another holds",
+                lb_outcome_name(timed->outcome));
+    atomic_store(&trial->cutoff_ns, lb_now());
+    int64_t deadline_ns = trial_soon();
+    MUST(trial, actor_idle_by(waiter, deadline_ns) && actor_idle_by(timed, deadline_ns),
+         "a wait goes on although the run was cut off");
+    MUST_REFUSE(trial, waiter->outcome != LB_OK && timed->outcome != LB_OK,
+                "a waiter got ok while another holds");
+    MUST(trial, waiter->outcome != LB_REFUSED, "a cut-off wait is no refusal: %s",
+         waiter->session.err.text);
+}
+
+/* ---- readers hold together, writers alone ---- */
+
+#define CLIENTS 8
+#define GRANTS 300
+#define TIME_NS (2 * LB_S_NS)
+#define HOLD_NS (300 * LB_US_NS)
+
+static enum lb_outcome take_key(struct actor *client, const struct trial_key *key, bool shared,
+                                int64_t deadline_ns) {
+    client->request.shared = shared;
+    return actor_acquire(client, key, deadline_ns);
+}
+
+void conform_shared(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
+    if (!one || !two || !writer) return;
+    MUST_GIVE(one, take_key(one, &key, true, TRIAL_TRY), LB_OK);
+    MUST_GIVE(two, take_key(two, &key, true, TRIAL_TRY), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_BUSY);
+    /* The release of the first reader does not affect the second. */
+    MUST_GIVE(one, actor_release(one), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(two, actor_release(two), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(two, take_key(two, &key, false, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(writer, actor_release(writer), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, TRIAL_TRY), LB_OK);
+    MUST_GIVE(one, actor_release(one), LB_OK);
+    MUST_REFUSE(trial, actor_release(one) != LB_OK, "a reader's second release gave ok");
+}
+
+void conform_shared_wait(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
+    if (!one || !two || !writer) return;
+    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(two, take_key(two, &key, true, trial_soon()), LB_OK);
+    writer->request.shared = false;
+    actor_begin_acquire(writer, &key, trial_soon());
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST_SAY_NO(trial, writer->outcome, actor_is_busy(writer), "a writer got %s while two read",
+                lb_outcome_name(writer->outcome));
+    MUST_GIVE(one, actor_release(one), LB_OK);
+    trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    MUST_SAY_NO(trial, writer->outcome, actor_is_busy(writer), "a writer got %s while one reads",
+                lb_outcome_name(writer->outcome));
+    MUST_GIVE(two, actor_release(two), LB_OK);
+    MUST_GIVE(writer, actor_end(writer), LB_OK);
+    /* Both readers wait for the writer, and both get it. */
+    one->request.shared = two->request.shared = true;
+    actor_begin_acquire(one, &key, trial_soon());
+    actor_begin_acquire(two, &key, trial_soon());
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST_SAY_NO(trial, one->outcome, actor_is_busy(one), "a reader got %s while one writes",
+                lb_outcome_name(one->outcome));
+    MUST_SAY_NO(trial, two->outcome, actor_is_busy(two), "a reader got %s while one writes",
+                lb_outcome_name(two->outcome));
+    MUST_GIVE(writer, actor_release(writer), LB_OK);
+    MUST_GIVE(one, actor_end(one), LB_OK);
+    MUST_GIVE(two, actor_end(two), LB_OK);
+    /* A writer that gave up blocks nobody. */
+    writer->request.shared = false;
+    MUST_GIVE(writer, actor_acquire(writer, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    MUST_GIVE(one, actor_release(one), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(one, actor_release(one), LB_OK);
+    MUST_GIVE(two, actor_release(two), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_OK);
+    MUST_GIVE(writer, actor_release(writer), LB_OK);
+}
+
+/* The clients inside: 1 for each reader, and 1000 for each writer. */
+#define WRITER 1000
+
+struct room {
+    _Atomic int inside, grants;
+    int64_t end_ns;
+};
+
+static void mix(struct actor *client) {
+    struct room *room = client->arg;
+    for (int i = 0;
+         atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping(); i++) {
+        /* Each client writes now and then, at other times than the others. */
+        bool shared = client->request.shared = (i + (int)client->session.client) % 4 != 0;
+        client->request.deadline_ns = trial_soon();
+        actor_job_acquire(client);
+        if (client->outcome == LB_OK) {
+            int before = atomic_fetch_add(&room->inside, shared ? 1 : WRITER);
+            if (shared ? before >= WRITER : before != 0)
+                trial_overlap(client->trial, "a %s came in where %d readers and %d writers were",
+                              shared ? "reader" : "writer", before % WRITER, before / WRITER);
+            atomic_fetch_add(&room->grants, 1);
+            lb_sleep_until(lb_now() + HOLD_NS);
+            atomic_fetch_sub(&room->inside, shared ? 1 : WRITER);
+            actor_job_release(client);
+        }
+        if (client->outcome == LB_OK) continue;
+        trial_fail(client->trial, "a %s's call gave %s: %s", shared ? "reader" : "writer",
+                   lb_outcome_name(client->outcome), client->session.err.text);
+        return;
+    }
+}
+
+void conform_shared_mix(struct trial *trial) {
+    struct trial_key key = trial_key();
+    static struct room room; /* static memory outlives a client that hangs */
+    room = (struct room){.end_ns = 0};
+    struct actor *clients[CLIENTS];
+    if (!actors_new(trial, &key, &room, CLIENTS, clients)) return;
+    room.end_ns = lb_now() + TIME_NS;
+    actors_do(clients, CLIENTS, mix);
+    MUST(trial, atomic_load(&room.grants) >= CLIENTS, "too few grants to say anything: %d",
+         atomic_load(&room.grants));
+}
+
+/* The end of a reader's lease or session ends the hold of this reader, not those of the others. */
+static void one_goes(struct trial *trial, bool by_lease) {
+    struct trial_key key = trial_key();
+    struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
+    if (!one || !two || !writer) return;
+    if (by_lease) one->request.lease_ns = 300 * LB_MS_NS;
+    MUST_GIVE(two, take_key(two, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
+    if (by_lease)
+        trial_sleep_until(one->grant.lease_end_ns + 300 * LB_MS_NS);
+    else
+        actor_close(one);
+    MUST_GIVE(writer, take_key(writer, &key, false, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    MUST_GIVE(two, actor_release(two), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, trial_soon()), LB_OK);
+    if (!by_lease) MUST(trial, actor_open(one), "can't connect again: %s", one->err.text);
+    MUST_REFUSE(trial, actor_release(one) != LB_OK,
+                "a release by a reader whose part had ended gave ok");
+    MUST_GIVE(two, take_key(two, &key, true, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(writer, actor_release(writer), LB_OK);
+    /* The end of the last reader frees the lock for the writer. */
+    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
+    if (!by_lease) actor_close(one);
+    MUST_GIVE(writer, take_key(writer, &key, false, trial_soon()), LB_OK);
+    MUST_GIVE(writer, actor_release(writer), LB_OK);
+}
+
+void conform_reader_lease(struct trial *trial) {
+    one_goes(trial, true);
+}
+
+void conform_reader_session(struct trial *trial) {
+    one_goes(trial, false);
+}

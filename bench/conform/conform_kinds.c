@@ -1,0 +1,367 @@
+/* conform_kinds: what only semaphores, slots, latches and optimistic locks do. */
+#include <stdlib.h>
+
+#include "bench/conform/conform.h"
+
+/* ---- there are never more permits out than the bound, and each comes back once ---- */
+
+#define CLIENTS 8
+#define BOUND 3
+#define GRANTS 400
+#define TIME_NS (2 * LB_S_NS)
+#define HOLD_NS (500 * LB_US_NS)
+
+void conform_permits_counted(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[BOUND + 2];
+    trial->bound = BOUND;
+    if (!actors_new(trial, NULL, NULL, BOUND + 2, clients)) return;
+    struct actor *late = clients[BOUND], *later = clients[BOUND + 1];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < BOUND; i++)
+            MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
+        /* One permit comes back, so one is granted, and no more. */
+        MUST_GIVE(clients[round], actor_release(clients[round]), LB_OK);
+        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_OK);
+        MUST_GIVE(later, actor_acquire(later, &key, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(clients[round], actor_acquire(clients[round], &key, TRIAL_TRY), LB_BUSY);
+        /* A waiter gets the freed permit; a waiter that gave up has taken none. */
+        MUST_GIVE(later, actor_acquire(later, &key, lb_now() + 50 * LB_MS_NS), LB_TIMEOUT);
+        actor_begin_acquire(later, &key, trial_soon());
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+        MUST_SAY_NO(trial, later->outcome, actor_is_busy(later),
+                    "a waiter got %s while all permits are out", lb_outcome_name(later->outcome));
+        MUST_GIVE(late, actor_release(late), LB_OK);
+        MUST_GIVE(later, actor_end(later), LB_OK);
+        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(later, actor_release(later), LB_OK);
+        for (int i = 0; i < BOUND; i++) {
+            if (i != round) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+        }
+    }
+}
+
+void conform_arm_twice(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[BOUND + 1];
+    trial->bound = BOUND;
+    if (!actors_new(trial, NULL, NULL, BOUND + 1, clients)) return;
+    struct actor *late = clients[BOUND];
+    for (int i = 0; i < BOUND; i++)
+        MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+    if (!actor_use_key(late, &key)) return;
+    MUST(trial, !trial->lock->lock->algorithm->arm || actor_arm(late) == 0, "a second arming: %s",
+         late->err.text);
+    MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_BUSY);
+    for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+    MUST(trial, !trial->lock->lock->algorithm->arm || actor_arm(late) == 0, "a third arming: %s",
+         late->err.text);
+    for (int i = 0; i < BOUND; i++)
+        MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_BUSY);
+    for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+    /* A disarmed semaphore may be armed with another bound. */
+    if (!trial->lock->lock->algorithm->disarm) return;
+    MUST(trial, actor_disarm(late) == 0, "disarming: %s", late->err.text);
+    late->request.bound = clients[0]->request.bound = 1;
+    MUST(trial, actor_arm(late) == 0, "arming after disarming: %s", late->err.text);
+    MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_OK);
+    MUST_GIVE(clients[0], actor_acquire(clients[0], &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(late, actor_release(late), LB_OK);
+}
+
+void conform_permits_several(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->bound = 5;
+    struct actor *a = actor_new(trial), *b = actor_new(trial), *c = actor_new(trial);
+    if (!a || !b || !c) return;
+    a->request.permits = 3;
+    MUST_GIVE(a, actor_acquire(a, &key, TRIAL_TRY), LB_OK);
+    b->request.permits = 3;
+    MUST_GIVE(b, actor_acquire(b, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(b, actor_acquire(b, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    /* A client that could not have all its permits has not taken some of them. */
+    b->request.permits = 2;
+    MUST_GIVE(b, actor_acquire(b, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(c, actor_acquire(c, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(b, actor_release(b), LB_OK);
+    c->request.permits = 3;
+    actor_begin_acquire(c, &key, trial_soon());
+    trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    MUST_SAY_NO(trial, c->outcome, actor_is_busy(c),
+                "one who wants three permits got %s where two are left",
+                lb_outcome_name(c->outcome));
+    MUST_GIVE(a, actor_release(a), LB_OK);
+    MUST_GIVE(c, actor_end(c), LB_OK);
+    b->request.permits = 3;
+    MUST_GIVE(b, actor_acquire(b, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(c, actor_release(c), LB_OK);
+    a->request.permits = 5;
+    MUST_GIVE(a, actor_acquire(a, &key, TRIAL_TRY), LB_OK);
+    b->request.permits = 1;
+    MUST_GIVE(b, actor_acquire(b, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(a, actor_release(a), LB_OK);
+    a->request.permits = 6;
+    MUST_REFUSE(trial, actor_acquire(a, &key, lb_now() + 50 * LB_MS_NS) != LB_OK,
+                "six permits of five");
+}
+
+struct room {
+    _Atomic int inside, grants;
+    int64_t end_ns;
+};
+
+static void use(struct actor *client) {
+    struct room *room = client->arg;
+    while (atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping()) {
+        int permits = (int)client->request.permits;
+        client->request.deadline_ns = trial_soon();
+        actor_job_acquire(client);
+        if (client->outcome == LB_OK) {
+            int inside = atomic_fetch_add(&room->inside, permits) + permits;
+            if (inside > BOUND) trial_overlap(client->trial, "%d permits out of %d", inside, BOUND);
+            atomic_fetch_add(&room->grants, 1);
+            lb_sleep_until(lb_now() + HOLD_NS);
+            atomic_fetch_sub(&room->inside, permits);
+            actor_job_release(client);
+        }
+        if (client->outcome == LB_OK) continue;
+        trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),
+                   client->session.err.text);
+        return;
+    }
+}
+
+void conform_permits_contended(struct trial *trial) {
+    struct trial_key key = trial_key();
+    static struct room room; /* static memory outlives a client that hangs */
+    room = (struct room){.end_ns = 0};
+    trial->bound = BOUND;
+    struct actor *clients[CLIENTS];
+    if (!actors_new(trial, &key, &room, CLIENTS, clients)) return;
+    bool several = trial->lock->lock->caps & LB_CAP_PERMITS;
+    for (int i = 0; several && i < CLIENTS; i += 4) clients[i]->request.permits = 2;
+    room.end_ns = lb_now() + TIME_NS;
+    actors_do(clients, CLIENTS, use);
+    MUST(trial, atomic_load(&room.grants) >= CLIENTS, "too few grants to say anything: %d",
+         atomic_load(&room.grants));
+    /* All permits are back. */
+    for (int i = 0; i < BOUND; i++) {
+        clients[i]->request.permits = 1;
+        MUST_GIVE(clients[i], actor_take(clients[i], TRIAL_TRY), LB_OK);
+    }
+    for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+}
+
+/* ---- a key that is divided into slots, each with one holder ---- */
+
+#define SLOTS 4
+
+void conform_slots(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[SLOTS + 1];
+    trial->bound = SLOTS;
+    if (!actors_new(trial, NULL, NULL, SLOTS + 1, clients)) return;
+    struct actor *late = clients[SLOTS];
+    for (int round = 0; round < 3; round++) {
+        unsigned seen = 0;
+        for (int i = 0; i < SLOTS; i++) {
+            MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+            uint32_t slot = clients[i]->grant.slot;
+            MUST_REFUSE(trial, slot < SLOTS && !(seen >> slot & 1), "slot %u of %d was given %s",
+                        slot, SLOTS, slot < SLOTS ? "twice" : "out");
+            seen |= 1U << slot;
+        }
+        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(late, actor_acquire(late, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+        actor_begin_acquire(late, &key, trial_soon());
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+        MUST_SAY_NO(trial, late->outcome, actor_is_busy(late), "got %s while all slots are held",
+                    lb_outcome_name(late->outcome));
+        uint32_t freed = clients[round]->grant.slot;
+        MUST_GIVE(clients[round], actor_release(clients[round]), LB_OK);
+        MUST_GIVE(late, actor_end(late), LB_OK);
+        MUST_REFUSE(trial, late->grant.slot == freed, "slot %u was freed, %u was given", freed,
+                    late->grant.slot);
+        MUST_GIVE(late, actor_release(late), LB_OK);
+        for (int i = 0; i < SLOTS; i++) {
+            if (i != round) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+        }
+    }
+}
+
+/* ---- a latch opens at its count, for all clients, and stays open ---- */
+
+#define COUNT 3
+#define WAITERS 4
+#define LATCH_CLIENTS 8
+
+void conform_latch(struct trial *trial) {
+    struct trial_key key = trial_key(), again = trial_key();
+    struct actor *waiters[WAITERS];
+    trial->bound = COUNT;
+    struct actor *counter = actor_new(trial), *late = actor_new(trial);
+    if (!counter || !late || !actor_use_key(counter, &key)) return;
+    MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(late, actor_acquire(late, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = actor_new(trial);
+        if (!waiters[i]) return;
+        actor_begin_acquire(waiters[i], &key, i % 2 ? LB_NEVER : trial_soon());
+    }
+    for (int left = COUNT; left > 0; left--) {
+        trial_sleep_until(lb_now() + 60 * LB_MS_NS);
+        for (int i = 0; i < WAITERS; i++)
+            MUST_SAY_NO(trial, waiters[i]->outcome, actor_is_busy(waiters[i]),
+                        "an await gave %s where %d of %d are missing",
+                        lb_outcome_name(waiters[i]->outcome), left, COUNT);
+        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(counter, actor_release(counter), LB_OK);
+    }
+    for (int i = 0; i < WAITERS; i++) MUST_GIVE(waiters[i], actor_end(waiters[i]), LB_OK);
+    MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(late, actor_acquire(late, &key, trial_soon()), LB_OK);
+    /* Another key is another latch, which is still shut. */
+    if (!actor_use_key(counter, &again)) return;
+    MUST_GIVE(late, actor_acquire(late, &again, TRIAL_TRY), LB_BUSY);
+    for (int i = 0; i < COUNT; i++) MUST_GIVE(counter, actor_release(counter), LB_OK);
+    MUST_GIVE(late, actor_acquire(late, &again, trial_soon()), LB_OK);
+}
+
+void conform_latch_crowd(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[LATCH_CLIENTS];
+    trial->bound = LATCH_CLIENTS;
+    if (!actors_new(trial, NULL, NULL, LATCH_CLIENTS, clients)) return;
+    /* Each client counts down once and awaits the others: no await returns before the last
+     * count. */
+    for (int i = 0; i < LATCH_CLIENTS; i++) {
+        if (!actor_use_key(clients[i], &key)) return;
+        MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+        actor_begin_acquire(clients[i], &key, trial_soon());
+        if (i + 1 == LATCH_CLIENTS) break;
+        trial_sleep_until(lb_now() + 10 * LB_MS_NS);
+        for (int j = 0; j <= i; j++)
+            MUST_SAY_NO(trial, clients[j]->outcome, actor_is_busy(clients[j]),
+                        "open after %d of %d", i + 1, LATCH_CLIENTS);
+    }
+    for (int i = 0; i < LATCH_CLIENTS; i++) MUST_GIVE(clients[i], actor_end(clients[i]), LB_OK);
+}
+
+/* ---- locks without holders: a write succeeds only if no other client wrote since the read; or it is one statement, which reads and writes at once ---- */
+
+#define OPTIMISTIC_CLIENTS 8
+#define WRITES 25 /* of each */
+
+void conform_version(struct trial *trial) {
+    struct trial_key key = trial_key(), other = trial_key();
+    struct actor *a = actor_new(trial), *b = actor_new(trial);
+    if (!a || !b) return;
+    uint64_t last = 0;
+    for (int i = 0; i < 4; i++) {
+        struct actor *client = i % 2 ? a : b;
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+        uint64_t read = client->grant.token;
+        MUST(trial, i == 0 || read == last, "reads version %llu where %llu was written",
+             (unsigned long long)read, (unsigned long long)last);
+        MUST_GIVE(client, actor_release(client), LB_OK);
+        last = client->grant.token;
+        MUST_REFUSE(trial, last > read, "read version %llu, wrote version %llu",
+                    (unsigned long long)read, (unsigned long long)last);
+    }
+    /* A write to one key does not change another. */
+    MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
+    MUST_GIVE(b, actor_acquire(b, &other, trial_soon()), LB_OK);
+    MUST_GIVE(b, actor_release(b), LB_OK);
+    MUST_GIVE(a, actor_release(a), LB_OK);
+}
+
+void conform_conflict(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *a = actor_new(trial), *b = actor_new(trial), *c = actor_new(trial);
+    if (!a || !b || !c) return;
+    for (int i = 0; i < 3; i++) {
+        MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
+        MUST_GIVE(b, actor_acquire(b, &key, trial_soon()), LB_OK);
+        MUST_GIVE(c, actor_acquire(c, &key, trial_soon()), LB_OK);
+        MUST(trial, a->grant.token == b->grant.token && b->grant.token == c->grant.token,
+             "three reads of one version differ");
+        MUST_GIVE(b, actor_release(b), LB_OK);
+        uint64_t written = b->grant.token;
+        MUST_GIVE(a, actor_release(a), LB_BUSY);
+        MUST_GIVE(c, actor_release(c), LB_BUSY);
+        MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
+        MUST(trial, a->grant.token == written,
+             "a write that was refused changed the version from %llu to %llu",
+             (unsigned long long)written, (unsigned long long)a->grant.token);
+        MUST_GIVE(a, actor_release(a), LB_OK);
+    }
+}
+
+void conform_atomic(struct trial *trial) {
+    struct trial_key key = trial_key(), other = trial_key();
+    struct actor *a = actor_new(trial), *b = actor_new(trial);
+    if (!a || !b) return;
+    uint64_t last = 0;
+    for (int i = 0; i < 4; i++) {
+        struct actor *client = i % 2 ? a : b;
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+        uint64_t made = client->grant.token;
+        MUST_REFUSE(trial, made > last, "made version %llu after version %llu",
+                    (unsigned long long)made, (unsigned long long)last);
+        MUST(trial, i == 0 || made == last + 1, "made version %llu after version %llu",
+             (unsigned long long)made, (unsigned long long)last);
+        MUST_GIVE(client, actor_release(client), LB_OK);
+        MUST(trial, client->grant.token == made, "its release changed version %llu to %llu",
+             (unsigned long long)made, (unsigned long long)client->grant.token);
+        last = made;
+        /* A statement on one key does not change another. */
+        MUST_GIVE(client, actor_acquire(client, &other, trial_soon()), LB_OK);
+        MUST_GIVE(client, actor_release(client), LB_OK);
+    }
+}
+
+static uint64_t
+    written[OPTIMISTIC_CLIENTS * WRITES]; /* static memory outlives a client that hangs */
+static _Atomic int count, refused;
+
+static void update(struct actor *client) {
+    for (int done = 0; done < WRITES && !lb_stopping();) {
+        client->request.deadline_ns = trial_soon();
+        actor_job_acquire(client);
+        lb_yield(); /* leaves time for others to read the same version */
+        if (client->outcome == LB_OK) actor_job_release(client);
+        if (client->outcome == LB_OK) {
+            written[atomic_fetch_add(&count, 1)] = client->grant.token;
+            done++;
+        } else if (client->outcome == LB_BUSY) {
+            atomic_fetch_add(&refused, 1);
+        } else {
+            trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),
+                       client->session.err.text);
+            return;
+        }
+    }
+}
+
+static int by_number(const void *one, const void *other) {
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+
+void conform_versions_unique(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[OPTIMISTIC_CLIENTS];
+    atomic_store(&count, 0);
+    atomic_store(&refused, 0);
+    if (!actors_new(trial, &key, NULL, OPTIMISTIC_CLIENTS, clients)) return;
+    actors_do(clients, OPTIMISTIC_CLIENTS, update);
+    if (trial_failed(trial)) return;
+    qsort(written, OPTIMISTIC_CLIENTS * WRITES, sizeof *written, by_number);
+    for (int i = 1; i < OPTIMISTIC_CLIENTS * WRITES; i++) {
+        if (written[i] == written[i - 1])
+            trial_overlap(trial, "version %llu was written twice: one update is lost",
+                          (unsigned long long)written[i]);
+    }
+}
