@@ -30,7 +30,6 @@ static struct capacity_probe probe_figures(const struct probe *probe) {
         .quantile_ns = finite_or_nan(probe->quantile_ns),
         .low_ns = finite_or_nan(probe->low_ns),
         .high_ns = finite_or_nan(probe->high_ns),
-        .narrow = probe->narrow,
         .grew = probe->grew,
         .samples = (double)probe->samples,
         .missed = (double)probe->missed,

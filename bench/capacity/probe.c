@@ -87,9 +87,11 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
         /* A request beyond the last granted one took longer than the limit. */
         if (isnan(low_ns) || low_ns > limit_ns) probe->verdict = PROMISE_BROKEN;
         if (high_ns <= limit_ns) probe->verdict = PROMISE_KEPT;
-        probe->low_ns = low_ns;
-        probe->high_ns = high_ns;
-        probe->narrow = (double)probe->over < NEAR_PART * allowed * n;
+        /* With few requests over the limit their spread shows nothing about that at the quantile. */
+        if ((double)probe->over >= NEAR_PART * allowed * n) {
+            probe->low_ns = low_ns;
+            probe->high_ns = high_ns;
+        }
     }
     if (!judged) probe->few = few_text(batches, count);
     /* without known stalls nobody can tell whose fault it is */

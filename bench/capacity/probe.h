@@ -5,8 +5,8 @@
  * interval of the quantile comes from the spread between parts of the window
  * (results/stats/quantile.h), counted at the limit. Near the edge even these parts depend on each
  * other, so the verdict is only printed, and the search takes a probe as one sample. Where far
- * fewer than allowed are over the limit, nothing is known of the spread at the quantile, and the
- * interval may be too narrow. This file decides nothing about a search. */
+ * fewer than allowed are over the limit, nothing is known of the spread at the quantile, and there is
+ * no interval. This file decides nothing about a search. */
 #ifndef BENCH_CAPACITY_PROBE_H
 #define BENCH_CAPACITY_PROBE_H
 
@@ -28,7 +28,6 @@ struct probe {
     /* The quantile and its interval; NAN: not known. Any of them is NAN, too, if the value is
      * beyond the last granted request */
     double quantile_ns, low_ns, high_ns;
-    bool narrow; /* the quantile is far below the limit: its interval may be too narrow */
     /* samples: requests due in the window; in a closed loop, begun in it */
     uint64_t samples, over, missed;
     double hold_mean_ns, handoff_mean_ns; /* NAN where there is none */

@@ -29,7 +29,7 @@ void capacity_show_probe(void *arg, const struct capacity_run_news *news) {
         between[120] = "";
     const char *limit = probe_limit_text(probe->limit); /* also of a promise that was kept */
     const char *why = limit ? limit : probe_unsure_text(probe);
-    if (!isnan(probe->low_ns) && !probe->narrow) {
+    if (!isnan(probe->low_ns)) {
         snprintf(between, sizeof between, " (%s .. %s)", number_time_text(probe->low_ns, low),
                  isnan(probe->high_ns) ? "never" : number_time_text(probe->high_ns, high));
     }

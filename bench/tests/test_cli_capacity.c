@@ -19,26 +19,17 @@ TEST(nonsense_is_refused_in_one_line) {
         {{"capacity"}, "name a lock"},
         {{"capacity", "redis-setnxx"}, "redis-setnx"},
         {{"capacity", "sim", "--slo", "fast"}, "is no promise"},
-        {{"capacity", "sim", "--slo", "release.p99<=1ms"}, "acquire_due or acquire"},
-        {{"capacity", "sim", "--slo", "acquire_due.p101<=1ms"}, "p50 to p99.99"},
-        {{"capacity", "sim", "--slo", "acquire_due.p99<=-1ms"}, "the limit"},
-        {{"capacity", "sim", "--slo"}, "--slo"},
         {{"capacity", "sim", "--slo", "acquire.p99<=1ms"}, "promise acquire_due"},
         {{"capacity", "sim", "--clients", "--slo", "acquire_due.p99<=1ms"}, "promise acquire"},
         {{"capacity", "sim", "--hold", "5"}, "capacity: --hold: '5' lacks its unit"},
         {{"capacity", "sim", "--keys", "many"}, "capacity: --keys: 'many' is neither"},
-        {{"capacity", "sim", "--keys", "0"}, "capacity: --keys: "},
-        {{"capacity", "sim", "--most", "0"}, "capacity: --most: "},
         {{"capacity", "sim", "--most", "5/fortnight"}, "capacity: --most: '5/fortnight'"},
         /* a rate is fine, so that the next mistake is named */
         {{"capacity", "sim", "--most", "300/min", "--set", "load.clients=1,2"}, "not a ladder"},
         {{"capacity", "sim", "--clients", "--most", "2.5"},
          "capacity: --most: '2.5' is not a whole number"},
-        {{"capacity", "sim", "--clients", "--most", "60/min"}, "capacity: --most: "},
         {{"capacity", "sim", "--time", "1s"}, "--time"},
-        {{"capacity", "sim", "--set", "load.rates=1,2"}, "the search needs that itself"},
         {{"capacity", "sim", "--set", "load.arrival=closed"}, "the search needs that itself"},
-        {{"capacity", "sim", "--set", "acquire.mode=try"}, "the search needs that itself"},
         {{"capacity", "sim", "--hold", "window"}, "nothing to search for"},
         {{"capacity", "sim", "--set", "load.hold=window"}, "nothing to search for"},
         {{"capacity", "sim", "--set", "slo.promises=not_granted<=1%"}, "is --slo"},
@@ -46,10 +37,8 @@ TEST(nonsense_is_refused_in_one_line) {
         {{"capacity", "sim", "--set", "load.clients=1,2"}, "one number, not a ladder"},
         {{"capacity", "sim", "--url", "nowhere"}, "BACKEND=URL"},
         {{"capacity", "sim", "--set", "servers.rtt=0,1ms"}, "servers.rtt has several values"},
-        {{"capacity", "sim", "--set", "servers.tls=both"}, "servers.tls has several values"},
         {{"capacity", "mem-latch"}, "mem-latch"},
         {{"capacity", "sim", "--out", ""}, "--out"},
-        {{"capacity", "sim", "--json", "--sloo", "x"}, "--slo"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct cli cli = cli_run(NULL, bad[i].args);
@@ -190,7 +179,8 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     assert_int_equal(printed->locks[0].probe_count, lock->probe_count);
     capacity_free(printed);
     for (int i = 0; i < lock->probe_count; i++) {
-        if (lock->probes[i].verdict == PROMISE_KEPT) assert_true(lock->probes[i].high_ns <= 400e6);
+        if (lock->probes[i].verdict == PROMISE_KEPT)
+            assert_true(lock->probes[i].quantile_ns <= 400e6);
     }
     run_free(run);
     capacity_free(capacity);

@@ -307,7 +307,7 @@ function decide() {
 }
 
 function capacity() {
-  const probe = (value, verdict, ns) => ({ stage: null, value, verdict, quantile_ns: ns, low_ns: ns * 0.9, high_ns: ns * 1.1, narrow: false, grew: false, samples: 800, missed: 0, over_share: 0.004, limited_by: null });
+  const probe = (value, verdict, ns) => ({ stage: null, value, verdict, quantile_ns: ns, low_ns: ns * 0.9, high_ns: ns * 1.1, grew: false, samples: 800, missed: 0, over_share: 0.004, limited_by: null });
   const lock = LOCKS['redis-setnx'];
   return { schema: 'lockbench.capacity/2', tool: { name: 'lockbench', version: '0.1' }, command: 'lockbench capacity redis-setnx', started_at: '2026-11-20T23:48:01Z', ended_at: '2026-11-20T23:51:09Z', partial: false, partial_reason: null,
     environment: {}, locks: [{ lock: 'redis-setnx', backend: 'redis', primitive: 'mutex', topology: 'redis', durability: lock.durability, durability_class: lock.durability_class, durability_note: null, guarantee: 'node', server: 'redis 7.0.15', executor: { threads: 2, processes: 1 },

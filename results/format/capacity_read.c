@@ -54,13 +54,8 @@ static const struct result_field probe_fields[] = {
               "the window"),
     PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end",
           .more = "Each is null where it lies among requests that were never granted, and both if "
-                  "the probe has too few requests or parts."),
-    PROBE(FLAG, narrow, "narrow",
-          .help =
-              "less than half of the allowed number is over the limit: the spread at the limit "
-              "then shows nothing about the spread at the quantile, and the interval may be too "
-              "narrow",
-          .more = "Reports do not show such an interval."),
+                  "the probe has too few requests or parts, or is so far below the limit "
+                  "that the spread there shows nothing."),
     PROBE(FLAG, grew, "grew",
           .help = "the backlog grew in the window by more than chance explains: the promise is "
                   "broken, however many requests were within the limit"),

@@ -12,8 +12,6 @@ const WIDE = 8; // a ratio: loads that are further apart are shown on a logarith
 const ABOVE = 3; // the place of a probe whose requests were mostly never granted, as a multiple of the slowest
 
 const isFigure = (value) => typeof value === 'number';
-// far below the limit the interval may be too narrow
-const low = (probe) => (probe.narrow ? null : probe.low_ns), high = (probe) => (probe.narrow ? null : probe.high_ns);
 
 function answerSeries(theme, lock, load) {
   const { answer, slo } = lock;
@@ -30,8 +28,8 @@ function answerSeries(theme, lock, load) {
 function intervals(theme, probes) {
   return {
     type: 'line', silent: true, symbol: 'none', lineStyle: { color: theme.soft, width: 1.5 }, connectNulls: false,
-    data: probes.filter((p) => isFigure(low(p)) && isFigure(high(p)))
-      .flatMap((p) => [[p.value, low(p)], [p.value, high(p)], [null, null]]),
+    data: probes.filter((p) => isFigure(p.low_ns) && isFigure(p.high_ns))
+      .flatMap((p) => [[p.value, p.low_ns], [p.value, p.high_ns], [null, null]]),
   };
 }
 
@@ -50,12 +48,12 @@ function draw({ data, theme, choice }) {
     note: times.length < lock.probes.length ? 'A mark at the top edge: so many requests were never granted that the promised percentile is one of them.' : undefined,
     tables: [{
       columns: [{ name: 'probe' }, { name: 'load', format: load }, { name: 'verdict' }, { name: lock.slo.metric, format: time }, { name: 'low', format: time }, { name: 'high', format: time }, { name: 'samples' }, { name: 'not started' }],
-      rows: lock.probes.map((p, i) => [i + 1, p.value, p.verdict, p.quantile_ns ?? 'never', low(p) ?? null, high(p) ?? null, p.samples ?? null, p.missed ?? null]),
+      rows: lock.probes.map((p, i) => [i + 1, p.value, p.verdict, p.quantile_ns ?? 'never', p.low_ns ?? null, p.high_ns ?? null, p.samples ?? null, p.missed ?? null]),
     }],
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
-        formatter: ({ seriesName, data: { probe } }) => `<b>${load(probe.value)}: ${escape(seriesName)}</b><br>${told(probe.quantile_ns)}${isFigure(low(probe)) ? ` (${time(low(probe))} to ${told(high(probe))})` : ''}<br>${count(probe.samples)} samples`,
+        formatter: ({ seriesName, data: { probe } }) => `<b>${load(probe.value)}: ${escape(seriesName)}</b><br>${told(probe.quantile_ns)}${isFigure(probe.low_ns) ? ` (${time(probe.low_ns)} to ${told(probe.high_ns)})` : ''}<br>${count(probe.samples)} samples`,
       }),
       legend: { bottom: 0, left: 0, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12 }, data: series.map(({ name }) => name) },
       xAxis: axis(theme, { type: wide ? 'log' : 'value', scale: true, name: lock.by === 'rate' ? 'offered rate' : 'clients', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: lock.by === 'rate' ? load : number } }),
