@@ -27,10 +27,10 @@ $(call keep,.build/with,$(WITH) $(PKG_CONFIG_PATH) $(PKG_CONFIG_LIBDIR))
 .build/config.mk: bench/probe .build/with $(PROBED)
 	@$(WITH) bench/probe >$@.new && mv $@.new $@
 include .build/config.mk
-# A backend whose library is missing: `lockbench list` says so and what to install. The tables of a backend and of its
-# locks' faults (backend.c, expected.c) need no library, and stay in the build.
+# A backend whose library is missing: `lockbench list` says so and what to install. The table of a backend (backend.c)
+# needs no library, and stays in the build.
 INCS := -I. -I$(B) $(INCS)
-LEFT_OUT_SRC := $(filter-out %/backend.c %expected.c,$(wildcard $(LEFT_OUT:%=drivers/%/*.c)))
+LEFT_OUT_SRC := $(filter-out %/backend.c,$(wildcard $(LEFT_OUT:%=drivers/%/*.c)))
 LEFT_OUT_TESTS := $(wildcard $(LEFT_OUT_WORDS:%=drivers/tests/test_*%*.c))
 
 SRC := $(sort $(filter-out bench/cli/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
@@ -47,6 +47,12 @@ ifeq ($(filter etcd,$(LEFT_OUT)),)
 OBJ += $(B)/drivers/etcd/etcd.pb-c.o
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | $(B)/drivers/etcd/etcd.pb-c.h
 endif
+# What each lock may show at worst under faults, from the text files of the backends.
+OBJ += $(B)/drivers/expected.o
+$(B)/drivers/expected.c: drivers/expected.awk drivers/scenario.def $(wildcard drivers/*/expected.txt)
+	$(Q)mkdir -p $(@D) && awk -f drivers/expected.awk $(filter-out %.awk,$^) >$@.new && mv $@.new $@
+$(B)/drivers/expected.o: $(B)/drivers/expected.c drivers/scenario.h $(B)/flags
+	$(COMPILE) $(INCS)
 # The assembler includes the Lua scripts: REDIS_SCRIPT in drivers/redis/redis.h.
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c)): $(wildcard drivers/redis/lua/*.lua)
 # Optimization at link time (CFLAGS=-flto) does not know the names that the assembler defines.

@@ -399,9 +399,6 @@ struct lb_backend {
     const char *const *topologies;
     /* Embedded backends: a word of bench/base/durability.h. NULL = the topology's script states it. */
     const char *durability_class;
-    /* an array of LB_SCENARIOS: what its locks do under each fault, unless a lock has a table of
-     * its own; may be NULL */
-    const struct lb_expectation *expected;
     /* The clients are other programs, which speak to the server themselves: session->commands counts the requests to
      * the program, and it is not known what the program sends to the server. */
     bool program_speaks;
@@ -452,8 +449,6 @@ struct lb_lock {
     /* for a lock that needs other servers than its backend's topologies; NULL = the backend's */
     const char *const *topologies;
     struct lb_about about;
-    /* the lock's own table of expectations; NULL = the backend's table */
-    const struct lb_expectation *expected;
     /* a guarded value in the lock's own backend: store.h; NULL = the backend has no such store */
     const struct lb_store *store;
     /* never NULL; if the backend is unavailable, an algorithm without functions */
@@ -488,8 +483,8 @@ void lb_session_renewed(struct lb_session *session, int64_t until_ns);
 /* The topologies that a lock can run on, the default first; NULL = embedded. */
 const char *const *lb_topologies(const struct lb_lock *lock);
 
-/* Returns what the lock is expected to do in a scenario: the entry of the lock's own table, or else
- * of its backend's table. Never NULL. */
+/* Returns what the lock is expected to do in a scenario: by the rows of its name in drivers/<backend>/expected.txt, or
+ * else by those of its backend's name. Never NULL. */
 const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_scenario scenario);
 
 const char *lb_outcome_name(enum lb_outcome outcome);

@@ -84,8 +84,12 @@ const struct lb_option *lb_backend_options(const struct lb_backend *backend) {
 
 const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_scenario scenario) {
     static const struct lb_expectation unstated;
-    const struct lb_expectation *table = lock->expected ? lock->expected : lock->backend->expected;
-    return table ? &table[scenario] : &unstated;
+    const struct lb_expectation *ret = &unstated;
+    for (const struct lb_stated *stated = lb_stated; stated->name; stated++) {
+        if (strcmp(stated->name, lock->name) == 0) return &stated->cell[scenario];
+        if (strcmp(stated->name, lock->backend->name) == 0) ret = &stated->cell[scenario];
+    }
+    return ret;
 }
 
 /* facts: see facts.h, and driver.h for lb_fact. Beyond LB_FACTS_MAX further names are dropped. */

@@ -38,6 +38,13 @@ struct lb_expectation {
     const char *sets[LB_EXPECT_SETS];
 };
 
+/* What the files drivers/<backend>/expected.txt state, made by drivers/expected.awk; ends with a name that is NULL. */
+extern const struct lb_stated {
+    const char
+        *name; /* of a lock, or of a backend: then of its locks that have no rows of their own */
+    struct lb_expectation cell[LB_SCENARIOS];
+} lb_stated[];
+
 /* Whether the scenario has injections. */
 bool lb_scenario_injects(enum lb_scenario scenario);
 /* "pause", "server-restart", ...: also the name of the workload file in workloads/check/. */

@@ -10,7 +10,6 @@ const struct lb_backend backend_etcd = {
     .summary = "etcd v3, one server or a cluster (etcd://host1,host2,host3), one lease a client",
     .schemes = etcd_schemes,
     .topologies = (const char *const[]){"etcd", "etcd-3", NULL},
-    .expected = etcd_expected,
     .missing = "built without libcurl, protobuf-c and OpenSSL",
     .install = "libcurl4-openssl-dev libprotobuf-c-dev libssl-dev protobuf-c-compiler etcd-server",
     .connector = &etcd_connector,

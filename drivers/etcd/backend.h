@@ -8,7 +8,4 @@ extern const struct lb_backend backend_etcd;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector etcd_connector __attribute__((weak));
 
-/* The verdicts that are expected of its locks in each scenario, LB_SCENARIOS entries; see expected.c. */
-extern const struct lb_expectation etcd_expected[];
-
 #endif

@@ -7,8 +7,4 @@
 
 extern const struct lb_backend backend_exec, backend_exec_null;
 
-/* The worst verdicts that are expected of a client program, LB_SCENARIOS entries each: if its grants live
- * by a lease, and if they live by a session. */
-extern const struct lb_expectation exec_expected[], exec_session_expected[];
-
 #endif

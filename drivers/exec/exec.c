@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "drivers/exec/child.h"
-#include "drivers/expect.h"
 #include "drivers/facts.h"
 #include "drivers/key_names.h"
 
@@ -298,7 +297,6 @@ const struct lb_backend backend_exec = {
         (const char *const[]){"redis", "zookeeper", "etcd", "postgres", "mariadb", "memcached",
                               "nats", "redis-replicas", "redis-sentinel", "redis-cluster",
                               "redis-independents", "zookeeper-3", "etcd-3", NULL},
-    .expected = exec_expected,
     .program_speaks = true,
     .install = "what the program needs",
     .connector = &connector,
@@ -383,7 +381,6 @@ const struct lb_lock lock_exec_session = {
               .crash_slack_ns =
                   6 *
                   LB_S_NS}, /* two ticks of ZooKeeper, and the time to look for ended sessions */
-    .expected = exec_session_expected,
     .algorithm = &session_algorithm,
 };
 

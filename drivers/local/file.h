@@ -14,9 +14,6 @@
 
 extern const struct lb_backend backend_file;
 
-/* The verdicts that are expected of its locks under faults, LB_SCENARIOS each; see expected.c. */
-extern const struct lb_expectation file_expected[], file_lockfile_expected[];
-
 struct file_server {
     char dir[256];
 };

@@ -158,7 +158,6 @@ const struct lb_backend backend_file = {
     .name = "file",
     .summary = "files of this machine, no server",
     .durability_class = "none",
-    .expected = file_expected,
     .schemes = file_schemes,
     .connector = &connector,
 };

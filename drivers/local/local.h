@@ -10,8 +10,4 @@
 
 extern const struct lb_backend backend_memory;
 
-/* The verdicts that are expected of locks under faults, LB_SCENARIOS each; see expected.c. */
-extern const struct lb_expectation memory_expected[], memory_robust_expected[],
-    memory_queue_expected[], memory_rwlock_expected[], sim_expected[], unsafe_none_expected[];
-
 #endif

@@ -274,6 +274,5 @@ const struct lb_lock lock_file_lockfile = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE,
          .crash_slack_ns = 200 * LB_MS_NS},
-    .expected = file_lockfile_expected,
     .algorithm = &algorithm,
 };

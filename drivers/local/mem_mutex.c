@@ -92,7 +92,6 @@ const struct lb_lock lock_mem_robust = {
              "(EOWNERDEAD)",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
-    .expected = memory_robust_expected,
     .algorithm = &mem_mutex_algorithm,
     .recipe = &(const bool){true},
 };
@@ -179,7 +178,6 @@ const struct lb_lock lock_mem_rwlock = {
              "that dies keeps it for ever",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_NEVER},
-    .expected = memory_rwlock_expected,
     .algorithm = &mem_rwlock_algorithm,
 };
 

@@ -171,7 +171,6 @@ const struct lb_lock lock_mem_ticket = {
               .hazards = MEMORY_QUEUE_HAZARDS,
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
-    .expected = memory_queue_expected,
     .algorithm = &mem_ticket_algorithm,
 };
 
@@ -305,6 +304,5 @@ const struct lb_lock lock_mem_mcs = {
               .hazards = MEMORY_QUEUE_HAZARDS,
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
-    .expected = memory_queue_expected,
     .algorithm = &mem_mcs_algorithm,
 };

@@ -81,6 +81,5 @@ const struct lb_backend backend_memory = {
     .name = "memory",
     .summary = "this machine's memory, no server",
     .durability_class = "none",
-    .expected = memory_expected,
     .connector = &connector,
 };

@@ -194,6 +194,5 @@ const struct lb_lock lock_sim = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_LEASE},
-    .expected = sim_expected,
     .algorithm = &algorithm,
 };

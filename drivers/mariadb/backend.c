@@ -10,7 +10,6 @@ const struct lb_backend backend_mariadb = {
     .summary = "MariaDB or MySQL by libmariadb: one server, or a Galera cluster",
     .schemes = maria_schemes,
     .topologies = (const char *const[]){"mariadb", "mariadb-galera", NULL},
-    .expected = maria_getlock_expected,
     .missing = "built without libmariadb",
     .install = "libmariadb-dev mariadb-server",
     .connector = &mariadb_connector,

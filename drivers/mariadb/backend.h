@@ -9,9 +9,4 @@ extern const struct lb_backend backend_mariadb;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector mariadb_connector __attribute__((weak));
 
-/* The verdicts that are expected of the locks in each scenario, LB_SCENARIOS entries each; see maria_expected.c. */
-extern const struct lb_expectation maria_getlock_expected[], maria_row_expected[],
-    maria_lease_expected[], maria_flag_expected[], maria_optimistic_expected[],
-    maria_update_expected[];
-
 #endif

@@ -64,7 +64,6 @@ const struct lb_lock lock_mysql_lease = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 250 * LB_MS_NS},
-    .expected = maria_lease_expected,
     .store = &maria_store,
     .algorithm = &sql_lease_algorithm,
     .recipe = &mysql_lease_recipe,
@@ -134,7 +133,6 @@ const struct lb_lock lock_mysql_table = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
-    .expected = maria_lease_expected,
     .algorithm = &sql_table_algorithm,
     .recipe = &mysql_table_recipe,
 };
@@ -167,6 +165,5 @@ const struct lb_lock lock_mysql_flag = {
     .name = "mysql-flag",
     .backend = &backend_mariadb,
     SQL_FLAG_FACTS,
-    .expected = maria_flag_expected,
     .recipe = &mysql_flag_recipe,
 };

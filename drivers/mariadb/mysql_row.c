@@ -54,7 +54,6 @@ const struct lb_lock lock_mysql_row = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
-    .expected = maria_row_expected,
     .store = &maria_store_in_transaction,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &wait_timeout_recipe,
@@ -99,7 +98,6 @@ const struct lb_lock lock_mysql_nowait = {
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
-    .expected = maria_row_expected,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &mysql_nowait_recipe,
 };

@@ -23,7 +23,6 @@ const struct lb_lock lock_mysql_optimistic = {
     .name = "mysql-optimistic",
     .backend = &backend_mariadb,
     SQL_OPTIMISTIC_FACTS,
-    .expected = maria_optimistic_expected,
     .recipe = &mysql_optimistic_recipe,
 };
 
@@ -51,6 +50,5 @@ const struct lb_lock lock_mysql_update = {
     .summary = "no lock, one statement: UPDATE SET version = LAST_INSERT_ID(version + 1)",
     .backend = &backend_mariadb,
     SQL_UPDATE_FACTS,
-    .expected = maria_update_expected,
     .recipe = &mysql_update_recipe,
 };

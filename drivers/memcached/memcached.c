@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "drivers/backoff.h"
-#include "drivers/expect.h"
 #include "drivers/facts.h"
 #include "drivers/key_names.h"
 #include "drivers/stream.h"
@@ -387,20 +386,6 @@ static const struct lb_option add_options[] = {
 
 static const char *const memcached_schemes[] = {"memcached", "memcacheds", NULL};
 
-static const struct lb_expectation memcached_expected[LB_SCENARIOS] = {
-    EXPECT_LEASE_CLIENTS,
-    EXPECT_LEASE_STARVED,
-    EXPECT_LEASE_WIRES,
-    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
-    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("nothing outlives the server's process"),
-    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("nothing outlives the server's process"),
-    [LB_SCENARIO_EVICTION] = VIOLATED("a full cache evicts the key before its lease ends"),
-    [LB_SCENARIO_CLOCK_FORWARD] =
-        SAFE("the server counts seconds since its start, by a clock that nobody changes"),
-    [LB_SCENARIO_CLOCK_BACK] =
-        SAFE("the server counts seconds since its start, by a clock that nobody changes"),
-};
-
 static const struct lb_connector connector = {
     .options = memcached_options,
     .options_bytes = sizeof(struct memcached_options),
@@ -420,7 +405,6 @@ const struct lb_backend backend_memcached = {
     .summary = "memcached, one server",
     .schemes = memcached_schemes,
     .topologies = (const char *const[]){"memcached", NULL},
-    .expected = memcached_expected,
     .install = "memcached",
     .connector = &connector,
 };

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/expect.h"
 #include "drivers/facts.h"
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
@@ -231,26 +230,6 @@ static const struct lb_option nats_option_table[] = {
 
 static const char *const nats_schemes[] = {"nats", "tls", NULL};
 
-/* The leader checks the last sequence before the servers agree on the write, but not again
- * afterwards. */
-#define TWO_IN_FLIGHT                                                                              \
-    "nats-server 2.9: of two writes in flight upon one entry, a cluster accepts both (its issue 4320)"
-
-static const struct lb_expectation nats_expected[LB_SCENARIOS] = {
-    EXPECT_LEASE_CLIENTS,
-    EXPECT_LEASE_STARVED,
-    EXPECT_LEASE_WIRES,
-    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
-    [LB_SCENARIO_SERVER_RESTART] =
-        SAFE("an entry is in its file before the answer, together with its age"),
-    [LB_SCENARIO_SERVER_EMPTY] =
-        VIOLATED("the bucket is gone with the data, and the next client creates it again"),
-    /* No entry is lost, but a cluster may grant twice even without a fault. */
-    [LB_SCENARIO_LEADER_KILL] = VIOLATED(TWO_IN_FLIGHT),
-    [LB_SCENARIO_MINORITY_LOST] = VIOLATED(TWO_IN_FLIGHT),
-    [LB_SCENARIO_MAJORITY_LOST] = VIOLATED(TWO_IN_FLIGHT),
-};
-
 static const struct lb_connector connector = {
     .options = nats_option_table,
     .options_bytes = sizeof(struct nats_options),
@@ -270,7 +249,6 @@ const struct lb_backend backend_nats = {
     .summary = "NATS with JetStream, one server or a cluster (nats://host1,host2,host3)",
     .schemes = nats_schemes,
     .topologies = (const char *const[]){"nats", "nats-3", NULL},
-    .expected = nats_expected,
     .install = "nats-server",
     .connector = &connector,
 };

@@ -11,7 +11,6 @@ const struct lb_backend backend_postgres = {
     .schemes = pg_schemes,
     .topologies =
         (const char *const[]){"postgres", "postgres-pgbouncer", "postgres-replicas", NULL},
-    .expected = pg_advisory_xact_expected,
     .missing = "built without libpq",
     .install = "libpq-dev postgresql",
     .connector = &postgres_connector,

@@ -167,7 +167,6 @@ const struct lb_lock lock_pg_advisory = {
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
-    .expected = pg_advisory_expected,
     .algorithm = &algorithm,
 };
 

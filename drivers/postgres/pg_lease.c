@@ -58,7 +58,6 @@ const struct lb_lock lock_pg_lease = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 250 * LB_MS_NS},
-    .expected = pg_lease_expected,
     .store = &pg_store,
     .algorithm = &sql_lease_algorithm,
     .recipe = &pg_lease_recipe,
@@ -133,7 +132,6 @@ const struct lb_lock lock_pg_table = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
-    .expected = pg_lease_expected,
     .algorithm = &pg_table_algorithm,
     .recipe = &pg_table_recipe,
 };
@@ -167,7 +165,6 @@ const struct lb_lock lock_pg_flag = {
     .name = "pg-flag",
     .backend = &backend_postgres,
     SQL_FLAG_FACTS,
-    .expected = pg_flag_expected,
     .recipe = &pg_flag_recipe,
 };
 
@@ -222,7 +219,6 @@ const struct lb_lock lock_unsafe_sql_owner_is_host = {
          .exposed_by = "contended",
          .exposed_as = LB_EXPOSED_VIOLATED,
          .exposed_on_one_host = true},
-    .expected = pg_unsafe_owner_expected,
     .algorithm = &unsafe_sql_owner_is_host_algorithm,
     .recipe = &unsafe_sql_owner_is_host_recipe,
 };

@@ -56,7 +56,6 @@ const struct lb_lock lock_pg_row = {
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
-    .expected = pg_row_expected,
     .store = &pg_store_in_transaction,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &pg_row_recipe,
@@ -98,7 +97,6 @@ const struct lb_lock lock_pg_nowait = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
-    .expected = pg_row_expected,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &pg_nowait_recipe,
 };

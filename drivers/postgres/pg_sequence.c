@@ -177,7 +177,6 @@ const struct lb_lock lock_pg_sequence = {
          .release_requests = 0,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
-    .expected = pg_sequence_expected,
     .algorithm = &sequence_algorithm,
     .recipe = &recipe,
 };

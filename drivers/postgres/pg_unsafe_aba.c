@@ -40,7 +40,6 @@ const struct lb_lock lock_unsafe_sql_aba = {
                   "untouched, so what came between is overwritten",
               .exposed_by = "guarded-update",
               .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = pg_unsafe_aba_expected,
     .algorithm = &sql_optimistic_algorithm,
     .recipe = &recipe,
 };

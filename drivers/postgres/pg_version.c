@@ -23,7 +23,6 @@ const struct lb_lock lock_pg_optimistic = {
     .name = "pg-optimistic",
     .backend = &backend_postgres,
     SQL_OPTIMISTIC_FACTS,
-    .expected = pg_optimistic_expected,
     .recipe = &pg_optimistic_recipe,
 };
 
@@ -51,7 +50,6 @@ const struct lb_lock lock_pg_update = {
     .summary = "no lock, one statement: UPDATE SET version = version + 1 RETURNING version",
     .backend = &backend_postgres,
     SQL_UPDATE_FACTS,
-    .expected = pg_update_expected,
     .recipe = &pg_update_recipe,
 };
 
@@ -92,7 +90,6 @@ const struct lb_lock lock_unsafe_sql_version_compares_itself = {
                   "the second of two writers overwrites the first one's update",
               .exposed_by = "guarded-update",
               .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = pg_unsafe_version_expected,
     .algorithm = &sql_optimistic_algorithm,
     .recipe = &unsafe_sql_version_compares_itself_recipe,
 };

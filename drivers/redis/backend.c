@@ -15,7 +15,6 @@ const struct lb_backend backend_redis = {
     .schemes = redis_schemes,
     .topologies =
         (const char *const[]){"redis", "redis-replicas", "redis-sentinel", "redis-cluster", NULL},
-    .expected = redis_expected,
     .missing = "built without hiredis",
     .install = "libhiredis-dev redis-server",
     .connector = &redis_connector,

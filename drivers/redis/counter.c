@@ -91,7 +91,6 @@ const struct lb_lock lock_redis_incr = {
          .release_requests = 0,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
-    .expected = redis_incr_expected,
     .algorithm = &incr_algorithm,
 };
 
@@ -138,6 +137,5 @@ const struct lb_lock lock_unsafe_redis_get_set = {
              "read, compute, write, as one writes it for one client: whatever others write between "
              "the GET and the SET is overwritten",
          .exposed_by = "no-lock", .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_get_set_expected,
     .algorithm = &get_set_algorithm,
 };

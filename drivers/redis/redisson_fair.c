@@ -192,7 +192,6 @@ const struct lb_lock lock_redis_fair = {
          .release_requests = 2,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
-    .expected = redis_fair_expected,
     .algorithm = &algorithm,
     .recipe = &recipe,
 };

@@ -144,7 +144,6 @@ const struct lb_lock lock_redis_latch = {
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_NEVER},
-    .expected = redis_latch_expected,
     .algorithm = &algorithm,
     .recipe = &recipe,
 };

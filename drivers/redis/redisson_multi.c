@@ -278,7 +278,6 @@ const struct lb_lock lock_redis_multi = {
          .release_requests = 10,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
-    .expected = redis_multi_expected,
     .algorithm = &algorithm,
     .recipe = &recipe,
 };

@@ -162,7 +162,6 @@ const struct lb_lock lock_redis_reentrant = {
               .release_requests = 2,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
-    .expected = redis_expected,
     .algorithm = &rlock_algorithm,
     .recipe = &redis_reentrant_recipe,
 };
@@ -234,7 +233,6 @@ const struct lb_lock lock_redis_fenced = {
          .release_requests = 2,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
-    .expected = redis_expected,
     .store = &redis_store,
     .algorithm = &rlock_algorithm,
     .recipe = &redis_fenced_recipe,

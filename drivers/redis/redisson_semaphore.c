@@ -115,7 +115,6 @@ const struct lb_lock lock_redis_semaphore = {
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_NEVER},
-    .expected = redis_semaphore_expected,
     .algorithm = &redis_semaphore_algorithm,
     .recipe = &redis_semaphore_recipe,
 };
@@ -346,7 +345,6 @@ const struct lb_lock lock_redis_permit = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
-    .expected = redis_permit_expected,
     .algorithm = &redis_permit_algorithm,
     .recipe = &redis_permit_recipe,
 };

@@ -250,7 +250,6 @@ const struct lb_lock lock_redis_redlock = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 500 * LB_MS_NS},
-    .expected = redis_redlock_expected,
     .algorithm = &algorithm,
     STRING_TRY(try_valid),
 };
@@ -280,7 +279,6 @@ const struct lb_lock lock_unsafe_redlock_no_validity = {
                   "and no validity computed: the time that asking took is missing at the end of "
                   "the lease",
               .exposed_by = "slow-quorum", .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_redlock_expected,
     STRING_TRY(try_anyhow),
     .algorithm = &(const struct lb_algorithm){REDLOCK_MEMBERS},
 };

@@ -54,7 +54,6 @@ const struct lb_lock lock_unsafe_redis_setnx_expire = {
                   "introductory articles: SETNX and EXPIRE as two calls; a client that dies "
                   "between them leaves a key without expiry, and no client gets the lock again",
               .exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK},
-    .expected = unsafe_setnx_expire_expected,
     STRING_TRY(two_calls),
     .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
                                               .release = string_release},
@@ -84,7 +83,6 @@ const struct lb_lock lock_unsafe_redis_setnx_forever = {
                   "introductory articles: SETNX and DEL alone; the key of a holder that dies has "
                   "no expiry, and no client gets the lock again",
               .exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK},
-    .expected = unsafe_setnx_forever_expected,
     STRING_TRY(set_for_ever),
     .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
                                               .release = string_release},
@@ -126,7 +124,6 @@ const struct lb_lock lock_unsafe_redis_owner_is_thread = {
                   "lease has ended deletes the lock of a thread of the same name in another "
                   "program, and a third client enters",
               .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_del_expected,
     STRING_TRY(try_as_thread),
     .algorithm = &(const struct lb_algorithm){STRING_KEY,
                                               STRING_OPTIONS(thread_options, struct thread_options),
@@ -181,7 +178,6 @@ const struct lb_lock lock_unsafe_redis_del = {
                   "introductory articles: DEL without a check of the owner; a holder whose lease "
                   "has ended deletes the next holder's lock, and a third client enters",
               .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_del_expected,
     .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
                                               .release = del_release},
 };
@@ -195,7 +191,6 @@ const struct lb_lock lock_unsafe_redis_get_del = {
               .mistake = "introductory articles: GET, compare, DEL as two calls; the lease may end "
                          "between them, and the DEL deletes the next holder's lock",
               .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_del_expected,
     .algorithm =
         &(const struct lb_algorithm){
             STRING_KEY, STRING_OPTIONS(get_del_options, struct get_del_options),
@@ -215,7 +210,6 @@ const struct lb_lock lock_unsafe_redis_ttl_short = {
                   "introductory articles: a guessed expiry that nothing extends; work that takes "
                   "longer continues without the lock, beside the next holder",
               .exposed_by = "short-lease", .exposed_as = LB_EXPOSED_EXPIRED},
-    .expected = unsafe_ttl_short_expected,
     .store = &redis_store,
     .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
                                               .release = string_release},
@@ -273,7 +267,6 @@ const struct lb_lock lock_unsafe_redis_renew_late = {
                   "every 20 s by 20 s, by EXPIRE, without a check of the owner or of the answer: "
                   "it extends a lease that has ended, or another client's",
               .exposed_by = "late-renewal", .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_renew_late_expected,
     .algorithm =
         &(const struct lb_algorithm){
             STRING_KEY, STRING_OPTIONS(string_option_table, struct string_options),
@@ -364,7 +357,6 @@ const struct lb_lock lock_unsafe_redis_getset = {
                   "introductory articles: the code for taking over an ended lock, printed with "
                   "\"return true\" as its last line; it excludes nobody",
               .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_getset_expected,
     STRING_TRY(try_printed),
     .algorithm = &algorithm,
 };
@@ -381,7 +373,6 @@ const struct lb_lock lock_unsafe_redis_getset_repaired = {
                   "so a late holder's DEL frees the next holder's lock; the GETSET of a loser "
                   "moves the end of the winner's lease; clocks must agree",
               .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_getset_repaired_expected,
     STRING_TRY(try_repaired),
     .algorithm = &algorithm,
 };

@@ -120,7 +120,6 @@ const struct lb_lock lock_redis_wait = {
               .guarantee = LB_ON_ASYNC_REPLICA,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 500 * LB_MS_NS},
-    .expected = redis_wait_expected,
     .algorithm = &algorithm,
     STRING_TRY(wait_try),
 };

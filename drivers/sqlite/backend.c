@@ -7,7 +7,6 @@ const struct lb_backend backend_sqlite = {
     .name = "sqlite",
     .summary = "SQLite in this process, a database file for each key",
     .durability_class = "none",
-    .expected = sqlite_immediate_expected,
     .missing = "built without SQLite",
     .install = "libsqlite3-dev",
     .connector = &sqlite_connector,

@@ -8,9 +8,4 @@ extern const struct lb_backend backend_sqlite;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector sqlite_connector __attribute__((weak));
 
-/* The verdicts that are expected of its locks under faults, LB_SCENARIOS each; see
- * sqlite_expected.c. */
-extern const struct lb_expectation sqlite_immediate_expected[], sqlite_table_expected[],
-    sqlite_optimistic_expected[];
-
 #endif

@@ -53,7 +53,6 @@ const struct lb_lock lock_sqlite_table = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
-    .expected = sqlite_table_expected,
     .algorithm = &sql_table_algorithm,
     .recipe = &sqlite_table_recipe,
 };
@@ -95,7 +94,6 @@ const struct lb_lock lock_sqlite_optimistic = {
               .hazards = "guards only what is in the row; not on a network file system",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_AT_ONCE},
-    .expected = sqlite_optimistic_expected,
     .algorithm = &sql_optimistic_algorithm,
     .recipe = &sqlite_optimistic_recipe,
 };

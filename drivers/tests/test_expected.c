@@ -161,20 +161,51 @@ TEST(test_reasons_are_phrases) {
     }
 }
 
-/* A lock without a table of its own has its backend's; without either it states nothing. */
-TEST(test_whose_table_it_is) {
-    static const struct lb_expectation own[LB_SCENARIOS] = {
-        [LB_SCENARIO_PAUSE] = {LB_EXPECT_STUCK, "own"}};
-    static const struct lb_expectation common[LB_SCENARIOS] = {
-        [LB_SCENARIO_PAUSE] = {LB_EXPECT_SAFE, "common"}};
-    const struct lb_backend with = {.expected = common}, without = {0};
-    const struct lb_lock has_own = {.backend = &with, .expected = own},
-                         has_none = {.backend = &with}, nowhere = {.backend = &without};
-    assert_string_equal(lb_expected(&has_own, LB_SCENARIO_PAUSE)->why, "own");
-    assert_int_equal(lb_expected(&has_own, LB_SCENARIO_NONE)->worst, LB_EXPECT_UNSTATED);
-    assert_string_equal(lb_expected(&has_none, LB_SCENARIO_PAUSE)->why, "common");
-    assert_int_equal(lb_expected(&nowhere, LB_SCENARIO_PAUSE)->worst, LB_EXPECT_UNSTATED);
+/* A lock without rows of its own has its backend's; without either it states nothing. */
+TEST(test_whose_rows_they_are) {
+    const struct lb_backend redis = {.name = "redis"}, other = {.name = "other"};
+    const struct lb_lock own = {.name = "redis-latch", .backend = &redis},
+                         none = {.name = "redis-new", .backend = &redis},
+                         nowhere = {.name = "other-new", .backend = &other};
+    assert_int_equal(worst(&own, LB_SCENARIO_PAUSE), LB_EXPECT_SAFE);
+    assert_int_equal(worst(&own, LB_SCENARIO_HOLDER_KILL), LB_EXPECT_UNSTATED);
+    assert_int_equal(worst(&none, LB_SCENARIO_PAUSE), LB_EXPECT_EXPIRED);
+    assert_int_equal(worst(&nowhere, LB_SCENARIO_PAUSE), LB_EXPECT_UNSTATED);
     assert_null(lb_expected(&nowhere, LB_SCENARIO_PAUSE)->why);
+}
+
+/* expected.awk knows no locks; a name that no lock has would state nothing. */
+TEST(test_each_name_is_of_a_lock_or_a_backend) {
+    for (const struct lb_stated *stated = lb_stated; stated->name; stated++) {
+        if (!registry_lock(stated->name) && !registry_backend(stated->name))
+            fail_msg("%s: no lock and no backend", stated->name);
+    }
+}
+
+static void assert_awk(const char *rows, const char *says) {
+    char path[512], command[1200], line[300] = "";
+    struct lb_err err = {0};
+    if (home_path("drivers/expected.awk", path, sizeof path, &err) != 0) fail_msg("%s", err.text);
+    *strrchr(path, '/') = '\0';
+    snprintf(command, sizeof command,
+             "printf '%s' | awk -f %s/expected.awk %s/scenario.def - 2>&1 >/dev/null", rows, path,
+             path);
+    FILE *out = popen(command, "r");
+    assert_non_null(out);
+    if (!fgets(line, sizeof line, out)) *line = '\0';
+    bool failed = pclose(out) != 0;
+    if (failed != (*says != '\0') || !strstr(line, says)) fail_msg("%s: %s", rows, line);
+}
+
+TEST(test_a_wrong_word_stops_the_build) {
+    assert_awk("a:\\n none safe it is\\n with load.hold=1s\\n", "");
+    assert_awk("a:\\n nune safe it is\\n", ":2: no scenario is named nune");
+    assert_awk("a:\\n none save it is\\n", ":2: no verdict is named save");
+    assert_awk("a:\\n none safe\\n", ":2: the reason is missing");
+    assert_awk("a:\\n none safe x\\n none stuck x\\n", ":3: none has a row above");
+    assert_awk("a:\\nb a:\\n", ":2: a has rows already");
+    assert_awk("a as b:\\n", ":1: after \"as\" comes");
+    assert_awk("a:\\n none safe x\\n with hold\\n", ":3: not a setting: hold");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -10,7 +10,6 @@ const struct lb_backend backend_zookeeper = {
     .summary = "ZooKeeper, one session a client or shared",
     .schemes = zk_schemes,
     .topologies = (const char *const[]){"zookeeper", "zookeeper-3", NULL},
-    .expected = zk_expected,
     .missing = "built without ZooKeeper's C client",
     .install = "libzookeeper-st-dev libzookeeper-java default-jre-headless",
     .connector = &zookeeper_connector,

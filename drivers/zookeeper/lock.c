@@ -178,6 +178,5 @@ const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
              "session is not noticed, and the holder continues beside the next one",
          .exposed_by = "pause",
          .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = zk_ignores_loss_expected,
     .algorithm = &unsafe_zk_ignores_session_loss_algorithm,
 };
