@@ -6,7 +6,6 @@
 
 #include "bench/run/thresholds.h"
 #include "bench/workload/keys.h"
-#include "results/stats/interval.h"
 #include "results/stats/quantile.h"
 
 /* The most parts of a window: shorter parts depend too much on each other near the edge. */

@@ -39,9 +39,7 @@ static const struct arg args[] = {
       .help = "compare one lock of the base with another one of the new runs"},
      "BASE=NEW"},
     {{"metric", ARG_METRICS, offsetof(struct wish, metrics),
-      .help =
-          "judge these only, and show the others: throughput,acquire_p50, ...; the exit code is 5 where one of "
-          "them was not measured"},
+      .help = "judge these only, and show the others: throughput,acquire_p50, ..."},
      "METRIC,..."},
     {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,

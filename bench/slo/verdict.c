@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/base/sort.h"
-#include "results/stats/interval.h"
+#include "results/stats/quantile.h"
 
 /* ---- the evidence ---- */
 

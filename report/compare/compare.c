@@ -50,11 +50,6 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* true also if both are unknown */
-static bool same_figure(double a, double b) {
-    return a == b || (isnan(a) && isnan(b));
-}
-
 /* A stage and the texts by which it is paired. */
 struct ref {
     const struct run_stage *stage;
@@ -107,6 +102,11 @@ static char *hosts_text(const struct run_stage *stage, char text[32]) {
     size_t count = json_array_size(stage->hosts);
     snprintf(text, 32, "%zu", count);
     return count > 0 ? text : strcpy(text, "one machine");
+}
+
+static char *executor_text(const struct run_stage *stage, char text[64]) {
+    snprintf(text, 64, "%.0f x %.0f", stage->processes, stage->threads);
+    return text;
 }
 
 /* Makes the texts load, task and place in one block. */
@@ -173,6 +173,7 @@ static int check_alike(const struct run_stage *base, const struct run_stage *new
                        struct lb_err *err) {
     enum { OF_A_LOCK = 2 }; /* the first properties, which may differ between two locks */
     char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX], base_hosts[32], new_hosts[32];
+    char base_executor[64], new_executor[64];
     const struct {
         const char *what, *base, *new, *absent;
     } texts[] = {{"topology", base->topology, new->topology, "not known"},
@@ -181,7 +182,9 @@ static int check_alike(const struct run_stage *base, const struct run_stage *new
                  {"the round trip added by the wire", rtt_text(base, base_rtt),
                   rtt_text(new, new_rtt), "none"},
                  {"the number of load hosts", hosts_text(base, base_hosts),
-                  hosts_text(new, new_hosts), "none"}};
+                  hosts_text(new, new_hosts), "none"},
+                 {"the number of processes and threads", executor_text(base, base_executor),
+                  executor_text(new, new_executor), "none"}};
     bool itself = strcmp(base->lock, new->lock) == 0;
     for (size_t i = itself ? 0 : OF_A_LOCK; i < sizeof texts / sizeof *texts; i++) {
         if (same_text(texts[i].base, texts[i].new)) continue;
@@ -192,13 +195,7 @@ static int check_alike(const struct run_stage *base, const struct run_stage *new
             new->lock, texts[i].what, texts[i].base ? texts[i].base : texts[i].absent,
             texts[i].new ? texts[i].new : texts[i].absent);
     }
-    if (same_figure(base->processes, new->processes) && same_figure(base->threads, new->threads))
-        return 0;
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "compare: %s: the base ran on %.0f processes with %.0f threads, the new runs on %.0f with "
-        "%.0f, so the latencies are not comparable; --anyway compares them",
-        new->lock, base->processes, base->threads, new->processes, new->threads);
+    return 0;
 }
 
 /* ---- rows ---- */

@@ -20,7 +20,7 @@ TEST(what_answers_other_questions_is_refused) {
                         make_run(&encrypted, 1), make_run(&far, 1),     make_run(&hosts, 1)};
     const char *const says[] = {
         "topology is 'redis'",
-        "with 1 threads",
+        "processes and threads is '1 x 1' in the base and '1 x 4'",
         "no stage in common",
         "encryption is 'none' in the base and 'TLSv1.3, host name",
         "the round trip added by the wire is 'none' in the base and '5.00 ms'",
@@ -97,7 +97,7 @@ TEST(two_locks_are_compared_on_one_executor) {
     compare_free(compare);
     assert_null(try_compare(a, c, &pair, &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
-    has(err.text, "with 1 threads");
+    has(err.text, "processes and threads");
     pair.anyway = true;
     compare = try_compare(a, c, &pair, &err);
     assert_non_null(compare);

@@ -1,5 +1,5 @@
 /* quantile: the confidence interval of a quantile, as ranks of the sorted samples, so that a caller
- * with a histogram can look up the two values.
+ * with a histogram can look up the two values; and that of a share (of requests over a limit, of attempts that failed).
  *
  * It assumes nothing about the distribution. A quantile that the samples are too few to support has
  * no interval; the greatest sample is not used as a bound instead. */
@@ -56,5 +56,22 @@ int quantile_effective(const struct quantile_batch *batches, int count, double q
  * quantile_ranks or quantile_effective. *ret_effective (may be NULL) is the effective number. */
 int quantile_ranks_batches(const struct quantile_batch *batches, int count, double q, double level,
                            uint64_t *ret_low, uint64_t *ret_high, double *ret_effective);
+
+/* The t with P(|T| <= t) = level, which gives the width of an interval of this level. 0 < level < 1
+ * and df > 0; otherwise NAN. */
+double student_quantile(double level, double df);
+
+struct share {
+    double share;     /* of all samples of all batches */
+    double low, high; /* its interval, within 0..1 */
+    double effective; /* independent samples that all samples are worth */
+};
+
+/* A batch has `count` samples, and `below` of them belong to the share. The interval is that of
+ * Clopper and Pearson (Biometrika 26, 1934) for quantile_effective's number of samples, with equal
+ * tails: it holds also where nothing, or everything, belongs to the share. Returns 0, or -1 as
+ * quantile_effective; then *ret is untouched. */
+int share_of_batches(const struct quantile_batch *batches, int count, double level,
+                     struct share *ret);
 
 #endif

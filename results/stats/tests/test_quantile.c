@@ -137,4 +137,19 @@ TEST(too_few_batches_are_refused) {
     assert_int_equal(high, 8);
 }
 
+TEST(students_quantile_is_that_of_r) {
+    static const double known[][3] = {
+        /* level, df, qt(1 - (1 - level) / 2, df) */
+        {0.95, 1, 12.7062047361747}, {0.95, 3, 3.18244630528371},  {0.99, 10, 3.16927267261695},
+        {0.95, 29, 2.0452296421327}, {0.999, 4, 8.61030158137952}, {0.5, 7, 0.711141778081787},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        near(student_quantile(known[i][0], known[i][1]), known[i][2], 1e-9);
+}
+
+TEST(nonsense_is_no_number) {
+    assert_true(isnan(student_quantile(0, 3)) && isnan(student_quantile(1, 3)));
+    assert_true(isnan(student_quantile(0.95, -1)));
+}
+
 TEST_MAIN(NULL, NULL)
