@@ -43,12 +43,10 @@ extern const struct lb_option_type
 
 /* The same types with names that a shell can complete: texts and lists. */
 extern const struct lb_option_type arg_type_lock, arg_type_selection, arg_type_scenarios,
-    arg_type_topology, arg_type_workload, arg_type_name, arg_type_locks, arg_type_topologies,
-    arg_type_keys;
+    arg_type_workload, arg_type_name, arg_type_locks, arg_type_topologies, arg_type_keys;
 #define ARG_LOCK (&arg_type_lock)
 #define ARG_SELECTION (&arg_type_selection) /* locks, backends, primitives, all */
 #define ARG_SCENARIOS (&arg_type_scenarios)
-#define ARG_TOPOLOGY (&arg_type_topology)
 #define ARG_WORKLOAD (&arg_type_workload)
 #define ARG_NAME (&arg_type_name)             /* of a lock, a backend or a workload */
 #define ARG_LOCKS (&arg_type_locks)           /* struct arg_list */

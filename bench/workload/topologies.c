@@ -20,7 +20,9 @@ static const char *find_topology(const char *name, struct nearest *nearest) {
     return NULL;
 }
 
-int topology_check(const char *name, struct lb_err *err) {
+/* 0 if a lock runs on a topology of this name, or may do so in a whole build; -1 with err
+ * (LB_EXIT_USAGE) and the nearest name. */
+static int topology_check(const char *name, struct lb_err *err) {
     struct nearest nearest;
     char hint[100];
     nearest_init(&nearest, name);

@@ -9,10 +9,6 @@
 /* "default", or names with commas between: struct plan's .topologies and .topology_count. */
 extern const struct lb_option_type type_topologies;
 
-/* 0 if a lock runs on a topology of this name, or may do so in a whole build; -1 with err
- * (LB_EXIT_USAGE) and the nearest name. */
-int topology_check(const char *name, struct lb_err *err);
-
 /* Returns the index-th topology on which the plan runs a lock, from 0; NULL after the last one. An
  * embedded lock has none. */
 const char *topologies_of(const struct plan *plan, const struct lb_lock *lock, int index);

@@ -40,7 +40,6 @@ const struct column *column_compared(const char *key, const struct report_group 
 /* True if another column takes this one's place in the comparison of this group. */
 bool column_gives_way(const struct column *column, const struct report_group *group);
 
-double column_stage_value(const struct column *column, const struct run_stage *stage);
 double column_value(const struct column *column, const struct report_row *row);
 
 /* The form in which a table shows the figures of the column. Counts are shown in full, so that a reader can add

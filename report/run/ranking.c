@@ -1,11 +1,10 @@
-/* ranking: see ranking.h; and the leaders as a sentence, see run_doc.h. */
+/* ranking: see ranking.h. */
 #include "report/run/ranking.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run/run_doc.h"
 #include "results/format/unrecorded.h"
 
 /* ---- the best of a figure ---- */
@@ -27,8 +26,12 @@ static bool is_rival(const struct column *column, const struct report_row *row,
            !isnan(column_value(column, row));
 }
 
-const struct report_row *best_row(const struct column *column, const struct report_group *group,
-                                  enum durability durability) {
+/* The candidate of a durability with the best value, even if others are level with it. NULL: locks
+ * are not ranked by the figure in this group (column_why_unranked), no candidate has a value, or only
+ * INFINITY ("never"), which is worse than any other value and never the best. */
+static const struct report_row *best_row(const struct column *column,
+                                         const struct report_group *group,
+                                         enum durability durability) {
     const struct report_row *best = NULL;
     bool has_best = column->better != 0 && !column_why_unranked(column, group);
     for (int r = 0; r < group->row_count && has_best; r++) {
@@ -47,13 +50,16 @@ static bool lacks_waits(const struct column *column, const struct report_row *ro
            row->unrecorded > UNRECORDED_SHARE;
 }
 
-const char *best_why_untold(const struct column *column, const struct report_row *row) {
+/* Why the row's figure can't be ranked, so that the row is level with every other: a tail (a high quantile) of
+ * one run, or a percentile of acquire that lacks many waits. NULL: it can. */
+static const char *best_why_untold(const struct column *column, const struct report_row *row) {
     if (lacks_waits(column, row)) return "long waits are missing, see below";
     return is_tail(column) && row->repeats < 2 ? "one run of each can't tell" : NULL;
 }
 
-bool best_is_level(const struct column *column, const struct report_row *a,
-                   const struct report_row *b) {
+/* True if the figures do not show which of two rows is better. */
+static bool best_is_level(const struct column *column, const struct report_row *a,
+                          const struct report_row *b) {
     double x = column_value(column, a), y = column_value(column, b);
     if (a == b || x == y) return true;
     if (!isfinite(x) || !isfinite(y)) return false;
@@ -300,63 +306,4 @@ int lead_leader(const struct report_group *group, const struct lead_bar *bars, i
     for (int i = 0; i < count && isfinite(bars[i].ratio); i++)
         if (!best_is_unfair(&group->rows[bars[i].row])) return i;
     return count > 0 && isfinite(bars[0].ratio) ? 0 : -1;
-}
-
-/* ---- the sentence ---- */
-
-static const char *label_of(const struct report *report, const struct report_group *group,
-                            const struct lead_bar *bar) {
-    return report->locks[group->rows[bar->row].lock].label;
-}
-
-/* True if two locks of a class are ranked: otherwise nobody leads anybody. */
-static bool is_contest(const struct report_group *group, struct lead_bar *bars) {
-    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
-        if (!lead_is_alone(bars, lead_bars(group, c, bars))) return true;
-    }
-    return false;
-}
-
-/* Names the unfair lock that leads, or that is nearer to the best than the leader. */
-static void say_unfair(const struct report *report, const struct report_group *group,
-                       struct lead_bar *bars, struct doc *doc) {
-    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
-        int leader = lead_leader(group, bars, lead_bars(group, c, bars));
-        const struct report_row *nearest = &group->rows[bars[0].row];
-        if (leader < 0 || !best_is_unfair(nearest)) continue;
-        doc_span(doc, DOC_PLAIN, " %s is %sunfair (Jain %.2f): %s.",
-                 label_of(report, group, &bars[0]), leader > 0 ? "nearer to the best, but " : "",
-                 nearest->figures.jain, best_unfair_text(nearest));
-    }
-}
-
-static void say_leaders(const struct report *report, const struct report_group *group,
-                        struct lead_bar *bars, struct doc *doc) {
-    char clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
-    bool any = false;
-    doc_say(doc, TONE_PLAIN,
-            "Leading with %s client%s%s: ", number_count_text(group->clients, clients),
-            group->clients == 1 ? "" : "s", report_rtt_text(group->rtt_ns, rtt));
-    doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN); /* the page's first screen says the same */
-    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
-        const struct run_stage *stage = group->rows[c].typical;
-        int count = lead_bars(group, c, bars), leader = lead_leader(group, bars, count);
-        if (leader < 0) continue;
-        doc_span(doc, DOC_PLAIN, "%s", any ? ", " : "");
-        doc_span(doc, DOC_STRONG, "%s", label_of(report, group, &bars[leader]));
-        doc_span(doc, DOC_PLAIN, " (%s%s%s%s)", words_durability_text(words_durability(stage)),
-                 stage->guarantee ? ", " : "", stage->guarantee ? words_guarantee(stage) : "",
-                 lead_is_alone(bars, count) ? "; the only one" : "");
-        any = true;
-    }
-    doc_span(doc, DOC_PLAIN, ".%s", run_machine_changed(report) ? " " LEAD_VOID : "");
-    say_unfair(report, group, bars, doc);
-}
-
-void run_lead(const struct report *report, const struct answers *answers, struct doc *doc) {
-    const struct report_group *group = lead_group(answers);
-    struct lead_bar *bars = group ? malloc((size_t)group->row_count * sizeof *bars) : NULL;
-    if (group && !bars) doc->failed = true;
-    if (bars && is_contest(group, bars)) say_leaders(report, group, bars, doc);
-    free(bars);
 }

@@ -22,20 +22,6 @@
  * gets nothing. */
 #define BEST_FAIR 0.8
 
-/* The candidate of a durability with the best value, even if others are level with it. NULL: locks
- * are not ranked by the figure in this group (column_why_unranked), no candidate has a value, or only
- * INFINITY ("never"), which is worse than any other value and never the best. */
-const struct report_row *best_row(const struct column *column, const struct report_group *group,
-                                  enum durability durability);
-
-/* True if the figures do not show which of two rows is better. */
-bool best_is_level(const struct column *column, const struct report_row *a,
-                   const struct report_row *b);
-
-/* Why the row's figure can't be ranked, so that the row is level with every other: a tail (a high quantile) of
- * one run, or a percentile of acquire that lacks many waits. NULL: it can. */
-const char *best_why_untold(const struct column *column, const struct report_row *row);
-
 /* True if a row is the best of its durability or level with it, and another row is worse. False for
  * the tails of single runs. */
 bool best_is_marked(const struct column *column, const struct report_group *group, int row);

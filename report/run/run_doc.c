@@ -5,6 +5,67 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the leaders ---- */
+
+static const char *label_of(const struct report *report, const struct report_group *group,
+                            const struct lead_bar *bar) {
+    return report->locks[group->rows[bar->row].lock].label;
+}
+
+/* True if two locks of a class are ranked: otherwise nobody leads anybody. */
+static bool is_contest(const struct report_group *group, struct lead_bar *bars) {
+    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
+        if (!lead_is_alone(bars, lead_bars(group, c, bars))) return true;
+    }
+    return false;
+}
+
+/* Names the unfair lock that leads, or that is nearer to the best than the leader. */
+static void say_unfair(const struct report *report, const struct report_group *group,
+                       struct lead_bar *bars, struct doc *doc) {
+    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
+        int leader = lead_leader(group, bars, lead_bars(group, c, bars));
+        const struct report_row *nearest = &group->rows[bars[0].row];
+        if (leader < 0 || !best_is_unfair(nearest)) continue;
+        doc_span(doc, DOC_PLAIN, " %s is %sunfair (Jain %.2f): %s.",
+                 label_of(report, group, &bars[0]), leader > 0 ? "nearer to the best, but " : "",
+                 nearest->figures.jain, best_unfair_text(nearest));
+    }
+}
+
+static void say_leaders(const struct report *report, const struct report_group *group,
+                        struct lead_bar *bars, struct doc *doc) {
+    char clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
+    bool any = false;
+    doc_say(doc, TONE_PLAIN,
+            "Leading with %s client%s%s: ", number_count_text(group->clients, clients),
+            group->clients == 1 ? "" : "s", report_rtt_text(group->rtt_ns, rtt));
+    doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN); /* the page's first screen says the same */
+    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
+        const struct run_stage *stage = group->rows[c].typical;
+        int count = lead_bars(group, c, bars), leader = lead_leader(group, bars, count);
+        if (leader < 0) continue;
+        doc_span(doc, DOC_PLAIN, "%s", any ? ", " : "");
+        doc_span(doc, DOC_STRONG, "%s", label_of(report, group, &bars[leader]));
+        doc_span(doc, DOC_PLAIN, " (%s%s%s%s)", words_durability_text(words_durability(stage)),
+                 stage->guarantee ? ", " : "", stage->guarantee ? words_guarantee(stage) : "",
+                 lead_is_alone(bars, count) ? "; the only one" : "");
+        any = true;
+    }
+    doc_span(doc, DOC_PLAIN, ".%s", run_machine_changed(report) ? " " LEAD_VOID : "");
+    say_unfair(report, group, bars, doc);
+}
+
+/* The leader of each class, in a sentence; not for the page, whose first screen says it. Nothing if
+ * no class has two locks that are ranked. */
+static void say_lead(const struct report *report, const struct answers *answers, struct doc *doc) {
+    const struct report_group *group = lead_group(answers);
+    struct lead_bar *bars = group ? malloc((size_t)group->row_count * sizeof *bars) : NULL;
+    if (group && !bars) doc->failed = true;
+    if (bars && is_contest(group, bars)) say_leaders(report, group, bars, doc);
+    free(bars);
+}
+
 /* ---- the answers ---- */
 
 static void add_run_answer(struct doc *doc, const struct report *report,
@@ -53,7 +114,7 @@ static void add_answers(const struct report *report, const struct answers *answe
         doc_say(doc, TONE_WARN, "Several runs have the same plan, so no lock is ranked here.");
         doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
     }
-    run_lead(report, answers, doc);
+    say_lead(report, answers, doc);
     if (any && (answers->alone || answers->contended)) {
         doc_heading(doc, "Best of each durability");
         doc_table(doc, "answers", NULL);

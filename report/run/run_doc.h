@@ -6,8 +6,8 @@
 #define REPORT_RUN_RUN_DOC_H
 
 #include "report/doc/doc.h"
-#include "report/run/ranking.h"
 #include "report/run/column.h"
+#include "report/run/ranking.h"
 #include "report/run/words.h"
 
 /* The first section: whether each lock excludes. */
@@ -43,8 +43,6 @@ bool run_failed_mostly(const struct run_stage *stage);
 bool run_machine_changed(const struct report *report);
 /* A sentence for each such run. */
 void run_machine_moved(const struct report *report, struct doc *doc);
-/* The warnings of the run and of its stages, and what stages failed with. */
-void run_warnings(const struct run *run, struct doc *doc);
 /* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
 /* The longest time, in ns, for which two clients on different hosts may hold a lock together unnoticed, because the
@@ -54,9 +52,6 @@ double run_hosts_lock_unseen_ns(const struct report *report, const struct report
 void run_hosts_say_lost(const struct run *run, struct doc *doc);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
-/* The leader of each class, in a sentence; not for the page, whose first screen says it. Nothing if
- * no class has two locks that are ranked. */
-void run_lead(const struct report *report, const struct answers *answers, struct doc *doc);
 /* Figures over the round trip to the servers; nothing if all loads ran at one distance only. */
 void run_distances(const struct report *report, struct doc *doc);
 /* Recovery after crashes beside holders that expired under pauses, lease by lease; nothing where no

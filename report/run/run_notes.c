@@ -107,7 +107,8 @@ static size_t room_for(const struct run *run) {
     return room;
 }
 
-void run_warnings(const struct run *run, struct doc *doc) {
+/* The warnings of the run and of its stages, and what stages failed with. */
+static void run_warnings(const struct run *run, struct doc *doc) {
     struct warnings warnings = {.item = calloc(room_for(run) + 1, sizeof *warnings.item)};
     doc->failed |= warnings.item == NULL;
     if (warnings.item) gather(run, &warnings);
