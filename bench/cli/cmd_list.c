@@ -117,6 +117,8 @@ static int check_wish(const struct wish *wish, struct lb_err *err) {
     if (!wish->key && wish->table && (wish->keys || wish->json || wish->only))
         return err_set(err, LB_EXIT_USAGE,
                        "list: --table is every lock, as Markdown; leave out the rest");
+    if (wish->keys && wish->json)
+        return err_set(err, LB_EXIT_USAGE, "list: --keys prints text; leave out --json");
     return 0;
 }
 
@@ -127,8 +129,6 @@ static int run_list(void *values, const struct args *unused, struct lb_err *err)
     if (wish->key) return show_key(wish, err);
     if (wish->table) {
         about_page(stdout);
-    } else if (wish->keys && wish->json) {
-        return print_list_json(list_keys_json(), err);
     } else if (wish->keys) {
         struct doc doc = {0};
         list_keys(&doc);

@@ -343,17 +343,3 @@ json_t *list_json(struct list *list) {
     return json_pack("{s:o, s:o, s:o}", "locks", locks, "backends", backends, "workloads",
                      workloads);
 }
-
-json_t *list_keys_json(void) {
-    json_t *keys = json_array();
-    for (const struct section *section = sections(); section->name; section++) {
-        for (const struct lb_option *key = section->keys; key->name; key++) {
-            char allowed[256];
-            json_array_append_new(
-                keys, json_pack("{s:s, s:s, s:s?, s:s, s:s}", "section", section->name, "key",
-                                key->name, "default", key->def, "allowed",
-                                option_allowed(key, allowed, sizeof allowed), "help", key->help));
-        }
-    }
-    return json_pack("{s:o}", "keys", keys);
-}

@@ -33,9 +33,6 @@ void list_keys(struct doc *doc);
 /* {"locks", "backends", "workloads"}: new reference, NULL when out of memory. */
 json_t *list_json(struct list *list);
 
-/* {"keys": [{section, key, default, allowed, help}]}: new reference, NULL when out of memory. */
-json_t *list_keys_json(void);
-
 /* ---- the facts in a lock's table (driver.h: struct lb_about), in words ---- */
 
 /* Adds each fact as a term. */

@@ -103,16 +103,6 @@ extern const struct conform_exemption conform_exemptions[]; /* the last entry ha
 #include "bench/conform/checks.h"
 #undef CONFORM_CHECK
 
-/* For several scripts: judges a contest on one key after its end, and fails the trial unless the contest
- * was clean. Returns the number of grants. */
-struct cell;
-struct findings;
-uint64_t conform_judge(struct trial *trial, const struct cell *cell,
-                       const struct findings *findings);
-/* The server must have nothing under the key any more within that time, as a new session sees it.
- * False after trial_fail. */
-bool conform_nothing_left(struct trial *trial, const struct trial_key *key, const char *after,
-                          int64_t limit_ns);
 /* True if the keys on the backend's servers can be counted from outside. */
 bool conform_can_count(const struct lb_backend *backend);
 

@@ -45,8 +45,10 @@ static void contend(struct actor *client) {
     }
 }
 
-uint64_t conform_judge(struct trial *trial, const struct cell *cell,
-                       const struct findings *findings) {
+/* Judges a contest on one key after its end, and fails the trial unless the contest was clean. Returns
+ * the number of grants. */
+static uint64_t conform_judge(struct trial *trial, const struct cell *cell,
+                              const struct findings *findings) {
     struct exclusion exclusion = cells_judge(cell, 1, findings);
     char text[256];
     snprintf(

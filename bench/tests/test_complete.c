@@ -44,7 +44,7 @@ static const struct offer offers[] = {
     {"check --fault pa", "pause", "wire-cut"},
     {"list comp", "compare", NULL},
     {"up zoo", "zookeeper-3", NULL},
-    {"plan --topology red", "redis-sentinel", NULL},
+    {"up redis-s", "redis-sentinel", NULL},
     {"report --format h", "html", "md"},
     {"compare a -- b", ":files", NULL},
     {"hold redis-set", "redis-setnx", NULL},
