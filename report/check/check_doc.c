@@ -1,19 +1,273 @@
 /* check_doc: a check as a document: sentences, matrix, findings, sums, evidence, and the basis of
  * all of it. The summary for a design review is its Markdown: cells that kept to what their driver
  * states are counted there, not listed. See check_doc.h. */
+#define _GNU_SOURCE
+
 #include "report/check/check_doc.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/check/check_sums.h"
+#include "report/check/check_view.h"
+#include "report/doc/counterexample.h"
+#include "report/doc/escape.h"
+#include "report/page/assets.h"
 #include "results/format/bound.h"
+
+/* check_doc_evidence: each cell's evidence in the page, and the data that the script draws: holds,
+ * faults, trials. See check_doc.h. Without the script all cells stand one below the other, with
+ * their figures but without the drawings. */
+
+#define FAULTS_OPEN_MAX 4 /* a longer log is folded */
+
+static void add_text_term(struct doc *doc, const char *term, const char *text) {
+    if (text && *text) doc_term(doc, term, "%s", text);
+}
+
+static void add_count(struct doc *doc, const char *term, double count) {
+    char text[NUMBER_TEXT_MAX];
+    if (!isnan(count)) doc_term(doc, term, "%s", number_count_text(count, text));
+}
+
+static void add_time(struct doc *doc, const char *term, double ns) {
+    char text[NUMBER_TEXT_MAX];
+    if (!isnan(ns)) doc_term(doc, term, "%s", number_time_text(ns, text));
+}
+
+static void check_doc_evidence_add_verdict(const struct check_view *view,
+                                           const struct check_cell *cell, struct doc *doc) {
+    char sign[8];
+    snprintf(sign, sizeof sign, "%s%s", check_sign(cell->verdict), check_mark(cell));
+    doc_say(doc, TONE_PLAIN, "%s", "");
+    doc_chip(doc, DOC_CHIP, check_tone(view, cell), sign, check_verdict_name(cell->verdict),
+             check_verdict_title(cell->verdict));
+    doc_span(doc, DOC_PLAIN, " %s: %s.", check_compared_text(cell),
+             check_verdict_title(cell->verdict));
+}
+
+static void add_grants(const struct check_cell *cell, struct doc *doc) {
+    char tested[NUMBER_TEXT_MAX];
+    if (isnan(cell->grants)) return;
+    add_count(doc, "grants", cell->grants);
+    if (check_under_fault(cell)) return;
+    if (!isnan(cell->tested))
+        doc_span(doc, DOC_PLAIN, "; during %s of them another client waited",
+                 number_count_text(cell->tested, tested));
+    if (cell->bound95 > 0)
+        doc_span(doc, DOC_PLAIN, "; with 95 %% confidence fewer than %.1e%s go wrong",
+                 cell->bound95, isnan(cell->tested) ? "" : " of those");
+}
+
+static void add_faults_hit(const struct check_cell *cell, struct doc *doc) {
+    if (isnan(cell->faults_hit)) return;
+    add_count(doc, "faults that tested the lock", cell->faults_hit);
+    if (cell->bound95 > 0)
+        doc_span(doc, DOC_PLAIN,
+                 "; with 95 %% confidence the lock fails in fewer than %.0f %% of such faults",
+                 100 * cell->bound95);
+    if (cell->faults_untested > 0)
+        add_count(doc, "faults that tested nothing", cell->faults_untested);
+}
+
+static void add_residue(const struct check_cell *cell, struct doc *doc) {
+    if (isnan(cell->residue)) return;
+    add_count(doc, "left on the server", cell->residue);
+    if (cell->residue_example && *cell->residue_example)
+        doc_span(doc, DOC_PLAIN, ", e.g. %s", cell->residue_example);
+}
+
+static void add_figures(const struct check_view *view, const struct check_cell *cell,
+                        struct doc *doc) {
+    const struct check_fault *fault = check_fault_of(view, cell);
+    const struct run_stage stage = {.durability = cell->durability,
+                                    .durability_note = cell->durability_note};
+    char *recovery = check_recovery_sentence(cell), *store = check_store_sentence(cell),
+         *durability = words_durability_full(&stage);
+    if (!recovery || !store || !durability) doc->failed = true;
+    doc_terms(doc);
+    add_text_term(doc, "fault", fault->summary ? fault->summary : fault->name);
+    add_text_term(doc, "seen", cell->why ? cell->why : check_verdict_name(cell->verdict));
+    doc_term(doc, "expected", "%s", cell->expected ? cell->expected : "");
+    if (cell->expected_why) doc_span(doc, DOC_PLAIN, ": %s", cell->expected_why);
+    add_grants(cell, doc);
+    add_faults_hit(cell, doc);
+    add_count(doc, "overlaps", cell->overlaps);
+    add_count(doc, "lost updates", cell->lost_updates);
+    add_text_term(doc, "stale writes", store);
+    if (cell->stale_accepted_fenced > 0)
+        add_count(doc, "stale writes that passed the fence", cell->stale_accepted_fenced);
+    add_count(doc, "losses learned in time", cell->detected);
+    add_time(doc, "learned at the latest after", cell->detect_ns_max);
+    add_text_term(doc, "recovery", recovery);
+    add_time(doc, "longest that a free key waited", cell->unavailable_ns);
+    add_count(doc, "grants lost", cell->grants_lost);
+    add_count(doc, "lost wake-ups", cell->lost_wakeups);
+    add_count(doc, "inversions", cell->inversions);
+    add_residue(cell, doc);
+    add_text_term(doc, "topology", cell->topology);
+    add_text_term(doc, "server", cell->server);
+    if (cell->durability || cell->durability_note) add_text_term(doc, "durability", durability);
+    add_count(doc, "clients", cell->clients);
+    add_time(doc, "lease", cell->lease_ns);
+    add_text_term(doc, "workload", cell->workload);
+    if (cell->failed_runs > 0)
+        add_count(doc, "runs that failed or showed nothing", cell->failed_runs);
+    add_text_term(doc, "its run", cell->run);
+    doc_end(doc);
+    free(recovery);
+    free(store);
+    free(durability);
+}
+
+static void add_number(struct doc *doc, const json_t *fault, const char *name) {
+    const json_t *value = json_object_get(fault, name);
+    if (json_is_integer(value))
+        doc_span(doc, DOC_PLAIN, ", %s %" JSON_INTEGER_FORMAT, name, json_integer_value(value));
+}
+
+static char *seconds_text(const json_t *fault, const char *name, char *text, size_t size) {
+    const json_t *value = json_object_get(fault, name);
+    snprintf(text, size, json_is_number(value) ? "%.3f s" : "?", json_number_value(value));
+    return text;
+}
+
+/* Adds the log of the injections, with the evidence that each took effect. */
+static void add_injection_log(const struct check_cell *cell, struct doc *doc) {
+    size_t count = json_array_size(cell->faults);
+    char from[32], to[32];
+    if (count == 0) return;
+    doc_fold(doc, count <= FAULTS_OPEN_MAX, "What was done (%zu)", count);
+    doc_list(doc, "log");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *fault = json_array_get(cell->faults, i);
+        const char *kind = json_string_value(json_object_get(fault, "kind"));
+        const char *target = json_string_value(json_object_get(fault, "target"));
+        const char *sign = json_string_value(json_object_get(fault, "sign"));
+        const json_t *acted = json_object_get(fault, "acted");
+        doc_item(doc, TONE_PLAIN, "%s to %s: ", seconds_text(fault, "from_s", from, sizeof from),
+                 seconds_text(fault, "to_s", to, sizeof to));
+        doc_span(doc, DOC_STRONG, "%s", kind ? kind : "?");
+        if (target) doc_span(doc, DOC_PLAIN, ", %s", target);
+        add_number(doc, fault, "client");
+        add_number(doc, fault, "process");
+        add_number(doc, fault, "node");
+        add_number(doc, fault, "key");
+        add_number(doc, fault, "held");
+        add_number(doc, fault, "tested");
+        if (json_is_true(acted)) doc_span(doc, DOC_PLAIN, "; acted");
+        if (json_is_false(acted)) doc_span(doc, DOC_STRONG, "; did not act");
+        if (sign) doc_span(doc, DOC_PLAIN, ": %s", sign);
+    }
+    doc_end(doc);
+    doc_end(doc);
+}
+
+/* The members of each object as an array, null for a missing one: a short form for many objects. */
+static json_t *rows_of(const json_t *list, const char *const *members, size_t member_count) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *row = json_array();
+        for (size_t m = 0; m < member_count; m++) {
+            json_t *value = json_object_get(json_array_get(list, i), members[m]);
+            if (json_array_append_new(row, value ? json_incref(value) : json_null())) break;
+        }
+        if (json_array_append_new(rows, row)) break;
+    }
+    return rows;
+}
+
+#define ROWS_OF(list, members) rows_of(list, members, sizeof(members) / sizeof *(members))
+
+/* The data that the script draws, with its members in the order of report/src/check/data.js.
+ * Malloced; NULL when out of memory. */
+static char *drawn_json(const struct check_cell *cell) {
+    static const char *const holds[] = {"client",      "key",     "acquired_s", "released_s",
+                                        "lease_end_s", "outcome", "shared"};
+    static const char *const faults[] = {"kind", "target", "client", "from_s", "to_s", "acted"};
+    static const char *const contradicting[] = {"client", "key", "begin_s", "end_s"};
+    json_t *root = json_object();
+    int rc = escape_json_put(root, "holds", ROWS_OF(cell->timeline, holds));
+    rc |= escape_json_put(root, "faults", ROWS_OF(cell->faults, faults));
+    rc |= escape_json_put(root, "against", ROWS_OF(cell->counterexample, contradicting));
+    rc |= escape_json_put(root, "trials",
+                          cell->trials ? json_incref((json_t *)cell->trials) : json_array());
+    rc |= escape_json_put(root, "theoryMin", escape_json_figure(cell->theory_min));
+    rc |= escape_json_put(root, "theoryMax", escape_json_figure(cell->theory_max));
+    char *dump = rc == 0 ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+    json_decref(root);
+    return dump;
+}
+
+static void add_data(const char *anchor, const struct check_cell *cell, struct doc *doc) {
+    char *markup = NULL, *dump = drawn_json(cell);
+    size_t size;
+    FILE *out = dump ? open_memstream(&markup, &size) : NULL;
+    if (!out) {
+        doc->failed = true;
+        free(dump);
+        return;
+    }
+    fprintf(
+        out,
+        "<div class=\"drawings\" hidden></div>\n<script type=\"application/json\" id=\"data-%s\">",
+        anchor + sizeof "#cell-" - 1);
+    escape_script(out, dump);
+    fputs("</script>\n", out);
+    if (fclose(out) == 0) {
+        doc_html(doc, markup);
+    } else {
+        doc->failed = true;
+    }
+    free(markup);
+    free(dump);
+}
+
+static void add_cell_evidence(const struct check_view *view, const struct check_cell *cell,
+                              struct doc *doc) {
+    char anchor[CHECK_ANCHOR_MAX], title[300];
+    snprintf(title, sizeof title, "%s under %s", check_lock_of(view, cell)->name,
+             check_fault_of(view, cell)->name);
+    doc_article(doc, check_cell_anchor(view, cell, anchor) + 1, title);
+    check_doc_evidence_add_verdict(view, cell, doc);
+    add_figures(view, cell, doc);
+    if (cell->command) doc_code(doc, cell->command);
+    doc_counterexample(doc, cell->counterexample);
+    if (*asset_check && json_array_size(cell->timeline) + json_array_size(cell->trials) > 0)
+        add_data(anchor, cell, doc);
+    add_injection_log(cell, doc);
+    doc_end(doc);
+}
+
+/* Adds the evidence of each cell, and the data that the page's script draws; HTML only. */
+static void check_doc_evidence(const struct check_view *view, struct doc *doc) {
+    doc_section(doc, "evidence", "Evidence, cell by cell");
+    doc_set_only(doc, DOC_HTML);
+    doc_html(doc,
+             *asset_check
+                 ? "<noscript><p class=\"notice\">The drawings of holders and recoveries need "
+                   "JavaScript. Every verdict, figure and contradicting operation is in the "
+                   "text.</p></noscript>\n"
+                 : "<p class=\"notice\">This lockbench was built without drawings: nodejs and npm "
+                   "were not there. Install <code>nodejs</code> and <code>npm</code>, run "
+                   "<code>make</code>, and render the report again; no check has to be "
+                   "repeated.</p>\n");
+    doc_html(doc, "<p class=\"hint\" hidden>Choose a cell of the matrix.</p>\n"
+                  "<div class=\"cells\">\n");
+    for (int r = 0; r < view->row_count; r++) {
+        for (int c = 0; c < view->column_count; c++) {
+            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
+            if (cell) add_cell_evidence(view, cell, doc);
+        }
+    }
+    doc_html(doc, "</div>\n");
+    doc_end(doc);
+}
 
 #define SERVERS_MAX 12
 #define SKIPS_SHOWN 3
 
-static void add_verdict(const struct check_view *view, struct doc *doc) {
+static void check_doc_add_verdict(const struct check_view *view, struct doc *doc) {
     doc_section(doc, "verdict", "lockbench check: does each lock keep what its driver states?");
     check_verdict(view, doc);
     doc_end(doc);
@@ -171,7 +425,7 @@ static void add_caveats(struct doc *doc) {
 void check_doc(const struct check_view *view, struct doc *doc) {
     /* A page begins with the matrix, a terminal with the sentences. */
     check_doc_matrix(view, DOC_HTML, doc);
-    add_verdict(view, doc);
+    check_doc_add_verdict(view, doc);
     check_doc_matrix(view, DOC_TERMINAL, doc);
     check_doc_findings(view, doc);
     check_doc_sums(view, doc);

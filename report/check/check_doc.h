@@ -25,7 +25,5 @@ void check_doc_findings(const struct check_view *view, struct doc *doc);
 /* Adds the sums, which a terminal does not show: safe and broken cells by family and by fault;
  * fencing; recovery beside theory. */
 void check_doc_sums(const struct check_view *view, struct doc *doc);
-/* Adds the evidence of each cell, and the data that the page's script draws; HTML only. */
-void check_doc_evidence(const struct check_view *view, struct doc *doc);
 
 #endif

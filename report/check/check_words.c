@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/check/check_sums.h"
 #include "report/check/check_view.h"
 
 #define NAMES_SHOWN 3

@@ -17,7 +17,7 @@
 
 #include "bench/base/err.h"
 #include "report/doc/number.h"
-#include "report/doc/tone.h"
+#include "report/doc/screen.h"
 
 /* Bits: a block or a column may be meant for some of the formats only. */
 enum doc_format { DOC_TERMINAL = 1, DOC_MARKDOWN = 2, DOC_HTML = 4, DOC_CSV = 8 };

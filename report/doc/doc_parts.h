@@ -74,7 +74,6 @@ char *doc_flat_text(const struct doc_node *node, enum doc_format format);
 
 /* The writers. 0, or -1 when out of memory. */
 int doc_write_terminal(const struct doc_node *root, bool color, FILE *out);
-int doc_write_md(const struct doc_node *root, FILE *out);
 int doc_write_html(const struct doc_node *root, FILE *out);
 
 struct screen;
@@ -83,7 +82,5 @@ int doc_terminal_line(const struct screen *screen, const struct doc_node *node, 
                       enum tone tone);
 void doc_terminal_details(const struct screen *screen, const struct doc_node *node, enum tone tone);
 int doc_terminal_table(const struct screen *screen, const struct doc_node *table);
-/* Writes a table whose columns are upright. */
-int doc_terminal_matrix(const struct screen *screen, const struct doc_node *table);
 
 #endif

@@ -9,7 +9,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "report/doc/tone.h"
+/* tone: how good or bad a sentence or a cell is. Each writer shows it in its own way: a colour, a
+ * mark, a class of the page. */
+
+enum tone { TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD, TONE_BEST };
+
+/* "plain", "good", "warn" or "bad": a class of page.css. */
+const char *tone_name(enum tone tone);
+
+/* The mark that Markdown shows before a sentence, with a space after it; "" for plain. */
+const char *tone_mark(enum tone tone);
 
 #define SCREEN_WIDTH 100
 #define SCREEN_LEAST 60

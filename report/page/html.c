@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "report/page/assets.h"
-#include "report/page/head.h"
+#include "report/page/doc_page.h"
 #include "report/page/html_parts.h"
-#include "report/page/html_views.h"
 #include "report/run/run_doc.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

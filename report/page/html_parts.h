@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #include "report/doc/escape.h"
-#include "report/run/ranking.h"
 #include "report/run/column.h"
 #include "report/run/model.h"
+#include "report/run/ranking.h"
 #include "report/run/words.h"
 
 /* The page of runs. 0, or -1 with err. */
@@ -39,5 +39,28 @@ int html_hist_add(json_t *object, const struct run_stage *stage, enum metric met
 
 /* True for an open loop: its operations have due times that differ from their starts. */
 bool html_is_open(const struct run_stage *stage);
+
+/* html_views: the data of the views that need statistics, each a member of the page's JSON with a C
+ * file of its own. Statistics are computed here; the page only draws.
+ *
+ * Each function takes the page's JSON object and adds its member. 0, or -1 with err (out of memory,
+ * or a histogram that is not sound). */
+
+/* Adds all of these members. */
+int html_views_data(const struct report *report, json_t *root, struct lb_err *err);
+
+/* "rates": open loops of several rates, a list with an object for each lock and load: {"lock",
+ * "load", "clients", "points": [...], "bound", "promise"}. */
+int html_rates(const struct report *report, json_t *root, struct lb_err *err);
+
+/* "holders": stages with a timeline: {"lock", "stage", "model", "holds", "faults", "against"}. */
+int html_holders(const struct report *report, json_t *root, struct lb_err *err);
+
+/* "recoveries": stages with trials: {"lock", "stage", "fault", "trials", "theory", "theoryMin",
+ * "theoryMax", "unrecovered"}. */
+int html_recoveries(const struct report *report, json_t *root, struct lb_err *err);
+
+/* The index in report->locks of a stage's lock. */
+int html_lock_of(const struct report *report, int run, const struct run_stage *stage);
 
 #endif

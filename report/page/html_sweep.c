@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/doc/escape.h"
-#include "report/page/html_views.h"
+#include "report/page/html_parts.h"
 #include "report/run/field_value.h"
 #include "results/format/capacity_read.h"
 

@@ -4,7 +4,6 @@
 
 #include "bench/tests/hdr_texts.h"
 #include "report/page/html_parts.h"
-#include "report/page/html_views.h"
 #include "report/run/ranking.h"
 #include "report/run/run_doc.h"
 #include "report/run/words.h"

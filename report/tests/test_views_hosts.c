@@ -1,7 +1,6 @@
 /* test_views_hosts: holders around a fault, and what the report says of runs on several hosts. */
 
 #include "report/page/html_parts.h"
-#include "report/page/html_views.h"
 #include "report/run/run_doc.h"
 #include "report/tests/report_help.h"
 
