@@ -78,20 +78,19 @@ TEST(each_package_has_its_name_elsewhere) {
     cli_free(&cli);
 }
 
+#define MAKE_ELSEWHERE                                                                                           \
+    "cd $(mktemp -d); (cd $ROOT; tar -cf - bench/probe bench/tests/fuzz/fuzz.mk report/report.mk) | tar -xf -; " \
+    "try() { make -f $ROOT/Makefile \"$@\" 2>&1; echo \"exit $?\"; }; "
+
 /* `make run INSTALL=no` hands it to the script. */
 TEST(make_takes_install_no) {
     struct cli cli = cli_shell(
-        "bash", "cd $(mktemp -d); mkdir compose; "
-                "printf '#!/bin/sh\necho \"INSTALL is $INSTALL\"; exit 1\n' >compose/install; "
-                "chmod +x compose/install; mkdir -p report; cp $ROOT/report/report.mk report/; "
-                "make -f $ROOT/Makefile run INSTALL=no");
+        "bash", MAKE_ELSEWHERE
+        "mkdir compose; printf '#!/bin/sh\necho \"INSTALL is $INSTALL\"; exit 1\n' >compose/install; "
+        "chmod +x compose/install; try run INSTALL=no");
     assert_has(cli.out, "INSTALL is no");
     cli_free(&cli);
 }
-
-#define MAKE_ELSEWHERE                                                                             \
-    "cd $(mktemp -d); mkdir report; cp $ROOT/report/report.mk report/; "                           \
-    "try() { make -f $ROOT/Makefile \"$@\" 2>&1; echo \"exit $?\"; }; "
 
 /* pkg-config that finds nothing is `false` here. */
 TEST(make_says_which_library_it_needs_and_what_it_leaves_out) {
@@ -138,12 +137,12 @@ TEST(the_usual_variables_reach_the_compiler_and_the_linker) {
 
 /* In a tree that git exported, and in a Debian package, the commit is written as in a clone: 12 digits. */
 TEST(an_exported_commit_has_twelve_digits) {
-    struct cli cli = cli_shell(
-        "bash", MAKE_ELSEWHERE
-        "mkdir bench; echo 0123456789abcdef0123456789abcdef01234567 2026-01-02 >bench/commit; "
-        "try -n .build/release/flags; cat .build/release/commit; "
-        "echo '$Format:%H %cs$' >bench/commit; "
-        "try -n .build/release/flags; echo \"none:$(cat .build/release/commit)\"");
+    struct cli cli =
+        cli_shell("bash", MAKE_ELSEWHERE
+                  "echo 0123456789abcdef0123456789abcdef01234567 2026-01-02 >bench/commit; "
+                  "try -n .build/release/flags; cat .build/release/commit; "
+                  "echo '$Format:%H %cs$' >bench/commit; "
+                  "try -n .build/release/flags; echo \"none:$(cat .build/release/commit)\"");
     assert_has(cli.out, "\n0123456789ab 2026-01-02\n");
     assert_has(cli.out, "none:\n");
     cli_free(&cli);
