@@ -139,5 +139,11 @@ bool lead_is_alone(const struct lead_bar *bars, int count);
 
 /* The index of the leader among the bars of a class; -1: no lock is ranked. */
 int lead_leader(const struct report_group *group, const struct lead_bar *bars, int count);
+/* True if a comparison of the locks of some run is void, because the load generator without a lock
+ * was faster or slower at its end. */
+bool run_machine_changed(const struct report *report);
+/* The leader of each class, in a sentence; not for the page, whose first screen says it. Nothing if
+ * no class has two locks that are ranked. */
+void run_lead(const struct report *report, const struct answers *answers, struct doc *doc);
 
 #endif

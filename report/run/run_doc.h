@@ -38,9 +38,6 @@ void run_outages(const struct report *report, struct doc *doc);
 /* True if the servers refused most requests of a stage, or these could not be asked, or their
  * answers were lost: its figures say little of the lock. */
 bool run_failed_mostly(const struct run_stage *stage);
-/* True if a comparison of the locks of some run is void, because the load generator without a lock
- * was faster or slower at its end. */
-bool run_machine_changed(const struct report *report);
 /* A sentence for each such run. */
 void run_machine_moved(const struct report *report, struct doc *doc);
 /* The load hosts, if there are several machines. */

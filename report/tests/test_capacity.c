@@ -176,16 +176,17 @@ static const struct made many[] = {
 TEST(the_table_is_in_order_of_fitness) {
     static const char *const order[] = {"etcd-mutex", "redis-redlock", "redis-setnx", "mem-mutex",
                                         "mysql-lock", "zk-lock",       "pg-advisory", "pg-row"};
-    static const char *const rows[] = {"| etcd-mutex | ⚠️ carries 1.05x, tight |",
-                                       "| redis-setnx | ✅ carries 4.50x |",
-                                       "| mysql-lock | ⚠️ close |",
-                                       "| zk-lock | ⚠️ unknown |",
-                                       "| pg-row | other hold |",
-                                       "too much, at most 0.850x |",
-                                       "in memory: in its memory (the server: its files)",
-                                       "no answer (its server was lost) for",
-                                       "420/s (400 .. 440) for acquire\\_due.p99&lt;=20ms, hold 2ms",
-                                       "Left out: locks broken on purpose"};
+    static const char *const rows[] = {
+        "| etcd-mutex | ⚠️ carries 1.05x, tight |",
+        "| redis-setnx | ✅ carries 4.50x |",
+        "| mysql-lock | ⚠️ close |",
+        "| zk-lock | ⚠️ unknown |",
+        "| pg-row | other hold |",
+        "too much, at most 0.850x |",
+        "in memory: in its memory (the server: its files)",
+        "no answer (its server was lost) for",
+        "420/s (400 .. 440) for acquire\\_due.p99&lt;=20ms, hold 2ms",
+        "Left out: locks broken on purpose"};
     const struct carry_ask ask = {ASK, .load = 200, .hold = "1ms"};
     struct capacity *files[FILES_MAX];
     struct carry *carry = carry_of(many, FILES_MAX, &ask, files);
