@@ -147,8 +147,15 @@ int quantile_ranks(uint64_t n, double q, double level, uint64_t *ret_low, uint64
     return 0;
 }
 
-int quantile_effective(const struct quantile_batch *batches, int count, double q, double level,
-                       struct quantile_worth *ret) {
+/* The differences between the batches' shares below give the effective number of samples: n by the
+ * design effect (never below 1) for a share of q (NAN: the share that was seen), corrected by
+ * Student's t for the number of batches (Korn and Graubard, Survey Methodology 24, 1998). Assumes
+ * that batches are independent of each other, so that each is much longer than the time over which
+ * samples depend on each other, and that all come from one steady state. Empty batches do not count.
+ * Returns 0, or -1 for fewer than QUANTILE_BATCHES_MIN batches or a level not within 0..1; then *ret
+ * is untouched. */
+static int quantile_effective(const struct quantile_batch *batches, int count, double q,
+                              double level, struct quantile_worth *ret) {
     double n = 0, below = 0, squares = 0;
     int filled = 0;
     if (!(level > 0 && level < 1)) return -1;

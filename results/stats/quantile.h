@@ -41,19 +41,9 @@ struct quantile_worth {
     double effective; /* independent samples that they are worth: at most n */
 };
 
-/* The differences between the batches' shares below give the effective number of samples: n by the
- * design effect (never below 1) for a share of q (NAN: the share that was seen), corrected by
- * Student's t for the number of batches (Korn and Graubard, Survey Methodology 24, 1998). Assumes
- * that batches are independent of each other, so that each is much longer than the time over which
- * samples depend on each other, and that all come from one steady state. Empty batches do not count.
- * Returns 0, or -1 for fewer than QUANTILE_BATCHES_MIN batches or a level not within 0..1; then *ret
- * is untouched. */
-int quantile_effective(const struct quantile_batch *batches, int count, double q, double level,
-                       struct quantile_worth *ret);
-
 /* quantile_ranks for samples that depend on their neighbours: the ranks for the effective number of
  * samples, scaled to all samples (Woodruff 1952 for the inversion). Returns 0, or -1 as
- * quantile_ranks or quantile_effective. *ret_effective (may be NULL) is the effective number. */
+ * quantile_ranks, or for fewer than QUANTILE_BATCHES_MIN batches. *ret_effective (may be NULL) is the effective number. */
 int quantile_ranks_batches(const struct quantile_batch *batches, int count, double q, double level,
                            uint64_t *ret_low, uint64_t *ret_high, double *ret_effective);
 
@@ -68,9 +58,9 @@ struct share {
 };
 
 /* A batch has `count` samples, and `below` of them belong to the share. The interval is that of
- * Clopper and Pearson (Biometrika 26, 1934) for quantile_effective's number of samples, with equal
+ * Clopper and Pearson (Biometrika 26, 1934) for the effective number of samples, with equal
  * tails: it holds also where nothing, or everything, belongs to the share. Returns 0, or -1 as
- * quantile_effective; then *ret is untouched. */
+ * quantile_ranks_batches; then *ret is untouched. */
 int share_of_batches(const struct quantile_batch *batches, int count, double level,
                      struct share *ret);
 
