@@ -211,7 +211,7 @@ static bool is_sound(const struct oplog_rules *rules) {
 static int check_length(const struct oplog_header *header, size_t bytes, const char *path,
                         struct lb_err *err) {
     size_t written = sizeof *header + (size_t)header->records * sizeof(struct oplog_record);
-    if (!header->whole || header->records == 0 || bytes == written) return 0;
+    if (!header->whole || bytes == written) return 0;
     return err_set(err, LB_EXIT_USAGE,
                    "%s: is %s: %zu bytes were written, and it has %zu: copy the whole file again",
                    path, bytes < written ? "cut short" : "damaged", written, bytes);

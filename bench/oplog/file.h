@@ -51,7 +51,7 @@ struct oplog_header {
     uint32_t record_bytes;
     /* 1 = closed properly; 0 = cut off: grants open at the end may have been released */
     uint32_t whole;
-    uint32_t records; /* of a file that was closed; 0 = not known, from an older version */
+    uint32_t records; /* of a file that was closed */
     uint64_t dropped; /* operations that were not recorded for lack of room */
     struct oplog_rules rules;
     char lock[64]; /* its name, NUL-terminated */

@@ -39,7 +39,7 @@ static inline json_t *good_run(void) {
                         json_pack("{s:i, s:i, s:i, s:i}", "stale_attempted", 2,
                                   "stale_accepted_unfenced", 1, "stale_rejected_fenced", 2,
                                   "stale_accepted_fenced", 0));
-    return json_pack("{s:s, s:b, s:[{s:s, s:{s:s}}], s:[o]}", "schema", "lockbench.run/1",
+    return json_pack("{s:s, s:b, s:[{s:s, s:{s:s}}], s:[o]}", "schema", "lockbench.run/2",
                      "partial", 0, "servers", "backend", "redis", "facts", "version", "7.0.15",
                      "stages", stage);
 }

@@ -230,7 +230,7 @@ static int runs_for(int trials, const char *name) {
     FILE *file = fopen(program, "we");
     assert_non_null(file);
     fputs("#!/bin/sh\ncat > \"$6/run.json\" <<'END'\n"
-          "{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"mem-robust\",\"clients\":2,"
+          "{\"schema\":\"lockbench.run/2\",\"stages\":[{\"lock\":\"mem-robust\",\"clients\":2,"
           "\"status\":\"complete\",\"fault\":\"kill\",\"exclusion\":{\"grants\":9},"
           "\"faults\":[{\"section\":\"fault\",\"acted\":true,\"from_s\":1}],"
           "\"recovery\":{\"count\":2,\"trials_ns\":[5,6]}}]}\nEND\n",

@@ -14,6 +14,7 @@ TEST(the_bound_of_a_fault_counts_faults) {
             add_fault(run, "fault", "pause", true, 1.5);
             json_t *fault = json_array_get(part(run, "faults"), (size_t)k + 1);
             json_object_set_new(fault, "held", json_integer(k < cases[i].acted ? 2 : 0));
+            json_object_set_new(fault, "tested", json_integer(k < cases[i].acted ? 2 : 0));
         }
         add_fault(run, "fault", "pause", false, 2);
         json_t *seen = judge(run, NULL, true);
@@ -31,6 +32,7 @@ TEST(the_bound_of_a_fault_counts_faults) {
     /* Nobody held when the only fault acted, so the fault shows nothing about the lock. */
     run = good_run();
     json_object_set_new(json_array_get(part(run, "faults"), 0), "held", json_integer(0));
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "tested", json_integer(0));
     seen = judge(run, NULL, true);
     assert_bound(seen, 0);
     assert_int_equal(whole(seen, "faults_hit"), 0);

@@ -66,7 +66,7 @@ TEST(sides_take_turns) {
     if (!strstr(cli.out, "left out"))
         assert_has(cli.out, "(4 and 4 samples)"); /* an idle machine */
     json_t *json = cli_json(cli_path("turns/compare.json"));
-    assert_string_equal(cli_text_at(json, "schema"), "lockbench.compare/1");
+    assert_string_equal(cli_text_at(json, "schema"), "lockbench.compare/2");
     assert_true(json_is_false(cli_get(json, "partial")));
     assert_int_equal((int)cli_number_at(json, "exit_code"), cli.code);
     json_decref(json);
@@ -179,7 +179,7 @@ TEST(a_run_without_a_stage_does_not_void_the_others) {
     char *script = cli_path("empty"), *out = cli_path("empty-out"), text[5000];
     snprintf(text, sizeof text,
              "#!/bin/sh\nfor last; do :; done\ncase $last in */base/01)\n"
-             "echo '{\"schema\":\"lockbench.run/1\",\"stages\":[]}' >$last/run.json\n"
+             "echo '{\"schema\":\"lockbench.run/2\",\"stages\":[]}' >$last/run.json\n"
              "echo 'lockbench: no server' >&2; exit 2;; esac\nexec '%s' \"$@\"\n",
              cli_program);
     cli_write(script, text);
@@ -412,7 +412,7 @@ TEST(wishes_that_make_no_sense) {
 /* ---- bad input ---- */
 
 #define STAGE "{\"lock\":\"a\",\"clients\":4,\"status\":\"complete\",\"throughput_per_s\":9}"
-#define RUN(stages) "{\"schema\":\"lockbench.run/1\",\"stages\":[" stages "]}"
+#define RUN(stages) "{\"schema\":\"lockbench.run/2\",\"stages\":[" stages "]}"
 
 static char *run_file(const char *name, const char *text) {
     char *path = cli_path("%s.json", name);
@@ -435,10 +435,9 @@ TEST(input_that_is_none) {
         const char *text, *says;
     } cases[] = {
         {"", "is not sound JSON: the file ends too early"},
-        {"{\"schema\":\"lockbench.run/1\",\"stages\":[" STAGE, "the file ends too early"},
-        {"{\"schema\":\"lockbench.run/2\",\"stages\":[" STAGE "]}",
-         "has schema \"lockbench.run/2\""},
-        {"{\"schema\":\"lockbench.check/1\"}", "is not a result of lockbench run"},
+        {"{\"schema\":\"lockbench.run/2\",\"stages\":[" STAGE, "the file ends too early"},
+        {"{\"schema\":\"lockbench.run/1\",\"stages\":[" STAGE "]}", "(schema lockbench.run/1)"},
+        {"{\"schema\":\"lockbench.check/2\"}", "is not a result of lockbench run"},
         {"[]", "no JSON object"},
         {RUN(""), "has no stages"},
         {RUN("{\"lock\":\"a\",\"clients\":NaN}"), "is not sound JSON"},
@@ -477,7 +476,7 @@ TEST(one_repeat_and_parts_of_runs_are_inconclusive) {
     assert_has(cli.out, "inconclusive: too few samples");
     cli_free(&cli);
     char *part = run_file(
-        "part", "{\"schema\":\"lockbench.run/1\",\"partial\":true,\"stages\":["
+        "part", "{\"schema\":\"lockbench.run/2\",\"partial\":true,\"stages\":["
                 "{\"lock\":\"a\",\"clients\":4,\"status\":\"partial\",\"throughput_per_s\":9}]}");
     cli = cli_run(NULL, ARGS("compare", good, part));
     assert_code(&cli, 5);
@@ -537,7 +536,7 @@ TEST(a_million_stages_are_refused) {
     char *good = run_file("small", RUN(STAGE)), *path = cli_path("million.json");
     FILE *file = fopen(path, "we");
     assert_non_null(file);
-    fputs("{\"schema\":\"lockbench.run/1\",\"stages\":[", file);
+    fputs("{\"schema\":\"lockbench.run/2\",\"stages\":[", file);
     for (int i = 0; i < 1000000; i++) fputs(i ? ",{\"lock\":\"a\",\"clients\":4}" : STAGE, file);
     fputs("]}", file);
     assert_int_equal(fclose(file), 0);
@@ -548,7 +547,7 @@ TEST(a_million_stages_are_refused) {
     cli_free(&cli);
     file = fopen(path, "we");
     assert_non_null(file);
-    fputs("{\"schema\":\"lockbench.run/1\",\"x\":[[]", file);
+    fputs("{\"schema\":\"lockbench.run/2\",\"x\":[[]", file);
     for (int i = 0; i < 30000000; i++) fputs(",[]", file);
     fputs("]}", file);
     assert_int_equal(fclose(file), 0);

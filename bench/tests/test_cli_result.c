@@ -143,7 +143,7 @@ TEST(a_result_has_every_figure) {
     json_t *run = cli_result(out), *stage;
     size_t index;
     cli_assert_paths(run, run_paths, "run.json");
-    assert_string_equal(cli_text_at(run, "schema"), "lockbench.run/1");
+    assert_string_equal(cli_text_at(run, "schema"), "lockbench.run/2");
     assert_string_equal(cli_text_at(run, "verdict"), "clean");
     assert_has(cli_text_at(run, "command"), "lockbench run smoke --lock null,sim,mem-mutex");
     assert_lacks(cli_text_at(run, "command"), "--out");

@@ -64,7 +64,7 @@ static inline char *make_run(const struct made *made, uint64_t seed) {
     rng_seed(&rng, seed, 7);
     fprintf(
         out,
-        "{\"schema\":\"lockbench.run/1\",%s\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[",
+        "{\"schema\":\"lockbench.run/2\",%s\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[",
         made->root ? made->root : "");
     for (int i = 0; i < made->repeats; i++) write_stage(out, made, &rng, i);
     if (made->others) fprintf(out, "%s%s", made->repeats ? "," : "", made->others);

@@ -153,7 +153,7 @@ function cell(lock, fault, seeds, patch = {}) {
 
 function check(locks, faults, cells, more) {
   return {
-    schema: 'lockbench.check/1', tool: { name: 'lockbench', version: '0.4.0' }, command: 'lockbench check --full --seed 3', started_at: '2026-01-05T10:00:00Z', ended_at: '2026-01-05T10:41:12Z', partial: false, partial_reason: null,
+    schema: 'lockbench.check/2', tool: { name: 'lockbench', version: '0.4.0' }, command: 'lockbench check --full --seed 3', started_at: '2026-01-05T10:00:00Z', ended_at: '2026-01-05T10:41:12Z', partial: false, partial_reason: null,
     environment: { kernel: 'Linux 6.1.0', cpu_model: 'Made-up CPU @ 3.0 GHz', cpus: 2, memory_bytes: 8589934592, build: 'release' }, seeds: [3, 4, 5], tour: 'full',
     faults: faults.map((name) => ({ name, summary: FAULTS[name] ?? null })), locks, skipped: [], cells, ...more,
   };

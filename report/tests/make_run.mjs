@@ -137,7 +137,8 @@ function stage(index, name, clients, options = {}) {
   const violated = (lock.control && clients > 1) || (options.violated && clients > 1);
   const checked = Math.round(grants * 1.15);
   const lost = violated ? Math.max(1, Math.round(checked * (lock.control ? 0.41 : 0.0003))) : 0;
-  const open = options.rate !== undefined;
+  const open = options.rate !== undefined,
+    acquire = latency(samples, wait * noise, spread, 0.01), due = open ? latency(samples, wait * 1.6, 0.5, 0.01) : null;
   return {
     id: `${String(index).padStart(3, '0')}-${name}-c${clients}-r${options.repeat ?? 0}`,
     lock: name, backend: lock.backend, primitive: 'mutex', topology: lock.topology, durability: lock.durability, durability_class: lock.durability_class,
@@ -151,7 +152,7 @@ function stage(index, name, clients, options = {}) {
     arrivals: open ? { due: grants + 4, started: grants + 1, missed: 3 } : null,
     grants, throughput_per_s: rate === null ? null : round(rate),
     latency_ns: {
-      acquire: latency(samples, wait * noise, spread, 0.01), acquire_due: open ? latency(samples, wait * 1.6, 0.5, 0.01) : null,
+      acquire, acquire_due: due,
       release: latency(samples, lock.rel * noise, 0.2, 0.01), hold: latency(samples, 300, 0.2),
       handoff: contended ? latency(samples, hand * noise, 0.3, 0.01) : null, lag: open ? latency(samples, 30 * us, 0.4) : null,
       wait_failed: null, ping: lock.trip && samples ? latency(100, lock.trip, 0.1) : null,
@@ -172,6 +173,7 @@ function stage(index, name, clients, options = {}) {
     series: options.failed ? [] : [{ t_s: 1, ok: Math.round(grants / 2), acquire_p50_ns: Math.round(wait), acquire_p99_ns: Math.round(wait * 2) }],
     limited_by: options.limited ? 'generator' : null, limited_why: options.limited ? [options.limited] : [],
     warnings: options.limited ? [options.limited] : [],
+    not_granted: open ? 4 / (grants + 4) : grants ? 0 : null, response_ns: due && { p50: due.p50, p90: due.p90, p99: due.p99, p999: null },
   };
 }
 
@@ -186,7 +188,7 @@ function run(name, summary, plan, stages, more = {}) {
     }
   }
   return {
-    schema: 'lockbench.run/1', tool: { name: 'lockbench', version: '0.1' }, command: `lockbench run ${name}`,
+    schema: 'lockbench.run/2', tool: { name: 'lockbench', version: '0.1' }, command: `lockbench run ${name}`,
     started_at: '2026-11-20T23:48:01Z', ended_at: '2026-11-20T23:51:09Z', partial: false, partial_reason: null, verdict: 'clean',
     plan: { workload: { name, summary }, ...plan },
     environment: { hostname_hash: '5f2a', kernel: 'Linux 6.1.0-28-amd64', cpu_model: 'Example CPU @ 2.50GHz', cpus: 2, memory_bytes: 25769803776,

@@ -72,7 +72,7 @@ static inline struct report *report_of(const char *stages, const char *more) {
     struct run **runs = calloc(1, sizeof(struct run *));
     assert_non_null(text);
     assert_non_null(runs);
-    snprintf(text, size, "{\"schema\":\"lockbench.run/1\"%s,\"stages\":[%s]}", more, stages);
+    snprintf(text, size, "{\"schema\":\"lockbench.run/2\"%s,\"stages\":[%s]}", more, stages);
     runs[0] = run_parse(text, strlen(text), "run.json", &err);
     assert_string_equal(err.text, "");
     free(text);

@@ -154,7 +154,7 @@ TEST(test_the_views_that_decide) {
     };
     need_browser();
     FILE *made = new_file(idle, 5);
-    fputs("{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":2,\"keys\":1,"
+    fputs("{\"schema\":\"lockbench.run/2\",\"stages\":[{\"lock\":\"a\",\"clients\":2,\"keys\":1,"
           "\"arrival\":\"closed\",\"status\":\"complete\",\"throughput_per_s\":0,\"grants\":0}]}",
           made); /* nothing was granted */
     assert_int_equal(fclose(made), 0);

@@ -17,7 +17,7 @@
     "\\u202e"
 
 static const char evil[] =
-    "{\"schema\":\"lockbench.check/1\",\"tool\":{\"name\":\"" EVIL "\",\"version\":\"" EVIL
+    "{\"schema\":\"lockbench.check/2\",\"tool\":{\"name\":\"" EVIL "\",\"version\":\"" EVIL
     "\"},\"command\":\"" EVIL "\",\"started_at\":\"" EVIL "\",\"ended_at\":\"" EVIL
     "\",\"tour\":\"" EVIL "\",\"partial\":true,\"partial_reason\":\"" EVIL
     "\",\"environment\":{\"cpu_model\":\"" EVIL "\",\"kernel\":\"" EVIL "\",\"" EVIL
@@ -88,7 +88,7 @@ TEST(test_stored_checks) {
     "{\"lock\":\"" lock "\",\"fault\":\"" fault "\",\"verdict\":\"safe\",\"grants\":" #grants      \
     ",\"tested\":" #tested ",\"bound95\":" #bound "}"
 #define TWO_LOCKS                                                                                  \
-    "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"none\"},{\"name\":\"pooled\"}],"    \
+    "{\"schema\":\"lockbench.check/2\",\"faults\":[{\"name\":\"none\"},{\"name\":\"pooled\"}],"    \
     "\"locks\":[{\"name\":\"a\"},{\"name\":\"b\"}],\"cells\":["
 
 /* The bound stands on the grants that tested a lock, and a cell that they give none is told apart. */
@@ -106,7 +106,7 @@ TEST(test_the_summary_counts_what_tested) {
 /* Without a token no write was refused, and without a store none was tried: neither is known to be 0. */
 TEST(test_sums_of_what_is_not_known_are_no_zeros) {
     struct check *check = check_of(
-        "{\"schema\":\"lockbench.check/1\",\"planned\":5,\"faults\":[{\"name\":\"pause\"},{\"name\":\"cut\"}],"
+        "{\"schema\":\"lockbench.check/2\",\"planned\":5,\"faults\":[{\"name\":\"pause\"},{\"name\":\"cut\"}],"
         "\"locks\":[{\"name\":\"a\"}],\"cells\":[{\"lock\":\"a\",\"fault\":\"pause\",\"verdict\":\"expired\","
         "\"compared\":\"worse\",\"grants\":100,\"overlaps\":2,\"stale_attempted\":4,"
         "\"stale_accepted_unfenced\":4},{\"lock\":\"a\",\"fault\":\"cut\",\"verdict\":\"expired\","
@@ -138,7 +138,7 @@ TEST(test_grants_are_trials_wherever_nothing_is_injected) {
 /* A cell that tested nothing may have had a fault that acted. */
 TEST(test_the_title_of_a_cell_that_tested_nothing_is_true_of_each) {
     struct check *check = check_of(
-        "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
+        "{\"schema\":\"lockbench.check/2\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
         "\"cells\":[{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"inconclusive\",\"faults_hit\":0,"
         "\"faults_untested\":1,\"faults\":[{\"kind\":\"server-kill\",\"from_s\":1,\"acted\":true,"
         "\"held\":2,\"tested\":0,\"sign\":\"gone\"}]}]}");
@@ -261,12 +261,12 @@ TEST(test_evil_texts) {
 /* Files with half of their members, or without any cell. */
 TEST(test_little_and_nothing) {
     static const char *const texts[] = {
-        "{\"schema\":\"lockbench.check/1\",\"cells\":[]}",
+        "{\"schema\":\"lockbench.check/2\",\"cells\":[]}",
         "{\"schema\":\"lockbench.check/"
-        "1\",\"partial\":true,\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
+        "2\",\"partial\":true,\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
         "\"cells\":[{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"failed\"}]}",
         "{\"schema\":\"lockbench.check/"
-        "1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],\"cells\":[{"
+        "2\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],\"cells\":[{"
         "\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"stuck\",\"recovered\":false,\"faults\":[{}],"
         "\"counterexample\":[{}],\"timeline\":[{},{\"client\":\"x\"}]}]}",
     };
@@ -290,7 +290,7 @@ TEST(test_little_and_nothing) {
 /* Ctrl-C after one of four cells: what was not run is shown as such, and said first. */
 TEST(test_a_check_that_was_cut_short) {
     struct check *check = check_of(
-        "{\"schema\":\"lockbench.check/1\",\"partial\":true,\"partial_reason\":\"interrupted\","
+        "{\"schema\":\"lockbench.check/2\",\"partial\":true,\"partial_reason\":\"interrupted\","
         "\"planned\":4,\"faults\":[{\"name\":\"cut\"},{\"name\":\"kill\"}],\"locks\":["
         "{\"name\":\"one\",\"guarantee\":\"node\"},{\"name\":\"two\",\"guarantee\":\"node\"}],"
         "\"cells\":[{\"lock\":\"one\",\"fault\":\"kill\",\"verdict\":\"safe\","
@@ -326,7 +326,7 @@ TEST(test_a_huge_matrix) {
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    fputs("{\"schema\":\"lockbench.check/1\",\"faults\":[", out);
+    fputs("{\"schema\":\"lockbench.check/2\",\"faults\":[", out);
     for (int f = 0; f < FAULTS; f++)
         fprintf(out, "%s{\"name\":\"fault-%0*d\"}", f ? "," : "", f % 60 + 1, f);
     fputs("],\"locks\":[", out);
@@ -377,7 +377,7 @@ TEST(test_the_summary_is_one_page) {
 /* A lock in the memory of a server whose tables are on disk does not get the durability of the tables. */
 TEST(test_the_durability_is_the_locks_own) {
     struct check *check = check_of(
-        "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
+        "{\"schema\":\"lockbench.check/2\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
         "\"cells\":[{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"safe\",\"durability\":\"on disk first\","
         "\"durability_note\":\"kept in memory\"}]}");
     char *html = render_check(check, REPORT_HTML, false);
@@ -390,7 +390,7 @@ TEST(test_the_durability_is_the_locks_own) {
 TEST(test_a_missed_control_is_said) {
     struct check *check = check_of(
         "{\"schema\":\"lockbench.check/"
-        "1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"unsafe-x\",\"control\":true},"
+        "2\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"unsafe-x\",\"control\":true},"
         "{\"name\":\"l\"}],\"cells\":[{\"lock\":\"unsafe-x\",\"fault\":\"f\",\"verdict\":\"safe\","
         "\"expected\":\"violated\",\"missed\":true,"
         "\"compared\":\"better\"},{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"safe\",\"compared\":"
@@ -419,7 +419,7 @@ TEST(test_only_the_exposing_run_catches_a_control) {
         char text[1024];
         snprintf(
             text, sizeof text,
-            "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"},{\"name\":\"exposed\"}],"
+            "{\"schema\":\"lockbench.check/2\",\"faults\":[{\"name\":\"pause\"},{\"name\":\"exposed\"}],"
             "\"locks\":[{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":["
             "{\"lock\":\"unsafe-x\",\"fault\":\"pause\",\"verdict\":\"violated\"},"
             "{\"lock\":\"unsafe-x\",\"fault\":\"exposed\",\"verdict\":\"%s\",\"missed\":%s}]}",
@@ -440,7 +440,7 @@ TEST(test_only_the_exposing_run_catches_a_control) {
  * finding. */
 TEST(test_a_control_under_a_fault_is_no_finding) {
     struct check *check = check_of(
-        "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"}],\"locks\":[{\"name\":\"l\"},"
+        "{\"schema\":\"lockbench.check/2\",\"faults\":[{\"name\":\"pause\"}],\"locks\":[{\"name\":\"l\"},"
         "{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":[{\"lock\":\"l\",\"fault\":\"pause\","
         "\"verdict\":\"safe\",\"compared\":\"as expected\"},{\"lock\":\"unsafe-x\",\"fault\":\"pause\","
         "\"verdict\":\"violated\",\"expected\":\"expired\",\"compared\":\"worse\"}]}");
@@ -468,7 +468,7 @@ TEST(test_what_has_no_verdict_is_in_no_sum) {
         char text[1400];
         snprintf(
             text, sizeof text,
-            "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"},{\"name\":\"holder-kill\"},"
+            "{\"schema\":\"lockbench.check/2\",\"faults\":[{\"name\":\"pause\"},{\"name\":\"holder-kill\"},"
             "{\"name\":\"exposed\"}],\"locks\":[{\"name\":\"l\",\"backend\":\"b\"},"
             "{\"name\":\"m\",\"backend\":\"b\"},{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":["
             "{\"lock\":\"l\",\"fault\":\"pause\",\"verdict\":\"safe\",\"compared\":\"as expected\","

@@ -52,7 +52,7 @@ static void add_stages(json_t *side, const json_t *run, int repeat, double faste
 
 static void write_run(const char *path, json_t *stages) {
     json_t *run =
-        json_pack("{s:s, s:{}, s:o}", "schema", "lockbench.run/1", "plan", "stages", stages);
+        json_pack("{s:s, s:{}, s:o}", "schema", "lockbench.run/2", "plan", "stages", stages);
     assert_non_null(run);
     assert_int_equal(json_dump_file(run, path, JSON_REAL_PRECISION(17)), 0);
     json_decref(run);

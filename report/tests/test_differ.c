@@ -2,7 +2,7 @@
 #include "report/tests/report_help.h"
 
 #define RUN(plan, keys)                                                                            \
-    "{\"schema\":\"lockbench.run/1\",\"plan\":{" plan                                              \
+    "{\"schema\":\"lockbench.run/2\",\"plan\":{" plan                                              \
     "},\"stages\":[{\"lock\":\"a\",\"clients\":2,\"keys\":" keys ",\"arrival\":\"closed\"}]}"
 
 static void expect(const char *first, const char *second, const char *words) {

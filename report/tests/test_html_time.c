@@ -49,7 +49,7 @@ static void write_log(const char *name, int seconds) {
 static json_t *time_of(const char *stage) {
     struct lb_err err = {0};
     FILE *out = create("run.json");
-    fprintf(out, "{\"schema\":\"lockbench.run/1\",\"stages\":[%s]}", stage);
+    fprintf(out, "{\"schema\":\"lockbench.run/2\",\"stages\":[%s]}", stage);
     assert_int_equal(fclose(out), 0);
     const char *const paths[] = {folder};
     struct report *report = report_load(paths, 1, &err);

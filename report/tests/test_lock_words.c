@@ -65,7 +65,7 @@ static struct run *run_with(int clients) {
     char text[200];
     snprintf(
         text, sizeof text,
-        "{\"schema\":\"lockbench.run/1\",\"plan\":{\"load\":{\"clients\":[%d]}},\"stages\":[{\"lock\":\"a\",\"clients\":2}]}",
+        "{\"schema\":\"lockbench.run/2\",\"plan\":{\"load\":{\"clients\":[%d]}},\"stages\":[{\"lock\":\"a\",\"clients\":2}]}",
         clients);
     struct run *run = run_parse(text, strlen(text), "run.json", &err);
     assert_string_equal(err.text, "");
@@ -98,7 +98,7 @@ static struct run *ranked_run(int plan, int repeat) {
     char text[700];
     snprintf(
         text, sizeof text,
-        "{\"schema\":\"lockbench.run/1\",\"plan\":{\"seed\":%d},\"stages\":["
+        "{\"schema\":\"lockbench.run/2\",\"plan\":{\"seed\":%d},\"stages\":["
         "{\"lock\":\"slow\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":%d,"
         "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}},"
         "{\"lock\":\"fast\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":%d,"

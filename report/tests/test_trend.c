@@ -190,7 +190,7 @@ TEST(outputs_are_as_stored) {
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     const json_t *comparison = json_object_get(json, "comparison");
     assert_string_equal(json_string_value(json_object_get(comparison, "schema")),
-                        "lockbench.compare/1");
+                        "lockbench.compare/2");
     const json_t *series = json_array_get(json_object_get(json, "series"), 1);
     assert_int_equal(json_array_size(json_object_get(series, "runs")), 24);
     const json_t *figures = json_object_get(series, "figures");
@@ -208,7 +208,7 @@ TEST(outputs_are_as_stored) {
 static void run_file(const char *path, const char *start, const char *options, const char *stages) {
     char *text = NULL;
     assert_true(asprintf(&text,
-                         "{\"schema\":\"lockbench.run/1\",\"started_at\":\"%s\",\"environment\":{"
+                         "{\"schema\":\"lockbench.run/2\",\"started_at\":\"%s\",\"environment\":{"
                          "\"cpus\":2,\"cpu_model\":\"x\",\"kernel\":\"k\"},\"plan\":{"
                          "\"options\":{%s}},\"stages\":[%s]}",
                          start, options, stages) > 0);
@@ -326,7 +326,7 @@ TEST(wrong_files_are_one_clear_line) {
         {"",
          "x.csv: is no history of this version of lockbench: column 1 is 'missing', not 'time'"},
         {"time,commit,run\n", "column 2 is 'commit', not 'run'; append to another file (--file)"},
-        {"{\"schema\":\"lockbench.run/1\"}\n", "column 1 is '{\"schema\""},
+        {"{\"schema\":\"lockbench.run/2\"}\n", "column 1 is '{\"schema\""},
         {HEADER "2026-01-01T00:00:00Z,a\n", "x.csv:2: has 2 fields, and the first line 26"},
         {HEADER "2026-01-01T00:00:00Z,a", "x.csv:2: was cut off"},
         {HEADER "\"2026\n", "x.csv:2: has a quoted field without its end"},

@@ -438,10 +438,10 @@ TEST(test_the_head_names_the_machine) {
 TEST(test_environments_side_by_side) {
     static const char *const texts[] = {
         "{\"schema\":\"lockbench.run/"
-        "1\",\"environment\":{\"kernel\":\"6.1\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
+        "2\",\"environment\":{\"kernel\":\"6.1\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
         "\"clients\":1}]}",
         "{\"schema\":\"lockbench.run/"
-        "1\",\"environment\":{\"kernel\":\"6.2\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
+        "2\",\"environment\":{\"kernel\":\"6.2\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
         "\"clients\":1}]}"};
     struct lb_err err = {0};
     struct run **runs = calloc(2, sizeof(struct run *));

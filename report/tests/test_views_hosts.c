@@ -188,8 +188,8 @@ TEST(test_an_error_of_clocks_that_is_not_known_is_no_zero) {
 /* A table ranks the locks of all runs. */
 TEST(test_runs_whose_clients_were_elsewhere_say_so) {
     static const char *const texts[] = {
-        "{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":5}]}",
-        "{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":5," TWO_HOSTS
+        "{\"schema\":\"lockbench.run/2\",\"stages\":[{\"lock\":\"a\",\"clients\":5}]}",
+        "{\"schema\":\"lockbench.run/2\",\"stages\":[{\"lock\":\"a\",\"clients\":5," TWO_HOSTS
         "}]}"};
     struct lb_err err = {0};
     struct run **runs = calloc(2, sizeof *runs);

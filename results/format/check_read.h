@@ -14,7 +14,7 @@
 #include "bench/base/err.h"
 #include "results/format/run_read.h"
 
-#define CHECK_SCHEMA "lockbench.check/1"
+#define CHECK_SCHEMA "lockbench.check/2"
 #define CHECK_EXPOSED                                                                              \
     "exposed" /* the column of controls in the workloads that are made to expose them */
 

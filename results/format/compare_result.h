@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define COMPARE_SCHEMA "lockbench.compare/1"
+#define COMPARE_SCHEMA "lockbench.compare/2"
 
 enum compare_verdict {
     COMPARE_UNKNOWN,  /* one of the sides has no such figure */

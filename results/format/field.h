@@ -142,7 +142,7 @@ void result_field_clear_all(const struct result_field *fields, void *of);
 struct result_document {
     const char *name;   /* "run" */
     const char *file;   /* "run.json" */
-    const char *schema; /* "lockbench.run/1" */
+    const char *schema; /* "lockbench.run/2" */
     const char *about;  /* one or two sentences */
     const struct result_field *fields;
 };

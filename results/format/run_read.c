@@ -113,16 +113,6 @@ void run_fill_response(struct run_stage *stage, const struct hist *granted) {
     stage->response_p999 = response_supported_quantile(granted, asked, 0.999);
 }
 
-/* The same for a stage of a file of an older version. */
-static void fill_missing_response(struct run_stage *stage) {
-    const char *hdr = stage->latency[METRIC_ACQUIRE_DUE].hdr;
-    if (!isnan(stage->not_granted)) return;
-    struct lb_err unused = {0}; /* the text is sound: check_hdr */
-    struct hist *granted = stage->due > 0 && hdr ? hdr_decode(hdr, &unused) : NULL;
-    run_fill_response(stage, granted);
-    hist_free(granted);
-}
-
 static int read_stage(struct tree_place *place, json_t *object, struct run_stage *stage) {
     if (!json_is_object(object)) return tree_bad(place, "", "is not an object");
     if (tree_fields(place, object, run_stage_fields(), stage)) return -1;
@@ -133,7 +123,6 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
         if (check_hdr(place, (enum metric)m, stage)) return -1;
         run_latency_trim(&stage->latency[m]);
     }
-    fill_missing_response(stage);
     return read_overlap(place, stage);
 }
 

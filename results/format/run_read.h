@@ -16,7 +16,7 @@
 #include "results/format/hist.h"
 #include "results/format/metric.h"
 
-#define RUN_SCHEMA "lockbench.run/1"
+#define RUN_SCHEMA "lockbench.run/2"
 
 /* A figure that was not measured is NAN, an absent text is NULL. Every figure is a double:
  * run.json's greatest whole numbers (an hour in ns, a count of grants) are far below 2^53. */

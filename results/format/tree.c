@@ -292,8 +292,9 @@ int tree_schema(struct tree_place *place, const json_t *root, const char *schema
                        place->file, kind, schema);
     }
     if (strcmp(said, schema) == 0) return 0;
-    return err_set(
-        place->err, LB_EXIT_USAGE,
-        "%s: has schema \"%.60s\", and this lockbench reads \"%s\": use the lockbench that wrote it",
-        place->file, said, schema);
+    const char *version = json_string_value(tree_at(root, "tool.version"));
+    return err_set(place->err, LB_EXIT_USAGE,
+                   "%s: lockbench %.40s wrote it (schema %.60s), and this one reads %s: measure "
+                   "again, or use that lockbench",
+                   place->file, version ? version : "of an unknown version", said, schema);
 }

@@ -66,7 +66,7 @@ char *tree_folder(const char *path);
 json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind,
                    struct lb_err *err);
 
-/* Checks that "schema" is `schema` ("lockbench.run/1"). kind: the command that writes such files
+/* Checks that "schema" is `schema` ("lockbench.run/2"). kind: the command that writes such files
  * ("lockbench run"). 0, or -1 with the error. */
 int tree_schema(struct tree_place *place, const json_t *root, const char *schema, const char *kind);
 

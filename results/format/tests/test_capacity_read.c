@@ -76,8 +76,8 @@ static char *with(const char *old, const char *new) {
 
 TEST(what_is_wrong_is_named) {
     static const char *const bad[][3] = {
-        {"capacity/2", "capacity/3", "has schema"},
-        {"lockbench.capacity/2", "lockbench.run/1", "is not a result of lockbench capacity"},
+        {"capacity/2", "capacity/1", "lockbench 0.1 wrote it (schema lockbench.capacity/1)"},
+        {"lockbench.capacity/2", "lockbench.run/2", "is not a result of lockbench capacity"},
         {"\"locks\":[", "\"lokcs\":[", "has no .locks"},
         {"\"lock\":\"x\",", "", ".locks[0].lock is missing"},
         {"\"violated\":true", "\"violated\":1", "violated is not true or false"},

@@ -10,7 +10,7 @@
 #define LISTS                                                                                      \
     "\"faults\":[{\"name\":\"none\"},{\"name\":\"pause\",\"summary\":\"stands still\"}],"          \
     "\"locks\":[{\"name\":\"a\",\"backend\":\"redis\",\"token\":true},{\"name\":\"b\",\"control\":true}],"
-#define CHECK(more, cells) "{\"schema\":\"lockbench.check/1\"," LISTS more "\"cells\":[" cells "]}"
+#define CHECK(more, cells) "{\"schema\":\"lockbench.check/2\"," LISTS more "\"cells\":[" cells "]}"
 #define CELL(more) "{\"lock\":\"a\",\"fault\":\"pause\",\"verdict\":\"safe\"" more "}"
 
 static struct check *parse(const char *text, struct lb_err *err) {
@@ -68,7 +68,7 @@ TEST(test_a_check_that_has_just_begun) {
     struct check *check = parse_sound(CHECK("\"partial\":true,", ""));
     assert_int_equal(check->cell_count, 0);
     check_free(check);
-    check = parse_sound("{\"schema\":\"lockbench.check/1\",\"cells\":[]}");
+    check = parse_sound("{\"schema\":\"lockbench.check/2\",\"cells\":[]}");
     check_free(check);
 }
 
@@ -77,19 +77,19 @@ TEST(test_what_is_wrong_is_named) {
         const char *text, *says;
     } cases[] = {
         {"", "dir/check.json:"},
-        {"{\"schema\":\"lockbench.check/1\",\"cells\":[", "the file ends too early"},
+        {"{\"schema\":\"lockbench.check/2\",\"cells\":[", "the file ends too early"},
         {"[]", "is not a result of lockbench check (no JSON object)"},
-        {"{}", "(no .schema \"lockbench.check/1\")"},
-        {"{\"schema\":\"lockbench.run/1\",\"cells\":[]}", "is not a result of lockbench check"},
-        {"{\"schema\":\"lockbench.check/2\",\"cells\":[]}",
-         "\"lockbench.check/2\", and this lockbench reads"},
-        {"{\"schema\":\"lockbench.check/1\"}", "dir/check.json: .cells is missing"},
-        {"{\"schema\":\"lockbench.check/1\",\"cells\":{}}", "cells is not an array"},
-        {"{\"schema\":\"lockbench.check/1\",\"cells\":[{}]}", ".locks is missing or empty"},
-        {"{\"schema\":\"lockbench.check/1\",\"cells\":[],\"cells\":[]}", "duplicate"},
-        {"{\"schema\":\"lockbench.check/1\",\"locks\":[{}],\"cells\":[]}",
+        {"{}", "(no .schema \"lockbench.check/2\")"},
+        {"{\"schema\":\"lockbench.run/2\",\"cells\":[]}", "is not a result of lockbench check"},
+        {"{\"schema\":\"lockbench.check/1\",\"cells\":[]}",
+         "dir/check.json: lockbench of an unknown version wrote it (schema lockbench.check/1)"},
+        {"{\"schema\":\"lockbench.check/2\"}", "dir/check.json: .cells is missing"},
+        {"{\"schema\":\"lockbench.check/2\",\"cells\":{}}", "cells is not an array"},
+        {"{\"schema\":\"lockbench.check/2\",\"cells\":[{}]}", ".locks is missing or empty"},
+        {"{\"schema\":\"lockbench.check/2\",\"cells\":[],\"cells\":[]}", "duplicate"},
+        {"{\"schema\":\"lockbench.check/2\",\"locks\":[{}],\"cells\":[]}",
          ".locks[0].name is missing"},
-        {"{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"x\"},{\"name\":\"x\"}],\"cells\":[]}",
+        {"{\"schema\":\"lockbench.check/2\",\"faults\":[{\"name\":\"x\"},{\"name\":\"x\"}],\"cells\":[]}",
          ".faults[1].name is there twice"},
         {CHECK("", "7"), ".cells[0] is not an object"},
         {CHECK("", "{\"fault\":\"pause\",\"verdict\":\"safe\"}"), ".cells[0].lock is missing"},
@@ -154,10 +154,10 @@ TEST(test_damaged_files) {
 
 TEST(test_a_check_is_told_from_a_run) {
     char path[] = "/tmp/lockbench-check-XXXXXX";
-    static const char *const checks[] = {"{\"schema\": \"lockbench.check/1\"}",
+    static const char *const checks[] = {"{\"schema\": \"lockbench.check/2\"}",
                                          "{\"schema\":\"lockbench.check/9\",\"ce"};
-    static const char *const others[] = {"{\"schema\":\"lockbench.run/1\"}", "",
-                                         "lockbench.check/1", "{\"schema\""};
+    static const char *const others[] = {"{\"schema\":\"lockbench.run/2\"}", "",
+                                         "lockbench.check/2", "{\"schema\""};
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     for (size_t i = 0; i < 6; i++) {

@@ -86,27 +86,4 @@ TEST(test_never_is_written_and_read) {
     hist_free(hist);
 }
 
-/* A file of an older version has the counts and the histogram. */
-TEST(test_an_old_file_has_them_too) {
-    struct lb_err err = {0};
-    struct run_stage stage = stage_of(100, 95, 90);
-    struct hist *hist = milliseconds(90);
-    struct run_latency *due = &stage.latency[METRIC_ACQUIRE_DUE];
-    char *hdr = hdr_encode(hist, &err);
-    due->hdr = hdr;
-    due->count = 90;
-    struct run *run = read_stage(&stage);
-    assert_ms(run->stages[0].response_p50, 50);
-    assert_true(run->stages[0].response_p99 == INFINITY);
-    assert_true(fabs(run->stages[0].not_granted - 0.1) < 1e-9);
-    run_free(run);
-    due->hdr = NULL; /* a file without the histogram: then the measured times are not known */
-    due->count = NAN;
-    run = read_stage(&stage);
-    assert_true(isnan(run->stages[0].response_p50));
-    run_free(run);
-    free(hdr);
-    hist_free(hist);
-}
-
 TEST_MAIN(NULL, NULL)

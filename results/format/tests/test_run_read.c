@@ -9,7 +9,7 @@
 #include "results/format/run_read.h"
 #include "results/format/write.h"
 
-#define HEAD "{\"schema\":\"lockbench.run/1\",\"stages\":["
+#define HEAD "{\"schema\":\"lockbench.run/2\",\"stages\":["
 #define TAIL "]}"
 #define STAGE(more) HEAD "{\"lock\":\"a\",\"clients\":2" more "}" TAIL
 
@@ -99,7 +99,7 @@ TEST(test_the_time_of_many_clients_is_written_and_read) {
     assert_true(run->stages[0].state_waiting_ns == 1e16);
     for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++) {
         run->stages[0].state_waiting_ns = times_ns[i];
-        json_t *document = json_pack("{s:s, s:[o]}", "schema", "lockbench.run/1", "stages",
+        json_t *document = json_pack("{s:s, s:[o]}", "schema", "lockbench.run/2", "stages",
                                      run_stage_json(&run->stages[0]));
         char *text = json_dumps(document, 0);
         assert_non_null(text);
@@ -117,7 +117,7 @@ TEST(test_the_frame_is_read) {
     struct lb_err err = {0};
     struct run *run = parse(
         "{\"schema\":\"lockbench.run/"
-        "1\",\"partial\":true,\"partial_reason\":\"Ctrl-C\",\"verdict\":\"clean\","
+        "2\",\"partial\":true,\"partial_reason\":\"Ctrl-C\",\"verdict\":\"clean\","
         "\"tool\":{\"version\":\"0.1\"},\"plan\":{\"workload\":{\"name\":\"w\"}},"
         "\"servers\":[{\"backend\":\"redis\",\"facts\":{\"version\":\"7\"}}],"
         "\"skipped\":[{\"lock\":\"x\",\"reason\":\"no\"}],\"stages\":[{\"lock\":\"a\",\"clients\":1}]}",
@@ -151,12 +151,13 @@ TEST(test_bad_input_gets_one_clear_line) {
         {"{}", "is not a result of lockbench run"},
         {"{\"schema\":7}", "is not a result of lockbench run"},
         {"{\"schema\":\"other/1\"}", "is not a result of lockbench run"},
-        {"{\"schema\":\"lockbench.run/2\",\"stages\":[]}",
-         "has schema \"lockbench.run/2\", and this lockbench reads \"lockbench.run/1\""},
+        {"{\"schema\":\"lockbench.run/1\",\"stages\":[]}",
+         "lockbench of an unknown version wrote it (schema lockbench.run/1), and this one reads "
+         "lockbench.run/2: measure again, or use that lockbench"},
         {HEAD TAIL, "has no stages"},
-        {"{\"schema\":\"lockbench.run/1\"}", "has no stages"},
-        {"{\"schema\":\"lockbench.run/1\",\"stages\":{}}", "has no stages"},
-        {"{\"schema\":\"lockbench.run/1\",\"partial_reason\":\"no server\",\"stages\":[]}",
+        {"{\"schema\":\"lockbench.run/2\"}", "has no stages"},
+        {"{\"schema\":\"lockbench.run/2\",\"stages\":{}}", "has no stages"},
+        {"{\"schema\":\"lockbench.run/2\",\"partial_reason\":\"no server\",\"stages\":[]}",
          "nothing was measured: no server"},
         {HEAD "3" TAIL, ".stages[0] is not an object"},
         {HEAD "{\"clients\":1}" TAIL, ".stages[0].lock is missing"},
@@ -181,9 +182,9 @@ TEST(test_bad_input_gets_one_clear_line) {
         {STAGE(",\"exclusion\":{\"verdict\":\"clean violated\"}"), ".exclusion.verdict is"},
         {STAGE(",\"history\":{\"verdict\":\"violate\"}"),
          ".stages[0].history.verdict is \"violate\""},
-        {"{\"schema\":\"lockbench.run/1\",\"verdict\":\"fine\",\"stages\":[]}",
+        {"{\"schema\":\"lockbench.run/2\",\"verdict\":\"fine\",\"stages\":[]}",
          ".verdict is \"fine\""},
-        {"{\"schema\":\"lockbench.run/1\",\"slo\":[{\"verdict\":\"held\"}],\"stages\":[]}",
+        {"{\"schema\":\"lockbench.run/2\",\"slo\":[{\"verdict\":\"held\"}],\"stages\":[]}",
          ".slo[0].verdict is \"held\""},
         {HEAD
          "{\"lock\":\"a\",\"clients\":1,\"id\":\"x\"},{\"lock\":\"a\",\"clients\":1,\"id\":\"y\"},"
@@ -202,13 +203,13 @@ TEST(test_bad_input_gets_one_clear_line) {
          "latency_ns.acquire.hdr is not a text"},
         {STAGE(",\"latency_ns\":{\"acquire\":7}"), "latency_ns.acquire is not an object"},
         {STAGE(",\"lock\":\"b\""), "is not sound JSON"},
-        {"{\"schema\":\"lockbench.run/1\",\"servers\":[1],\"stages\":[]}",
+        {"{\"schema\":\"lockbench.run/2\",\"servers\":[1],\"stages\":[]}",
          ".servers[0] is not an object"},
-        {"{\"schema\":\"lockbench.run/1\",\"skipped\":{},\"stages\":[]}",
+        {"{\"schema\":\"lockbench.run/2\",\"skipped\":{},\"stages\":[]}",
          "skipped is not an array"},
-        {"{\"schema\":\"lockbench.run/1\",\"servers\":[{\"facts\":[]}],\"stages\":[]}",
+        {"{\"schema\":\"lockbench.run/2\",\"servers\":[{\"facts\":[]}],\"stages\":[]}",
          "facts is not an object"},
-        {"{\"schema\":\"lockbench.run/1\",\"partial\":\"no\",\"stages\":[]}",
+        {"{\"schema\":\"lockbench.run/2\",\"partial\":\"no\",\"stages\":[]}",
          ".partial is not true or false"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
