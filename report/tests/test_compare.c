@@ -350,7 +350,7 @@ TEST(what_each_option_does) {
         {"$D/base.json -- $D/other.json", LB_EXIT_USAGE, "--anyway"},
         {"$D/base.json -- $D/other.json --anyway", LB_EXIT_REGRESSION,
          "new: truth: not stated; redis-sentinel"},
-        {BOTH "--json", LB_EXIT_REGRESSION, "\"schema\": \"lockbench.compare/1\""},
+        {BOTH "--json", LB_EXIT_REGRESSION, "\"schema\": \"lockbench.compare/2\""},
         {BOTH "--md", LB_EXIT_REGRESSION, "\n| grants/s | "},
     };
     store_run("base.json", "redis", 1, 1);
