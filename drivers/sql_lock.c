@@ -34,8 +34,7 @@ const struct lb_option sql_table_options[] = {
 const struct lb_option sql_swept_options[] = {
     {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0,
      "waiters,nobody,one",
-     "who deletes the rows of dead owners: clients that find the lock held, a job of your own, or "
-     "one sweeper in a session beside the first client's (none while that client is dead)"},
+     "who deletes the rows of dead owners: clients that find the lock held, your own job, or one sweeper"},
     SWEEP_EVERY("sweep=waiters, sweep=one"),
     POLL,
     {0},

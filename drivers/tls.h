@@ -30,37 +30,35 @@ struct lb_tls {
 };
 
 /* For the option table of a backend whose options have a `struct lb_tls` as this member. */
-#define LB_TLS_OPTIONS(options, member)                                                                   \
-    {"tls_ca",                                                                                            \
-     LB_OPT_TEXT,                                                                                         \
-     offsetof(options, member.ca),                                                                        \
-     NULL,                                                                                                \
-     0,                                                                                                   \
-     0,                                                                                                   \
-     NULL,                                                                                                \
-     "file of the authorities that may have signed the server's certificate (PEM); those of the "         \
-     "machine if not given"},                                                                             \
-        {"tls_cert",                                                                                      \
-         LB_OPT_TEXT,                                                                                     \
-         offsetof(options, member.cert),                                                                  \
-         NULL,                                                                                            \
-         0,                                                                                               \
-         0,                                                                                               \
-         NULL,                                                                                            \
-         "file of the client's own certificate (PEM), for servers that ask for one"},                     \
-        {"tls_key",                                                                                       \
-         LB_OPT_TEXT,                                                                                     \
-         offsetof(options, member.key),                                                                   \
-         NULL,                                                                                            \
-         0,                                                                                               \
-         0,                                                                                               \
-         NULL,                                                                                            \
-         "file of its private key (PEM); tls_cert if not given"},                                         \
-    {                                                                                                     \
-        "tls_verify", LB_OPT_CHOICE32, offsetof(options, member.verify), "auto", 0, 0,                    \
-            "auto,full,ca,none",                                                                          \
-            "what is checked of the server's certificate: host name and authority (full), the authority " \
-            "alone, nothing; auto is full where the URL asks for TLS"                                     \
+#define LB_TLS_OPTIONS(options, member)                                                                         \
+    {"tls_ca",                                                                                                  \
+     LB_OPT_TEXT,                                                                                               \
+     offsetof(options, member.ca),                                                                              \
+     NULL,                                                                                                      \
+     0,                                                                                                         \
+     0,                                                                                                         \
+     NULL,                                                                                                      \
+     "file of the authorities of the server's certificate (PEM); the machine's if not given"},                  \
+        {"tls_cert",                                                                                            \
+         LB_OPT_TEXT,                                                                                           \
+         offsetof(options, member.cert),                                                                        \
+         NULL,                                                                                                  \
+         0,                                                                                                     \
+         0,                                                                                                     \
+         NULL,                                                                                                  \
+         "file of the client's own certificate (PEM), for servers that ask for one"},                           \
+        {"tls_key",                                                                                             \
+         LB_OPT_TEXT,                                                                                           \
+         offsetof(options, member.key),                                                                         \
+         NULL,                                                                                                  \
+         0,                                                                                                     \
+         0,                                                                                                     \
+         NULL,                                                                                                  \
+         "file of its private key (PEM); tls_cert if not given"},                                               \
+    {                                                                                                           \
+        "tls_verify", LB_OPT_CHOICE32, offsetof(options, member.verify), "auto", 0, 0,                          \
+            "auto,full,ca,none",                                                                                \
+            "what of the certificate is checked: host name and authority, authority, nothing; auto: by the URL" \
     }
 
 /* Whether any of the options was given. */

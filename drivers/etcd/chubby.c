@@ -213,12 +213,9 @@ static int chubby_residue(struct lb_session *session, const char *prefix,
 static const struct lb_option chubby_options[] = {
     {"lock_delay", LB_OPT_DURATION, offsetof(struct chubby_options, lock_delay_ns), "5s", 0, 60e9,
      NULL,
-     "how long a lock stays closed after its holder's session expired, in whole seconds; the "
-     "default is as long as a dead client's request may be on its way (etcd.command_timeout); 0 = "
-     "no delay"},
+     "how long a lock stays closed after its holder's session expired, in whole seconds; 0: no delay"},
     {"grace", LB_OPT_DURATION, offsetof(struct chubby_options, grace_ns), "5s", 0, 60e9, NULL,
-     "how long after the end of its lease, by the client's clock, a session without an answer is "
-     "kept before it counts as lost; at most lock_delay"},
+     "how long after its lease's end a session without an answer is kept; at most lock_delay"},
     {0},
 };
 

@@ -186,12 +186,9 @@ static enum lb_outcome service_release(struct lb_session *session, const struct 
 static const struct lb_option service_options[] = {
     {"lease", LB_OPT_CHOICE, offsetof(struct service_options, lease), "session", 0, 0,
      "session,grant",
-     "the key hangs on its session's lease, or on one that is made for each grant and revoked after it "
-     "(1 + 1 requests more)"},
+     "the key hangs on its session's lease, or on one that is made for each grant (1 + 1 requests more)"},
     {"recheck", LB_OPT_BOOL, offsetof(struct service_options, recheck), "yes", 0, 0, NULL,
-     "look the key up after Lock and before Unlock; without it, as plain clients do, a waiter whose lease "
-     "has "
-     "ended is granted a lock by etcd 3.4"},
+     "look the key up after Lock and before Unlock; plain clients do not (etcd 3.4 grants ended leases)"},
     {0},
 };
 

@@ -50,8 +50,7 @@ static enum lb_outcome mutex_release(struct lb_session *session, const struct lb
 static const struct lb_option mutex_options[] = {
     {"watch_from", LB_OPT_CHOICE, offsetof(struct mutex_options, watch_from), "read", 0, 0,
      "read,next,now",
-     "a waiter watches from the revision it has read, as etcd's clients do (a hand-over takes up to 100 ms), "
-     "from the next one, or from now on and then reads once more"},
+     "where a waiter's watch begins: at the revision it read (as etcd's clients), the next one, or now"},
     {0},
 };
 

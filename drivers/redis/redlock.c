@@ -208,8 +208,7 @@ const struct lb_option redlock_option_table[] = {
      NULL, "the same, on top, as a time: expiry is by whole milliseconds"},
     {"ask", LB_OPT_CHOICE, offsetof(struct redlock_options, ask), "parallel", 0, 0,
      "parallel,sequence",
-     "all servers at once, or one after the other as in redis.io's text: each has the whole node_timeout, and a grant "
-     "uses up the sum of their answers"},
+     "all servers at once, or one after the other as in redis.io's text, each for up to node_timeout"},
     {0},
 };
 

@@ -217,9 +217,9 @@ static const struct lb_option setnx_option_table[] = {
     BACKOFF_OPTIONS(struct setnx_options, string.poll, "1ms", "64ms"),
     {"release", LB_OPT_CHOICE, offsetof(struct setnx_options, release), "lua", 0, 0,
      "lua,delifeq,delex",
-     "what deletes the key if it is still the owner's: a script, DELIFEQ (Valkey 9.0), DELEX IFEQ (Redis 8.4, Valkey 9.2)"},
+     "what deletes the owner's key: a script, DELIFEQ (Valkey 9.0), DELEX IFEQ (Redis 8.4, Valkey 9.2)"},
     {"renew", LB_OPT_CHOICE, offsetof(struct setnx_options, renew), "lua", 0, 0, "lua,ifeq",
-     "what extends the lease of a key that is still the owner's: a script, SET IFEQ (Redis 8.4, Valkey 8.1)"},
+     "what extends the lease of the owner's key: a script, SET IFEQ (Redis 8.4, Valkey 8.1)"},
     {0},
 };
 

@@ -52,9 +52,7 @@ static const struct lb_option sqlite_option_table[] = {
      "full,extra,normal,off",
      "PRAGMA synchronous: when a write is flushed; full is SQLite's default"},
     {"open_databases", LB_OPT_INT, offsetof(struct sqlite_options, open_databases), "64", 1, 10000,
-     NULL,
-     "databases (one a key) that each client keeps open, 2 or 3 file descriptors each; with fewer "
-     "than its keys a client has to open databases again"},
+     NULL, "databases (one a key) that each client keeps open, with 2 or 3 file descriptors each"},
     {0},
 };
 
