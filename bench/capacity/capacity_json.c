@@ -5,7 +5,7 @@
 
 #include "bench/capacity/capacity_run_inside.h"
 #include "bench/capacity/slo.h"
-#include "bench/workload/keys.h"
+#include "bench/workload/schedule.h"
 #include "results/format/write.h"
 
 /* Probes this near to the answer, in the logarithm of the load, show what happens at the edge. */

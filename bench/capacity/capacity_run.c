@@ -11,7 +11,7 @@
 #include "bench/capacity/window.h"
 #include "bench/run/machine.h"
 #include "bench/run/outdir.h"
-#include "bench/workload/topologies.h"
+#include "bench/workload/stages.h"
 #include "results/format/write.h"
 
 #define SATURATE_NS (3 * LB_S_NS)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bench/run/thresholds.h"
-#include "bench/workload/keys.h"
+#include "bench/workload/schedule.h"
 #include "results/stats/quantile.h"
 
 /* The most parts of a window: shorter parts depend too much on each other near the edge. */

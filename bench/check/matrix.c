@@ -8,9 +8,8 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/nearest.h"
-#include "bench/workload/lock_words.h"
 #include "bench/workload/plan.h"
-#include "bench/workload/topologies.h"
+#include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
 #define SETS_MAX 160

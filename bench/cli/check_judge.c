@@ -11,7 +11,7 @@
 
 #include "bench/cli/check.h"
 #include "bench/oplog/explain.h"
-#include "bench/workload/lock_words.h"
+#include "bench/workload/plan.h"
 
 static void print_line(const struct oplog_rules *rules, const struct oplog_line *line) {
     printf("  %12.6f .. %12.6f s  client %u  key %u  %s%s: %s",

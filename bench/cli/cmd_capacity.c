@@ -19,7 +19,7 @@
 #include "bench/option/text.h"
 #include "bench/slo/threshold.h"
 #include "bench/workload/sections.h"
-#include "bench/workload/topologies.h"
+#include "bench/workload/stages.h"
 #include "report/capacity/capacity_doc.h"
 
 #define SETS_MAX 128

@@ -19,7 +19,7 @@
 #include "bench/engine/loop.h"
 #include "bench/load/single.h"
 #include "bench/run/guest.h"
-#include "bench/workload/lock_words.h"
+#include "bench/workload/plan.h"
 #include "bench/workload/shape.h"
 #include "drivers/key_names.h"
 #include "drivers/registry.h"

@@ -11,7 +11,7 @@
 #include "bench/cli/cli.h"
 #include "bench/option/text.h"
 #include "bench/workload/sections.h"
-#include "bench/workload/workloads.h"
+#include "bench/workload/workfile.h"
 #include "drivers/registry.h"
 
 /* Offers before + name + after, if the typed word is a beginning of it. */

@@ -7,7 +7,7 @@
 
 #include "bench/cli/available.h"
 #include "bench/option/option.h"
-#include "bench/workload/workloads.h"
+#include "bench/workload/workfile.h"
 #include "report/doc/doc.h"
 
 struct list {

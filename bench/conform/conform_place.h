@@ -4,7 +4,7 @@
 #define BENCH_CONFORM_CONFORM_PLACE_H
 
 #include "bench/conform/proxy.h"
-#include "bench/option/arena.h"
+#include "bench/option/text.h"
 #include "bench/run/place.h"
 #include "bench/workload/plan.h"
 

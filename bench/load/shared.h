@@ -21,7 +21,7 @@
 #include "bench/measure/store.h"
 #include "bench/measure/versions.h"
 #include "bench/oplog/oplog.h"
-#include "bench/workload/keys.h"
+#include "bench/workload/schedule.h"
 #include "bench/workload/plan.h"
 #include "drivers/driver.h"
 #include "drivers/injected.h"

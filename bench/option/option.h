@@ -15,7 +15,7 @@
 
 #include "bench/base/err.h"
 #include "bench/base/nearest.h"
-#include "bench/option/arena.h"
+#include "bench/option/text.h"
 
 struct lb_option_type;
 struct completion;

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -229,4 +230,36 @@ int text_trim(const char *text, size_t len, char *trimmed, size_t size) {
     memmove(trimmed, text, len); /* trimmed may be text itself */
     trimmed[len] = '\0';
     return 0;
+}
+
+/* arena: one malloc for each piece: plans are small and made once, so pools would
+ * save nothing. */
+
+struct arena_block {
+    struct arena_block *older;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+void *arena_alloc(struct arena *arena, size_t bytes) {
+    struct arena_block *block = calloc(1, sizeof *block + bytes);
+    if (!block) return NULL;
+    block->older = arena->newest;
+    arena->newest = block;
+    return block->bytes;
+}
+
+const char *arena_text(struct arena *arena, const char *text) {
+    if (!text) return NULL;
+    size_t size = strlen(text) + 1;
+    char *copy = arena_alloc(arena, size);
+    if (copy) memcpy(copy, text, size);
+    return copy;
+}
+
+void arena_done(struct arena *arena) {
+    while (arena->newest) {
+        struct arena_block *block = arena->newest;
+        arena->newest = block->older;
+        free(block);
+    }
 }

@@ -7,7 +7,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/run/stage_history.h"
-#include "bench/workload/keys.h"
+#include "bench/workload/schedule.h"
 
 #define BESIDES_NS (500 * LB_MS_NS) /* connecting, the pings and a usual drain */
 #define START_NS (3 * LB_S_NS)      /* of servers of our own */

@@ -15,7 +15,7 @@
 #include "bench/run/supervise.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
-#include "bench/workload/leases.h"
+#include "bench/workload/stages.h"
 
 #define PLAN_NS (30 * LB_S_NS) /* for all hosts to read the plan */
 

@@ -12,7 +12,7 @@
 #include "bench/measure/store.h"
 #include "bench/servers/topo.h"
 #include "bench/workload/plan.h"
-#include "bench/workload/sweep.h"
+#include "bench/workload/stages.h"
 #include "results/format/run_read.h"
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };

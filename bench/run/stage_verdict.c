@@ -7,7 +7,7 @@
 #include "bench/run/machine.h"
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
-#include "bench/workload/keys.h"
+#include "bench/workload/schedule.h"
 #include "results/format/unrecorded.h"
 
 #define BUSY_SHARE 0.95

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/option/text.h"
-#include "bench/workload/leases.h"
+#include "bench/workload/stages.h"
 #include "results/format/hlog_read.h"
 #include "results/format/response.h"
 #include "results/format/write.h"

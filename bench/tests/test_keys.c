@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "bench/tests/unit.h"
-#include "bench/workload/keys.h"
+#include "bench/workload/schedule.h"
 
 #define DRAWS 400000
 

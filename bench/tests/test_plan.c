@@ -6,7 +6,7 @@
 #include "bench/tests/unit.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/sections.h"
-#include "bench/workload/workloads.h"
+#include "bench/workload/workfile.h"
 #include "drivers/registry.h"
 
 TEST(every_shipped_workload_loads) {

@@ -2,7 +2,7 @@
 #include "bench/tests/plan_help.h"
 #include "bench/tests/unit.h"
 #include "bench/workload/faults.h"
-#include "bench/workload/workloads.h"
+#include "bench/workload/workfile.h"
 
 #define PROCESSES "[load]\nclients = 4\nprocesses = 4\n"
 

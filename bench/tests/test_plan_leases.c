@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "bench/tests/plan_help.h"
-#include "bench/workload/leases.h"
 #include "bench/workload/stages.h"
 
 TEST(each_lease_is_a_stage_of_its_own) {

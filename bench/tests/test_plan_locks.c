@@ -5,7 +5,6 @@
 #include "bench/tests/plan_help.h"
 #include "bench/tests/unit.h"
 #include "bench/workload/stages.h"
-#include "bench/workload/topologies.h"
 #include "drivers/registry.h"
 
 /* A machine without whatever mem-mutex would need, and with memory as the only durability. */

@@ -14,12 +14,6 @@ struct draft {
     void **backend_options;
 };
 
-/* apply.c: fills every option struct with defaults. Returns 0, or -1 with err. */
-int draft_defaults(struct draft *draft, struct lb_err *err);
-/* apply.c: applies one setting of the file or the command line. Returns 0, or -1 with err: place,
- * reason, what is allowed. */
-int draft_apply(struct draft *draft, const struct setting *setting, struct lb_err *err);
-
 /* choose.c: fills plan->locks and plan->skipped from plan->wished. Returns 0, or -1 with err. */
 int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_err *err);
 

@@ -132,7 +132,7 @@ struct span {
     int64_t from_ns, to_ns; /* the same = not drawn */
 };
 
-/* The order in which the rates, or the numbers of clients, are run; see sweep.h. */
+/* The order in which the rates, or the numbers of clients, are run; see stages.h. */
 enum sweep_order { SWEEP_LISTED, SWEEP_UP, SWEEP_DOWN, SWEEP_SHUFFLED, SWEEP_MIRROR };
 
 struct plan_fault {
@@ -212,7 +212,7 @@ struct plan {
     enum acquire_mode mode;
     int64_t timeout_ns; /* timed mode; 0 = not given (never in timed mode) */
     /* above 0; locks without LB_CAP_LEASE ignore it. Of a plan with several leases the first one: each stage
-     * has the plan of its own lease (leases.h) */
+     * has the plan of its own lease (stages.h) */
     int64_t lease_ns;
     int64_t leases_ns[PLAN_LADDER_MAX]; /* one stage each */
     int leases_count;                   /* at least 1 in a plan that was read */
@@ -321,5 +321,31 @@ static inline int plan_session_clients(const struct plan *plan, const struct lb_
 
 /* Draws a duration, 0 ns to one day: the far tail of a lognormal distribution is cut there. */
 int64_t dist_draw(const struct dist *dist, struct lb_rng *rng);
+
+/* lock_words: the words of --lock. A word is the name of a lock or of a group of locks: a backend, a
+ * primitive, "all", "one-of-each", "controls". */
+
+/* Whether a word is a group's name. A group may be empty: there need not be a lock of each
+ * primitive. */
+bool lock_word_is_group(const char *word);
+
+/* Whether a lock belongs to the group of that name. "all" has controls too. */
+bool lock_in_group(const struct lb_lock *lock, const char *word);
+
+/* Whether a word means this lock: by its name, with or without a "?" behind it, or by a group. */
+bool lock_word_means(const char *word, const struct lb_lock *lock);
+
+/* Fills err: the group of that name has no lock; LB_EXIT_MACHINE if that may be because this build
+ * lacks a client library, else LB_EXIT_USAGE. Always -1. */
+int lock_word_none(const char *word, struct lb_err *err);
+
+/* Checks that the word means at least one lock. 0; or -1 with err (LB_EXIT_USAGE), which has the nearest name. */
+int lock_word_check(const char *word, struct lb_err *err);
+
+/* Fills err: there is no such name; err also has the nearest name. Returns -1. */
+int lock_word_unknown(const char *word, struct lb_err *err);
+
+/* The same where only the name of a lock is allowed. */
+int lock_name_unknown(const char *name, struct lb_err *err);
 
 #endif

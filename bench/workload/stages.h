@@ -2,9 +2,81 @@
 #ifndef BENCH_WORKLOAD_STAGES_H
 #define BENCH_WORKLOAD_STAGES_H
 
-#include "bench/workload/distance.h"
+#include "bench/option/option.h"
 #include "bench/workload/plan.h"
-#include "bench/workload/sweep.h"
+
+/* sweep: the order in which the loads of a plan (rates, or else numbers of clients) run.
+ *
+ * The same load may give other figures on the way up than on the way down, because of queues that have
+ * not emptied, caches, or leases of clients that gave up. So a sweep can go up, down, both ways (mirror),
+ * or in a shuffled order, in which a load has other neighbours each time; each repeat is shuffled anew,
+ * from the plan's seed. */
+
+#define SWEEP_RUNGS_MAX (2 * PLAN_LADDER_MAX)
+
+/* The position of a stage in its sweep. by NULL: it belongs to none. */
+struct sweep_at {
+    const char *by;    /* "rate", "clients" */
+    const char *order; /* "up", "down", "shuffled", "mirror" */
+    const char *leg;   /* "up", "down", "shuffled" */
+    int step;          /* 0, 1, ... in the order in which they run */
+};
+
+/* One load. */
+struct rung {
+    int clients;
+    double rate_per_s; /* rate of all clients together; 0 = load.arrival's own, or closed */
+    struct sweep_at at;
+};
+
+/* Fills in the loads of one repeat in the order in which they run. Returns their number. */
+int sweep_rungs(const struct plan *plan, int repeat, struct rung rungs[SWEEP_RUNGS_MAX]);
+
+/* distance: the round trips that lockbench's own wire adds, as keys of a workload; see struct distance in plan.h.
+ * It starts no wire. */
+
+#define DISTANCE_MAX_NS LB_S_NS
+
+/* struct plan: .distances and their count. "none" (no wire), "1ms", "none, 0, 500us, 20ms" */
+extern const struct lb_option_type type_distances;
+
+/* Writes the index-th distance between clients and servers in the plan's stages. Embedded locks have one distance,
+ * which is zero. False: there is no such distance. */
+bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret);
+
+bool distance_same(const struct distance *a, const struct distance *b);
+
+/* leases: the leases of acquire.lease as a key of a workload: one, or a list with a stage for each. */
+
+/* struct plan: .leases_ns and their count; .lease_ns is the first. "10s", "500ms, 1s, 2s" */
+extern const struct lb_option_type type_leases;
+
+/* For a checked plan with several leases: makes a plan for the stages of each lease. The plans belong to the arena.
+ * 0, or -1 with err. */
+int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err);
+
+/* The plan of the stages with the index-th lease; it differs from the plan only in the lease. NULL: there is no such
+ * lease. */
+const struct plan *leases_plan(const struct plan *plan, int index);
+
+/* The plan of the stages with this lease; NULL: the plan has no such lease. */
+const struct plan *leases_find(const struct plan *plan, int64_t lease_ns);
+
+int64_t leases_shortest_ns(const struct plan *plan);
+
+/* Whether the stages of this lock differ in their lease or session: the plan has several leases, and the lock uses
+ * one. */
+bool leases_differ(const struct plan *plan, const struct lb_lock *lock);
+
+/* topologies: which servers a plan's locks run on: names of scripts in compose/local. It asks no
+ * script: the drivers' tables say which names there are. */
+
+/* "default", or names with commas between: struct plan's .topologies and .topology_count. */
+extern const struct lb_option_type type_topologies;
+
+/* Returns the index-th topology on which the plan runs a lock, from 0; NULL after the last one. An
+ * embedded lock has none. */
+const char *topologies_of(const struct plan *plan, const struct lb_lock *lock, int index);
 
 struct plan_stage {
     const struct plan *plan; /* the lock's own, or the whole plan; with the stage's lease */
@@ -19,7 +91,7 @@ struct plan_stage {
 
 /* Returns all stages. Those of one backend on one topology are together, so that its servers start once. Within them
  * repeats are the outer loop, so that a machine that becomes slower affects all locks; in each repeat the locks run
- * in an order that is drawn from the seed. Then follow the leases, the loads (sweep.h) and the shares of
+ * in an order that is drawn from the seed. Then follow the leases, the loads (struct sweep_at) and the shares of
  * readers. The caller frees the array; NULL when out of memory. */
 struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
 

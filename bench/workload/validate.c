@@ -7,9 +7,9 @@
 #include "bench/slo/threshold.h"
 #include "bench/workload/draft.h"
 #include "bench/workload/faults.h"
-#include "bench/workload/keys.h"
-#include "bench/workload/leases.h"
+#include "bench/workload/schedule.h"
 #include "bench/workload/sections.h"
+#include "bench/workload/stages.h"
 
 static int most_clients(const struct plan *plan) {
     int most = 0;

@@ -1,0 +1,283 @@
+/* variants: leases, round trips and topologies of a plan, each of which makes further stages; see stages.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/base/nearest.h"
+#include "bench/option/text.h"
+#include "bench/workload/stages.h"
+#include "drivers/registry.h"
+
+static int read_leases(const struct lb_option *option, const char *text, void *values,
+                       struct arena *arena, struct lb_err *err) {
+    struct plan *plan = values;
+    int64_t found_ns[PLAN_LADDER_MAX] = {0};
+    int count = 0;
+    (void)arena;
+    for (const char *at = text;; at++) {
+        char word[64];
+        size_t len = strcspn(at, ",");
+        int64_t lease_ns;
+        if (text_trim(at, len, word, sizeof word) || !*word)
+            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of leases like 500ms, 1s, 2s",
+                           at);
+        if (text_duration(word, (int64_t)option->min, (int64_t)option->max, &lease_ns, err))
+            return -1;
+        for (int i = 0; i < count; i++) {
+            if (found_ns[i] == lease_ns)
+                return err_set(err, LB_EXIT_USAGE,
+                               "%s is there twice; to measure a stage again, set run.repeat", word);
+        }
+        if (count == PLAN_LADDER_MAX)
+            return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
+        found_ns[count++] = lease_ns;
+        at += len;
+        if (*at == '\0') break;
+    }
+    memcpy(plan->leases_ns, found_ns, sizeof *found_ns * (size_t)count);
+    plan->leases_count = count;
+    plan->lease_ns = found_ns[0];
+    return 0;
+}
+
+static void format_leases(const struct lb_option *option, const void *values, char *text,
+                          size_t size) {
+    const struct plan *plan = values;
+    size_t used = 0;
+    (void)option;
+    for (int i = 0; i < plan->leases_count && used < size; i++) {
+        char one[40];
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
+                                 duration_text(plan->leases_ns[i], one, sizeof one));
+    }
+}
+
+/* One lease is a number, as it was before there were several; several are an array. */
+static int json_leases(const struct lb_option *option, const void *values, json_t *object) {
+    const struct plan *plan = values;
+    if (plan->leases_count == 1)
+        return option_put_json(option, "_ns", json_integer(plan->lease_ns), object);
+    json_t *array = json_array();
+    for (int i = 0; i < plan->leases_count; i++)
+        json_array_append_new(array, json_integer(plan->leases_ns[i]));
+    return option_put_json(option, "_ns", array, object);
+}
+
+const struct lb_option_type type_leases = {
+    .name = "leases",
+    .bytes = sizeof(int64_t[PLAN_LADDER_MAX]),
+    .read = read_leases,
+    .text = format_leases,
+    .words = "a duration from 1ms to 24h, or a list like 500ms, 1s, 2s",
+    .json = json_leases,
+};
+
+int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err) {
+    if (plan->leases_count < 2) return 0;
+    struct plan *spread = arena_alloc(arena, sizeof *spread * (size_t)plan->leases_count);
+    if (!spread) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (int i = 0; i < plan->leases_count; i++) {
+        spread[i] = *plan;
+        spread[i].lease_ns = plan->leases_ns[i];
+    }
+    plan->at_lease = spread;
+    return 0;
+}
+
+const struct plan *leases_plan(const struct plan *plan, int index) {
+    if (!plan->at_lease) return index == 0 ? plan : NULL;
+    return index < plan->leases_count ? &plan->at_lease[index] : NULL;
+}
+
+const struct plan *leases_find(const struct plan *plan, int64_t lease_ns) {
+    const struct plan *found;
+    for (int i = 0; (found = leases_plan(plan, i)); i++) {
+        if (found->lease_ns == lease_ns) return found;
+    }
+    return NULL;
+}
+
+int64_t leases_shortest_ns(const struct plan *plan) {
+    int64_t shortest_ns = plan->lease_ns;
+    for (int i = 0; i < plan->leases_count; i++) {
+        if (plan->leases_ns[i] < shortest_ns) shortest_ns = plan->leases_ns[i];
+    }
+    return shortest_ns;
+}
+
+bool leases_differ(const struct plan *plan, const struct lb_lock *lock) {
+    bool ends = (lock->caps & LB_CAP_LEASE) || lock->about.crash == LB_CRASH_SESSION;
+    return plan->leases_count > 1 && ends;
+}
+
+bool distance_same(const struct distance *a, const struct distance *b) {
+    return a->wired == b->wired && a->rtt_ns == b->rtt_ns;
+}
+
+static int read_one(const struct lb_option *option, const char *at, size_t len,
+                    struct distance *ret, struct lb_err *err) {
+    char word[64];
+    *ret = (struct distance){0};
+    if (text_trim(at, len, word, sizeof word) || !*word)
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of durations like 0, 1ms, 20ms",
+                       at);
+    if (option_is_zero_word(option, word)) return 0;
+    ret->wired = true;
+    return text_duration(word, (int64_t)option->min, (int64_t)option->max, &ret->rtt_ns, err);
+}
+
+static int read_distances(const struct lb_option *option, const char *text, void *values,
+                          struct arena *arena, struct lb_err *err) {
+    struct plan *plan = values;
+    struct distance found[PLAN_LADDER_MAX];
+    int count = 0;
+    (void)arena;
+    for (const char *at = text;; at++) {
+        size_t len = strcspn(at, ",");
+        struct distance one;
+        if (read_one(option, at, len, &one, err) != 0) return -1;
+        for (int i = 0; i < count; i++) {
+            if (distance_same(&found[i], &one))
+                return err_set(err, LB_EXIT_USAGE,
+                               "a value is there twice; to measure a stage again, set run.repeat");
+        }
+        if (count == PLAN_LADDER_MAX)
+            return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
+        found[count++] = one;
+        at += len;
+        if (*at == '\0') break;
+    }
+    memcpy(plan->distances, found, sizeof *found * (size_t)count);
+    plan->distance_count = count;
+    return 0;
+}
+
+/* Returns text. */
+static char *format_one(const struct lb_option *option, const struct distance *one, char *text,
+                        size_t size) {
+    if (one->wired) return duration_text(one->rtt_ns, text, size);
+    snprintf(text, size, "%s", option->choices);
+    return text;
+}
+
+static void format_distances(const struct lb_option *option, const void *values, char *text,
+                             size_t size) {
+    const struct plan *plan = values;
+    size_t used = 0;
+    for (int i = 0; i < plan->distance_count && used < size; i++) {
+        char one[40];
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
+                                 format_one(option, &plan->distances[i], one, sizeof one));
+    }
+}
+
+const struct lb_option_type type_distances = {
+    .name = "round trips",
+    .bytes = sizeof(struct distance[PLAN_LADDER_MAX]),
+    .read = read_distances,
+    .text = format_distances,
+    .words = "none, a duration from 0 to 1s, or a list like none, 0, 500us, 20ms",
+};
+
+bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret) {
+    *ret = (struct distance){0};
+    if (embedded) return index == 0;
+    if (index >= plan->distance_count) return false;
+    *ret = plan->distances[index];
+    return true;
+}
+
+/* The name as a lock's own table has it; NULL if no lock has it. nearest: NULL is allowed. */
+static const char *find_topology(const char *name, struct nearest *nearest) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        const char *const *names = lb_topologies(registry_locks()[i]);
+        for (; names && *names; names++) {
+            if (strcmp(*names, name) == 0) return *names;
+            if (nearest) nearest_offer(nearest, *names);
+        }
+    }
+    return NULL;
+}
+
+/* 0 if a lock runs on a topology of this name, or may do so in a whole build; -1 with err
+ * (LB_EXIT_USAGE) and the nearest name. */
+static int topology_check(const char *name, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, name);
+    /* Accepts an unknown name if this build lacks a backend: the name may belong to one of its locks. */
+    if (find_topology(name, &nearest) || registry_left_out()) return 0;
+    return err_set(err, LB_EXIT_USAGE, "no lock runs on a topology '%.60s'%s", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
+static int read_topologies(const struct lb_option *option, const char *text, void *values,
+                           struct arena *arena, struct lb_err *err) {
+    struct plan *plan = values;
+    const char *found[PLAN_LADDER_MAX];
+    int count = 0;
+    (void)option;
+    if (strcmp(text, "default") == 0) {
+        plan->topology_count = 0;
+        return 0;
+    }
+    for (const char *at = text;; at++) {
+        char name[64];
+        size_t len = strcspn(at, ",");
+        if (text_trim(at, len, name, sizeof name)) snprintf(name, sizeof name, "%.60s", at);
+        if (!*name) return err_set(err, LB_EXIT_USAGE, "a name is missing between commas");
+        if (topology_check(name, err) != 0) return -1;
+        const char *topology = find_topology(name, NULL);
+        if (!topology) topology = arena_text(arena, name);
+        if (!topology) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        for (int i = 0; i < count; i++) {
+            if (strcmp(found[i], topology) == 0)
+                return err_set(err, LB_EXIT_USAGE, "%s is there twice", name);
+        }
+        if (count == PLAN_LADDER_MAX) {
+            return err_set(err, LB_EXIT_USAGE, "more than %d topologies", PLAN_LADDER_MAX);
+        }
+        found[count++] = topology;
+        at += len;
+        if (*at == '\0') break;
+    }
+    memcpy(plan->topologies, found, sizeof *found * (size_t)count);
+    plan->topology_count = count;
+    return 0;
+}
+
+static void format_topologies(const struct lb_option *option, const void *values, char *text,
+                              size_t size) {
+    const struct plan *plan = values;
+    size_t used = 0;
+    (void)option;
+    snprintf(text, size, "default");
+    for (int i = 0; i < plan->topology_count && used < size; i++) {
+        used += (size_t)snprintf(text + used, size - used, i ? ", %s" : "%s", plan->topologies[i]);
+    }
+}
+
+const struct lb_option_type type_topologies = {
+    .name = "topologies",
+    .bytes = sizeof(char *[PLAN_LADDER_MAX]),
+    .read = read_topologies,
+    .text = format_topologies,
+    .words =
+        "default, or names of topologies with commas between ('lockbench list LOCK' shows a lock's)",
+};
+
+static bool can_run_on(const struct lb_lock *lock, const char *topology) {
+    for (const char *const *names = lb_topologies(lock); names && *names; names++) {
+        if (strcmp(*names, topology) == 0) return true;
+    }
+    return false;
+}
+
+const char *topologies_of(const struct plan *plan, const struct lb_lock *lock, int index) {
+    const char *const *own = lb_topologies(lock);
+    int seen = 0;
+    if (!own) return NULL;
+    for (int i = 0; i < plan->topology_count; i++) {
+        if (can_run_on(lock, plan->topologies[i]) && seen++ == index) return plan->topologies[i];
+    }
+    return seen == 0 && index == 0 ? own[0] : NULL;
+}
