@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "bench/option/text.h"
-#include "bench/slo/threshold.h"
+#include "bench/slo/slo.h"
 
 int slo_parse(const char *text, struct stage_promise *ret, struct lb_err *err) {
     struct threshold threshold;

@@ -1,4 +1,4 @@
-/* slo: the promise that a search for capacity is about. bench/slo/threshold.h reads promises; of
+/* slo: the promise that a search for capacity is about. bench/slo/slo.h reads promises; of
  * these, only a limit of a quantile of the wait has a greatest load. This file measures nothing. */
 #ifndef BENCH_CAPACITY_SLO_H
 #define BENCH_CAPACITY_SLO_H

@@ -17,7 +17,7 @@
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/option/text.h"
-#include "bench/slo/threshold.h"
+#include "bench/slo/slo.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/stages.h"
 #include "report/capacity/capacity_doc.h"

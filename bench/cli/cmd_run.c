@@ -20,7 +20,7 @@
 #include "bench/run/run.h"
 #include "bench/run/serve.h"
 #include "bench/run/stage_hosts.h"
-#include "bench/slo/threshold.h"
+#include "bench/slo/slo.h"
 #include "bench/workload/shape.h"
 #include "report/compare/compare.h"
 #include "report/report.h"

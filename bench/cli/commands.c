@@ -14,7 +14,7 @@
 #include "bench/base/stack_limit.h"
 #include "bench/cli/check.h"
 #include "bench/cli/cli.h"
-#include "bench/load/descriptors.h"
+#include "bench/load/layout.h"
 #include "drivers/url.h"
 #include "report/doc/screen.h"
 

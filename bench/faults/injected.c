@@ -1,7 +1,7 @@
 /* injected: injections that change a client while its process runs on: its renewals are held back, or its
  * wall clock is off; see kinds.h and drivers/injected.h.
  *
- * Renewals of a lease are held back where the core makes them (watchdog.c), for one client. Renewals of a
+ * Renewals of a lease are held back where the core makes them (session.c), for one client. Renewals of a
  * session that its driver keeps alive by itself (etcd's keep-alive, ZooKeeper's pings) are held back by
  * that driver, for all clients of the session. With the target `all` the renewals of all clients are held
  * back. lockbench can't hold back the renewals of a program (exec).

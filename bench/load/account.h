@@ -5,6 +5,8 @@
 #ifndef BENCH_LOAD_ACCOUNT_H
 #define BENCH_LOAD_ACCOUNT_H
 
+#include <stdint.h>
+
 #include "bench/engine/loop.h"
 #include "bench/load/client.h"
 
@@ -140,5 +142,14 @@ static inline void client_turn(struct client *client) {
     recorder_turn(&client->worker->stats->recorder);
     loop_breathe(client->ended_ns);
 }
+
+/* traffic: figures that the kernel counts: bytes of a TCP connection, processor time of a thread. */
+
+/* Payload bytes sent and received by a TCP socket since it was opened, by TCP_INFO; 0 for anything
+ * else. */
+uint64_t traffic_bytes(int fd);
+
+/* Processor time of the calling thread, user and system, in ns. */
+int64_t thread_cpu_ns(void);
 
 #endif

@@ -3,11 +3,282 @@
 #include "bench/load/attempt.h"
 
 #include "bench/load/account.h"
-#include "bench/load/choose.h"
 #include "bench/load/entry.h"
-#include "bench/load/hold.h"
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
+
+#define DRAWS                                                                                      \
+    64 /* the most draws for a key that is not chosen yet; then the next such key is taken */
+
+static void watch_for(struct client *client, int place, uint32_t key) {
+    atomic_store_explicit(&client->stats->waiting_key[place], key, memory_order_relaxed);
+}
+
+static void use_key(struct client *client, uint32_t index) {
+    const struct shared *shared = client->worker->shared;
+    client->key_index = index;
+    client->request.key_len = shared_key_name(shared, index, client->key);
+    client->request.key_index = index;
+    client->request.key_number = shared_key_number(shared, index);
+    /* The wait for another key is a new wait. */
+    atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
+    watch_for(client, 0, index);
+}
+
+static bool has_key(const uint32_t *keys, int count, uint32_t key) {
+    for (int i = 0; i < count; i++) {
+        if (keys[i] == key) return true;
+    }
+    return false;
+}
+
+static void reverse(uint32_t *keys, int count) {
+    for (int i = 0; i < count / 2; i++) {
+        uint32_t kept = keys[i];
+        keys[i] = keys[count - 1 - i];
+        keys[count - 1 - i] = kept;
+    }
+}
+
+/* Chooses different keys and sorts them, so that clients that take the same keys take them in the same order. With
+ * load.key_order=opposite every second client takes them in reverse, so that clients wait for each other. */
+static void choose_several(struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    struct client_keys *keys = client->keys;
+    uint32_t chosen[LB_KEYS_MAX] = {0};
+    int wanted = shared->plan->keys_at_once;
+    for (int count = 0; count < wanted; count++) {
+        uint32_t index = keys_pick(&shared->keys, client->index, &client->rng);
+        for (int i = 0; i < DRAWS && has_key(chosen, count, index); i++) {
+            index = keys_pick(&shared->keys, client->index, &client->rng);
+        }
+        while (has_key(chosen, count, index)) index = (index + 1) % shared->key_count;
+        int at = count;
+        for (; at > 0 && chosen[at - 1] > index; at--) chosen[at] = chosen[at - 1];
+        chosen[at] = index;
+    }
+    if (shared->plan->key_order == KEY_ORDER_OPPOSITE && client->index % 2 == 1)
+        reverse(chosen, wanted);
+    use_key(client, chosen[0]);
+    for (int i = 0; i < wanted; i++) {
+        keys->key[i] = (struct lb_key){.name = keys->name[i],
+                                       .len = shared_key_name(shared, chosen[i], keys->name[i]),
+                                       .number = shared_key_number(shared, chosen[i]),
+                                       .index = chosen[i]};
+        watch_for(client, i, chosen[i]);
+    }
+    client->request.keys = keys->key;
+    client->request.key_count = wanted;
+}
+
+/* Draws the key, or keys, of an attempt into its request, and whether it is a reader. */
+static void client_choose(struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    if (shared->readers > 0) {
+        client->request.shared = (int)rng_below(&client->rng, 100) < shared->readers;
+    }
+    if (client->keys) {
+        choose_several(client);
+        return;
+    }
+    uint32_t index = keys_pick(&shared->keys, client->index, &client->rng);
+    if (index != client->key_index) use_key(client, index);
+}
+
+#define LOOK_NS (500 * LB_MS_NS) /* rarely, so that ten thousand holders cost little time */
+
+/* Sleeps until end_ns, or until the client is told that its grant is lost. */
+static void sleep_holding(struct client *client, int64_t end_ns) {
+    client->hold.asleep = true;
+    while (client->hold.told == LB_OK && lb_now() < end_ns && !lb_stopping())
+        lb_sleep_until(end_ns);
+    client->hold.asleep = false;
+}
+
+/* Holds until the supervisor says that the window is over. Nobody wakes the holder at that time, so the holder looks
+ * now and then. */
+static void hold_window(struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    while (client->hold.told == LB_OK && !lb_stopping() &&
+           lb_now() < atomic_load_explicit(&shared->let_go_ns, memory_order_relaxed))
+        sleep_holding(client, lb_now() + LOOK_NS);
+}
+
+/* Lets the hold time pass once. LB_OK, or what the client was told about its grant. */
+static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
+    const struct shared *shared = client->worker->shared;
+    const struct plan *plan = shared->plan;
+    if (shared->no_hold) return client->hold.told;
+    if (plan->hold.kind == DIST_WINDOW) {
+        hold_window(client);
+        return client->hold.told;
+    }
+    int64_t hold_ns = plan->hold.mean_ns ? dist_draw(&plan->hold, &client->rng) : 0;
+    if (hold_ns < plan->at_least_ns) hold_ns = plan->at_least_ns;
+    if (hold_ns > 0) {
+        sleep_holding(client, from_ns + hold_ns);
+        return client->hold.told;
+    }
+    /* If no two clients can meet on a key, there is no overlap to make room for. */
+    bool can_meet = shared->clients > 1 && plan->keys.pick != KEYS_OWN;
+    if (plan->gap == GAP_YIELD && can_meet) lb_yield();
+    if (plan->gap == GAP_TIME) sleep_holding(client, from_ns + plan->gap_ns);
+    return client->hold.told;
+}
+
+/* Acquires the key again, or releases inner grants, until the client holds the key `depth` times. */
+static enum lb_outcome reenter_to(struct client *client, uint32_t depth) {
+    struct lb_session *session = &client->session->lb;
+    const struct lb_algorithm *algorithm = session->lock->algorithm;
+    enum lb_outcome outcome = LB_OK;
+    while (client->request.held != depth && outcome == LB_OK) {
+        bool release = client->request.held > depth;
+        client_calls(client);
+        if (client->hold.told == LB_OK) {
+            int64_t begin_ns = is_observed(client) ? lb_now() : 0;
+            outcome = (release ? algorithm->release : algorithm->acquire)(session, &client->request,
+                                                                          &client->grant);
+            if (is_observed(client)) OBSERVERS_CALL(client, reentered, release, begin_ns, outcome);
+        }
+        client_called(client);
+        if (client->hold.told != LB_OK) return client->hold.told;
+        if (outcome != LB_OK) break;
+        if (release) {
+            client->request.held--;
+        } else {
+            client->request.held++;
+            entry_renewed(client);
+        }
+    }
+    return outcome;
+}
+
+/* The hold without the observers' calls at its begin and end. */
+static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns,
+                                enum lb_outcome *ret_inner) {
+    const struct shared *shared = client->worker->shared;
+    if (shared->depth <= 1) return pass_time(client, acquired_ns);
+    enum lb_outcome outcome = reenter_to(client, shared->depth);
+    if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) {
+        *ret_inner = outcome; /* the inner grants until then are released in order */
+        return reenter_to(client, 1);
+    }
+    if (outcome == LB_OK) outcome = pass_time(client, acquired_ns);
+    if (outcome == LB_OK) outcome = reenter_to(client, 1);
+    /* The inner grants are released, and the outer one must still hold: this exposes a lock whose
+     * first unlock frees the key. */
+    return outcome == LB_OK ? pass_time(client, lb_now()) : outcome;
+}
+
+/* Calls the observers at an end of the hold, until one of them ends it. */
+static enum lb_outcome call_observers(struct client *client, bool begin) {
+    const struct shared *shared = client->worker->shared;
+    enum lb_outcome outcome = LB_OK;
+    for (int i = 0; i < shared->observer_count && outcome == LB_OK; i++) {
+        const struct observer *observer = shared->observers[i];
+        observer_hold_fn *call = begin ? observer->begin_hold : observer->end_hold;
+        if (call) outcome = call(client, client->observing[i]);
+    }
+    return outcome;
+}
+
+enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
+    enum lb_outcome outcome = call_observers(client, true);
+    if (outcome == LB_OK) outcome = pass_all(client, acquired_ns, ret_inner);
+    if (outcome == LB_OK) outcome = call_observers(client, false);
+    return outcome;
+}
+
+/* update: one guarded update with an optimistic lock, which holds nothing. The client reads a
+ * version, works, and writes on the condition that the version is still the same. If another client
+ * was faster, it starts again from the read. A lock of one statement (LB_CAP_ATOMIC) has written at
+ * the read, and never starts again.
+ *
+ * The time until the read that the successful write was based on counts as `acquire`, like the
+ * waiting of other locks. So the failed tries are part of `acquire`. */
+
+struct tries {
+    bool measured;
+    int64_t read_ns, writing_ns, written_ns; /* of the last try */
+    uint64_t retries;
+};
+
+static enum lb_outcome try_until_written(struct client *client, struct tries *tries) {
+    struct lb_session *session = &client->session->lb;
+    const struct lb_lock *lock = session->lock;
+    bool once = client->worker->shared->plan->mode == MODE_TRY;
+    for (;;) {
+        client->request.held = 0;
+        enum lb_outcome outcome =
+            lock->algorithm->acquire(session, &client->request, &client->grant);
+        tries->read_ns = tries->writing_ns = tries->written_ns = lb_now();
+        if (outcome != LB_OK) return outcome;
+        /* Taken back if the write fails: until then nobody can tell. */
+        if (tries->measured) client_count_grant(client, 1);
+        enum lb_outcome inner = LB_OK;
+        client->hold.told = LB_OK;
+        client->request.held = 1;
+        hold(client, tries->read_ns, &inner);
+        tries->writing_ns = lb_now();
+        outcome = lock->algorithm->release(session, &client->request, &client->grant);
+        tries->written_ns = lb_now();
+        if (outcome == LB_OK) {
+            versions_add(&client->worker->shared->versions[client->key_index], client->grant.token);
+        } else if (tries->measured) {
+            client_count_grant(client, -1);
+        }
+        if (outcome != LB_BUSY) return outcome;
+        tries->retries++;
+        if (once) return LB_BUSY;
+        if (tries->written_ns >= client->request.deadline_ns || lb_stopping()) return LB_TIMEOUT;
+    }
+}
+
+static void record_update(struct client *client, enum lb_outcome outcome, const struct tries *tries,
+                          int64_t due_ns, int64_t started_ns) {
+    struct recorder *recorder = &client->worker->stats->recorder;
+    client_count(client, outcome);
+    client->stats->retries += tries->retries;
+    client_lagged(client, due_ns);
+    if (outcome != LB_OK) {
+        client_failed(client, client->ended_ns - started_ns);
+        return;
+    }
+    client_granted(client, tries->read_ns - started_ns);
+    recorder_add(recorder, METRIC_ACQUIRE_DUE, tries->read_ns - due_ns);
+    recorder_add(recorder, METRIC_HOLD, tries->writing_ns - tries->read_ns);
+    recorder_add(recorder, METRIC_RELEASE, tries->written_ns - tries->writing_ns);
+}
+
+/* The tries that failed are part of the waiting. */
+static void note_states(struct client *client, const struct tries *tries) {
+    struct client_stats *stats = client->stats;
+    client_spent(client, &stats->state_waiting_ns,
+                 tries->read_ns ? tries->read_ns : client->ended_ns);
+    client_spent(client, &stats->state_holding_ns,
+                 tries->writing_ns ? tries->writing_ns : client->ended_ns);
+    client_spent(client, &stats->state_releasing_ns, client->ended_ns);
+}
+
+void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
+    enum lb_outcome outcome = LB_BROKEN;
+    struct tries tries = {.measured = measured};
+    bool joined = session_join(client);
+    if (joined) {
+        client_choose(client);
+        client->request.deadline_ns = client_deadline_ns(client, started_ns);
+        outcome = try_until_written(client, &tries);
+    }
+    client->ended_ns = lb_now();
+    note_states(client, &tries);
+    if (outcome == LB_OK) client_count_by_time(client, tries.written_ns, measured);
+    client_waited(client, started_ns, outcome == LB_OK ? tries.read_ns : client->ended_ns);
+    client_note_cut_off(client, outcome, client->ended_ns - started_ns);
+    if (measured) record_update(client, outcome, &tries, due_ns, started_ns);
+    if (outcome > LB_TIMEOUT) client_mend(client, outcome);
+    if (joined) session_part(client);
+    client_pause(outcome);
+}
 
 /* Notes that the client now waits for its key, unless it already waits: several tries of one key in a row are one
  * wait. */

@@ -6,7 +6,6 @@
  * latch does not wait. A client that is alone counts down, then awaits. */
 #include "bench/load/account.h"
 #include "bench/load/attempt.h"
-#include "bench/load/hold.h"
 #include "bench/load/session.h"
 
 #define BARRIER_FIRST_NS                                                                           \

@@ -11,4 +11,23 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
                           struct lb_server *server, int clients, const struct load_host *host,
                           struct lb_err *err);
 
+/* descriptors: how many worker processes a stage's clients need, since the system limits the files that one
+ * process may open. This module raises the limit as far as the system lets it, and never lowers it. */
+
+/* Raises the limit on open files of this process, and so of the servers and workers that it starts from now on, to
+ * `wanted` or as near to it as the system lets it. Returns the limit in force. */
+uint64_t descriptors_raise(uint64_t wanted);
+
+/* The limit that servers should have for so many clients: many keep a file or two besides each connection. */
+uint64_t descriptors_of_servers(int clients);
+
+/* The number of worker processes for a stage that has its plan, lock, server, clients, threads and keys: at least
+ * shape->processes, and more where one process may not open the files of all its clients. -1 with err
+ * (LB_EXIT_MACHINE) if no number will do. */
+int descriptors_processes(const struct shared *shape, struct lb_err *err);
+
+/* Checks a number of processes that the coordinator has settled (shape->processes). 0, or -1 with err
+ * (LB_EXIT_MACHINE) if the limit of this host is too low for it. */
+int descriptors_check(const struct shared *shape, struct lb_err *err);
+
 #endif

@@ -1,5 +1,5 @@
-/* life: see life.h. */
-#include "bench/load/life.h"
+/* life: the life of a client; see worker.h. */
+#include "bench/load/worker.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -7,9 +7,8 @@
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
 #include "bench/load/attempt.h"
+#include "bench/load/observe.h"
 #include "bench/load/session.h"
-#include "bench/load/store.h"
-#include "bench/load/tick.h"
 
 #define PINGS 500                /* the most pings before the load, and again after it */
 #define PING_NS (100 * LB_MS_NS) /* the longest time for these pings */

@@ -1,6 +1,5 @@
-/* observe: functions that some stages call at each attempt beside the attempt itself. An observer records operations
- * (trace.h), keeps a guarded store (store.h), watches the order of grants (order.h) or counts the runs of a tick's job
- * (tick.h).
+/* observe: functions that some stages call at each attempt beside the attempt itself. An observer records operations, keeps a
+ * guarded store (store.c), watches the order of grants or counts the runs of a tick's job.
  *
  * A stage chooses its observers once (layout.c); most have none, and then an attempt pays for one
  * look at their number. An observer's functions run on the fiber of the client; `mine` is memory of
@@ -9,6 +8,8 @@
 #define BENCH_LOAD_OBSERVE_H
 
 #include "bench/load/client.h"
+#include "bench/oplog/file.h"
+#include "drivers/store.h"
 
 /* The end of a grant. */
 struct parting {
@@ -57,5 +58,88 @@ static inline bool is_observed(const struct client *client) {
                                                    ##__VA_ARGS__);                                 \
         }                                                                                          \
     } while (0)
+
+/* order: counts the clients of a fair lock that were overtaken: another client was granted earlier, although it had
+ * started its attempt later. */
+
+/* Whether grants of this lock have an order that can be watched. */
+bool order_applies(const struct lb_lock *lock);
+
+extern const struct observer order_observer;
+
+/* tick: a job that should run once at each tick (load.tick). Every client tries at each tick of one clock; each client
+ * that is granted runs the job. The figure is the number of runs for each tick. A job can run twice although the lock
+ * excludes correctly: a late client asks for the lock after the first holder has released it. */
+
+/* The number of ticks that lie wholly in the window, and how many of them had no run of the job, one run, or
+ * several. */
+struct tick_counts {
+    uint64_t ticks, none, once, more;
+};
+
+/* The number of ticks that a stage of this plan has, from the begin of the load; 0 = the plan has no ticks. */
+uint32_t tick_count(const struct plan *plan);
+
+/* Set when the client's next attempt is due: tick_first at the first tick, tick_next at the first tick after the
+ * client's last attempt. A client that is busy at a tick leaves the tick out. */
+void tick_first(struct client *client);
+void tick_next(struct client *client);
+
+/* Counts grants as runs of the job of the client's tick. */
+extern const struct observer tick_observer;
+
+/* After the load. */
+struct tick_counts tick_sum(const struct shared *shared);
+
+/* trace: the observer that writes the clients' operations into the stage's record of operations (bench/oplog). */
+
+/* Whether a stage of this plan has a history: the plan asks for one, or clients of several hosts share
+ * keys (split); and clients of this lock hold it for a time. */
+bool trace_applies(const struct plan *plan, const struct lb_lock *lock, bool split);
+
+/* The rules by which the history is judged, with the ends of the window as they are now. */
+struct oplog_rules trace_rules(const struct shared *shared);
+
+/* Records the operations of a client, of stages with a record. */
+extern const struct observer trace_observer;
+
+/* To be called at each heartbeat of a thread, before the beat is stored: records a stall of more than half a lease (and of
+ * more than 50 ms where no session depends on it). It may end sessions, and explains why a waiter got a free key late. */
+void trace_beat(struct shared *shared, int thread, int64_t now_ns);
+
+/* store: the guarded store of a stage, as its clients use it. The fenced value is in shared memory or in the lock's
+ * own backend; the unfenced value is always in memory.
+ *
+ * In memory the store needs no call: the client enters and leaves it together with its cells. In the backend each
+ * step is a round trip and belongs to the hold, which begins with the installation of the token and ends with the
+ * write.
+ *
+ * A sale (check.stock): the backend's value is a stock of goods. Each holder reads it and, if it is above 0, writes
+ * it one less; so it is never below 0. Two holders at once sell the same piece; then more pieces were sold than are
+ * missing in the end. A lock without tokens can sell too. Where the store is part of the lock's transaction, each
+ * sale leaves an order there too, so in the end there are as many orders as goods are missing, whatever happened. */
+
+/* Fills shape->store: which guarded store a stage of this plan and lock has. To be called once the entry kind and
+ * cell_count are known. Only exclusive grants write, so stages of semaphores, latches and optimistic locks have no
+ * store. */
+void store_shape(struct shared *shape);
+
+/* Enter and leave the store with the client's grant, in stages with a store in memory, and in stages with a store in
+ * the backend. */
+extern const struct observer store_in_memory, store_in_backend;
+
+/* Before the load, by the first client: makes the backend's store ready and fills it with the
+ * stock, if the plan has one. 0, or -1 with err. */
+int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err);
+
+/* When all sessions have ended, by a fresh one: reads the values into shared->store.values, as the
+ * number of writes that they show, and the numbers of orders, and deletes both from the server. 0, or -1 with err. */
+int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err);
+
+/* Whether the sales of a stage leave orders. shape: as store_shape has completed it. */
+bool store_keeps_orders(const struct shared *shape);
+
+/* A cell's share of its key's stock: equal shares, and the first cell gets the remainder. */
+uint64_t store_stock_of_cell(const struct shared *shared, uint32_t cell);
 
 #endif

@@ -82,7 +82,7 @@ static inline void session_begin_window(struct session *session) {
 
 void session_end_window(struct session *session);
 
-/* ---- watchdog.c ---- */
+/* ---- renewals of the clients' grants ---- */
 
 /* Starts to renew the grants of its clients, every third of the lease; stops that, and waits until
  * the renewing fiber has ended. */

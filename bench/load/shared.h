@@ -19,10 +19,9 @@
 #include "bench/measure/recorder.h"
 #include "bench/measure/stall.h"
 #include "bench/measure/store.h"
-#include "bench/measure/versions.h"
 #include "bench/oplog/oplog.h"
-#include "bench/workload/schedule.h"
 #include "bench/workload/plan.h"
+#include "bench/workload/schedule.h"
 #include "drivers/driver.h"
 #include "drivers/injected.h"
 
@@ -147,7 +146,7 @@ struct shared_latch {
     _Atomic uint64_t rounds; /* complete ones in the window */
 };
 
-/* The guarded store: see store.h. */
+/* The guarded store: see observe.h. */
 struct shared_store {
     bool kept;                      /* the stage has a store */
     bool fenced;                    /* the lock has tokens */

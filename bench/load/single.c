@@ -7,7 +7,7 @@
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
 #include "bench/load/layout.h"
-#include "bench/load/life.h"
+#include "bench/load/worker.h"
 
 #define SETTLE_NS (10 * LB_S_NS)        /* time limit of settling a request without an answer */
 #define SETTLE_PAUSE_NS (50 * LB_MS_NS) /* pause between two tries to settle */

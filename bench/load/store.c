@@ -1,5 +1,5 @@
-/* store: see store.h. */
-#include "bench/load/store.h"
+/* store: the guarded store; see observe.h. */
+#include "bench/load/observe.h"
 
 #include "bench/load/session.h"
 

@@ -15,9 +15,8 @@
 #include "bench/base/too_many.h"
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
-#include "bench/load/life.h"
+#include "bench/load/observe.h"
 #include "bench/load/session.h"
-#include "bench/load/trace.h"
 
 #define HEARTBEAT_NS LB_MS_NS /* the beats also measure the hiccups */
 #define HEARTBEAT_MANY_NS                                                                          \

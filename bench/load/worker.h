@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "bench/load/client.h"
 #include "bench/load/shared.h"
 
 struct workers;
@@ -38,5 +39,15 @@ int workers_process_of(const struct shared *shared, uint32_t client);
 /* Waits until all threads have ended, after PHASE_CLOSE; processes that do not end by deadline_ns
  * are killed. Frees. 0, or -1 with err when a process ended otherwise than by its own end or by this call. */
 int workers_join(struct workers *workers, int64_t deadline_ns, struct lb_err *err);
+
+/* life: the course of a client from its first connection to its last. */
+
+/* Prepares client `index` of a session; fiber comes later. 0, or -1 when out of memory. */
+int client_init(struct client *client, struct worker *worker, struct session *session,
+                uint32_t index);
+void client_done(struct client *client);
+
+/* The fiber's body; client: a struct client. */
+void client_run(void *client);
 
 #endif

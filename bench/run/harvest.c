@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/load/store.h"
+#include "bench/load/observe.h"
 #include "bench/run/thresholds.h"
 #include "results/format/hlog.h"
 

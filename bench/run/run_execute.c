@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/hosts/hosts.h"
-#include "bench/load/descriptors.h"
+#include "bench/load/layout.h"
 #include "bench/run/canary.h"
 #include "bench/run/machine.h"
 #include "bench/run/run.h"

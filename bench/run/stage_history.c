@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/load/trace.h"
+#include "bench/load/observe.h"
 #include "bench/oplog/explain.h"
 #include "bench/oplog/order.h"
 #include "bench/run/recovery.h"

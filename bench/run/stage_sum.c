@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/base/processors.h"
-#include "bench/load/tick.h"
+#include "bench/load/observe.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stuck.h"
 #include "bench/workload/schedule.h"

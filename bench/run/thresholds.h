@@ -6,7 +6,7 @@
 #define BENCH_RUN_THRESHOLDS_H
 
 #include "bench/run/stage.h"
-#include "bench/slo/verdict.h"
+#include "bench/slo/slo.h"
 #include "bench/workload/stages.h"
 
 /* promise: computes whether a stage keeps a promise ("99 % of the waits within 20 ms"), second by second, and

@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include "bench/measure/crowd.h"
-#include "bench/measure/versions.h"
 #include "bench/tests/unit.h"
 
 #define CLIENTS 8

@@ -1,5 +1,5 @@
 /* test_recovery: what faults cost, from histories and injections that are told here: nothing runs. */
-#include "bench/load/trace.h"
+#include "bench/load/observe.h"
 #include "bench/oplog/order.h"
 #include "bench/run/recovery.h"
 #include "bench/tests/history_say.h"

@@ -7,7 +7,7 @@
 #include "bench/base/clock.h"
 #include "bench/base/rng.h"
 #include "bench/run/thresholds.h"
-#include "bench/slo/verdict.h"
+#include "bench/slo/slo.h"
 #include "bench/tests/cli_help.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"

@@ -2,7 +2,7 @@
  * runs twice in a tick shows, also where the lock excluded. */
 #include <math.h>
 
-#include "bench/load/tick.h"
+#include "bench/load/observe.h"
 #include "bench/tests/stage_help.h"
 
 #define TICK_NS (100 * LB_MS_NS)

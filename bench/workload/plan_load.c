@@ -8,7 +8,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/option/text.h"
-#include "bench/slo/threshold.h"
+#include "bench/slo/slo.h"
 #include "bench/workload/draft.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/sections.h"

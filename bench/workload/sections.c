@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "bench/slo/threshold.h"
+#include "bench/slo/slo.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/shape.h"

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "bench/slo/threshold.h"
+#include "bench/slo/slo.h"
 #include "bench/workload/draft.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/schedule.h"

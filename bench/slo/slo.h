@@ -1,3 +1,53 @@
+/* slo: a promise about a figure of a stage, as people write it: "acquire_due.p99<=20ms",
+ * "failed<=0.1%", "throughput_per_s>=500".
+ *
+ * Every figure that results/format/stage.def declares may be promised by its path, by the end of
+ * its path, or by its name in `lockbench compare`; of every latency also any quantile from p50 to
+ * p99.99. A quantile is judged alike under each of its names (acquire.p99, acquire_p99). */
+#ifndef BENCH_SLO_SLO_H
+#define BENCH_SLO_SLO_H
+
+#include <math.h>
+
+#include "bench/base/promise_verdict.h"
+#include "results/format/run_read.h"
+#include "results/stats/quantile.h"
+
+#define THRESHOLD_QUANTILE_MIN 0.5
+#define THRESHOLD_QUANTILE_MAX 0.9999
+#define THRESHOLD_TEXT_MAX 120
+#define THRESHOLDS_MAX 32 /* in one run */
+
+struct threshold {
+    char text[THRESHOLD_TEXT_MAX]; /* the text as it was written, without blanks */
+    /* its row of the table; for a quantile the row of the latency object */
+    const struct result_field *figure;
+    double quantile; /* NAN: the threshold is about the figure itself */
+    bool at_least;   /* true: ">=", false: "<=" */
+    double limit;    /* ns for times; a share for a limit in per cent */
+};
+
+/* Reads one threshold. A time takes a duration, a figure without a unit a number or per cent. 0, or
+ * -1 with err (LB_EXIT_USAGE): what is wrong with it, with the nearest name; then *ret is
+ * untouched. */
+int threshold_read(const char *text, struct threshold *ret, struct lb_err *err);
+
+/* Reads several, with commas between; "" = none. ret has room for THRESHOLDS_MAX. The number, or -1
+ * with err. */
+int thresholds_read(const char *text, struct threshold *ret, struct lb_err *err);
+
+/* The metric of a threshold about a quantile; METRICS for one about a figure. */
+enum metric threshold_metric(const struct threshold *threshold);
+
+/* True if only an open loop has the figure, because it is counted from due times. */
+bool threshold_needs_schedule(const struct threshold *threshold);
+
+/* The remedy for a promise of acquire in an open loop. */
+#define THRESHOLD_PROMISE_DUE "at a rate, a request waits from its due time: promise acquire_due"
+/* True if the figure is a time of acquire, which in an open loop leaves out the wait for a free
+ * client. */
+bool threshold_leaves_out_wait(const struct threshold *threshold);
+
 /* verdict: says whether one lock kept a threshold under one load, in one repeat or several, and how
  * sure that is.
  *
@@ -5,12 +55,6 @@
  * load generator was the limit, a threshold that seems broken is unsure too, because a faster generator
  * might have shown otherwise; a threshold that was kept nevertheless is kept. A request that was never
  * granted lies above every limit. This file runs nothing and prints nothing. */
-#ifndef BENCH_SLO_VERDICT_H
-#define BENCH_SLO_VERDICT_H
-
-#include "bench/base/promise_verdict.h"
-#include "bench/slo/threshold.h"
-#include "results/stats/quantile.h"
 
 #define SLO_LEVEL 0.95
 #define SLO_REPEATS_MIN 6 /* for an interval of the median over repeats */
