@@ -78,8 +78,8 @@ TEST(each_package_has_its_name_elsewhere) {
     cli_free(&cli);
 }
 
-#define MAKE_ELSEWHERE                                                                                           \
-    "cd $(mktemp -d); (cd $ROOT; tar -cf - bench/probe bench/tests/fuzz/fuzz.mk report/report.mk) | tar -xf -; " \
+#define MAKE_ELSEWHERE                                                                                                                                     \
+    "cd $(mktemp -d); (cd $ROOT; tar -cf - bench/probe bench/tests/fuzz/fuzz.mk drivers/expected.awk drivers/scenario.def report/report.mk) | tar -xf -; " \
     "try() { make -f $ROOT/Makefile \"$@\" 2>&1; echo \"exit $?\"; }; "
 
 /* `make run INSTALL=no` hands it to the script. */
