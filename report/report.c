@@ -7,7 +7,7 @@
 #include "bench/base/output.h"
 #include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
-#include "results/format/run_folder.h"
+#include "results/format/run_read.h"
 #include "results/format/tree.h"
 
 /* The same run twice would be shown as two. */

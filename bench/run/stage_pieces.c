@@ -8,7 +8,7 @@
 
 #include "bench/load/parts.h"
 #include "bench/run/stage_history.h"
-#include "results/format/hlog_read.h"
+#include "results/format/hlog.h"
 #include "results/format/write.h"
 
 #define GATHER_NS (120 * LB_S_NS) /* for all that a host has, as long as it goes on sending */

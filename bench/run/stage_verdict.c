@@ -8,7 +8,7 @@
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
 #include "bench/workload/schedule.h"
-#include "results/format/unrecorded.h"
+#include "results/format/run_read.h"
 
 #define BUSY_SHARE 0.95
 #define LATE_NS LB_MS_NS /* at this quantile and later: it shows in the figures */

@@ -8,8 +8,8 @@
 
 #include "bench/option/text.h"
 #include "bench/workload/stages.h"
-#include "results/format/hlog_read.h"
-#include "results/format/response.h"
+#include "results/format/hlog.h"
+#include "results/format/metric.h"
 #include "results/format/write.h"
 
 /* A promise is broken for good only if so many times as many values are over the limit as the whole

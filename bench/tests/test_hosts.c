@@ -8,7 +8,7 @@
 #include "bench/mpi/launch.h"
 #include "bench/run/stage_hosts.h"
 #include "bench/tests/hosts_help.h"
-#include "results/format/hlog_read.h"
+#include "results/format/hlog.h"
 
 #define LOOKS 20 /* of 50 ms, before a host is hurt */
 

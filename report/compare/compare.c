@@ -9,7 +9,7 @@
 #include "report/doc/number.h"
 #include "report/run/model.h"
 #include "report/run/words.h"
-#include "results/format/run_folder.h"
+#include "results/format/run_read.h"
 #include "results/format/tree.h"
 #include "results/stats/rank.h"
 

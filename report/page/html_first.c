@@ -11,7 +11,7 @@
 #include "report/page/html_parts.h"
 #include "report/run/ranking.h"
 #include "report/run/run_doc.h"
-#include "results/format/unrecorded.h"
+#include "results/format/run_read.h"
 
 #define TILE_TIES 4 /* names of locks that are level with a leader */
 

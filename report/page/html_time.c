@@ -18,7 +18,7 @@
 
 #include "report/doc/escape.h"
 #include "report/page/html_parts.h"
-#include "results/format/hlog_read.h"
+#include "results/format/hlog.h"
 #include "results/stats/quantile.h"
 
 #define INTERVALS_ALL 4400 /* the most intervals of all rows: some 300 bytes each */

@@ -9,7 +9,7 @@
 #include "report/doc/number.h"
 #include "report/run/model.h"
 #include "results/format/bound.h"
-#include "results/format/unrecorded.h"
+#include "results/format/run_read.h"
 
 /* A stage and the group and row where it belongs. */
 struct ref {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/format/unrecorded.h"
+#include "results/format/run_read.h"
 
 /* ---- the best of a figure ---- */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/run/ranking.h"
-#include "results/format/unrecorded.h"
+#include "results/format/run_read.h"
 
 /* ---- why a figure is a dash ---- */
 

@@ -15,7 +15,7 @@
 #include "report/doc/escape.h"
 #include "report/run/words.h"
 #include "report/trend/trend.h"
-#include "results/format/run_folder.h"
+#include "results/format/run_read.h"
 #include "results/format/tree.h"
 #include "results/stats/rank.h"
 

@@ -39,7 +39,7 @@ struct capacity_probe {
     /* the quantile of the promise, and its interval low_ns .. high_ns: both NAN if it is not known, high_ns alone NAN if
      * it has no upper end */
     double quantile_ns, low_ns, high_ns;
-    bool grew;   /* the backlog grew in the window by more than chance explains */
+    bool grew; /* the backlog grew in the window by more than chance explains */
     /* operations due in the window; missed: those that never started in it */
     double samples, missed;
     double over_share; /* samples over the limit, with all that failed */

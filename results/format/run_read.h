@@ -8,8 +8,10 @@
 #define RESULTS_FORMAT_RUN_READ_H
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "bench/base/err.h"
 #include "results/format/field.h"
@@ -116,7 +118,7 @@ struct run *run_from_json(json_t *root, const char *path, struct lb_err *err);
 void run_free(struct run *run);
 
 /* Fills in stage->not_granted from the stage's counts, and stage->response_* of an open loop from
- * them and from the histogram of METRIC_ACQUIRE_DUE, which may be NULL (see response.h). Figures
+ * them and from the histogram of METRIC_ACQUIRE_DUE, which may be NULL (see metric.h). Figures
  * stay NAN if their counts or their histogram are missing, and so does a percentile that so few
  * requests do not support. */
 void run_fill_response(struct run_stage *stage, const struct hist *granted);
@@ -128,7 +130,7 @@ int run_latency_hist(const struct run *run, const struct run_stage *stage, enum 
                      struct hist **ret_hist, struct lb_err *err);
 
 /* Clears the percentiles that so few values do not support (quantile_supported). To be called after
- * a latency was filled in. The reader calls it too, for files that are older than the rule. */
+ * a latency was filled in. The reader calls it too, since it trusts no file. */
 void run_latency_trim(struct run_latency *latency);
 
 /* The rows of stage.def, in its order. They end with a path of NULL; any thread may read them. */
@@ -139,5 +141,41 @@ const struct result_field *run_slo_fields(void);
 
 /* The parts of a latency object; their paths are relative to it. */
 const struct result_field *run_latency_fields(void);
+
+/* --- several runs ---
+ *
+ * From files and folders, as users name them: a run's folder or its run.json, or a folder of
+ * runs, which `lockbench run --repeat` makes. */
+
+/* Adds the runs that paths name, or that lie in the folders that they name, in the order of their names there, to an
+ * array, which may be NULL and grows. Returns 0, or -1 with err; in either case the caller frees the runs that were
+ * read, and the array. */
+int run_read_all(const char *const *paths, int path_count, struct run ***runs, int *count,
+                 struct lb_err *err);
+
+/* --- waits that no percentile of acquire has --- */
+
+#define UNRECORDED_SHARE 0.1 /* of the time waited: so much changes the mean, and most of all p99 */
+
+static inline double unrecorded_sum_ns(const struct run_latency *latency) {
+    return latency->count > 0 ? latency->count * latency->mean : 0;
+}
+
+/* The share of the clients' waiting time in the window that is in no percentile of acquire, because a wait that began
+ * in the warm-up is not recorded. It is the least possible share: recorded waits count with their whole length,
+ * including the part after the window. The time to open an attempt's own session is not part of these waits. NAN = not
+ * known, or no closed loop. */
+static inline double unrecorded_share(const struct run_stage *stage) {
+    double waited_ns = stage->state_waiting_ns;
+    if (!stage->arrival || strcmp(stage->arrival, "closed") != 0) return NAN;
+    double recorded_ns = unrecorded_sum_ns(&stage->latency[METRIC_ACQUIRE]) +
+                         unrecorded_sum_ns(&stage->latency[METRIC_WAIT_FAILED]);
+    return waited_ns > 0 ? 1 - recorded_ns / waited_ns : NAN;
+}
+
+/* "at least N %": never rounded up. */
+static inline double unrecorded_per_cent(double share) {
+    return floor(100 * share + 1e-6);
+}
 
 #endif

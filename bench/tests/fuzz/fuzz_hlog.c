@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/format/hlog_read.h"
+#include "results/format/hlog.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,6 @@
 #include "bench/base/rng.h"
 #include "bench/tests/unit.h"
 #include "results/format/hlog.h"
-#include "results/format/hlog_read.h"
 
 #define START_NS INT64_C(1795218481253000000)
 #define LEGEND                                                                                     \

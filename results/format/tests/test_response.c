@@ -3,7 +3,7 @@
 
 #include "bench/tests/unit.h"
 #include "results/format/hdr.h"
-#include "results/format/response.h"
+#include "results/format/metric.h"
 #include "results/format/run_read.h"
 #include "results/format/write.h"
 
