@@ -95,31 +95,14 @@ static void foreign_holds(void *arg) {
     live_client_done(&ours);
 }
 
-/* A session that ends while it holds or waits leaves nothing. */
-static void ours_leaves(void *arg) {
-    struct dialect *words = arg;
-    struct foreign foreign;
-    struct live_client ours;
-    foreign_shell(&foreign, words->sql);
-    live_come(&ours, words->sql, KEY);
-    CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
-    live_hang_up(&ours);
-    const char *said = foreign_ask(&foreign, words->lock);
-    CHECK(strcmp(said, words->locked) == 0, "lock said '%s'", said);
-    foreign_end(&foreign);
-    live_client_done(&ours);
-}
-
 TEST(psql_and_ours_exclude_each_other) {
     LIVE_NEEDS(&postgres);
     live_run(foreign_holds, &pg);
-    live_run(ours_leaves, &pg);
 }
 
 TEST(mariadb_shell_and_ours_exclude_each_other) {
     LIVE_NEEDS(&mariadb);
     live_run(foreign_holds, &my);
-    live_run(ours_leaves, &my);
 }
 
 /* Names that are hard to quote, and too long, on the real server. */

@@ -166,54 +166,9 @@ static enum lb_outcome tx_release(struct fixture *f) {
     return sql_transaction_algorithm.release(&f->session, &f->request, &f->grant);
 }
 
-LIVE(NULL, transaction_plain) {
-    struct fixture f;
-    fixture_init(&f, &row);
-    {
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
-               {SQL_COMMIT, LB_OK, 0, {0}});
-        CHECK(tx_acquire(&f) == LB_OK);
-        CHECK(f.grant.lease_end_ns == LB_NEVER && f.grant.token == 0);
-        CHECK(strcmp(db.seen[1].key, "key") == 0 && db.seen[1].number == 7);
-        CHECK(tx_release(&f) == LB_OK);
-        PLAYED();
-        CHECK(tx_release(&f) == LB_LOST, "a second release");
-        PLAYED(); /* asked nothing */
-    }
-    { /* what a session holds, and that it holds one */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
-               {SQL_COMMIT, LB_BROKEN, 0, {0}});
-        CHECK(tx_acquire(&f) == LB_OK);
-        CHECK(tx_acquire(&f) == LB_BUSY, "it does not nest");
-        f.request.key = "kez";
-        CHECK(tx_acquire(&f) == LB_REFUSED, "another key");
-        CHECK(tx_release(&f) == LB_LOST, "another key");
-        f.request.key = "key";
-        db.ended = true; /* the server says that it ended the session: rolled back */
-        CHECK(tx_release(&f) == LB_LOST);
-        PLAYED();
-    }
-}
-
 LIVE(NULL, transaction_waits) {
     struct fixture f;
     fixture_init(&f, &row);
-    { /* a try that is refused leaves nothing: rolled back */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_TIMEOUT, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}});
-        f.request.deadline_ns = 0;
-        CHECK(tx_acquire(&f) == LB_BUSY);
-        PLAYED();
-        CHECK(tx_release(&f) == LB_LOST);
-    }
-    { /* so does a wait that took too long */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_TIMEOUT, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}});
-        f.request.deadline_ns = lb_now() + 500 * LB_MS_NS;
-        CHECK(tx_acquire(&f) == LB_TIMEOUT);
-        PLAYED();
-        CHECK(tx_release(&f) == LB_LOST);
-    }
     { /* a limit of the server's own ended it: asked again, for the time that is left */
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_TIMEOUT, 0, {0}},
                {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
@@ -295,24 +250,6 @@ LIVE(NULL, transaction_of_several_keys) {
         CHECK(tx_release(&f) == LB_OK);
         PLAYED();
     }
-    { /* the row that is made is the missing one's */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {46}},
-               {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}},
-               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {47}}, {SQL_LOCK, LB_OK, 1, {48}},
-               {SQL_COMMIT, LB_OK, 0, {0}});
-        CHECK(tx_acquire(&f) == LB_OK);
-        CHECK(asked_for(4, &keys[1]));
-        CHECK(tx_release(&f) == LB_OK);
-        PLAYED();
-    }
-    { /* one try: what it has is rolled back */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 1, {49}},
-               {SQL_LOCK_NOW, LB_TIMEOUT, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
-        f.request.deadline_ns = 0;
-        CHECK(tx_acquire(&f) == LB_BUSY);
-        CHECK(tx_release(&f) == LB_LOST);
-        PLAYED();
-    }
 }
 
 LIVE(NULL, transaction_rows) {
@@ -326,17 +263,6 @@ LIVE(NULL, transaction_rows) {
         CHECK(tx_release(&f) == LB_OK);
         PLAYED();
     }
-    { /* what the locking statement gives is the token */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {42}},
-               {SQL_COMMIT, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
-               {SQL_LOCK, LB_REFUSED, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
-        CHECK(tx_acquire(&f) == LB_OK);
-        CHECK(f.grant.token == 42);
-        CHECK(tx_release(&f) == LB_OK);
-        CHECK(tx_acquire(&f) == LB_REFUSED);
-        PLAYED();
-        CHECK(tx_release(&f) == LB_LOST);
-    }
     { /* a row that comes and goes: not for ever */
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
                {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
@@ -347,42 +273,6 @@ LIVE(NULL, transaction_rows) {
         CHECK(tx_acquire(&f) == LB_REFUSED);
         PLAYED();
     }
-}
-
-/* On a dead connection nothing more is asked: the server rolls back by itself. */
-LIVE(NULL, transaction_dies) {
-    struct fixture f;
-    fixture_init(&f, &row);
-    {
-        SCRIPT(&f, {SQL_BEGIN, LB_UNKNOWN, 0, {0}});
-        CHECK(tx_acquire(&f) == LB_UNKNOWN);
-        PLAYED();
-    }
-    {
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_UNKNOWN, 0, {0}});
-        CHECK(tx_acquire(&f) == LB_UNKNOWN);
-        PLAYED();
-        CHECK(tx_release(&f) == LB_LOST);
-    }
-    {
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_BUSY, 0, {0}},
-               {SQL_ROLLBACK, LB_UNKNOWN, 0, {0}});
-        CHECK(tx_acquire(&f) == LB_UNKNOWN);
-        PLAYED();
-    }
-    {
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
-               {SQL_COMMIT, LB_UNKNOWN, 0, {0}});
-        CHECK(tx_acquire(&f) == LB_OK);
-        CHECK(tx_release(&f) == LB_UNKNOWN);
-        PLAYED();
-        CHECK(tx_release(&f) == LB_LOST);
-    }
-    memset(&f.state, 0, sizeof f.state); /* as the core does after a disconnect */
-    CHECK(tx_acquire(&f) == LB_BROKEN);
-    CHECK(tx_release(&f) == LB_BROKEN);
-    CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_BROKEN);
-    PLAYED();
 }
 
 LIVE(NULL, lease) {
@@ -436,20 +326,6 @@ LIVE(NULL, lease) {
     }
 }
 
-LIVE(NULL, lease_polls) {
-    struct fixture f;
-    fixture_init(&f, &table);
-    f.options.sweep = SQL_SWEEP_NOBODY;
-    SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_TAKE, LB_OK, 1, {5}},
-           {SQL_TAKE, LB_OK, 0, {0}});
-    CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
-    CHECK(f.session.wakeups == 2, "it slept twice; counted: %d", (int)f.session.wakeups);
-    f.request.deadline_ns = 0;
-    CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
-    CHECK(f.session.wakeups == 2, "a try does not sleep");
-    PLAYED();
-}
-
 LIVE(NULL, sweeps) {
     struct fixture f;
     fixture_init(&f, &table);
@@ -480,27 +356,6 @@ LIVE(NULL, sweeps) {
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
         PLAYED();
     }
-}
-
-LIVE(NULL, optimistic) {
-    struct fixture f;
-    fixture_init(&f, &version);
-    SCRIPT(&f, {SQL_READ, LB_OK, 0, {0}}, {SQL_ADD, LB_BUSY, 0, {0}}, {SQL_READ, LB_OK, 1, {3, 90}},
-           {SQL_WRITE, LB_OK, 1, {0}}, {SQL_READ, LB_OK, 1, {4, 91}}, {SQL_WRITE, LB_OK, 0, {0}},
-           {SQL_WRITE, LB_BUSY, 0, {0}}, {SQL_WRITE, LB_UNKNOWN, 0, {0}});
-    CHECK(sql_optimistic_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_OK);
-    CHECK(f.grant.token == 3 && f.grant.lease_end_ns == LB_NEVER);
-    CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_OK);
-    CHECK(db.seen[3].version == 3 && db.seen[3].value == 91,
-          "writes if it is the version that was read");
-    CHECK(f.grant.token == 4, "the version written");
-    CHECK(sql_optimistic_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_OK);
-    CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_BUSY);
-    CHECK(f.grant.token == 4, "nothing was written");
-    CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_BUSY,
-          "a serialization failure");
-    CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
-    PLAYED();
 }
 
 LIVE(NULL, one_statement) {
