@@ -1,6 +1,13 @@
-/* The ZooKeeper locks among themselves on a real server: the waiters that a release wakes, order,
- * bounds, several clients on one session, a session that is over, and residue.
+/* The ZooKeeper locks on a real server, and what a bare C client sees there: the waiters that a release wakes, whose
+ * node is whose on one session, the end of a session by the client's own clock; nodes as Curator makes them, connections
+ * and answers that are lost within a session, a chroot.
  * Needs: servers. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <sys/socket.h>
+
+#include "bench/conform/proxy.h"
+#include "bench/servers/wire.h"
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
 
@@ -8,6 +15,8 @@
 
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
 #define CROWD 6
+#define KEY "orders/7 \"odd\" \xc3\xa9"
+#define PATH "/lockbench/orders%2F7%20%22odd%22%20%C3%A9"
 
 static struct live_place zk;
 
@@ -17,107 +26,15 @@ static void comes(struct live_client *client, const char *lock, const char *key)
 
 /* A client on another's session: it has a request and a grant of its own. */
 struct guest {
-    struct live_client *host;
     struct lb_request request;
     struct lb_grant grant;
-    uint32_t number;
-    int *inside, *most, *order, *turn;
-    int company; /* stays until so many have been inside together */
-    enum lb_outcome acquired, released;
 };
 
 static void guest_init(struct guest *guest, struct live_client *host, uint32_t number) {
-    *guest = (struct guest){.host = host, .request = host->request, .number = number};
+    *guest = (struct guest){.request = host->request};
     guest->request.client = number;
     guest->request.deadline_ns = lb_now() + SOON;
     guest->grant.data = calloc(1, host->session.lock->algorithm->grant_bytes);
-}
-
-static void guest_runs(void *arg) {
-    struct guest *guest = arg;
-    struct lb_session *session = &guest->host->session;
-    guest->acquired = session->lock->algorithm->acquire(session, &guest->request, &guest->grant);
-    if (guest->acquired != LB_OK) return;
-    if (guest->order) guest->order[(*guest->turn)++] = (int)guest->number;
-    if (++*guest->inside > *guest->most) *guest->most = *guest->inside;
-    int64_t until_ns = lb_now() + SOON;
-    do lb_sleep_until(lb_now() + 3 * LB_MS_NS);
-    while (*guest->most < guest->company && lb_now() < until_ns);
-    --*guest->inside;
-    guest->released = session->lock->algorithm->release(session, &guest->request, &guest->grant);
-}
-
-/* Several clients at once on the sessions of some hosts. The most that were inside together. */
-static int crowd(struct live_client *hosts, int host_count, int company, int *order) {
-    struct guest guests[CROWD];
-    struct lb_fiber *fibers[CROWD];
-    int inside = 0, most = 0, turn = 0;
-    for (int i = 0; i < CROWD; i++) {
-        guest_init(&guests[i], &hosts[i % host_count], (uint32_t)i);
-        guests[i].inside = &inside;
-        guests[i].most = &most;
-        guests[i].order = order;
-        guests[i].turn = &turn;
-        guests[i].company = company;
-        fibers[i] = lb_start_fiber("guest", guest_runs, &guests[i]);
-    }
-    for (int i = 0; i < CROWD; i++) {
-        lb_join(fibers[i]);
-        CHECK(guests[i].acquired == LB_OK && guests[i].released == LB_OK, "client %d: %s, %s: %s",
-              i, lb_outcome_name(guests[i].acquired), lb_outcome_name(guests[i].released),
-              guests[i].host->session.err.text);
-        free(guests[i].grant.data);
-    }
-    return most;
-}
-
-/* All clients of a program on one handle, as programs do it: they exclude each other, and come in
- * the order in which their nodes were made where the lock is fair. */
-LIVE(&zk, one_session_for_all) {
-    static const char *const locks[] = {"zk-lock",  "zk-reentrant", "zk-rwlock",
-                                        "zk-multi", "zk-recipe",    "zk-herd"};
-    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
-        struct live_client host;
-        int order[CROWD] = {0};
-        comes(&host, locks[i], locks[i]);
-        for (int round = 0; round < 3; round++) {
-            int most = crowd(&host, 1, 1, order);
-            CHECK(most == 1, "%s: %d on one session were in at once", locks[i], most);
-            bool fair = host.session.lock->caps & LB_CAP_FAIR;
-            /* The first client that finds no parent node has to make it, and may be overtaken
-             * meanwhile. */
-            for (int k = 0; fair && round > 0 && k < CROWD; k++)
-                CHECK(order[k] == k, "%s: client %d came in at place %d", locks[i], order[k], k);
-        }
-        live_client_done(&host);
-    }
-}
-
-LIVE(&zk, readers_share_a_session) {
-    struct live_client host;
-    comes(&host, "zk-rwlock", "shared-read");
-    host.request.shared = true;
-    int most = crowd(&host, 1, CROWD, NULL);
-    CHECK(most == CROWD, "only %d of %d readers were in together", most, CROWD);
-    live_client_done(&host);
-}
-
-/* A semaphore's bound holds among the clients of several sessions, and is used up. */
-LIVE(&zk, a_bound_is_kept_and_used) {
-    struct live_client hosts[2];
-    for (int i = 0; i < 2; i++) {
-        comes(&hosts[i], "zk-semaphore", "bound");
-        hosts[i].request.bound = 2;
-        hosts[i].request.permits = 1;
-    }
-    for (int round = 0; round < 3; round++) {
-        int most = crowd(hosts, 2, 2, NULL);
-        CHECK(most == 2, "%d permits of 2 were out at once", most);
-    }
-    hosts[0].request.permits = 3;
-    CHECK(live_acquire(&hosts[0], SOON) == LB_REFUSED, "three of two");
-    live_client_done(&hosts[0]);
-    live_client_done(&hosts[1]);
 }
 
 /* Waits until the client has its watch, or has ended its wait. */
@@ -183,43 +100,6 @@ static int told_count;
 static void note_loss(struct lb_session *session) {
     told = session;
     told_count++;
-}
-
-/* Ends a session from elsewhere, as an expiry does: takes it up again and closes it. */
-static void end_session_of(const struct live_client *client) {
-    struct stranger thief;
-    clientid_t id = *zoo_client_id(zk_session_of(&client->session)->handle);
-    stranger_comes(&zk, &thief, &id);
-    stranger_goes(&thief);
-}
-
-/* The holder is told without asking, and only once; after that it holds nothing. */
-LIVE(&zk, a_holder_hears_of_its_loss) {
-    static const char *const locks[] = {"zk-lock",  "zk-rwlock", "zk-semaphore",
-                                        "zk-multi", "zk-recipe", "zk-herd"};
-    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
-        struct live_client holder, next;
-        char key[40];
-        snprintf(key, sizeof key, "loss-%s", locks[i]);
-        comes(&holder, locks[i], key);
-        comes(&next, locks[i], key);
-        holder.session.on_lost = note_loss;
-        told = NULL;
-        told_count = 0;
-        CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-        uint64_t token = holder.grant.token;
-        end_session_of(&holder);
-        for (int64_t until_ns = lb_now() + SOON; !told && lb_now() < until_ns;)
-            lb_sleep_until(lb_now() + LB_MS_NS);
-        CHECK(told == &holder.session, "%s: nobody told the holder", locks[i]);
-        CHECK(live_acquire(&next, SOON) == LB_OK, "%s", next.session.err.text);
-        CHECK(next.grant.token >= token, "%s: tokens grow over a loss", locks[i]);
-        CHECK(live_release(&holder) == LB_LOST, "%s: a release of what was lost", locks[i]);
-        CHECK(live_release(&next) == LB_OK, "%s", next.session.err.text);
-        CHECK(told_count == 1, "%s: told %d times", locks[i], told_count);
-        live_client_done(&holder);
-        live_client_done(&next);
-    }
 }
 
 /* A server that is silent for as long as a session lasts: by our clock the lock is lost, whatever
@@ -344,51 +224,6 @@ LIVE(&zk, a_process_that_was_away) {
     live_client_done(&holder);
 }
 
-static uint64_t left(struct live_client *looker, const char *prefix, const char *example) {
-    struct lb_residue residue = {0};
-    struct lb_err err = {0};
-    CHECK(looker->session.lock->algorithm->residue(&looker->session, prefix, &residue, &err) == 0,
-          "%s", err.text);
-    if (residue.count)
-        CHECK(strstr(residue.example, example), "'%s' has no '%s'", residue.example, example);
-    return residue.count;
-}
-
-/* What is left is found on the server, below the prefix only, and is gone with its session. */
-LIVE(&zk, what_is_left_is_found) {
-    static const char *const locks[] = {"zk-lock",  "zk-rwlock", "zk-semaphore",
-                                        "zk-multi", "zk-recipe", "zk-herd"};
-    for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
-        struct live_client holder, looker;
-        struct live_waiter waiter = {.outcome = LB_OUTCOMES};
-        char key[40];
-        snprintf(key, sizeof key, "left %s/7", locks[i]); /* what is escaped in a path */
-        comes(&holder, locks[i], key);
-        comes(&waiter.client, locks[i], key);
-        comes(&looker, locks[i], "looker");
-        CHECK(left(&looker, "left ", "") == 0);
-        CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-        CHECK(left(&looker, "left ", "znode /lockbench/left%20") == 1, "%s", locks[i]);
-        CHECK(left(&looker, "leftover", "") == 0, "what has another beginning");
-        CHECK(left(&looker, "", "znode /lockbench/") >= 1, "any");
-        /* A waiter has a node, or two, or none; and a watch, which the server does not tell of if
-         * it is one on children. */
-        live_waiter_begin(&waiter);
-        wait_for_watch(&waiter);
-        bool herd = strcmp(locks[i], "zk-herd") == 0;
-        uint64_t count = left(&looker, "left ", " /lockbench/left%20");
-        CHECK(count == (herd ? 2U : 3U), "%s: %d", locks[i], (int)count);
-        CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
-        lb_join(waiter.fiber);
-        CHECK(waiter.outcome == LB_OK, "%s: %s", locks[i], lb_outcome_name(waiter.outcome));
-        live_hang_up(&waiter.client); /* without a release */
-        live_client_done(&waiter.client);
-        live_client_done(&holder);
-        CHECK(left(&looker, "left ", "") == 0, "%s: what a session leaves", locks[i]);
-        live_client_done(&looker);
-    }
-}
-
 /* Clients of one session of the C recipe: a client that does not know whether its node was made
  * must not take another client's node. */
 LIVE(&zk, clients_of_a_session_know_their_nodes) {
@@ -426,6 +261,201 @@ LIVE(&zk, clients_of_a_session_know_their_nodes) {
     free(doubter.grant.data);
     live_client_done(&host);
     stranger_goes(&third);
+}
+
+static int queued(struct stranger *stranger) {
+    return stranger_counts(stranger, PATH);
+}
+
+static bool is_curators(const char *name) {
+    static const char shape[] = "_c_xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-lock-0000000000";
+    if (strlen(name) != sizeof shape - 1) return false;
+    for (size_t i = 0; shape[i]; i++) {
+        const char *allowed = shape[i] == 'x' ? "0123456789abcdef" : "0123456789";
+        bool free_choice = shape[i] == 'x' || shape[i] == '0';
+        if (free_choice ? !strchr(allowed, name[i]) : name[i] != shape[i]) return false;
+    }
+    return true;
+}
+
+/* Whether the server's transaction log has the creation of a container of this path; no answer of
+ * the server's tells containers from other nodes. */
+static bool made_as_container(const char *path) {
+    char folder[600], record[4 + 4 + 200], name[900];
+    size_t len = strlen(path);
+    memcpy(record, "\0\0\0\x13\0\0\0", 7); /* type 19, createContainer; the path's length */
+    record[7] = (char)len;
+    memcpy(record + 8, path, len);
+    snprintf(folder, sizeof folder, "%s/data/version-2", topo_dir(zk.place->topo, 0));
+    DIR *dir = opendir(folder);
+    bool found = false;
+    CHECK(dir != NULL, "no folder %s", folder);
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
+        static char text[1 << 20]; /* its beginning */
+        if (strncmp(entry->d_name, "log.", 4) != 0) continue;
+        snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        FILE *file = fopen(name, "r");
+        size_t got = file ? fread(text, 1, sizeof text, file) : 0;
+        found = memmem(text, got, record, 8 + len) != NULL;
+        if (file) fclose(file);
+    }
+    if (dir) closedir(dir);
+    return found;
+}
+
+LIVE(&zk, nodes_are_curators) {
+    struct stranger stranger;
+    struct live_client ours;
+    char path[ZK_PATH_MAX];
+    stranger_comes(&zk, &stranger, NULL);
+    live_come(&ours, &zk, KEY);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+
+    CHECK(queued(&stranger) == 1);
+    CHECK(is_curators(stranger.text[0]), "the node is '%s'", stranger.text[0]);
+    snprintf(path, sizeof path, "%s/%.100s", PATH, stranger.text[0]);
+    CHECK(ASK(&stranger, zoo_aget(stranger.handle, path, 0, on_data, &stranger)) == ZOK);
+    CHECK(strcmp(stranger.text[0], "127.0.0.1") == 0, "the data is '%s'", stranger.text[0]);
+    CHECK(stranger.stat.ephemeralOwner ==
+          zoo_client_id(zk_session_of(&ours.session)->handle)->client_id);
+    CHECK((uint64_t)stranger.stat.czxid == ours.grant.token);
+    CHECK(made_as_container(PATH), "the parent is a container");
+    CHECK(made_as_container("/lockbench"), "and so is its own");
+
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(queued(&stranger) == 0);
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+}
+
+/* Nodes of other recipes in the same folder: Curator sorts the nodes of its read-write lock behind
+ * those of the mutex, and so must our driver. */
+LIVE(&zk, other_recipes_nodes) {
+    struct stranger stranger;
+    struct live_client ours;
+    stranger_comes(&zk, &stranger, NULL);
+    live_come(&ours, &zk, KEY);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    static const char base[] = PATH "/_c_6f7b8a3e-1c2d-4e5f-8a9b-0c1d2e3f4a5b-__READ__";
+    CHECK(ASK(&stranger, zoo_acreate2(stranger.handle, base, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                                      ZOO_EPHEMERAL_SEQUENTIAL, on_path, &stranger)) == ZOK);
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    stranger_goes(&stranger);
+    live_client_done(&ours);
+}
+
+/* The session outlives its connections: a request whose sending finds the connection broken goes
+ * out over the next one. */
+LIVE(&zk, a_connection_breaks) {
+    struct stranger stranger;
+    struct live_client ours;
+    stranger_comes(&zk, &stranger, NULL);
+    live_come(&ours, &zk, KEY);
+    for (int i = 0; i < 3; i++) {
+        shutdown(ours.session.traffic_fd, SHUT_RDWR);
+        CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+        CHECK(queued(&stranger) == 1, "one attempt makes one node");
+        shutdown(ours.session.traffic_fd, SHUT_RDWR);
+        CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+        CHECK(queued(&stranger) == 0);
+    }
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+}
+
+/* The same server by another URL. */
+static void open_by(struct lb_server *server, const char *const *url) {
+    struct lb_err err = {0};
+    *server = zk.place->server;
+    server->urls = url;
+    server->state = calloc(1, server->backend->connector->server_bytes);
+    CHECK(server->backend->connector->open(server, &err) == 0, "%s", err.text);
+}
+
+/* Lets the connection through again, once an answer has been cut off. */
+static void heal_when_struck(void *arg) {
+    struct proxy *proxy = arg;
+    int64_t until_ns = lb_now() + 20 * LB_S_NS;
+    while (!proxy_struck(proxy) && lb_now() < until_ns) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(proxy_struck(proxy), "nothing was cut");
+    proxy_heal(proxy);
+}
+
+/* Curator's protected creation: the server has made the node, its answer is lost, the session lives
+ * on over a new connection. The node must be found again, not made twice; and a deletion in doubt
+ * likewise. */
+LIVE(&zk, answers_lost_within_a_session) {
+    struct stranger stranger;
+    struct live_client ours;
+    struct lb_err err = {0};
+    struct wire_end end = {.server_port = topo_port(zk.place->topo, 0, 0)};
+    struct wire *wire = wire_start(&end, 1, &err);
+    CHECK(wire, "%s", err.text);
+    struct proxy *proxy = proxy_over(wire, &err);
+    char url[80];
+    const char *urls[] = {url};
+    struct lb_server server;
+    snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d", wire_port(wire, 0));
+    open_by(&server, urls);
+    stranger_comes(&zk, &stranger, NULL);
+    live_client_init(&ours, &zk, KEY);
+    ours.session.server = &server;
+    live_connect(&ours);
+    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text); /* makes the parents */
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    for (uint64_t bytes = 0; bytes < 3; bytes++) {
+        proxy_arm(proxy, PROXY_CUT, bytes);
+        struct lb_fiber *healer = lb_start_fiber("heal", heal_when_struck, proxy);
+        CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
+        lb_join(healer);
+        CHECK(queued(&stranger) == 1, "%d nodes for one attempt", stranger.count);
+        char path[ZK_PATH_MAX];
+        snprintf(path, sizeof path, "%s/%.100s", PATH, stranger.text[0]);
+        CHECK(ASK(&stranger, zoo_aget(stranger.handle, path, 0, on_data, &stranger)) == ZOK);
+        CHECK((uint64_t)stranger.stat.czxid == ours.grant.token,
+              "the token is that of the node found again");
+
+        proxy_arm(proxy, PROXY_CUT, bytes);
+        healer = lb_start_fiber("heal", heal_when_struck, proxy);
+        CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+        lb_join(healer);
+        CHECK(queued(&stranger) == 0);
+    }
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+    proxy_stop(proxy);
+    wire_stop(wire);
+    free(server.state);
+}
+
+/* A chroot is made when it is missing, and keeps its locks apart. */
+LIVE(&zk, a_chroot) {
+    struct stranger stranger;
+    struct live_client ours, apart;
+    char url[80];
+    const char *urls[] = {url};
+    struct lb_server server;
+    snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d/team/app/",
+             topo_port(zk.place->topo, 0, 0));
+    open_by(&server, urls);
+    stranger_comes(&zk, &stranger, NULL);
+    live_come(&ours, &zk, KEY);
+    live_client_init(&apart, &zk, KEY);
+    apart.session.server = &server;
+    live_connect(&apart);
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_acquire(&apart, 0) == LB_OK, "%s", apart.session.err.text);
+    CHECK(ASK(&stranger,
+              zoo_aget_children(stranger.handle, "/team/app" PATH, 0, on_names, &stranger)) == ZOK);
+    CHECK(stranger.count == 1);
+    CHECK(live_release(&apart) == LB_OK, "%s", apart.session.err.text);
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    live_client_done(&apart);
+    live_client_done(&ours);
+    stranger_goes(&stranger);
+    free(server.state);
 }
 
 LIVE_MAIN(zk, NULL, "zk-lock", "zookeeper.command_timeout=3s", NULL)
