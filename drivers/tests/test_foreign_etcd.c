@@ -178,49 +178,6 @@ static void ours_holds(void *arg) {
     live_client_done(&ours);
 }
 
-static void revoke_ours(const struct live_place *live, const struct live_client *ours) {
-    char lease[20];
-    snprintf(lease, sizeof lease, "%llx",
-             (unsigned long long)etcd_session_of(&ours->session)->lease);
-    ETCDCTL(live, "lease", "revoke", lease);
-}
-
-static void revoke_when_queued(void *arg) {
-    const struct handover *handover = arg;
-    char lease[20];
-    CHECK(wait_for_keys(handover->live, 2), "the second never queued");
-    snprintf(lease, sizeof lease, "%llx", (unsigned long long)handover->lease);
-    ETCDCTL(handover->live, "lease", "revoke", lease);
-}
-
-/* If our lease ends, a holder gets LOST, and a waiter does not get the lock. */
-static void a_lease_ends(void *arg) {
-    const struct live_place *live = arg;
-    struct live_client holder, waiter;
-    live_come(&holder, live, KEY);
-    live_client_init(&waiter, live, KEY);
-    waiter.session.lease_ns = 2 * LB_S_NS; /* so that its keeper soon learns */
-    live_connect(&waiter);
-    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-
-    struct handover handover = {
-        .live = live, .lease = etcd_session_of(&waiter.session)->lease, .waiter = &waiter};
-    struct lb_fiber *helper = lb_start_fiber("revoke", revoke_when_queued, &handover);
-    CHECK(live_acquire(&waiter, SOON) == LB_BROKEN, "a waiter without its lease");
-    lb_join(helper);
-    CHECK(live_acquire(&waiter, 0) == LB_BROKEN, "a session without its lease");
-    live_hang_up(&waiter);
-    live_connect(&waiter);
-    CHECK(live_acquire(&waiter, 0) == LB_BUSY, "%s", waiter.session.err.text);
-
-    revoke_ours(live, &holder);
-    CHECK(live_acquire(&waiter, 20 * LB_S_NS) == LB_OK, "%s", waiter.session.err.text);
-    CHECK(live_release(&holder) == LB_LOST, "the lock went to somebody else");
-    CHECK(live_release(&waiter) == LB_OK, "%s", waiter.session.err.text);
-    live_client_done(&holder);
-    live_client_done(&waiter);
-}
-
 struct asker {
     struct live_client client;
     enum lb_outcome outcome;
@@ -263,73 +220,6 @@ static void a_process_that_was_away(void *arg) {
     CHECK(live_acquire(&asker.client, SOON) == LB_OK, "%s", asker.client.session.err.text);
     CHECK(live_release(&asker.client) == LB_OK, "%s", asker.client.session.err.text);
     live_client_done(&asker.client);
-}
-
-/* A request whose answer does not come is neither held nor free, until it is settled on a new
- * session. */
-static void an_attempt_is_settled(void *arg) {
-    const struct live_place *live = arg;
-    struct live_client ours, other;
-    live_come(&ours, live, KEY);
-    live_come(&other, live, KEY);
-    const struct lb_lock *lock = ours.session.lock;
-    topo_signal(live->place->topo, 0, SIGSTOP);
-    CHECK(live_acquire(&ours, SOON) == LB_UNKNOWN, "the server does not answer");
-    live_hang_up(&ours);
-    topo_signal(live->place->topo, 0, SIGCONT);
-    live_connect(&ours);
-    CHECK(live_settle(&ours) == LB_OK, "%s", ours.session.err.text);
-    CHECK(keys_there(live) == 0);
-    CHECK(live_settle(&ours) == LB_OK, "once more is harmless");
-
-    /* As if the attempt had succeeded: settling removes its key, although its session lives. */
-    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
-    CHECK(lock->algorithm->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
-          other.session.err.text);
-    CHECK(keys_there(live) == 0);
-    CHECK(live_release(&ours) == LB_LOST);
-    live_client_done(&ours);
-    live_client_done(&other);
-}
-
-static void server_dies_and_returns(void *arg) {
-    struct handover *handover = arg;
-    struct topo *topo = handover->live->place->topo;
-    struct lb_err err = {0};
-    const struct etcd_session *waiting = etcd_session_of(&handover->waiter->session);
-    while (!waiting->watch.transfer.busy && !handover->gave_up)
-        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
-    if (handover->gave_up) return;
-    handover->struck = true;
-    topo_signal(topo, 0, SIGKILL);
-    while (topo_check(topo, NULL) == 0) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
-    CHECK(topo_restart(topo, 0, &err) == 0, "%s", err.text);
-}
-
-/* Holder and waiter live through a server that dies and comes back with its data within their
- * leases. */
-static void the_server_restarts(void *arg) {
-    const struct live_place *live = arg;
-    struct live_client holder, waiter;
-    live_come(&holder, live, KEY);
-    live_come(&waiter, live, KEY);
-    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-    struct handover handover = {.live = live, .waiter = &waiter};
-    /* On a busy machine the waiter's time may be over before its watch is set. */
-    for (int64_t until_ns = lb_now() + 2 * SOON; !handover.struck && lb_now() < until_ns;) {
-        handover.gave_up = false;
-        struct lb_fiber *helper = lb_start_fiber("kill", server_dies_and_returns, &handover);
-        CHECK(live_acquire(&waiter, 4 * LB_S_NS) == LB_TIMEOUT, "%s", waiter.session.err.text);
-        handover.gave_up = true;
-        lb_join(helper);
-    }
-    CHECK(handover.struck, "the waiter never waited");
-    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
-    CHECK(live_acquire(&waiter, 20 * LB_S_NS) == LB_OK, "%s", waiter.session.err.text);
-    CHECK(live_release(&waiter) == LB_OK, "%s", waiter.session.err.text);
-    CHECK(keys_there(live) == 0);
-    live_client_done(&holder);
-    live_client_done(&waiter);
 }
 
 /* Opens the same server by a URL with a user. The text of what goes wrong, "" if nothing does. */
@@ -468,31 +358,6 @@ static void a_lease_for_each_grant(void *arg) {
     live_client_done(&two);
 }
 
-/* The residue has what other clients left, and not the asking client's own lease. */
-static void what_is_left_is_counted(void *arg) {
-    const struct live_place *live = arg;
-    const struct lb_lock *lock = live->plan->locks[0].lock;
-    struct lb_residue residue = {0};
-    struct lb_err err = {0};
-    struct live_client holder, asker;
-    live_client_init(&holder, live, KEY);
-    live_come(&asker, live, KEY);
-    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
-    CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
-    live_connect(&holder);
-    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
-    CHECK(residue.count == 2, "%d things left", (int)residue.count);
-    CHECK(strstr(residue.example, KEY "/"), "example: %s", residue.example);
-    CHECK(lock->algorithm->residue(&asker.session, "orders/8", &residue, &err) == 0, "%s",
-          err.text);
-    CHECK(residue.count == 1 && strncmp(residue.example, "lease ", 6) == 0, "%s", residue.example);
-    live_client_done(&holder);
-    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
-    CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
-    live_client_done(&asker);
-}
-
 static void on_all(void (*body)(void *), struct live_place *const *places) {
     for (; *places; places++) {
         LIVE_NEEDS(*places);
@@ -506,15 +371,11 @@ static void on_all(void (*body)(void *), struct live_place *const *places) {
     }
 ON_ALL(etcdctl_holds, &mutex, &service)
 ON_ALL(ours_holds, &mutex, &service)
-ON_ALL(a_lease_ends, &mutex, &service)
 ON_ALL(a_process_that_was_away, &mutex)
-ON_ALL(an_attempt_is_settled, &mutex, &service)
-ON_ALL(the_server_restarts, &mutex)
 ON_ALL(users_and_passwords, &mutex)
 ON_ALL(the_dead_are_not_granted, &mutex, &service)
 ON_ALL(the_bare_service_grants_to_the_dead, &bare)
 ON_ALL(a_lease_for_each_grant, &service)
-ON_ALL(what_is_left_is_counted, &mutex, &service)
 
 FIXTURE(start) {
     setenv("ETCDCTL_API", "3", 1);
