@@ -1,7 +1,6 @@
 /* test_foreign_file: the file locks against the real programs: file-flock and flock(1), file-ofd
  * and another process's fcntl(F_SETLK), file-lockfile and dotlockfile(1): each excludes the other,
- * on the file that the documentation names; and a killed holder's lock is free. Lock files that are
- * stale, and those that are not or in doubt. */
+ * on the file that the documentation names. Lock files that are stale, and those that are not or in doubt. */
 #define _GNU_SOURCE /* for RTLD_NEXT */
 #include <dlfcn.h>
 #include <errno.h>
@@ -81,25 +80,6 @@ static void ours_excludes_theirs(struct trial *trial) {
     MUST(trial, waited, "flock(1) does not wait for ours");
     MUST_GIVE(ours, released, LB_OK);
     MUST(trial, got, "flock(1) was not woken");
-}
-
-/* foreign_end kills `flock`. Without --close, the command that it ran would keep the file open, and
- * so the lock. */
-static void killed_holder(struct trial *trial) {
-    struct trial_key key = trial_key();
-    struct actor *ours = actor_new(trial);
-    struct foreign foreign;
-    if (!ours) return;
-    /* --close: the command does not inherit the file. */
-    foreign_start(&foreign, (const char *const[]){"flock", "--close", file_of(&key), "sh", "-c",
-                                                  "echo held; cat", NULL});
-    bool held = strcmp(foreign_hear(&foreign), "held") == 0;
-    enum lb_outcome tried = actor_acquire(ours, &key, TRIAL_TRY);
-    foreign_end(&foreign);
-    MUST(trial, held, "flock(1) did not get it");
-    MUST_GIVE(ours, tried, LB_BUSY);
-    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
-    MUST_GIVE(ours, actor_release(ours), LB_OK);
 }
 
 /* Another process tries fcntl(F_SETLK) and says whether it got it; keeps it until it reads a
@@ -323,7 +303,6 @@ struct scene {
 static const struct scene scenes[] = {
     {"flock(1) excludes ours", "file-flock", "flock", "util-linux", theirs_excludes_ours},
     {"ours excludes flock(1)", "file-flock", "flock", "util-linux", ours_excludes_theirs},
-    {"a killed flock(1) frees it", "file-flock", "flock", "util-linux", killed_holder},
     {"names have files of their own", "file-flock", NULL, NULL, names_apart},
     {"fcntl(F_SETLK) and ours exclude each other", "file-ofd", NULL, NULL, posix_and_ours},
     {"dotlockfile and ours exclude each other", "file-lockfile", "dotlockfile", "liblockfile-bin",

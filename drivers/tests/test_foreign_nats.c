@@ -148,25 +148,14 @@ LIVE(&live, ours_ages_out) {
     live_client_done(&ours);
 }
 
-/* Settling deletes the entry of an attempt in doubt, and a write that arrives later has no
- * effect. */
-LIVE(&live, an_attempt_is_settled) {
+/* A write that arrives after its attempt was settled has no effect. */
+LIVE(&live, a_late_write_is_settled) {
     struct live_client ours, other;
     live_come(&ours, &live, KEY);
     live_come(&other, &live, KEY);
     kvStore *kv = bucket("lockbench_10000ms");
     if (!kv) return;
-    const struct lb_lock *lock = ours.session.lock;
     struct kv_grant *mine = ours.grant.data;
-    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
-    CHECK(lock->algorithm->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
-          other.session.err.text);
-    CHECK(live_release(&ours) == LB_LOST, "it was deleted");
-    CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
-    CHECK(live_settle(&ours) == LB_OK, "%s", ours.session.err.text);
-    CHECK(live_acquire(&ours, 0) == LB_BUSY, "another's was deleted");
-    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
-
     /* A write that builds on the delete marker, and has not come yet. */
     kvEntry *entry = NULL;
     kvWatcher *watcher = NULL;
@@ -188,28 +177,6 @@ LIVE(&live, an_attempt_is_settled) {
     kvStore_Destroy(kv);
     live_client_done(&ours);
     live_client_done(&other);
-}
-
-LIVE(&live, what_is_left_is_counted) {
-    struct live_client holder, asker;
-    struct lb_residue residue = {0};
-    struct lb_err err = {0};
-    live_come(&holder, &live, KEY);
-    live_come(&asker, &live, KEY);
-    const struct lb_lock *lock = holder.session.lock;
-    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
-    CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
-    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
-    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
-    CHECK(residue.count == 1 && strcmp(residue.example, "key " KEY) == 0, "%s", residue.example);
-    CHECK(lock->algorithm->residue(&asker.session, "orders/8", &residue, &err) == 0, "%s",
-          err.text);
-    CHECK(residue.count == 0, "%s", residue.example);
-    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
-    CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
-    CHECK(residue.count == 0, "a delete marker taken for an entry");
-    live_client_done(&holder);
-    live_client_done(&asker);
 }
 
 FIXTURE(start) {

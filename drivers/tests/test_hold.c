@@ -121,14 +121,6 @@ TEST(psql_meets_it) {
     live_close(&live);
 }
 
-TEST(the_mariadb_shell_meets_it) {
-    MEET("mysql-getlock",
-         {"mysql-getlock",
-          "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "
-          "\"select IS_USED_LOCK('" KEY "') is not null\"",
-          "1", "0"});
-}
-
 #define ETCDCTL "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT "
 
 /* Runs the transaction by which npm's etcd3 takes a lock, prints its result, and removes the key if it was made. */
@@ -148,19 +140,6 @@ TEST(etcdctl_meets_it) {
           "1", "0"},
          {"etcd-chubby", ETCDCTL "get --prefix --keys-only chubby/" KEY " | grep -ac 'w$'", "1",
           "0"});
-}
-
-TEST(kazoo_meets_it) {
-    static const char script[] = "/usr/bin/python3 -c \"\n"
-                                 "import os\n"
-                                 "from kazoo.client import KazooClient\n"
-                                 "zk = KazooClient('127.0.0.1:' + os.environ['PORT'])\n"
-                                 "zk.start()\n"
-                                 "path = '/lockbench/orders%2F7'\n"
-                                 "print(len(zk.get_children(path)) if zk.exists(path) else 0)\n"
-                                 "zk.stop()\"";
-    need(system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") == 0, "kazoo", "python3-kazoo");
-    MEET("zk-lock", {"zk-lock", script, "1", "0"});
 }
 
 /* The programs of drivers/exec/examples log in with the account of a URL, whose user and password may be escaped there. */
@@ -209,18 +188,6 @@ TEST(a_memcached_client_meets_it) {
                            SAY("set login 0 0 42\\r\\nlockbench $SECRET\\r\\nget " KEY "\\r\\n",
                                "END") " | grep -c VALUE",
                            "1", "0"});
-}
-
-/* The entry's value is 16 hexadecimal digits; a deleted one has none. */
-TEST(a_nats_client_meets_it) {
-    MEET("nats-kv",
-         {"nats-kv",
-          SAY("CONNECT {\\\"verbose\\\":false,\\\"headers\\\":true,\\\"user\\\":\\\"lockbench\\\","
-              "\\\"pass\\\":\\\"$SECRET\\\"}\\r\\nSUB here 1\\r\\n"
-              "PUB \\$JS.API.DIRECT.GET.KV_lockbench_30000ms.\\$KV.lockbench_30000ms." KEY
-              " here 0\\r\\n\\r\\n",
-              "^[0-9a-f]{16}|KV-Operation|NATS.1.0 [45]0") " | grep -c '^[0-9a-f]\\{16\\}'",
-          "1", "0"});
 }
 
 /* ---- what the command gets, and what becomes of it ---- */
@@ -455,18 +422,6 @@ TEST(a_killed_server_ends_the_command) {
     assert_says(&cli, "the lock is lost");
     cli_free(&cli);
     live_close(&live);
-}
-
-TEST(a_file_lock_is_met_by_flock) {
-    char *folder = cli_path("files"), url[300];
-    mkdir(folder, 0700);
-    snprintf(url, sizeof url, "file://%s", folder);
-    setenv("FOLDER", folder, 1);
-    struct cli cli = cli_run(NULL, ARGS("hold", "file-flock", KEY, "--url", url, "--", "sh", "-c",
-                                        "! flock -n $FOLDER/orders%2F7.lock true"));
-    assert_code(&cli, 0);
-    cli_free(&cli);
-    assert_int_equal(system("flock -n $FOLDER/orders%2F7.lock true"), 0);
 }
 
 /* ---- run --key ---- */
