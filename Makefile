@@ -125,11 +125,9 @@ include report/report.mk
 # The reference of all result files. The tests that hold files against the schemas find these in .build/schema.
 SCHEMAS := .build/schema/run.schema.json
 $(B)/results/reference: $(B)/results/reference.o $(OBJ)
-	@echo "  link $@"
-	$(Q)$(LINK) -o $@ $^ $(LIBS)
+	$(LINK) $^ $(LIBS)
 $(SCHEMAS): $(B)/results/reference
-	@mkdir -p $(@D)
-	$(Q)$< .build/FIELDS.md $(@D)
+	$(Q)mkdir -p $(@D) && $< .build/FIELDS.md $(@D)
 $(addprefix $(B)/,results/format/tests/test_reference bench/tests/test_cli_capacity bench/tests/test_install report/tests/test_cli report/tests/test_compare): | $(SCHEMAS)
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
