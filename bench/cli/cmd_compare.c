@@ -32,7 +32,7 @@ static const struct arg args[] = {
      NULL},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help =
-          "the file of the page with charts; default: compare.html in the folder of the first new run"},
+          "the file of the page; default: compare.html in the folder of the first new run"},
      "FILE"},
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
     {{"lock", ARG_LOCK, offsetof(struct wish, locks),
@@ -130,7 +130,7 @@ static const struct example examples[] = {
     {"lockbench compare base/* -- new/* --metric throughput,acquire_p50",
      "a gate on two figures; the noise of the others does not count"},
     {"lockbench compare results/monday results/tuesday --out change.html",
-     "the same; the page with charts goes there"},
+     "the same; the page goes there"},
     {NULL, NULL},
 };
 

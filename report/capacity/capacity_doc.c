@@ -97,8 +97,7 @@ static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock)
     if (lock->violated && *why) doc_span(doc, DOC_DETAIL, "%s", why);
 }
 
-/* Adds a sentence for each answer, and the probes that the answers are based on; for the page
- * alone. */
+/* Adds a sentence for each answer; for the page alone. */
 static void add_answers(struct doc *doc, const struct capacity *capacity) {
     doc_box(doc);
     doc_set_only(doc, DOC_HTML);
@@ -124,7 +123,50 @@ static void add_answers(struct doc *doc, const struct capacity *capacity) {
                      "; exclusion was violated during the search: do not use it as a lock");
     }
     doc_end(doc);
-    doc_page_chart(doc, "probes");
+}
+
+/* A time of a probe; not known: `without`. */
+static void add_probe_time(struct doc *doc, double ns, const char *without) {
+    char text[NUMBER_TEXT_MAX];
+    doc_value(doc, ns, "%s", isnan(ns) ? without : number_time_text(ns, text));
+}
+
+static void add_probe(struct doc *doc, const struct capacity_lock *lock,
+                      const struct capacity_probe *probe) {
+    doc_row(doc, DOC_ROW);
+    add_load(doc, probe->value, "", lock->by == CAPACITY_BY_RATE);
+    doc_cell(doc, "%s", promise_verdict_name(probe->verdict));
+    /* Without a value: so many requests were never granted that the quantile is one of them. */
+    add_probe_time(doc, probe->quantile_ns, "never");
+    add_probe_time(doc, probe->low_ns, NUMBER_NONE);
+    add_probe_time(doc, probe->high_ns, NUMBER_NONE);
+    doc_figure(doc, probe->samples);
+    doc_figure(doc, probe->missed);
+}
+
+/* Adds the probes that the answers are based on; for the page alone. */
+static void add_probes(struct doc *doc, const struct capacity *capacity) {
+    static const struct doc_column columns[] = {
+        {.title = "load", .right = true},
+        {.title = "verdict"},
+        {.title = "promised time", .right = true},
+        {.title = "low", .right = true},
+        {.title = "high", .right = true},
+        {.title = "samples", .figure = DOC_COUNT, .right = true},
+        {.title = "not started", .figure = DOC_COUNT, .right = true},
+        {.title = NULL},
+    };
+    doc_fold(doc, true, "The probes");
+    doc_set_only(doc, DOC_HTML);
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
+    for (int i = 0; i < capacity->lock_count; i++) {
+        const struct capacity_lock *lock = &capacity->locks[i];
+        doc_group(doc, TONE_PLAIN, "%s: %s", lock->lock, doc_or(lock->slo, NUMBER_NONE));
+        for (int p = 0; p < lock->probe_count; p++) add_probe(doc, lock, &lock->probes[p]);
+    }
+    doc_end(doc);
+    doc_end(doc);
 }
 
 int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err) {
@@ -136,9 +178,7 @@ int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err
     capacity_doc(capacity, &doc);
     struct doc_page page = {.command = "lockbench capacity",
                             .title = "What load a lock carries at a promise",
-                            .about = about,
-                            .name = "capacity",
-                            .data = json_object_get(capacity->root, "locks")};
+                            .about = about};
     int rc = doc_page_write(&page, &doc, out, err);
     doc_free(&doc);
     return rc;
@@ -196,6 +236,7 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
     doc_columns(doc, columns);
     for (int i = 0; i < capacity->lock_count; i++) add_capacity_lock(doc, &capacity->locks[i]);
     doc_end(doc);
+    add_probes(doc, capacity);
     if (!bounds) return;
     doc_say(
         doc, TONE_PLAIN,

@@ -40,7 +40,8 @@ double compare_value(const struct result_field *metric, const struct run_stage *
     return result_field_figure(metric, stage);
 }
 
-bool compare_is_sample(const struct run_stage *stage) {
+/* True if the stage ran to its end and the load generator was not its limit. */
+static bool is_sample(const struct run_stage *stage) {
     return stage->status && strcmp(stage->status, "complete") == 0 && !report_limited(stage);
 }
 
@@ -227,7 +228,7 @@ static int count_limited(const struct pick *pick) {
 static int count_samples(const struct pick *pick) {
     int count = 0, last = -1;
     for (int i = 0; i < pick->count; i++) {
-        if (!compare_is_sample(pick->refs[i].stage)) continue;
+        if (!is_sample(pick->refs[i].stage)) continue;
         count += !pick->by_run || pick->refs[i].run != last;
         last = pick->refs[i].run;
     }
@@ -242,7 +243,7 @@ static double next_sample(const struct pick *pick, const struct result_field *me
     do {
         const struct run_stage *stage = pick->refs[*at].stage;
         double value = compare_value(metric, stage);
-        if (compare_is_sample(stage) && !isnan(value)) room[count++] = value;
+        if (is_sample(stage) && !isnan(value)) room[count++] = value;
         ++*at;
     } while (pick->by_run && *at < pick->count && pick->refs[*at].run == run);
     return rank_median(room, count);
@@ -307,10 +308,6 @@ static int add_pair(struct compare *compare, const struct pick *base, const stru
                                 .place = first->place,
                                 .guarantee = guarantee_text(first->stage),
                                 .new_guarantee = guarantee_text(new->refs->stage),
-                                .stages =
-                                    calloc((size_t)(base->count + new->count), sizeof *row->stages),
-                                .base_stages = base->count,
-                                .new_stages = new->count,
                                 .base_count = count_samples(base),
                                 .new_count = count_samples(new),
                                 .base_limited = count_limited(base),
@@ -318,9 +315,8 @@ static int add_pair(struct compare *compare, const struct pick *base, const stru
                                 .state = worst_state(new)};
     compare->limited_count += row->base_limited + row->new_limited;
     compare->stage_count += base->count + new->count;
-    if (!row->load || !row->guarantee || !row->new_guarantee || !row->stages)
+    if (!row->load || !row->guarantee || !row->new_guarantee)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (int i = 0; i < base->count + new->count; i++) row->stages[i] = first[i].stage;
     for (int m = 0; m < compare_metric_count(); m++) {
         struct compare_figure *figure = &row->figure[m];
         if (fill_side(base, m, &figure->base) != 0 || fill_side(new, m, &figure->new) != 0)
@@ -518,7 +514,6 @@ void compare_free(struct compare *compare) {
     if (!compare) return;
     for (int i = 0; i < compare->row_count; i++) {
         free(compare->rows[i].load);
-        free(compare->rows[i].stages);
         free(compare->rows[i].guarantee);
         free(compare->rows[i].new_guarantee);
         for (int m = 0; m < compare_metric_count(); m++) {

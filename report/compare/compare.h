@@ -72,9 +72,6 @@ struct compare_row {
     int base_count, new_count; /* samples */
     /* stages that are no samples, because the load generator was their limit */
     int base_limited, new_limited;
-    /* all stages, those of the base first; the array is owned */
-    const struct run_stage **stages;
-    int base_stages, new_stages;
     /* the worst state of the new stages; LOCK_BASELINE for a lock that is broken on purpose */
     enum lock_state state;
     struct compare_figure figure[COMPARE_METRICS_MAX];
@@ -168,8 +165,6 @@ int compare_exit(const struct compare *compare);
 
 /* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
 int compare_find_differences(struct compare *compare);
-/* True if the stage ran to its end and the load generator was not its limit. */
-bool compare_is_sample(const struct run_stage *stage);
 
 enum compare_format { COMPARE_TABLE, COMPARE_MD, COMPARE_JSON };
 
@@ -180,7 +175,7 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
 void compare_doc(const struct compare *compare, struct doc *doc);
 /* The comparison as JSON, which the caller owns; NULL when out of memory. */
 json_t *compare_json(const struct compare *compare);
-/* Writes the page. 0, or -1 with err: a histogram that is not sound, no memory, a full disk. */
+/* Writes the page. 0, or -1 with err: no memory, a full disk. */
 int compare_page(const struct compare *compare, FILE *out, struct lb_err *err);
 
 #endif

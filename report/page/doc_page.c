@@ -39,14 +39,6 @@ void head_close(FILE *out, const struct head_link *links) {
     fputs("<main>\n", out);
 }
 
-void doc_page_chart(struct doc *doc, const char *view) {
-    char place[100];
-    snprintf(place, sizeof place, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", view);
-    doc_html(doc, *asset_bundle ? place
-                                : "<p class=\"notice\">This lockbench was built without charts: "
-                                  "install nodejs and npm, then make.</p>\n");
-}
-
 static void write_header(const struct doc_page *page, FILE *out) {
     char about[600];
     snprintf(about, sizeof about, "%s", page->about);
@@ -59,36 +51,11 @@ static void write_header(const struct doc_page *page, FILE *out) {
     head_close(out, NULL);
 }
 
-/* The members that the bundle wants of every page (report/src/data.js) are empty. */
-static int write_data(const struct doc_page *page, FILE *out, struct lb_err *err) {
-    json_t *root = json_pack("{s:[], s:[], s:[], s:[]}", "runs", "locks", "groups", "durabilities");
-    char *dump = NULL;
-    if (root && json_object_set(root, page->name, (json_t *)page->data) == 0)
-        dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    json_decref(root);
-    if (!dump) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    fputs("<script type=\"application/json\" id=\"data\">", out);
-    escape_script(out, dump);
-    fprintf(out, "</script>\n<script>%s</script>\n", asset_bundle);
-    free(dump);
-    return 0;
-}
-
 int doc_page_write(const struct doc_page *page, const struct doc *doc, FILE *out,
                    struct lb_err *err) {
     head_open(out, page->command, page->title);
     write_header(page, out);
     if (doc_write(doc, DOC_HTML, false, out, err) != 0) return -1;
-    fputs("</main>\n<footer>\n", out);
-    if (page->data && *asset_licences) {
-        fputs("<details class=\"fold\"><summary>Licences of what is in this page</summary>"
-              "<pre class=\"licences\">",
-              out);
-        escape_html(out, asset_licences);
-        fputs("</pre></details>\n", out);
-    }
-    fputs("</footer>\n", out);
-    if (page->data && *asset_bundle && write_data(page, out, err) != 0) return -1;
-    fputs("</body>\n</html>\n", out);
+    fputs("</main>\n</body>\n</html>\n", out);
     return output_check(out, "the page", err);
 }

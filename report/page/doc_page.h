@@ -1,9 +1,5 @@
-/* doc_page: any document as a page that opens without a network, with charts at the places that the
- * document has for them. The page of runs is made by html.c.
- *
- * The figures of a chart go into the page as JSON. The view of the same name in report/src/views
- * draws the chart. Without JavaScript, or in a program that was built without charts, the document
- * is whole, since all figures stand in its tables. */
+/* doc_page: any document as a page that opens without a network. The page of runs, which has charts,
+ * is made by html.c. */
 #ifndef REPORT_PAGE_DOC_PAGE_H
 #define REPORT_PAGE_DOC_PAGE_H
 
@@ -34,12 +30,7 @@ struct doc_page {
     const char *command; /* "lockbench compare" */
     const char *title;   /* the title of the page, in one line */
     const char *about;   /* the line below the title: when, on which machine */
-    const char *name;    /* the name of the data in the page's JSON object */
-    const json_t *data;  /* borrowed; NULL: the page has no charts and no scripts */
 };
-
-/* Adds a place for the chart of a view, in HTML alone. view: a literal, the view's id. */
-void doc_page_chart(struct doc *doc, const char *view);
 
 /* Writes the page around the document. 0, or -1 with err. */
 int doc_page_write(const struct doc_page *page, const struct doc *doc, FILE *out,

@@ -25,34 +25,17 @@ static const struct chart charts[] = {
     {"percentiles", "Latency", "Latency: how long, and how often longer",
      "Each curve climbs to the right into the rare, slow grants. Low and flat is good.",
      "Percentiles", IN_LATENCY},
-    {"difference", "Difference", "Difference: one lock against another",
-     "Two locks' curves, one taken from the other: the locks differ where the line and its band do "
-     "not touch zero.",
-     NULL, 0},
     {"series", "Over time", "Over time: did it stay so?",
      "Rates and percentiles interval by interval of the measured window, with what was done to clients, "
      "servers and wires.",
-     NULL, 0},
-    {"heat", "Heat map", "Latency over time: where the slow ones are",
-     "A column an interval: the darker a cell, the more grants took that long. A percentile hides two "
-     "humps, this shows them.",
      NULL, 0},
     {"scaling", "Clients", "Throughput against clients",
      "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
      "grants.",
      NULL, 0},
-    {"distance", "Distance", "The distance to the server: what round trips cost",
-     "The same load with a longer round trip between clients and servers (servers.rtt). A figure that "
-     "needs two round trips grows twice as fast.",
-     NULL, 0},
     {"rates", "Rates", "Latency against the offered rate: where it breaks",
      "An open loop: requests come at a rate, whatever the lock does. The latency "
      "stays low until the rate is greater than the lock carries; then it rises steeply. The dashed line is the promise, the band what the search found.",
-     NULL, 0},
-    {"handoff", "Handoff", "Handoff: from one holder to the next",
-     "From the release call of a holder to the grant of the next waiter: what caps the grants of one key. "
-     "Of readers and writers the writers' alone; permits have an idle time instead. Dots are p50, p90 and "
-     "p99.",
      NULL, 0},
     {"fairness", "Fairness", "Fairness: who was served",
      "Clients from the least to the most served; the diagonal is a fair share for each. The further below, "
@@ -62,10 +45,6 @@ static const struct chart charts[] = {
     {"cost", "Cost", "Cost of a grant",
      "Processor time of clients and server for each grant, waiting and polling included.", "Cost",
      IN_COST},
-    {"holders", "Holders", "Holders: who had the key, and when",
-     "A lane a client, or a load host where there are several, a bar a hold, as the history of operations has them. Two bars at once are two "
-     "holders.",
-     NULL, 0},
     {"recovery", "Recovery", "Recovery: from a fault to the next grant",
      "Each trial against what the lock's lease or session allows.", NULL, 0},
 };

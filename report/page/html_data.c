@@ -81,7 +81,7 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
 
 int html_views_data(const struct report *report, json_t *root, struct lb_err *err) {
     if (html_spread(report, root, err) || html_rates(report, root, err)) return -1;
-    return html_holders(report, root, err) || html_recoveries(report, root, err) ? -1 : 0;
+    return html_recoveries(report, root, err);
 }
 
 #define REAL_DIGITS 12 /* enough for an overlap of 1 us in a window of days */
@@ -122,9 +122,6 @@ static json_t *page_row_json(const struct report_group *group, const struct repo
 static json_t *group_of(const struct report_group *group, const struct answers *answers, int *rc) {
     json_t *object = json_object(), *rows = json_array();
     put(object, "load", escape_json(group->load), rc);
-    put(object, "near", escape_json(group->near), rc);
-    put(object, "rtt", escape_json_figure(group->rtt_ns), rc); /* null: there is no wire */
-    put(object, "loadIndex", json_integer(group->load_index), rc);
     put(object, "clients", escape_json_figure(group->clients), rc);
     put(object, "alone", json_boolean(group == answers->alone), rc);
     put(object, "contended", json_boolean(group == answers->contended), rc);

@@ -32,11 +32,6 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
 int html_hists(const struct report *report, json_t *root, struct lb_err *err);
 int html_time(const struct report *report, json_t *root, struct lb_err *err);
 
-/* Adds a stage's histogram of a metric to an object, under the metric's name, as
- * report/src/histogram.js reads it; nothing if the stage has none. 0, or -1 with err. */
-int html_hist_add(json_t *object, const struct run_stage *stage, enum metric metric,
-                  struct lb_err *err);
-
 /* True for an open loop: its operations have due times that differ from their starts. */
 bool html_is_open(const struct run_stage *stage);
 
@@ -52,9 +47,6 @@ int html_views_data(const struct report *report, json_t *root, struct lb_err *er
 /* "rates": open loops of several rates, a list with an object for each lock and load: {"lock",
  * "load", "clients", "points": [...], "bound", "promise"}. */
 int html_rates(const struct report *report, json_t *root, struct lb_err *err);
-
-/* "holders": stages with a timeline: {"lock", "stage", "model", "holds", "faults", "against"}. */
-int html_holders(const struct report *report, json_t *root, struct lb_err *err);
 
 /* "recoveries": stages with trials: {"lock", "stage", "fault", "trials", "theory", "theoryMin",
  * "theoryMax", "unrecovered"}. */

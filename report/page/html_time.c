@@ -1,13 +1,12 @@
-/* html_time: how the typical repeat of each row went over time, for the heat map and the series of the page:
+/* html_time: how the typical repeat of each row went over time, for the series of the page:
  * "over_time": a list with a list for each group, which has an object, or null, for each row:
  *
  *   {"from": [s], "to": [s], "grants": [n], "acquire": T, "acquire_due": T, "handoff": T, "lag": T,
  *    "merged": n, "cut": bool, "faults": [...], "offered": per s}
- *   T = {"p50": [ns], "p99": [ns], "cells": [[first, count, count, ...]]}
+ *   T = {"p50": [ns], "p99": [ns]}
  *
- * An interval is an entry of each list; one with too few times for a percentile has null there, and an
- * empty one an empty list of cells. Cell i counts the times within 10^(i/12) .. 10^((i+1)/12) ns. Read from the stage's
- * histogram log beside run.json; without one from run.json's own series, which has no cells. Long
+ * An interval is an entry of each list; one with too few times for a percentile has null there.
+ * Read from the stage's histogram log beside run.json; without one from run.json's own series. Long
  * runs have several seconds an interval ("merged"): the histograms are added, never the
  * percentiles. It shows what of a damaged log can be read, and says that it is cut. */
 #define _GNU_SOURCE
@@ -24,7 +23,6 @@
 #define INTERVALS_ALL 4400 /* the most intervals of all rows: some 300 bytes each */
 #define INTERVALS_MAX 120  /* the most intervals of a row */
 #define INTERVALS_MIN 10
-#define CELLS_A_DECADE 12
 
 enum shown { SHOWN_ACQUIRE, SHOWN_DUE, SHOWN_HANDOFF, SHOWN_LAG, SHOWN };
 
@@ -33,7 +31,7 @@ static const enum metric metrics[SHOWN] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, M
 
 /* A stage's log while its lists are made. */
 struct timeline {
-    json_t *from, *to, *grants, *p50[SHOWN], *p99[SHOWN], *cells[SHOWN];
+    json_t *from, *to, *grants, *p50[SHOWN], *p99[SHOWN];
     struct hist *hist[SHOWN]; /* of the interval in progress; NULL before the first line */
     int64_t first_ns;         /* the window's begin in the log, by Unix time */
     int64_t begin_ns, end_ns; /* begin and end of the interval */
@@ -47,31 +45,6 @@ struct timeline {
 
 static void append(struct timeline *time, json_t *list, json_t *value) {
     if (json_array_append_new(list, value)) time->rc = -1;
-}
-
-static int cell_of(int64_t value) {
-    return value < 1 ? 0 : (int)floor(log10((double)value) * CELLS_A_DECADE);
-}
-
-static json_t *cells_of(const struct hist *hist, int *rc) {
-    json_t *cells = json_array();
-    int first = -1, last = -1;
-    int64_t sum = 0;
-    for (int32_t slot = hist->first; slot <= hist->last; slot++) {
-        if (hist->counts[slot] == 0) continue;
-        int cell = cell_of(hist_slot_middle(hist, slot));
-        if (first < 0) {
-            *rc |= json_array_append_new(cells, json_integer(cell));
-            first = last = cell;
-        }
-        for (; last < cell; last++) {
-            *rc |= json_array_append_new(cells, json_integer(sum));
-            sum = 0;
-        }
-        sum += hist->counts[slot];
-    }
-    if (first >= 0) *rc |= json_array_append_new(cells, json_integer(sum));
-    return cells;
 }
 
 /* The p99 of a few times would be hardly less than their maximum. */
@@ -90,8 +63,6 @@ static void close_interval(struct timeline *time) {
         struct hist *hist = time->hist[m];
         append(time, time->p50[m], quantile_json(hist, 0.5));
         append(time, time->p99[m], quantile_json(hist, 0.99));
-        append(time, time->cells[m],
-               hist && hist->count > 0 ? cells_of(hist, &time->rc) : json_array());
         if (hist) hist_reset(hist);
     }
     time->lines = 0;
@@ -162,7 +133,6 @@ static void read_series(struct timeline *time, const struct run_stage *stage) {
                json_integer((json_int_t)json_number_value(json_object_get(second, "ok"))));
         append(time, time->p50[SHOWN_ACQUIRE], second_figure(second, "acquire_p50_ns"));
         append(time, time->p99[SHOWN_ACQUIRE], second_figure(second, "acquire_p99_ns"));
-        append(time, time->cells[SHOWN_ACQUIRE], json_array());
         time->count++;
     }
 }
@@ -194,7 +164,6 @@ static json_t *object_of(struct timeline *time, const struct run_stage *stage, b
         bool has = logged ? time->hist[m] != NULL : m == SHOWN_ACQUIRE;
         rc |= json_object_set_new(metric, "p50", time->p50[m]);
         rc |= json_object_set_new(metric, "p99", time->p99[m]);
-        rc |= json_object_set_new(metric, "cells", time->cells[m]);
         if (has) rc |= json_object_set(object, metric_name(metrics[m]), metric);
         json_decref(metric);
     }
@@ -218,7 +187,6 @@ static json_t *stage_time(const struct run *run, const struct run_stage *stage, 
     for (int m = 0; m < SHOWN; m++) {
         time.p50[m] = json_array();
         time.p99[m] = json_array();
-        time.cells[m] = json_array();
     }
     if (stage->duration_s > intervals && stage->duration_s < 1e8)
         time.merge = (int)ceil(stage->duration_s / intervals);

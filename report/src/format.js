@@ -19,12 +19,6 @@ export function time(ns) {
   return `${number(ns / scale)} ${name}`;
 }
 
-/** How a figure of a comparison or of a history is told (field_figure_text in report/run): "never" as it is. */
-export const formatOf = ({ is_time: isTime, is_share: isShare }) => (value) => {
-  if (typeof value !== 'number') return String(value ?? '–');
-  return isTime ? time(value) : isShare ? `${number(100 * value)} %` : number(value);
-};
-
 /** 1 / (1 - q) as a percentile: 1000 is "99.9 %". */
 export function percentile(x) {
   if (x <= 1) return '0 %';

@@ -10,7 +10,7 @@ const ABOVE = 5 * (1 - 1e-9); // a percentile needs so many times above it: quan
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
-export function median(values) {
+function median(values) {
   const sorted = [...values].sort((a, b) => a - b), middle = sorted.length / 2;
   return sorted.length % 2 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
@@ -42,14 +42,14 @@ export function percentileOf(row, metric, percent) {
 }
 
 /** The x = 1 / (1 - quantile) of a curve through histograms: even steps of a logarithmic axis, as far as each supports them. */
-export function stepsOf(histograms) {
+function stepsOf(histograms) {
   const end = Math.min(...histograms.map((h) => h.count));
   const steps = [];
   for (let i = 0; ABOVE * 10 ** (i / STEPS) < end; i++) steps.push(10 ** (i / STEPS));
   return steps;
 }
 
-export const percentAt = (x) => 100 * (1 - 1 / x);
+const percentAt = (x) => 100 * (1 - 1 / x);
 
 /** [[x, ns], ...] of a row; the last point is the maximum, seen once in so many. */
 export function curveOf(row, metric) {

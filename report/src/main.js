@@ -6,24 +6,16 @@ import { makeSortable } from './sort.js';
 import { makeState } from './state.js';
 import { charts, mount } from './view.js';
 import percentiles from './views/percentiles.js';
-import difference from './views/difference.js';
 import series from './views/series.js';
-import heat from './views/heat.js';
 import scaling from './views/scaling.js';
-import handoff from './views/handoff.js';
 import fairness from './views/fairness.js';
 import cost from './views/cost.js';
 import ratio from './views/ratio.js';
-import distance from './views/distance.js';
 import rates from './views/rates.js';
-import holders from './views/holders.js';
 import recovery from './views/recovery.js';
-import probes from './views/probes.js';
-import shifts from './views/shifts.js';
-import sides from './views/sides.js';
 
 // To add a view: one module here, one line in report/page/html.c, or doc_page_chart in a document.
-const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, distance, rates, holders, recovery, probes, shifts, sides];
+const views = [percentiles, series, scaling, fairness, cost, ratio, rates, recovery];
 
 document.documentElement.dataset.scripted = 'yes'; // page.css shows what only scripts fill
 

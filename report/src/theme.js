@@ -4,9 +4,6 @@
 const light = ['#1f6fd0', '#c2410c', '#15803d', '#7e22ce', '#b8860b', '#be185d', '#0e7490', '#57534e', '#4d7c0f', '#b91c1c', '#4338ca', '#0f766e'];
 const dark = ['#6cb0ff', '#ff9d5c', '#5fd68a', '#c99bff', '#f0c95a', '#ff8fc0', '#5fd3e6', '#b8b2aa', '#b3dc6b', '#ff8b8b', '#a3a0ff', '#5fd8c4'];
 
-// From few to many, in one hue, so that readers who can't tell colours apart can read it.
-const heatLight = ['#d6e6f7', '#6fa8dc', '#1f6fd0', '#0a2f66'], heatDark = ['#1d3550', '#2f6fb5', '#7db7f5', '#eaf4ff'];
-
 // By class of durability, in the order of words.h: this machine, memory, not flushed, disk, not stated.
 const dashes = ['dotted', 'dashed', 'dashed', 'solid', 'solid'];
 
@@ -19,7 +16,6 @@ export function readTheme() {
   return {
     ink: colour('ink'), soft: colour('soft'), grid: colour('grid'), line: colour('line'), card: colour('card'), tooltip: colour('tooltip'),
     palette: query.matches && !printing ? dark : light,
-    heat: query.matches && !printing ? heatDark : heatLight,
     printing,
     narrow: innerWidth < 640 && !printing,
   };

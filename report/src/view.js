@@ -3,7 +3,7 @@
 import { init, use } from 'echarts/core';
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
-  GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent, VisualMapContinuousComponent,
+  GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
 } from 'echarts/components';
 import { LabelLayout } from 'echarts/features';
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
@@ -12,7 +12,7 @@ import { onThemeChange, readTheme } from './theme.js';
 
 use([
   BarChart, CustomChart, LineChart, ScatterChart, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
-  VisualMapContinuousComponent, LabelLayout, CanvasRenderer, SVGRenderer,
+  LabelLayout, CanvasRenderer, SVGRenderer,
 ]);
 
 // Pixels; a sheet of A4 or Letter with margins has a little more. The page is laid out for paper only after this is
@@ -85,10 +85,10 @@ function foldAway(place, why) {
 }
 
 /**
- * A view is { id, label, renderer?, controls(data), draw({ data, state, theme, choice }) }. controls gives [{ key, name, fallback }]
+ * A view is { id, label, controls(data), draw({ data, state, theme, choice }) }. controls gives [{ key, name, fallback }]
  * with choices: [{ value, text }] for a select, or number: { min, max } for a field. draw gives { option, height?, tables?, note? }
  * or { empty: 'why' }; tables (table.js) are the figures that the chart draws, and others: without them they are taken
- * from the option, which does for one x and one y axis. renderer: 'canvas' for charts of thousands of marks.
+ * from the option, which does for one x and one y axis. 
  * missing?(data): why there is nothing to show, whatever is chosen; then its section is folded away.
  */
 export function mount(place, view, data, state) {
@@ -140,7 +140,7 @@ export function mount(place, view, data, state) {
     if (!drawn) return;
     for (const [i, table] of (result.tables ?? [tableOf(drawn)]).entries()) makeFold(tables, { ...table, open: left[i] ?? table.open ?? false }, table.title ? `${view.label}: ${table.title}` : view.label);
     canvas.style.height = result.height ? `${result.height}px` : '';
-    chart ??= charts[view.id] = init(canvas, null, { renderer: view.renderer ?? 'svg' });
+    chart ??= charts[view.id] = init(canvas, null, { renderer: 'svg' });
     chart.resize(theme.printing ? { width: PAPER_WIDTH } : undefined);
     chart.setOption(drawn, { notMerge: true });
   }

@@ -112,16 +112,6 @@ static inline char *text_of(const struct compare *compare, enum compare_format f
     return text;
 }
 
-static inline char *page_of(const struct compare *compare) {
-    struct lb_err err = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(compare_page(compare, out, &err), 0);
-    fclose(out);
-    return text;
-}
-
 /* Of the only row. */
 static inline const struct compare_figure *figure_of(const struct compare *compare,
                                                      const char *name) {

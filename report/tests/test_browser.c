@@ -85,13 +85,13 @@ static void look(const char *const *runs, int run_count, const char *const *file
 /* A violated lock, a partial and a failed stage, texts with markup in them. */
 TEST(test_a_page_of_every_odd_case) {
     const char *const runs[] = {GOLDEN "mixed"}, *const files[] = {GOLDEN "mixed/run.json", NULL};
-    look(runs, 1, files, "percentiles,difference,scaling,handoff,fairness,cost,ratio");
+    look(runs, 1, files, "percentiles,scaling,fairness,cost,ratio");
 }
 
 TEST(test_a_page_of_two_runs) {
     const char *const runs[] = {GOLDEN "mixed", GOLDEN "clean"};
     const char *const files[] = {GOLDEN "mixed/run.json", GOLDEN "clean/run.json"};
-    look(runs, 2, files, "percentiles,difference,scaling,handoff,fairness,cost,ratio");
+    look(runs, 2, files, "percentiles,scaling,fairness,cost,ratio");
 }
 
 static char *make_run(const char *what) {
@@ -116,7 +116,7 @@ TEST(test_a_page_over_time) {
     char *made = make_run("over-time");
     snprintf(file, sizeof file, "%s/run.json", made);
     const char *const runs[] = {made}, *const files[] = {file, NULL};
-    look(runs, 1, files, "percentiles,difference,series,heat,handoff,fairness,cost,ratio");
+    look(runs, 1, files, "percentiles,series,fairness,cost,ratio");
     remove_run(made);
 }
 

@@ -1,5 +1,5 @@
-// test_browser_views: opens a page in headless Chromium and looks at the views that decide: ratios, scaling, distance, rates,
-// fairness, cost, holders, recovery, environment.
+// test_browser_views: opens a page in headless Chromium and looks at the views that decide: ratios, scaling, rates, fairness,
+// cost, recovery, environment.
 //
 //   node test_browser_views.mjs PAGE.html RUN.json CAPACITY.json   exit code 0: all fine; else a line each for what is not
 //   node test_browser_views.mjs PAGE.html                          a page whose runs have nothing for some of them
@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { check, judge, open } from './browser.mjs';
 import { CONTRAST, OVERFLOW, READY } from './looks.mjs';
 
-const VIEWS = ['ratio', 'scaling', 'distance', 'rates', 'fairness', 'cost', 'holders', 'recovery'];
+const VIEWS = ['ratio', 'scaling', 'rates', 'fairness', 'cost', 'recovery'];
 const [page, runFile, capacityFile] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
 const near = (a, b, part = 1e-4) => Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b));
@@ -30,7 +30,6 @@ const SHOW = (id) => `new Promise((done) => {
       empty: empty.hidden ? '' : empty.textContent, note: view.querySelector('.note')?.textContent ?? '',
       marks: view.querySelectorAll('.canvas svg path').length, texts: view.querySelectorAll('.canvas svg text').length,
       width: drawn?.getBoundingClientRect().width ?? 0, room: view.clientWidth,
-      reds: [...view.querySelectorAll('.canvas svg path')].filter((path) => ['#b91c1c', '#ff8b8b'].includes(path.getAttribute('fill'))).length,
       tables: [...view.querySelectorAll('.tables table')].map((table) => ({
         head: [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim()),
         rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => (cell.dataset.v === undefined ? cell.textContent : Number(cell.dataset.v)))) })),
@@ -107,19 +106,6 @@ async function compareScaling(shown, stages) {
   for (const stage of stages.filter((s) => s.keys === 1000 && s.lock === 'pg-advisory')) close(`scaling: ${stage.clients} clients`, measured.rows.find(([n]) => n === stage.clients)[measured.head.findIndex((name) => name.startsWith('pg-advisory, in memory, one server'))], stage.throughput_per_s);
 }
 
-async function compareDistance(shown, stages) {
-  const { tables: [table], note } = await shown.evaluate(SHOW('distance'));
-  const at = { 'no wire': null, '+0': 0, '+5 ms': 5e6 };
-  check('distance: the nearest is first', JSON.stringify(table.head.slice(1, 4)) === JSON.stringify(Object.keys(at)), table.head.join(' '));
-  for (const lock of ['redis-setnx', 'pg-advisory']) {
-    for (const [name, rtt] of Object.entries(at)) {
-      const { latency_ns } = stages.find((s) => s.lock === lock && s.clients === 2 && s.rtt_ns === rtt);
-      close(`distance: ${lock}, ${name}`, rowOf(table, lock)[column(table, name)], latency_ns.acquire.p50);
-    }
-  }
-  check('distance: what the wire costs is told', /no wire/.test(note), note);
-}
-
 async function compareFairness(shown, stages) {
   await shown.evaluate(CHOOSE('fairness', 'Load', '32 clients: 1000 keys'));
   await shown.evaluate(CHOOSE('fairness', 'Show', 'short run'));
@@ -136,22 +122,6 @@ async function compareCost(shown, stages) {
   const { tables: [table] } = await shown.evaluate(SHOW('cost'));
   const { cost } = stages.find((s) => s.clients === 32 && s.lock === 'pg-advisory'), row = rowOf(table, 'pg-advisory');
   for (const [name, key] of [['client CPU', 'client_cpu_ns_per_grant'], ['server CPU', 'server_cpu_ns_per_grant'], ['commands', 'commands_per_grant'], ['bytes', 'bytes_per_grant']]) close(`cost: ${name}`, row[column(table, name)], cost[key]);
-}
-
-async function compareHolders(shown, stages) {
-  const { timeline, faults } = stages.find((s) => s.history).history ? { ...stages.find((s) => s.history).history, faults: stages.find((s) => s.history).faults } : {};
-  const mine = timeline.filter((hold) => hold.key === 0), end = (hold) => hold.released_s ?? hold.lease_end_s;
-  const beside = (hold) => mine.some((other) => other.client !== hold.client && other.acquired_s < end(hold) && end(other) > hold.acquired_s);
-  const { tables: [table, done], note, reds } = await shown.evaluate(SHOW('holders'));
-  check('holders: a row a hold of the key', table.rows.length === mine.length, `${table.rows.length} of ${mine.length}`);
-  const shownBeside = table.rows.filter((row) => row[5] === 'yes').length, expected = mine.filter(beside).length;
-  check('holders: who held beside another', expected > 1 && shownBeside === expected, `${shownBeside} of ${expected}`);
-  check('holders: overlaps are red', reds > 1, `${reds}`);
-  check('holders: said in words', /clients 0 and 1 both held from 2.11 s|clients 0 and 1 both held from 2.21 s/.test(note), note);
-  check('holders: what was done', done.rows.length === faults.length && done.rows[0][0] === 'pause' && done.rows[0][2] === faults[0].from_s);
-  await shown.evaluate(CHOOSE('holders', 'Key', '1'));
-  const shared = await shown.evaluate(SHOW('holders'));
-  check('holders: readers beside each other are no overlap', shared.tables[0].rows.length === 2 && /nobody held beside another/.test(shared.note) && shared.reds === 0, shared.note);
 }
 
 async function compareRecovery(shown, stages) {
@@ -179,10 +149,8 @@ async function compare(browser) {
   await compareRatios(shown, run.stages);
   await compareRates(shown, run.stages, capacity);
   await compareScaling(shown, run.stages);
-  await compareDistance(shown, run.stages);
   await compareFairness(shown, run.stages);
   await compareCost(shown, run.stages);
-  await compareHolders(shown, run.stages);
   await compareRecovery(shown, run.stages);
   const environment = await shown.evaluate(`document.querySelector('#environment').innerText`);
   check('environment: machine and servers', environment.includes(run.environment.cpu_model) && run.servers.every(({ facts }) => environment.includes(facts.version)));
@@ -194,7 +162,7 @@ async function compare(browser) {
 
 /* A link may say anything: what nobody can choose is not chosen. */
 async function followBadLink(browser) {
-  const keys = ['load', 'group', 'figure', 'line', 'stage', 'key', 'around', 'way', 'lock'];
+  const keys = ['load', 'group', 'figure', 'line', 'way', 'lock'];
   const shown = await open(browser, `${url}#compare?${VIEWS.flatMap((id) => keys.map((key) => `${id}.${key}=nonsense`)).join('&')}`);
   await shown.evaluate(READY);
   for (const id of VIEWS) {
@@ -209,7 +177,7 @@ async function followBadLink(browser) {
 async function lookAtEmpty(browser) {
   const shown = await open(browser, url, { width: 400 });
   await shown.evaluate(READY);
-  for (const id of ['holders', 'recovery']) {
+  for (const id of ['recovery']) {
     const { empty } = await shown.evaluate(SHOW(id));
     check(`${id}: an empty view names a run`, /lockbench (run|check)/.test(empty), empty);
     check(`${id}: an empty view takes no space, and no link leads to it`, await shown.evaluate(`!document.getElementById('${id}').checkVisibility() && document.getElementById('missing').offsetHeight < 60 && !document.querySelector('nav a[href="#${id}"]')`));

@@ -237,9 +237,6 @@ TEST(giving_up_is_a_figure_of_its_own) {
         has(text, "30.0 %");
         free(text);
     }
-    char *text = page_of(compare);
-    has(text, "\"is_share\":true,\"base\":0.01");
-    free(text);
     compare_free(compare);
 }
 

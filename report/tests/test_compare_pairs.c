@@ -156,18 +156,4 @@ TEST(a_side_without_a_sample_is_no_success) {
     }
 }
 
-/* The page draws the curves of the stages that are samples. */
-TEST(a_stage_that_was_cut_off_has_no_curve) {
-    const struct made base = {.lock = "a", .repeats = 2, .noise = 0.01};
-    struct made new = base;
-    new.others = STAGE("a", "partial", "clean", "5",
-                       ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"" HDR_500 "\"}}");
-    struct compare *compare = compare_of(&base, &new, 1);
-    char *text = page_of(compare);
-    assert_int_equal(count_of(text, HDR_5000), 4);
-    assert_int_equal(count_of(text, HDR_500 "\""), 0);
-    free(text);
-    compare_free(compare);
-}
-
 TEST_MAIN(make_folder, remove_folder)

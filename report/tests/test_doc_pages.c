@@ -19,15 +19,11 @@ static FILE *page_open(char path[64], const char *name) {
     return out;
 }
 
-/* cell: a text that a cell of the charts' tables has, the whole of it; NULL = any. */
-static void look_with(const char *path, const char *views, const char *cell) {
-    const char *argv[] = {"node", "report/tests/test_doc_pages.mjs", path, views, cell, NULL};
+/* views: those that must draw, with commas; "" = the page has no charts. */
+static void look_at(const char *path, const char *views) {
+    const char *argv[] = {"node", "report/tests/test_doc_pages.mjs", path, views, NULL};
     int code = run_command(argv, NULL);
     if (code) fail_msg("the page %s is not as it should be (exit code %d)", path, code);
-}
-
-static void look_at(const char *path, const char *views) {
-    look_with(path, views, NULL);
 }
 
 /* The stored search with its answer taken away, and its lowest probe broken. */
@@ -52,7 +48,7 @@ TEST(a_search_for_capacity) {
     assert_int_equal(capacity_page(capacity, out, &err), 0);
     assert_int_equal(fclose(out), 0);
     capacity_free(capacity);
-    look_at(path, "probes");
+    look_at(path, "");
 }
 
 /* Whoever gets only a file can repeat the search, and knows when and where it ran. */
@@ -99,7 +95,6 @@ TEST(a_capacity_page_begins_with_the_answer) {
         char *text = read_whole(path), *body = strstr(text, "<main>");
         char *first = strstr(body, firsts[answered]);
         assert_non_null(first);
-        assert_true(!strstr(body, "class=\"view\"") || first < strstr(body, "class=\"view\""));
         assert_true(first < strstr(body, "<table"));
         free(text);
     }
@@ -147,7 +142,7 @@ TEST(a_comparison) {
     assert_int_equal(compare_page(compare, out, &err), 0);
     assert_int_equal(fclose(out), 0);
     compare_free(compare);
-    look_at(path, "shifts,sides");
+    look_at(path, "");
 }
 
 /* Made-up runs: figures of each class in repeats, names as long as the longest that there are. */
@@ -169,7 +164,7 @@ TEST(runs_of_2_13_and_60_locks) {
         assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
         assert_int_equal(fclose(out), 0);
         report_free(report);
-        look_at(path, "ratio,percentiles,difference,scaling,handoff,fairness,cost");
+        look_at(path, "ratio,percentiles,scaling,fairness,cost");
     }
 }
 

@@ -80,21 +80,13 @@ TEST(test_every_second_of_a_log) {
     assert_true(json_is_true(json_object_get(row, "logged")) &&
                 json_is_false(json_object_get(row, "cut")));
     for (size_t i = 0; i < 6; i++) {
-        const json_t *cells = json_array_get(json_object_get(acquire, "cells"), i);
         assert_true(item(row, "from", i) == (double)i && item(row, "to", i) == (double)i + 1);
         if (i % 3 == 2) { /* silence is not zero */
             assert_true(item(row, "grants", i) == 0);
-            assert_int_equal(json_array_size(cells), 0);
             assert_true(json_is_null(json_array_get(json_object_get(acquire, "p50"), i)));
             continue;
         }
-        /* From the cell of 1 ms, 10^6 ns, to that of 1 s: three decades of 12. */
         assert_true(item(row, "grants", i) == EACH * ((double)i + 2));
-        assert_int_equal(json_array_size(cells), 38);
-        assert_int_equal(json_integer_value(json_array_get(cells, 0)), 72);
-        assert_int_equal(json_integer_value(json_array_get(cells, 1)), EACH * (i + 1));
-        assert_int_equal(json_integer_value(json_array_get(cells, 2)), 0);
-        assert_int_equal(json_integer_value(json_array_get(cells, 37)), EACH);
         assert_true(fabs(item(acquire, "p50", i) - 1e6) < 1e3);
         assert_true(fabs(item(acquire, "p99", i) - 1e9) < 1e6);
     }

@@ -1,51 +1,12 @@
-/* test_views_hosts: holders around a fault, and what the report says of runs on several hosts. */
+/* test_views_hosts: what the report says of runs on several hosts. */
 
-#include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
 #include "report/tests/report_help.h"
-
-/* Holds whose members are of any kind: they become null, and no page's script ends. */
-TEST(test_holds_of_any_kind) {
-    struct report *report =
-        report_of("{\"lock\":\"a\",\"clients\":2,\"history\":{\"timeline\":[{\"client\":{"
-                  "\"x\":1},\"key\":\"</script>\","
-                  "\"acquired_s\":[1]},{}]},\"faults\":[{\"kind\":7,\"from_s\":\"now\"}],"
-                  "\"recovery\":{\"trials_ns\":[1,2]}}",
-                  "");
-    struct lb_err err = {0};
-    json_t *root = json_object();
-    assert_int_equal(html_holders(report, root, &err), 0);
-    const json_t *holds =
-        json_object_get(json_array_get(json_object_get(root, "holders"), 0), "holds");
-    assert_int_equal(json_array_size(holds), 2);
-    assert_true(json_is_null(json_object_get(json_array_get(holds, 0), "client")));
-    assert_true(json_is_null(json_object_get(json_array_get(holds, 0), "from")));
-    json_decref(root);
-    report_free(report);
-}
 
 #define TWO_HOSTS                                                                                  \
     "\"hosts\":[{\"name\":\"east\",\"clients\":3,\"grants\":70,\"clock_offset_ns\":0,"             \
     "\"clock_error_ns\":400000},{\"name\":\"west\",\"clients\":2,\"grants\":30,"                   \
     "\"clock_offset_ns\":1000000000,\"clock_error_ns\":600000,\"lost\":\"nothing came from it for 10 s\"}]"
-
-/* Each host is a lane of the page's timeline: the page has their names and numbers of clients. */
-TEST(test_holds_of_several_hosts_have_their_hosts) {
-    struct report *report = report_of("{\"lock\":\"a\",\"clients\":5," TWO_HOSTS
-                                      ",\"history\":{\"timeline\":[{\"client\":4,"
-                                      "\"key\":0,\"acquired_s\":1.0,\"released_s\":1.5}]}}",
-                                      "");
-    struct lb_err err = {0};
-    json_t *root = json_object();
-    assert_int_equal(html_holders(report, root, &err), 0);
-    const json_t *hosts =
-        json_object_get(json_array_get(json_object_get(root, "holders"), 0), "hosts");
-    assert_int_equal(json_array_size(hosts), 2);
-    assert_int_equal(json_integer_value(json_object_get(json_array_get(hosts, 0), "clients")), 3);
-    assert_true(json_is_string(json_object_get(json_array_get(hosts, 1), "name")));
-    json_decref(root);
-    report_free(report);
-}
 
 /* Which hosts had the clients, which one was lost, and what their clocks hide: twice the greatest error. */
 TEST(test_load_hosts_have_a_table) {
@@ -199,21 +160,6 @@ TEST(test_runs_whose_clients_were_elsewhere_say_so) {
     assert_non_null(report);
     char *text = render(report, REPORT_MD, false);
     has(text, "The clients of run A were on one machine, those of run B on 2 load hosts");
-    free(text);
-    report_free(report);
-}
-
-/* Times of a page are told apart to the microsecond, however late in a run: 30 us beside each other
- * are two holders. */
-TEST(test_late_holds_keep_their_microseconds) {
-    struct report *report = report_of(
-        "{\"lock\":\"a\",\"clients\":2,\"history\":{\"timeline\":[{\"client\":0,\"key\":0,"
-        "\"acquired_s\":12.3456,\"released_s\":12.345708},{\"client\":1,\"key\":0,"
-        "\"acquired_s\":12.345678,\"released_s\":12.3459}]}}",
-        "");
-    char *text = render(report, REPORT_HTML, false);
-    if (!strstr(text, "\"from\":12.345678,") || !strstr(text, "\"to\":12.345708,"))
-        fail_msg("the page has rounded its holds' times");
     free(text);
     report_free(report);
 }

@@ -16,7 +16,7 @@ export const metrics = {
 };
 const BOTH = 'both';
 const has = (row, metric) => row.repeats.some((repeat) => repeat[metric]);
-export const usedMetrics = (data) => Object.keys(metrics).filter((m) => data.groups.some((g) => g.rows.some((r) => has(r, m))));
+const usedMetrics = (data) => Object.keys(metrics).filter((m) => data.groups.some((g) => g.rows.some((r) => has(r, m))));
 
 /* Response and service are two lines of one lock: the service time is the thin one. */
 function linesOf(row, metric) {
