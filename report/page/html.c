@@ -85,8 +85,7 @@ static void write_links(FILE *out, const struct report *report) {
                                               {.id = "answer", .text = "Which lock"},
                                               {.id = "compare", .text = "Comparison"},
                                               {.id = "promises", .text = "Promises"}};
-    static const struct head_link after[] = {{.id = "environment", .text = "Machine"},
-                                             {.id = "run", .text = "Run"},
+    static const struct head_link after[] = {{.id = "run", .text = "Run"},
                                              {.id = "words", .text = "Words"},
                                              {.id = "caveats", .text = "Limits"}};
     struct head_link links[COUNT(before) + 1 + COUNT(charts) + COUNT(after) + 1] = {0};

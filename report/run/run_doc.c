@@ -284,13 +284,6 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
 }
 
 void run_doc_end(const struct report *report, struct doc *doc) {
-    doc_section(doc, "tool", "The tool's own noise");
-    doc_set_only(doc, DOC_HTML);
-    doc_say(doc, TONE_PLAIN,
-            "The load generator's own delays: read them together with the tails above.");
-    run_folded(report, IN_TOOL, "Stalls and threads", doc);
-    doc_end(doc);
-    run_machines(report, doc);
     run_notes(report, doc);
     add_words(report, doc);
     add_caveats(doc);

@@ -67,8 +67,6 @@ void run_faults(const struct report *report, struct doc *doc);
  * Nothing if no stage has a fault. */
 void run_recovery(const struct report *report, struct doc *doc);
 
-/* Machine, build and servers, run beside run; differences are marked. */
-void run_machines(const struct report *report, struct doc *doc);
 /* The runs, the locks that were left out, the warnings, the commands that repeat the runs. */
 void run_notes(const struct report *report, struct doc *doc);
 

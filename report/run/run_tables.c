@@ -474,5 +474,6 @@ void run_comparison(const struct report *report, const struct answers *answers, 
     }
     run_folded(report, IN_OUTCOMES, "Outcomes", doc);
     run_folded(report, IN_OPEN_LOOP, "Open loop", doc);
+    run_folded(report, IN_TOOL, "The load generator's own delays", doc);
     doc_end(doc);
 }

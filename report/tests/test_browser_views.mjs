@@ -1,5 +1,5 @@
 // test_browser_views: opens a page in headless Chromium and looks at the views that decide: ratios, scaling, rates, fairness,
-// cost, recovery, environment.
+// cost, recovery, machines.
 //
 //   node test_browser_views.mjs PAGE.html RUN.json CAPACITY.json   exit code 0: all fine; else a line each for what is not
 //   node test_browser_views.mjs PAGE.html                          a page whose runs have nothing for some of them
@@ -152,7 +152,7 @@ async function compare(browser) {
   await compareFairness(shown, run.stages);
   await compareCost(shown, run.stages);
   await compareRecovery(shown, run.stages);
-  const environment = await shown.evaluate(`document.querySelector('#environment').innerText`);
+  const environment = await shown.evaluate(`document.querySelector('#run').textContent`);
   check('environment: machine and servers', environment.includes(run.environment.cpu_model) && run.servers.every(({ facts }) => environment.includes(facts.version)));
   const verdict = await shown.evaluate(`document.querySelector('#verdict').textContent`);
   check('verdict: what ran, the bound, the generator, what never came to rest', [/Ran: decide, 4 locks/, /bound 3\/n/, /GENERATOR-LIMITED: in 1 of/, /NEVER STEADY: 1 of/].every((words) => words.test(verdict)), verdict);

@@ -1,5 +1,5 @@
 /* test_views: the data of the views that decide: ratios to the best, intervals and their basis, the
- * last lines of the verdict, environments side by side. */
+ * last lines of the verdict. */
 #include <math.h>
 
 #include "bench/tests/hdr_texts.h"
@@ -435,25 +435,20 @@ TEST(test_the_head_names_the_machine) {
     report_free(report);
 }
 
-TEST(test_environments_side_by_side) {
-    static const char *const texts[] = {
-        "{\"schema\":\"lockbench.run/"
-        "2\",\"environment\":{\"kernel\":\"6.1\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
-        "\"clients\":1}]}",
-        "{\"schema\":\"lockbench.run/"
-        "2\",\"environment\":{\"kernel\":\"6.2\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
-        "\"clients\":1}]}"};
+/* Rows of one table from different machines: the verdict says what differs. */
+TEST(test_machines_that_differ_are_told) {
+#define ON(kernel)                                                                                 \
+    "{\"schema\":\"lockbench.run/2\",\"environment\":{\"kernel\":\"" kernel                        \
+    "\",\"cpus\":2,\"load_before\":" kernel "},\"stages\":[{\"lock\":\"a\",\"clients\":1}]}"
+    static const char *const texts[] = {ON("6.1"), ON("6.2")};
     struct lb_err err = {0};
     struct run **runs = calloc(2, sizeof(struct run *));
     assert_non_null(runs);
     for (int i = 0; i < 2; i++) runs[i] = run_parse(texts[i], strlen(texts[i]), "run.json", &err);
     struct report *report = report_make(runs, 2, &err);
     assert_non_null(report);
-    struct doc doc = {0};
-    run_machines(report, &doc);
-    char *text = written(&doc, DOC_HTML);
-    assert_int_equal(count_of(text, "differs"), 1);
-    assert_int_equal(count_of(text, ">6.1<") + count_of(text, ">6.2<"), 2);
+    char *text = render(report, REPORT_TABLE, false);
+    has(text, "runs A and B, whose machines differ: kernel \"6.1\" and \"6.2\".");
     free(text);
     report_free(report);
 }
