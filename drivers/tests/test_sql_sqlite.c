@@ -1,5 +1,4 @@
-/* The SQLite locks that live in rows, against another connection to the same file that uses the
- * rows by hand. */
+/* The SQLite locks against another connection to the same file, which begins transactions and uses the rows by hand. */
 #include "drivers/sql_lock.h"
 #include "drivers/tests/live_help.h"
 
@@ -168,6 +167,79 @@ TEST(rows_of_several_keys) {
 TEST(rows_with_versions) {
     run("sqlite.journal=wal", versions);
     run("sqlite.journal=delete", versions);
+}
+
+static int sqlite_begin(sqlite3 *foreign) {
+    return sqlite3_exec(foreign, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+}
+
+static void sqlite_lets_go(void *arg) {
+    lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    CHECK(sqlite3_exec(arg, "COMMIT", NULL, NULL, NULL) == SQLITE_OK);
+}
+
+static void sqlite_foreign(void *arg) {
+    struct live_place *sql = arg;
+    struct live_client ours;
+    sqlite3 *foreign = NULL;
+    char path[600];
+    live_come(&ours, sql, "key");
+    CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+    snprintf(path, sizeof path, "%s/key-0.db", sql->place->dir);
+    CHECK(sqlite3_open_v2(path, &foreign, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK, "%s", path);
+    CHECK(sqlite_begin(foreign) == SQLITE_BUSY, "ours holds");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "it does not nest");
+    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST, "a second release must not succeed");
+    CHECK(sqlite_begin(foreign) == SQLITE_OK, "ours released");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "acquired while the foreign client holds it");
+    CHECK(live_acquire(&ours, 10 * LB_MS_NS) == LB_TIMEOUT,
+          "acquired while the foreign client holds it");
+    struct lb_fiber *helper = lb_start_fiber("foreign", sqlite_lets_go, foreign);
+    CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
+    lb_join(helper);
+    live_hang_up(&ours); /* while it holds */
+    CHECK(sqlite_begin(foreign) == SQLITE_OK, "a session that ends frees its lock");
+    sqlite3_close(foreign);
+    live_client_done(&ours);
+}
+
+/* With open_databases=2 the third key pushes out the second, never the held first. */
+static void databases_are_closed(void *arg) {
+    struct live_place *sql = arg;
+    struct live_client one, two;
+    live_come(&one, sql, "key");
+    live_come(&two, sql, "key");
+    CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
+    for (uint32_t key = 1; key < 5; key++) {
+        two.request.key_index = one.request.key_index = key;
+        CHECK(live_acquire(&two, 0) == LB_OK, "another key: %s", two.session.err.text);
+        CHECK(live_acquire(&one, 0) == LB_BUSY, "key %u does not exclude", key);
+        CHECK(live_release(&two) == LB_OK, "%s", two.session.err.text);
+    }
+    one.request.key_index = 0;
+    CHECK(live_release(&one) == LB_OK, "the held database was closed: %s", one.session.err.text);
+    live_client_done(&one);
+    live_client_done(&two);
+}
+
+TEST(sqlite_connection_and_ours_exclude_each_other) {
+    static const char *const journals[] = {"sqlite.journal=wal", "sqlite.journal=delete"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *const sets[] = {journals[i], NULL};
+        struct live_place sql = live_open("sqlite-immediate", sets);
+        LIVE_NEEDS(&sql);
+        live_run(sqlite_foreign, &sql);
+        live_close(&sql);
+    }
+}
+
+TEST(a_held_database_stays_open) {
+    struct live_place sql =
+        live_open("sqlite-immediate", (const char *const[]){"sqlite.open_databases=2", NULL});
+    LIVE_NEEDS(&sql);
+    live_run(databases_are_closed, &sql);
+    live_close(&sql);
 }
 
 TEST_MAIN(NULL, NULL)
