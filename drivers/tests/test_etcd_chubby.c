@@ -16,39 +16,6 @@ static void open_client(struct live_client *client, const struct live_place *liv
     live_connect(client);
 }
 
-/* The number of things that the lock has on the server: keys below it, and leases. */
-static uint64_t things_left(struct live_client *client) {
-    struct lb_residue residue = {0};
-    struct lb_err err = {0};
-    CHECK(client->session.lock->algorithm->residue(&client->session, "", &residue, &err) == 0, "%s",
-          err.text);
-    return residue.count;
-}
-
-LIVE(&chubby, readers_together_writers_alone) {
-    struct live_client one, two, writer;
-    open_client(&one, arg);
-    open_client(&two, arg);
-    open_client(&writer, arg);
-    one.request.shared = two.request.shared = true;
-    CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
-    CHECK(live_acquire(&two, 0) == LB_OK, "a second reader: %s", two.session.err.text);
-    CHECK(live_acquire(&writer, 0) == LB_BUSY, "a writer among readers");
-    CHECK(live_acquire(&writer, 50 * LB_MS_NS) == LB_TIMEOUT, "%s", writer.session.err.text);
-    CHECK(live_release(&one) == LB_OK, "%s", one.session.err.text);
-    CHECK(live_acquire(&writer, 0) == LB_BUSY, "a writer beside a reader");
-    CHECK(live_release(&two) == LB_OK, "%s", two.session.err.text);
-    CHECK(live_acquire(&writer, 0) == LB_OK, "%s", writer.session.err.text);
-    CHECK(live_acquire(&one, 0) == LB_BUSY, "a reader beside a writer");
-    CHECK(live_release(&writer) == LB_OK, "%s", writer.session.err.text);
-    CHECK(live_release(&writer) == LB_LOST, "a second release");
-    CHECK(live_release(&one) == LB_LOST, "a second release of a reader");
-    live_client_done(&two);
-    live_client_done(&one);
-    CHECK(things_left(&writer) == 0, "keys or leases are left");
-    live_client_done(&writer);
-}
-
 /* The writer that waits is not starved by readers who come later. */
 LIVE(&chubby, readers_queue_behind_a_writer) {
     struct live_client reader;
@@ -157,30 +124,6 @@ LIVE(&chubby, delay_after_an_expiry) {
     live_client_done(&holder);
     live_client_done(&other);
     live_client_done(&reader);
-}
-
-/* The server says that the session is gone: the holder is told at once. */
-LIVE(&chubby, a_lost_session_is_told) {
-    struct live_client holder, other;
-    open_client(&holder, arg);
-    open_client(&other, arg);
-    losses = 0;
-    holder.session.on_lost = note_loss;
-    CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
-    struct etcd_session *e = etcd_session_of(&holder.session);
-    CHECK(etcd_lease_drop(etcd_session_of(&other.session), e->lease) == LB_OK, "%s",
-          other.session.err.text);
-    int64_t until_ns = lb_now() + SOON;
-    while (!losses && lb_now() < until_ns) lb_sleep_until(lb_now() + 10 * LB_MS_NS);
-    CHECK(losses == 1, "told %d times", losses);
-    CHECK(live_acquire(&other, 0) == LB_BUSY, "no lock-delay");
-    CHECK(live_release(&holder) == LB_LOST, "%s", holder.session.err.text);
-    CHECK(live_acquire(&holder, 0) == LB_BROKEN, "a session that has ended");
-    CHECK(losses == 1, "told %d times", losses);
-    live_client_done(&holder);
-    CHECK(live_acquire(&other, SOON) == LB_OK, "%s", other.session.err.text);
-    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
-    live_client_done(&other);
 }
 
 /* The server falls silent: in jeopardy after the lease's end, lost after the grace period. */

@@ -99,24 +99,4 @@ LIVE(&live, a_crowd_of_events_wakes_the_waiter) {
     live_client_done(&holder);
 }
 
-/* The key of a holder whose lease was revoked is made anew by another client, and stays its own. */
-LIVE(&live, a_late_release_deletes_no_other_clients_key) {
-    struct live_client late, next;
-    struct lb_residue residue = {0};
-    struct lb_err err = {0};
-    live_come(&late, &live, "late");
-    live_come(&next, &live, "late");
-    CHECK(live_acquire(&late, SOON) == LB_OK, "%s", late.session.err.text);
-    CHECK(etcd_lease_drop(etcd_session_of(&next.session), etcd_session_of(&late.session)->lease) ==
-          LB_OK);
-    CHECK(live_acquire(&next, SOON) == LB_OK, "%s", next.session.err.text);
-    CHECK(next.grant.token > late.grant.token, "tokens grow");
-    CHECK(live_release(&late) == LB_LOST, "it held nothing any more");
-    CHECK(etcd_residue(&next.session, "late", &residue, &err) == 0, "%s", err.text);
-    CHECK(residue.count > 0 && strcmp(residue.example, "key late") == 0, "'%s'", residue.example);
-    CHECK(live_release(&next) == LB_OK, "%s", next.session.err.text);
-    live_client_done(&late);
-    live_client_done(&next);
-}
-
 LIVE_MAIN(live, NULL, "etcd-key", "etcd.command_timeout=3s", NULL)

@@ -241,16 +241,6 @@ TEST(test_a_replica_that_is_behind_settles_nothing) {
     assert_int_equal(fake.settled, LB_OK);
 }
 
-TEST(test_cut_anywhere) {
-    static const char answer[] = STORED(3, 12);
-    for (size_t len = 1; len < sizeof answer - 1; len++) {
-        struct fake_session fake = fake_new();
-        free(FAKE_PLAY(&fake, "nats", GREETING, FREE,
-                       {.await = "HPUB", .say = answer, .say_len = len, .then = PEER_CLOSES}));
-        assert_int_equal(fake.acquired, LB_UNKNOWN);
-    }
-}
-
 /* The connection breaks while PINGs are answered that came before the answer to a write: it may
  * have been done. */
 TEST(test_cut_at_a_ping) {

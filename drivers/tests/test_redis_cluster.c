@@ -1,6 +1,5 @@
-/* test_redis_cluster: slots by known answers, CLUSTER NODES in every form, and how a session
- * follows MOVED and ASK, with fake peers for nodes: a real cluster moves no slot on demand in the
- * middle of a command. */
+/* test_redis_cluster: slots by known answers, CLUSTER NODES in every form, and trouble
+ * that a fake node makes. test_live_redis has a slot that moves. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/redis/redis_impl.h"
@@ -123,105 +122,37 @@ TEST(test_bad_cluster_nodes) {
 
 #define KEY "orders:7"
 
-/* Two nodes: what each plays may name the other's port, since nobody comes before both scripts are
- * whole. */
-struct pair {
-    struct peer_step here[20], there[8];
-    struct fake_peer *first, *second;
-    int first_port, second_port;
-    char text[4][200];
+/* A node: what it says may name its own port, since nobody comes before its script is whole. */
+struct node {
+    struct peer_step steps[14];
+    struct fake_peer *peer;
+    int port;
+    char map[200];
 };
 
-static void pair_start(struct pair *pair, int here, int there) {
-    pair->first = fake_peer_start(pair->here, here);
-    pair->second = fake_peer_start(pair->there, there);
-    pair->first_port = fake_peer_port(pair->first);
-    pair->second_port = fake_peer_port(pair->second);
-}
-
-/* CLUSTER NODES' answer: one primary has it all. */
-static const char *all_at(struct pair *pair, int text, int port) {
+/* Its first two steps are played already: it is all of a cluster. */
+static void node_start(struct node *node, int count) {
     char body[120];
-    int len =
-        snprintf(body, sizeof body, "id 127.0.0.1:%d@1 master - 0 0 1 connected 0-16383\n", port);
-    snprintf(pair->text[text], sizeof pair->text[text], "$%d\r\n%s\r\n", len, body);
-    return pair->text[text];
+    memset(node, 0, sizeof *node);
+    node->peer = fake_peer_start(node->steps, count);
+    node->port = fake_peer_port(node->peer);
+    int len = snprintf(body, sizeof body, "id 127.0.0.1:%d@1 master - 0 0 1 connected 0-16383\n",
+                       node->port);
+    snprintf(node->map, sizeof node->map, "$%d\r\n%s\r\n", len, body);
+    node->steps[0] = (struct peer_step){.await = "PING", .say = "+PONG\r\n"};
+    node->steps[1] = (struct peer_step){.await = "NODES", .say = node->map};
 }
 
-static const char *go_to(struct pair *pair, int text, const char *how, int port) {
-    snprintf(pair->text[text], sizeof pair->text[text], "-%s %u 127.0.0.1:%d\r\n", how,
-             slot_of(KEY), port);
-    return pair->text[text];
-}
-
-/* Acquires and releases through the first node; *ret_seen: what both have read, for the caller to
- * free. */
-static struct fake_session pair_play(struct pair *pair, char *ret_seen[2]) {
-    struct fake_session fake = {.lock = registry_lock("redis-setnx"),
-                                .key = KEY,
-                                .lease_ns = 10 * LB_S_NS,
-                                .release = true};
+/* Acquires there. */
+static struct fake_session node_play(struct node *node) {
+    struct fake_session fake = {
+        .lock = registry_lock("redis-setnx"), .key = KEY, .lease_ns = 10 * LB_S_NS};
     struct lb_err err = {0};
-    snprintf(fake.url, sizeof fake.url, "redis+cluster://127.0.0.1:%d", pair->first_port);
+    snprintf(fake.url, sizeof fake.url, "redis+cluster://127.0.0.1:%d", node->port);
     assert_int_equal(loop_once("fake", fake_talk, &fake, &err), 0);
-    ret_seen[0] = fake_peer_stop(pair->first);
-    ret_seen[1] = fake_peer_stop(pair->second);
+    free(fake_peer_stop(node->peer));
     if (fake.connected != 0) fail_msg("no session: %s", fake.err.text);
     return fake;
-}
-
-/* Followed, and remembered: the release goes to the new node at once. */
-TEST(test_moved) {
-    struct pair pair = {.text = {""}};
-    char *seen[2];
-    pair_start(&pair, 3, 4);
-    memcpy(pair.here,
-           (struct peer_step[]){{.await = "PING", .say = "+PONG\r\n"},
-                                {.await = "NODES", .say = all_at(&pair, 0, pair.first_port)},
-                                {.await = "NX", .say = go_to(&pair, 1, "MOVED", pair.second_port)}},
-           3 * sizeof *pair.here);
-    memcpy(pair.there,
-           (struct peer_step[]){{.await = "PING", .say = "+PONG\r\n"},
-                                {.await = "NODES", .say = all_at(&pair, 2, pair.second_port)},
-                                {.await = "NX", .say = "+OK\r\n"},
-                                {.await = "EVALSHA", .say = ":1\r\n"}},
-           4 * sizeof *pair.there);
-    struct fake_session fake = pair_play(&pair, seen);
-    assert_int_equal(fake.acquired, LB_OK);
-    assert_int_equal(fake.released, LB_OK);
-    assert_null(strstr(seen[0], "EVALSHA"));
-    assert_null(strstr(seen[1], "ASKING"));
-    assert_int_equal(fake.commands, 5); /* SET here, PING, NODES, SET and EVALSHA there */
-    free(seen[0]);
-    free(seen[1]);
-}
-
-/* Followed, with ASKING right before, and not remembered: the slot is still the old node's. */
-TEST(test_ask) {
-    struct pair pair = {.text = {""}};
-    char *seen[2];
-    pair_start(&pair, 4, 3);
-    memcpy(
-        pair.here,
-        (struct peer_step[]){{.await = "PING", .say = "+PONG\r\n"},
-                             {.await = "NODES", .say = all_at(&pair, 0, pair.first_port)},
-                             {.await = "NX", .say = go_to(&pair, 1, "ASK", pair.second_port)},
-                             {.await = "EVALSHA", .say = go_to(&pair, 1, "ASK", pair.second_port)}},
-        4 * sizeof *pair.here);
-    memcpy(pair.there,
-           (struct peer_step[]){{.await = "PING", .say = "+PONG\r\n"},
-                                {.await = "NX", .say = "+OK\r\n+OK\r\n"},
-                                {.await = "EVALSHA", .say = "+OK\r\n:1\r\n"}},
-           3 * sizeof *pair.there);
-    struct fake_session fake = pair_play(&pair, seen);
-    assert_int_equal(fake.acquired, LB_OK);
-    assert_int_equal(fake.released, LB_OK);
-    assert_int_equal(fake.commands, 7);
-    const char *asking = strstr(seen[1], "*1\r\n$6\r\nASKING\r\n*6\r\n$3\r\nSET\r\n");
-    assert_non_null(asking);
-    assert_non_null(strstr(asking + 1, "*1\r\n$6\r\nASKING\r\n*5\r\n$7\r\nEVALSHA\r\n"));
-    free(seen[0]);
-    free(seen[1]);
 }
 
 /* A map that is longer than the room for an answer is not used at all, not even its first part. */
@@ -241,21 +172,17 @@ TEST(test_a_long_map) {
 /* A node that answers each command with MOVED to itself, and a map that says the same: the command
  * ends, and nothing was done. */
 TEST(test_moved_for_ever) {
-    struct pair pair = {.text = {""}};
-    char *seen[2];
-    pair_start(&pair, 2 + 2 * 6, 0);
-    pair.here[0] = (struct peer_step){.await = "PING", .say = "+PONG\r\n"};
-    pair.here[1] = (struct peer_step){.await = "NODES", .say = all_at(&pair, 0, pair.first_port)};
+    struct node node;
+    char moved[100];
+    node_start(&node, 14);
+    snprintf(moved, sizeof moved, "-MOVED %u 127.0.0.1:%d\r\n", slot_of(KEY), node.port);
     for (int i = 2; i < 14; i += 2) {
-        pair.here[i] =
-            (struct peer_step){.await = "NX", .say = go_to(&pair, 1, "MOVED", pair.first_port)};
-        pair.here[i + 1] = pair.here[1];
+        node.steps[i] = (struct peer_step){.await = "NX", .say = moved};
+        node.steps[i + 1] = node.steps[1];
     }
-    struct fake_session fake = pair_play(&pair, seen);
+    struct fake_session fake = node_play(&node);
     assert_int_equal(fake.acquired, LB_BROKEN);
     assert_non_null(strstr(fake.err.text, "MOVED"));
-    free(seen[0]);
-    free(seen[1]);
 }
 
 TEST(test_trouble_is_not_an_answer) {
@@ -264,19 +191,12 @@ TEST(test_trouble_is_not_an_answer) {
         "-TRYAGAIN Multiple keys request during rehashing of slot\r\n", "-MOVED x\r\n",
         "-MOVED 99999 127.0.0.1:1\r\n", "-ASK 1 nowhere\r\n"};
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
-        struct pair pair = {.text = {""}};
-        char *seen[2];
-        pair_start(&pair, 3, 0);
-        memcpy(pair.here,
-               (struct peer_step[]){{.await = "PING", .say = "+PONG\r\n"},
-                                    {.await = "NODES", .say = all_at(&pair, 0, pair.first_port)},
-                                    {.await = "NX", .say = troubles[i]}},
-               3 * sizeof *pair.here);
-        struct fake_session fake = pair_play(&pair, seen);
+        struct node node;
+        node_start(&node, 3);
+        node.steps[2] = (struct peer_step){.await = "NX", .say = troubles[i]};
+        struct fake_session fake = node_play(&node);
         if (fake.acquired != LB_BROKEN)
             fail_msg("'%s' gave %s", troubles[i], lb_outcome_name(fake.acquired));
-        free(seen[0]);
-        free(seen[1]);
     }
 }
 

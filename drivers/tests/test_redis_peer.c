@@ -1,6 +1,7 @@
 /* test_redis_peer: how redis-setnx handles answers that are odd, cut or missing. */
 #include "drivers/tests/fake_session.h"
 
+#include "drivers/redis/redis_impl.h"
 #include "drivers/registry.h"
 
 /* What comes before a session's first SET. */
@@ -79,12 +80,6 @@ TEST(test_cut_anywhere) {
     }
 }
 
-TEST(test_reset) {
-    struct fake_session fake = fake_new();
-    free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .then = PEER_RESETS}));
-    assert_int_equal(fake.acquired, LB_UNKNOWN);
-}
-
 /* The server had no time to answer: it is not said to have been silent. */
 TEST(test_cut_off_by_the_run) {
     struct fake_session fake = fake_new();
@@ -135,25 +130,6 @@ TEST(test_release_answers) {
         if (fake.released != cases[i].outcome)
             fail_msg("'%s' gave %s", cases[i].answer, lb_outcome_name(fake.released));
     }
-}
-
-TEST(test_a_forgotten_script_is_sent_again) {
-    struct fake_session fake = fake_new();
-    char *seen = FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n"},
-                           {.await = "EVALSHA", .say = "-NOSCRIPT No matching script.\r\n"},
-                           {.await = "$4\r\nEVAL\r\n", .say = ":1\r\n"});
-    assert_int_equal(fake.released, LB_OK);
-    free(seen);
-}
-
-TEST(test_a_waiter_asks_again) {
-    struct fake_session fake = fake_new();
-    fake.wait_ns = 20 * LB_S_NS;
-    free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "$-1\r\n"},
-                   {.await = "NX", .say = "$-1\r\n"}, {.await = "NX", .say = "+OK\r\n"},
-                   {.await = "EVALSHA", .say = ":1\r\n"}));
-    assert_int_equal(fake.acquired, LB_OK);
-    assert_int_equal(fake.commands, 4);
 }
 
 /* A word of a command, as it is sent. */
@@ -211,6 +187,68 @@ TEST(test_a_server_without_these_comparisons) {
         assert_int_equal(fake.err.code, LB_EXIT_USAGE);
         assert_null(strstr(seen, "$2\r\nNX\r\n"));
         free(seen);
+    }
+}
+
+/* --- a connection for subscriptions, where messages come unasked --- */
+
+#define MESSAGE "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\n0\r\n"
+#define MESSAGES 200 /* together more than one read takes */
+
+/* What was done and what came of it; looked at outside of the fiber, whence cmocka must not
+ * jump. */
+struct listener {
+    int port, messages;
+    bool opened;
+    enum lb_outcome last;
+    int64_t deadline_ns, ended_ns;
+};
+
+static void listen_to_all(void *arg) {
+    struct listener *listener = arg;
+    struct redis_server redis = {.mode = REDIS_SINGLE};
+    struct redis_options options = {.command_timeout_ns = 20 * LB_S_NS};
+    struct redis_state state = {.mode = REDIS_SINGLE};
+    struct lb_server server = {.backend = &backend_redis, .state = &redis, .options = &options};
+    struct lb_session session = {.server = &server, .state = &state, .traffic_fd = -1};
+    struct redis_node node = {.host = "127.0.0.1", .port = listener->port};
+    const struct redis_word words[] = {{"SUBSCRIBE", 9}, {"c", 1}};
+    const struct redis_reply *reply = NULL;
+    listener->deadline_ns = lb_now() + 20 * LB_S_NS;
+    struct redis_feed *feed = redis_feed_open(&session, &node, listener->deadline_ns);
+    listener->opened = feed && redis_feed_send(feed, words, 2) == LB_OK;
+    listener->last = LB_OK;
+    while (listener->opened && listener->last == LB_OK) {
+        listener->last = redis_feed_next(feed, listener->deadline_ns, &reply);
+        listener->messages += listener->last == LB_OK;
+    }
+    listener->ended_ns = lb_now();
+    redis_feed_close(feed);
+}
+
+/* Many messages at once, more than one read takes, and the connection's end along with the last: none may stay unread
+ * until the wait's time is over. */
+TEST(test_all_messages_at_once) {
+    static char burst[MESSAGES * sizeof MESSAGE];
+    size_t len = sizeof MESSAGE - 1;
+    for (int i = 0; i < MESSAGES; i++) memcpy(burst + len * (size_t)i, MESSAGE, len + 1);
+    for (int count = 1; count <= MESSAGES; count += MESSAGES - 1) {
+        for (int round = 0; round < 10; round++) {
+            const struct peer_step steps[] = {{.await = "PING", .say = "+PONG\r\n"},
+                                              {.await = "SUBSCRIBE",
+                                               .say = burst,
+                                               .say_len = len * (size_t)count,
+                                               .then = PEER_CLOSES}};
+            struct fake_peer *peer = fake_peer_start(steps, 2);
+            struct listener listener = {.port = fake_peer_port(peer)};
+            struct lb_err err = {0};
+            assert_int_equal(loop_once("listener", listen_to_all, &listener, &err), 0);
+            free(fake_peer_stop(peer));
+            assert_true(listener.opened);
+            assert_int_equal(listener.messages, count);
+            assert_int_equal(listener.last, LB_LOST);
+            assert_true(listener.ended_ns < listener.deadline_ns);
+        }
     }
 }
 
