@@ -67,7 +67,7 @@ static inline const char *live_missing(const char *name) {
 }
 
 /* Starts a topology for a lock (or for the first of "a,b"), with these settings
- * ("backend.option=value", ended by NULL); NULL = the lock's default one. */
+ * ("backend.option=value", ended by NULL; NULL: none); topology NULL: the lock's first. */
 static inline struct live_place live_open_at(const char *topology, const char *lock,
                                              const char *const *sets) {
     static char topologies[512];
@@ -76,7 +76,7 @@ static inline struct live_place live_open_at(const char *topology, const char *l
     char workloads[512];
     int count = 0;
     if (live.missing) return live;
-    while (sets[count]) count++;
+    while (sets && sets[count]) count++;
     assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
     assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
     live.plan = plan_load(&(struct plan_wish){.workload = "smoke",

@@ -203,7 +203,6 @@ static void assert_holds(const struct host *host, const char *before, const stru
 
 /* The server of a case. live.missing: why there is none. */
 static struct host open_host(const struct guest_case *at) {
-    static const char *const no_sets[] = {NULL};
     struct host host = {.at = at};
     char first[64], *dir = cli_path("guests");
     if (strcmp(at->server, "file") == 0) {
@@ -213,7 +212,7 @@ static struct host open_host(const struct guest_case *at) {
         return host;
     }
     snprintf(first, sizeof first, "%.*s", (int)strcspn(at->locks, ","), at->locks);
-    host.live = live_open_at(at->server, first, no_sets);
+    host.live = live_open_at(at->server, first, NULL);
     if (!host.live.missing)
         snprintf(host.url, sizeof host.url, "%s", backend_url(at->backend, &host.live));
     return host;

@@ -6,8 +6,7 @@
 #include "drivers/tests/clean_help.h"
 
 TEST(a_table_and_a_sequence_of_other_people_are_not_used) {
-    static const char *const no_sets[] = {NULL};
-    struct live_place live = live_open("pg-advisory", no_sets);
+    struct live_place live = live_open("pg-advisory", NULL);
     LIVE_NEEDS(&live);
     free(shell(&live, "psql -q $URL -c 'create sequence lockbench_fence'"));
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "pg-row", "--url",
@@ -29,8 +28,7 @@ TEST(a_table_and_a_sequence_of_other_people_are_not_used) {
 
 /* Its name is a key that people named, of the lock that counts up sequences. */
 TEST(a_sequence_of_other_people_is_not_counted_up) {
-    static const char *const no_sets[] = {NULL};
-    struct live_place live = live_open("pg-advisory", no_sets);
+    struct live_place live = live_open("pg-advisory", NULL);
     LIVE_NEEDS(&live);
     free(shell(&live, "psql -q $URL -c 'create sequence orders'"));
     const char *url = backend_url("postgres", &live);
@@ -49,7 +47,6 @@ TEST(a_sequence_of_other_people_is_not_counted_up) {
 }
 
 TEST(a_key_that_people_named_is_removed_by_its_name) {
-    static const char *const no_sets[] = {NULL};
     static const struct {
         const char *lock, *backend, *keep, *list;
         int removed;
@@ -73,7 +70,7 @@ TEST(a_key_that_people_named_is_removed_by_its_name) {
          "orders/77\n"},
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
-        struct live_place live = live_open(named[i].lock, no_sets);
+        struct live_place live = live_open(named[i].lock, NULL);
         LIVE_NEEDS(&live);
         free(shell(&live, named[i].keep));
         struct cli cli = cli_run(NULL, ARGS("clean", "--url", backend_url(named[i].backend, &live),
@@ -96,8 +93,7 @@ TEST(a_key_that_people_named_is_removed_by_its_name) {
 /* ---- an account that may use some names only ---- */
 
 TEST(a_tenant_uses_names_with_its_prefix) {
-    static const char *const no_sets[] = {NULL};
-    struct live_place live = live_open("redis-setnx", no_sets);
+    struct live_place live = live_open("redis-setnx", NULL);
     LIVE_NEEDS(&live);
     free(shell(&live, "redis-cli -p $PORT acl setuser tenant on '>pass' '~team1:*' '+@all'"));
     char url[300];
@@ -124,8 +120,7 @@ TEST(a_tenant_uses_names_with_its_prefix) {
 
 /* etcd lists keys by their beginning, so clean is told it. */
 TEST(keys_behind_a_prefix_are_found_on_etcd) {
-    static const char *const no_sets[] = {NULL};
-    struct live_place live = live_open("etcd-mutex", no_sets);
+    struct live_place live = live_open("etcd-mutex", NULL);
     LIVE_NEEDS(&live);
     free(shell(&live, "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT put "
                       "team1/lockbench-01234567-0:guarded 1"));
@@ -141,7 +136,6 @@ TEST(keys_behind_a_prefix_are_found_on_etcd) {
 
 /* More keys than could be prepared one by one in the time that clients have to connect. */
 TEST(many_keys_are_made_ready_and_removed) {
-    static const char *const no_sets[] = {NULL};
     static const struct {
         const char *lock, *backend, *run, *workload, *list, *left;
     } many[] = {
@@ -156,7 +150,7 @@ TEST(many_keys_are_made_ready_and_removed) {
          "redis-cli -p $PORT dbsize", "0\n"},
     };
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
-        struct live_place live = live_open(many[i].lock, no_sets);
+        struct live_place live = live_open(many[i].lock, NULL);
         LIVE_NEEDS(&live);
         struct cli cli =
             cli_run(NULL, ARGS("run", many[i].workload, "--lock", many[i].run, "--url",
@@ -181,8 +175,7 @@ static char *scans_of(const struct live_place *live) {
 }
 
 TEST(a_guest_asks_for_its_own_names_only) {
-    static const char *const no_sets[] = {NULL};
-    struct live_place live = live_open("redis-setnx", no_sets);
+    struct live_place live = live_open("redis-setnx", NULL);
     LIVE_NEEDS(&live);
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-fair", "--url",
                                         backend_url("redis", &live), "--out", cli_path("asks")));
@@ -213,7 +206,6 @@ static void look_for_left(void *arg) {
 }
 
 TEST(what_is_left_of_own_names_is_found) {
-    static const char *const no_sets[] = {NULL};
     static const struct {
         const char *lock, *keep;
     } left[] = {
@@ -224,7 +216,7 @@ TEST(what_is_left_of_own_names_is_found) {
         {"memcached-add", MEMCACHED("set lockbench-00000000-1 0 9 1\\r\\n1\\r\\n", "STORED")},
     };
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        struct live_place live = live_open(left[i].lock, no_sets);
+        struct live_place live = live_open(left[i].lock, NULL);
         LIVE_NEEDS(&live);
         free(shell(&live, left[i].keep));
         live_run(look_for_left, &live);

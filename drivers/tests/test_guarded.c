@@ -147,7 +147,7 @@ static void body(void *arg) {
 
 static void test_tokens_are_checked(void **state) {
     const struct lb_lock *lock = *state;
-    struct live_place live = live_open(lock->name, (const char *const[]){NULL});
+    struct live_place live = live_open(lock->name, NULL);
     LIVE_NEEDS(&live);
     live_run(body, &live);
     live_close(&live);

@@ -63,8 +63,7 @@ static void meet(const struct live_place *live, const struct stranger *stranger)
 }
 
 static void meet_all(const char *lock, const struct stranger *strangers, int count) {
-    static const char *const no_sets[] = {NULL};
-    struct live_place live = live_open(lock, no_sets);
+    struct live_place live = live_open(lock, NULL);
     LIVE_NEEDS(&live);
     for (int i = 0; i < count; i++) meet(&live, &strangers[i]);
     live_close(&live);
@@ -95,8 +94,7 @@ TEST(psql_meets_it) {
     char script[300];
     unsigned long long number = lb_key_number(KEY, strlen(KEY));
     struct stranger advisory = {.lock = "pg-advisory", .script = script, .held = "f", .free = "t"};
-    static const char *const no_sets[] = {NULL};
-    struct live_place live = live_open("pg-advisory", no_sets);
+    struct live_place live = live_open("pg-advisory", NULL);
     LIVE_NEEDS(&live);
     /* `list` prints the number that the lock uses. */
     struct cli list = cli_run(NULL, ARGS("list", "pg-advisory", "--key", KEY));
@@ -144,7 +142,6 @@ TEST(etcdctl_meets_it) {
 
 /* The programs of drivers/exec/examples log in with the account of a URL, whose user and password may be escaped there. */
 TEST(examples_log_in_with_an_escaped_account) {
-    static const char *const no_sets[] = {NULL};
     /* Only this account may make nodes below the lock's root. */
     static const char script[] = "/usr/bin/python3 -c \"\n"
                                  "import os\n"
@@ -162,7 +159,7 @@ TEST(examples_log_in_with_an_escaped_account) {
     need(access("/usr/share/java/curator-recipes.jar", R_OK) == 0, "curator",
          "libcurator-recipes-java");
     need_program("javac", "default-jdk");
-    struct live_place live = live_open("zk-lock", no_sets);
+    struct live_place live = live_open("zk-lock", NULL);
     LIVE_NEEDS(&live);
     assert_string_equal(ask(&live, script), "/lockbench-exec");
     for (int i = 0; i < 2; i++) {
@@ -195,9 +192,8 @@ TEST(a_memcached_client_meets_it) {
 static struct live_place redis;
 
 static int open_redis(void **state) {
-    static const char *const no_sets[] = {NULL};
     if (cli_setup(state) != 0) return -1;
-    redis = live_open("redis-setnx", no_sets);
+    redis = live_open("redis-setnx", NULL);
     return 0;
 }
 
@@ -405,9 +401,8 @@ TEST(a_server_that_is_not_there_is_said_so) {
 /* A lock that is held by its connection: nothing is renewed, but the holder still learns of the
  * loss. */
 TEST(a_killed_server_ends_the_command) {
-    static const char *const no_sets[] = {NULL};
     char *ready = cli_path("ready-too");
-    struct live_place live = live_open("pg-advisory", no_sets);
+    struct live_place live = live_open("pg-advisory", NULL);
     struct lb_err err = {0};
     struct cli cli;
     LIVE_NEEDS(&live);

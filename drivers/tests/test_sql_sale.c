@@ -137,8 +137,8 @@ static void an_error_within_gives_up_sale_and_lock(void *arg) {
 }
 
 FIXTURE(open_both) {
-    pg.sql = live_open(pg.lock, (const char *const[]){NULL});
-    my.sql = live_open(my.lock, (const char *const[]){NULL});
+    pg.sql = live_open(pg.lock, NULL);
+    my.sql = live_open(my.lock, NULL);
     return 0;
 }
 

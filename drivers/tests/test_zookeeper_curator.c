@@ -532,7 +532,7 @@ static void foreign_comes(struct foreign *foreign, const char *const *argv) {
 FIXTURE(start) {
     char server[40], java_file[512], python_file[512];
     struct lb_err err = {0};
-    zk = live_open("zk-lock", (const char *const[]){NULL});
+    zk = live_open("zk-lock", NULL);
     if (zk.missing) return 0;
     snprintf(server, sizeof server, "127.0.0.1:%d", topo_port(zk.place->topo, 0, 0));
     assert_int_equal(home_path("drivers/tests/ZkForeign.java", java_file, sizeof java_file, &err),
