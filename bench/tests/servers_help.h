@@ -56,14 +56,6 @@ static inline int help_connect(int port) {
     return loopback_connect(port, 5);
 }
 
-/* The port that a connection comes from. */
-static inline int help_from_port(int fd) {
-    struct sockaddr_in address = {0};
-    socklen_t len = sizeof address;
-    getsockname(fd, (struct sockaddr *)&address, &len);
-    return ntohs(address.sin_port);
-}
-
 /* Says `words` on a connection and reads until `until` has come (NULL: anything). What came; valid
  * until the next call. "" when the connection ended or nothing came in time. */
 static inline const char *help_say(int fd, const char *words, const char *until) {

@@ -80,15 +80,6 @@ TEST(in_a_pause) {
               'T');
 }
 
-TEST(after_a_kill) {
-    killed_in("redis-setnx", "redis", "[fault]\nkind = kill\nfirst = 100ms\n", NULL, 0);
-}
-
-TEST(while_renewals_starve) {
-    killed_in("redis-setnx", "redis",
-              "[fault]\nkind = starve\ntarget = all\nfirst = 100ms\nfor = 1200ms\n", NULL, 0);
-}
-
 TEST(in_a_servers_pause) {
     killed_in("redis-setnx", "redis", "[fault]\nkind = server-pause\nfirst = 100ms\nfor = 1200ms\n",
               "redis-server", 'T');
@@ -99,14 +90,6 @@ TEST(while_a_server_is_down) {
               "redis-server", 0);
     killed_in("redis-setnx", "redis", "[fault]\nkind = server-empty\nfirst = 100ms\nfor = 1200ms\n",
               "redis-server", 0);
-}
-
-TEST(after_what_is_done_at_once) {
-    killed_in(
-        "redis-setnx", "redis",
-        "[fault]\nkind = clock\nby = 60s\nfirst = 100ms\n[fault.2]\nkind = evict\nfirst = 200ms\n"
-        "[fault.3]\nkind = terminate\ntarget = holder\nfirst = 300ms\n",
-        NULL, 0);
 }
 
 /* The wire is a process of its own: it goes too. */

@@ -62,45 +62,10 @@ TEST(test_a_grant_is_hit_once) {
     stage_free(stage);
 }
 
-/* The toy's grants when the pause was seen: of the paused client, and of all. -1: not seen yet. */
-static int64_t paused_had, all_had;
-
 static int64_t all_have(void) {
     int64_t sum = 0;
     for (int i = 0; i < 4; i++) sum += atomic_load(&toy_at->granted[i]);
     return sum;
-}
-
-/* The others went on for a while, and 400 ms at least. */
-static bool others_went_on(const struct stage *stage) {
-    if (stage->faults.count == 0) {
-        paused_had = -1;
-        return false;
-    }
-    const struct fault_event *fault = &stage->faults.events[0];
-    if (paused_had < 0) {
-        paused_had = atomic_load(&toy_at->granted[fault->process]);
-        all_had = all_have();
-    }
-    return all_have() - all_had >= 100 && lb_now() - fault->begin_ns >= 400 * LB_MS_NS;
-}
-
-/* Evidence besides the sign in the log: a client that stands still for the whole pause gets no
- * grant. */
-TEST(test_the_paused_does_not_run) {
-    struct stage *stage = whole(
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.enough = others_went_on},
-                SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h",
-                     "load.keys=own", "acquire.lease=1h", "run.warmup=0", UNTIL_ENOUGH)));
-    assert_int_equal(stage->faults.count, 1);
-    assert_sign(&stage->faults.events[0], true, "stood still");
-    /* The pause was planned, so it does not count as a stall of the load generator. */
-    if (stage->hist[METRIC_HICCUP]->max >= 400 * LB_MS_NS)
-        fail_msg("a hiccup of %ld ns", (long)stage->hist[METRIC_HICCUP]->max);
-    /* when it was resumed the window was over: at most the attempt that it stood in was granted */
-    int64_t has = atomic_load(&toy_kept.granted[stage->faults.events[0].process]);
-    assert_in_range(has, paused_had, paused_had + 1);
-    stage_free(stage);
 }
 
 /* How often each client's own program has come round: a process below the client's, in a group of
@@ -233,26 +198,6 @@ TEST(test_a_waiter_is_killed) {
     stage_free(stage);
 }
 
-/* A busy machine may kill a holder only when half of its lease is over. */
-static bool waited_for_the_lease(const struct stage *stage) {
-    return stage->result.max_wait_ns > 200 * LB_MS_NS;
-}
-
-TEST(test_a_killed_holder_leaves_its_lease) {
-    struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0},
-                      (struct stage_wish){.faults = 1, .until = waited_for_the_lease},
-                      SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
-                           "load.hold=5ms", "acquire.lease=400ms", UNTIL_ENOUGH)));
-    assert_int_equal(stage->faults.count, 1);
-    assert_sign(&stage->faults.events[0], true, "ended by signal 9");
-    assert_int_equal(stage->faults.events[0].key, 0);
-    /* The others had to wait for the lease to end: so it was held. */
-    assert_true(waited_for_the_lease(stage));
-    assert_true(stage->exclusion.verdict != VERDICT_VIOLATED); /* late on a busy machine at most */
-    stage_free(stage);
-}
-
 /* A toy with a server, as far as its figures go: from the window on, since no place could start one. */
 static struct lb_backend served;
 
@@ -311,19 +256,6 @@ TEST(test_nobody_to_be_found) {
     stage_free(stage);
 }
 
-/* All clients but the last one are dead: the fault spares the last one, and the log says so. */
-TEST(test_the_last_one_is_spared) {
-    struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 2},
-                      SETS("load.clients=2", "load.processes=2", "load.threads=2",
-                           "fault.kind=kill", "fault.first=50ms", "fault.every=100ms",
-                           "fault.times=2", "acquire.lease=200ms", UNTIL_ENOUGH)));
-    assert_int_equal(stage->faults.count, 2);
-    assert_sign(&stage->faults.events[0], true, "ended by signal 9");
-    assert_sign(&stage->faults.events[1], false, "no client is left");
-    stage_free(stage);
-}
-
 static bool somebody_was_late(const struct stage *stage) {
     return stage->faults.count == 1 && stage->faults.events[0].acted &&
            (stage->exclusion.expired_holders + stage->exclusion.detected > 0 ||
@@ -357,105 +289,6 @@ TEST(test_renewals_are_held_back) {
     assert_int_equal(stage->faults.count, 1);
     assert_sign(&stage->faults.events[0], false, "nothing renews here");
     stage_free(stage);
-}
-
-/* A session that its own fiber keeps alive: 100 ms after the first renewal that is not made the
- * server gives its lock away. */
-#define KEPT_NS (100 * LB_MS_NS)
-
-static bool kept_tells; /* the helper looks at its clock, and tells the holder in time */
-
-static void keep_session(void *arg) {
-    struct lb_session *session = arg;
-    struct toy_session *mine = session->state;
-    int64_t until_ns = 0;
-    while (!mine->ends && !lb_stopping()) {
-        lb_sleep_until(lb_now() + KEPT_NS / 10);
-        if (!lb_is_starved(session)) {
-            until_ns = 0;
-            continue;
-        }
-        lb_held_back(session);
-        if (until_ns == 0) until_ns = lb_now() + KEPT_NS;
-        if (kept_tells && lb_now() >= until_ns - KEPT_NS / 2) lb_session_lost(session);
-        if (lb_now() >= until_ns) toy_drop(session->server->shared, 0, session->client + 1);
-    }
-}
-
-static int kept_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    struct toy_session *mine = session->state;
-    int failed = toy_connect(session, deadline_ns, err);
-    mine->helper = lb_start_fiber("keeper", keep_session, session);
-    return failed;
-}
-
-/* Nothing but the session ends the grant. */
-static enum lb_outcome kept_acquire(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    struct lb_request without_end = *request;
-    without_end.lease_ns = 3600 * LB_S_NS;
-    return toy_acquire(session, &without_end, grant);
-}
-
-/* A late holder was met, and did not only learn of its loss from its release. */
-static bool somebody_was_met(const struct stage *stage) {
-    return somebody_was_late(stage) && stage->exclusion.expired_holders > 0;
-}
-
-static struct stage *starve_kept(bool tells) {
-    struct lb_algorithm algorithm = toy_session_algorithm;
-    struct lb_connector connector = toy_connector;
-    struct lb_backend backend = toy_backend;
-    struct lb_lock lock = toy_session;
-    algorithm.acquire = kept_acquire;
-    lock.algorithm = &algorithm;
-    connector.connect = kept_connect;
-    backend.connector = &connector;
-    lock.backend = &backend;
-    lock.about.crash = LB_CRASH_SESSION;
-    kept_tells = tells;
-    return whole(run_toy(
-        &lock, (struct toy_faults){0},
-        (struct stage_wish){.faults = 1, .until = tells ? somebody_was_late : somebody_was_met},
-        SETS("load.clients=2", "load.processes=1", "fault.kind=starve", "fault.target=holder",
-             "fault.first=50ms", "fault.for=400ms", "load.hold=600ms", "acquire.lease=100ms",
-             UNTIL_ENOUGH)));
-}
-
-/* Renewals that a driver's helper makes by itself are held back, too. It depends on the driver
- * whether the holder learns that its session ended. */
-TEST(test_what_keeps_a_session_alive_is_held_back) {
-    struct stage *stage = starve_kept(false);
-    assert_int_equal(stage->faults.count, 1);
-    assert_sign(&stage->faults.events[0], true, "renewals of its session held back");
-    assert_in_range(stage->faults.events[0].client, 0, 1);
-    assert_int_equal(stage->exclusion.double_holders, 0); /* its session had ended */
-    assert_true(stage->exclusion.expired_holders > 0);
-    stage_free(stage);
-    stage = starve_kept(true);
-    assert_sign(&stage->faults.events[0], true, "renewals of its session held back");
-    assert_int_equal(stage->exclusion.double_holders, 0);
-    assert_true(stage->exclusion.detected > 0 || stage->result.lost > 0);
-    stage_free(stage);
-}
-
-/* Two threads, with four clients and with three; a session serves three. */
-TEST(test_whose_session_it_is) {
-    static const struct {
-        uint32_t client, first, end;
-    } cases[] = {{0, 0, 3}, {2, 0, 3}, {3, 3, 4}, {4, 4, 7}, {6, 4, 7}};
-    struct plan plan = {.clients_per_session = 3};
-    struct plan_lock lock = {.lock = &toy_mutex};
-    struct shared shared = {.plan = &plan, .lock = &lock, .clients = 7, .threads = 2};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        uint32_t end, first = shared_session_clients(&shared, cases[i].client, &end);
-        assert_int_equal(first, cases[i].first);
-        assert_int_equal(end, cases[i].end);
-    }
-    lock.lock = &toy_session; /* its clients can't share one */
-    uint32_t end, first = shared_session_clients(&shared, 5, &end);
-    assert_int_equal(first, 5);
-    assert_int_equal(end, 6);
 }
 
 /* By how much each client's wall clock has been off, and is now. */

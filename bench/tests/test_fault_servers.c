@@ -1,4 +1,5 @@
-/* test_fault_servers: faults of real servers act, which their clients' figures show, not only the
+/* test_fault_servers: faults of real servers, of the bytes on the way to them, of renewals that drivers make by
+ * themselves and of clients' wall clocks: they act on the right clients, which the clients' figures show, not only the
  * sign in the log.
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
@@ -164,20 +165,6 @@ TEST(a_server_ends_a_holders_connection) {
     json_decref(run);
 }
 
-TEST(what_a_server_cannot_do_is_said) {
-    cli_need("memcached");
-    json_t *run = fault_run(
-        "memcached",
-        FAULT_LOAD("2", "1", "1", "0", "10s",
-                   "500ms") "[fault]\nkind = server-pause\ntarget = minority\nfirst = 100ms\n"
-                            "[fault.2]\nkind = wire-reset\ntarget = replication\nfirst = 100ms\n",
-        2);
-    assert_stage_is(run, "complete", "clean");
-    assert_fault(run, 0, "server-pause", false, "names no server that is running");
-    assert_fault(run, 1, "wire-reset", false, "no wire for this target");
-    json_decref(run);
-}
-
 static int nodes_of(const json_t *run, const char *section, bool *seen) {
     int count = 0;
     size_t i;
@@ -232,6 +219,152 @@ TEST(the_leader_is_found) {
     assert_fault(run, 0, "server-kill", true, "killed");
     assert_true(granted_from(run, 4.9) > 0); /* the others go on */
     json_decref(run);
+}
+
+/* --- wires --- */
+
+#define BUSY FAULT_LOAD("2", "1", "own", "0", "10s", "2s")
+
+static json_t *clean_run(const char *faults) {
+    char text[900];
+    snprintf(text, sizeof text, "%s%s", BUSY, faults);
+    json_t *run = fault_run("redis-setnx", text, 0);
+    assert_stage_is(run, "complete", "clean");
+    return run;
+}
+
+static double in_doubt(const json_t *run) {
+    return stage_number(run, "outcomes.broken") + stage_number(run, "outcomes.unknown");
+}
+
+TEST(connections_are_reset) {
+    cli_need("redis");
+    json_t *run = clean_run(
+        "[fault]\nkind = wire-reset\ntarget = all\nfirst = 200ms\nevery = 300ms\ntimes = 2\n");
+    assert_fault(run, 0, "wire-reset", true, "of 2 connections");
+    assert_fault(run, 1, "wire-reset", true, "of 2 connections");
+    assert_true(json_array_size(cli_get(run, "stages.0.faults")) == 2);
+    assert_true(in_doubt(run) > 0);
+    assert_true(granted_from(run, 0.9) > 0);
+    json_decref(run);
+}
+
+TEST(answers_are_lost) {
+    cli_need("redis");
+    json_t *run = clean_run("[fault]\nkind = wire-drop\ntarget = all\nfirst = 500ms\n");
+    assert_fault(run, 0, "wire-drop", true, "struck 1 times");
+    assert_true(stage_number(run, "outcomes.unknown") > 0);
+    json_decref(run);
+}
+
+/* Both ways, so a round trip takes twice as long. */
+TEST(bytes_come_late) {
+    cli_need("redis");
+    json_t *run =
+        clean_run("[fault]\nkind = wire-delay\ntarget = all\nby = 60ms\nfirst = 0\nfor = 0\n");
+    assert_fault(run, 0, "wire-delay", true, "of 2 connections");
+    assert_true(stage_number(run, "latency_ns.acquire.max") >= 110e6);
+    assert_true(json_is_real(cli_get(fault_at(run, 0), "to_s"))); /* lifted with the load's end */
+    json_decref(run);
+}
+
+/* A holder whose wire is dead outlives its lease; the others never notice. */
+TEST(a_holder_is_cut_off) {
+    cli_need("redis");
+    static const char *const ways[] = {"both", "answers", "requests"};
+    for (int i = 0; i < 3; i++) {
+        char text[900];
+        snprintf(
+            text, sizeof text,
+            "%s[fault]\nkind = wire-cut\ntarget = holder\nway = %s\nfirst = 1s\nfor = 1500ms\n",
+            FAULT_LOAD("3", "3", "1", "100ms", "600ms", "4s"), ways[i]);
+        json_t *run = fault_run("redis-setnx", text, 0);
+        assert_stage_is(run, "complete", "clean");
+        assert_fault(run, 0, "wire-cut", true, "of ");
+        int client = (int)cli_number_at(fault_at(run, 0), "client");
+        assert_true(cli_number_at(fault_at(run, 0), "process") == client);
+        /* Its release stayed without an answer; the others went on when its lease was over. */
+        assert_true(stage_number(run, "outcomes.unknown") + stage_number(run, "outcomes.broken") +
+                        stage_number(run, "outcomes.lost") >
+                    0);
+        double others = 0;
+        for (int c = 0; c < 3; c++) {
+            char path[64];
+            snprintf(path, sizeof path, "fairness.grants_per_client.%d", c);
+            if (c != client) others += stage_number(run, path);
+        }
+        assert_true(others > 2);
+        json_decref(run);
+    }
+}
+
+/* A session without any answer ends. A holder that is met in the cell after that is excused if it
+ * learns of the end. */
+TEST(a_session_runs_out) {
+    cli_need("etcd");
+    char text[900];
+    snprintf(text, sizeof text,
+             "%s[fault]\nkind = wire-cut\ntarget = holder\nfirst = 200ms\nfor = 5s\n",
+             FAULT_LOAD("3", "3", "1", "300ms", "2s", "6s"));
+    char *file = cli_path("session.ini"), *out = cli_path("session");
+    cli_write(file, text);
+    struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", "etcd-mutex", "--out", out));
+    json_t *run = cli_result(out);
+    assert_fault(run, 0, "wire-cut", true, "of ");
+    assert_true(stage_number(run, "exclusion.double_holders") == 0);
+    assert_true(stage_number(run, "grants") > 3);
+    json_decref(run);
+    cli_free(&cli);
+}
+
+/* --- renewals and clocks of clients --- */
+
+/* A holder is alive for longer than its session, whose renewals are held back. */
+#define STARVED(hold, duration, fault_for)                                                         \
+    FAULT_LOAD("2", "2", "1", hold, "2s", duration)                                                \
+    "[fault]\nkind = starve\ntarget = holder\nfirst = 500ms\nfor = " fault_for "\n"
+
+/* etcd's client looks at its own clock, and leaves before the next holder comes. */
+TEST(an_etcd_client_whose_keepalive_is_held_back_gives_up_in_time) {
+    static const char *const locks[] = {"etcd-mutex", "etcd-key"};
+    cli_need("etcd");
+    for (int i = 0; i < 2; i++) {
+        json_t *run = fault_run(locks[i], STARVED("6s", "5s", "5s"), 0);
+        assert_fault(run, 0, "starve", true, "renewals of its session held back");
+        assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
+        /* It learned of the end while it held. */
+        assert_true(stage_number(run, "outcomes.lost") >= 1);
+        json_decref(run);
+    }
+}
+
+/* ZooKeeper's client pings and learns of the session's end on the same thread, so it still holds
+ * when the next client gets the lock. */
+TEST(a_zookeeper_client_whose_pings_are_held_back_outlives_its_session) {
+    cli_need("zookeeper");
+    json_t *run = fault_run("zk-lock", STARVED("9s", "8s", "8s"), 3);
+    assert_fault(run, 0, "starve", true, "renewals of its session held back");
+    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "expired");
+    json_decref(run);
+}
+
+/* One client's clock is ahead of the others'. A lease that this client writes lasts a minute for the others, and
+ * without think time it would take the key again and again, so that they would never hold. */
+#define AHEAD(hold, lease, duration)                                                               \
+    "[load]\nthink = 5ms\n[acquire]\nbound = 1\n" FAULT_LOAD(                                      \
+        "4", "4", "1", hold, lease,                                                                \
+        duration) "[fault]\nkind = client-clock\ntarget = any\nfirst = 500ms\nfor = 0\nby = 60s\n"
+
+/* A client that compares a lease's end with its own clock takes over a lease that has not ended. */
+TEST(leases_that_end_by_the_clients_clocks_end_too_early) {
+    static const char *const locks[] = {"redis-permit", "unsafe-redis-getset-repaired"};
+    cli_need("redis");
+    for (int i = 0; i < 2; i++) {
+        json_t *run = fault_run(locks[i], AHEAD("100ms", "2s", "3s"), 3);
+        assert_fault(run, 0, "client-clock", true, "times while it was 60.000 s ahead");
+        assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "violated");
+        json_decref(run);
+    }
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -32,46 +32,6 @@ TEST(test_a_killed_process_is_nobodys_fault) {
     }
 }
 
-TEST(test_a_paused_holder_outlives_its_lease) {
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 5},
-                SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms", "fault.every=150ms",
-                     "fault.for=120ms", "load.hold=5ms", "acquire.lease=20ms", UNTIL_ENOUGH));
-    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-    assert_true(stage->faults.count >= 5);
-    for (int i = 0; i < 5; i++) {
-        assert_int_equal(stage->faults.events[i].kind, INJECT_PAUSE);
-        int64_t lasted_ns = stage->faults.events[i].end_ns - stage->faults.events[i].begin_ns;
-        assert_true(lasted_ns >= 120 * LB_MS_NS);
-    }
-    assert_int_equal(stage->exclusion.double_holders, 0);
-    assert_true(stage->exclusion.verdict == VERDICT_EXPIRED ||
-                stage->exclusion.verdict == VERDICT_CLEAN);
-    stage_free(stage);
-}
-
-static bool holders_met(const struct stage *stage) {
-    return stage->exclusion.double_holders + stage->exclusion.expired_holders > 0;
-}
-
-/* A session ends while its process stands still. Like the end of a lease this is not the lock's
- * fault if the holder's release reports the loss. If the release succeeds, the lock does not know
- * who holds it. */
-TEST(test_a_session_that_ends_in_a_pause) {
-    for (int deaf = 0; deaf < 2; deaf++) {
-        struct stage *stage = run_toy(&toy_session, (struct toy_faults){.deaf = deaf},
-                                      (struct stage_wish){.faults = 1, .until = holders_met},
-                                      SETS(PROCESSES, "fault.kind=pause", "fault.target=holder",
-                                           "fault.first=50ms", "fault.for=900ms", "load.hold=20ms",
-                                           "load.keys=3", "acquire.lease=400ms", UNTIL_ENOUGH));
-        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-        assert_true(holders_met(stage));
-        if (deaf) assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
-        if (!deaf) assert_int_equal(stage->exclusion.double_holders, 0);
-        stage_free(stage);
-    }
-}
-
 static bool has_begun(const struct stage *stage) {
     return stage->faults.count > 0;
 }
@@ -125,23 +85,6 @@ TEST(test_a_stuck_key_is_seen) {
     }
 }
 
-static bool waited_long(const struct stage *stage) {
-    return stage->exclusion.stuck > 0 ||
-           stage->result.max_wait_ns > 1300 * LB_MS_NS; /* three leases and a second */
-}
-
-/* Long waits for a key that other clients use, or that one client holds, do not make the key
- * stuck. */
-TEST(test_a_busy_key_is_not_stuck) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0},
-                                  (struct stage_wish){.renew = true, .until = waited_long},
-                                  SETS("load.clients=2", "acquire.lease=100ms", "load.hold=1600ms",
-                                       "run.warmup=0", "run.duration=50ms"));
-    assert_int_equal(stage->exclusion.stuck, 0);
-    assert_true(waited_long(stage));
-    stage_free(stage);
-}
-
 /* In the drain it waits alone: a machine that stands still there makes the key look stuck, with reason. */
 static bool one_starved(const struct stage *stage) {
     return stage->exclusion.stuck == 0 && stage->exclusion.starved == 1 &&
@@ -164,20 +107,6 @@ TEST(test_a_client_that_is_shut_out_starves) {
     assert_true(stage->result.max_wait_ns > 1200 * LB_MS_NS);
     assert_true(any_text_has(stage->result.warnings, "had to end 1 wait:"));
     stage_free(stage);
-}
-
-/* A client that found the key busy once, and has rested since then, shows nothing about the key. */
-TEST(test_who_rests_finds_nothing_stuck) {
-    static const char *const modes[] = {"acquire.mode=try", "acquire.mode=timed"};
-    for (int i = 0; i < 2; i++) {
-        struct stage *stage =
-            run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                    SETS("load.clients=2", "acquire.lease=100ms", "load.hold=50ms", "load.think=1h",
-                         modes[i], "acquire.timeout=1ms", "run.warmup=0", "run.duration=1500ms"));
-        assert_true(stage->result.ok > 0);
-        assert_int_equal(stage->exclusion.stuck, 0);
-        stage_free(stage);
-    }
 }
 
 TEST_MAIN(NULL, NULL)

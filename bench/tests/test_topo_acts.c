@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "bench/servers/topo_clock.h"
-#include "bench/servers/wire.h"
 #include "bench/tests/acts_help.h"
 #include "bench/tests/unit.h"
 
@@ -68,19 +66,6 @@ KILLED(mariadb)
 
 /* --- acts --- */
 
-TEST(unknown_acts_are_refused) {
-    struct topo *topo = started("redis", (struct topo_wish){0});
-    struct lb_err err = {0};
-    char text[20] = "untouched";
-    assert_int_equal(topo_act(topo, "promote", "1", text, sizeof text, &err), -1);
-    assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_string_equal(err.text, "redis does not offer \"promote\": it has terminate evict");
-    assert_string_equal(text, "untouched");
-    err = (struct lb_err){0};
-    assert_int_equal(topo_clock(topo, 0, LB_S_NS, &err), -1);
-    topo_stop(topo);
-}
-
 /* Where no pipe can be had the act fails, and no descriptor of anybody else is closed. */
 TEST(an_act_without_a_descriptor_fails) {
     struct topo *topo = started("redis", (struct topo_wish){0});
@@ -99,40 +84,6 @@ TEST(an_act_without_a_descriptor_fails) {
     topo_stop(topo);
 }
 
-/* One client by its port, then all of them. */
-TEST(redis_clients_are_terminated) {
-    need_program("redis-cli", "redis-tools");
-    struct topo *topo = started("redis", (struct topo_wish){0});
-    int port = topo_port(topo, 0, 0), one = help_connect_redis(port),
-        other = help_connect_redis(port);
-    char text[100], from[20];
-    assert_string_equal(help_say(one, "PING\r\n", "\r\n"), "+PONG\r\n");
-    snprintf(from, sizeof from, "%d", help_from_port(one));
-    assert_string_equal(act(topo, "terminate", from, text, sizeof text), "1 ended");
-    assert_string_equal(help_say(one, "PING\r\n", "\r\n"), "");
-    assert_string_equal(help_say(other, "SUBSCRIBE x\r\n", ":1\r\n"),
-                        "*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n");
-    assert_string_equal(act(topo, "terminate", NULL, text, sizeof text), "1 ended");
-    assert_string_equal(help_say(other, "PING\r\n", "\r\n"), "");
-    assert_string_equal(act(topo, "terminate", from, text, sizeof text), "0 ended");
-    close(one);
-    close(other);
-    topo_stop(topo);
-}
-
-TEST(redis_throws_keys_away) {
-    need_program("redis-cli", "redis-tools");
-    struct topo *topo = started("redis", (struct topo_wish){0});
-    int port = topo_port(topo, 0, 0);
-    char text[100];
-    assert_string_equal(help_ask_redis(port, "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
-    assert_true(atoi(act(topo, "evict", NULL, text, sizeof text)) > 10000);
-    assert_string_equal(help_ask_redis(port, "GET lock\r\n", "\r\n"), "$-1\r\n");
-    assert_string_equal(help_ask_redis(port, "DBSIZE\r\n", "\r\n"), ":0\r\n");
-    assert_string_equal(help_ask_redis(port, "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
-    topo_stop(topo);
-}
-
 TEST(memcached_throws_items_away) {
     struct topo *topo = started("memcached", (struct topo_wish){0});
     char text[100];
@@ -144,38 +95,6 @@ TEST(memcached_throws_items_away) {
     assert_string_equal(help_ask_memcached(topo, "get lock\r\n", "END\r\n"), "END\r\n");
     assert_string_equal(help_ask_memcached(topo, "set lock 0 60 2\r\nme\r\n", "\r\n"),
                         "STORED\r\n");
-    topo_stop(topo);
-}
-
-/* Writes stop reaching a replica whose wire is cut; promoted, it does not know them; the others
- * follow it, and so does the old primary when it comes back. */
-TEST(a_replica_is_promoted) {
-    need_program("redis-cli", "redis-tools");
-    struct topo *topo = started("redis-replicas", (struct topo_wish){0});
-    struct lb_err err = {0};
-    char text[100], port[40];
-    assert_int_equal(leader(topo, -1), 0);
-    for (int n = 1; n < 3; n++)
-        until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
-    until_says(topo, 0, "SET before me\r\n", "+OK");
-    until_says(topo, 1, "GET before\r\n", "me");
-    assert_string_equal(act(topo, "behind", "1", text, sizeof text), "0 up");
-
-    assert_string_equal(act(topo, "promote", "1", text, sizeof text), "node 1 is the primary");
-    assert_int_equal(leader(topo, -1), 1);
-    snprintf(port, sizeof port, "master_port:%d\r\n", topo_port(topo, 1, 0));
-    for (int n = 0; n < 3; n += 2) until_says(topo, n, "INFO replication\r\n", port);
-    until_says(topo, 1, "SET after me\r\n", "+OK");
-    until_says(topo, 2, "GET after\r\n", "me");
-
-    must(topo_kill(topo, 0, &err), &err);
-    must(topo_restart(topo, 0, &err), &err);
-    until_says(topo, 0, "INFO replication\r\n", port);
-    until_says(topo, 0, "GET after\r\n", "me");
-
-    must(topo_kill(topo, 2, &err), &err);
-    assert_int_equal(topo_act(topo, "promote", "2", NULL, 0, &err), -1);
-    assert_int_equal(leader(topo, -1), 1);
     topo_stop(topo);
 }
 
@@ -199,82 +118,6 @@ TEST(sentinel_promotes) {
     char port[40];
     snprintf(port, sizeof port, "master_port:%d\r\n", topo_port(topo, next, 0));
     until_says(topo, 0, "INFO replication\r\n", port);
-    topo_stop(topo);
-}
-
-static void aim(const int *ports, int count, void *arg) {
-    struct lb_err err = {0};
-    (void)count;
-    must(wire_aim(arg, 0, ports[0], &err), &err);
-}
-
-/* Writes stop reaching the replicas when their wire to the primary swallows everything: a replica
- * that is promoted then, by hand or by Sentinel, does not have them. */
-static void replication_is_cut(const char *name) {
-    struct lb_err err = {0};
-    char text[100];
-    bool sentinel = strcmp(name, "redis-sentinel") == 0;
-    need_program("redis-cli", "redis-tools");
-    struct wire *wire = wire_start(&(struct wire_end){0}, 1, &err);
-    if (!wire) fail_msg("%s", err.text);
-    int peers[6] = {wire_port(wire, 0)};
-    struct topo *topo =
-        started(name, (struct topo_wish){.peer_ports = peers, .ports_chosen = aim, .arg = wire});
-    for (int n = 1; n < 3; n++)
-        until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
-    for (int n = 3; n < 6 && sentinel; n++)
-        until_says(topo, n, "INFO sentinel\r\n", "slaves=2,sentinels=3");
-    until_says(topo, 0, "SET before me\r\n", "+OK");
-    for (int n = 1; n < 3; n++) until_says(topo, n, "GET before\r\n", "me");
-    int cut =
-        wire_set(wire, &(struct wire_fault){.kind = WIRE_SWALLOW, .ends = WIRE_ALL_ENDS}, &err);
-    if (cut < 0) fail_msg("%s", err.text);
-    until_says(topo, 0, "SET after me\r\n", "+OK");
-    assert_true(atoi(act(topo, "behind", "1", text, sizeof text)) > 0);
-    assert_true(atoi(act(topo, "behind", "2", text, sizeof text)) > 0);
-    struct wire_sign sign;
-    for (int i = 0; i < 1000; i++, help_nap_ms(5)) {
-        wire_sign(wire, cut, &sign);
-        if (sign.bytes > 0) break;
-    }
-    assert_true(sign.bytes > 0);
-    must(topo_kill(topo, 0, &err), &err);
-    if (!sentinel) act(topo, "promote", "1", text, sizeof text);
-    int primary = leader(topo, 0);
-    until_says(topo, primary, "ROLE\r\n", "master");
-    until_says(topo, primary, "GET before\r\n", "me");
-    until_says(topo, primary, "GET after\r\n", "$-1\r\n");
-    topo_stop(topo);
-    wire_stop(wire);
-}
-
-TEST(replication_is_cut_from_replicas) {
-    replication_is_cut("redis-replicas");
-}
-
-TEST(replication_is_cut_under_sentinel) {
-    replication_is_cut("redis-sentinel");
-}
-
-/* A replica in a cluster never gets what is written after it stopped following; the cluster promotes it all the same
- * when its primary dies, and the dead one comes back as its replica. A primary follows nobody. */
-TEST(a_cluster_promotes_who_stopped_following) {
-    struct lb_err err = {0};
-    char text[100];
-    need_program("redis-cli", "redis-tools");
-    struct topo *topo = started("redis-cluster", (struct topo_wish){0});
-    until_says(topo, 0, "SET {slot}before me\r\n", "+OK");
-    assert_string_equal(act(topo, "unfollow", "3", text, sizeof text),
-                        "node 3 follows its primary no more: its link is down");
-    until_says(topo, 0, "SET {slot}after me\r\n", "+OK");
-    assert_int_equal(topo_act(topo, "unfollow", "1", text, sizeof text, &err), -1);
-    assert_non_null(strstr(err.text, "node 1 is no replica that stops following"));
-    must(topo_kill(topo, 0, &err), &err);
-    until_says(topo, 3, "ROLE\r\n", "master");
-    until_says(topo, 3, "GET {slot}before\r\n", "me");
-    until_says(topo, 3, "GET {slot}after\r\n", "$-1\r\n");
-    must(topo_restart(topo, 0, &err), &err);
-    until_says(topo, 0, "ROLE\r\n", "slave");
     topo_stop(topo);
 }
 
