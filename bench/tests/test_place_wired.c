@@ -72,28 +72,6 @@ static uint64_t forwarded(const struct place *place, uint64_t ends) {
     return sum;
 }
 
-TEST(clients_are_led_through) {
-    struct wired wired;
-    wired_up(&wired, "redis-setnx", "redis");
-    must_open(&wired);
-    const struct place *place = wired.place;
-    char theirs[32], ours[32];
-    snprintf(theirs, sizeof theirs, ":%d", topo_port(place->topo, 0, 0));
-    snprintf(ours, sizeof ours, ":%d", wire_port(place->wiring->wire, 0));
-    assert_non_null(strstr(place->urls[0], ours));
-    assert_null(strstr(place->urls[0], theirs));
-    assert_int_equal(place->wiring->client_ends, 1);
-    assert_int_equal(place->wiring->peer_ends, 0);
-    assert_int_equal(place_wire_peer_ends(place->wiring, 0), 0);
-    /* The first words with the server took this way. */
-    assert_true(forwarded(place, place->wiring->client_ends) > 0);
-    assert_string_equal(ask_redis(wire_port(place->wiring->wire, 0), "PING\r\n"), "+PONG");
-    json_t *json = place_json(place);
-    assert_true(json_is_true(json_object_get(json, "wired")));
-    json_decref(json);
-    wired_down(&wired);
-}
-
 /* Replication is cut: the primary's writes reach no replica, and the wire carried no byte; then it
  * heals. */
 TEST(replication_is_led_through) {
@@ -147,32 +125,6 @@ TEST(under_sentinel_replication_alone_is) {
     assert_int_equal(err.code, LB_EXIT_USAGE);
     assert_non_null(strstr(err.text, "servers.rtt"));
     assert_non_null(strstr(err.text, "redis-sentinel"));
-    wired_down(&wired);
-}
-
-/* A server that is not ours is reached through a wire to its name; what is told of it is its own URL. */
-TEST(a_server_at_a_url_is_led_through) {
-    struct wired wired;
-    struct lb_err err = {0};
-    wired_up(&wired, "redis-setnx", "redis");
-    must_open(&wired);
-    char url[120], shown[120];
-    const char *secret = topo_about(wired.place->topo)->secret;
-    snprintf(url, sizeof url, "redis://:%s@localhost:%d/0", secret,
-             topo_port(wired.place->topo, 0, 0));
-    struct place *far = place_open(
-        &(struct place_ask){
-            .lock = &wired.plan->locks[0], .url = url, .wired = true, .interrupts = &no_interrupts},
-        &err);
-    if (!far) fail_msg("%s", err.text);
-    assert_string_equal(far->urls[0], url);
-    assert_int_equal(far->wiring->client_ends, 1);
-    assert_true(forwarded(far, 1) > 0);
-    json_t *json = place_json(far);
-    assert_string_equal(json_string_value(json_object_get(json, "url")),
-                        url_public(url, shown, sizeof shown));
-    json_decref(json);
-    place_close(far);
     wired_down(&wired);
 }
 

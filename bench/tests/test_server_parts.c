@@ -6,7 +6,6 @@
 #include <linux/sched.h>
 #include <math.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -14,14 +13,12 @@
 #include <sys/wait.h>
 
 #include "bench/run/machine.h"
-#include "bench/servers/end_group.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/last_words.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
 #include "bench/servers/topo_shims.h"
-#include "bench/servers/urls.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
 
@@ -93,32 +90,6 @@ TEST(folder_is_removed_but_not_what_it_links_to) {
     assert_int_equal(folder_remove(outside), 0);
 }
 
-TEST(urls_follow_their_templates) {
-    static const int ports[] = {101, 102, 201, 202, 301, 302};
-    static const struct {
-        const char *url, *first, *last;
-        int count;
-    } cases[] = {
-        {"redis://127.0.0.1:%PORT%/0", "redis://127.0.0.1:101/0", "redis://127.0.0.1:301/0", 3},
-        {"zk://h:%PORT0%,h:%PORT1%,h:%PORT2%", "zk://h:101,h:201,h:301", "zk://h:101,h:201,h:301",
-         1},
-        {"a:%PORT2%  b:%PORT0%", "a:301", "b:101", 2},
-        {"fixed", "fixed", "fixed", 1},
-        {"x:%PORT3%", "x:%PORT3%", "x:%PORT3%", 1}, /* no such node: left as it is, to be seen */
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct topo_info info = {.nodes = 3, .ports = 2};
-        struct urls urls = {0};
-        snprintf(info.url, sizeof info.url, "%s", cases[i].url);
-        urls_fill(&urls, &info, ports);
-        assert_int_equal(urls.count, cases[i].count);
-        assert_string_equal(urls.url[0], cases[i].first);
-        assert_string_equal(urls.url[urls.count - 1], cases[i].last);
-        assert_null(urls.url[urls.count]);
-        urls_done(&urls);
-    }
-}
-
 TEST(last_words_are_the_last_lines) {
     static const struct {
         const char *log, *words;
@@ -152,40 +123,6 @@ TEST(last_words_are_the_last_lines) {
     assert_string_equal(last_words(dir, few, sizeof few), "line 49");
     folder_remove(dir);
     unlink(path);
-}
-
-TEST(processes_are_found) {
-    pid_t self = getpid();
-    pid_t child = fork();
-    if (child == 0) {
-        setpgid(0, 0);
-        if (fork() < 0) _exit(1);
-        for (;;) pause();
-    }
-    int count = 0;
-    struct proc *tree = NULL;
-    for (int i = 0; i < 1000 && count < 3; i++, help_nap_ms(5)) {
-        free(tree);
-        tree = proc_tree(&self, 1, &count);
-        assert_non_null(tree);
-    }
-    assert_int_equal(count, 3);
-    assert_int_equal(tree[0].pid, self);
-    assert_int_equal(tree[1].pid, child);
-    assert_int_equal(tree[2].parent, child);
-    free(tree);
-    assert_true(proc_group_runs(child));
-    assert_false(proc_stands(child));
-    kill(child, SIGSTOP);
-    for (int i = 0; i < 1000 && !proc_stands(child); i++) help_nap_ms(1);
-    assert_true(proc_stands(child));
-    kill(-child, SIGKILL);
-    /* Dead but not waited for is not running. */
-    for (int i = 0; i < 1000 && proc_group_runs(child); i++) help_nap_ms(5);
-    assert_false(proc_group_runs(child));
-    waitpid(child, NULL, 0);
-    assert_true(proc_cpu_ns(&self, 1) > 0);
-    assert_int_equal(proc_cpu_ns(&child, 1), 0);
 }
 
 TEST(numbers_of_proc_are_read_by_their_names) {
@@ -280,56 +217,6 @@ TEST(a_folder_occupies_what_its_files_do) {
     assert_in_range(folder_bytes(folder) - empty, 1 << 20, 2 << 20);
     folder_remove(folder);
     assert_int_equal(folder_bytes(folder), -1);
-}
-
-/* A child that leaves its process group while the group is being ended, with a parent that is dead already, as
- * PostgreSQL's children do right after their start. Returns the child; the dead leader is not waited for, so that its
- * pid is not used again. */
-static pid_t leaving_child(int after_us, atomic_int *go, pid_t *ret_group) {
-    int fds[2];
-    pid_t child = 0;
-    siginfo_t ended;
-    assert_int_equal(pipe(fds), 0);
-    pid_t leader = fork();
-    if (leader == 0) {
-        setpgid(0, 0);
-        child = fork();
-        if (child != 0) _exit(write(fds[1], &child, sizeof child) < 0);
-        while (!atomic_load(go)) {
-        }
-        for (int64_t until_ns = lb_now() + after_us * LB_US_NS; lb_now() < until_ns;) {
-        }
-        setsid();
-        for (;;) pause();
-    }
-    assert_int_equal(read(fds[0], &child, sizeof child), sizeof child);
-    close(fds[0]);
-    close(fds[1]);
-    assert_int_equal(waitid(P_PID, (id_t)leader, &ended, WEXITED | WNOWAIT), 0);
-    *ret_group = leader;
-    return child;
-}
-
-/* A child that left its group before end_group looked is not found and goes on. A child that
- * end_group stopped must be killed. */
-TEST(who_leaves_its_group_while_it_is_ended_is_killed) {
-    atomic_int *go =
-        mmap(NULL, sizeof *go, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(go, MAP_FAILED);
-    for (int i = 0; i < 100; i++) {
-        struct shm_list shm = {0};
-        pid_t group;
-        atomic_store(go, 0);
-        pid_t child = leaving_child(i * 30, go, &group);
-        atomic_store(go, 1);
-        end_group(group, &shm);
-        for (int looks = 0; looks < 100 && proc_runs(child); looks++) help_nap_ms(1);
-        bool stopped = proc_runs(child) && proc_stands(child);
-        if (proc_runs(child)) kill(child, SIGKILL);
-        waitpid(group, NULL, 0);
-        if (stopped) fail_msg("left after %d us: stopped, and never killed", i * 30);
-    }
-    munmap(go, sizeof *go);
 }
 
 /* A child that leads its own group and waits for its end. pid: the pid that it must get; 0 = any. Returns -1 where this

@@ -3,10 +3,8 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "bench/servers/folder.h"
-#include "bench/servers/janitor.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
@@ -298,30 +296,6 @@ IN_FOLDER(children_count_as_cpu) {
     topo_stop(topo);
 }
 
-/* The exit in a hurry: nothing is left when it returns, and a new start works. */
-IN_FOLDER(stop_all_stops_all) {
-    struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");
-    struct topo *topo[2];
-    char folder[2][512];
-    struct lb_err err = {0};
-    for (int i = 0; i < 2; i++) {
-        topo[i] = begun(&info, NULL);
-        assert_int_equal(ready(topo[i], &err), 0);
-        help_parent(topo_dir(topo[i], 0), folder[i], sizeof folder[i]);
-    }
-    assert_true(janitor_pid() > 0);
-    topo_stop_all();
-    assert_int_equal(janitor_pid(), 0);
-    for (int i = 0; i < 2; i++) {
-        assert_true(access(folder[i], F_OK) != 0);
-        assert_false(help_any_process(folder[i]));
-        topo_stop(topo[i]); /* frees */
-    }
-    topo[0] = begun(&info, NULL);
-    assert_int_equal(ready(topo[0], &err), 0);
-    topo_stop(topo[0]);
-}
-
 #define INFO_ACTS "acts=say fail leader hang\nclock=no\n"
 #define ACTS                                                                                       \
     "exec '%s' --serve $LB_PORTS ;;\n"                                                             \
@@ -410,137 +384,6 @@ IN_FOLDER(the_folder_of_a_topology_stays_ours) {
     assert_int_equal(stat(folder, &about), 0);
     assert_int_equal(about.st_uid, geteuid());
     assert_int_equal(about.st_mode & 0777, root ? 0711 : 0700);
-    topo_stop(topo);
-}
-
-/* The activity of the owner until it is killed. */
-static void be_busy(struct topo *topo, int what) {
-    struct lb_err err = {0};
-    if (what == 0) topo_signal(topo, 0, SIGSTOP);
-    if (what == 1) topo_kill(topo, 0, &err);
-    if (what == 3) topo_act(topo, "hang", NULL, NULL, 0, &err);
-    for (;;) {
-        if (what != 2) {
-            pause();
-            continue;
-        }
-        if (topo_kill(topo, 0, &err) != 0 || topo_wipe(topo, 0, &err) != 0 ||
-            topo_restart(topo, 0, &err) != 0)
-            _exit(1);
-    }
-}
-
-/* Killed while a node stands still, is dead, is started again and again, or an act is under way:
- * nothing is left. */
-IN_FOLDER(killed_owner_leaves_nothing) {
-    struct topo_info info = made("able", INFO_TWO INFO_ACTS, ACTS);
-    for (int trial = 0; trial < 8; trial++) {
-        int what = trial < 2 ? trial : trial == 2 ? 3 : 2, fds[2];
-        char folder[512] = "";
-        assert_int_equal(pipe(fds), 0);
-        pid_t owner = fork();
-        if (owner == 0) {
-            struct topo *topo = topo_start(&(struct topo_wish){.info = &info}, NULL);
-            if (topo && ready(topo, NULL) == 0)
-                help_parent(topo_dir(topo, 0), folder, sizeof folder);
-            if (write(fds[1], folder, sizeof folder) != sizeof folder || !*folder) _exit(1);
-            be_busy(topo, what);
-        }
-        close(fds[1]);
-        assert_int_equal(read(fds[0], folder, sizeof folder), sizeof folder);
-        close(fds[0]);
-        assert_true(*folder && help_any_process(folder));
-        if (what == 3) {
-            char sign[600];
-            snprintf(sign, sizeof sign, "%s/0/hanging", folder);
-            for (int i = 0; i < 2000 && access(sign, F_OK) != 0; i++) help_nap_ms(5);
-            assert_int_equal(access(sign, F_OK), 0);
-        }
-        help_nap_ms(what == 2 ? 20 + 7 * trial : 100);
-        assert_int_equal(waitpid(owner, NULL, WNOHANG), 0);
-        kill(owner, SIGKILL);
-        waitpid(owner, NULL, 0);
-        assert_true(help_all_gone(folder));
-    }
-}
-
-/* The ports that the peers are told, which happens before the nodes start. */
-static int told[4];
-static void note_ports(const int *ports, int count, void *arg) {
-    assert_int_equal(count, 4);
-    memcpy(told, ports, sizeof told);
-    ++*(int *)arg;
-}
-
-IN_FOLDER(peers_are_told_other_ports) {
-    struct topo_info info =
-        made("two", INFO_TWO,
-             "echo $LB_ALL_PORTS, $LB_PEER_PORTS >\"$LB_DIR/said\"; exec '%s' --serve $LB_PORTS");
-    struct lb_err err = {0};
-    int times = 0;
-    struct topo_wish wish = {.info = &info,
-                             .peer_ports = (const int[]){0, 17, 18, 0},
-                             .ports_chosen = note_ports,
-                             .arg = &times};
-    struct topo *topo = topo_start(&wish, &err);
-    if (!topo || ready(topo, &err) != 0) fail_msg("%s", err.text);
-    char path[600], said[200] = "", expected[200];
-    snprintf(path, sizeof path, "%s/said", topo_dir(topo, 1));
-    FILE *file = fopen(path, "r");
-    assert_non_null(fgets(said, sizeof said, file));
-    fclose(file);
-    snprintf(expected, sizeof expected, "%d %d %d %d, %d 17 18 %d\n", told[0], told[1], told[2],
-             told[3], told[0], told[3]);
-    assert_string_equal(said, expected);
-    assert_int_equal(told[3], topo_port(topo, 1, 1));
-    assert_true(times >= 1);
-    topo_stop(topo);
-}
-
-/* A forked worker that outlives the program does not keep its servers alive. */
-IN_FOLDER(worker_does_not_hold_the_janitor) {
-    struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");
-    int fds[2];
-    char folder[512] = "";
-    assert_int_equal(pipe(fds), 0);
-    pid_t owner = fork();
-    if (owner == 0) {
-        struct topo *topo = topo_start(&(struct topo_wish){.info = &info}, NULL);
-        pid_t worker = fork();
-        if (worker == 0) {
-            for (;;) pause();
-        }
-        if (topo) help_parent(topo_dir(topo, 0), folder, sizeof folder);
-        if (write(fds[1], folder, sizeof folder) < 0 || write(fds[1], &worker, sizeof worker) < 0)
-            _exit(1);
-        for (;;) pause();
-    }
-    pid_t worker = 0;
-    assert_int_equal(read(fds[0], folder, sizeof folder), sizeof folder);
-    assert_int_equal(read(fds[0], &worker, sizeof worker), sizeof worker);
-    kill(owner, SIGKILL);
-    waitpid(owner, NULL, 0);
-    assert_true(*folder);
-    bool gone = help_all_gone(folder);
-    kill(worker, SIGKILL);
-    close(fds[0]);
-    close(fds[1]);
-    assert_true(gone);
-}
-
-/* Ctrl-C at the terminal (SIGINT to the whole group) reaches the owner alone; the janitor and the
- * servers stay. */
-IN_FOLDER(janitor_ignores_ctrl_c) {
-    struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");
-    struct topo *topo = begun(&info, NULL);
-    struct lb_err err = {0};
-    assert_int_equal(ready(topo, &err), 0);
-    assert_int_not_equal(getsid(janitor_pid()), getsid(0));
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    for (int i = 0; i < 4; i++) kill(janitor_pid(), signals[i]);
-    help_nap_ms(50);
-    assert_int_equal(waitpid(janitor_pid(), NULL, WNOHANG), 0);
-    assert_int_equal(topo_check(topo, &err), 0);
     topo_stop(topo);
 }
 

@@ -281,17 +281,6 @@ TEST(a_slow_reader) {
 
 /* --- its process --- */
 
-TEST(signals_to_the_program_are_not_for_it) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    for (int i = 0; i < 4; i++) kill(wire_pid(rig.wire), signals[i]);
-    help_pass(pair.client, pair.server, "still here");
-    pair_down(&pair);
-    rig_down(&rig);
-}
-
 /* Somebody may wait for the end of what the program wrote. */
 TEST(it_holds_nothing_of_the_program_open) {
     struct rig rig;
@@ -321,48 +310,6 @@ TEST(an_ended_wire_is_an_error) {
     assert_int_equal(wire_heal(rig.wire, &err), 0); /* nothing was on */
     pair_down(&pair);
     rig_down(&rig);
-}
-
-TEST(it_ends_when_it_is_stopped) {
-    struct rig rig;
-    char byte;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
-    pid_t pid = wire_pid(rig.wire);
-    int port = wire_port(rig.wire, 0);
-    assert_true(proc_group_runs(pid));
-    rig_down(&rig);
-    assert_false(proc_group_runs(pid));
-    assert_true(help_read(pair.client, &byte, 1) <= 0);
-    assert_int_equal(wire_connect(port), -ECONNREFUSED);
-    pair_down(&pair);
-}
-
-/* The program is killed in the middle of a fault: no proxy is left. */
-TEST(it_does_not_outlive_the_program) {
-    int tell[2];
-    pid_t wire = 0;
-    assert_int_equal(pipe(tell), 0);
-    pid_t program = fork();
-    if (program == 0) {
-        struct rig rig;
-        rig_up(&rig);
-        pair_up(&rig);
-        help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
-        wire = wire_pid(rig.wire);
-        if (write(tell[1], &wire, sizeof wire) == sizeof wire) pause();
-        _exit(1);
-    }
-    close(tell[1]);
-    assert_int_equal(read(tell[0], &wire, sizeof wire), sizeof wire);
-    assert_true(proc_group_runs(wire));
-    kill(program, SIGKILL);
-    waitpid(program, NULL, 0);
-    HELP_UNTIL(!proc_group_runs(wire));
-    /* It held nothing of the program's open, nor does the janitor. */
-    char byte;
-    assert_int_equal(read(tell[0], &byte, 1), 0);
-    close(tell[0]);
 }
 
 TEST_MAIN(NULL, NULL)
