@@ -113,17 +113,6 @@ TEST(no_more_run_than_the_capacity) {
     assert_true(jobs_fit(&jobs, 4));
 }
 
-TEST(each_leads_a_group_of_its_own) {
-    struct jobs jobs;
-    jobs_init(&jobs, "/bin/sh", 4);
-    start(&jobs, "exec sleep 100", 1, LB_NEVER, 0);
-    pid_t pid = jobs.slot[0].pid;
-    assert_int_equal(getpgid(pid), pid);
-    assert_int_not_equal(getpgid(0), pid);
-    jobs_kill(&jobs);
-    assert_gone(pid);
-}
-
 TEST(who_takes_too_long_is_asked_to_end) {
     struct jobs jobs;
     jobs_init(&jobs, "/bin/sh", 4);
@@ -150,24 +139,6 @@ TEST(who_does_not_end_is_killed_with_its_group) {
     assert_gone(below);
 }
 
-TEST(an_interruption_reaches_all) {
-    struct jobs jobs;
-    jobs_init(&jobs, "/bin/sh", 8);
-    for (int i = 30; i < 33; i++)
-        start(&jobs, "trap 'exit 130' INT; echo 1; while :; do sleep 0.01; done", 1, LB_NEVER, i);
-    for (int i = 30; i < 33; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "log-%d", i);
-        assert_int_equal(number_in(name), 1); /* its trap is set */
-    }
-    jobs_interrupt(&jobs);
-    for (int i = 0; i < 3; i++) {
-        struct job_end end = end_of(&jobs);
-        assert_int_equal(end.exit_code, 130);
-        assert_false(end.timed_out);
-    }
-}
-
 /* A script that runs the program, without exec: the signal reaches what it runs. */
 TEST(an_interruption_reaches_what_a_script_runs) {
     struct jobs jobs;
@@ -183,31 +154,6 @@ TEST(an_interruption_reaches_what_a_script_runs) {
     end_of(&jobs);
     assert_int_equal(number_in("told"), 6);
     assert_gone(inner);
-}
-
-/* The program itself is killed, so it can't end its children. */
-TEST(none_outlives_a_killed_program) {
-    fflush(NULL);
-    pid_t program = fork();
-    if (program == 0) {
-        struct jobs jobs;
-        struct job_end end;
-        char script[400];
-        jobs_init(&jobs, "/bin/sh", 4);
-        for (int i = 40; i < 42; i++) {
-            snprintf(script, sizeof script, "trap '' INT TERM HUP; echo $$; exec sleep 100");
-            start(&jobs, script, 1, LB_NEVER, i);
-        }
-        jobs_wait(&jobs, 100 * LB_S_NS, &end);
-        _exit(0);
-    }
-    pid_t first = (pid_t)number_in("log-40"), second = (pid_t)number_in("log-41");
-    assert_false(is_gone(first));
-    assert_false(is_gone(second));
-    kill(program, SIGKILL);
-    waitpid(program, NULL, 0);
-    assert_gone(first);
-    assert_gone(second);
 }
 
 static void count_news(void *arg, const struct cell_schedule_news *news) {

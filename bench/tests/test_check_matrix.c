@@ -2,6 +2,7 @@
  * workload that exposes it; and the locks and faults that are left out, with the reason. */
 #include "bench/base/home.h"
 #include "bench/check/matrix.h"
+#include "bench/check/result.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
@@ -78,17 +79,6 @@ TEST(the_short_tour_has_four_faults_and_the_controls) {
     assert_int_equal(matrix.column_count, 5);
     for (int i = 0; i < 5; i++) assert_string_equal(matrix.columns[i].name, names[i]);
     for (int i = 0; i < matrix.cell_count; i++) assert_int_equal(matrix.cells[i].trials, 0);
-    matrix_done(&matrix);
-}
-
-TEST(a_lock_of_memory_has_no_server_to_lose) {
-    const char *const locks[] = {"mem-robust"};
-    struct matrix matrix = make((struct matrix_wish){.locks = locks, .lock_count = 1});
-    assert_int_equal(matrix.cell_count, 2);
-    assert_string_equal(name_of(&matrix, 0), "pause");
-    assert_string_equal(name_of(&matrix, 1), "holder-kill");
-    assert_string_equal(matrix.cells[0].workload, "check/pause");
-    assert_null(matrix.cells[0].topology);
     matrix_done(&matrix);
 }
 
@@ -185,20 +175,6 @@ TEST(servers_that_a_fault_needs_are_chosen) {
     }
 }
 
-TEST(trials_are_wanted_where_recovery_is_the_question) {
-    const char *const locks[] = {"mem-robust"};
-    struct matrix matrix =
-        make((struct matrix_wish){.locks = locks, .lock_count = 1, .full = true});
-    for (int i = 0; i < matrix.cell_count; i++) {
-        bool timed = strcmp(name_of(&matrix, i), "holder-kill") == 0;
-        assert_int_equal(matrix.cells[i].trials, timed ? MATRIX_TRIALS_FULL : 0);
-    }
-    matrix_done(&matrix);
-    matrix = make((struct matrix_wish){.locks = locks, .lock_count = 1, .full = true, .trials = 3});
-    for (int i = 0; i < matrix.cell_count; i++) assert_int_equal(matrix.cells[i].trials, 3);
-    matrix_done(&matrix);
-}
-
 /* A driver's statement may name settings without which the scenario would not test the lock; the command line's win. */
 TEST(what_a_scenario_needs_for_a_lock_is_set) {
     const char *const lock = "pg-lease", *const sets[] = {"load.hold=1s"};
@@ -245,25 +221,6 @@ TEST(who_has_no_holder_is_hit_anyhow) {
     }
 }
 
-TEST(what_is_asked_for_must_be_there) {
-    static const char *const unknown[] = {"redis-setxn"}, *const known[] = {"mem-robust"};
-    static const char *const program[] = {"exec"};
-    static const char *const sets[] = {"load.clients=none"}, *const baseline[] = {"null"};
-    assert_refused((struct matrix_wish){.locks = unknown, .lock_count = 1}, LB_EXIT_USAGE,
-                   "redis-setnx");
-    assert_refused((struct matrix_wish){.locks = program, .lock_count = 1}, LB_EXIT_USAGE,
-                   "exec can't run without exec.program");
-    assert_refused((struct matrix_wish){.faults = "puase"}, LB_EXIT_USAGE, "did you mean 'pause'");
-    assert_refused((struct matrix_wish){.faults = "pause,,kill"}, LB_EXIT_USAGE, "no fault ''");
-    assert_refused(
-        (struct matrix_wish){.locks = known, .lock_count = 1, .sets = sets, .set_count = 1},
-        LB_EXIT_USAGE, "load.clients");
-    assert_refused((struct matrix_wish){.locks = baseline, .lock_count = 1}, LB_EXIT_USAGE,
-                   "no driver states");
-    assert_refused((struct matrix_wish){.locks = known, .lock_count = 1, .faults = "wire-cut"},
-                   LB_EXIT_USAGE, "no driver states");
-}
-
 static const char *nothing_here(void *context, const struct lb_lock *lock, const char *topology,
                                 const struct plan *plan, const char **ret_install) {
     (void)context;
@@ -294,13 +251,6 @@ TEST(what_this_machine_lacks_is_said) {
         LB_EXIT_MACHINE, "install: toyd");
 }
 
-static const char *no_script(void *context, const struct lb_lock *lock, const char *topology,
-                             const struct plan *plan, const char **ret_install) {
-    (void)context, (void)topology, (void)plan;
-    *ret_install = NULL;
-    return lock->backend->topologies ? "its script does not answer" : NULL;
-}
-
 static const char *one_server_only(void *context, const struct lb_lock *lock, const char *topology,
                                    const struct plan *plan, const char **ret_install) {
     (void)context, (void)lock, (void)plan;
@@ -329,25 +279,50 @@ TEST(who_was_named_runs_where_it_can) {
         LB_EXIT_MACHINE, "redis-setnx can't run: replicas not found; install: more");
 }
 
-/* A lock that this machine lacks may have no hint what to install. A lock that does not fit the
- * topology is not missing on this machine. */
-TEST(what_is_lacking_is_told_from_what_does_not_fit) {
-    static const char *const group[] = {"redis", "mem-robust"}, *const sets[] = {
-                                                                    "servers.topology=redis"};
-    need_redis();
-    struct matrix matrix = make((struct matrix_wish){
-        .locks = group, .lock_count = 2, .faults = "pause", .why_not = no_script});
-    assert_true(matrix.skip_count > 10);
-    for (int i = 0; i < matrix.skip_count; i++) {
-        assert_true(matrix.skips[i].unavailable);
-        assert_null(matrix.skips[i].install);
-    }
-    matrix_done(&matrix);
-    matrix = make((struct matrix_wish){
-        .locks = group, .lock_count = 2, .faults = "pause", .sets = sets, .set_count = 1});
-    for (int i = 0; i < matrix.skip_count; i++) assert_false(matrix.skips[i].unavailable);
-    assert_true(matrix.skip_count > 1);
-    matrix_done(&matrix);
+/* ---- what a finished check counts ---- */
+
+static const struct lb_backend backend = {.name = "memory"};
+static const struct lb_lock control = {
+    .name = "unsafe-x", .backend = &backend, .caps = LB_CAP_CONTROL};
+
+static struct matrix_column columns[] = {{.name = "pause", .fault = LB_SCENARIO_PAUSE},
+                                         {.name = CHECK_EXPOSED, .fault = LB_SCENARIOS}};
+
+/* One cell of a lock that showed a verdict where another was expected, as a finished check sums it
+ * up. */
+static struct result_sum sum_of(const struct lb_lock *lock, int column, enum lb_expect expected,
+                                const char *verdict) {
+    struct matrix_cell cell = {.lock = lock, .column = column, .expected = {.worst = expected}};
+    struct matrix matrix = {.columns = columns, .column_count = 2, .cells = &cell, .cell_count = 1};
+    struct lb_err err = {0};
+    struct result result;
+    char folder[] = "/tmp/lockbench-result-XXXXXX", file[64];
+    assert_non_null(mkdtemp(folder));
+    struct result_ask ask = {.matrix = &matrix,
+                             .folder = folder,
+                             .version = "1",
+                             .command = "lockbench check",
+                             .tour = "short"};
+    assert_int_equal(result_init(&result, &ask, &err), 0);
+    struct cell_result shown = {.kept = json_array()};
+    while (strcmp(check_verdict_name(shown.cell.verdict), verdict) != 0) shown.cell.verdict++;
+    assert_int_equal(result_add(&result, 0, 1, "cells/x", &shown, &err), 0);
+    cell_result_free(&shown);
+    struct result_sum sum = result_sum(&result);
+    assert_int_equal(result_is_finding(&result, 0), sum.worse);
+    result_done(&result);
+    snprintf(file, sizeof file, "%s/check.json", folder);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(rmdir(folder), 0);
+    return sum;
+}
+
+/* A control is broken on purpose: its verdict under a fault is shown, but does not count. */
+TEST(a_control_under_a_fault_does_not) {
+    struct result_sum sum = sum_of(&control, 0, LB_EXPECT_SAFE, "violated");
+    assert_int_equal(sum.worse, 0);
+    assert_int_equal(sum.missed, 0);
+    assert_int_equal(sum_of(&control, 0, LB_EXPECT_VIOLATED, "safe").missed, 0);
 }
 
 TEST_MAIN(find_workloads, NULL)
