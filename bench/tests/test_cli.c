@@ -7,33 +7,6 @@
 
 #include <pty.h>
 
-TEST(every_command_has_help) {
-    static const char *const commands[] = {"run", "report", "list", "doctor", "up"};
-    struct cli all = cli_run(NULL, ARGS("--help"));
-    assert_code(&all, 0);
-    assert_string_equal(all.err, "");
-    for (int i = 0; i < 5; i++) {
-        struct cli cli = cli_run(NULL, ARGS(commands[i], "--help"));
-        char usage[40];
-        snprintf(usage, sizeof usage, "Usage: lockbench %s", commands[i]);
-        assert_code(&cli, 0);
-        assert_has(cli.out, usage);
-        assert_has(cli.out, "--help");
-        assert_string_equal(cli.err, "");
-        assert_has(all.out, commands[i]);
-        cli_free(&cli);
-    }
-    cli_free(&all);
-    struct cli version = cli_run(NULL, ARGS("--version"));
-    assert_code(&version, 0);
-    assert_int_equal(strncmp(version.out, "lockbench ", 10), 0);
-    cli_free(&version);
-    struct cli none = cli_run(NULL, (const char *const[]){NULL});
-    assert_code(&none, 1);
-    assert_has(none.err, "Usage: lockbench COMMAND");
-    cli_free(&none);
-}
-
 /* Piped: the table on standard output; on standard error how long it will take, a line a stage, and where it is
  * saved, the page last. */
 TEST(a_run_tells_its_stages_when_piped) {
@@ -122,21 +95,6 @@ TEST(a_violation_is_exit_code_3_and_the_first_line) {
     }
 }
 
-/* `compare` holds for about a round trip, so that a second grant meets the holder. */
-TEST(compare_catches_double_grants) {
-    char *out = cli_path("compare-doubled");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "compare", "--lock", "sim", "--set", "load.clients=16", "--set",
-                           "sim.double_every=100", "--set", "run.duration=500ms", "--set",
-                           "run.warmup=50ms", "--out", out));
-    assert_code(&cli, 3);
-    json_t *run = cli_result(out);
-    assert_string_equal(cli_text_at(run, "stages.0.hold"), "100us");
-    assert_true(cli_number_at(run, "stages.0.exclusion.double_holders") > 0);
-    json_decref(run);
-    cli_free(&cli);
-}
-
 TEST(a_dry_run_prints_a_plan_that_gives_itself) {
     DIR *dir = opendir("workloads");
     int workloads = 0;
@@ -165,35 +123,6 @@ TEST(a_dry_run_prints_a_plan_that_gives_itself) {
     }
     closedir(dir);
     assert_true(workloads >= 8);
-}
-
-TEST(list_json_has_its_shape_and_every_lock) {
-    struct cli cli = cli_run(NULL, ARGS("list", "--json"));
-    assert_code(&cli, 0);
-    json_t *list = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(list);
-    assert_int_equal(json_object_size(list), 3);
-    size_t count = 0;
-    for (; registry_locks()[count]; count++) {
-        const struct lb_lock *lock = registry_locks()[count];
-        const json_t *entry = json_array_get(cli_get(list, "locks"), count);
-        cli_assert_paths(entry, "name backend primitive available reason", lock->name);
-        assert_string_equal(cli_text_at(entry, "name"), lock->name);
-        assert_string_equal(cli_text_at(entry, "backend"), lock->backend->name);
-        /* A reason if and only if it can't run here. */
-        assert_int_equal(json_is_true(cli_get(entry, "available")),
-                         json_is_null(cli_get(entry, "reason")));
-        assert_true(json_is_boolean(cli_get(entry, "available")));
-    }
-    assert_int_equal(json_array_size(cli_get(list, "locks")), count);
-    assert_true(json_array_size(cli_get(list, "backends")) >= 4);
-    assert_true(json_array_size(cli_get(list, "workloads")) >= 8);
-    json_decref(list);
-    struct cli text = cli_run(NULL, ARGS("list"));
-    assert_code(&text, 0);
-    for (size_t i = 0; i < count; i++) assert_has(text.out, registry_locks()[i]->name);
-    cli_free(&cli);
-    cli_free(&text);
 }
 
 /* Without --out: results/latest is the newest, and what `report` shows. */
@@ -306,27 +235,6 @@ TEST(up_prints_a_url_when_the_server_answers) {
     cli_down(&up);
 }
 
-/* Answers of NATS go to a subject that the client names: with names from the seed, each run got the other's answers. */
-TEST(two_runs_of_one_seed_do_not_meet_on_a_server) {
-    char url[300], *out[] = {cli_path("seed-a"), cli_path("seed-b")};
-    struct cli up, runs[2];
-    cli_up(&up, "nats", "nats", url, sizeof url);
-    for (int i = 0; i < 2; i++)
-        cli_start(&runs[i], NULL,
-                  ARGS("run", "smoke", "--lock", "nats-kv", "--url", url, "--set", "load.clients=4",
-                       "--set", "run.duration=2s", "--no-page", "--out", out[i]));
-    for (int i = 0; i < 2; i++) {
-        cli_wait(&runs[i]);
-        assert_code(&runs[i], 0);
-        cli_free(&runs[i]);
-        json_t *run = cli_result(out[i]);
-        assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
-        assert_true(cli_number_at(run, "stages.0.exclusion.grants") > 20);
-        json_decref(run);
-    }
-    cli_down(&up);
-}
-
 /* Reads what a program shows on a terminal until it ends. */
 static char *watch_terminal(struct cli *cli, const char *const *args, struct winsize size) {
     int master, slave;
@@ -364,23 +272,6 @@ TEST(a_terminal_sees_progress) {
     assert_non_null(broken);
     assert_has(broken, "VIOLATIONS");
     free(line);
-    free(text);
-    cli_free(&cli);
-}
-
-/* A holder that outlives its lease is no violation, and its verdict is another one. */
-TEST(a_terminal_tells_late_holders_from_violations) {
-    struct cli cli;
-    char *out = cli_path("late-holders");
-    char *text = watch_terminal(&cli,
-                                ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=3",
-                                     "--set", "acquire.lease=2ms", "--set", "load.hold=20ms",
-                                     "--set", "run.duration=1200ms", "--out", out),
-                                (struct winsize){.ws_row = 24, .ws_col = 160});
-    assert_code(&cli, 3);
-    assert_has(text, "LATE HOLDERS");
-    assert_lacks(text, "VIOLATIONS");
-    assert_has(text, "LEASES OUTLIVED by holders of sim");
     free(text);
     cli_free(&cli);
 }

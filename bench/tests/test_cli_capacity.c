@@ -1,11 +1,9 @@
 /* `lockbench capacity` as people call it: what it refuses, a search against a lock whose capacity
- * cannot be passed, a search that is cut off, sweeps and steadiness of runs. Nothing asserts how
- * fast the machine is. */
+ * cannot be passed, a search that is cut off. Nothing asserts how fast the machine is. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
 #include <math.h>
-#include <sys/resource.h>
 
 #include "drivers/registry.h"
 #include "results/format/capacity_read.h"
@@ -50,29 +48,9 @@ TEST(nonsense_is_refused_in_one_line) {
     }
 }
 
-TEST(help_names_its_exit_codes) {
-    struct cli cli = cli_run(NULL, ARGS("capacity", "--help"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "--slo PROMISE");
-    assert_has(cli.out, "130");
-    cli_free(&cli);
-}
-
 /* Searches and long runs take their whole time and mostly sleep: they are started together, and each test
  * waits for its own. */
-enum started {
-    BY_RATE,
-    BY_CLIENTS,
-    TWO_IN,
-    FEW_SAMPLES,
-    NO_ROOM,
-    CUT_OFF,
-    UNSAVED,
-    NOWHERE,
-    SWEEP,
-    OVERLOAD,
-    STARTED
-};
+enum started { BY_RATE, BY_CLIENTS, TWO_IN, FEW_SAMPLES, NO_ROOM, CUT_OFF, UNSAVED, STARTED };
 static struct cli started[STARTED];
 
 /* /dev/full: every write fails. */
@@ -82,19 +60,9 @@ static void to_nowhere(void *arg) {
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) _exit(99);
 }
 
-/* A process whose files may not grow can still write into a pipe. */
-static int said = -1;
-static void to_one_pipe(void *arg) {
-    (void)arg;
-    if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0) _exit(99);
-}
-
 static int start_all(void **state) {
-    struct cli_how full = {.prepare = to_nowhere}, piped = {.prepare = to_one_pipe};
+    struct cli_how full = {.prepare = to_nowhere};
     if (cli_setup(state) != 0) return -1;
-    piped.out = cli_path("said");
-    if (mkfifo(piped.out, 0600) != 0) return -1;
-    said = open(piped.out, O_RDWR | O_CLOEXEC);
     cli_start(&started[BY_RATE], NULL,
               ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms", "--set",
                    "sim.service=5ms", "--time", "20s", "--out", cli_path("rate"), "--json"));
@@ -114,15 +82,6 @@ static int start_all(void **state) {
     cli_start(&started[CUT_OFF], NULL,
               ARGS("capacity", "sqlite-immediate", "--hold", "2ms", "--out", cli_path("cut")));
     cli_start(&started[UNSAVED], NULL, ARGS("capacity", "sim", "--out", cli_path("unsaved")));
-    cli_start(&started[NOWHERE], &piped, ARGS("capacity", "sim", "--out", cli_path("nowhere")));
-    cli_start(&started[SWEEP], NULL,
-              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=8", "--set",
-                   "load.arrival=poisson:1/s", "--set", "load.rates=50,20", "--set",
-                   "load.sweep=mirror", "--set", "run.duration=1s", "--out", cli_path("sweep")));
-    cli_start(&started[OVERLOAD], NULL,
-              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=16", "--set",
-                   "load.keys=1", "--set", "load.arrival=poisson:200/s", "--set", "load.hold=20ms",
-                   "--set", "run.duration=3s", "--out", cli_path("overload")));
     return 0;
 }
 
@@ -328,79 +287,6 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at + 9, "\n"), at + 9);
     assert_int_equal(unlink(path), 0); /* run.json, which has the probes */
     capacity_free(capacity);
-    cli_free(&cli);
-}
-
-/* All disks are full: no file of the program may grow any more. */
-TEST(an_answer_that_no_folder_takes_is_printed) {
-    static const struct rlimit nothing = {0, 0};
-    struct stat status;
-    char *file = cli_path("nowhere/" CAPACITY_FILE);
-    for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
-    char text[8000];
-    assert_int_equal(prlimit(started[NOWHERE].pid, RLIMIT_FSIZE, &nothing, NULL), 0);
-    kill(started[NOWHERE].pid, SIGINT);
-    struct cli cli = done(NOWHERE);
-    assert_code(&cli, LB_EXIT_INTERRUPTED);
-    ssize_t length = read(said, text, sizeof text - 1);
-    close(said);
-    assert_true(length > 0);
-    text[length] = '\0';
-    assert_has(text, "; nor elsewhere: ");
-    assert_has(text, "carries"); /* the table */
-    assert_has(text, "PARTIAL");
-    assert_has(text, "capacity.json, not saved");
-    assert_null(strstr(text, "saved in "));
-    cli_free(&cli);
-}
-
-/* ---- runs ---- */
-
-static struct run *run_of(const char *out) {
-    struct lb_err err = {0};
-    struct run *run = run_read(out, &err);
-    if (!run) fail_msg("%s", err.text);
-    return run;
-}
-
-TEST(a_sweep_is_in_the_result) {
-    char *out = cli_path("sweep");
-    struct cli cli = done(SWEEP);
-    assert_code(&cli, 0);
-    struct run *run = run_of(out);
-    static const double rates[] = {20, 50, 20};
-    static const char *const legs[] = {"up", "up", "down"};
-    assert_int_equal(run->stage_count, 3);
-    for (int i = 0; i < 3; i++) {
-        assert_true(run->stages[i].offered_per_s == rates[i]);
-        assert_string_equal(run->stages[i].sweep_by, "rate");
-        assert_string_equal(run->stages[i].sweep_order, "mirror");
-        assert_string_equal(run->stages[i].sweep_leg, legs[i]);
-        assert_true(run->stages[i].sweep_step == i);
-    }
-    assert_string_equal(run->stages[1].arrival, "poisson:50/s");
-    run_free(run);
-    cli_free(&cli);
-}
-
-static bool stage_warned(const struct run_stage *stage, const char *words) {
-    size_t i;
-    json_t *warning;
-    json_array_foreach((json_t *)stage->warnings, i, warning) {
-        if (strstr(json_string_value(warning), words)) return true;
-    }
-    return false;
-}
-
-/* 20 ms of hold carry 50 a second; 200 are asked for. */
-TEST(a_rate_that_the_key_does_not_carry_is_flagged) {
-    char *out = cli_path("overload");
-    struct cli cli = done(OVERLOAD);
-    assert_code(&cli, 0);
-    struct run *run = run_of(out);
-    assert_true(stage_warned(&run->stages[0], "1/(hold + handoff)"));
-    assert_true(run->stages[0].missed > 0);
-    run_free(run);
     cli_free(&cli);
 }
 

@@ -185,32 +185,6 @@ TEST(clients_that_cannot_connect_fail_their_stage) {
     cli_free(&cli);
 }
 
-/* A URL at which nobody listens, for every kind of server: exit code 2; the error has the address,
- * but not the password. */
-TEST(an_unreachable_url_is_named_without_its_password) {
-    for (int i = 0; registry_locks()[i]; i++) {
-        const struct lb_lock *lock = registry_locks()[i];
-        const struct lb_backend *backend = lock->backend;
-        if (!backend->schemes || lb_unavailable(backend)) continue;
-        char url[200], *out = cli_path("unreachable-%s", lock->name);
-        /* memcached's text protocol knows no users. */
-        snprintf(url, sizeof url, "%s=%s://%s127.0.0.1:1", backend->name, backend->schemes[0],
-                 strcmp(backend->name, "memcached") == 0 ? "" : "user:" SECRET "@");
-        struct cli cli =
-            cli_run(NULL, ARGS("run", "smoke", "--lock", lock->name, "--url", url, "--out", out));
-        if (cli.code != 2 && cli.code != 1)
-            fail_msg("%s: exit code %d: %s", url, cli.code, cli.err);
-        assert_string_equal(cli.out, "");
-        assert_has(cli.err, backend->name);
-        char *saved = cli_read(cli_path("unreachable-%s/run.json", lock->name));
-        assert_lacks(cli.err, SECRET);
-        assert_lacks(saved, SECRET);
-        free(saved);
-        cli_free(&cli);
-    }
-    cli_assert_nothing_left();
-}
-
 /* No word of the password in anything that a run or a report leaves or prints. */
 static void assert_secret_kept(const char *out, const struct cli *cli) {
     assert_lacks(cli->out, SECRET);
@@ -264,19 +238,6 @@ TEST(a_password_is_used_and_never_shown) {
     stop_redis(server);
     assert_true(cli.code == 1 || cli.code == 2);
     assert_has(cli.err, "NOAUTH");
-    cli_free(&cli);
-}
-
-/* The clients are still busy with requests from the warm-up: outcomes of requests tell nothing. */
-TEST(a_run_under_a_rate_that_is_too_high_says_so) {
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
-                           "sim.service=400ms", "--set", "load.arrival=constant:1000/s", "--set",
-                           "run.warmup=10ms", "--set", "run.duration=10ms", "--set",
-                           "run.drain=10ms", "--out", cli_path("too-high")));
-    assert_code(&cli, 2);
-    assert_has(cli.err,
-               "no request of a measured window was granted: requests could not be started");
     cli_free(&cli);
 }
 

@@ -75,6 +75,11 @@ TEST(a_number_out_of_range_is_told_what_is_allowed) {
 TEST(what_is_left_out_or_too_much_is_named) {
     CHECK(
         {{"run", "a", "b"}, 1, {"one workload at a time", "'b'"}},
+        {{"run", "smoke", "--lock", "sim", "--slo", ""}, 1, {"--slo: "}},
+        {{"run", "smoke", "--lock", "sim", "--slo", "stuck<=0,"}, 1, {"--slo: "}},
+        {{"run", "smoke", "--lock", "sim", "--slo", "acquire_due.p99<=1ms"},
+         1,
+         {"a closed loop has no due times"}},
         {{"run", "--out"}, 1, {"--out DIR"}}, {{"run", "--out", ""}, 1, {"--out"}},
         {{"run", "smoke", "--set", "clients"}, 1, {"SECTION.KEY"}},
         {{"run", "smoke", "--lock", ""}, 1, {"lock's name is missing"}},
@@ -165,76 +170,6 @@ TEST(a_url_of_other_servers_is_no_use) {
                                     "redis=redis+independents://127.0.0.1:1", NULL});
     assert_int_equal(cli.code, 0);
     cli_free(&cli);
-}
-
-/* The error for a mistake in a file names the line. */
-TEST(a_malformed_file_is_told_by_its_line) {
-    static const struct {
-        const char *text;
-        const char *says[3];
-    } files[] = {
-        {"[load]\nclients = 4\n\nclinets = 5\n", {":4:", "clinets", "did you mean 'clients'"}},
-        {"[load]\nclients = four\n", {":2:", "'four'"}},
-        {"[load]\nclients 4\n", {":2:"}},
-        {"[lod]\nclients = 4\n", {":2:", "did you mean 'load'"}},
-        {"[load\nclients = 4\n", {":1:"}},
-        {"clients = 4\n", {":1:"}},
-        {"[load]\nclients = 4\nclients = 5\n", {":3:", "clients"}},
-        {"[workload]\nlocks = sim, nul\n", {":2:", "'nul'", "did you mean 'null'"}},
-        {"[run]\nduration = 0\n", {":2:", "10ms to 24h"}},
-        {"[load]\nclients = 2\nprocesses = 3\n",
-         {":3:", "processes", "more processes than clients"}},
-        {"[sim]\nservice = 1ms\nlose_every = -1\n", {":3:", "lose_every"}},
-        {"[load]\nclients = \x01\n", {":2:"}},
-    };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char *path = cli_path("bad-%zu.ini", i);
-        struct mistake mistake = {
-            {"run", path, "--lock", strstr(files[i].text, "locks") ? NULL : "sim"},
-            1,
-            {path, files[i].says[0], files[i].says[1], files[i].says[2]}};
-        if (!mistake.args[3]) mistake.args[2] = NULL;
-        cli_write(path, files[i].text);
-        struct cli cli = cli_run(NULL, mistake.args);
-        assert_one_line(&cli, &mistake);
-        cli_free(&cli);
-    }
-}
-
-/* Whether servers can do what a fault asks of them is looked up once, and not for each repetition of a stage. */
-TEST(a_topology_is_asked_no_oftener_for_more_repetitions) {
-    char *home = cli_path("asked"), *local = cli_path("asked/compose/local"), env[400];
-    char *asked = cli_path("asked/times"), *script = cli_path("asked/compose/local/redis");
-    need(!lb_unavailable(registry_backend("redis")), "the redis backend", "libhiredis-dev");
-    snprintf(env, sizeof env, "LOCKBENCH_HOME=%s", home);
-    assert_int_equal(
-        mkdir(home, 0755) | mkdir(cli_path("asked/compose"), 0755) | mkdir(local, 0755), 0);
-    char text[900], from[PATH_MAX + 20];
-    snprintf(from, sizeof from, "%s/workloads", cli_root);
-    assert_int_equal(symlink(from, cli_path("asked/workloads")), 0);
-    snprintf(
-        text, sizeof text,
-        "echo again >>'%s'\n[ \"$1\" = info ] || exit 1\n"
-        "echo 'summary=a server\nnodes=1\nports=1\nacts=evict\nurl=redis://127.0.0.1:%%PORT%%\n"
-        "durability_default=none\ndurability_none=none\ndurability_class_default=memory\n"
-        "durability_class_none=memory'\n",
-        asked);
-    cli_write(script, text);
-    cli_write(cli_path("asked.ini"), "[fault]\nkind = evict\nfirst = 100ms\n");
-    struct cli_how how = {.env = {env, "CI="}};
-    int times[2];
-    for (int i = 0; i < 2; i++) {
-        cli_write(asked, "");
-        struct cli cli = cli_run(&how, ARGS("run", cli_path("asked.ini"), "--lock", "redis-setnx",
-                                            "--set", i ? "run.repeat=50" : "run.repeat=1"));
-        assert_int_not_equal(cli.code, 0);
-        cli_free(&cli);
-        char *said = cli_read(asked);
-        times[i] = cli_lines(said);
-        free(said);
-    }
-    assert_true(times[0] > 0);
-    assert_int_equal(times[1], times[0]);
 }
 
 /* A named lock that can't run here is an error that says what to install; "all" leaves it out and
@@ -409,6 +344,46 @@ TEST(a_port_at_which_nobody_listens_is_told_as_that) {
         if (strstr(cli.out, "in time")) fail_msg("%s waited for nobody: %s", url, cli.out);
         cli_free(&cli);
     }
+}
+
+/* ---- servers of one's own, of which none need be there ---- */
+
+/* lockbench itself asks the server nothing: only the program can. */
+TEST(a_program_at_a_url_is_measured) {
+    char option[400], *program = cli_path("client"), *out = cli_path("by-program");
+    cli_write(
+        program,
+        "#!/bin/sh\nwhile read -r line; do echo '{\"outcome\":\"ok\",\"lease\":9000}'; done\n");
+    assert_int_equal(chmod(program, 0755), 0);
+    snprintf(option, sizeof option, "exec.program=%s", program);
+    struct cli cli = cli_run(
+        NULL, ARGS("run", "smoke", "--lock", "exec", "--set", option, "--set", "load.clients=1",
+                   "--set", "run.duration=100ms", "--set", "run.canary=no", "--no-page", "--url",
+                   "exec=redis://127.0.0.1:1", "--key", "orders/7", "--out", out));
+    assert_code(&cli, 0);
+    assert_has(cli.err, "will be made there: key, as the program is told orders/7");
+    /* The command that removes it is one that works. */
+    assert_has(cli.err, "`lockbench clean --url redis=redis://127.0.0.1:1 --key orders/7`");
+    cli_free(&cli);
+}
+
+TEST(a_server_is_not_cleaned_by_programs) {
+    struct cli cli = cli_run(NULL, ARGS("clean", "--url", "exec=rediss://127.0.0.1:1"));
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "exec: only the client program speaks to the server");
+    assert_has(cli.err, "--url redis=URL");
+    cli_free(&cli);
+}
+
+/* Its user may believe that the figures are those of that server. */
+TEST(a_url_that_no_lock_uses_is_named) {
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=1", "--set",
+                           "run.duration=100ms", "--set", "run.canary=no", "--no-page", "--url",
+                           "etcd=etcd://127.0.0.1:1", "--out", cli_path("no-effect")));
+    assert_code(&cli, 0);
+    assert_has(cli.err, "--url etcd=… has no effect: no lock that runs is of etcd");
+    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -338,20 +338,6 @@ TEST(a_stack_that_must_stay_small_is_told) {
     refused(&how, ARGS("list"), "a stack may have 128 KiB here, and lockbench needs 512");
 }
 
-static void limit_stack(void *arg) {
-    (void)arg;
-    setrlimit(RLIMIT_STACK, &(struct rlimit){64 << 10, RLIM_INFINITY});
-}
-
-/* In a thread with so small a stack, the first call of a library ends the program. */
-TEST(a_small_stack_is_enlarged_where_that_is_allowed) {
-    struct cli cli =
-        cli_run(&(struct cli_how){.prepare = limit_stack},
-                ARGS("run", "smoke", "--lock", "null", "--no-page", "--out", cli_path("stack")));
-    assert_code(&cli, 0);
-    cli_free(&cli);
-}
-
 /* No further process may be started; root always may, so the program runs as another account. */
 static void forbid_processes(void *arg) {
     (void)arg;
@@ -370,35 +356,6 @@ TEST(a_limit_of_processes_is_told_with_its_remedy) {
     cli_free(&cli);
     if (away) skip();
     refused(&how, args, "raise the limit of processes (ulimit -u, or the cgroup's pids.max)");
-}
-
-/* A container's root may lack the right, so it is tried, in a process of its own. */
-static bool may_raise_limits(void) {
-    int status = -1;
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct rlimit limit = {64, 64};
-        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) _exit(1);
-        limit.rlim_max = 1000;
-        _exit(setrlimit(RLIMIT_NOFILE, &limit) != 0);
-    }
-    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
-}
-
-TEST(root_raises_the_hard_limit) {
-    char *out = cli_path("descriptors-root");
-    if (!may_raise_limits()) {
-        /* CI's machines need not have the right. */
-        print_message(
-            "[ SKIPPED ] nobody may raise a hard limit here: CAP_SYS_RESOURCE is missing\n");
-        skip();
-    }
-    struct cli cli =
-        run_with_files((struct files){.soft = 64, .hard = 64, .keep_rights = true}, out);
-    assert_code(&cli, 0);
-    assert_true(processes_of(out) == 1);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

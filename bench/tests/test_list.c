@@ -1,8 +1,7 @@
-/* test_list: what `lockbench list` says, with topologies made for the test. bench/cli
+/* test_list: what `lockbench list` says, without topologies. bench/cli
  * is not linked with tests, so its files are included. */
 
 #include <limits.h>
-#include <sys/stat.h>
 
 #include "bench/base/home.h"
 #include "bench/tests/unit.h"
@@ -12,24 +11,6 @@
 #include "bench/cli/list_about.c"
 
 static char folder[] = "/tmp/lockbench-test-XXXXXX";
-
-/* A backend with a server, as the program's tables have it; NULL if this build has none. */
-static const struct lb_backend *served;
-
-static void write_script(const char *missing) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
-    FILE *out = fopen(path, "w");
-    fprintf(
-        out,
-        "#!/bin/sh\nprintf 'summary=one "
-        "toy\\nmissing=%s\\ninstall=toyd\\nnodes=1\\nports=1\\nurl=toy://%%%%PORT%%%%\\n"
-        "durability_default=as it comes\\ndurability_class_default=disk\\n"
-        "durability_none=in memory\\ndurability_class_none=memory\\nrefused_sync=a toy has no disk\\n'\n",
-        missing);
-    fclose(out);
-    chmod(path, 0700);
-}
 
 static struct list make_list(void) {
     struct list list = {0};
@@ -44,54 +25,6 @@ static struct list make_list(void) {
 static void free_list(struct list *list) {
     workloads_done(&list->workloads);
     available_done(&list->available);
-}
-
-/* A plan that wants this durability. */
-#define PLAN(wanted)                                                                               \
-    &(const struct plan) {                                                                         \
-        .durability = (wanted)                                                                     \
-    }
-
-TEST(a_server_that_is_there_makes_available) {
-    const char *install;
-    if (!served) skip_for("this build has no backend with a server");
-    write_script("");
-    struct list list = make_list();
-    assert_null(available_why_not(&list.available, served, NULL, NULL, &install));
-    assert_null(available_why_not(&list.available, served, NULL, PLAN("none"), &install));
-    assert_non_null(strstr(available_why_not(&list.available, served, NULL, PLAN("sync"), &install),
-                           "no disk"));
-    assert_null(install);
-    assert_null(available_why_not(&list.available, served, NULL, PLAN("default"), &install));
-    assert_string_equal(available_info(&list.available, served->topologies[0])->summary, "one toy");
-    free_list(&list);
-}
-
-TEST(a_missing_server_says_why_and_what_to_install) {
-    const char *install;
-    if (!served) skip_for("this build has no backend with a server");
-    write_script("toyd");
-    struct list list = make_list();
-    assert_string_equal(available_why_not(&list.available, served, NULL, NULL, &install),
-                        "toyd not found on this machine");
-    assert_string_equal(install, "toyd");
-    /* A server that runs elsewhere needs nothing here. */
-    available_url(&list.available, served, "toy://here");
-    assert_null(available_why_not(&list.available, served, NULL, PLAN("sync"), &install));
-    free_list(&list);
-}
-
-TEST(a_backend_without_script_is_explained) {
-    const char *install;
-    char path[PATH_MAX];
-    if (!served) skip_for("this build has no backend with a server");
-    snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
-    unlink(path);
-    struct list list = make_list();
-    assert_non_null(strstr(available_why_not(&list.available, served, NULL, NULL, &install),
-                           served->topologies[0]));
-    assert_null(available_info(&list.available, served->topologies[0]));
-    free_list(&list);
 }
 
 TEST(the_json_has_every_lock_backend_and_workload) {
@@ -130,17 +63,6 @@ TEST(the_json_has_every_lock_backend_and_workload) {
                 fail_msg("backend %zu has no %s", index, of_backend[i]);
         }
     }
-    json_decref(root);
-    free_list(&list);
-}
-
-TEST(one_name_shows_one) {
-    struct list list = make_list();
-    list.only = "mem-mutex";
-    json_t *root = list_json(&list);
-    assert_int_equal(json_array_size(json_object_get(root, "locks")), 1);
-    assert_int_equal(json_array_size(json_object_get(root, "backends")), 1);
-    assert_int_equal(json_array_size(json_object_get(root, "workloads")), 0);
     json_decref(root);
     free_list(&list);
 }
@@ -215,19 +137,10 @@ TEST(the_table_names_every_lock_and_fits_a_terminal) {
 }
 
 FIXTURE(make_folder) {
-    for (int i = 0; registry_backends()[i]; i++) {
-        const struct lb_backend *backend = registry_backends()[i];
-        if (backend->topologies && !lb_unavailable(backend)) served = backend;
-    }
     return mkdtemp(folder) ? 0 : -1;
 }
 
 FIXTURE(remove_folder) {
-    char path[PATH_MAX];
-    if (served) {
-        snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
-        unlink(path);
-    }
     return rmdir(folder);
 }
 

@@ -108,28 +108,6 @@ TEST(a_wrong_default_is_the_drivers_error) {
     arena_done(&arena);
 }
 
-/* A refused value ends with what is allowed, unless it names the nearest. */
-TEST(a_refusal_says_where_and_what_is_allowed) {
-    static const struct {
-        const char *name, *text, *says;
-    } cases[] = {
-        {"tries", "11", "x.ini:3: 11 is not between 1 and 10; allowed: a whole number, 1 to 10"},
-        {"tries", "", "x.ini:3: the value is missing; allowed: a whole number, 1 to 10"},
-        {"threads", "x", "'x' is not a whole number; allowed: auto, or a whole number, 1 to 64"},
-        {"level", "hig", "x.ini:3: 'hig' is not one of low or high, did you mean 'high'?"},
-    };
-    struct arena arena = {0};
-    struct lb_err none = {0};
-    void *options = options_new(table, sizeof(struct sample), &arena, &none);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
-        const struct lb_option *option = options_find(table, cases[i].name);
-        assert_int_equal(option_set(option, options, cases[i].text, "x.ini:3", &arena, &err), -1);
-        if (!strstr(err.text, cases[i].says)) fail_msg("%s", err.text);
-    }
-    arena_done(&arena);
-}
-
 TEST(json_has_numbers_and_units) {
     struct arena arena = {0};
     struct lb_err err = {0};

@@ -62,27 +62,6 @@ TEST(a_starved_holder_renews_too_late) {
     plan_free(plan);
 }
 
-TEST(an_empty_file_gives_the_defaults) {
-    struct lb_err err = {0};
-    struct plan *plan = load("", NULL, NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
-    assert_int_equal(strncmp(plan->name, "lockbench-test-", 15), 0);
-    assert_int_equal(plan->clients_count, 1);
-    assert_int_equal(plan->clients[0], 1);
-    assert_int_equal(plan->processes, 1);
-    assert_int_equal(plan->threads, 0);
-    assert_int_equal(plan->keys.count, 1);
-    assert_int_equal(plan->arrival.kind, ARRIVAL_CLOSED);
-    assert_int_equal(plan->mode, MODE_WAIT);
-    assert_int_equal(plan->lease_ns, 10 * LB_S_NS);
-    assert_int_equal(plan->duration_ns, 5 * LB_S_NS);
-    assert_int_equal(plan->repeat, 1);
-    assert_int_equal(plan->gap, GAP_YIELD);
-    assert_string_equal(plan->durability, "default");
-    assert_string_equal(plan->wished, "all");
-    plan_free(plan);
-}
-
 TEST(the_command_line_wins_and_its_last_word_most) {
     struct lb_err err = {0};
     struct plan *plan = load(

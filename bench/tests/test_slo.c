@@ -286,66 +286,6 @@ TEST(promises_that_no_lock_makes_are_not_kept) {
 
 /* ---- a latch ---- */
 
-/* Six seconds, with a hundred awaits of 1 ms and a hundred count-downs each. */
-static void write_latch_log(const char *log, struct stage *stage) {
-    struct lb_err err = {0};
-    FILE *file = fopen(log, "w");
-    assert_non_null(file);
-    for (int i = 0; i < METRICS; i++) stage->hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-    assert_int_equal(hlog_begin(file, 0, "test", &err), 0);
-    for (int second = 0; second < 6; second++) {
-        struct hist *one = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-        for (int i = 0; i < 100; i++) hist_record(one, LB_MS_NS);
-        for (enum metric metric = METRIC_ACQUIRE;; metric = METRIC_RELEASE) {
-            hist_add(stage->hist[metric], one);
-            assert_int_equal(
-                hlog_write(file, metric_name(metric), second * LB_S_NS, LB_S_NS, one, &err), 0);
-            if (metric == METRIC_RELEASE) break;
-        }
-        hist_free(one);
-    }
-    assert_int_equal(fclose(file), 0);
-}
-
-/* Its count-downs are operations too: they are no seconds without a grant, and no requests that were never granted. */
-TEST(the_count_downs_of_a_latch_count_as_in_the_figures) {
-    static const char *const promises = "throughput_per_s>=150,not_granted<=1%,acquire.p90<=1s";
-    char log[200];
-    snprintf(log, sizeof log, "%s/latch.hlog", cli_folder);
-    struct lb_err err = {0};
-    struct plan plan = {.promises = promises, .arrival = {.kind = ARRIVAL_CLOSED}};
-    struct plan_lock lock = {.lock = registry_lock("redis-latch")};
-    struct stage_ask ask = {.plan = &plan, .lock = &lock, .topology = "url", .hlog_path = log};
-    struct plan_stage of = {.plan = &plan, .lock = &lock, .topology = "redis", .clients = 8};
-    struct stage stage = {.status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
-    struct thresholds thresholds;
-    result_field_clear_all(run_stage_fields(), &stage.result);
-    stage.result.attempts = stage.result.ok = 1200;
-    stage.result.throughput_per_s = 200;
-    stage.result.not_granted = 0;
-    write_latch_log(log, &stage);
-    if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
-    thresholds_take(&thresholds, &stage, &ask, &of);
-    json_t *slos = thresholds_json(&thresholds), *slo;
-    size_t i;
-    assert_int_equal(json_array_size(slos), 3);
-    json_array_foreach(slos, i, slo) {
-        if (strcmp(cli_text_at(slo, "verdict"), "kept") != 0)
-            fail_msg("%s: %s: %s", cli_text_at(slo, "slo"), cli_text_at(slo, "verdict"),
-                     cli_text_at(slo, "basis"));
-        /* the server that it ran on, by the stage's name for it, not the one that the plan would start */
-        assert_string_equal(cli_text_at(slo, "topology"), "url");
-        double figure = cli_number_at(slo, "figure");
-        assert_false(json_is_true(cli_get(slo, "never")));
-        if (json_is_number(cli_get(slo, "low")))
-            assert_true(cli_number_at(slo, "low") <= figure &&
-                        figure <= cli_number_at(slo, "high"));
-    }
-    json_decref(slos);
-    thresholds_done(&thresholds);
-    for (i = 0; i < METRICS; i++) hist_free(stage.hist[i]);
-}
-
 /* ---- the whole run ---- */
 
 #define RUN                                                                                        \
@@ -442,59 +382,6 @@ TEST(each_lease_is_judged_by_itself) {
     assert_true(leases_ns == 3e9);
     json_decref(run);
     cli_free(&cli);
-}
-
-TEST(a_promise_that_cannot_be_tested_is_refused_before_the_run) {
-    static const char *const promises[] = {"acquire_due.p99<=1ms", "acquire_due_p99<=1ms"};
-    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
-        const char *args[] = {"run", "contended", "--lock", "sim", "--slo", promises[i], NULL};
-        struct cli cli = cli_run(NULL, args);
-        assert_code(&cli, LB_EXIT_USAGE);
-        assert_has(cli.err, "a closed loop has no due times");
-        cli_free(&cli);
-    }
-}
-
-/* Half of the attempts timed out: no name of the quantile may leave those out. */
-TEST(a_quantile_has_one_verdict_whatever_its_name) {
-    static const char *const promises[] = {"acquire.p99<=1s", "acquire_p99<=1s"};
-    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
-        struct lb_err err = {0};
-        struct plan plan = {.promises = promises[i], .arrival = {.kind = ARRIVAL_CLOSED}};
-        struct plan_lock lock = {.lock = registry_lock("redis-setnx")};
-        struct stage_ask ask = {.plan = &plan, .lock = &lock, .topology = "redis"};
-        struct plan_stage of = {.plan = &plan, .lock = &lock, .clients = 8};
-        struct stage stage = {.status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
-        struct thresholds thresholds;
-        result_field_clear_all(run_stage_fields(), &stage.result);
-        stage.result.attempts = 2000;
-        stage.result.ok = stage.result.timeout = 1000;
-        stage.result.latency[METRIC_ACQUIRE].p99 = LB_MS_NS;
-        stage.hist[METRIC_ACQUIRE] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-        for (int k = 0; k < 1000; k++) hist_record(stage.hist[METRIC_ACQUIRE], LB_MS_NS);
-        if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
-        thresholds_take(&thresholds, &stage, &ask, &of);
-        json_t *slos = thresholds_json(&thresholds);
-        if (strcmp(cli_text_at(slos, "0.verdict"), "broken") != 0)
-            fail_msg("%s: %s", promises[i], cli_text_at(slos, "0.verdict"));
-        assert_true(json_is_true(cli_get(slos, "0.never")));
-        json_decref(slos);
-        thresholds_done(&thresholds);
-        hist_free(stage.hist[METRIC_ACQUIRE]);
-    }
-}
-
-/* A script whose variable is not set must not pass with every figure. */
-TEST(an_empty_promise_is_refused) {
-    static const char *const empty[] = {"", " ", ",", "stuck<=0,", "stuck<=0, ", ",stuck<=0"};
-    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
-        const char *args[] = {"run", "smoke", "--lock", "mem-mutex", "--slo", empty[i], NULL};
-        struct cli cli = cli_run(NULL, args);
-        assert_code(&cli, LB_EXIT_USAGE);
-        assert_has(cli.err, "--slo: ");
-        assert_int_equal(cli_lines(cli.err), 1);
-        cli_free(&cli);
-    }
 }
 
 TEST_MAIN(cli_setup, cli_teardown)
