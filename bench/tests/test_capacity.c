@@ -239,16 +239,6 @@ TEST(a_machine_with_steal_is_told_to_either_side) {
     }
 }
 
-/* A spoilt stage runs again under any load, also the closed loop before a search (rate 0). */
-TEST(a_stage_that_the_machine_spoilt_is_run_again) {
-    struct told *told = told_new(0, 50 * LB_MS_NS);
-    tell(told, 200, 200);
-    assert_false(probe_is_spoilt(&told->stage, &told->ask));
-    told->stage.stolen_ns = 150 * LB_MS_NS; /* of 5 s */
-    assert_true(probe_is_spoilt(&told->stage, &told->ask));
-    told_free(told);
-}
-
 /* A waiter waits for the late timers of all clients before it: 300 grants/s for a tenth of a
  * second, each late by 2 ms. */
 TEST(lateness_adds_up_in_a_queue) {

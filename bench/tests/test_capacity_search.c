@@ -104,21 +104,6 @@ TEST(late_probes_do_not_push_it_up) {
     if (fabs(sum / answered) > 0.012) fail_msg("off by %g in the mean", sum / answered);
 }
 
-/* Almost all probes are late: there is still an answer, which says so. */
-TEST(a_machine_that_is_always_late_gives_a_rough_answer) {
-    struct toy toy = {.edge = 700, .steep = 10, .noise = 0.7, .late = 0.9};
-    int rough = 0;
-    for (uint64_t seed = 1; seed <= 10; seed++) {
-        struct search_ask ask = usual;
-        ask.seed = seed;
-        rng_seed(&toy.rng, seed, 7);
-        struct search_answer answer = run(&toy, &ask, 30, NULL);
-        if (answer.limit == SEARCH_BY_PROMISE && answer.why)
-            rough += strstr(answer.why, "less") != NULL;
-    }
-    assert_true(rough > 0);
-}
-
 TEST(the_same_seed_asks_the_same) {
     static struct search first, second;
     struct toy toy = {.edge = 700, .steep = 10, .noise = 0.5};
@@ -132,23 +117,6 @@ TEST(the_same_seed_asks_the_same) {
         assert_true(first.results[i].load == second.results[i].load);
 }
 
-TEST(both_sides_are_probed_in_mixed_order) {
-    static struct search search;
-    struct toy toy = {.edge = 700, .steep = 10, .noise = 0.5};
-    rng_seed(&toy.rng, 5, 7);
-    struct search_answer answer = run(&toy, &usual, 24, &search);
-    int below = 0, above = 0, turns = 0;
-    for (int i = 2; i < search.count; i++) {
-        double before = search.results[i - 1].load - search.results[i - 2].load;
-        double now = search.results[i].load - search.results[i - 1].load;
-        below += search.results[i].load < answer.load;
-        above += search.results[i].load > answer.load;
-        turns += before * now < 0;
-    }
-    assert_true(below >= 5 && above >= 5);
-    assert_true(turns >= 5);
-}
-
 TEST(the_generator_is_named) {
     struct toy toy = {.edge = 1e5, .steep = 20, .ceiling = 500};
     rng_seed(&toy.rng, 1, 7);
@@ -157,14 +125,6 @@ TEST(the_generator_is_named) {
     assert_true(answer.load < 500 && answer.load > 150);
     assert_true(isinf(answer.high));
     assert_non_null(answer.why);
-}
-
-TEST(a_generator_that_never_keeps_up_gives_no_answer) {
-    struct toy toy = {.edge = 1e5, .steep = 20, .spoilt = 1};
-    rng_seed(&toy.rng, 1, 7);
-    struct search_answer answer = run(&toy, &usual, 40, NULL);
-    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
-    assert_non_null(strstr(answer.why, "generator"));
 }
 
 TEST(the_end_of_the_range_is_an_answer) {
@@ -354,19 +314,6 @@ TEST(an_answer_above_the_closed_loop_says_so) {
     struct search_answer answer = beyond_capacity(100, 130);
     assert_true(answer.load > 100 && answer.load < 130);
     assert_non_null(strstr(answer.why, "above the throughput of the closed loop"));
-}
-
-TEST(a_growing_backlog_is_a_broken_promise) {
-    static struct search search;
-    search_init(&search, &usual);
-    for (int i = 0; i < 10; i++) {
-        struct search_result result = {
-            .load = 90 + 4 * i, .samples = SAMPLES, .grew = i >= 5, .kept = i < 5};
-        search_add(&search, &result);
-    }
-    struct search_answer answer = search_answer(&search);
-    assert_int_equal(answer.limit, SEARCH_BY_PROMISE);
-    assert_true(answer.load > 104 && answer.load < 112);
 }
 
 /* ---- the edge ---- */

@@ -242,29 +242,4 @@ TEST(limits_from_short_to_long) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) try_ideal(&cases[i]);
 }
 
-/* Other services and limits. The last three were run for the first time when all constants were
- * chosen. */
-TEST(other_services_and_limits) {
-    static const struct ideal cases[] = {
-        {0.010, 0.2, QUANTILE, 89.103, .pool = 200, .time_s = 150},
-        {0.010, 0.2, QUANTILE, .pool = 200},
-        {0.005, 0.2, 0.999, 183.362, .pool = 200},
-        {0.003, 0.1, QUANTILE, 311.055, .pool = 64},
-        {0.002, 0.05, QUANTILE, .pool = 64},
-        {0.005, 0.2, QUANTILE, .pool = 200},
-        {0.010, 0.5, QUANTILE, 95.495, .pool = 200},
-        {0.001, 0.02, 0.999, 839.734, .pool = 200},
-        {0.004, 0.08, QUANTILE, 222.757, .pool = 64},
-        {0.007, 0.15, 0.95, .pool = 200},
-        {0.0008, 0.01, QUANTILE, .pool = 64},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct score score = score_of(&cases[i], seeds_wanted(20));
-        if (score.inside < 0.89 * score.answered)
-            fail_msg("%g ms, limit %g ms: %d of %d intervals have the truth",
-                     1e3 * cases[i].service_s, 1e3 * cases[i].limit_s, score.inside,
-                     score.answered);
-    }
-}
-
 TEST_MAIN(NULL, NULL)

@@ -1,6 +1,5 @@
 /* test_history_file: rings that run full, that lose nothing with a killed process, and files that
  * are cut off, foreign, or have no room. */
-#include <dirent.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -98,29 +97,6 @@ TEST_WITH(test_there_and_back, setup, teardown) {
     oplog_close(&file);
 }
 
-static int thread_count(void) {
-    DIR *threads = opendir("/proc/self/task");
-    int count = -2; /* . and .. */
-    assert_non_null(threads);
-    while (readdir(threads)) count++;
-    closedir(threads);
-    return count;
-}
-
-/* A stage that fails frees its writer without completing the file. */
-TEST_WITH(test_no_thread_outlives_its_writer, setup, teardown) {
-    struct lb_err err = {0};
-    int before = thread_count();
-    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
-    assert_non_null(writer);
-    oplog_writer_free(writer);
-    /* A joined thread is listed for a moment longer. */
-    for (int64_t until_ns = lb_now() + 10 * LB_S_NS;
-         thread_count() > before && lb_now() < until_ns;)
-        lb_nap(LB_MS_NS);
-    assert_true(thread_count() <= before);
-}
-
 /* Nobody empties the ring: a grant that finds no room is dropped and counted, and the release of a
  * recorded grant is recorded. */
 TEST_WITH(test_a_full_ring_drops_whole_grants, setup, teardown) {
@@ -214,29 +190,6 @@ TEST_WITH(test_no_room_on_disk, setup, teardown) {
     oplog_writer_free(writer);
 }
 
-TEST_WITH(test_a_file_that_was_not_closed, setup, teardown) {
-    struct lb_err err = {0};
-    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
-    struct oplog_record in = acquire(0, 10), later = acquire(1, 20), out = release(1, 30);
-    assert_true(oplog_granted(&history->rings[0], &in));
-    assert_true(oplog_granted(&history->rings[0], &later));
-    oplog_released(&history->rings[0], &out);
-    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
-    oplog_writer_free(writer);
-    struct oplog_file file;
-    struct book book;
-    struct judgement judgement;
-    assert_int_equal(oplog_open(&file, path, &err), 0);
-    judged(&file, false, &book, &judgement);
-    assert_int_equal(judgement.verdict, OPLOG_VIOLATED); /* the first one was never released */
-    book_done(&book);
-    file.header.whole = 0;
-    judged(&file, false, &book, &judgement);
-    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
-    book_done(&book);
-    oplog_close(&file);
-}
-
 static void cut(const char *file, size_t length) {
     struct oplog_file opened;
     struct lb_err err = {0};
@@ -284,40 +237,6 @@ TEST_WITH(test_a_record_of_no_known_kind, setup, teardown) {
         assert_int_equal(book_begin(&book, &rules, &err), 0);
         assert_int_equal(book_add_file(&book, &file, &err), i == 0 ? 0 : -1);
         if (i > 0) assert_non_null(strstr(err.text, "of no known kind"));
-        book_done(&book);
-    }
-}
-
-/* The program was killed: nobody completed the file. */
-TEST_WITH(test_a_file_of_a_killed_program, setup, teardown) {
-    struct lb_err err = {0};
-    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
-    struct oplog_record in = acquire(0, 10);
-    assert_true(oplog_granted(&history->rings[0], &in));
-    oplog_writer_flush(writer);
-    struct oplog_file file;
-    if (oplog_open(&file, path, &err) != 0) fail_msg("%s", err.text);
-    assert_int_equal(file.count, 1);
-    assert_false(file.header.whole);
-    assert_string_equal(file.header.lock, "a-lock");
-    assert_memory_equal(&file.header.rules, &rules, sizeof rules);
-    oplog_close(&file);
-    oplog_writer_free(writer);
-}
-
-/* A grant that is open at the end accuses nobody where records are missing: its release, or the death of its client,
- * may be among them. */
-TEST_WITH(test_an_open_grant_where_records_are_missing, setup, teardown) {
-    struct lb_err err = {0};
-    struct book book;
-    struct judgement judgement;
-    struct oplog_record records[] = {acquire(0, 10), acquire(1, 20), release(1, 30)};
-    for (uint64_t dropped = 0; dropped < 2; dropped++) {
-        assert_int_equal(book_begin(&book, &rules, &err), 0);
-        assert_int_equal(book_add(&book, records, 3, &err), 0);
-        book_end(&book, dropped, true);
-        assert_int_equal(oplog_judge(&book, &judgement, NULL, &err), 0);
-        assert_int_equal(judgement.verdict, dropped ? OPLOG_CLEAN : OPLOG_VIOLATED);
         book_done(&book);
     }
 }

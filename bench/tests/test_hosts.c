@@ -215,41 +215,6 @@ TEST(test_a_host_that_stands_still_is_given_up) {
     check_lost(stop_one, "nothing came from it for 10 s");
 }
 
-/* As MPI does, this link brings a message only after some looks when nobody looked for long. */
-static int receive_after_looks(struct link *link, int from, void **ret_bytes, size_t *ret_length,
-                               int64_t deadline_ns) {
-    static int64_t looked_ns;
-    static int blind;
-    if (looked_ns > 0 && lb_now() - looked_ns > LB_S_NS) blind = 3;
-    looked_ns = lb_now();
-    if (blind > 0) return blind--, 0;
-    int got = pipe_receive(link, from, ret_bytes, ret_length, deadline_ns);
-    looked_ns = lb_now();
-    return got;
-}
-
-static bool stand_still(void *arg, const struct stage *stage) {
-    struct far_run *run = arg;
-    (void)stage;
-    if (++run->looks != LOOKS) return false;
-    for (int64_t until_ns = lb_now() + 12 * LB_S_NS; lb_now() < until_ns;) lb_nap(LB_S_NS);
-    return false;
-}
-
-/* The hosts went on meanwhile, and nobody heard them. */
-TEST(test_a_coordinator_that_stood_still_loses_no_host) {
-    struct far_run run;
-    struct lb_err err = {0};
-    char why[300];
-    begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=16s", "load.think=1ms"));
-    run.link.link.receive = receive_after_looks;
-    const struct stage *stage = go(&run, stand_still, &err);
-    if (!stage) fail_msg("%s", err.text);
-    if (hosts_lost(run.hosts, why, sizeof why) > 0) fail_msg("%s", why);
-    if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
-    end_run(&run);
-}
-
 /* How often the coordinator asked for a time after it had said when the load begins, as its link saw it: so far, and
  * when the window began; -1 = not yet. */
 static int clock_words = -1, words_before_window = -1;
@@ -397,66 +362,6 @@ TEST(test_a_host_that_closes_its_sessions_hears_what_comes_next) {
     run.pids[host + 1] = 0;
     free(stage_words);
     end_run(&run);
-}
-
-/* A host without a stage: it reports trouble and is ready at once, and is ready again after a word of the coordinator. */
-static int serve_in_trouble(struct link *link) {
-    struct lb_err err = {0};
-    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, NULL, &err);
-    struct message ready = {.word = WORD_READY, .value = {MOMENT_DRAINED}}, answer;
-    int failed = !hosts;
-    if (!failed)
-        hosts_report(hosts, &(struct message){.word = WORD_TROUBLE, .text = "a trouble"}, &err);
-    if (!failed) failed = hosts_report(hosts, &ready, &err);
-    while (!failed && hosts_wait(hosts, &answer, lb_now() + MEET_NS, &err) == 1) {
-        if (answer.word == WORD_LEAVE) break;
-        failed = hosts_report(hosts, &ready, &err);
-    }
-    hosts_free(hosts);
-    return failed;
-}
-
-/* What the coordinator hears while it measures clocks is put back. Its host must hear something all the same, or it
- * gives up. */
-TEST(test_a_host_whose_word_was_put_back_hears_the_coordinator_and_is_not_lost) {
-    struct pipe_link link;
-    struct lb_err err = {0};
-    struct message message;
-    char why[300];
-    bool ends;
-    pid_t pids[2] = {0};
-    int status = -1;
-    assert_int_equal(pipe_link_fork(&link, 2, serve_in_trouble, pids), 0);
-    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, NULL, &err);
-    if (!hosts) fail_msg("%s", err.text);
-    assert_int_equal(hosts_hear(hosts, 0, &message, lb_now() + MEET_NS), 1);
-    assert_int_equal(message.word, WORD_TROUBLE);
-    hosts_keep(hosts, 0, &message);
-    clock_words = 0;
-    link.link.send = send_counted;
-    hosts_measure_clocks(hosts, 20);
-    assert_true(clock_words > 0);
-    struct stage_hosts with = {.hosts = hosts, .news_ns = lb_now(), .interrupts = &no_interrupts};
-    assert_int_equal(stage_hosts_look(&with, NULL, &ends, &err), -1);
-    assert_non_null(strstr(err.text, "a trouble"));
-    /* As if it had been heard only now: the host is ready after it all the same. */
-    hosts_keep(hosts, 0, &message);
-    err.code = 0;
-    assert_int_equal(stage_hosts_meet(&with, MOMENT_DRAINED, NULL, lb_now() + MEET_NS, &err), 0);
-    assert_int_equal(hosts_lost(hosts, why, sizeof why), 0);
-    assert_int_equal(hosts_hear(hosts, 0, &message, lb_now() + MEET_NS), 1);
-    hosts_keep(hosts, 0, &message);
-    hosts_measure_clocks(hosts, 20);
-    hosts_tell(hosts, 0, &(struct message){.word = WORD_ON});
-    /* First what was put back; then no late answer about the clock, but the next word. */
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(hosts_hear(hosts, 0, &message, lb_now() + MEET_NS), 1);
-        assert_int_equal(message.word, WORD_READY);
-    }
-    hosts_free(hosts);
-    assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
-    assert_int_equal(status, 0);
-    close(link.fds[1]);
 }
 
 /* A sentence of bench/HOSTS.md, with the numbers of the code. */

@@ -378,19 +378,6 @@ TEST(an_interrupt_that_the_launcher_dropped_is_passed_on_again) {
     cli_free(&cli);
 }
 
-/* Once the coordinator has heard it, the run ends in its own time. */
-TEST(an_interrupt_that_was_heard_is_passed_on_once) {
-    struct cli cli = launch_and_signal(
-        "trap 'echo \"interrupted: what is in progress ends first\" >&2; echo heard >&2' USR1; touch \"$0\"; "
-        "i=0; while [ $i -lt 60 ]; do sleep 0.1; i=$((i + 1)); done; "
-        "echo 'lockbench-hosts: the job is ended; exit code 130' >&2",
-        SIGINT, NULL);
-    assert_code(&cli, 130);
-    const char *first = strstr(cli.err, "heard\n");
-    assert_true(first && !strstr(first + 1, "heard\n"));
-    cli_free(&cli);
-}
-
 /* What the launcher prints right before it ends is passed on, and the code in the last words counts. */
 TEST(the_last_words_are_never_lost) {
     struct cli cli = launch(
@@ -446,17 +433,6 @@ TEST(the_code_of_a_launcher_that_failed_is_not_passed_on) {
     cli = launch("kill -TERM $$");
     assert_code(&cli, 2);
     assert_has(cli.err, "sh was ended by signal 15");
-    cli_free(&cli);
-}
-
-/* A launcher that tells no process its rank: the launch command must hear of a mistake all the same, since the process
- * ends with 0. */
-TEST(a_mistake_under_an_unknown_launcher_is_told_to_the_launch_command) {
-    need_hosts();
-    const struct cli_how how = {.program = hosts_program};
-    struct cli cli = cli_run(&how, ARGS("launched-plain", "check"));
-    assert_code(&cli, 0);
-    assert_has(cli.err, "lockbench-hosts: the job is ended; exit code 1\n");
     cli_free(&cli);
 }
 

@@ -306,14 +306,6 @@ TEST(test_a_latch_opens_once_and_for_all) {
     }
 }
 
-TEST(test_a_latch_for_one) {
-    struct stage *stage =
-        run_right(&toy_latch, (struct stage_wish){.bound = 2}, SETS("load.clients=1"));
-    assert_clean(stage);
-    assert_true(stage->result.rounds > 2);
-    stage_free(stage);
-}
-
 static bool was_overtaken(const struct stage *stage) {
     return stage->result.inversions > 0;
 }

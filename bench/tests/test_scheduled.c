@@ -1,6 +1,5 @@
-/* test_scheduled: the workloads scheduled and once on a real server: a dead instance keeps the job from running until
- * its lease is over; a lock that is released early lets the job run twice in a tick; without a lock several instances
- * run the job.
+/* test_scheduled: the workloads scheduled, once and lease-ladder on a real server: a dead instance keeps the job from
+ * running until its lease is over, and a lease that is too short lets it run twice. test_ticks has no server.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
@@ -35,20 +34,6 @@ TEST(a_dead_instance_blocks_the_job_until_its_lease_ends) {
     cli_free(&cli);
 }
 
-TEST(a_lock_that_is_given_back_early_excludes_and_runs_the_job_twice) {
-    cli_need("redis");
-    char *out = cli_path("early");
-    struct cli cli = cli_run(NULL, ARGS("run", "scheduled", "--lock", "redis-setnx", SHORT, "--set",
-                                        "acquire.at_least=none", "--set",
-                                        "load.think=exponential:60ms", "--out", out));
-    assert_code(&cli, 0);
-    json_t *run = cli_result(out);
-    assert_true(ticks_of(run, "more") > 0);
-    assert_has(cli.out, "more");
-    json_decref(run);
-    cli_free(&cli);
-}
-
 /* The lock ends under the job. */
 TEST(a_lease_shorter_than_the_job_runs_it_twice) {
     cli_need("redis");
@@ -77,13 +62,27 @@ TEST(of_many_that_start_together_one_works) {
     cli_free(&cli);
 }
 
-TEST(of_many_without_a_lock_several_work) {
-    char *out = cli_path("none");
-    struct cli cli = cli_run(NULL, ARGS("run", "once", "--lock", "unsafe-none", "--set",
-                                        "run.duration=2s", "--out", out));
-    assert_code(&cli, 3);
+/* The workload lease-ladder: a longer lease keeps the key of a killed holder away for longer, and a shorter one lets a
+ * second holder in beside one that is paused. */
+TEST(a_short_lease_expires_and_a_long_one_blocks) {
+    cli_need("redis");
+    char *out = cli_path("ladder");
+    struct cli cli = cli_run(NULL, ARGS("run", "lease-ladder", "--lock", "redis-setnx", "--set",
+                                        "acquire.lease=500ms,5s", "--out", out));
+    assert_code(&cli, 3); /* a lease was outlived, which is one half of the answer */
     json_t *run = cli_result(out);
-    assert_true(ticks_of(run, "more") > 0);
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
+    const json_t *brief = cli_get(run, "stages.0"), *lasting = cli_get(run, "stages.1");
+    assert_true(cli_number_at(brief, "lease_ns") == 5e8);
+    assert_true(cli_number_at(lasting, "lease_ns") == 5e9);
+    assert_true(cli_number_at(brief, "exclusion.expired_holders") > 0);
+    assert_true(cli_number_at(lasting, "exclusion.expired_holders") == 0);
+    /* A killed holder had its lease for at most its hold of 100 ms, on a machine that runs. */
+    assert_true(cli_number_at(brief, "recovery.crash.count") > 0);
+    assert_true(cli_number_at(lasting, "recovery.crash.count") > 0);
+    assert_true(cli_number_at(lasting, "recovery.crash.max_ns") > 2e9);
+    assert_has(cli.out, "expired");
+    assert_has(cli.out, ", lease 500 ms");
     json_decref(run);
     cli_free(&cli);
 }

@@ -1,4 +1,5 @@
 /* test_stage_sum: the figures of a stage from counts that are made here: nothing runs. */
+#include "bench/base/sort.h"
 #include "bench/tests/sum_help.h"
 
 #include <math.h>
@@ -194,6 +195,19 @@ TEST(figures_that_contradict_each_other_fail_the_stage) {
     sum_up();
     assert_int_equal(stage.status, STAGE_COMPLETE);
     free_sum();
+}
+
+/* ---- figures in order ---- */
+
+TEST(figures_are_sorted_in_place) {
+    double values[] = {3, -1, INFINITY, 0.5, 3, -INFINITY};
+    static const double sorted[] = {-INFINITY, -1, 0.5, 3, 3, INFINITY};
+    sort_doubles(values, 6);
+    for (int i = 0; i < 6; i++) assert_true(values[i] == sorted[i]);
+}
+
+TEST(no_figures_need_no_memory) {
+    sort_doubles(NULL, 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -129,22 +129,6 @@ TEST(the_end_comes_after_the_delayed_bytes) {
     rig_down(&rig);
 }
 
-/* The end of a connection is delayed as its bytes are, also when no bytes are under way. */
-TEST(the_end_is_delayed_too) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
-    char byte;
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 50 * LB_MS_NS});
-    int64_t begin_ns = lb_now();
-    close(pair.client);
-    assert_int_equal(help_read(pair.server, &byte, 1), 0);
-    assert_true(lb_now() - begin_ns >= 50 * LB_MS_NS);
-    assert_int_equal(help_sign(&rig, fault).struck, 1);
-    close(pair.server);
-    rig_down(&rig);
-}
-
 /* Half of a round trip each way: all bytes of a long question and of its answer come, in their order, and no answer
  * sooner than that. Bytes under way do not hold up the next ones: the question is read to its end before its first byte
  * is due. */
@@ -239,36 +223,6 @@ TEST(swallows_one_way) {
         assert_int_equal(help_read(deaf, &byte, 1), -ECONNRESET);
         pair_down(&pair);
     }
-    rig_down(&rig);
-}
-
-/* A client that connected during the fault, and sent nothing that was lost, is connected to the
- * server when the fault is lifted. */
-TEST(who_came_while_requests_were_swallowed_may_go_on) {
-    struct rig rig;
-    rig_up(&rig);
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
-    struct pair pair = {.client = wire_connect(wire_port(rig.wire, 0))};
-    HELP_UNTIL(help_sign(&rig, fault).matched == 1);
-    help_lift(&rig, fault);
-    pair.server = accept(rig.listen_fd, NULL, NULL);
-    help_pass(pair.server, pair.client, "greeting");
-    help_pass(pair.client, pair.server, "thanks");
-    pair_down(&pair);
-    rig_down(&rig);
-}
-
-TEST(what_was_under_way_is_swallowed_too) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
-    help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS});
-    help_send(pair.client, "slow");
-    HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == 4);
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
-    assert_int_equal(help_sign(&rig, fault).bytes, 4); /* when it returns, it has been done */
-    assert_int_equal(help_count(&rig, WIRE_REQUESTS).forwarded_bytes, 0);
-    pair_down(&pair);
     rig_down(&rig);
 }
 
@@ -382,27 +336,6 @@ TEST(drops_and_resets) {
     help_pass(other.server, other.client, "+OK\r\n"); /* one answer, and no more */
     pair_down(&pair);
     pair_down(&other);
-    rig_down(&rig);
-}
-
-TEST(two_faults_at_once) {
-    struct rig rig;
-    struct lb_err err = {0};
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
-    struct wire_fault fault = {.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS, .way = WIRE_REQUESTS};
-    int requests = help_set(&rig, fault);
-    fault.way = WIRE_ANSWERS;
-    int answers = help_set(&rig, fault);
-    help_send(pair.client, "question");
-    help_send(pair.server, "answer");
-    HELP_UNTIL(help_sign(&rig, requests).struck && help_sign(&rig, answers).struck);
-    help_lift(&rig, requests);
-    help_comes(pair.server, "question");
-    assert_int_equal(help_count(&rig, WIRE_ANSWERS).forwarded_bytes, 0);
-    assert_int_equal(wire_heal(rig.wire, &err), 0);
-    help_comes(pair.client, "answer");
-    pair_down(&pair);
     rig_down(&rig);
 }
 
