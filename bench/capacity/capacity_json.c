@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/capacity/capacity_run_inside.h"
-#include "bench/capacity/slo.h"
+#include "bench/capacity/probe.h"
 #include "bench/workload/schedule.h"
 #include "results/format/write.h"
 

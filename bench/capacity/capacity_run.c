@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "bench/capacity/capacity_run_inside.h"
-#include "bench/capacity/window.h"
+#include "bench/capacity/probe.h"
 #include "bench/run/machine.h"
 #include "bench/run/outdir.h"
 #include "bench/workload/stages.h"

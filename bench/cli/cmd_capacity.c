@@ -8,7 +8,7 @@
 #include "bench/base/home.h"
 #include "bench/base/output.h"
 #include "bench/capacity/capacity_run.h"
-#include "bench/capacity/slo.h"
+#include "bench/capacity/probe.h"
 #include "bench/cli/capacity_show.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/page.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/capacity/slo.h"
+#include "bench/capacity/probe.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
 #include "bench/workload/sections.h"

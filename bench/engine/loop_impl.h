@@ -6,7 +6,6 @@
 #include "bench/base/heap.h"
 #include "bench/engine/context.h"
 #include "bench/engine/loop.h"
-#include "bench/engine/stack.h"
 #include "drivers/wait.h"
 
 enum fiber_state { FIBER_READY, FIBER_RUNNING, FIBER_PARKED, FIBER_ENDED };

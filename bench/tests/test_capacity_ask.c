@@ -2,7 +2,7 @@
  * for them. */
 #include <math.h>
 
-#include "bench/capacity/slo.h"
+#include "bench/capacity/probe.h"
 #include "bench/tests/plan_help.h"
 #include "bench/tests/unit.h"
 #include "bench/workload/stages.h"

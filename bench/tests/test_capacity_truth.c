@@ -10,7 +10,6 @@
 #include "bench/base/rng.h"
 #include "bench/capacity/probe.h"
 #include "bench/capacity/search.h"
-#include "bench/capacity/window.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drivers/backends.h"
 #include "drivers/driver.h"
-#include "drivers/etcd/backend.h"
 #include "drivers/etcd/etcd.pb-c.h"
 #include "drivers/etcd/http.h"
 #include "drivers/store.h"

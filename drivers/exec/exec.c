@@ -5,7 +5,7 @@
  * into its answers; exec-session is for libraries whose grants live as long as a session that the
  * library keeps alive by itself. exec-null is the same with a child that grants at once: the cost
  * of the lines and of the two processes. */
-#include "drivers/exec/backend.h"
+#include "drivers/backends.h"
 
 #include <stddef.h>
 #include <stdio.h>

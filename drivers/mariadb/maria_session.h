@@ -6,7 +6,8 @@
 #ifndef DRIVERS_MARIADB_MARIA_SESSION_H
 #define DRIVERS_MARIADB_MARIA_SESSION_H
 
-#include "drivers/mariadb/backend.h"
+#include "drivers/backends.h"
+#include "drivers/sql_lock.h"
 
 #include <mysql.h>
 

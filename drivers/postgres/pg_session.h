@@ -6,7 +6,8 @@
 #ifndef DRIVERS_POSTGRES_PG_SESSION_H
 #define DRIVERS_POSTGRES_PG_SESSION_H
 
-#include "drivers/postgres/backend.h"
+#include "drivers/backends.h"
+#include "drivers/sql_lock.h"
 
 #include <endian.h>
 #include <libpq-fe.h>

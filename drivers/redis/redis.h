@@ -9,7 +9,7 @@
 #ifndef DRIVERS_REDIS_REDIS_H
 #define DRIVERS_REDIS_REDIS_H
 
-#include "drivers/redis/backend.h"
+#include "drivers/backends.h"
 #include "drivers/store.h"
 
 #define REDIS_ELEMENTS_MAX 40 /* the most elements that are kept of an array */

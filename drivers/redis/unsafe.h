@@ -3,7 +3,7 @@
 #ifndef DRIVERS_REDIS_UNSAFE_H
 #define DRIVERS_REDIS_UNSAFE_H
 
-#include "drivers/redis/backend.h"
+#include "drivers/backends.h"
 
 /* Members of struct lb_lock: a mutex, and how its waiters wait. */
 #define UNSAFE_MUTEX(how) .backend = &backend_redis, .primitive = LB_MUTEX, .waits = how

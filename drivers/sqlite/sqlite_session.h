@@ -10,8 +10,8 @@
 
 #include <sqlite3.h>
 
+#include "drivers/backends.h"
 #include "drivers/sql_lock.h"
-#include "drivers/sqlite/backend.h"
 
 #define SQLITE_STATEMENTS_MAX 32
 

@@ -1,7 +1,7 @@
 /* backend: the description of the backend. Unlike the other files of this folder it is compiled
  * even if the client library is missing, so that the backend is listed, with the package to
  * install. */
-#include "drivers/zookeeper/backend.h"
+#include "drivers/backends.h"
 
 static const char *const zk_schemes[] = {"zookeeper", "zk", "zookeepers", "zks", NULL};
 

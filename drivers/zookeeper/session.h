@@ -18,10 +18,10 @@
 
 #include "bench/base/err.h"
 #include "bench/base/rng.h"
+#include "drivers/backends.h"
 #include "drivers/driver.h"
 #include "drivers/tls.h"
 #include "drivers/url.h"
-#include "drivers/zookeeper/backend.h"
 
 /* names: pure functions on ZooKeeper paths and on the names that real clients give their nodes.
  * They send nothing and allocate nothing.
