@@ -276,22 +276,6 @@ TEST(a_terminal_sees_progress) {
     cli_free(&cli);
 }
 
-/* A line that wraps could not be written over: it is cut. */
-TEST(a_narrow_terminal_gets_a_short_line) {
-    struct cli cli;
-    char *out = cli_path("narrow");
-    char *text = watch_terminal(
-        &cli, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--out", out),
-        (struct winsize){.ws_row = 24, .ws_col = 20});
-    assert_code(&cli, 0);
-    char *line = strstr(text, "\r\033[K#");
-    assert_non_null(line);
-    line += strlen("\r\033[K");
-    assert_int_equal(strcspn(line, "\r\033"), 19);
-    free(text);
-    cli_free(&cli);
-}
-
 /* Lines that a terminal would break in two; a command that people copy may be one. */
 static void assert_fits(const char *text, int columns) {
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {

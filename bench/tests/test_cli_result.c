@@ -1,38 +1,11 @@
-/* run.json and the .hlog files of real runs: the listed paths are in every run and stage, the
- * figures agree with each other, and the logs agree with the figures.
+/* run.json and the .hlog files of real runs: the figures agree with each other,
+ * and the logs agree with the figures. Which fields there are: results/format/tests/test_reference.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
 #include "results/format/hdr.h"
 #include "results/format/hist.h"
-
-static const char run_paths[] =
-    "schema tool.name tool.version command started_at ended_at partial partial_reason verdict "
-    "plan.workload.name plan.load.clients plan.load.processes plan.load.threads plan.load.keys "
-    "plan.load.arrival plan.load.hold plan.load.think plan.load.seed plan.acquire.mode "
-    "plan.acquire.timeout_ns plan.acquire.lease_ns plan.acquire.renew plan.run.warmup_ns "
-    "plan.run.duration_ns plan.run.repeat plan.check plan.locks plan.options "
-    "environment.hostname_hash environment.kernel environment.cpu_model environment.cpus "
-    "environment.memory_bytes environment.clock_source environment.governor environment.sched_autogroup "
-    "environment.cpus_usable environment.turbo environment.smt environment.cpus_allowed "
-    "environment.cpu_quota environment.load_before environment.steal_before "
-    "environment.swap_before_bytes environment.advice environment.libc "
-    "environment.compiler environment.build environment.timer_slack_ns servers skipped "
-    "warnings stages";
-
-static const char stage_paths[] =
-    "id lock backend primitive topology durability control baseline claims waits clients "
-    "processes threads keys key_distribution arrival hold think mode lease_ns status error "
-    "duration_s warmup_s drain_s connect_ns.count connect_ns.mean connect_ns.max repeat "
-    "attempts arrivals grants throughput_per_s fairness.jain fairness.min_share "
-    "fairness.max_wait_ns fairness.longest_run fairness.grants_per_client "
-    "cost.commands_per_grant cost.bytes_per_grant cost.client_cpu_ns_per_grant "
-    "cost.server_cpu_ns_per_grant exclusion.verdict exclusion.grants exclusion.counter "
-    "exclusion.lost_updates exclusion.double_holders exclusion.expired_holders "
-    "exclusion.token_errors exclusion.tested exclusion.inside_mean_ns exclusion.bound95 exclusion.first executor.hiccup_ns "
-    "executor.stack_bytes_max executor.blocked_ns_max executor.stolen_share executor.fibers executor.loops "
-    "executor.pinned series warnings";
 
 static const char *const outcomes[] = {"ok",      "busy",    "timeout", "lost",
                                        "unknown", "refused", "broken"};
@@ -42,8 +15,6 @@ static const char *const rising[] = {"p50", "p90", "p99", "p999", "max"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void assert_stage_whole(const json_t *stage) {
-    const char *id = cli_text_at(stage, "id");
-    cli_assert_paths(stage, stage_paths, id);
     double sum = 0, before = 0;
     for (size_t i = 0; i < COUNT(outcomes); i++)
         sum += cli_number_at(cli_get(stage, "outcomes"), outcomes[i]);
@@ -142,7 +113,6 @@ TEST(a_result_has_every_figure) {
     assert_code(&cli, 0);
     json_t *run = cli_result(out), *stage;
     size_t index;
-    cli_assert_paths(run, run_paths, "run.json");
     assert_string_equal(cli_text_at(run, "schema"), "lockbench.run/2");
     assert_string_equal(cli_text_at(run, "verdict"), "clean");
     assert_has(cli_text_at(run, "command"), "lockbench run smoke --lock null,sim,mem-mutex");

@@ -173,25 +173,6 @@ TEST(a_server_that_not_all_hosts_reach_is_refused_and_so_are_tls_of_ours_and_liv
     cli_free(&cli);
 }
 
-/* Holders on different hosts share no memory: the record of operations shows more overlaps than the hosts' own cells. */
-TEST(a_broken_lock_is_caught_across_hosts) {
-    need_hosts();
-    char *out = cli_path("caught");
-    struct cli cli =
-        run_on_hosts(&no_wish, ARGS("run", "short-lease", "--lock", "unsafe-redis-ttl-short",
-                                    "--set", "load.clients=3", "--set", "run.duration=2s", "--set",
-                                    "servers.listen=%LISTEN%", "--no-page", "--out", out));
-    assert_code(&cli, 3);
-    json_t *run = cli_result(out);
-    /* One client a host: no cell can see two. */
-    assert_true(cli_number_at(run, "stages.0.exclusion.double_holders") == 0);
-    assert_true(cli_number_at(run, "stages.0.exclusion.expired_holders") == 0);
-    assert_true(cli_number_at(run, "stages.0.history.expired") > 0);
-    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "expired");
-    json_decref(run);
-    cli_free(&cli);
-}
-
 /* The window of an hour is ended, and not waited for: else cli_wait's time limit ends the test. */
 static void check_hurt(const struct net_wish *wish, int code, const char *reason) {
     need_hosts();

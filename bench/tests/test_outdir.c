@@ -101,18 +101,4 @@ TEST(a_claim_ends_with_its_program) {
     assert_int_not_equal(access(inside(".try"), F_OK), 0);
 }
 
-/* As in a checkout that belongs to somebody else. */
-TEST(results_that_cannot_be_written_say_where_to_go) {
-    char root[100];
-    struct outdir out;
-    struct lb_err err = {0};
-    fclose(fopen(inside("file"), "we"));
-    snprintf(root, sizeof root, "%s/results", inside("file"));
-    assert_int_equal(outdir_make(&out, NULL, root, "w", &err), -1);
-    assert_int_equal(err.code, LB_EXIT_MACHINE);
-    if (!strstr(err.text, "Not a directory; name another folder: --out DIR"))
-        fail_msg("%s", err.text);
-    unlink(inside("file"));
-}
-
 TEST_MAIN(make_folder, remove_folder)

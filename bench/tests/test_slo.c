@@ -307,26 +307,6 @@ TEST(a_broken_promise_ends_with_4_and_every_promise_is_told) {
     assert_true(cli_number_at(run, "slo.0.figure") > 0);
     json_decref(run);
     cli_free(&cli);
-    static const char *const formats[] = {"--md", "--html"};
-    for (int i = 0; i < 2; i++) {
-        char page[220];
-        snprintf(page, sizeof page, "%s/page", out);
-        const char *report[] = {"report", out, formats[i], "--out", page, NULL};
-        cli = cli_run(NULL, report);
-        assert_code(&cli, LB_EXIT_OK);
-        char *text = cli_read(page);
-        assert_has(text, "1 kept, 1 broken");
-        assert_has(text, "exclusion.grants");
-        free(text);
-        cli_free(&cli);
-    }
-    cli = cli_run(NULL, ARGS("report", out, "--json"));
-    assert_code(&cli, LB_EXIT_OK);
-    json_t *report = json_loads(cli.out, 0, NULL);
-    assert_string_equal(cli_text_at(report, "runs.0.slo.0.verdict"), "broken");
-    assert_true(json_is_array(cli_get(report, "runs.0.warnings")));
-    json_decref(report);
-    cli_free(&cli);
 }
 
 TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {

@@ -222,17 +222,6 @@ TEST(a_stop_of_idle_threads_is_ours) {
     stage_free(stage);
 }
 
-TEST(a_stop_over_the_end_is_ours) {
-    struct stage *stage =
-        run_with_stops(1, 700,
-                       SETS("load.clients=4", "load.arrival=constant:300/s", "sim.service=0",
-                            "run.warmup=0", "run.duration=600ms"));
-    assert_true(stage->result.missed > 0);
-    assert_stood_still(stage, 50 * MS);
-    assert_false(any_text_has(stage->result.warnings, "does not carry"));
-    stage_free(stage);
-}
-
 TEST(a_stop_in_a_closed_loop_is_ours) {
     struct stage *stage = run_with_stops(
         1, 400, SETS("load.clients=2", "sim.service=1ms", "run.warmup=0", UNTIL_ENOUGH));
