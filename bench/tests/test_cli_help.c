@@ -12,15 +12,6 @@ TEST(help_of_a_command_is_its_own_help) {
     cli_free(&option);
 }
 
-TEST(help_of_an_unknown_command_is_one_line_with_the_nearest) {
-    struct cli cli = cli_run(NULL, ARGS("help", "capcity"));
-    assert_code(&cli, 1);
-    assert_string_equal(cli.out, "");
-    assert_has(cli.err, "unknown command 'capcity', did you mean 'capacity'?");
-    assert_int_equal(cli_lines(cli.err), 1);
-    cli_free(&cli);
-}
-
 TEST(the_version_has_the_commit_and_each_library) {
     struct cli cli = cli_run(NULL, ARGS("--version"));
     assert_code(&cli, 0);

@@ -45,6 +45,7 @@ static void check(const struct mistake *mistakes, size_t count) {
 TEST(an_unknown_name_gets_the_nearest) {
     CHECK(
         {{"rum"}, 1, {"unknown command 'rum'", "did you mean 'run'"}},
+        {{"help", "capcity"}, 1, {"unknown command 'capcity'", "did you mean 'capacity'"}},
         {{"run", "smok"}, 1, {"no workload 'smok'", "did you mean 'smoke'", "compare"}},
         {{"run", "smoke", "--lock", "redis-setnxx"}, 1, {"no lock", "did you mean 'redis-setnx'"}},
         {{"run", "smoke", "--lock", "sim,mem-mutx"}, 1, {"no lock 'mem-mutx'", "'mem-mutex'"}},

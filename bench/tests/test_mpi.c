@@ -299,10 +299,6 @@ TEST(a_mistake_is_told_in_one_line) {
     assert_lacks(cli.err, "non-zero");
     assert_lacks(cli.err, "mpirun");
     cli_free(&cli);
-    cli = run_on_hosts(&no_wish, ARGS("check", "--lock", "null"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "only `run` works on several hosts");
-    cli_free(&cli);
 }
 
 /* Ctrl-C while the launcher starts its daemons, and while the hosts still connect: nothing is saved, and no process may

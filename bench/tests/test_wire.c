@@ -302,33 +302,4 @@ TEST(drops_and_resets) {
     rig_down(&rig);
 }
 
-TEST(refuses_nonsense) {
-    struct rig rig;
-    rig_up(&rig);
-    const struct wire_fault wrong[] = {
-        {.kind = WIRE_SWALLOW},
-        {.kind = WIRE_DELAY, .ends = 1, .by_ns = -1},
-        {.kind = WIRE_SWALLOW, .ends = 1, .pid_count = WIRE_PIDS_MAX + 1},
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct lb_err err = {0};
-        assert_int_equal(wire_set(rig.wire, &wrong[i], &err), -1);
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-    }
-    /* So many at once, and then no more; numbers are not used twice. */
-    int first = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
-    for (int i = 1; i < WIRE_FAULTS_MAX; i++)
-        help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
-    struct lb_err err = {0};
-    assert_int_equal(
-        wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_SWALLOW, .ends = 1}, &err), -1);
-    help_lift(&rig, first);
-    assert_true(help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW}) >= WIRE_FAULTS_MAX);
-    assert_int_equal(help_sign(&rig, first).matched, 0);
-    struct lb_err none = {0};
-    assert_null(wire_start(NULL, 0, &none));
-    rig_down(&rig);
-    wire_stop(NULL);
-}
-
 TEST_MAIN(NULL, NULL)
