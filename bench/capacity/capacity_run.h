@@ -28,7 +28,7 @@ struct capacity_run_ask {
     struct stage_promise slo;
     bool by_clients; /* true: the loads are numbers of clients; false: rates */
     double most;     /* the greatest load */
-    /* the time for the probes of each lock, 0 = as long as the promise takes (window.h); half as
+    /* the time for the probes of each lock, 0 = as long as the promise takes (probe.h); half as
      * much is added for probes that a busy machine spoilt */
     int64_t budget_ns;
     /* never NULL; above 0 = the user interrupted, so nothing more is waited for */

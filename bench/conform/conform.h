@@ -6,7 +6,7 @@
 #ifndef BENCH_CONFORM_CONFORM_H
 #define BENCH_CONFORM_CONFORM_H
 
-#include "bench/conform/conform_actor.h"
+#include "bench/conform/conform_trial.h"
 
 /* The needs of a check besides capabilities. */
 enum conform_need {

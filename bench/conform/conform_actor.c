@@ -1,5 +1,5 @@
 /* conform_actor: see conform_actor.h. */
-#include "bench/conform/conform_actor.h"
+#include "bench/conform/conform_trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>

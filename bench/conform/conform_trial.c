@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "bench/base/rng.h"
-#include "bench/conform/conform_actor.h"
 #include "bench/engine/loop.h"
 
 int64_t trial_patience_ns = 30 * LB_S_NS;

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* stack: see stack.h. An overflow hits the guard page and ends the program; it never corrupts
+/* Stacks. An overflow hits the guard page and ends the program; it never corrupts
  * another stack. */
 
 #ifdef LB_ASAN

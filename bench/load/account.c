@@ -7,23 +7,15 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "bench/load/session.h"
-
 void client_failed(struct client *client, int64_t waited_ns) {
     recorder_add(&client->worker->stats->recorder, METRIC_WAIT_FAILED, waited_ns);
 }
 
-void client_mend(struct client *client, enum lb_outcome outcome) {
-    session_keep_err(client->session);
-    if (outcome == LB_UNKNOWN) {
-        client->unsettled_until_ns = lb_after(lb_now(), client->request.lease_ns);
-    }
-    /* A grant that could not be released stays on the server until its lease ends. */
-    if (outcome == LB_UNKNOWN || (outcome != LB_LOST && client->request.held > 0)) {
-        client->worker->stats->unsure = true;
-        if (!lb_stopping()) atomic_store(&client->worker->shared->unsure_ns, lb_now());
-    }
-    if (outcome == LB_UNKNOWN || outcome == LB_BROKEN) session_break(client->session);
+/* Processor time of the calling thread, user and system, in ns. */
+static int64_t thread_cpu_ns(void) {
+    struct timespec ts;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
 static void mark_span(struct cpu_span *span, int64_t now_ns, int64_t begin_ns, int64_t end_ns) {
@@ -57,10 +49,4 @@ uint64_t traffic_bytes(int fd) {
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0) return 0;
     if (len < offsetof(struct tcp_info, tcpi_bytes_sent) + sizeof info.tcpi_bytes_sent) return 0;
     return info.tcpi_bytes_sent + info.tcpi_bytes_received;
-}
-
-int64_t thread_cpu_ns(void) {
-    struct timespec ts;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }

@@ -117,10 +117,6 @@ static inline void client_lagged(struct client *client, int64_t due_ns) {
 /* Records an attempt in the window that ended without a grant. */
 void client_failed(struct client *client, int64_t waited_ns);
 
-/* After an attempt that failed: keeps the driver's error, and, as the outcome asks, marks the session as broken and
- * the client as one that has to settle. */
-void client_mend(struct client *client, enum lb_outcome outcome);
-
 /* Rests after an attempt that could send no request. */
 static inline void client_pause(enum lb_outcome outcome) {
     if (__builtin_expect(outcome == LB_REFUSED || outcome == LB_BROKEN, 0))
@@ -148,8 +144,5 @@ static inline void client_turn(struct client *client) {
 /* Payload bytes sent and received by a TCP socket since it was opened, by TCP_INFO; 0 for anything
  * else. */
 uint64_t traffic_bytes(int fd);
-
-/* Processor time of the calling thread, user and system, in ns. */
-int64_t thread_cpu_ns(void);
 
 #endif

@@ -11,6 +11,10 @@
 #include "bench/base/processors.h"
 #include "bench/load/observe.h"
 
+static int descriptors_processes(const struct shared *shape, struct lb_err *err);
+
+static int descriptors_check(const struct shared *shape, struct lb_err *err);
+
 /* The kind of memory that clients with a grant enter, for this plan and lock. */
 static enum entry_kind entry_kind_of(const struct plan *plan, const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_BASELINE) return ENTRY_CELL;
@@ -303,7 +307,9 @@ static uint64_t needed(const struct shared *shape, int processes) {
     return (uint64_t)divide_up(threads, processes) * (uint64_t)of_a_thread + SPARE;
 }
 
-int descriptors_check(const struct shared *shape, struct lb_err *err) {
+/* Checks a number of processes that the coordinator has settled (shape->processes). 0, or -1 with err
+ * (LB_EXIT_MACHINE) if the limit of this host is too low for it. */
+static int descriptors_check(const struct shared *shape, struct lb_err *err) {
     uint64_t wanted = needed(shape, shape->processes), limit = descriptors_raise(wanted);
     if (wanted <= limit) return 0;
     return err_set(
@@ -314,7 +320,10 @@ int descriptors_check(const struct shared *shape, struct lb_err *err) {
         (unsigned long long)wanted);
 }
 
-int descriptors_processes(const struct shared *shape, struct lb_err *err) {
+/* The number of worker processes for a stage that has its plan, lock, server, clients, threads and keys: at least
+ * shape->processes, and more where one process may not open the files of all its clients. -1 with err
+ * (LB_EXIT_MACHINE) if no number will do. */
+static int descriptors_processes(const struct shared *shape, struct lb_err *err) {
     uint64_t wanted = needed(shape, shape->processes), limit = descriptors_raise(wanted);
     int processes = shape->processes;
     int step = shape->host.count > 0 ? shape->host.count : 1; /* as many on each host */

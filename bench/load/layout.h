@@ -21,13 +21,4 @@ uint64_t descriptors_raise(uint64_t wanted);
 /* The limit that servers should have for so many clients: many keep a file or two besides each connection. */
 uint64_t descriptors_of_servers(int clients);
 
-/* The number of worker processes for a stage that has its plan, lock, server, clients, threads and keys: at least
- * shape->processes, and more where one process may not open the files of all its clients. -1 with err
- * (LB_EXIT_MACHINE) if no number will do. */
-int descriptors_processes(const struct shared *shape, struct lb_err *err);
-
-/* Checks a number of processes that the coordinator has settled (shape->processes). 0, or -1 with err
- * (LB_EXIT_MACHINE) if the limit of this host is too low for it. */
-int descriptors_check(const struct shared *shape, struct lb_err *err);
-
 #endif

@@ -9,6 +9,10 @@
 #include "bench/load/entry.h"
 #include "bench/load/observe.h"
 
+static void watchdog_stop(struct session *session);
+
+static void watchdog_start(struct session *session);
+
 #define RECONNECT_NS (5 * LB_S_NS) /* time limit of one try to reconnect */
 #define LOOK_NS LB_MS_NS           /* pause between looks while another client opens or closes */
 
@@ -254,7 +258,7 @@ static void run_watchdog(void *arg) {
     }
 }
 
-void watchdog_start(struct session *session) {
+static void watchdog_start(struct session *session) {
     const struct lb_lock *lock = session->lb.lock;
     if (!session->worker->shared->plan->renew || !lock->algorithm->renew) return;
     session->watchdog_ends = false;
@@ -262,10 +266,25 @@ void watchdog_start(struct session *session) {
     session->watchdog = lb_start_fiber("watchdog", run_watchdog, session);
 }
 
-void watchdog_stop(struct session *session) {
+/* Starts to renew the grants of its clients, every third of the lease; stops that, and waits until
+ * the renewing fiber has ended. */
+static void watchdog_stop(struct session *session) {
     if (!session->watchdog) return;
     session->watchdog_ends = true;
     if (session->watchdog_sleeps) lb_wake(session->watchdog);
     lb_join(session->watchdog);
     session->watchdog = NULL;
+}
+
+void client_mend(struct client *client, enum lb_outcome outcome) {
+    session_keep_err(client->session);
+    if (outcome == LB_UNKNOWN) {
+        client->unsettled_until_ns = lb_after(lb_now(), client->request.lease_ns);
+    }
+    /* A grant that could not be released stays on the server until its lease ends. */
+    if (outcome == LB_UNKNOWN || (outcome != LB_LOST && client->request.held > 0)) {
+        client->worker->stats->unsure = true;
+        if (!lb_stopping()) atomic_store(&client->worker->shared->unsure_ns, lb_now());
+    }
+    if (outcome == LB_UNKNOWN || outcome == LB_BROKEN) session_break(client->session);
 }

@@ -84,11 +84,6 @@ void session_end_window(struct session *session);
 
 /* ---- renewals of the clients' grants ---- */
 
-/* Starts to renew the grants of its clients, every third of the lease; stops that, and waits until
- * the renewing fiber has ended. */
-void watchdog_start(struct session *session);
-void watchdog_stop(struct session *session);
-
 /* The client's grant is lost or uncertain, as the outcome says: its hold ends. */
 void client_tell(struct client *client, enum lb_outcome outcome);
 
@@ -102,5 +97,9 @@ static inline void client_calls(struct client *client) {
 static inline void client_called(struct client *client) {
     if (__builtin_expect(client->session->watchdog != NULL, 0)) gate_leave(&client->hold.gate);
 }
+
+/* After an attempt that failed: keeps the driver's error, and, as the outcome asks, marks the session as broken and
+ * the client as one that has to settle. */
+void client_mend(struct client *client, enum lb_outcome outcome);
 
 #endif

@@ -9,6 +9,14 @@
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
+static int lock_word_unknown(const char *word, struct lb_err *err);
+
+static int lock_word_none(const char *word, struct lb_err *err);
+
+static bool lock_word_is_group(const char *word);
+
+static bool lock_in_group(const struct lb_lock *lock, const char *word);
+
 struct obstacle {
     int code; /* 0 = the lock can run */
     const char *reason, *install;
@@ -256,7 +264,9 @@ static bool is_one_of_each(const struct lb_lock *lock) {
     return true;
 }
 
-bool lock_word_is_group(const char *word) {
+/* Whether a word is a group's name. A group may be empty: there need not be a lock of each
+ * primitive. */
+static bool lock_word_is_group(const char *word) {
     for (int i = 0; i < LB_NO_PRIMITIVE; i++) {
         if (strcmp(word, lb_primitive_name((enum lb_primitive)i)) == 0) return true;
     }
@@ -266,7 +276,8 @@ bool lock_word_is_group(const char *word) {
     return registry_backend(word) != NULL;
 }
 
-bool lock_in_group(const struct lb_lock *lock, const char *word) {
+/* Whether a lock belongs to the group of that name. "all" has controls too. */
+static bool lock_in_group(const struct lb_lock *lock, const char *word) {
     if (lock->needs) return false;
     if (strcmp(word, "one-of-each") == 0) return is_one_of_each(lock);
     if (strcmp(word, "controls") == 0) return lock->caps & LB_CAP_CONTROL;
@@ -281,7 +292,8 @@ bool lock_word_means(const char *word, const struct lb_lock *lock) {
     return lock_in_group(lock, word);
 }
 
-int lock_word_unknown(const char *word, struct lb_err *err) {
+/* Fills err: there is no such name; err also has the nearest name. Returns -1. */
+static int lock_word_unknown(const char *word, struct lb_err *err) {
     struct nearest nearest;
     char hint[100];
     nearest_init(&nearest, word);
@@ -304,7 +316,9 @@ int lock_name_unknown(const char *name, struct lb_err *err) {
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
-int lock_word_none(const char *word, struct lb_err *err) {
+/* Fills err: the group of that name has no lock; LB_EXIT_MACHINE if that may be because this build
+ * lacks a client library, else LB_EXIT_USAGE. Always -1. */
+static int lock_word_none(const char *word, struct lb_err *err) {
     /* For a lock that was left out of the build the primitive is not known. */
     const struct lb_backend *left_out = registry_left_out();
     if (left_out) {

@@ -248,7 +248,8 @@ void *section_values(const struct section *section, const struct plan *plan, int
                                        : (void *)(uintptr_t)plan;
 }
 
-bool section_is_used(const struct section *section, const struct plan *plan, int number) {
+/* Whether the section is used: a fault section after the first may be unused. */
+static bool section_is_used(const struct section *section, const struct plan *plan, int number) {
     return number == 0 || section->keys != fault_keys || plan->faults[number].kind != INJECT_NONE;
 }
 

@@ -33,7 +33,4 @@ char *section_text(const struct section *section, int number, char *text, size_t
  * plan, whose owner must not write through the result. */
 void *section_values(const struct section *section, const struct plan *plan, int number);
 
-/* Whether the section is used: a fault section after the first may be unused. */
-bool section_is_used(const struct section *section, const struct plan *plan, int number);
-
 #endif

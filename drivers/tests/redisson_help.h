@@ -8,8 +8,8 @@
 #ifndef DRIVERS_TESTS_REDISSON_HELP_H
 #define DRIVERS_TESTS_REDISSON_HELP_H
 
-#include "bench/conform/conform_actor.h"
 #include "bench/conform/conform_place.h"
+#include "bench/conform/conform_trial.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
 

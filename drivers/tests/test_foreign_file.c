@@ -8,8 +8,8 @@
 
 #include "drivers/tests/live_help.h"
 
-#include "bench/conform/conform_actor.h"
 #include "bench/conform/conform_place.h"
+#include "bench/conform/conform_trial.h"
 
 static struct arena arena;
 static struct place *place;

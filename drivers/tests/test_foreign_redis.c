@@ -2,8 +2,8 @@
  * tells it, redis-py's Lock and node-redlock (drivers/tests/foreign), which hold and wait in processes of their own.
  * Each excludes the other, both ways, by release and by the end of a lease; and the key is as the documentation says.
  * Needs: servers. */
-#include "bench/conform/conform_actor.h"
 #include "bench/conform/conform_place.h"
+#include "bench/conform/conform_trial.h"
 #include "drivers/tests/live_help.h"
 
 enum { REDIS_CLI, REDIS_PY, NODE_ONE, NODE_FIVE, KINDS };

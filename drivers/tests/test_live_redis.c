@@ -2,8 +2,8 @@
  * nodes of a cluster, Sentinels or somebody by hand promote a replica, replicas and servers of five
  * hang or die; and how a cluster handles a script whose keys are in two slots.
  * Needs: servers. */
-#include "bench/conform/conform_actor.h"
 #include "bench/conform/conform_place.h"
+#include "bench/conform/conform_trial.h"
 #include "drivers/tests/live_help.h"
 
 #include "drivers/redis/redis_impl.h"

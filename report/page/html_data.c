@@ -79,7 +79,8 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
     return rc ? -1 : 0;
 }
 
-int html_views_data(const struct report *report, json_t *root, struct lb_err *err) {
+/* Adds all of these members. */
+static int html_views_data(const struct report *report, json_t *root, struct lb_err *err) {
     if (html_spread(report, root, err) || html_rates(report, root, err)) return -1;
     return html_recoveries(report, root, err);
 }

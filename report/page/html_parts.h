@@ -41,9 +41,6 @@ bool html_is_open(const struct run_stage *stage);
  * Each function takes the page's JSON object and adds its member. 0, or -1 with err (out of memory,
  * or a histogram that is not sound). */
 
-/* Adds all of these members. */
-int html_views_data(const struct report *report, json_t *root, struct lb_err *err);
-
 /* "rates": open loops of several rates, a list with an object for each lock and load: {"lock",
  * "load", "clients", "points": [...], "bound", "promise"}. */
 int html_rates(const struct report *report, json_t *root, struct lb_err *err);
