@@ -21,147 +21,66 @@ static const char *path_of(const struct trial_key *key, const char *suffix) {
     return path;
 }
 
-static const char *file_of(const struct trial_key *key) {
-    return path_of(key, ".lock");
+/* A program that takes a key's $FILE if nobody has it, says "held", and keeps it until its input ends. */
+static const struct way {
+    const char *lock, *suffix, *take;
+    const char *needs, *install;
+} ways[] = {
+    {"file-flock", ".lock", "exec flock --nonblock \"$FILE\" sh -c 'echo held; cat'", "flock",
+     "util-linux"},
+    {"file-ofd", ".lock",
+     "exec python3 -c 'import fcntl, os, sys; file = open(os.environ[\"FILE\"], \"a+\"); "
+     "fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB); print(\"held\", flush=True); "
+     "sys.stdin.read()' 2>/dev/null",
+     "python3", "python3"},
+    {"file-lockfile", ".lockfile",
+     "exec dotlockfile -l -p -q -r 0 \"$FILE\" sh -c 'echo held; cat'", "dotlockfile",
+     "liblockfile-bin"},
+};
+static const struct way *now; /* the one that is played */
+
+static bool they_take(struct foreign *foreign, const struct trial_key *key) {
+    setenv("FILE", path_of(key, now->suffix), 1);
+    foreign_start(foreign, (const char *const[]){"sh", "-c", now->take, NULL});
+    return strcmp(foreign_hear(foreign), "held") == 0;
 }
 
-/* Whether flock(1) gets it at once. */
-static bool flock_gets(const struct trial_key *key) {
-    char command[LB_KEY_MAX + 700];
-    snprintf(command, sizeof command, "flock --nonblock '%s' true", file_of(key));
-    return system(command) == 0;
-}
-
-/* flock(1) takes it and holds it until foreign_end. */
-static void hold(struct foreign *foreign, const struct trial_key *key) {
-    foreign_start(foreign,
-                  (const char *const[]){"flock", file_of(key), "sh", "-c", "echo held; cat", NULL});
-}
-
-static void theirs_excludes_ours(struct trial *trial) {
-    struct trial_key key = trial_key();
-    struct actor *ours = actor_new(trial);
-    struct foreign foreign;
-    if (!ours) return;
-    hold(&foreign, &key);
-    bool held = strcmp(foreign_hear(&foreign), "held") == 0;
-    enum lb_outcome tried = actor_acquire(ours, &key, TRIAL_TRY);
-    enum lb_outcome timed = actor_acquire(ours, &key, lb_now() + 100 * LB_MS_NS);
-    actor_begin_acquire(ours, &key, trial_soon());
-    trial_sleep_until(lb_now() + 50 * LB_MS_NS);
-    bool waited = actor_is_busy(ours);
-    close(foreign.to); /* `cat` ends, and flock(1) with it */
-    enum lb_outcome got = actor_end(ours);
-    foreign.to = -1;
-    foreign_end(&foreign);
-    MUST(trial, held, "flock(1) did not get it");
-    MUST_GIVE(ours, tried, LB_BUSY);
-    MUST_GIVE(ours, timed, LB_TIMEOUT);
-    MUST(trial, waited, "ours did not wait for flock(1)");
-    MUST_GIVE(ours, got, LB_OK);
-    MUST_GIVE(ours, actor_release(ours), LB_OK);
-}
-
-static void ours_excludes_theirs(struct trial *trial) {
+/* Each excludes the other; the second time theirs is killed. */
+static void both_ways(struct trial *trial) {
     struct trial_key key = trial_key(), other = trial_key();
     struct actor *ours = actor_new(trial);
     struct foreign foreign;
     if (!ours) return;
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
-    MUST(trial, access(file_of(&key), F_OK) == 0, "there is no %s", file_of(&key));
-    MUST(trial, !flock_gets(&key), "flock(1) gets what ours holds");
-    MUST(trial, flock_gets(&other), "flock(1) does not get another key");
-    hold(&foreign, &key);
-    struct pollfd quiet = {.fd = foreign.from, .events = POLLIN};
-    bool waited = poll(&quiet, 1, 100) == 0;
-    enum lb_outcome released = actor_release(ours);
-    bool got = strcmp(foreign_hear(&foreign), "held") == 0;
+    MUST(trial, access(path_of(&key, now->suffix), F_OK) == 0, "there is no such file");
+    bool took = they_take(&foreign, &key);
     foreign_end(&foreign);
-    MUST(trial, waited, "flock(1) does not wait for ours");
-    MUST_GIVE(ours, released, LB_OK);
-    MUST(trial, got, "flock(1) was not woken");
-}
-
-/* Another process tries fcntl(F_SETLK) and says whether it got it; keeps it until it reads a
- * byte. */
-struct posix_holder {
-    pid_t pid;
-    int to, from;
-};
-
-static bool posix_takes(struct posix_holder *other, const char *path) {
-    int to[2], from[2];
-    char word = '-';
-    if (pipe(to) != 0 || pipe(from) != 0 || (other->pid = fork()) < 0) return false;
-    if (other->pid == 0) {
-        struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        int fd = open(path, O_RDWR | O_CREAT, 0600);
-        word = fd >= 0 && fcntl(fd, F_SETLK, &all) == 0 ? 'h' : 'n';
-        close(to[1]);
-        if (write(from[1], &word, 1) == 1 && read(to[0], &word, 1) >= 0) _exit(0);
-        _exit(1);
+    MUST(trial, !took, "theirs gets what ours holds");
+    took = they_take(&foreign, &other);
+    foreign_end(&foreign);
+    MUST(trial, took, "theirs does not get another key");
+    MUST_GIVE(ours, actor_release(ours), LB_OK);
+    for (int killed = 0; killed < 2; killed++) {
+        took = they_take(&foreign, &key);
+        enum lb_outcome tried = actor_acquire(ours, &key, TRIAL_TRY);
+        enum lb_outcome timed = actor_acquire(ours, &key, lb_now() + 100 * LB_MS_NS);
+        actor_begin_acquire(ours, &key, trial_soon());
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+        bool waited = actor_is_busy(ours);
+        if (killed)
+            foreign_end(&foreign);
+        else
+            close(foreign.to); /* its input ends */
+        enum lb_outcome got = actor_end(ours);
+        foreign.to = -1;
+        if (!killed) foreign_end(&foreign);
+        MUST(trial, took, "theirs does not get what is free");
+        MUST_GIVE(ours, tried, LB_BUSY);
+        MUST_GIVE(ours, timed, LB_TIMEOUT);
+        MUST(trial, waited, "ours did not wait for theirs");
+        MUST_GIVE(ours, got, LB_OK);
+        MUST_GIVE(ours, actor_release(ours), LB_OK);
     }
-    close(to[0]);
-    close(from[1]);
-    other->to = to[1];
-    other->from = from[0];
-    return read(other->from, &word, 1) == 1 && word == 'h';
-}
-
-static void posix_ends(struct posix_holder *other) {
-    close(other->to);
-    close(other->from);
-    waitpid(other->pid, NULL, 0);
-}
-
-static void posix_and_ours(struct trial *trial) {
-    struct trial_key key = trial_key();
-    struct actor *ours = actor_new(trial);
-    struct posix_holder other;
-    if (!ours) return;
-    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
-    bool took = posix_takes(&other, file_of(&key));
-    posix_ends(&other);
-    MUST(trial, !took, "fcntl(F_SETLK) gets what ours holds");
-    MUST_GIVE(ours, actor_release(ours), LB_OK);
-    took = posix_takes(&other, file_of(&key));
-    enum lb_outcome tried = actor_acquire(ours, &key, TRIAL_TRY);
-    actor_begin_acquire(ours, &key, trial_soon());
-    trial_sleep_until(lb_now() + 50 * LB_MS_NS);
-    bool waited = actor_is_busy(ours);
-    posix_ends(&other);
-    MUST(trial, took, "fcntl(F_SETLK) does not get what is free");
-    MUST_GIVE(ours, tried, LB_BUSY);
-    MUST(trial, waited, "ours did not wait for fcntl(F_SETLK)");
-    MUST_GIVE(ours, actor_end(ours), LB_OK);
-    MUST_GIVE(ours, actor_release(ours), LB_OK);
-}
-
-static bool dotlockfile_gets(const char *path) {
-    char command[LB_KEY_MAX + 700];
-    snprintf(command, sizeof command, "dotlockfile -l -p -q -r 0 '%s' true", path);
-    return system(command) == 0;
-}
-
-static void dotlockfile_and_ours(struct trial *trial) {
-    struct trial_key key = trial_key();
-    const char *path = path_of(&key, ".lockfile");
-    struct actor *ours = actor_new(trial);
-    struct foreign foreign;
-    if (!ours) return;
-    MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
-    MUST(trial, !dotlockfile_gets(path), "dotlockfile gets what ours holds");
-    MUST_GIVE(ours, actor_release(ours), LB_OK);
-    MUST(trial, dotlockfile_gets(path), "dotlockfile does not get what is free");
-    foreign_start(&foreign, (const char *const[]){"dotlockfile", "-l", "-p", "-r", "0", path, "sh",
-                                                  "-c", "echo held; cat", NULL});
-    bool held = strcmp(foreign_hear(&foreign), "held") == 0;
-    enum lb_outcome tried = actor_acquire(ours, &key, TRIAL_TRY);
-    foreign_end(&foreign); /* killed: its file stays */
-    MUST(trial, held, "dotlockfile did not get it");
-    MUST_GIVE(ours, tried, LB_BUSY);
-    MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_OK);
-    MUST_GIVE(ours, actor_release(ours), LB_OK);
 }
 
 static bool leave_file(const struct trial_key *key, const char *host, long pid,
@@ -291,44 +210,51 @@ static void names_apart(struct trial *trial) {
     }
     for (int i = 0; i < 5; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
     struct trial_key plain = trial_key_named("a_b", 3);
-    MUST(trial, access(file_of(&plain), F_OK) == 0, "a simple name is not its file's");
+    MUST(trial, access(path_of(&plain, ".lock"), F_OK) == 0, "a simple name is not its file's");
 }
 
-struct scene {
-    const char *name, *lock;
-    const char *needs, *install; /* a program; NULL = none */
-    void (*script)(struct trial *trial);
-};
-
-static const struct scene scenes[] = {
-    {"flock(1) excludes ours", "file-flock", "flock", "util-linux", theirs_excludes_ours},
-    {"ours excludes flock(1)", "file-flock", "flock", "util-linux", ours_excludes_theirs},
-    {"names have files of their own", "file-flock", NULL, NULL, names_apart},
-    {"fcntl(F_SETLK) and ours exclude each other", "file-ofd", NULL, NULL, posix_and_ours},
-    {"dotlockfile and ours exclude each other", "file-lockfile", "dotlockfile", "liblockfile-bin",
-     dotlockfile_and_ours},
-    {"stale files are found, others left", "file-lockfile", NULL, NULL, stale_files},
-    {"an owner of whom nothing can be found out lives", "file-lockfile", NULL, NULL,
-     owner_in_doubt_lives},
-    {"many find a file stale", "file-lockfile", NULL, NULL, many_find_it_stale},
-};
-
-static void run(void **state) {
-    const struct scene *scene = *state;
+static void run(const char *name, void (*script)(struct trial *trial)) {
     struct lb_err err = {0};
     struct plan_lock lock;
-    if (scene->needs) need_program(scene->needs, scene->install);
-    assert_int_equal(conform_lock(registry_lock(scene->lock), NULL, &arena, &lock, &err), 0);
+    assert_int_equal(conform_lock(registry_lock(name), NULL, &arena, &lock, &err), 0);
     place = conform_open(&lock, &err);
     if (!place) fail_msg("%s", err.text);
     /* Clients on threads of their own, where two must be in the middle of it at once. */
     struct lb_lock threaded = *lock.lock;
-    threaded.caps |= scene->script == many_find_it_stale ? LB_CAP_BLOCKS_THREAD : 0;
+    threaded.caps |= script == many_find_it_stale ? LB_CAP_BLOCKS_THREAD : 0;
     lock.lock = &threaded;
     struct trial trial = {.lock = &lock, .place = place};
-    trial_run(&trial, scene->script);
+    trial_run(&trial, script);
     place_close(place);
     if (trial.failure[0]) fail_msg("%s", trial.failure);
+}
+
+static void meet(const struct way *way) {
+    need_program(way->needs, way->install);
+    now = way;
+    run(way->lock, both_ways);
+}
+
+TEST(flock_and_ours_exclude_each_other) {
+    meet(&ways[0]);
+}
+TEST(fcntl_and_ours_exclude_each_other) {
+    meet(&ways[1]);
+}
+TEST(dotlockfile_and_ours_exclude_each_other) {
+    meet(&ways[2]);
+}
+TEST(names_have_files_of_their_own) {
+    run("file-flock", names_apart);
+}
+TEST(stale_files_are_found_and_others_left) {
+    run("file-lockfile", stale_files);
+}
+TEST(an_owner_of_whom_nothing_can_be_found_out_lives) {
+    run("file-lockfile", owner_in_doubt_lives);
+}
+TEST(many_find_a_file_stale) {
+    run("file-lockfile", many_find_it_stale);
 }
 
 FIXTURE(tear_down) {
@@ -336,13 +262,7 @@ FIXTURE(tear_down) {
     return 0;
 }
 
-#define SCENES (sizeof scenes / sizeof *scenes)
-
 int main(void) {
-    struct CMUnitTest tests[SCENES];
     signal(SIGPIPE, SIG_IGN);
-    for (size_t i = 0; i < SCENES; i++)
-        tests[i] =
-            (struct CMUnitTest){scenes[i].name, run, NULL, NULL, (void *)(uintptr_t)&scenes[i]};
-    return _cmocka_run_group_tests("foreign file locks", tests, SCENES, NULL, tear_down);
+    return run_all_tests(NULL, tear_down);
 }
