@@ -6,6 +6,8 @@
 
 #include "bench/base/rng.h"
 
+static double window_settled_rate(double capacity_per_s, double span_s);
+
 #define GRID 80      /* steps of the grid of loads */
 #define BEYOND 0.2   /* how far the edge may lie beyond the outermost points, in x */
 #define NARROWINGS 3 /* how often the grid is narrowed to the steps that have weight */
@@ -478,7 +480,8 @@ static double relaxation_s(double rate_per_s, double capacity_per_s) {
     return root < 1 ? 1 / capacity_per_s / ((1 - root) * (1 - root)) : INFINITY;
 }
 
-double window_settled_rate(double capacity_per_s, double span_s) {
+/* The greatest rate whose queue settles within a warm-up and window of span_s together; 0 = none. */
+static double window_settled_rate(double capacity_per_s, double span_s) {
     double root = 1 - sqrt(RELAXATIONS_MIN / (capacity_per_s * span_s));
     return root > 0 ? root * root * capacity_per_s : 0;
 }

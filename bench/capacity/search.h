@@ -142,9 +142,6 @@ struct window {
  * the quantile needs many samples); and never less than 5 s. */
 struct window window_of(const struct window_ask *ask, double rate_per_s);
 
-/* The greatest rate whose queue settles within a warm-up and window of span_s together; 0 = none. */
-double window_settled_rate(double capacity_per_s, double span_s);
-
 /* The variance between probes of the share over the limit, in shares that are allowed, at the edge:
  * requests over the limit come in clusters that last for about a relaxation time, so a window has
  * few clusters if little is allowed. If the queue still grows when the window ends, its length
