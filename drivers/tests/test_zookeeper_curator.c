@@ -80,6 +80,13 @@ static const char *hear(const struct foreign *foreign) {
         CHECK(strcmp(line_, (wanted)) == 0, "heard '%s', not '%s'", line_, (wanted));              \
     } while (0)
 
+/* Tells it something, to which it must say this. */
+#define TOLD(foreign, wanted, ...)                                                                 \
+    do {                                                                                           \
+        tell((foreign), __VA_ARGS__);                                                              \
+        HEARS((foreign), (wanted));                                                                \
+    } while (0)
+
 /* True if a node's name is one of Curator's: "_c_", a UUID, then `end` and ten digits. */
 static bool looks_like(const char *name, const char *end) {
     static const char uuid[] = "_c_xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-";
@@ -113,8 +120,7 @@ static void mutex_both_ways(void *arg) {
     ours_comes(&first, lock, "mutex");
     ours_comes(&second, lock, "mutex");
 
-    tell(&java, "A acquire mutex %s -1", path);
-    HEARS(&java, "A acquired");
+    TOLD(&java, "A acquired", "A acquire mutex %s -1", path);
     OURS_GIVES(live_acquire(&first, 0), LB_BUSY);
     OURS_GIVES(live_acquire(&first, 30 * LB_MS_NS), LB_TIMEOUT);
     nodes_look(&third, path, 1, "lock-");
@@ -122,13 +128,11 @@ static void mutex_both_ways(void *arg) {
     CHECK(stranger_awaits(&third, path, 2), "ours never queued");
     nodes_look(&third, path, 2, "lock-");
     CHECK(taking.outcome == LB_OUTCOMES, "ours went in while Curator holds");
-    tell(&java, "A release");
-    HEARS(&java, "A released");
+    TOLD(&java, "A released", "A release");
     ours_has(&taking);
 
     /* Ours holds. First come, first served: Curator's, ours, Curator's. */
-    tell(&java, "A acquire mutex %s 50", path);
-    HEARS(&java, "A busy");
+    TOLD(&java, "A busy", "A acquire mutex %s 50", path);
     tell(&java, "B acquire mutex %s -1", path);
     CHECK(stranger_awaits(&third, path, 2), "B never queued");
     ours_begins(&taking, &second);
@@ -142,13 +146,11 @@ static void mutex_both_ways(void *arg) {
     lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     CHECK(taking.outcome == LB_OUTCOMES, "our second went in before its turn");
     CHECK(second.session.wakeups == woken, "our second was woken by what is not before it");
-    tell(&java, "B release");
-    HEARS(&java, "B released");
+    TOLD(&java, "B released", "B release");
     ours_has(&taking);
     OURS_GIVES(live_release(&second), LB_OK);
     HEARS(&java, "C acquired");
-    tell(&java, "C release");
-    HEARS(&java, "C released");
+    TOLD(&java, "C released", "C release");
     CHECK(stranger_counts(&third, path) == 0);
     live_client_done(&first);
     live_client_done(&second);
@@ -177,14 +179,11 @@ static void reentry_is_local(void *arg) {
     OURS_GIVES(live_release(&ours), LB_OK);
     HEARS(&java, "A acquired");
     /* And Curator's re-entry, seen by ours. */
-    tell(&java, "A acquire mutex %s -1", path);
-    HEARS(&java, "A acquired");
-    tell(&java, "A release");
-    HEARS(&java, "A released");
+    TOLD(&java, "A acquired", "A acquire mutex %s -1", path);
+    TOLD(&java, "A released", "A release");
     ours.request.held = 0;
     OURS_GIVES(live_acquire(&ours, 0), LB_BUSY);
-    tell(&java, "A release");
-    HEARS(&java, "A released");
+    TOLD(&java, "A released", "A release");
     OURS_GIVES(live_acquire(&ours, 0), LB_OK);
     OURS_GIVES(live_release(&ours), LB_OK);
     live_client_done(&ours);
@@ -204,13 +203,11 @@ static void readers_and_writers_both_ways(void *arg) {
     reader.request.shared = late.request.shared = true;
 
     /* Readers of both together. */
-    tell(&java, "R acquire read %s -1", path);
-    HEARS(&java, "R acquired");
+    TOLD(&java, "R acquired", "R acquire read %s -1", path);
     OURS_GIVES(live_acquire(&reader, 0), LB_OK);
     nodes_look(&third, path, 2, "__READ__");
     OURS_GIVES(live_acquire(&writer, 0), LB_BUSY);
-    tell(&java, "W acquire write %s 50", path);
-    HEARS(&java, "W busy");
+    TOLD(&java, "W busy", "W acquire write %s 50", path);
 
     /* Our writer waits for both; who reads later waits for it, on both sides. */
     ours_begins(&writing, &writer);
@@ -221,8 +218,7 @@ static void readers_and_writers_both_ways(void *arg) {
     OURS_GIVES(live_release(&reader), LB_OK);
     lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     CHECK(writing.outcome == LB_OUTCOMES, "our writer went in beside a reader");
-    tell(&java, "R release");
-    HEARS(&java, "R released");
+    TOLD(&java, "R released", "R release");
     ours_has(&writing);
     CHECK(stranger_counts(&third, path) == 2);
     bool write_node =
@@ -230,18 +226,15 @@ static void readers_and_writers_both_ways(void *arg) {
     CHECK(write_node, "our writer's node is none of Curator's: '%s'", third.text[0]);
     OURS_GIVES(live_release(&writer), LB_OK);
     HEARS(&java, "L acquired");
-    tell(&java, "L release");
-    HEARS(&java, "L released");
+    TOLD(&java, "L released", "L release");
 
     /* Curator's writer holds: our readers wait, and go in together. */
-    tell(&java, "W acquire write %s -1", path);
-    HEARS(&java, "W acquired");
+    TOLD(&java, "W acquired", "W acquire write %s -1", path);
     nodes_look(&third, path, 1, "__WRIT__");
     ours_begins(&reading, &reader);
     CHECK(stranger_awaits(&third, path, 2), "our reader never queued");
     OURS_GIVES(live_acquire(&late, 30 * LB_MS_NS), LB_TIMEOUT);
-    tell(&java, "W release");
-    HEARS(&java, "W released");
+    TOLD(&java, "W released", "W release");
     ours_has(&reading);
     OURS_GIVES(live_acquire(&late, 0), LB_OK);
     OURS_GIVES(live_release(&late), LB_OK);
@@ -279,8 +272,7 @@ static void a_writer_becomes_a_reader(void *arg) {
     ours.request.shared = true;
     OURS_GIVES(live_release(&ours), LB_OK);
     HEARS(&java, "W acquired");
-    tell(&java, "W release");
-    HEARS(&java, "W released");
+    TOLD(&java, "W released", "W release");
     /* A reader that also wants to write would wait for itself, so it is refused. */
     ours.request.held = 0;
     OURS_GIVES(live_acquire(&ours, SOON), LB_OK);
@@ -308,15 +300,13 @@ static void semaphore_both_ways(void *arg) {
     one.request.permits = 1;
     two.request.permits = 2;
 
-    tell(&java, "A acquire semaphore2 %s -1 3", path);
-    HEARS(&java, "A acquired");
+    TOLD(&java, "A acquired", "A acquire semaphore2 %s -1 3", path);
     OURS_GIVES(live_acquire(&one, SOON), LB_OK);
     nodes_look(&third, leases, 3, "lease-");
     CHECK(stranger_counts(&third, locks) == 0);
     OURS_GIVES(live_acquire(&two, 0), LB_BUSY);
     OURS_GIVES(live_acquire(&two, 30 * LB_MS_NS), LB_TIMEOUT);
-    tell(&java, "B acquire semaphore %s 50 3", path);
-    HEARS(&java, "B busy");
+    TOLD(&java, "B busy", "B acquire semaphore %s 50 3", path);
     nodes_look(&third, leases, 3, "lease-");
 
     /* Ours wants two permits: it holds the semaphore's inner lock while it waits, and the next
@@ -327,13 +317,11 @@ static void semaphore_both_ways(void *arg) {
     tell(&java, "B acquire semaphore %s -1 3", path);
     CHECK(stranger_awaits(&third, locks, 2), "Curator does not wait at the lock");
     CHECK(taking.outcome == LB_OUTCOMES, "ours went in beyond the bound");
-    tell(&java, "A release");
-    HEARS(&java, "A released");
+    TOLD(&java, "A released", "A release");
     /* Two are free again; ours takes one, asks for the second behind B, who gets that. */
     HEARS(&java, "B acquired");
     CHECK(stranger_awaits(&third, leases, 4), "ours does not wait for its second permit");
-    tell(&java, "B release");
-    HEARS(&java, "B released");
+    TOLD(&java, "B released", "B release");
     ours_has(&taking);
     nodes_look(&third, leases, 3, "lease-");
 
@@ -342,8 +330,7 @@ static void semaphore_both_ways(void *arg) {
     CHECK(stranger_awaits(&third, leases, 4), "Curator does not wait for a permit");
     OURS_GIVES(live_release(&two), LB_OK);
     HEARS(&java, "C acquired");
-    tell(&java, "C release");
-    HEARS(&java, "C released");
+    TOLD(&java, "C released", "C release");
     OURS_GIVES(live_release(&one), LB_OK);
     OURS_GIVES(live_release(&one), LB_LOST);
     CHECK(stranger_counts(&third, leases) == 0 && stranger_counts(&third, locks) == 0);
@@ -370,8 +357,7 @@ static void several_keys_both_ways(void *arg) {
     nodes_look(&third, two, 1, "lock-");
     tell(&java, "A acquire mutex %s -1", two);
     CHECK(stranger_awaits(&third, two, 2), "Curator does not wait for the second key");
-    tell(&java, "B acquire multi %s,%s 50", one, two);
-    HEARS(&java, "B busy");
+    TOLD(&java, "B busy", "B acquire multi %s,%s 50", one, two);
     OURS_GIVES(live_release(&ours), LB_OK);
     HEARS(&java, "A acquired");
 
@@ -383,16 +369,13 @@ static void several_keys_both_ways(void *arg) {
     ours_begins(&taking, &ours);
     CHECK(stranger_awaits(&third, two, 2), "ours does not wait for the second key");
     nodes_look(&third, one, 1, "lock-"); /* in order: it holds the first meanwhile */
-    tell(&java, "A release");
-    HEARS(&java, "A released");
+    TOLD(&java, "A released", "A release");
     ours_has(&taking);
     OURS_GIVES(live_release(&ours), LB_OK);
 
-    tell(&java, "B acquire multi %s,%s 5000", one, two);
-    HEARS(&java, "B acquired");
+    TOLD(&java, "B acquired", "B acquire multi %s,%s 5000", one, two);
     OURS_GIVES(live_acquire(&ours, 0), LB_BUSY);
-    tell(&java, "B release");
-    HEARS(&java, "B released");
+    TOLD(&java, "B released", "B release");
     OURS_GIVES(live_acquire(&ours, 0), LB_OK);
     OURS_GIVES(live_release(&ours), LB_OK);
     CHECK(stranger_counts(&third, one) == 0 && stranger_counts(&third, two) == 0);
@@ -433,8 +416,7 @@ static void recipe_both_ways(void *arg) {
     CHECK(strlen(base) == 19 && strncmp(third.text[0], base, 19) == 0, "'%s' is not '%s...'",
           third.text[0], base);
     CHECK(strspn(third.text[0] + 19, "0123456789") == 10 && strlen(third.text[0]) == 29);
-    tell(&java, "A acquire recipe %s 300", path);
-    HEARS(&java, "A busy");
+    TOLD(&java, "A busy", "A acquire recipe %s 300", path);
     snprintf(own, sizeof own, "%s/%.100s", path, third.text[0]);
     tell(&java, "A acquire recipe %s -1", path);
     CHECK(stranger_awaits(&third, path, 2), "the WriteLock does not queue");
@@ -445,8 +427,7 @@ static void recipe_both_ways(void *arg) {
     OURS_GIVES(live_acquire(&ours, 30 * LB_MS_NS), LB_TIMEOUT);
     ours_begins(&taking, &ours);
     CHECK(stranger_awaits(&third, path, 2), "ours does not wait");
-    tell(&java, "A release");
-    HEARS(&java, "A released");
+    TOLD(&java, "A released", "A release");
     ours_has(&taking);
     OURS_GIVES(live_release(&ours), LB_OK);
     CHECK(stranger_counts(&third, path) == 0);
@@ -466,33 +447,27 @@ static void kazoo_as_far_as_it_goes(void *arg) {
     stranger_comes(&zk, &third, NULL);
     ours_comes(&ours, "zk-lock", "kazoo");
     OURS_GIVES(live_acquire(&ours, SOON), LB_OK);
-    tell(&kazoo, "A acquire lock %s 0", path);
-    HEARS(&kazoo, "A busy");
-    tell(&kazoo, "A acquire named %s 0.05", path);
-    HEARS(&kazoo, "A busy");
+    TOLD(&kazoo, "A busy", "A acquire lock %s 0", path);
+    TOLD(&kazoo, "A busy", "A acquire named %s 0.05", path);
     tell(&kazoo, "A acquire lock %s 20", path);
     CHECK(stranger_awaits(&third, path, 2), "kazoo does not wait");
     OURS_GIVES(live_release(&ours), LB_OK);
     HEARS(&kazoo, "A acquired");
     OURS_GIVES(live_acquire(&ours, 0), LB_OK); /* ours does not see kazoo's node */
     OURS_GIVES(live_release(&ours), LB_OK);
-    tell(&kazoo, "A release");
-    HEARS(&kazoo, "A released");
+    TOLD(&kazoo, "A released", "A release");
 
-    tell(&kazoo, "B acquire named %s 20", path);
-    HEARS(&kazoo, "B acquired");
+    TOLD(&kazoo, "B acquired", "B acquire named %s 20", path);
     OURS_GIVES(live_acquire(&ours, 0), LB_BUSY);
     ours_begins(&taking, &ours);
     CHECK(stranger_awaits(&third, path, 2), "ours does not wait");
-    tell(&kazoo, "B release");
-    HEARS(&kazoo, "B released");
+    TOLD(&kazoo, "B released", "B release");
     ours_has(&taking);
     tell(&kazoo, "B acquire named %s 20", path);
     CHECK(stranger_awaits(&third, path, 2), "kazoo does not wait");
     OURS_GIVES(live_release(&ours), LB_OK);
     HEARS(&kazoo, "B acquired");
-    tell(&kazoo, "B release");
-    HEARS(&kazoo, "B released");
+    TOLD(&kazoo, "B released", "B release");
     live_client_done(&ours);
     stranger_goes(&third);
 }
