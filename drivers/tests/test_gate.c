@@ -52,13 +52,6 @@ static void c(void *arg) {
     pass(arg, "c", 0);
 }
 
-TEST(test_an_open_gate_costs_no_wait) {
-    struct scene scene = {0};
-    void (*const parts[])(void *) = {c};
-    play(&scene, parts, 1);
-    assert_string_equal(scene.text, "c");
-}
-
 TEST(test_first_come_first_served) {
     struct scene scene = {0};
     void (*const parts[])(void *) = {a, b, c, b, a};
@@ -104,13 +97,6 @@ TEST(test_who_gives_up_is_out_of_the_queue) {
     scene = (struct scene){0};
     play(&scene, last, 3);
     assert_string_equal(scene.text, "long,no,b");
-}
-
-TEST(test_a_deadline_in_the_past_waits_for_nobody) {
-    struct scene scene = {.deadline_ns = 1};
-    void (*const parts[])(void *) = {holds_long, gives_up};
-    play(&scene, parts, 2);
-    assert_string_equal(scene.text, "long,no,");
 }
 
 /* Woken for another reason, it goes on waiting. */
