@@ -190,10 +190,6 @@ static char *drawn_json(const struct check_cell *cell) {
     int rc = escape_json_put(root, "holds", ROWS_OF(cell->timeline, holds));
     rc |= escape_json_put(root, "faults", ROWS_OF(cell->faults, faults));
     rc |= escape_json_put(root, "against", ROWS_OF(cell->counterexample, contradicting));
-    rc |= escape_json_put(root, "trials",
-                          cell->trials ? json_incref((json_t *)cell->trials) : json_array());
-    rc |= escape_json_put(root, "theoryMin", escape_json_figure(cell->theory_min));
-    rc |= escape_json_put(root, "theoryMax", escape_json_figure(cell->theory_max));
     char *dump = rc == 0 ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
     json_decref(root);
     return dump;
@@ -233,8 +229,7 @@ static void add_cell_evidence(const struct check_view *view, const struct check_
     add_figures(view, cell, doc);
     if (cell->command) doc_code(doc, cell->command);
     doc_counterexample(doc, cell->counterexample);
-    if (*asset_check && json_array_size(cell->timeline) + json_array_size(cell->trials) > 0)
-        add_data(anchor, cell, doc);
+    if (*asset_check && json_array_size(cell->timeline) > 0) add_data(anchor, cell, doc);
     add_injection_log(cell, doc);
     doc_end(doc);
 }
@@ -243,15 +238,15 @@ static void add_cell_evidence(const struct check_view *view, const struct check_
 static void check_doc_evidence(const struct check_view *view, struct doc *doc) {
     doc_section(doc, "evidence", "Evidence, cell by cell");
     doc_set_only(doc, DOC_HTML);
-    doc_html(doc,
-             *asset_check
-                 ? "<noscript><p class=\"notice\">The drawings of holders and recoveries need "
-                   "JavaScript. Every verdict, figure and contradicting operation is in the "
-                   "text.</p></noscript>\n"
-                 : "<p class=\"notice\">This lockbench was built without drawings: nodejs and npm "
-                   "were not there. Install <code>nodejs</code> and <code>npm</code>, run "
-                   "<code>make</code>, and render the report again; no check has to be "
-                   "repeated.</p>\n");
+    doc_html(
+        doc,
+        *asset_check
+            ? "<noscript><p class=\"notice\">The drawings of holders need JavaScript. Every verdict, figure and contradicting operation is in the "
+              "text.</p></noscript>\n"
+            : "<p class=\"notice\">This lockbench was built without drawings: nodejs and npm "
+              "were not there. Install <code>nodejs</code> and <code>npm</code>, run "
+              "<code>make</code>, and render the report again; no check has to be "
+              "repeated.</p>\n");
     doc_html(doc, "<p class=\"hint\" hidden>Choose a cell of the matrix.</p>\n"
                   "<div class=\"cells\">\n");
     for (int r = 0; r < view->row_count; r++) {

@@ -187,7 +187,7 @@ async function use(browser) {
 
 // What no page ever wrote there: each view shows its own choice, or says that there is nothing.
 async function readBadHash(browser) {
-  const shown = await ready(browser, {}, '#nowhere?off=a,99&runs=7&percentiles.group=99&percentiles.at=zz&cost.figure=no&fairness.lock=77&series.figure=x&=');
+  const shown = await ready(browser, {}, '#nowhere?off=a,99&runs=7&percentiles.group=99&percentiles.at=zz&cost.figure=no&series.figure=x&=');
   const views = await shown.evaluate(DRAW_ALL);
   check('a bad hash breaks no view', shown.problems.length === 0 && views.every(({ empty, marks }) => empty || marks > 0), shown.problems.join('; '));
   await shown.close();

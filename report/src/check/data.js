@@ -2,7 +2,7 @@
 
 const number = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
-/** The holds, faults and trials that can be drawn, or null. Incomplete ones, such as holds without both ends, are
+/** The holds and faults that can be drawn, or null. Incomplete ones, such as holds without both ends, are
  * left out. */
 export function readCell(article) {
   const element = article.querySelector('script[type="application/json"]');
@@ -20,8 +20,6 @@ export function readCell(article) {
     holds,
     faults: data.faults.map(([kind, target, client, from, to, acted]) => ({ kind: String(kind ?? 'fault'), target, client: number(client), from: number(from), to: number(to) ?? number(from), acted: acted !== false })).filter((fault) => fault.from !== null),
     against: data.against.map(([client, key, from, to]) => ({ client: number(client), key: number(key), from: number(from), to: number(to) })),
-    trials: data.trials.filter((ns) => number(ns) !== null),
-    theoryMin: number(data.theoryMin), theoryMax: number(data.theoryMax),
   };
 }
 

@@ -1,14 +1,12 @@
-// main: the scripts of a check's page: arrow keys and filter of the matrix, the panel of a cell with its drawings.
+// main: the scripts of a check's page: arrow keys and filter of the matrix, the panel of a cell with its drawing.
 // The page is complete without it.
 import { makeSortable } from '../sort.js';
 import { makeState } from '../state.js';
-import { makeCopyable } from './copy.js';
 import { makeFilter } from './filter.js';
 import { makeGrid } from './grid.js';
 import { makePanel } from './panel.js';
 
 for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
-for (const command of document.querySelectorAll('pre.command')) makeCopyable(command);
 
 const state = makeState({ locks: [] });
 const matrix = document.querySelector('table.matrix');

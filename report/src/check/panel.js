@@ -1,7 +1,6 @@
 // panel: one cell's evidence at a time, in a dialog: the dialog borrows the cell's article, which is drawn when it is
 // first opened. The URL's hash names the open cell.
 import { readCell } from './data.js';
-import { drawRecovery } from './recovery.js';
 import { drawTimeline } from './timeline.js';
 
 export function makePanel(section, state) {
@@ -38,11 +37,10 @@ export function makePanel(section, state) {
 
   function draw(article) {
     const where = article.querySelector('.drawings'), data = readCell(article);
-    if (!where || !data || drawn.has(article)) return;
+    if (!where || !data?.holds.length || drawn.has(article)) return;
     drawn.add(article);
     where.hidden = false;
-    if (data.holds.length) drawTimeline(where, data);
-    if (data.trials.length) drawRecovery(where, data);
+    drawTimeline(where, data);
   }
 
   function open(id) {

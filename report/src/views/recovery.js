@@ -1,11 +1,10 @@
-// recovery: how long each trial took from a fault to the next grant: a dot for each trial, or bars when there are many,
-// against the band that theory allows.
+// recovery: how long each trial took from a fault to the next grant: a dot for each trial, against the band that theory allows.
 import { lockColumns, lockRow } from '../data.js';
-import { count, escape, time } from '../format.js';
+import { escape, time } from '../format.js';
 import { colourOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
 
-const DOTS_MAX = 400, BINS = 40;
+const DOTS_MAX = 400;
 const quantile = (sorted, q) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)];
 const theoryOf = ({ theory, theoryMin, theoryMax }) => theory ?? (theoryMax === null ? '–' : `${time(theoryMin ?? 0)} to ${time(theoryMax)}`);
 
@@ -35,19 +34,6 @@ function dots(lines, theme) {
   return { type: 'scatter', name: 'trials', symbolSize: 9, data: lines.flatMap((line, lane) => line.trials.map((ns) => ({ value: [ns, lane], line, itemStyle: { color: colourOf(theme, line.lock), opacity: 0.75 } }))) };
 }
 
-function histogram(line, theme) {
-  const high = Math.max(line.trials[line.trials.length - 1], line.theoryMax ?? 0) || 1, counts = new Array(BINS).fill(0);
-  for (const ns of line.trials) counts[Math.min(BINS - 1, Math.floor((ns / high) * BINS))]++;
-  const inTheory = line.theoryMax === null ? {} : { markArea: { silent: true, itemStyle: { color: theme.palette[2], opacity: 0.16 }, data: [[{ xAxis: line.theoryMin ?? 0 }, { xAxis: line.theoryMax }]] } };
-  return {
-    xAxis: axis(theme, { type: 'value', min: 0, max: high, name: 'from the fault to the next grant', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: time } }),
-    yAxis: axis(theme, { type: 'value', name: 'trials', nameTextStyle: { align: 'left', color: theme.soft } }),
-    series: [{ type: 'bar', name: line.name, barWidth: '95%', color: colourOf(theme, line.lock), data: counts.map((n, i) => [((i + 0.5) * high) / BINS, n]), ...inTheory }],
-    tooltip: tooltip(theme, { trigger: 'item', formatter: ({ value }) => `${count(value[1])} trials around ${time(value[0])}` }),
-    grid: { left: 8, right: 28, top: 30, bottom: 34, containLabel: true },
-  };
-}
-
 function strip(lines, theme) {
   const bands = lines.flatMap(({ theoryMin, theoryMax }, lane) => (theoryMax === null ? [] : [[theoryMin ?? 0, theoryMax, lane]]));
   return {
@@ -59,20 +45,19 @@ function strip(lines, theme) {
   };
 }
 
-function draw({ data, state, theme, choice }) {
-  const lines = linesOf(data, state).filter(({ trials, unrecovered }) => trials.length > 0 || unrecovered > 0);
-  if (lines.length === 0) return { empty: 'No lock that is shown has trials.' };
-  const one = choice('line') === '' ? null : lines.find(({ name }) => name === choice('line'));
-  const shown = one ? [one] : lines, trials = shown.reduce((n, line) => n + line.trials.length, 0);
+function draw({ data, state, theme }) {
+  const shown = linesOf(data, state).filter(({ trials, unrecovered }) => trials.length > 0 || unrecovered > 0);
+  if (shown.length === 0) return { empty: 'No lock that is shown has trials.' };
+  const trials = shown.reduce((n, line) => n + line.trials.length, 0);
   if (trials === 0) return { empty: `Nothing recovered: ${shown.map(({ name, unrecovered }) => `${name}: ${unrecovered} keys that nobody got any more`).join('; ')}.` };
   const every = Math.ceil(trials / DOTS_MAX);
   // The slowest trial of each lane stays, because it is compared with the band.
-  if (!one && every > 1) shown.forEach((line) => { line.all = line.trials; line.trials = line.trials.filter((_, i, all) => i % every === 0 || i === all.length - 1); });
+  if (every > 1) shown.forEach((line) => { line.all = line.trials; line.trials = line.trials.filter((_, i, all) => i % every === 0 || i === all.length - 1); });
   const all = (line) => line.all ?? line.trials;
   return {
-    height: one ? undefined : 90 + 34 * shown.length,
-    note: `The band is what theory allows. ${shown.some(({ all: more }) => more) ? 'Of so many trials every few are drawn; choose one lock for all of them. ' : ''}${shown.filter(({ unrecovered }) => unrecovered > 0).map(({ name, unrecovered }) => `${name}: ${unrecovered} never recovered.`).join(' ')}`,
-    option: one ? histogram(one, theme) : strip(shown, theme),
+    height: 90 + 34 * shown.length,
+    note: `The band is what theory allows. ${shown.some(({ all: more }) => more) ? 'Of so many trials every few are drawn. ' : ''}${shown.filter(({ unrecovered }) => unrecovered > 0).map(({ name, unrecovered }) => `${name}: ${unrecovered} never recovered.`).join(' ')}`,
+    option: strip(shown, theme),
     tables: [{
       columns: lockColumns([{ name: 'trials' }, ...['least', 'p50', 'p90', 'most'].map((name) => ({ name, format: time })), { name: 'theory' }, { name: 'longer than theory' }, { name: 'never' }], 'lock and fault'),
       rows: shown.map((line) => lockRow(data, line.lock, [all(line).length, all(line)[0] ?? null, quantile(all(line), 0.5) ?? null, quantile(all(line), 0.9) ?? null, all(line)[all(line).length - 1] ?? null,
@@ -85,9 +70,6 @@ export default {
   id: 'recovery',
   label: 'From a fault to the next grant, each trial, against theory',
   missing: (data) => data.recoveries.length === 0 && 'No stage measured a recovery. A run with faults and a history fills this: lockbench run crash --lock …, or lockbench check LOCK --fault holder-kill --trials 20',
-  controls(data) {
-    const names = [...new Set(data.recoveries.map((one) => `${data.locks[one.lock].label}: ${one.fault ?? 'fault'}`))];
-    return [{ key: 'line', name: 'Show', fallback: '', choices: [{ value: '', text: 'all, a dot a trial' }, ...names.map((name) => ({ value: name, text: `${name}, as a histogram` }))] }];
-  },
+  controls: () => [],
   draw,
 };
