@@ -10,53 +10,34 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The section of a chart: a place, which the view of the same name in report/src/views fills, and
- * the chart's figures. */
+/* The section of a chart: a place, which the view of the same name in report/src/views fills. */
 struct chart {
-    const char *id, *brief, *title, *lead, *tables; /* brief: its name in the navigation */
-    unsigned columns; /* the group of columns in its tables; 0 = none */
+    const char *id, *brief, *title, *lead; /* brief: its name in the navigation */
 };
 
 static const struct chart charts[] = {
     {"ratio", "Ratios", "How far from the best: figure by figure",
      "Each lock with its interval, and how many times worse than the best of its durability it is. "
-     "The basis of the interval is below it.",
-     NULL, 0},
+     "The basis of the interval is below it."},
     {"percentiles", "Latency", "Latency: how long, and how often longer",
-     "Each curve climbs to the right into the rare, slow grants. Low and flat is good.",
-     "Percentiles", IN_LATENCY},
+     "Each curve climbs to the right into the rare, slow grants. Low and flat is good."},
     {"series", "Over time", "Over time: did it stay so?",
      "Rates and percentiles interval by interval of the measured window, with what was done to clients, "
-     "servers and wires.",
-     NULL, 0},
+     "servers and wires."},
     {"scaling", "Clients", "Throughput against clients",
      "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
-     "grants.",
-     NULL, 0},
+     "grants."},
     {"rates", "Rates", "Latency against the offered rate: where it breaks",
      "An open loop: requests come at a rate, whatever the lock does. The latency "
-     "stays low until the rate is greater than the lock carries; then it rises steeply. The dashed line is the promise, the band what the search found.",
-     NULL, 0},
+     "stays low until the rate is greater than the lock carries; then it rises steeply. The dashed line is the promise, the band what the search found."},
     {"fairness", "Fairness", "Fairness: who was served",
      "Clients from the least to the most served; the diagonal is a fair share for each. The further below, "
-     "the more some "
-     "starved.",
-     "Fairness", IN_FAIRNESS},
+     "the more some starved."},
     {"cost", "Cost", "Cost of a grant",
-     "Processor time of clients and server for each grant, waiting and polling included.", "Cost",
-     IN_COST},
+     "Processor time of clients and server for each grant, waiting and polling included."},
     {"recovery", "Recovery", "Recovery: from a fault to the next grant",
-     "Each trial against what the lock's lease or session allows.", NULL, 0},
+     "Each trial against what the lock's lease or session allows."},
 };
-
-/* True if the chart's section has nothing but the chart, which a script draws. */
-static bool is_alone(const struct report *report, const struct chart *chart) {
-    return chart->columns == 0 || !run_has_columns(report, chart->columns);
-}
-
-static bool has_section(const struct report *report, const struct chart *chart) {
-    return *asset_bundle || !is_alone(report, chart);
-}
 
 #define WITHOUT_CHARTS                                                                              \
     "The tables have the medians and tails, the fairness and the cost of each lock; what was seen " \
@@ -93,11 +74,8 @@ static void write_links(FILE *out, const struct report *report) {
     for (size_t i = 0; i < COUNT(before); i++) links[count++] = before[i];
     if (run_has_faults(report))
         links[count++] = (struct head_link){.id = "faults", .text = "Faults"};
-    for (size_t i = 0; i < COUNT(charts); i++) {
-        if (has_section(report, &charts[i]))
-            links[count++] =
-                (struct head_link){charts[i].id, charts[i].brief, is_alone(report, &charts[i])};
-    }
+    for (size_t i = 0; i < COUNT(charts) && *asset_bundle; i++)
+        links[count++] = (struct head_link){charts[i].id, charts[i].brief, true};
     for (size_t i = 0; i < COUNT(after); i++) links[count++] = after[i];
     head_close(out, links);
 }
@@ -131,30 +109,28 @@ static void write_banner(FILE *out, const struct report *report) {
     write_links(out, report);
 }
 
-static void add_chart(struct doc *doc, const struct report *report, const struct chart *chart) {
+static void add_chart(struct doc *doc, const struct chart *chart) {
     char view[100];
-    if (!has_section(report, chart)) return;
     doc_section(doc, chart->id, chart->title);
     doc_say(doc, TONE_PLAIN, "%s", chart->lead);
-    snprintf(view, sizeof view, "<div class=\"view%s\" data-view=\"%s\" hidden></div>\n",
-             is_alone(report, chart) ? " alone" : "", chart->id);
-    if (*asset_bundle) doc_html(doc, view);
-    if (chart->columns) run_folded(report, chart->columns, chart->tables, doc);
+    snprintf(view, sizeof view, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", chart->id);
+    doc_html(doc, view);
     doc_end(doc);
 }
 
-static void add_charts(struct doc *doc, const struct report *report) {
-    doc_html(
-        doc,
-        *asset_bundle
-            ? "<div id=\"picker\" class=\"picker\" hidden></div>\n"
-              "<noscript><p class=\"notice\">The charts need JavaScript. " WITHOUT_CHARTS
-              "</p></noscript>\n"
-            : "<p class=\"notice\">This lockbench was built without charts: nodejs and npm were "
-              "not there. " WITHOUT_CHARTS " To have the charts: install "
-              "<code>nodejs</code> and <code>npm</code>, run <code>make</code>, and render the "
-              "report again; no run has to be repeated.</p>\n");
-    for (size_t c = 0; c < COUNT(charts); c++) add_chart(doc, report, &charts[c]);
+static void add_charts(struct doc *doc) {
+    if (!*asset_bundle) {
+        doc_html(doc,
+                 "<p class=\"notice\">This lockbench was built without charts: nodejs and npm were "
+                 "not there. " WITHOUT_CHARTS " To have the charts: install "
+                 "<code>nodejs</code> and <code>npm</code>, run <code>make</code>, and render the "
+                 "report again; no run has to be repeated.</p>\n");
+        return;
+    }
+    doc_html(doc, "<div id=\"picker\" class=\"picker\" hidden></div>\n"
+                  "<noscript><p class=\"notice\">The charts need JavaScript. " WITHOUT_CHARTS
+                  "</p></noscript>\n");
+    for (size_t c = 0; c < COUNT(charts); c++) add_chart(doc, &charts[c]);
 }
 
 static void write_foot(FILE *out) {
@@ -188,7 +164,7 @@ int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     if (html_first(out, report, &answers, err) != 0) return -1;
     doc = (struct doc){0};
     run_doc_begin(report, &doc);
-    add_charts(&doc, report);
+    add_charts(&doc);
     run_doc_end(report, &doc);
     if (doc_write_and_free(&doc, DOC_HTML, false, out, err) != 0) return -1;
     write_foot(out);

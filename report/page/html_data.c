@@ -10,9 +10,6 @@
 #include "report/run/ranking.h"
 #include "report/run/words.h"
 
-/* html_views: see html_parts.h. This part has the code that several views need, and the data of the
- * comparison. */
-
 int html_lock_of(const struct report *report, int run, const struct run_stage *stage) {
     int i = 0;
     while (!report_is_of(&report->locks[i], run, stage)) i++;
@@ -49,25 +46,12 @@ static json_t *spread_row_json(const struct report_group *group, int r) {
     return NULL;
 }
 
-/* The facts that stand beside each figure of a lock. */
-static json_t *standing_of(const struct report_lock *lock) {
-    json_t *object = json_object();
-    int rc = escape_json_put(object, "guarantee", escape_json(words_guarantee(lock->stage)));
-    rc |= escape_json_put(object, "topology", escape_json(lock->stage->topology));
-    if (rc == 0) return object;
-    json_decref(object);
-    return NULL;
-}
-
-/* "standing": a list with an object for each lock: {"guarantee", "topology"}. "spread": a list with
- * a list for each group, which has an object for each row: {"mean": ratio, "figures": {key: {"low",
- * "high", "ratio", "kind", "count"}}}, in the order of "groups" and their "rows". */
+/* "spread": a list with a list for each group, which has an object for each row: {"mean": ratio,
+ * "figures": {key: {"low", "high", "ratio", "kind", "count"}}}, in the order of "groups" and their
+ * "rows". */
 static int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
-    json_t *groups = json_array(), *standing = json_array();
-    int rc = json_object_set_new(root, "spread", groups) |
-             json_object_set_new(root, "standing", standing);
-    for (int i = 0; i < report->lock_count && rc == 0; i++)
-        rc |= json_array_append_new(standing, standing_of(&report->locks[i]));
+    json_t *groups = json_array();
+    int rc = json_object_set_new(root, "spread", groups);
     for (int g = 0; g < report->group_count && rc == 0; g++) {
         const struct report_group *group = &report->groups[g];
         json_t *rows = json_array();
@@ -77,12 +61,6 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
     }
     if (rc && !err->code) err_set(err, LB_EXIT_MACHINE, "out of memory");
     return rc ? -1 : 0;
-}
-
-/* Adds all of these members. */
-static int html_views_data(const struct report *report, json_t *root, struct lb_err *err) {
-    if (html_spread(report, root, err) || html_rates(report, root, err)) return -1;
-    return html_recoveries(report, root, err);
 }
 
 #define REAL_DIGITS 12 /* enough for an overlap of 1 us in a window of days */
@@ -140,6 +118,8 @@ static json_t *page_lock_json(const struct report_lock *lock, int *rc) {
     put(object, "state", escape_json(words_state(lock->state)), rc);
     put(object, "real", json_boolean(report_is_real(lock->stage)), rc);
     put(object, "durability", json_integer(words_durability(lock->stage)), rc);
+    put(object, "guarantee", escape_json(words_guarantee(lock->stage)), rc);
+    put(object, "topology", escape_json(lock->stage->topology), rc);
     return object;
 }
 
@@ -178,7 +158,9 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
     }
     if (rc == 0) rc = html_hists(report, root, err);
     if (rc == 0) rc = html_time(report, root, err);
-    if (rc == 0) rc = html_views_data(report, root, err);
+    if (rc == 0) rc = html_spread(report, root, err);
+    if (rc == 0) rc = html_rates(report, root, err);
+    if (rc == 0) rc = html_recoveries(report, root, err);
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
     if (dump) escape_script(out, dump);
     free(dump);

@@ -35,8 +35,8 @@ int html_time(const struct report *report, json_t *root, struct lb_err *err);
 /* True for an open loop: its operations have due times that differ from their starts. */
 bool html_is_open(const struct run_stage *stage);
 
-/* html_views: the data of the views that need statistics, each a member of the page's JSON with a C
- * file of its own. Statistics are computed here; the page only draws.
+/* The data of the views that need statistics, each a member of the page's JSON with a C file of its
+ * own. Statistics are computed here; the page only draws.
  *
  * Each function takes the page's JSON object and adds its member. 0, or -1 with err (out of memory,
  * or a histogram that is not sound). */

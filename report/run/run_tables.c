@@ -472,6 +472,9 @@ void run_comparison(const struct report *report, const struct answers *answers, 
             report->group_count <= 3 || group == answers->alone || group == answers->contended;
         add_group(doc, report, group, shown);
     }
+    run_folded(report, IN_LATENCY, "Percentiles", doc);
+    run_folded(report, IN_FAIRNESS, "Fairness", doc);
+    run_folded(report, IN_COST, "Cost", doc);
     run_folded(report, IN_OUTCOMES, "Outcomes", doc);
     run_folded(report, IN_OPEN_LOOP, "Open loop", doc);
     run_folded(report, IN_TOOL, "The load generator's own delays", doc);

@@ -34,7 +34,7 @@ export function firstGroup(data) {
  * shows first. */
 const standing = [{ name: 'durability' }, { name: 'guarantee' }, { name: 'topology' }];
 export function guaranteeOf(data, lock) {
-  const { guarantee, topology } = data.standing[lock.index];
+  const { guarantee, topology } = lock;
   return [lock.label, data.durabilities[lock.durability], guarantee, topology ?? '–'];
 }
 

@@ -23,7 +23,7 @@ function table(rows, data) {
 }
 
 /* True for a server whose processor time nobody measured, as one that is given by its URL. */
-const lacksServer = (row, data) => server(row) === undefined && data.standing[row.lock.index].topology !== 'embedded';
+const lacksServer = (row) => server(row) === undefined && row.lock.topology !== 'embedded';
 
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')], { name, of, format } = figures[choice('figure')];
@@ -34,7 +34,7 @@ function draw({ data, state, theme, choice }) {
   const bar = (title, value, color, more) => ({
     type: 'bar', name: title, stack: 'cost', data: rows.map(value), itemStyle: { color }, barMaxWidth: 22, emphasis: { focus: 'none' }, ...more,
   });
-  const lacking = choice('figure') === 'cpu' ? rows.filter((row) => lacksServer(row, data)) : [];
+  const lacking = choice('figure') === 'cpu' ? rows.filter((row) => lacksServer(row)) : [];
   return {
     note: lacking.length > 0 ? `The clients' part alone, since the processor time of the server is not known: ${lacking.map(({ lock }) => lock.label).join(', ')}.` : '',
     height: 108 + 30 * rows.length,
@@ -45,7 +45,7 @@ function draw({ data, state, theme, choice }) {
         axisPointer: { type: 'shadow' },
         formatter: ([{ dataIndex }]) => {
           const row = rows[dataIndex];
-          return `<b>${escape(row.lock.label)}</b><br>clients: ${client(row) === undefined ? 'not known' : time(client(row))}<br>server: ${server(row) !== undefined ? time(server(row)) : lacksServer(row, data) ? 'not known' : 'none'}<br>${number(figures.commands.of(row))} commands and ${number(figures.bytes.of(row))} bytes a grant`;
+          return `<b>${escape(row.lock.label)}</b><br>clients: ${client(row) === undefined ? 'not known' : time(client(row))}<br>server: ${server(row) !== undefined ? time(server(row)) : lacksServer(row) ? 'not known' : 'none'}<br>${number(figures.commands.of(row))} commands and ${number(figures.bytes.of(row))} bytes a grant`;
         },
       }),
       legend: { top: 0, left: 0, selectedMode: false, itemWidth: 14, itemHeight: 10, textStyle: { color: theme.ink, fontSize: 12 } },
