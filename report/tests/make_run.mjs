@@ -5,7 +5,6 @@
 //   node make_run.mjs modes  > golden/modes/run.json   readers, permits, retries, topologies, controls in their own workloads
 //   node make_run.mjs decide > golden/decide/run.json  sweeps of clients and rates, seven repeats, holders around a fault, recoveries
 //   node make_run.mjs capacity > golden/decide/capacity.json   what a search among those rates found
-//   node make_run.mjs large  > /tmp/large/run.json     as many locks and loads as a full comparison has
 //   node make_run.mjs locks DIR COUNT                  DIR/run.json of so many locks, in repeats, with names as long as the longest
 //   node make_run.mjs over-time DIR                    DIR/run.json and its logs: repeats, an open loop, faults, a cut log
 //   node make_run.mjs forty DIR                        the same of forty locks, with histograms of three digits
@@ -253,16 +252,6 @@ function modes() {
   return run('catalogue', 'more than a mutex', plan, stages, { verdict: 'stuck' });
 }
 
-function large() {
-  const stages = [];
-  const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 3000, ...options }));
-  for (const name of Object.keys(LOCKS)) if (name !== 'redis-late') for (const clients of [1, 2, 4, 8, 16, 64]) add(name, clients);
-  for (const name of Object.keys(LOCKS)) if (name !== 'redis-late') add(name, 64, { keys: 'own' });
-  return run('compare', 'uncontended and contended, every lock', plan, stages, {
-    skipped: [{ lock: 'consul-session', backend: 'consul', reason: 'built without libcurl', install: 'libcurl4-openssl-dev' }] });
-}
-
-// What the views that decide draw.
 const GUARANTEE = { 'redis-setnx': 'node', 'pg-advisory': 'node', 'zk-lock': 'majority', 'mem-mutex': 'host' };
 const RATES = [100, 200, 300, 400, 450];
 function decide() {
@@ -405,7 +394,7 @@ function textOf({ stages, ...rest }) {
 }
 
 const [what, folder, number] = process.argv.slice(2);
-const alone = { mixed, clean, modes, decide, large }[what], logged = { 'over-time': overTime, forty, locks: () => [locks(Number(number)), []] }[what];
+const alone = { mixed, clean, modes, decide }[what], logged = { 'over-time': overTime, forty, locks: () => [locks(Number(number)), []] }[what];
 if (alone) {
   process.stdout.write(textOf(alone()));
 } else if (what === 'capacity') {
