@@ -217,20 +217,6 @@ TEST(test_a_paused_holder) {
     stage_free(stage);
 }
 
-static bool outlasted_it(const struct stage *stage) {
-    return stage->faults.count > 0 && stage->faults.events[0].outlasted == 1;
-}
-
-TEST(test_a_grant_that_outlasts_a_pause) {
-    struct stage *stage = run_toy(
-        &toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 1, .until = outlasted_it},
-        SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
-             "fault.for=50ms", "load.hold=500ms", "acquire.lease=30s", UNTIL_ENOUGH));
-    assert_int_equal(stage->faults.events[0].held, 1);
-    assert_int_equal(stage->faults.events[0].outlasted, 1);
-    stage_free(stage);
-}
-
 static bool holders_met(const struct stage *stage) {
     return judged(stage)->judgement.violations + stage->history->judgement.expired > 0 &&
            stage->exclusion.double_holders + stage->exclusion.expired_holders > 0;

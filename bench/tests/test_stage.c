@@ -206,15 +206,6 @@ TEST(test_late_starts_are_told_apart) {
     stage_free(stage);
 }
 
-TEST(test_double_grants_are_caught) {
-    struct stage *stage = run_stage_of(
-        "sim", SETS("load.clients=4", "load.hold=1ms", "sim.double_every=5", "sim.service=50us"));
-    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
-    assert_true(stage->exclusion.double_holders > 0);
-    assert_true(stage->has_first);
-    stage_free(stage);
-}
-
 /* A grant tests the lock if its client had to wait for another holder. With a key for each client no grant does. */
 TEST(test_who_waited_put_the_lock_to_the_test) {
     static const char *const keys[] = {"load.keys=1", "load.keys=own"};
