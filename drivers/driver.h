@@ -20,7 +20,6 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
-#include "bench/base/guarantee.h"
 #include "bench/base/rng.h"
 #include "bench/base/verdict.h"
 #include "bench/option/option.h"
@@ -397,7 +396,7 @@ struct lb_backend {
     /* Scripts in compose/local that its locks can run on (unless a lock has a list of its own), the
      * default first, NULL-terminated; NULL = embedded, no server. */
     const char *const *topologies;
-    /* Embedded backends: a word of bench/base/durability.h. NULL = the topology's script states it. */
+    /* Embedded backends: a word of bench/base/verdict.h. NULL = the topology's script states it. */
     const char *durability_class;
     /* The clients are other programs, which speak to the server themselves: session->commands counts the requests to
      * the program, and it is not known what the program sends to the server. */
@@ -438,7 +437,7 @@ struct lb_lock {
     unsigned caps;     /* enum lb_cap */
     unsigned claims;   /* enum lb_claim */
     const char *waits; /* how a waiter learns: "poll", "watch predecessor", "server queue" */
-    /* The durability of this lock's own state (a word of bench/base/durability.h), if it differs from its
+    /* The durability of this lock's own state (a word of bench/base/verdict.h), if it differs from its
      * server's; the same in words. Either may be NULL. */
     const char *durability_class, *durability_note;
     /* the things that the lock leaves on the server by design, in words; NULL = none */

@@ -13,7 +13,7 @@ struct lb_facts {
         char name[40];
         char value[160];
     } item[LB_FACTS_MAX];
-    /* The durability that follows from the facts. durability_class: a word of bench/base/durability.h; NULL =
+    /* The durability that follows from the facts. durability_class: a word of bench/base/verdict.h; NULL =
      * the server does not tell it. durability: the settings from which it follows, or why it is not known; "" =
      * the server was not asked. lb_facts_durability sets both. */
     const char *durability_class;
@@ -21,7 +21,7 @@ struct lb_facts {
     bool alone; /* there is one server only, so its answers are not those of a majority */
 };
 
-/* class: a word of bench/base/durability.h that lives for ever, or NULL where the server does not tell. */
+/* class: a word of bench/base/verdict.h that lives for ever, or NULL where the server does not tell. */
 void lb_facts_durability(struct lb_facts *facts, const char *durability_class, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 

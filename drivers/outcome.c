@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
 #include "drivers/driver.h"
 #include "drivers/facts.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "bench/base/check_verdict.h"
+#include "bench/base/verdict.h"
 
 static const struct {
     const char *name, *summary;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
 
 void err_set_at(struct lb_err *err, int code, const char *file, int line, const char *format, ...) {
     if (!err || err->code) return;

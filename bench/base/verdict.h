@@ -1,13 +1,19 @@
-/* verdict: what was seen of a lock, as one word: in a stage, in a run, in a record of operations.
+/* verdict: the words that result files carry: what was seen of a lock in a stage or a run, in a cell of a check, what samples
+ * say of a promise, where the truth about a lock lives, and what its state survives.
  *
- * Result files carry the word. Sentences that explain it to people are in report/run/words.c; the cells of a check
- * have words of their own (check_verdict.h). */
+ * Sentences that explain the words to people are in report/run/words.c; nothing is read out of those. A function X_from
+ * returns the number of words, or the member for "unknown", for NULL and for any other word. */
 #ifndef BENCH_BASE_VERDICT_H
 #define BENCH_BASE_VERDICT_H
 
 #include <stdbool.h>
 
 #include "bench/base/clock.h"
+
+/* What was seen of a lock, as one word: in a stage, in a run, in a record of operations.
+ *
+ * Result files carry the word. Sentences that explain it to people are in report/run/words.c; the cells of a check
+ * have words of their own. */
 
 enum verdict {
     /* Verdicts on exclusion in a stage, from good to bad. */
@@ -51,5 +57,92 @@ bool verdict_is(const char *word, enum verdict verdict);
 
 /* The exit code of a run that ends with this verdict: enum lb_exit. */
 int verdict_exit(enum verdict verdict);
+
+/* What a check says of a lock in one scenario, as one word. The tables of drivers
+ * state which one they expect, and result files carry the word. */
+
+enum check_verdict {
+    CHECK_SAFE,
+    CHECK_EXPIRED,
+    CHECK_STUCK,
+    CHECK_VIOLATED,
+    CHECK_INCONCLUSIVE, /* no fault acted, or nothing was granted before or after it */
+    CHECK_FAILED,       /* the run failed */
+    CHECK_VERDICTS
+};
+
+/* All words, in the order of the enum. */
+#define CHECK_VERDICT_WORDS "safe expired stuck violated inconclusive failed"
+
+/* "safe", ... */
+const char *check_verdict_name(enum check_verdict verdict);
+
+/* CHECK_VERDICTS for NULL and for any other word. */
+enum check_verdict check_verdict_from(const char *name);
+
+/* --- What samples say of a promise, as one word. Result files carry the word. --- */
+
+enum promise_verdict {
+    PROMISE_KEPT,   /* the promise was kept, with confidence */
+    PROMISE_BROKEN, /* it was not */
+    PROMISE_UNSURE, /* too few or too noisy samples to say, or the generator was the limit */
+    PROMISE_VERDICTS
+};
+
+/* All words, in the order of the enum. */
+#define PROMISE_WORDS "kept broken unsure"
+
+/* "kept", ... */
+const char *promise_verdict_name(enum promise_verdict verdict);
+
+/* PROMISE_VERDICTS for NULL and for any other word. */
+enum promise_verdict promise_verdict_from(const char *name);
+
+/* Where the truth about a lock lives, as one word. The place decides which failures can
+ * make two parties disagree about the lock.
+ *
+ * Drivers' tables and result files carry the word. */
+
+enum lb_guarantee {
+    LB_ON_ONE_HOST,      /* memory or files of one machine */
+    LB_ON_ONE_NODE,      /* one server; as durable as its disk */
+    LB_ON_ASYNC_REPLICA, /* a primary; writes that no replica has are lost with it */
+    LB_ON_MAJORITY,      /* a majority of several servers has agreed */
+    LB_NO_GUARANTEE,     /* controls, baselines */
+    LB_GUARANTEES
+};
+
+/* All words, in the order of the enum. */
+#define GUARANTEE_WORDS "host node async-replica majority none"
+
+/* "host", ... */
+const char *lb_guarantee_name(enum lb_guarantee guarantee);
+
+/* "one host", ...: in people's words; "not stated" for LB_GUARANTEES. */
+const char *lb_guarantee_text(enum lb_guarantee guarantee);
+
+/* LB_GUARANTEES for NULL and for any other word. */
+enum lb_guarantee lb_guarantee_from(const char *name);
+
+/* What a lock's state survives, as one word.
+ *
+ * Topology scripts, drivers' tables and result files carry the word. Sentences that explain it are
+ * for people only: nothing is read out of them. */
+
+/* From the weakest to the strongest; then "not stated". */
+enum durability {
+    DURABILITY_NONE,   /* no server: nothing outlives this machine */
+    DURABILITY_MEMORY, /* a server's memory: gone when its process ends */
+    DURABILITY_LOG, /* a log that is not flushed before each answer: may be lost with the machine */
+    DURABILITY_DISK, /* on disk before each answer: survives a restart */
+    DURABILITY_UNKNOWN,
+    DURABILITIES
+};
+
+/* "none", "memory", "log", "disk"; NULL for DURABILITY_UNKNOWN. */
+const char *durability_name(enum durability durability);
+
+/* DURABILITY_UNKNOWN for NULL and for any other word. */
+enum durability durability_from(const char *name);
 
 #endif

@@ -10,8 +10,8 @@ struct lock_search {
     const struct plan_lock *lock;
     const char *on; /* the topology to start; NULL = embedded, or the backend's own */
     char topology[192], durability[256], server[256];
-    const char *guarantee;        /* a word of bench/base/guarantee.h; NULL = no place yet */
-    const char *durability_class; /* a word of bench/base/durability.h, or NULL */
+    const char *guarantee;        /* a word of bench/base/verdict.h; NULL = no place yet */
+    const char *durability_class; /* a word of bench/base/verdict.h, or NULL */
     int threads, processes;
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/durability.h"
 #include "bench/base/verdict.h"
 #include "bench/check/cell_result.h"
 #include "bench/workload/plan.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
-#include "bench/base/too_many.h"
+#include "bench/base/process.h"
 
 #define LOOK_NS (10 * LB_MS_NS)
 #define ARGS_MAX 400

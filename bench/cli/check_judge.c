@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "bench/cli/check.h"
-#include "bench/oplog/explain.h"
+#include "bench/oplog/judge.h"
 #include "bench/workload/plan.h"
 
 static void print_line(const struct oplog_rules *rules, const struct oplog_line *line) {

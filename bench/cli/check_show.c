@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/ci.h"
 #include "bench/base/output.h"
+#include "bench/base/process.h"
 #include "bench/check/cell_result.h"
 #include "bench/cli/check.h"
 #include "bench/cli/page.h"

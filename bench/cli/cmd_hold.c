@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/base/too_many.h"
+#include "bench/base/process.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/urls.h"
 #include "bench/engine/loop.h"

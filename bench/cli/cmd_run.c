@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/ci.h"
 #include "bench/base/home.h"
 #include "bench/base/output.h"
+#include "bench/base/process.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/metrics.h"
 #include "bench/cli/page.h"

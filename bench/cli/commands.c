@@ -11,7 +11,7 @@
 #include "bench/base/err.h"
 #include "bench/base/nearest.h"
 #include "bench/base/output.h"
-#include "bench/base/stack_limit.h"
+#include "bench/base/process.h"
 #include "bench/cli/check.h"
 #include "bench/cli/cli.h"
 #include "bench/load/layout.h"

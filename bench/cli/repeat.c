@@ -14,7 +14,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
-#include "bench/base/shell_quote.h"
+#include "bench/base/text.h"
 #include "bench/check/jobs.h"
 #include "bench/cli/terminal.h"
 #include "bench/run/outdir.h"

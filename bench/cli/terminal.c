@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "bench/base/err.h"
-#include "bench/base/hangup.h"
+#include "bench/base/process.h"
 #include "bench/servers/topo.h"
 
 bool terminal_has_color(FILE *out) {

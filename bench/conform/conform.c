@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/base/crash.h"
+#include "bench/base/process.h"
 #include "bench/conform/conform_place.h"
 #include "bench/conform/conform_suite.h"
 #include "drivers/registry.h"

@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "bench/base/crash.h"
+#include "bench/base/process.h"
 #include "bench/engine/loop_impl.h"
 
 /* The cut-off may move while the loop sleeps in the kernel, so the loop looks at it this often. */

@@ -1,15 +1,190 @@
-/* clients: worker processes that are stopped or killed; see kinds.h.
+/* clients: injections on clients, and how their victims are chosen; see kinds.h.
+ *
+ * The state of a client is read from the memory that the client shares while it runs, so the answer may
+ * be out of date at once. A client that must be hit while it holds is therefore stopped first and
+ * looked at again, and resumed if it has left meanwhile. */
+#include "bench/faults/kinds.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "bench/servers/proc.h"
+
+#define STAND_LOOKS 4000         /* for a process to stand still, 50 us apart */
+#define WAITED_NS (2 * LB_MS_NS) /* a client that waits for so long has asked its server */
+#define TRIES_MAX 32             /* stops in one go */
+
+/* Since when the client holds a grant, and of which key. 0 = it holds none. */
+static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_t *ret_key) {
+    uint32_t key = atomic_load(&shared->client[client].waiting_key[0]);
+    *ret_key = key;
+    if (shared->crowds.crowd) {
+        const struct presence *presence = &shared->crowds.presence[client];
+        bool inside =
+            atomic_load(&presence->counted) && atomic_load(&presence->left_ns) == LB_NEVER;
+        if (inside) *ret_key = atomic_load(&presence->key);
+        return inside ? atomic_load(&presence->acquired_ns) : 0;
+    }
+    uint32_t first = shared->own_cells ? client : key * shared->slots;
+    for (uint32_t i = first; i < first + shared->slots && i < shared->cell_count; i++) {
+        const struct cell *cell = &shared->cells[i];
+        if (atomic_load(&cell->owner) == (uint64_t)client + 1)
+            return atomic_load(&cell->acquired_ns);
+    }
+    return 0;
+}
+
+/* Since when the client waits, if it has asked its server. 0 = it does not wait. */
+static int64_t waits_since(const struct shared *shared, uint32_t client, uint32_t *ret_key) {
+    int64_t since_ns = atomic_load(&shared->client[client].waiting_ns);
+    *ret_key = atomic_load(&shared->client[client].waiting_key[0]);
+    return since_ns != 0 && lb_now() - since_ns > WAITED_NS ? since_ns : 0;
+}
+
+static int64_t is_since(const struct shared *shared, enum fault_target target, uint32_t client,
+                        uint32_t *ret_key) {
+    return target == TARGET_HOLDER ? holds_since(shared, client, ret_key)
+                                   : waits_since(shared, client, ret_key);
+}
+
+bool fault_anybody_holds(const struct faults *faults, int64_t since_ns) {
+    uint32_t key;
+    for (uint32_t i = 0; i < (uint32_t)faults->shared->clients; i++) {
+        if (faults->shared->client[i].dead) continue;
+        if (holds_since(faults->shared, i, &key) > since_ns) return true;
+    }
+    return false;
+}
+
+/* Whether another injection keeps the process still or cut off: a process that is hit twice at the
+ * same time is no second trial. */
+static bool is_hit(const struct faults *faults, int process) {
+    for (int i = 0; i < FAULT_ACTS_MAX; i++) {
+        const struct fault_act *act = &faults->acts[i];
+        bool lasts =
+            act->plan && (act->plan->kind == INJECT_PAUSE || act->plan->kind == INJECT_WIRE_CUT);
+        if (lasts && act->process == process) return true;
+    }
+    return false;
+}
+
+/* Whether an earlier injection on the process has hit this grant, which began at since_ns. To hit the same grant again
+ * tests nothing new. */
+static bool was_hit(const struct faults *faults, int process, int64_t since_ns) {
+    for (int i = 0; i < faults->log->count; i++) {
+        const struct fault_event *event = &faults->log->events[i];
+        if (event->process == process && event->begin_ns >= since_ns) return true;
+    }
+    return false;
+}
+
+static bool can_be_hit(const struct faults *faults, int process) {
+    return workers_alive(faults->workers, process) && !is_hit(faults, process);
+}
+
+/* Counts looks and not time, because a machine that stands still gives the process no chance to
+ * stop. */
+static void wait_until_stopped(pid_t pid) {
+    for (int looks = 0; looks < STAND_LOOKS && !proc_stands(pid); looks++) lb_nap(LB_MS_NS / 20);
+}
+
+/* The target `any`: the next process that can be stopped. */
+static bool catch_any(struct faults *faults, struct fault_victim *ret) {
+    int processes = faults->shared->processes;
+    for (int i = 0; i < processes; i++) {
+        int process = (faults->next_process + i) % processes;
+        if (!can_be_hit(faults, process)) continue;
+        if (workers_pause(faults->workers, process, true) != 0) continue; /* it ended by itself */
+        wait_until_stopped(workers_pid(faults->workers, process));
+        faults->next_process = (process + 1) % processes;
+        *ret = (struct fault_victim){.process = process};
+        ret->first = ret->client = workers_clients(faults->shared, process, &ret->end);
+        return true;
+    }
+    return false;
+}
+
+/* Looks for a client that holds or waits, from the next client on. */
+static bool next_that_is(struct faults *faults, enum fault_target target, bool by_process,
+                         uint32_t *skip, struct fault_victim *ret) {
+    const struct shared *shared = faults->shared;
+    uint32_t clients = (uint32_t)shared->clients;
+    for (; *skip < clients; ++*skip) {
+        uint32_t client = (faults->next_client + *skip) % clients;
+        *ret = (struct fault_victim){.client = client, .found = true, .process = -1};
+        int64_t since_ns = is_since(shared, target, client, &ret->key);
+        if (shared->client[client].dead || since_ns == 0) continue;
+        ret->process = workers_process_of(shared, client);
+        if (by_process && !can_be_hit(faults, ret->process)) continue;
+        bool again = by_process && target == TARGET_HOLDER;
+        if (again && was_hit(faults, ret->process, since_ns)) continue;
+        ret->first = workers_clients(shared, ret->process, &ret->end);
+        ++*skip;
+        return true;
+    }
+    return false;
+}
+
+bool fault_is_still(const struct faults *faults, enum fault_target target,
+                    const struct fault_victim *victim) {
+    uint32_t key;
+    return is_since(faults->shared, target, victim->client, &key) != 0 && key == victim->key;
+}
+
+bool fault_catch(struct faults *faults, enum fault_target target, bool spare,
+                 struct fault_victim *ret) {
+    int alive = 0;
+    for (int i = 0; i < faults->shared->processes; i++) alive += workers_alive(faults->workers, i);
+    if (alive == 0 || (spare && alive < 2)) return false;
+    if (target == TARGET_ANY) return catch_any(faults, ret);
+    uint32_t skip = 0;
+    for (int tries = 0; tries < TRIES_MAX && next_that_is(faults, target, true, &skip, ret);
+         tries++) {
+        if (workers_pause(faults->workers, ret->process, true) != 0) continue;
+        wait_until_stopped(workers_pid(faults->workers, ret->process));
+        if (fault_is_still(faults, target, ret)) {
+            faults->next_client = ret->end % (uint32_t)faults->shared->clients;
+            return true;
+        }
+        workers_pause(faults->workers, ret->process, false); /* it has left meanwhile */
+    }
+    return false;
+}
+
+bool fault_find(struct faults *faults, enum fault_target target, struct fault_victim *ret) {
+    const struct shared *shared = faults->shared;
+    uint32_t clients = (uint32_t)shared->clients, skip = 0;
+    if (target != TARGET_ANY) {
+        if (!next_that_is(faults, target, false, &skip, ret)) return false;
+        faults->next_client = (ret->client + 1) % clients;
+        return true;
+    }
+    for (uint32_t i = 0; i < clients; i++) {
+        uint32_t client = (faults->next_client + i) % clients;
+        if (shared->client[client].dead) continue;
+        *ret =
+            (struct fault_victim){.client = client, .process = workers_process_of(shared, client)};
+        faults->next_client = (client + 1) % clients;
+        return true;
+    }
+    return false;
+}
+
+void fault_log_victim(struct fault_event *fault, const struct fault_victim *victim) {
+    fault->process = victim->process;
+    if (victim->found) {
+        fault->client = victim->client;
+        fault->key = victim->key;
+    } else if (victim->end - victim->first == 1) {
+        fault->client = victim->client;
+    }
+}
+
+/* Worker processes that are stopped or killed; see kinds.h.
  *
  * An injection hits all clients that a process carries. A pause also stops the processes that the worker process has
  * started, because a client's library may run in one of them. */
-#include <signal.h>
-#include <sys/wait.h>
-
-#include "bench/faults/excuse.h"
-#include "bench/faults/kinds.h"
-#include "bench/faults/log.h"
-#include "bench/faults/victims.h"
-#include "bench/servers/proc_signal.h"
 
 static int64_t last_beat(const struct shared *shared, int process) {
     int first, end = workers_threads(shared, process, &first);

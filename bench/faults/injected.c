@@ -8,10 +8,7 @@
  *
  * A wall clock belongs to a process, so all clients of a process have the same. Only code that asks
  * lb_client_wall_now sees the change. */
-#include "bench/faults/excuse.h"
 #include "bench/faults/kinds.h"
-#include "bench/faults/log.h"
-#include "bench/faults/victims.h"
 
 /* Sums over the clients of an injection. */
 struct counts {

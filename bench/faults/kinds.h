@@ -37,4 +37,71 @@ fault_begin_fn fault_wire_begin;
 fault_end_fn fault_wire_end;
 fault_look_fn fault_wire_look;
 
+/* --- How an injection enters the log of its stage (events.h). --- */
+
+/* Adds an entry for the section's injection that begins at begin_ns; the caller fills in sign and end. NULL when out
+ * of memory. The pointer is valid until the next entry is added. */
+struct fault_event *fault_log_add(struct faults *faults, const struct fault_section *section,
+                                  int64_t begin_ns);
+
+/* Adds an entry for an injection that is impossible, with the reason. */
+void fault_log_not(struct faults *faults, const struct fault_section *section, const char *format,
+                   ...) __attribute__((format(printf, 3, 4)));
+
+/* Says by which sign the injection is known to have taken effect, or why it did not. */
+void fault_log_sign(struct fault_event *event, bool acted, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Makes the newest entry an injection that lasts from now on. NULL when too many last. */
+struct fault_act *fault_log_lasting(struct faults *faults, const struct fault_section *section);
+
+/* The entry of an injection that lasts. */
+struct fault_event *fault_log_of(const struct faults *faults, const struct fault_act *act);
+
+/* Which grants an injection ends without the lock's fault, for the checks (measure/cell.h)
+ * and for the record of operations (oplog). */
+
+void fault_excuse_begin(struct faults *faults);
+
+/* Connections of these clients ended between from_ns and to_ns, and so did the grants that live as long as a
+ * connection or a session. to_ns: LB_NEVER = connections may end until fault_excuse_over is called. */
+void fault_excuse_ended(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                        int64_t to_ns);
+/* The clients hear nothing from their servers from from_ns until fault_excuse_over, so their sessions
+ * may end. Returns false if this lock's grants do not end with such a session. */
+bool fault_excuse_silent(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns);
+/* The excuse that began at from_ns ends. */
+void fault_excuse_over(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
+                       int64_t to_ns);
+
+/* The same for the record of operations: oplog_mishap, or nothing where no record is kept. */
+void fault_oplog(struct faults *faults, enum oplog_kind kind, uint32_t first, uint32_t count,
+                 int64_t from_ns, int64_t to_ns);
+
+/* --- Which client or process an injection hits: any, one that holds, or one that waits. --- */
+
+struct fault_victim {
+    int process;
+    uint32_t client;     /* the client that the injection looked for */
+    uint32_t first, end; /* the clients of its process: first .. end - 1 */
+    bool found;          /* .client holds or waits, as the target asks; false for target `any` */
+    uint32_t key;        /* the key that .client holds or waits for */
+};
+
+/* Whether a client holds a grant that began after since_ns. */
+bool fault_anybody_holds(const struct faults *faults, int64_t since_ns);
+
+/* Finds a process by the target and stops it (SIGSTOP) while the client still holds or waits, as
+ * the target asks; the caller resumes or kills the process. A holder is passed over if an earlier injection has hit
+ * its process during the same grant, because hitting that grant again tests nothing new. spare: never choose the last
+ * living process. False if no process can be chosen. */
+bool fault_catch(struct faults *faults, enum fault_target target, bool spare,
+                 struct fault_victim *ret);
+/* Finds one client, for injections that reach clients by themselves; no process is stopped. */
+bool fault_find(struct faults *faults, enum fault_target target, struct fault_victim *ret);
+/* Whether the client still holds or waits for the same key, as the target asks. */
+bool fault_is_still(const struct faults *faults, enum fault_target target,
+                    const struct fault_victim *victim);
+void fault_log_victim(struct fault_event *event, const struct fault_victim *victim);
+
 #endif

@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/faults/excuse.h"
 #include "bench/faults/kinds.h"
-#include "bench/faults/log.h"
-#include "bench/faults/victims.h"
-#include "bench/servers/peer.h"
+#include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
-#include "bench/servers/topo_clock.h"
+#include "bench/servers/topo_shims.h"
 #include "bench/workload/faults.h"
 
 #define END_NS (500 * LB_MS_NS) /* for a connection to end */

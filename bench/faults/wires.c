@@ -1,9 +1,6 @@
 /* wires: injections on the bytes between clients and servers, and between servers; see kinds.h. The wire
  * is a separate process (servers/wire.h); its counts are the sign that an injection took effect. */
-#include "bench/faults/excuse.h"
 #include "bench/faults/kinds.h"
-#include "bench/faults/log.h"
-#include "bench/faults/victims.h"
 #include "bench/servers/wire.h"
 #include "bench/workload/faults.h"
 

@@ -8,7 +8,7 @@
 #define BENCH_LOAD_OBSERVE_H
 
 #include "bench/load/client.h"
-#include "bench/oplog/file.h"
+#include "bench/oplog/oplog.h"
 #include "drivers/store.h"
 
 /* The end of a grant. */

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/base/too_many.h"
+#include "bench/base/process.h"
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
 #include "bench/load/observe.h"

@@ -15,7 +15,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
-#include "bench/base/hangup.h"
+#include "bench/base/process.h"
 #include "bench/cli/terminal.h"
 
 #define LOOK_MS 200

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/base/stack_limit.h"
+#include "bench/base/process.h"
 #include "bench/cli/cli.h"
 #include "bench/hosts/hosts.h"
 #include "bench/mpi/launch.h"

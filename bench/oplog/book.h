@@ -9,7 +9,7 @@
 #ifndef BENCH_OPLOG_BOOK_H
 #define BENCH_OPLOG_BOOK_H
 
-#include "bench/oplog/file.h"
+#include "bench/oplog/oplog.h"
 
 enum {
     HOLD_SHARED = 1 << 0,

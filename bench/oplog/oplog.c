@@ -1,5 +1,20 @@
 /* oplog: see oplog.h. */
+#define _GNU_SOURCE
 #include "bench/oplog/oplog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/base/text.h"
 
 #define RING_BYTES (48 << 20) /* of all rings together */
 #define ROOM_MIN 256          /* records of one ring, for any number of threads */
@@ -106,4 +121,268 @@ const char *oplog_outcome_name(enum oplog_outcome outcome) {
     static const char *const names[] = {"ok",      "busy",    "timeout", "lost",
                                         "unknown", "refused", "broken"};
     return outcome < OPLOG_OUTCOMES ? names[outcome] : "?";
+}
+
+/* --- the file --- */
+
+#define BYTE_ORDER_MARK 0x01020304
+#define CLIENTS_MAX                                                                                \
+    2000000 /* clients that a file may name without an operation of each: PLAN_CLIENTS_MAX */
+#define LOOK_NS (5 * LB_MS_NS) /* between two looks at the rings */
+/* the longest time that records wait in a ring that is not half full */
+#define LINGER_NS (100 * LB_MS_NS)
+
+struct oplog_writer {
+    struct oplog *history;
+    int fd;
+    FILE *nameless;
+    char path[512];
+    uint64_t written; /* records */
+    pthread_t thread;
+    bool running;
+    _Atomic bool ends;
+    struct lb_err err; /* belongs to the thread until it is joined */
+};
+
+/* A short write must not leave a part of a record in the file. */
+static void stop_writing(struct oplog_writer *writer, const char *why) {
+    off_t end =
+        (off_t)(sizeof(struct oplog_header) + writer->written * sizeof(struct oplog_record));
+    /* a reader could not tell a cut record from a whole one */
+    if (ftruncate(writer->fd, end) != 0) writer->written = 0;
+    err_set(&writer->err, LB_EXIT_MACHINE, "the history ends early: %s: %s", writer->path, why);
+}
+
+static int write_all(struct oplog_writer *writer, const void *data, size_t bytes) {
+    const char *at = data;
+    while (bytes > 0) {
+        ssize_t count = write(writer->fd, at, bytes);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) {
+            stop_writing(writer, strerror(count < 0 ? errno : ENOSPC));
+            return -1;
+        }
+        at += count;
+        bytes -= (size_t)count;
+    }
+    return 0;
+}
+
+/* Takes the records of a ring if there are enough of them. */
+static void take_records(struct oplog_writer *writer, struct oplog_ring *ring, bool all) {
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    if (head == tail || (!all && head - tail < ring->room / 2)) return;
+    while (tail < head) {
+        uint64_t at = tail & (ring->room - 1), count = head - tail;
+        if (count > ring->room - at) count = ring->room - at;
+        if (writer->written + count > OPLOG_RECORDS_MAX) {
+            stop_writing(writer, "more operations than can be judged");
+            return;
+        }
+        if (write_all(writer, &ring->records[at], count * sizeof *ring->records) != 0) return;
+        writer->written += count;
+        tail += count;
+        atomic_store_explicit(&ring->tail, tail, memory_order_release);
+    }
+}
+
+static void take_all(struct oplog_writer *writer, bool all) {
+    for (int i = 0; i <= writer->history->threads && !writer->err.code; i++) {
+        take_records(writer, &writer->history->rings[i], all);
+    }
+}
+
+static void *writer_main(void *arg) {
+    struct oplog_writer *writer = arg;
+    int64_t all_ns = lb_now() + LINGER_NS;
+    while (!atomic_load(&writer->ends) && !writer->err.code) {
+        int64_t now_ns = lb_now();
+        take_all(writer, now_ns >= all_ns);
+        if (now_ns >= all_ns) all_ns = now_ns + LINGER_NS;
+        lb_nap(LOOK_NS);
+    }
+    return NULL;
+}
+
+static void join_writer(struct oplog_writer *writer) {
+    atomic_store(&writer->ends, true);
+    if (writer->running) pthread_join(writer->thread, NULL);
+    writer->running = false;
+}
+
+static int write_header(struct oplog_writer *writer, const struct oplog_header *header) {
+    if (pwrite(writer->fd, header, sizeof *header, 0) == (ssize_t)sizeof *header) return 0;
+    return err_set(&writer->err, LB_EXIT_MACHINE, "cannot write %s: %s", writer->path,
+                   strerror(errno));
+}
+
+static struct oplog_header header_of(const struct oplog *history, const struct oplog_rules *rules,
+                                     const char *lock) {
+    struct oplog_header header = {.magic = OPLOG_MAGIC,
+                                  .version = 1,
+                                  .byte_order = BYTE_ORDER_MARK,
+                                  .header_bytes = sizeof header,
+                                  .record_bytes = sizeof(struct oplog_record),
+                                  .dropped = oplog_dropped(history),
+                                  .rules = *rules};
+    snprintf(header.lock, sizeof header.lock, "%s", lock);
+    return header;
+}
+
+struct oplog_writer *oplog_writer_start(struct oplog *history, const char *path,
+                                        const struct oplog_rules *rules, const char *lock,
+                                        struct lb_err *err) {
+    struct oplog_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    writer->history = history;
+    snprintf(writer->path, sizeof writer->path, "%s", path ? path : "a file without a name");
+    if (path) {
+        writer->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    } else {
+        writer->nameless = tmpfile();
+        writer->fd = writer->nameless ? fileno(writer->nameless) : -1;
+    }
+    struct oplog_header header = header_of(history, rules, lock);
+    if (writer->fd < 0) {
+        err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", writer->path, strerror(errno));
+        goto failed;
+    }
+    if (write_header(writer, &header) != 0) {
+        *err = writer->err;
+        goto failed;
+    }
+    lseek(writer->fd, sizeof header, SEEK_SET);
+    /* Signals are for the program's main thread. */
+    sigset_t every, old;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &old);
+    writer->running = pthread_create(&writer->thread, NULL, writer_main, writer) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (writer->running) return writer;
+    err_set(err, LB_EXIT_MACHINE, "could not start a thread for the history");
+failed:
+    oplog_writer_free(writer);
+    return NULL;
+}
+
+void oplog_writer_flush(struct oplog_writer *writer) {
+    join_writer(writer);
+    if (!writer->err.code) take_all(writer, true);
+}
+
+int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,
+                     uint64_t dropped, struct lb_err *err) {
+    join_writer(writer);
+    atomic_fetch_add(&writer->history->rings[writer->history->threads].dropped, dropped);
+    if (!writer->err.code && writer->written + count > OPLOG_RECORDS_MAX)
+        stop_writing(writer, "more operations than can be judged");
+    if (!writer->err.code && write_all(writer, records, count * sizeof *records) == 0)
+        writer->written += count;
+    return writer->err.code ? err_set(err, writer->err.code, "%s", writer->err.text) : 0;
+}
+
+void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
+                       const char *lock, bool whole, struct lb_err *err) {
+    oplog_writer_flush(writer);
+    struct oplog_header header = header_of(writer->history, rules, lock);
+    header.whole = whole && writer->err.code == 0;
+    header.records = (uint32_t)writer->written;
+    write_header(writer, &header);
+    if (writer->err.code) *err = writer->err;
+}
+
+void oplog_writer_free(struct oplog_writer *writer) {
+    if (!writer) return;
+    join_writer(writer);
+    if (writer->nameless) {
+        fclose(writer->nameless);
+    } else if (writer->fd >= 0) {
+        close(writer->fd);
+    }
+    free(writer);
+}
+
+/* Times must be small enough to be added; see book.c. */
+static bool is_sound(const struct oplog_rules *rules) {
+    const int64_t times[] = {rules->lease_ns, rules->session_ns, rules->begin_ns, rules->end_ns,
+                             rules->cut_ns == LB_NEVER ? 0 : rules->cut_ns};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        if (times[i] < 0 || times[i] >= INT64_MAX / 2) return false;
+    }
+    return rules->model < OPLOG_MODELS && rules->bound > 0;
+}
+
+/* A part of a closed file would accuse its lock: the releases may be in the rest. */
+static int check_length(const struct oplog_header *header, size_t bytes, const char *path,
+                        struct lb_err *err) {
+    size_t written = sizeof *header + (size_t)header->records * sizeof(struct oplog_record);
+    if (!header->whole || bytes == written) return 0;
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s: is %s: %zu bytes were written, and it has %zu: copy the whole file again",
+                   path, bytes < written ? "cut short" : "damaged", written, bytes);
+}
+
+static int map_file(struct oplog_file *file, int fd, const char *path, struct lb_err *err) {
+    struct stat stat;
+    if (fstat(fd, &stat) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "cannot read %s: %s", path, strerror(errno));
+    }
+    struct oplog_header *header = &file->header;
+    if (pread(fd, header, sizeof *header, 0) != (ssize_t)sizeof *header ||
+        memcmp(header->magic, OPLOG_MAGIC, sizeof header->magic) != 0) {
+        return err_set(err, LB_EXIT_USAGE, "%s is not a history of lockbench", path);
+    }
+    if (header->version != 1 || header->byte_order != BYTE_ORDER_MARK ||
+        header->header_bytes != sizeof *header ||
+        header->record_bytes != sizeof(struct oplog_record) || !is_sound(&header->rules)) {
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s was written by another version of lockbench, or on another kind of machine", path);
+    }
+    header->lock[sizeof header->lock - 1] = '\0';
+    utf8_clean(header->lock); /* the name is printed, and the file may be from anybody */
+    file->count = ((size_t)stat.st_size - sizeof *header) / sizeof(struct oplog_record);
+    if (check_length(header, (size_t)stat.st_size, path, err) != 0) return -1;
+    /* Memory is allocated for each client, so a short file may not name many clients. */
+    if (header->rules.clients > CLIENTS_MAX && header->rules.clients > file->count)
+        return err_set(err, LB_EXIT_USAGE, "%s: is cut short: it has %zu operations of %u clients",
+                       path, file->count, header->rules.clients);
+    file->map_bytes = (size_t)stat.st_size;
+    file->map = mmap(NULL, file->map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (file->map == MAP_FAILED) {
+        file->map = NULL;
+        return err_set(err, LB_EXIT_MACHINE, "cannot map %s: %s", path, strerror(errno));
+    }
+    madvise(file->map, file->map_bytes, MADV_SEQUENTIAL);
+    file->records = (const void *)((const char *)file->map + sizeof *header);
+    return 0;
+}
+
+int oplog_open(struct oplog_file *file, const char *path, struct lb_err *err) {
+    *file = (struct oplog_file){0};
+    /* opening a pipe would wait for its writer */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return err_set(err, LB_EXIT_USAGE, "cannot open %s: %s", path, strerror(errno));
+    int failed = map_file(file, fd, path, err);
+    close(fd);
+    return failed;
+}
+
+int oplog_reopen(struct oplog_file *file, const struct oplog_writer *writer, struct lb_err *err) {
+    *file = (struct oplog_file){0};
+    return map_file(file, writer->fd, writer->path, err);
+}
+
+void oplog_close(struct oplog_file *file) {
+    if (file->map) munmap(file->map, file->map_bytes);
+    *file = (struct oplog_file){0};
+}
+
+const char *oplog_model_name(enum oplog_model model) {
+    static const char *const names[] = {"mutex", "reentrant", "rwlock", "semaphore"};
+    return model < OPLOG_MODELS ? names[model] : "?";
 }

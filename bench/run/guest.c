@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/shell_quote.h"
+#include "bench/base/text.h"
 #include "bench/engine/loop.h"
 #include "bench/servers/janitor.h"
 #include "drivers/key_names.h"

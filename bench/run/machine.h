@@ -13,7 +13,7 @@
 
 #include "bench/load/shared.h"
 #include "bench/run/stage.h"
-#include "bench/servers/topo_use.h"
+#include "bench/servers/topo.h"
 
 /* environment: describes the machine of a run for run.json, without names or paths of the
  * machine. */
@@ -72,7 +72,7 @@ void wall_note(struct wall *wall, int64_t monotonic_ns, int64_t wall_ns);
 void wall_look(struct wall *wall);
 
 /* server_use: the memory, the writes to disk and the fsyncs that a stage costs the servers that lockbench started.
- * (supervise.c measures their processor time.) The module measures the servers at four times (topo_use.h) and stores
+ * (supervise.c measures their processor time.) The module measures the servers at four times (topo.h) and stores
  * the known figures in the stage. Without such servers, and after a fault that changed them, no figure is known. */
 
 struct server_use {

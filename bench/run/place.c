@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench/base/durability.h"
+#include "bench/base/verdict.h"
 #include "bench/engine/loop.h"
 #include "bench/option/text.h"
 #include "bench/servers/folder.h"

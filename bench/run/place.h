@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "bench/servers/flavour.h"
+#include "bench/servers/info.h"
 #include "bench/servers/topo.h"
 #include "bench/workload/plan.h"
 #include "drivers/driver.h"
@@ -96,7 +96,7 @@ struct place {
     char dir[512]; /* embedded backends' own folder; "" = none */
     char topology[192], durability[256];
     char encryption[96];          /* of the clients' connections, in words; "" = none */
-    const char *durability_class; /* the server's: a word of bench/base/durability.h, or NULL */
+    const char *durability_class; /* the server's: a word of bench/base/verdict.h, or NULL */
     struct lb_facts facts;
     const char *started_by;    /* "lockbench", "url" or "embedded" */
     struct place_wire *wiring; /* NULL: not asked for */
@@ -138,11 +138,11 @@ void place_close(struct place *place);
 /* Whether the place is a server, or a folder, that lockbench did not start or make (--url). */
 bool place_is_guest(const struct place *place);
 
-/* The durability of the lock's own state at this place, as a word of bench/base/durability.h: the lock's class if it
+/* The durability of the lock's own state at this place, as a word of bench/base/verdict.h: the lock's class if it
  * states one, otherwise the server's class, which a server at --url reports itself. NULL = not known. */
 const char *place_durability_class(const struct place *place, const struct lb_lock *lock);
 
-/* The guarantee of the lock at this place, as a word of bench/base/guarantee.h. A lock that needs a majority has the
+/* The guarantee of the lock at this place, as a word of bench/base/verdict.h. A lock that needs a majority has the
  * guarantee of one server if there is only one server. */
 const char *place_guarantee(const struct place *place, const struct lb_lock *lock);
 

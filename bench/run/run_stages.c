@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/base/crash.h"
+#include "bench/base/process.h"
 #include "bench/run/run_state.h"
 #include "bench/run/supervise.h"
 #include "bench/workload/faults.h"
@@ -137,7 +137,7 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .news_arg = run};
 }
 
-/* Sets the line that is printed if this process crashes in a call of the driver (crash.h). */
+/* Sets the line that is printed if this process crashes in a call of the driver (process.h). */
 static void expect_crash(const struct run_state *run, const struct stage_ask *ask) {
     char what[200], after[800];
     snprintf(what, sizeof what, "%s: stage %s", ask->lock->lock->name, ask->id);

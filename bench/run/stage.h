@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "bench/faults/events.h"
+#include "bench/faults/faults.h"
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/store.h"
@@ -67,10 +67,10 @@ struct stage_ask {
     struct sweep_at sweep;
     struct stage_promise promise; /* the stage ends early once the promise can only be broken */
     char id[96];
-    /* in words; durability_class is a word of bench/base/durability.h; NULL = not known */
+    /* in words; durability_class is a word of bench/base/verdict.h; NULL = not known */
     const char *topology, *durability, *durability_class;
     const char *encryption; /* of the clients' connections, in words; NULL or "" = none */
-    const char *guarantee;  /* a word of bench/base/guarantee.h; NULL = the lock's */
+    const char *guarantee;  /* a word of bench/base/verdict.h; NULL = the lock's */
     const char *hlog_path, *version;
     uint64_t seed;
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */

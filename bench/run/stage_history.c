@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/load/observe.h"
-#include "bench/oplog/explain.h"
+#include "bench/oplog/judge.h"
 #include "bench/oplog/order.h"
 #include "bench/run/recovery.h"
 #include "results/format/write.h"

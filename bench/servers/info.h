@@ -18,7 +18,7 @@ extern const char *const topo_durability_names[TOPO_DURABILITIES];
 struct topo_durability {
     char text[200];    /* in words, for results and reports; "" = not offered */
     char refused[200]; /* why it is not offered */
-    char class[16];    /* a word of bench/base/durability.h; known where there is a text */
+    char class[16];    /* a word of bench/base/verdict.h; known where there is a text */
 };
 
 /* The connections that may lead through wires (wire.h). */
@@ -48,7 +48,7 @@ struct topo_info {
     char acts[128]; /* the actions that topo_act offers: "leader promote terminate"; "" = none */
     /* a file in compose/acts that several topologies share; "" = none */
     char library[64];
-    /* the server's program, which servers.program may replace (flavour.h); "" = it may not */
+    /* the server's program, which servers.program may replace (info.h); "" = it may not */
     char program[512];
     bool other_program;  /* `program` is not the script's own */
     bool listen_offered; /* servers.listen can be asked of its servers */
@@ -78,5 +78,21 @@ int topo_info_tls(struct topo_info *info, struct lb_err *err);
  * info. */
 const struct topo_durability *topo_durability_of(const struct topo_info *info, const char *setting,
                                                  struct lb_err *err);
+
+/* How the servers of a topology are to differ from those that its script starts by default: another program
+ * that speaks the same protocol, or servers that other hosts can reach.
+ * This module starts no server, and does not check what kind of program is named. */
+
+/* The keys servers.program and servers.listen. A zeroed struct = the script's defaults. */
+struct topo_flavour {
+    const char *program; /* a path, or a name in PATH; NULL or "" = the script's own */
+    const char *listen;  /* an IPv4 address besides 127.0.0.1; NULL or "" = none */
+};
+
+/* Chooses the flavour for the servers that are started from info. With another program, info->missing does not name the
+ * script's own program. Returns 0, or -1 with err: LB_EXIT_USAGE if the topology does not offer the flavour,
+ * LB_EXIT_MACHINE if there is no such program. */
+int topo_info_flavour(struct topo_info *info, const struct topo_flavour *flavour,
+                      struct lb_err *err);
 
 #endif

@@ -39,4 +39,12 @@ void janitor_finish(void);
 /* The pid of the janitor; 0 if there is none. */
 pid_t janitor_pid(void);
 
+/* The first steps of the program's helper processes (the janitor, the wire), right after the
+ * fork. */
+
+/* Gives the process a name, lets it ignore the signals that end or stop the program, connects its
+ * standard streams to /dev/null, leaves the working folder, and closes all other files but the `count`
+ * descriptors in `keep`. Sorts `keep`. */
+void helper_begin(const char *name, int *keep, int count);
+
 #endif

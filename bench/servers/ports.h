@@ -6,6 +6,8 @@
 #define BENCH_SERVERS_PORTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #include "bench/base/err.h"
 
@@ -19,5 +21,19 @@ bool port_answers(int port);
 /* Returns a socket that keeps the loopback port from every process that does not set SO_REUSEADDR,
  * without listening; -1 if the port can't be kept. The caller closes it. */
 int port_hold(int port);
+
+/* The open TCP connections of a set of processes, from /proc. A process whose files this program may
+ * not see counts as a process without connections. */
+
+struct peer {
+    int from, to; /* port of the process itself; port of the other end */
+    bool established;
+};
+
+/* Returns the TCP connections that these processes, and those below them, have open, sorted by their
+ * ports, *ret_count of them; the caller frees the array. NULL when out of memory. */
+struct peer *peers_of(const pid_t *roots, int count, size_t *ret_count);
+
+bool peers_have(const struct peer *peers, size_t count, int from, int to);
 
 #endif

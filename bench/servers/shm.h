@@ -3,6 +3,8 @@
 #ifndef BENCH_SERVERS_SHM_H
 #define BENCH_SERVERS_SHM_H
 
+#include <sys/types.h>
+
 #include "bench/servers/proc.h"
 
 #define SHM_ITEMS_MAX 32 /* a server has a few; more are left */
@@ -15,12 +17,15 @@ struct shm_list {
     int count;
 };
 
-/* Adds the shared memory of the processes to the list. Call it while the processes are stopped and not reaped: later
- * it is not known to which process the memory belonged. */
-void shm_find(const struct proc *procs, int count, struct shm_list *list);
-
 /* Removes the shared memory on the list, and empties the list. Waits up to 10 s, for all segments together, until no
  * process has a segment attached; a segment that stays attached is left. */
 void shm_remove(struct shm_list *list);
+
+/* Kills a process group and all its descendants, and finds the shared memory that they leave. */
+
+/* Stops the group and its descendants, so that they can't make more processes or memory, adds their shared
+ * memory to the list, and kills them. The leader may have ended, but its pid must not be in use by another
+ * process. Does not wait for their end. */
+void end_group(pid_t group, struct shm_list *shm);
 
 #endif

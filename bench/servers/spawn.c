@@ -8,9 +8,11 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,11 +22,9 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
-#include "bench/base/too_many.h"
+#include "bench/base/process.h"
 #include "bench/servers/janitor.h"
-#include "bench/servers/last_words.h"
 #include "bench/servers/proc.h"
-#include "bench/servers/vars.h"
 
 #define TEXT_MAX 65536
 #define GONE_NS (10 * LB_S_NS) /* limit of the wait for the end of killed processes */
@@ -328,4 +328,81 @@ char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t l
     if (!failed) return text;
     free(text);
     return NULL;
+}
+
+/* --- environment variables --- */
+
+void vars_add(struct vars *vars, const char *format, ...) {
+    char *var = vars->text + vars->used;
+    size_t room = sizeof vars->text - vars->used;
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(var, room, format, args);
+    va_end(args);
+    if (len < 0 || (size_t)len >= room || vars->count == VARS_MAX) return;
+    vars->used += (size_t)len + 1;
+    vars->list[vars->count++] = var;
+}
+
+/* --- last words --- */
+
+#define TAIL_BYTES 8192
+#define LINES 3
+
+char *server_log_path(const char *dir, char path[LOG_PATH_MAX]) {
+    snprintf(path, LOG_PATH_MAX, "%s.log", dir);
+    return path;
+}
+
+/* Reads the end of the log into tail (TAIL_BYTES). Returns its length: 0 also where there is no log. */
+static size_t read_tail(const char *dir, char *tail) {
+    char path[LOG_PATH_MAX];
+    int fd = open(server_log_path(dir, path), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    tail[0] = '\0';
+    if (fd < 0) return 0;
+    off_t end = lseek(fd, 0, SEEK_END);
+    ssize_t len =
+        pread(fd, tail, TAIL_BYTES - 1, end > TAIL_BYTES - 1 ? end - (TAIL_BYTES - 1) : 0);
+    close(fd);
+    if (len < 0) len = 0;
+    tail[len] = '\0';
+    for (ssize_t i = 0; i < len; i++) {
+        if (tail[i] == '\0') tail[i] = ' ';
+    }
+    return (size_t)len;
+}
+
+char *last_words(const char *dir, char *text, size_t size) {
+    char tail[TAIL_BYTES];
+    read_tail(dir, tail);
+    const char *lines[LINES] = {0};
+    char *rest = tail;
+    for (char *line; (line = strsep(&rest, "\r\n"));) {
+        line += strspn(line, " \t");
+        if (!*line || strncmp(line, "at ", 3) == 0)
+            continue; /* a stack frame of Java: the lines before it have the message */
+        memmove(lines, lines + 1, (LINES - 1) * sizeof *lines);
+        lines[LINES - 1] = line;
+    }
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < LINES; i++) {
+        if (!lines[i] || used >= size) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " / " : "", lines[i]);
+    }
+    return text;
+}
+
+bool last_words_blame_port(const char *dir) {
+    char tail[TAIL_BYTES];
+    read_tail(dir, tail);
+    return strcasestr(tail, "address already in use") != NULL;
+}
+
+char *status_text(int status, char *text, size_t size) {
+    if (WIFSIGNALED(status))
+        snprintf(text, size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+    return text;
 }

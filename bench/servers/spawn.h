@@ -6,6 +6,8 @@
 #ifndef BENCH_SERVERS_SPAWN_H
 #define BENCH_SERVERS_SPAWN_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -51,5 +53,38 @@ char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t l
 /* Runs `sh SCRIPT info` and returns its output (the caller frees it), or NULL with err. The script may run
  * for 10 s and print 64 KiB. */
 char *spawn_info(const char *script, struct lb_err *err);
+
+/* --- The environment variables that a process is started with. --- */
+
+#define VARS_MAX 32
+
+struct vars { /* zeroed = none */
+    char text[8192];
+    size_t used;
+    const char *list[VARS_MAX + 1]; /* into text; ends with NULL */
+    int count;
+};
+
+/* Adds one, "NAME=VALUE" by a format. It is left out if there is no room for all of it. The struct
+ * must not be copied. */
+void vars_add(struct vars *vars, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The path of a server's log, the last lines of the log, and the meaning of a wait status, each as one
+ * line. */
+
+#define LOG_PATH_MAX 640
+
+/* DIR.log, where the output of the script with this working folder goes. Returns path. */
+char *server_log_path(const char *dir, char path[LOG_PATH_MAX]);
+
+/* Writes the last lines of the log that are not empty, oldest first, joined with " / ", at most
+ * size bytes; "" if there are none. Returns text. */
+char *last_words(const char *dir, char *text, size_t size);
+
+/* Whether the last lines say that an address was in use. */
+bool last_words_blame_port(const char *dir);
+
+/* "exit status 1", "signal 9 (Killed)". */
+char *status_text(int status, char *text, size_t size);
 
 #endif

@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/servers/end_group.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
+#include "bench/servers/shm.h"
 
 char *topo_shim_path(const struct topo *topo, const char *what, int n, char *path, size_t size) {
     snprintf(path, size, "%s/%s.%d", topo->dir, what, n);

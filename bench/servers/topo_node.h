@@ -11,7 +11,6 @@
 #include "bench/servers/shm.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/urls.h"
-#include "bench/servers/vars.h"
 
 struct node {
     pid_t pid;                /* 0 = ended and reaped */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/servers/proc.h"
 
 /* A disk that fills up takes a part of a block first, and says why when it is asked for the rest. */
 static int write_all(int fd, const char *bytes, ssize_t len) {
@@ -48,8 +49,11 @@ int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err
     return len < 0 ? -1 : 0;
 }
 
-void *topo_shim_map(const struct topo *topo, const char *what, int node, bool written,
-                    struct lb_err *err) {
+/* Makes the file that a node shares with a library (topo_shim_path), of 8 bytes that are 0, and maps the file.
+ * written: the servers' account may write to the file; else it may only read it. Returns the mapping (munmap it), or
+ * NULL with err. */
+static void *topo_shim_map(const struct topo *topo, const char *what, int node, bool written,
+                           struct lb_err *err) {
     char path[640];
     int fd = open(topo_shim_path(topo, what, node, path, sizeof path),
                   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -63,4 +67,60 @@ void *topo_shim_map(const struct topo *topo, const char *what, int node, bool wr
     if (map == MAP_FAILED) err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
     if (fd >= 0) close(fd);
     return map == MAP_FAILED ? NULL : map;
+}
+
+/* --- clocks --- */
+
+int topo_clock_begin(struct topo *topo, struct lb_err *err) {
+    if (!topo->clock) return 0;
+    if (topo_shim_copy(topo, CLOCK_SHIM, err) != 0) return -1;
+    for (int n = 0; n < topo->info.nodes; n++) {
+        topo->clock_by_ns[n] = topo_shim_map(topo, "clock", n, false, err);
+        if (!topo->clock_by_ns[n]) return -1;
+    }
+    return 0;
+}
+
+void topo_clock_end(struct topo *topo) {
+    for (int n = 0; n < TOPO_NODES_MAX; n++) {
+        if (topo->clock_by_ns[n]) munmap(topo->clock_by_ns[n], sizeof *topo->clock_by_ns[n]);
+    }
+}
+
+int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err) {
+    int64_t *offset = topo->clock_by_ns[node];
+    if (!offset)
+        return err_set(err, LB_EXIT_MACHINE, "%s was not started with a clock that can be stepped",
+                       topo->info.name);
+    __atomic_fetch_add(offset, by_ns, __ATOMIC_RELAXED);
+    return 0;
+}
+
+/* --- fsyncs --- */
+
+int topo_fsyncs_begin(struct topo *topo, struct lb_err *err) {
+    if (!topo->info.fsyncs) return 0;
+    if (topo_shim_copy(topo, FSYNC_SHIM, err) != 0) return -1;
+    for (int n = 0; n < topo->info.nodes; n++) {
+        topo->fsyncs[n] = topo_shim_map(topo, "fsyncs", n, true, err);
+        if (!topo->fsyncs[n]) return -1;
+    }
+    return 0;
+}
+
+void topo_fsyncs_end(struct topo *topo) {
+    for (int n = 0; n < TOPO_NODES_MAX; n++) {
+        if (topo->fsyncs[n]) munmap(topo->fsyncs[n], sizeof *topo->fsyncs[n]);
+    }
+}
+
+int64_t topo_fsyncs(const struct topo *topo) {
+    int64_t sum = 0;
+    for (int n = 0; n < topo->info.nodes; n++) {
+        pid_t pid = topo->nodes[n].pid;
+        /* A program without the C library would never count. */
+        if (!topo->fsyncs[n] || (pid > 0 && !proc_has_mapped(pid, "/" FSYNC_SHIM))) return -1;
+        sum += (int64_t)__atomic_load_n(topo->fsyncs[n], __ATOMIC_RELAXED);
+    }
+    return sum;
 }

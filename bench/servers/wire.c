@@ -15,8 +15,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
-#include "bench/base/too_many.h"
-#include "bench/servers/helper.h"
+#include "bench/base/process.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/wire_impl.h"

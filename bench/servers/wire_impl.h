@@ -148,25 +148,16 @@ void link_connect(struct proxy *proxy, struct link *link);
 void link_discard(struct proxy *proxy, struct link *link, int way);
 void links_bury(struct proxy *proxy);
 
-/* wire_fault.c: above wire_link.c. */
+/* wire_fault.c */
 void faults_set(struct proxy *proxy, const struct order *order);
 void faults_lift(struct proxy *proxy, int slot);
 /* link_pump, and then ends or silences the other connections that a fault hit meanwhile. */
 void faults_pump(struct proxy *proxy, struct link *link);
 
-/* wire_effect.c: below wire_link.c. */
+/* The same, called by wire_link.c. */
 /* For a new connection: notes which faults apply to it. Returns false if the connection is
  * refused. */
 bool faults_admit(struct proxy *proxy, struct link *link);
-/* Notes that a fault applies to a connection, and whether it does so at this end. */
-void fault_match(struct proxy *proxy, struct link *link, int slot);
-bool fault_is_on(const struct slot *slot, int end);
-/* Whether a fault refuses new connections: by its kind, or because it has hit all its
- * connections. */
-bool fault_refuses(const struct slot *slot);
-/* Tells each direction of a connection what the active faults do to it. Bytes that a fault drops
- * from now on may still be held: see link_discard. */
-void faults_apply(struct proxy *proxy, struct link *link);
 /* Applies the faults to a chunk of answers before it is forwarded: the bytes to forward remain in
  * place, and their number is returned. May set link->ending, start to drop answers, or set
  * proxy->struck; dropped bytes are counted. */

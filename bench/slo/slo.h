@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "bench/base/promise_verdict.h"
+#include "bench/base/verdict.h"
 #include "results/format/run_read.h"
 #include "results/stats/quantile.h"
 

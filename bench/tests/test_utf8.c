@@ -3,7 +3,7 @@
 
 #include "bench/base/err.h"
 #include "bench/base/rng.h"
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
 #include "bench/tests/unit.h"
 
 TEST(lines_are_made_clean) {

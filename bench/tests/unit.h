@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "bench/base/ci.h"
+#include "bench/base/process.h"
 
 static struct CMUnitTest unit_tests[200] __attribute__((unused));
 static size_t unit_test_count __attribute__((unused));

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/base/too_many.h"
+#include "bench/base/process.h"
 #include "drivers/resolve.h"
 
 /* null_child: answers each request with "ok" at once, so that the row measures the socket and the

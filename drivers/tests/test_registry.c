@@ -2,8 +2,8 @@
  * page that people read says what the tables say. */
 #include <ctype.h>
 
-#include "bench/base/durability.h"
 #include "bench/base/home.h"
+#include "bench/base/verdict.h"
 #include "bench/cli/list_about.c"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
@@ -37,7 +37,7 @@ TEST(test_look_up) {
     }
 }
 
-/* A word of durability.h, or none. */
+/* A word of verdict.h, or none. */
 static bool is_class(const char *text) {
     return !text || durability_from(text) != DURABILITY_UNKNOWN;
 }

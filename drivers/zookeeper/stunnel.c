@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/base/too_many.h"
+#include "bench/base/process.h"
 #include "drivers/driver.h"
 #include "drivers/facts.h"
 

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/durability.h"
-#include "bench/base/guarantee.h"
 #include "bench/base/output.h"
+#include "bench/base/verdict.h"
 #include "report/doc/escape.h"
 #include "report/run/words.h"
 

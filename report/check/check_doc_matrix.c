@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/plain_word.h"
+#include "bench/base/text.h"
 #include "report/check/check_doc.h"
 #include "report/check/check_view.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/guarantee.h"
+#include "bench/base/verdict.h"
 
 enum check_family check_family_of(const struct check_lock *lock) {
     static const enum check_family families[LB_GUARANTEES + 1] = {

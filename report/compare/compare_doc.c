@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/base/output.h"
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
 #include "report/compare/compare.h"
 #include "report/doc/escape.h"
 #include "report/doc/number.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
 #include "report/doc/number.h"
 
 void escape_md(FILE *out, const char *text) {

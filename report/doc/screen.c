@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/base/output.h"
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
 
 #define FIELD_MAX 40 /* a second field that begins farther right is no place to indent to */
 #define INDENT_MAX 8 /* a line that is indented farther goes on under its own beginning */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/base/output.h"
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
 #include "report/doc/escape.h"
 #include "report/page/assets.h"
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "bench/base/promise_verdict.h"
+#include "bench/base/verdict.h"
 #include "report/run/run_doc.h"
 
 #define TEXT_MAX (NUMBER_TEXT_MAX + 16)

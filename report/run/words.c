@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/guarantee.h"
 #include "bench/base/nearest.h"
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
+#include "bench/base/verdict.h"
 
 static const struct {
     const char *word, *title;

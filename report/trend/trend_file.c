@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/base/utf8.h"
+#include "bench/base/text.h"
 #include "report/doc/escape.h"
 #include "report/run/words.h"
 #include "report/trend/trend.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/base/guarantee.h"
+#include "bench/base/verdict.h"
 #include "results/format/tree.h"
 #include "results/format/write.h"
 

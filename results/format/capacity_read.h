@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "bench/base/err.h"
-#include "bench/base/promise_verdict.h"
+#include "bench/base/verdict.h"
 #include "results/format/run_read.h"
 
 #define CAPACITY_SCHEMA "lockbench.capacity/2"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/base/guarantee.h"
+#include "bench/base/verdict.h"
 #include "results/format/tree.h"
 
 #define LOCKS_MAX 2000

@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "bench/base/check_verdict.h"
 #include "bench/base/err.h"
+#include "bench/base/verdict.h"
 #include "results/format/run_read.h"
 
 #define CHECK_SCHEMA "lockbench.check/2"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "bench/base/base64.h"
+#include "bench/base/text.h"
 
 #define COOKIE_V2 UINT32_C(0x1c849313) /* 0x1c849303, word size nibble 1: variable length counts */
 #define COOKIE_V2_DEFLATED UINT32_C(0x1c849314)

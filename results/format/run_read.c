@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/base/promise_verdict.h"
 #include "bench/base/verdict.h"
 #include "results/format/hdr.h"
 #include "results/format/metric.h"

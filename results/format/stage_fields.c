@@ -1,7 +1,6 @@
 /* stage_fields: stage.def as a table. See run_read.h. */
 #include "results/format/run_read.h"
 
-#include "bench/base/guarantee.h"
 #include "bench/base/verdict.h"
 
 #define OPERATIONS_MAX 10000 /* elements of a counter-example, a timeline, a list of faults */

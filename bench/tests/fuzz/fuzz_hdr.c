@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "bench/base/base64.h"
+#include "bench/base/text.h"
 #include "results/format/hdr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

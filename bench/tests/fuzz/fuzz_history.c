@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bench/oplog/file.h"
 #include "bench/oplog/judge.h"
+#include "bench/oplog/oplog.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

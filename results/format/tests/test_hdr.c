@@ -4,8 +4,8 @@
 #include <math.h>
 #include <zlib.h>
 
-#include "bench/base/base64.h"
 #include "bench/base/rng.h"
+#include "bench/base/text.h"
 #include "bench/tests/unit.h"
 #include "results/format/hdr.h"
 

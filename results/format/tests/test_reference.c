@@ -4,9 +4,6 @@
  * against the schemas. (What a capacity search writes is test_cli_capacity's, which has one.) */
 #define _GNU_SOURCE
 
-#include "bench/base/check_verdict.h"
-#include "bench/base/guarantee.h"
-#include "bench/base/promise_verdict.h"
 #include "bench/base/verdict.h"
 #include "bench/tests/unit.h"
 #include "results/format/run_read.h"
