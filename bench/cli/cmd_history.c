@@ -9,6 +9,7 @@
 #include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
+#include "report/page/doc_page.h"
 #include "report/trend/trend.h"
 
 #define RUNS_MAX 1000
@@ -17,7 +18,7 @@ enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
 
 struct wish {
     struct arg_list runs;
-    bool append, no_page;
+    bool append;
     const char *file, *commit;
     const char *out; /* the page */
     double min_effect_percent;
@@ -28,16 +29,14 @@ struct wish {
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, runs), .help = NULL}, "RUN"},
     {{"append", ARG_FLAG, offsetof(struct wish, append),
-      .help = "add a line for each lock and load of these runs; lines that are there stay as "
-              "they are"},
+      .help = "add a line for each lock and load of these runs that the file does not have"},
      NULL},
     {{"file", ARG_PATH, offsetof(struct wish, file),
       .help = "the history; default: results/history.csv"},
      "FILE"},
     {{"commit", LB_OPT_TEXT, offsetof(struct wish, commit),
-      .help = "with --append: the tested version; default: LOCKBENCH_COMMIT, else GITHUB_SHA"},
+      .help = "with --append: the tested version"},
      "ID"},
-    {{"lock", ARG_LOCK, offsetof(struct wish, ask.lock), .help = "show this one only"}, "LOCK"},
     {{"metric", ARG_METRICS, offsetof(struct wish, ask.metrics),
       .help = "show and judge these only: throughput,acquire_p50, ..."},
      "METRIC,..."},
@@ -52,96 +51,63 @@ static const struct arg args[] = {
      "PERCENT"},
     {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
-      .help = "every series with its values"},
+      .help = "every line of the file, and the comparison"},
      NULL},
-    {{"out", ARG_PATH, offsetof(struct wish, out),
-      .help = "the file of the page; default: beside the history, history.csv gets history.html"},
-     "FILE"},
-    {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
+    {{"out", ARG_PATH, offsetof(struct wish, out), .help = "also write a page"}, "FILE"},
     {{0}, NULL},
 };
 
 /* Refuses options without an effect: otherwise a job could believe that its --gate had judged something. */
 static int check_args(const struct wish *wish, struct lb_err *err) {
     const struct trend_ask *ask = &wish->ask;
-    if (wish->append && (ask->gate || ask->lock || ask->metrics || wish->out || wish->format))
+    if (wish->append != (wish->runs.count > 0))
+        return err_set(err, LB_EXIT_USAGE,
+                       "history: runs are added with history RUN... --append; another history is "
+                       "named by --file FILE");
+    if (wish->append && (ask->gate || ask->metrics || wish->out || wish->format))
         return err_set(
             err, LB_EXIT_USAGE,
             "history: --append adds lines and shows nothing: first history RUN... --append, then "
             "history --gate N, --md, ...");
-    if (wish->append && wish->runs.count == 0)
-        return err_set(err, LB_EXIT_USAGE, "history: --append wants runs: history RUN... --append");
-    if (wish->append) return 0;
-    if (wish->runs.count > 0)
-        return err_set(err, LB_EXIT_USAGE,
-                       "history: %s: runs are added with --append; another history is named by "
-                       "--file FILE",
-                       wish->runs.item[0]);
-    if (wish->commit)
+    if (wish->commit && !wish->append)
         return err_set(err, LB_EXIT_USAGE,
                        "history: --commit names the commit of appended runs: add --append");
-    return page_check_options("history", wish->no_page, wish->out, err);
-}
-
-static const char *commit_of(const struct wish *wish) {
-    const char *commit = wish->commit;
-    if (!commit) commit = getenv("LOCKBENCH_COMMIT");
-    if (!commit || !*commit) commit = wish->commit ? wish->commit : getenv("GITHUB_SHA");
-    return commit;
+    return 0;
 }
 
 static int append_runs(const struct wish *wish, struct lb_err *err) {
-    struct trend_added added = {0};
-    if (trend_append(wish->file, wish->runs.item, wish->runs.count, commit_of(wish), &added, err) !=
-        0)
-        return -1;
-    printf("%s: %d line%s added", wish->file, added.lines, added.lines == 1 ? "" : "s");
-    if (added.there > 0)
-        printf(", %d %s there already", added.there, added.there == 1 ? "was" : "were");
-    if (added.limited > 0)
-        printf("; %d stage%s left out of the medians: the load generator was the limit",
-               added.limited, added.limited == 1 ? "" : "s");
-    printf("\n");
+    int lines = trend_append(wish->file, wish->runs.item, wish->runs.count, wish->commit, err);
+    if (lines < 0) return -1;
+    printf("%s: %d line%s added\n", wish->file, lines, lines == 1 ? "" : "s");
     return LB_EXIT_OK;
 }
 
-static int render_history_page(const void *view, FILE *out, struct lb_err *err) {
-    return trend_page(view, out, err);
-}
-
-/* Writes "results/history.html" beside "results/history.csv". The exit code, or -1 with err if the
- * user asked for the page. */
-static int write_history_page(const struct wish *wish, const struct trend_view *view,
-                              struct lb_err *err) {
-    char beside[PATH_MAX + sizeof ".html"];
-    int code = trend_exit(view);
-    size_t length = strlen(wish->file);
-    if (length > 4 && strcmp(wish->file + length - 4, ".csv") == 0) length -= 4;
-    snprintf(beside, sizeof beside, "%.*s.html", (int)length, wish->file);
-    if (wish->out) return page_conclude(code, wish->out, render_history_page, view, err);
-    if (wish->format == FORMAT_TABLE && !wish->no_page)
-        page_offer(beside, render_history_page, view);
-    return code;
-}
-
-static int print_history(const struct wish *wish, const struct trend_view *view,
-                         struct lb_err *err) {
+static int render_history_page(const void *trend, FILE *out, struct lb_err *err) {
     struct doc doc = {0};
-    bool md = wish->format == FORMAT_MD;
-    if (wish->format == FORMAT_JSON) return trend_write_json(view, stdout, err);
-    trend_doc(view, md || terminal_has_blocks(stdout), &doc);
-    return doc_write_and_free(&doc, md ? DOC_MARKDOWN : DOC_TERMINAL, terminal_has_color(stdout),
-                              stdout, err);
+    struct doc_page page = {.command = "lockbench history",
+                            .title = "Figures from run to run",
+                            .about = ((const struct trend *)trend)->path};
+    trend_doc(trend, &doc);
+    int rc = doc_page_write(&page, &doc, out, err);
+    doc_free(&doc);
+    return rc;
+}
+
+static int print_history(const struct wish *wish, const struct trend *trend, struct lb_err *err) {
+    struct doc doc = {0};
+    if (wish->format == FORMAT_JSON) return trend_json(trend, stdout, err);
+    trend_doc(trend, &doc);
+    return doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
+                              terminal_has_color(stdout), stdout, err);
 }
 
 static int show_history(const struct wish *wish, struct lb_err *err) {
-    struct trend_view *view = NULL;
-    struct trend *trend = trend_read(wish->file, err);
-    int code = -1;
-    if (trend && page_spare(wish->out, wish->file, err) == 0)
-        view = trend_look(trend, &wish->ask, err);
-    if (view && print_history(wish, view, err) == 0) code = write_history_page(wish, view, err);
-    trend_view_free(view);
+    if (page_spare(wish->out, wish->file, err) != 0) return -1;
+    struct trend *trend = trend_read(wish->file, &wish->ask, err);
+    if (!trend) return -1;
+    int code = print_history(wish, trend, err) == 0 ? trend_exit(trend) : -1;
+    if (code >= 0 && wish->out)
+        code = page_conclude(code, wish->out, render_history_page, trend, err);
     trend_free(trend);
     return code;
 }

@@ -16,14 +16,6 @@ bool terminal_has_color(FILE *out) {
     return isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
 }
 
-bool terminal_has_blocks(FILE *out) {
-    const char *locale = getenv("LC_ALL");
-    if (!locale || !*locale) locale = getenv("LC_CTYPE");
-    if (!locale || !*locale) locale = getenv("LANG");
-    bool utf8 = locale && (strstr(locale, "UTF-8") || strstr(locale, "utf8"));
-    return utf8 && isatty(fileno(out));
-}
-
 #define WAITS                                                                                      \
     INTERRUPT_HEARD "what is in progress ends first; a second Ctrl-C ends at once and loses it\n"
 

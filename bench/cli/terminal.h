@@ -1,4 +1,4 @@
-/* terminal: what a stream can show, colours and block characters (its width: output_columns), and Ctrl-C. */
+/* terminal: whether a stream shows colours (its width: output_columns), and Ctrl-C. */
 #ifndef BENCH_CLI_TERMINAL_H
 #define BENCH_CLI_TERMINAL_H
 
@@ -8,9 +8,6 @@
 
 /* True for a terminal with colours, if the user wants them: https://no-color.org. */
 bool terminal_has_color(FILE *out);
-
-/* True for a terminal whose locale is UTF-8. */
-bool terminal_has_blocks(FILE *out);
 
 /* The beginning of the line that the first signal prints. `lockbench-hosts launch` waits for this line. */
 #define INTERRUPT_HEARD "interrupted: "

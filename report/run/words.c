@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/nearest.h"
 #include "bench/base/text.h"
 #include "bench/base/verdict.h"
 
@@ -44,22 +43,13 @@ const char *words_state(enum lock_state state) {
     return states[state].word;
 }
 
-int words_state_of(const char *word, enum lock_state *ret, struct lb_err *err) {
-    struct nearest nearest;
-    char all[200] = "", hint[64];
-    nearest_init(&nearest, word);
+bool words_state_of(const char *word, enum lock_state *ret) {
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        if (strcmp(states[i].word, word) == 0) {
-            *ret = (enum lock_state)i;
-            return 0;
-        }
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", states[i].word);
-        nearest_offer(&nearest, states[i].word);
+        if (strcmp(states[i].word, word) != 0) continue;
+        *ret = (enum lock_state)i;
+        return true;
     }
-    nearest_hint(&nearest, hint, sizeof hint);
-    return err_set(err, LB_EXIT_USAGE, "no verdict '%.40s'%s%s", word,
-                   *hint ? hint : ": it is one of ", *hint ? "" : all);
+    return false;
 }
 
 const char *words_state_title(enum lock_state state) {

@@ -10,8 +10,8 @@
 #include "results/format/capacity_read.h"
 
 const char *words_state(enum lock_state state); /* one word for a table: "clean", "VIOLATED" */
-/* Fills the state with that word. 0, or -1 with err (LB_EXIT_USAGE), which has the nearest word, or all of them. */
-int words_state_of(const char *word, enum lock_state *ret, struct lb_err *err);
+/* Finds the state with that word. False if there is none. */
+bool words_state_of(const char *word, enum lock_state *ret);
 const char *words_state_title(enum lock_state state); /* the same as a short sentence */
 enum tone words_state_tone(enum lock_state state);
 /* Adds the state as a chip to the last cell, and sets the cell's tone. */

@@ -9,11 +9,11 @@
 
 #define GOLDEN "report/tests/golden/trend/"
 
-#define HEADER                                                                                          \
-    "time,run,lock,clients,load,topology,durability,executor,environment,kernel,server,commit,repeats," \
-    "limited,verdict,throughput,acquire_p50,acquire_p99,acquire_due_p50,acquire_due_p99,not_granted,"   \
-    "handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
-/* A line of day 1 up to its repeats. */
+#define HEADER                                                                                     \
+    "time,run,lock,clients,load,topology,durability,executor,environment,kernel,server,commit,"    \
+    "verdict,repeats,throughput,acquire_p50,acquire_p99,acquire_due_p50,acquire_due_p99,"          \
+    "not_granted,handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
+/* A line of day 1 up to its verdict. */
 #define FIRST "2026-01-01T00:00:00Z,r,a,1,l,t,d,1 x 1,e,k,s,,"
 
 /* The members that differ from a usual line; NULL = as usual. */
@@ -30,10 +30,10 @@ static void put_day(FILE *out, int day, const struct day *as) {
         1 + day / 28, 1 + day % 28, day, as->lock ? as->lock : "redis-setnx",
         as->environment ? as->environment : "e1", day);
     if (as->rate > 0)
-        fprintf(out, "3,0,%s,%.6g,%.6g,never,,,,,,20000,,3\n", as->verdict ? as->verdict : "clean",
+        fprintf(out, "%s,3,%.6g,%.6g,never,,,,,,20000,,3\n", as->verdict ? as->verdict : "clean",
                 as->rate, 1e9 / as->rate);
     else
-        fputs("0,3,clean,,,,,,,,,,,\n", out);
+        fputs("clean,0,,,,,,,,,,,\n", out);
 }
 
 /* 24 runs that scatter by 2 %; the newest ten are slower by 12 %. */
@@ -53,19 +53,32 @@ static char *slower_text(void) {
     return text;
 }
 
-static struct trend *parsed(char *text) {
-    struct lb_err err = {0};
-    struct trend *trend = trend_parse(text, "history.csv", &err);
-    assert_string_equal(err.text, "");
+/* NULL with err. */
+static struct trend *try_read(const char *text, int gate, struct lb_err *err) {
+    char *file = path_of("read.csv");
+    store(file, text);
+    struct trend *trend =
+        trend_read(file, &(struct trend_ask){.gate = gate, .min_effect = COMPARE_MIN_EFFECT}, err);
+    free(file);
     return trend;
 }
 
-static struct trend_view *look(const struct trend *trend, int gate, uint32_t metrics) {
+/* Frees the text. */
+static struct trend *parsed(char *text, int gate) {
     struct lb_err err = {0};
-    struct trend_ask ask = {.gate = gate, .metrics = metrics, .min_effect = COMPARE_MIN_EFFECT};
-    struct trend_view *view = trend_look(trend, &ask, &err);
+    struct trend *trend = try_read(text, gate, &err);
     assert_string_equal(err.text, "");
-    return view;
+    free(text);
+    return trend;
+}
+
+/* The lines of a run are appended, and how many is as expected. */
+static void append(const char *file, const char *const *runs, int count, const char *commit,
+                   int lines) {
+    struct lb_err err = {0};
+    int added = trend_append(file, runs, count, commit, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(added, lines);
 }
 
 /* ---- the gate ---- */
@@ -78,7 +91,6 @@ TEST(the_gate_is_the_test_of_compare) {
     slower.faster = 0.95;
     char *paths[2 * RUNS], *file = path_of("same.csv"), root[60];
     struct lb_err err = {0};
-    struct trend_added added;
     for (int i = 0; i < 2 * RUNS; i++) {
         struct made *of = i < RUNS ? &made : &slower;
         snprintf(root, sizeof root, "\"started_at\":\"2026-01-%02dT00:00:00Z\",", i + 1);
@@ -86,10 +98,8 @@ TEST(the_gate_is_the_test_of_compare) {
         paths[i] = make_run(of, (uint64_t)i);
     }
     const char *const *runs = (const char *const *)paths;
-    if (trend_append(file, runs, 2 * RUNS, NULL, &added, &err) != 0) fail_msg("%s", err.text);
-    struct trend *trend = trend_read(file, &err);
-    assert_string_equal(err.text, "");
-    struct trend_view *view = look(trend, RUNS, 0);
+    append(file, runs, 2 * RUNS, NULL, 2 * RUNS);
+    struct trend *trend = parsed(content_of("same.csv"), RUNS);
     struct compare *compare = compare_make(&(struct compare_ask){.base = runs,
                                                                  .new = runs + RUNS,
                                                                  .base_count = RUNS,
@@ -97,10 +107,10 @@ TEST(the_gate_is_the_test_of_compare) {
                                                                  .min_effect = COMPARE_MIN_EFFECT},
                                            &err);
     assert_string_equal(err.text, "");
-    assert_int_equal(view->gate->row_count, 1);
-    assert_int_equal(trend_exit(view), compare_exit(compare));
+    assert_int_equal(trend->gate->row_count, 1);
+    assert_int_equal(trend_exit(trend), compare_exit(compare));
     for (int m = 0; m < compare_metric_count(); m++) {
-        const struct compare_figure *gate = &view->gate->rows[0].figure[m],
+        const struct compare_figure *gate = &trend->gate->rows[0].figure[m],
                                     *whole = &compare->rows[0].figure[m];
         assert_int_equal(gate->verdict, whole->verdict);
         assert_int_equal(gate->repeats_wanted, whole->repeats_wanted);
@@ -108,8 +118,7 @@ TEST(the_gate_is_the_test_of_compare) {
         near(gate->p, whole->p, 1e-6);
         near(gate->shift, whole->shift, 1e-6);
     }
-    assert_int_equal(view->gate->rows[0].figure[0].verdict, COMPARE_WORSE);
-    trend_view_free(view);
+    assert_int_equal(trend->gate->rows[0].figure[0].verdict, COMPARE_WORSE);
     compare_free(compare);
     trend_free(trend);
     for (int i = 0; i < 2 * RUNS; i++) free(paths[i]);
@@ -156,11 +165,9 @@ TEST(what_the_gate_decides) {
             put_day(out, day, &as);
         }
         assert_int_equal(fclose(out), 0);
-        struct trend *trend = parsed(text);
-        struct trend_view *view = look(trend, 10, 0);
-        if (trend_exit(view) != cases[i].code)
-            fail_msg("%s: exit code %d, not %d", cases[i].what, trend_exit(view), cases[i].code);
-        trend_view_free(view);
+        struct trend *trend = parsed(text, 10);
+        if (trend_exit(trend) != cases[i].code)
+            fail_msg("%s: exit code %d, not %d", cases[i].what, trend_exit(trend), cases[i].code);
         trend_free(trend);
     }
 }
@@ -169,15 +176,14 @@ TEST(what_the_gate_decides) {
 
 TEST(outputs_are_as_stored) {
     struct lb_err err = {0};
-    struct trend *trend = parsed(slower_text());
-    struct trend_view *views[] = {look(trend, 10, 0), look(trend, 0, 0)};
+    struct trend *trends[] = {parsed(slower_text(), 10), parsed(slower_text(), 0)};
     static const enum doc_format formats[] = {DOC_TERMINAL, DOC_MARKDOWN};
     static const char *const names[] = {GOLDEN "gate.table", GOLDEN "gate.md", GOLDEN "plain.table",
                                         GOLDEN "plain.md"};
-    assert_string_equal(trend->lines[0].text[TREND_DURABILITY], "in memory, not \"durable\"");
+    assert_string_equal(trends[0]->lines[0].text[TREND_DURABILITY], "in memory, not \"durable\"");
     for (int i = 0; i < 4; i++) {
         struct doc doc = {0};
-        trend_doc(views[i / 2], true, &doc);
+        trend_doc(trends[i / 2], &doc);
         char *text = written(&doc, formats[i % 2]);
         same_as_stored(names[i], text);
         free(text);
@@ -185,22 +191,19 @@ TEST(outputs_are_as_stored) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(trend_write_json(views[0], out, &err), 0);
+    assert_int_equal(trend_json(trends[0], out, &err), 0);
     assert_int_equal(fclose(out), 0);
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     const json_t *comparison = json_object_get(json, "comparison");
     assert_string_equal(json_string_value(json_object_get(comparison, "schema")),
                         "lockbench.compare/2");
-    const json_t *series = json_array_get(json_object_get(json, "series"), 1);
-    assert_int_equal(json_array_size(json_object_get(series, "runs")), 24);
-    const json_t *figures = json_object_get(series, "figures");
-    assert_true(json_number_value(json_array_get(json_object_get(figures, "commands"), 23)) == 3);
-    assert_string_equal(
-        json_string_value(json_array_get(json_object_get(figures, "acquire_p99"), 0)), "never");
+    const json_t *line = json_array_get(json_object_get(json, "lines"), 24);
+    assert_string_equal(json_string_value(json_object_get(line, "commit")), "c023");
+    assert_true(json_number_value(json_object_get(line, "commands")) == 3);
+    assert_string_equal(json_string_value(json_object_get(line, "acquire_p99")), "never");
     json_decref(json);
     free(text);
-    for (int i = 0; i < 2; i++) trend_view_free(views[i]);
-    trend_free(trend);
+    for (int i = 0; i < 2; i++) trend_free(trends[i]);
 }
 
 /* ---- the file ---- */
@@ -225,8 +228,6 @@ static void run_file(const char *path, const char *start, const char *options, c
 /* Repeats are one line with their median, without generator-limited ones; a control and an incomplete stage have none;
  * a run that is appended twice is in the file once. */
 TEST(runs_are_appended_once) {
-    struct lb_err err = {0};
-    struct trend_added added;
     char *file = path_of("a.csv"), *dir = path_of("20260101-some"),
          *batch = path_of("20260101-some/05");
     char *run = path_of("20260101-some/05/run.json"), *later = path_of("later.json");
@@ -240,23 +241,16 @@ TEST(runs_are_appended_once) {
                                                         ",\"control\":true") ","
                                                                              "{\"lock\":\"cut\",\"clients\":4,\"status\":\"partial\"}");
     run_file(later, "2026-01-02T00:00:00Z", "", REPEAT("a", 110, "") "," REPEAT("b", 7, ""));
-    if (trend_append(file, runs, 1, "v1", &added, &err) != 0) fail_msg("%s", err.text);
-    assert_true(added.lines == 1 && added.there == 0 && added.limited == 1);
-    assert_int_equal(trend_append(file, runs, 3, "v2", &added, &err), 0);
-    assert_true(added.lines == 2 && added.there == 2);
-    struct trend *trend = trend_read(file, &err);
-    assert_string_equal(err.text, "");
+    append(file, runs, 1, "v1", 1);
+    append(file, runs, 3, "v2", 2);
+    struct trend *trend = parsed(content_of("a.csv"), 0);
     assert_int_equal(trend->count, 3);
     const struct trend_line *line = &trend->lines[0];
-    assert_true(line->figure[0] == 120 && isnan(line->figure[1]));
+    assert_true(line->number[TREND_FIGURES] == 120 && isnan(line->number[TREND_FIGURES + 1]));
+    assert_true(line->number[TREND_REPEATS] == 3);
     assert_string_equal(line->text[TREND_COMMIT], "v1");
     assert_string_equal(line->text[TREND_RUN], "20260101-some/05");
-    assert_string_equal(line->text[TREND_REPEATS], "3");
-    assert_string_equal(line->text[TREND_LIMITED], "1");
     trend_free(trend);
-    run_file(later, "2026-01-02T00:00:00Z", "", REPEAT("bad", 5, ",\"control\":true"));
-    assert_int_equal(trend_append(file, &runs[1], 1, NULL, &added, &err), -1);
-    has(err.text, "nothing to append");
     free(file);
     free(dir);
     free(batch);
@@ -287,65 +281,41 @@ TEST(what_makes_another_series) {
     };
     char *file = path_of("series.csv"), *run = path_of("run.json");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
-        struct trend_added added;
         unlink(file);
         run_file(run, "2026-01-01T00:00:00Z", cases[i].options, cases[i].stages);
-        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+        append(file, (const char *[]){run}, 1, NULL, 1);
         run_file(run, "2026-01-02T00:00:00Z", cases[i].other_options, cases[i].other_stages);
-        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
-        struct trend *trend = trend_read(file, &err);
-        struct trend_view *view = look(trend, 0, 0);
-        if (view->count != (cases[i].same ? 1 : 2)) fail_msg("case %zu: %d series", i, view->count);
-        trend_view_free(view);
+        append(file, (const char *[]){run}, 1, NULL, 1);
+        struct trend *trend = parsed(content_of("series.csv"), 0);
+        if (trend->series_count != (cases[i].same ? 1 : 2))
+            fail_msg("case %zu: %d series", i, trend->series_count);
         trend_free(trend);
     }
     free(file);
     free(run);
 }
 
-/* A copy that is put back leaves lines twice; a spreadsheet writes a mark, CRLF and its own quotes. */
-TEST(a_run_that_is_there_twice_is_one_sample) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    fputs("\xef\xbb\xbf" HEADER, out);
-    fputs(FIRST "1,0,clean,5,,,,,,,,,,\r\n\r\n", out);
-    fputs("\"2026-01-01T00:00:00Z\",r,\"a\",1,l,t,d,1 x 1,e,k,s,,1,0,clean,5,,,,,,,,,,\n", out);
-    assert_int_equal(fclose(out), 0);
-    struct trend *trend = parsed(text);
-    assert_int_equal(trend->count, 1);
-    assert_true(trend->lines[0].figure[0] == 5);
-    trend_free(trend);
-}
-
 TEST(wrong_files_are_one_clear_line) {
     static const struct {
         const char *text, *says;
     } cases[] = {
-        {"",
-         "x.csv: is no history of this version of lockbench: column 1 is 'missing', not 'time'"},
-        {"time,commit,run\n", "column 2 is 'commit', not 'run'; append to another file (--file)"},
-        {"{\"schema\":\"lockbench.run/2\"}\n", "column 1 is '{\"schema\""},
-        {HEADER "2026-01-01T00:00:00Z,a\n", "x.csv:2: has 2 fields, and the first line 26"},
-        {HEADER "2026-01-01T00:00:00Z,a", "x.csv:2: was cut off"},
-        {HEADER "\"2026\n", "x.csv:2: has a quoted field without its end"},
-        {HEADER "\"a\"b,c\n", "x.csv:2: has a quoted field without its end"},
-        {HEADER "<<<<<<< HEAD\n", "x.csv:2: has 1 fields"},
-        {HEADER FIRST "1,0,clean,fast,,,,,,,,,,\n",
-         "x.csv:2: throughput 'fast' is neither a number"},
-        {HEADER FIRST "1,0,clean,-1,,,,,,,,,,\n", "throughput '-1' is neither a number"},
-        {HEADER FIRST "1,0,clean,0x10,,,,,,,,,,\n", "throughput '0x10' is neither a number"},
-        {HEADER FIRST "-1,0,clean,1,,,,,,,,,,\n", "x.csv:2: repeats '-1' is no whole number"},
-        {HEADER FIRST "1,0,caf\xe9,1,,,,,,,,,,\n", "it is no UTF-8"},
+        {"", "read.csv: is no history of this version of lockbench"},
+        {"time,commit,run\n", "append to another file (--file)"},
+        {HEADER "2026-01-01T00:00:00Z,a\n", "read.csv:2: is wrong at 'a' in the column 'run'"},
+        {HEADER FIRST "clean,1,7", "read.csv:2: is wrong at '7' in the column 'throughput'"},
+        {HEADER "\"2026\n", "in the column 'time'"},
+        {HEADER FIRST "clean,1,,,,,,,,,,,\n<<<<<<< HEAD\n",
+         "read.csv:3: is wrong at '<<<<<<< HEAD'"},
+        {HEADER FIRST "clean,1,fast,,,,,,,,,,\n", "at 'fast' in the column 'throughput'"},
+        {HEADER FIRST "clean,1,-1,,,,,,,,,,\n", "at '-1' in the column 'throughput'"},
+        {HEADER FIRST "clean,1,,,,,,,,,,,,\n", "in the column 'commands'"},
+        {HEADER FIRST "caf\xe9,1,,,,,,,,,,,\n", "or no text"},
         /* A word that is not known may be one for a lock that failed. */
-        {HEADER FIRST "1,0,violated,1,,,,,,,,,,\n",
-         "x.csv:2: no verdict 'violated', did you mean 'VIOLATED'?"},
+        {HEADER FIRST "violated,1,1,,,,,,,,,,\n", "at 'violated' in the column 'verdict'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
-        struct trend *trend = trend_parse(strdup(cases[i].text), "x.csv", &err);
-        if (trend) fail_msg("case %zu was read", i);
+        if (try_read(cases[i].text, 0, &err)) fail_msg("case %zu was read", i);
         assert_int_equal(err.code, LB_EXIT_USAGE);
         has(err.text, cases[i].says);
         assert_null(strchr(err.text, '\n'));
@@ -358,7 +328,6 @@ TEST(mistakes_are_one_line) {
     static const struct mistake mistakes[] = {
         {"--file $D/none.csv", LB_EXIT_USAGE, "cannot be read as a history"},
         {"--file $G/mixed/run.json", LB_EXIT_USAGE, "is no history of"},
-        {"--file $D/slower.csv --lock nope", LB_EXIT_USAGE, "has no line of lock 'nope'"},
         {"--file $D/slower.csv --metric acquire_p9", LB_EXIT_USAGE, "acquire_p99"},
         {"--file $D/slower.csv --gate 3", LB_EXIT_USAGE, "history: --gate"},
         {"--file $D/slower.csv --out $D/slower.csv", LB_EXIT_USAGE, "would replace"},
@@ -382,7 +351,7 @@ TEST(mistakes_are_one_line) {
     free(text);
 }
 
-/* The page lies beside its file or where --out says, and the exit code is the gate's. */
+/* The exit code is the gate's, and --out adds a page. */
 TEST(the_command) {
     static const struct {
         const char *words;
@@ -390,14 +359,13 @@ TEST(the_command) {
         const char *says;
     } cases[] = {
         {"--file $D/run.csv --gate 10 --md", LB_EXIT_REGRESSION, "WORSE. 2 figures worse"},
-        {"--file $D/run.csv --gate 10 --no-page --min-effect 30", LB_EXIT_OK,
-         "no regression shown"},
+        {"--file $D/run.csv --gate 10 --min-effect 30", LB_EXIT_OK, "no regression shown"},
         {"--file $D/run.csv --gate 10 --json --metric commands", LB_EXIT_OK, "\"exit_code\": 0"},
         {"--file $D/run.csv --out $D/other.html", LB_EXIT_OK, "medians of runs"},
         {"--append $G/mixed $G/clean --file $D/golden.csv --commit abc", LB_EXIT_OK,
-         "18 lines added; 1 stage left out of the medians"},
+         "18 lines added"},
     };
-    char *file = path_of("run.csv"), *text = slower_text(), *beside = path_of("run.html");
+    char *file = path_of("run.csv"), *text = slower_text();
     store(file, text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(run_lockbench("history", cases[i].words), cases[i].code);
@@ -405,19 +373,13 @@ TEST(the_command) {
         has(out, cases[i].says);
         free(out);
     }
-    assert_int_not_equal(access(beside, F_OK), 0);
-    assert_int_equal(run_lockbench("history", "--file $D/run.csv --gate 10"), LB_EXIT_REGRESSION);
-    static const char *const pages[] = {"run.html", "other.html"};
-    for (int i = 0; i < 2; i++) {
-        char *page = content_of(pages[i]);
-        has(page, "\xe2\x96\x88"); /* a line of blocks */
-        has(page, "</html>");
-        lacks(page, "<script"); /* it needs none */
-        free(page);
-    }
+    char *page = content_of("other.html");
+    has(page, "\xe2\x96\x88"); /* a line of blocks */
+    has(page, "</html>");
+    lacks(page, "<script"); /* it needs none */
+    free(page);
     free(file);
     free(text);
-    free(beside);
 }
 
 TEST_MAIN(make_folder, remove_folder)

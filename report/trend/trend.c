@@ -1,21 +1,100 @@
-/* trend: a history as a set of series, its gate, and what is shown of it. See trend.h. */
+/* trend: see trend.h. */
 #define _GNU_SOURCE
 #include "report/trend/trend.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bench/base/output.h"
-#include "report/page/doc_page.h"
+#include "bench/base/text.h"
+#include "report/doc/escape.h"
 #include "report/run/field_value.h"
+#include "report/run/words.h"
+#include "results/format/run_read.h"
+#include "results/format/tree.h"
 #include "results/stats/rank.h"
 
 #define BLOCKS 30 /* newest values that a line of blocks shows */
 #define LATEST 10 /* the runs of the median without a gate */
 
-int trend_by_series(const struct trend_line *a, const struct trend_line *b, bool of_load) {
+static int column_count(void) {
+    return TREND_TEXTS + TREND_FIGURES + compare_metric_count();
+}
+
+static const char *column_name(int column) {
+    static const char *const names[TREND_TEXTS + TREND_FIGURES] = {
+        "time",     "run",         "lock",   "clients", "load",   "topology", "durability",
+        "executor", "environment", "kernel", "server",  "commit", "verdict",  "repeats"};
+    int metric = column - TREND_TEXTS - TREND_FIGURES;
+    return metric < 0 ? names[column] : compare_metric(metric)->compared;
+}
+
+/* The first line of a file. NULL when out of memory. */
+static char *header_text(void) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    for (int c = 0; c < column_count(); c++)
+        fprintf(out, "%s%c", column_name(c), c + 1 < column_count() ? ',' : '\n');
+    return fclose(out) == 0 ? text : NULL;
+}
+
+/* ---- reading ---- */
+
+/* Reads a field in place, without its quotes. Returns the character after it. */
+static char next_field(char **at, char **field) {
+    char *from = *at, *to;
+    bool quoted = *from == '"';
+    *field = to = from += quoted;
+    for (; *from && (quoted || !strchr(",\n", *from)); from++) {
+        if (quoted && *from == '"' && *++from != '"') break;
+        *to++ = *from;
+    }
+    char after = *from;
+    *at = from + (after != '\0');
+    *to = '\0';
+    return after;
+}
+
+static bool read_number(const char *text, double *ret) {
+    char *end;
+    *ret = strcmp(text, RESULT_NEVER) == 0 ? INFINITY : NAN;
+    if (!*text || isinf(*ret)) return true;
+    *ret = strtod(text, &end);
+    return *end == '\0' && isfinite(*ret) && *ret >= 0;
+}
+
+/* Reads the line at *at, which moves to the next one. place: its number. */
+static int read_line(const struct trend *trend, int place, char **at, struct trend_line *line,
+                     struct lb_err *err) {
+    for (int c = 0; c < column_count(); c++) {
+        char *field, after = next_field(at, &field);
+        bool sound = after == (c + 1 < column_count() ? ',' : '\n');
+        if (c < TREND_TEXTS)
+            line->text[c] = field;
+        else
+            sound = sound && read_number(field, &line->number[c - TREND_TEXTS]);
+        if (c == TREND_VERDICT) sound = sound && words_state_of(field, &line->state);
+        if (sound) continue;
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s:%d: is wrong at '%.40s' in the column '%s': remove the line, and append "
+                       "its run again",
+                       trend->path, place, field, column_name(c));
+    }
+    return 0;
+}
+
+/* Compares the columns that make a series; of_load: the lock and the load alone. */
+static int by_series(const struct trend_line *a, const struct trend_line *b, bool of_load) {
     static const enum trend_text key[] = {TREND_LOCK,       TREND_LOAD,       TREND_CLIENTS,
                                           TREND_TOPOLOGY,   TREND_DURABILITY, TREND_EXECUTOR,
                                           TREND_ENVIRONMENT};
@@ -27,64 +106,347 @@ int trend_by_series(const struct trend_line *a, const struct trend_line *b, bool
     return order;
 }
 
-static const struct trend_line *newest_of(const struct trend_series *series) {
-    return &series->lines[series->count - 1];
+static int by_time(const void *a, const void *b) {
+    const struct trend_line *x = a, *y = b;
+    int order = by_series(x, y, false);
+    return order ? order : strcmp(x->text[TREND_TIME], y->text[TREND_TIME]);
 }
 
+/* The file has to begin with the columns of this version. */
+static int read_lines(struct trend *trend, size_t size, const char *header, struct lb_err *err) {
+    size_t length = strlen(header), room = 1;
+    if (strncmp(trend->text, header, length) != 0 || strlen(trend->text) != size ||
+        !utf8_is_valid(trend->text))
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: is no history of this version of lockbench, or no text: append to "
+                       "another file (--file)",
+                       trend->path);
+    char *at = trend->text + length;
+    for (const char *end = at; (end = strchr(end, '\n')); end++) room++;
+    trend->lines = calloc(room, sizeof *trend->lines);
+    if (!trend->lines) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (; *at; trend->count++) {
+        if (read_line(trend, trend->count + 2, &at, &trend->lines[trend->count], err) != 0)
+            return -1;
+    }
+    qsort(trend->lines, (size_t)trend->count, sizeof *trend->lines, by_time);
+    return 0;
+}
+
+static struct trend *read_file(const char *path, struct lb_err *err) {
+    size_t length;
+    struct trend *trend = calloc(1, sizeof *trend);
+    char *header = header_text();
+    if (trend) trend->path = strdup(path);
+    if (!trend || !trend->path || !header) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+    } else {
+        trend->text =
+            tree_file(path, "a history", "the file that `lockbench history RUN... --append` made",
+                      &length, err);
+        if (trend->text && read_lines(trend, length, header, err) == 0) {
+            free(header);
+            return trend;
+        }
+    }
+    free(header);
+    trend_free(trend);
+    return NULL;
+}
+
+void trend_free(struct trend *trend) {
+    if (!trend) return;
+    compare_free(trend->gate);
+    free(trend->series);
+    free(trend->lines);
+    free(trend->text);
+    free(trend->path);
+    free(trend);
+}
+
+/* ---- the lines of a run ---- */
+
+/* What makes figures of the same load incomparable: the machine, those of the load hosts, the options of the lock and its
+ * backend, and the wait after which a timed attempt gives up. The host's name is not among them, since it changes with
+ * each container; kernel and servers are not, since a history shows their effects; and exec.program is not, since each
+ * build of the program under test may have a path of its own. NULL when out of memory. */
+static char *environment_text(const struct run *run, const struct run_stage *stage) {
+    static const char *const names[] = {"cpu_model",    "cpus",     "cpus_usable",
+                                        "clock_source", "governor", "build"};
+    const json_t *options = json_object_get(run->plan, "options");
+    const char *const of[] = {stage->lock, doc_or(stage->backend, "")};
+    bool timed = stage->mode && strcmp(stage->mode, "timed") == 0;
+    json_t *all = json_array();
+    for (size_t h = 0; h <= json_array_size(run->hosts); h++) {
+        const json_t *machine =
+            h == 0 ? run->environment
+                   : json_object_get(json_array_get(run->hosts, h - 1), "environment");
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            json_t *part = json_object_get(machine, names[i]);
+            json_array_append_new(all, part ? json_incref(part) : json_null());
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        json_t *part = json_copy(json_object_get(options, of[i]));
+        if (part) json_object_del(part, "program");
+        json_array_append_new(all, part ? part : json_null());
+    }
+    if (timed)
+        json_array_append(all,
+                          json_object_get(json_object_get(run->plan, "acquire"), "timeout_ns"));
+    json_array_append_new(all, escape_json_figure(stage->bound));
+    char *text = json_dumps(all, JSON_SORT_KEYS | JSON_COMPACT);
+    json_decref(all);
+    return text;
+}
+
+/* FNV-1a: eight digits, the same for machines of the same kind. */
+static unsigned hash(const char *text) {
+    unsigned value = 2166136261u;
+    for (; *text; text++) value = (value ^ (unsigned char)*text) * 16777619u;
+    return value;
+}
+
+/* The name of a run: that of its folder. `run --repeat` calls the folders 00, 01, ...: then the name of the folder
+ * around it is before it. path: absolute. */
+static const char *run_name(const char *path) {
+    const char *name = strrchr(path, '/') + 1;
+    if (name[strspn(name, "0123456789")] != '\0') return name;
+    for (name--; name > path && name[-1] != '/';) name--;
+    return name;
+}
+
+static const char *text_at(const json_t *object, const char *name) {
+    return doc_or(json_string_value(json_object_get(object, name)), "");
+}
+
+static const char *version_of(const struct run *run, const char *backend) {
+    for (int i = 0; backend && i < run->server_count; i++) {
+        if (run->servers[i].backend && strcmp(run->servers[i].backend, backend) == 0)
+            return text_at(run->servers[i].facts, "version");
+    }
+    return "";
+}
+
+/* Writes formatted text as a field, with a comma after it. */
+static void put(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(FILE *out, const char *format, ...) {
+    char *text = NULL;
+    va_list values;
+    va_start(values, format);
+    if (vasprintf(&text, format, values) >= 0) {
+        escape_csv(out, text);
+        free(text);
+    }
+    va_end(values);
+    fputc(',', out);
+}
+
+/* The end of the line before, and the columns before TREND_COMMIT: they are the same for all repeats of a lock and load
+ * in one run, and for no others. NULL when out of memory. */
+static char *key_text(const struct run *run, const struct run_stage *stage) {
+    char *key = NULL, *load = report_load_text(stage), *dir = realpath(run->dir, NULL);
+    char *environment = environment_text(run, stage);
+    const char *version = version_of(run, stage->backend);
+    size_t size;
+    FILE *out = load && dir && environment ? open_memstream(&key, &size) : NULL;
+    if (out) {
+        fputc('\n', out);
+        put(out, "%s", doc_or(run->started_at, ""));
+        put(out, "%s", run_name(dir));
+        put(out, "%s", stage->lock);
+        put(out, "%.0f", stage->clients);
+        put(out, "%s", load);
+        put(out, "%s", doc_or(stage->topology, ""));
+        put(out, "%s%s%s", doc_or(stage->durability, ""), stage->encryption ? "; " : "",
+            doc_or(stage->encryption, ""));
+        put(out, "%.0f x %.0f", stage->processes, stage->threads);
+        put(out, "%08x", hash(environment));
+        put(out, "%s", text_at(run->environment, "kernel"));
+        put(out, "%s%s%s", doc_or(stage->backend, ""), *version ? " " : "", version);
+        if (fclose(out) != 0) {
+            free(key);
+            key = NULL;
+        }
+    }
+    free(environment);
+    free(load);
+    free(dir);
+    return key;
+}
+
+/* True for a stage that came to its end, of a lock that is not broken on purpose. */
+static bool has_line(const struct run_stage *stage) {
+    return stage->lock && !stage->control && stage->status &&
+           strcmp(stage->status, "complete") == 0;
+}
+
+/* The median of a figure over the stages that have this key, without those that the load generator limited. */
+static double median_of(const struct run *run, char *const *keys, const char *key, int metric,
+                        double *room) {
+    int count = 0;
+    for (int i = 0; i < run->stage_count; i++) {
+        double value = NAN;
+        if (keys[i] && strcmp(keys[i], key) == 0 && !report_limited(&run->stages[i]))
+            value = compare_value(compare_metric(metric), &run->stages[i]);
+        if (!isnan(value)) room[count++] = value;
+    }
+    return rank_median(room, count);
+}
+
+/* room: of a number for each stage. */
+static void write_line(const struct run *run, char *const *keys, const char *key,
+                       const char *commit, double *room, FILE *out) {
+    int repeats = 0;
+    enum lock_state state = LOCK_BASELINE;
+    for (int i = 0; i < run->stage_count; i++) {
+        if (!keys[i] || strcmp(keys[i], key) != 0) continue;
+        state = report_worse(state, report_stage_state(&run->stages[i]));
+        repeats += !report_limited(&run->stages[i]);
+    }
+    fputs(key + 1, out);
+    put(out, "%s", doc_or(commit, ""));
+    put(out, "%s", words_state(state));
+    fprintf(out, "%d", repeats);
+    for (int m = 0; m < compare_metric_count(); m++) {
+        double median = median_of(run, keys, key, m, room);
+        fputc(',', out);
+        if (isinf(median)) fputs(RESULT_NEVER, out);
+        if (isfinite(median)) fprintf(out, "%.9g", median);
+    }
+    fputc('\n', out);
+}
+
+/* ---- appending ---- */
+
+/* A history's text while lines are added to it. */
+struct growing {
+    FILE *out;
+    char *text;
+    size_t size;
+    int lines; /* that were added */
+};
+
+/* -1: out of memory. */
+static int add_run(struct growing *file, const struct run *run, const char *commit) {
+    size_t room = (size_t)run->stage_count + 1;
+    char **keys = calloc(room, sizeof *keys);
+    double *values = calloc(room, sizeof *values);
+    int failed = !keys || !values ? -1 : 0;
+    for (int i = 0; i < run->stage_count && !failed; i++) {
+        if (has_line(&run->stages[i]) && !(keys[i] = key_text(run, &run->stages[i]))) failed = -1;
+    }
+    for (int i = 0; i < run->stage_count && !failed; i++) {
+        failed = fflush(file->out);
+        if (failed || !keys[i] || strstr(file->text, keys[i])) continue;
+        write_line(run, keys, keys[i], commit, values, file->out);
+        file->lines++;
+    }
+    for (int i = 0; i < run->stage_count && keys; i++) free(keys[i]);
+    free(keys);
+    free(values);
+    return failed;
+}
+
+/* The text of a sound file, "" of an empty one. NULL with err. Malloced. */
+static char *sound_text(int fd, const char *path, struct lb_err *err) {
+    struct stat status;
+    size_t length;
+    if (fstat(fd, &status) != 0 || status.st_size == 0) return strdup("");
+    struct trend *sound = read_file(path, err);
+    trend_free(sound);
+    return sound ? tree_file(path, "a history", "", &length, err) : NULL;
+}
+
+static int append_runs(int fd, const char *path, struct run *const *runs, int run_count,
+                       const char *commit, struct lb_err *err) {
+    struct growing file = {NULL};
+    char *old = sound_text(fd, path, err), *header = header_text();
+    if (old) file.out = open_memstream(&file.text, &file.size);
+    int failed = !file.out || !header;
+    if (!failed) fputs(*old ? old : header, file.out);
+    for (int i = 0; i < run_count && !failed; i++) failed = add_run(&file, runs[i], commit);
+    if (file.out) failed |= fclose(file.out);
+    if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!failed) {
+        const char *added = file.text + strlen(old);
+        ssize_t length = (ssize_t)strlen(added);
+        if (write(fd, added, (size_t)length) != length)
+            failed =
+                err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno ? errno : ENOSPC));
+    }
+    free(file.text);
+    free(header);
+    free(old);
+    return failed ? -1 : file.lines;
+}
+
+int trend_append(const char *path, const char *const *paths, int path_count, const char *commit,
+                 struct lb_err *err) {
+    struct run **runs = NULL;
+    int run_count = 0, fd = -1, lines = -1;
+    if (run_read_all(paths, path_count, &runs, &run_count, err) == 0) {
+        fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        if (fd < 0 || flock(fd, LOCK_EX) != 0) /* until it is closed, no other process appends */
+            err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
+        else
+            lines = append_runs(fd, path, runs, run_count, commit, err);
+    }
+    if (fd >= 0) close(fd);
+    for (int i = 0; i < run_count; i++) run_free(runs[i]);
+    free(runs);
+    return lines;
+}
+
+/* ---- series and their gate ---- */
+
 /* False if the runs of this lock and load have gone on in another series: on another machine, with other options. */
-static bool is_newest(const struct trend_view *view, const struct trend_series *series) {
-    for (int i = 0; i < view->count; i++) {
-        const struct trend_line *own = newest_of(series), *other = newest_of(&view->series[i]);
-        if (trend_by_series(own, other, true) == 0 &&
+static bool is_newest(const struct trend *trend, const struct trend_series *series) {
+    const struct trend_line *own = &series->lines[series->count - 1];
+    for (int i = 0; i < trend->count; i++) {
+        const struct trend_line *other = &trend->lines[i];
+        if (by_series(own, other, true) == 0 &&
             strcmp(own->text[TREND_TIME], other->text[TREND_TIME]) < 0)
             return false;
     }
     return true;
 }
 
-static int fill_series(struct trend_view *view, struct lb_err *err) {
-    const struct trend *trend = view->trend;
-    view->series = calloc((size_t)trend->count + 1, sizeof *view->series);
-    if (!view->series) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (int from = 0, to; from < trend->count; from = to) {
-        const struct trend_line *first = &trend->lines[from];
-        for (to = from; to < trend->count; to++) {
-            if (trend_by_series(first, &trend->lines[to], false) != 0) break;
-        }
-        if (!view->ask.lock || strcmp(view->ask.lock, first->text[TREND_LOCK]) == 0)
-            view->series[view->count++] = (struct trend_series){.lines = first, .count = to - from};
+static int fill_series(struct trend *trend, struct lb_err *err) {
+    if (trend->count == 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: has no line yet: lockbench history RUN... --append adds them",
+                       trend->path);
+    trend->series = calloc((size_t)trend->count, sizeof *trend->series);
+    if (!trend->series) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (int i = 0; i < trend->count; i++) {
+        const struct trend_line *line = &trend->lines[i];
+        if (i == 0 || by_series(line - 1, line, false) != 0)
+            trend->series[trend->series_count++].lines = line;
+        trend->series[trend->series_count - 1].count++;
     }
-    for (int i = 0; i < view->count; i++)
-        view->series[i].judged = is_newest(view, &view->series[i]);
-    if (view->count > 0) return 0;
-    if (view->ask.lock && trend->count > 0)
-        return err_set(err, LB_EXIT_USAGE, "%s: has no line of lock '%.80s'", trend->path,
-                       view->ask.lock);
-    return err_set(err, LB_EXIT_USAGE,
-                   "%s: has no line yet: lockbench history RUN... --append adds them", trend->path);
+    for (int i = 0; i < trend->series_count; i++)
+        trend->series[i].judged = is_newest(trend, &trend->series[i]);
+    return 0;
 }
 
-/* ---- the gate ---- */
+/* Writes a figure's values, as far as there are any, and returns their number. */
+static int values_of(const struct trend_line *lines, int count, int metric, double *values) {
+    int known = 0;
+    for (int i = 0; i < count; i++) {
+        double value = lines[i].number[TREND_FIGURES + metric];
+        if (!isnan(value)) values[known++] = value;
+    }
+    return known;
+}
 
 /* The samples of one side: the figures of so many lines. -1: out of memory. */
 static int fill_side(const struct trend_line *lines, int count, int metric,
                      struct compare_side *side) {
     side->made = count;
     side->values = calloc((size_t)count + 1, sizeof *side->values);
-    if (!side->values) return -1;
-    for (int i = 0; i < count; i++) {
-        if (!isnan(lines[i].figure[metric])) side->values[side->count++] = lines[i].figure[metric];
-    }
-    return 0;
-}
-
-/* The lines that have samples, and those that have none because of the load generator. */
-static void count_lines(const struct trend_line *lines, int count, int *samples, int *limited) {
-    for (int i = 0; i < count; i++) {
-        bool is_sample = atoi(lines[i].text[TREND_REPEATS]) > 0;
-        *samples += is_sample;
-        *limited += !is_sample && atoi(lines[i].text[TREND_LIMITED]) > 0;
-    }
+    if (side->values) side->count = values_of(lines, count, metric, side->values);
+    return side->values ? 0 : -1;
 }
 
 static char *guarantee_of(const struct trend_line *line) {
@@ -112,8 +474,8 @@ static int fill_row(const struct trend_series *series, int runs, struct compare_
                                 .state = LOCK_BASELINE};
     if (!row->load || !row->guarantee || !row->new_guarantee)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    count_lines(base, base_count, &row->base_count, &row->base_limited);
-    count_lines(new, new_count, &row->new_count, &row->new_limited);
+    for (int i = 0; i < base_count; i++) row->base_count += base[i].number[TREND_REPEATS] > 0;
+    for (int i = 0; i < new_count; i++) row->new_count += new[i].number[TREND_REPEATS] > 0;
     for (int i = 0; i < new_count; i++) row->state = report_worse(row->state, new[i].state);
     for (int m = 0; m < compare_metric_count(); m++) {
         struct compare_figure *figure = &row->figure[m];
@@ -125,44 +487,33 @@ static int fill_row(const struct trend_series *series, int runs, struct compare_
     return 0;
 }
 
-static int fill_gate(struct trend_view *view, struct lb_err *err) {
-    struct compare *gate = view->gate = calloc(1, sizeof *gate);
-    if (gate) gate->rows = calloc((size_t)view->count, sizeof *gate->rows);
+static int fill_gate(struct trend *trend, struct lb_err *err) {
+    struct compare *gate = trend->gate = calloc(1, sizeof *gate);
+    if (gate) gate->rows = calloc((size_t)trend->series_count, sizeof *gate->rows);
     if (!gate || !gate->rows) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    gate->min_effect = view->ask.min_effect;
-    gate->metrics = view->ask.metrics;
-    for (int i = 0; i < view->count; i++) {
-        if (!view->series[i].judged) continue;
+    gate->min_effect = trend->ask.min_effect;
+    gate->metrics = trend->ask.metrics;
+    for (int i = 0; i < trend->series_count; i++) {
+        if (!trend->series[i].judged) continue;
         struct compare_row *row = &gate->rows[gate->row_count++];
-        if (fill_row(&view->series[i], view->ask.gate, row, err) != 0) return -1;
+        if (fill_row(&trend->series[i], trend->ask.gate, row, err) != 0) return -1;
         gate->state = report_worse(gate->state, row->state);
     }
     return compare_judge(gate) == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
-struct trend_view *trend_look(const struct trend *trend, const struct trend_ask *ask,
-                              struct lb_err *err) {
-    struct trend_view *view = calloc(1, sizeof *view);
-    if (!view) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        return NULL;
-    }
-    view->trend = trend;
-    view->ask = *ask;
-    if (fill_series(view, err) == 0 && (ask->gate == 0 || fill_gate(view, err) == 0)) return view;
-    trend_view_free(view);
+struct trend *trend_read(const char *path, const struct trend_ask *ask, struct lb_err *err) {
+    struct trend *trend = read_file(path, err);
+    if (!trend) return NULL;
+    trend->ask = *ask;
+    if (fill_series(trend, err) == 0 && (ask->gate == 0 || fill_gate(trend, err) == 0))
+        return trend;
+    trend_free(trend);
     return NULL;
 }
 
-void trend_view_free(struct trend_view *view) {
-    if (!view) return;
-    compare_free(view->gate);
-    free(view->series);
-    free(view);
-}
-
-int trend_exit(const struct trend_view *view) {
-    return view->gate ? compare_exit(view->gate) : LB_EXIT_OK;
+int trend_exit(const struct trend *trend) {
+    return trend->gate ? compare_exit(trend->gate) : LB_EXIT_OK;
 }
 
 /* ---- what is shown ---- */
@@ -188,114 +539,84 @@ static char *blocks_text(const double *values, int count, char *text) {
 }
 
 /* Adds the row of a figure that any run measured. values has room for all of them. */
-static void add_figure(struct doc *doc, const struct trend_view *view,
+static void add_figure(struct doc *doc, const struct trend *trend,
                        const struct trend_series *series, int metric, double *values) {
     const struct result_field *field = compare_metric(metric);
     char text[NUMBER_TEXT_MAX], blocks[3 * BLOCKS + 1];
-    int count = 0, wanted = view->ask.gate > 0 ? view->ask.gate : LATEST;
-    for (int i = 0; i < series->count; i++) {
-        double value = series->lines[i].figure[metric];
-        if (!isnan(value)) values[count++] = value;
-    }
-    if (count == 0 || !choice_has(view->ask.metrics, metric)) return;
-    int newest = count < wanted ? count : wanted;
-    double median = rank_median(values + count - newest, newest);
+    int count = values_of(series->lines, series->count, metric, values);
+    int newest = trend->ask.gate > 0 ? trend->ask.gate : LATEST;
+    if (count == 0 || !choice_has(trend->ask.metrics, metric)) return;
+    if (newest > count) newest = count;
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", field->title);
     doc_value(doc, values[count - 1], "%s", field_figure_text(field, values[count - 1], text));
+    double median = rank_median(values + count - newest, newest);
     doc_value(doc, median, "%s", field_figure_text(field, median, text));
     doc_figure(doc, count);
     doc_cell(doc, "%s", blocks_text(values, count, blocks));
 }
 
-static void add_series(struct doc *doc, const struct trend_view *view,
+static void add_series(struct doc *doc, const struct trend *trend,
                        const struct trend_series *series, double *values) {
     const struct trend_line *newest = &series->lines[series->count - 1];
     const char *const *text = (const char *const *)newest->text;
+    char *guarantee = guarantee_of(newest);
     doc_group(doc, compare_fails(newest->state) ? TONE_BAD : TONE_PLAIN, "%s, %s client%s, %s",
               text[TREND_LOCK], text[TREND_CLIENTS],
               strcmp(text[TREND_CLIENTS], "1") == 0 ? "" : "s", text[TREND_LOAD]);
-    char *guarantee = guarantee_of(newest);
     doc_span(doc, DOC_DETAIL, "%s; newest %s%s%s: %s", doc_or(guarantee, ""), text[TREND_TIME],
              *text[TREND_COMMIT] ? ", commit " : "", text[TREND_COMMIT], text[TREND_VERDICT]);
     free(guarantee);
     if (!series->judged)
         doc_span(
             doc, DOC_DETAIL,
-            "older: the newest runs of this lock and load have another topology, durability, executor or "
-            "environment, and no gate judges this one");
-    for (int m = 0; m < compare_metric_count(); m++) add_figure(doc, view, series, m, values);
+            "older: this lock and load went on in another series, and no gate judges this one");
+    for (int m = 0; m < compare_metric_count(); m++) add_figure(doc, trend, series, m, values);
 }
 
-void trend_doc(const struct trend_view *view, bool blocks, struct doc *doc) {
+void trend_doc(const struct trend *trend, struct doc *doc) {
     char median[40];
     const struct doc_column columns[] = {
         {.title = "medians of runs"},
         {.title = "latest", .right = true},
         {.title = median, .right = true},
         {.title = "runs", .figure = DOC_COUNT},
-        {.title = "trend", .only = blocks ? 0 : DOC_CSV},
+        {.title = "trend"},
         {.title = NULL},
     };
-    double *values = malloc((size_t)view->trend->count * sizeof *values);
-    snprintf(median, sizeof median, "median of %d", view->ask.gate > 0 ? view->ask.gate : LATEST);
+    double *values = malloc((size_t)trend->count * sizeof *values);
+    int gate = trend->ask.gate;
+    snprintf(median, sizeof median, "median of %d", gate > 0 ? gate : LATEST);
     if (!values) doc->failed = true;
-    if (view->gate) {
-        compare_doc(view->gate, doc);
+    if (trend->gate) {
+        compare_doc(trend->gate, doc);
         doc_say(doc, TONE_PLAIN,
-                "New: the newest %d runs of each series. Base: up to %d before them.",
-                view->ask.gate, view->ask.gate);
+                "New: the newest %d runs of each series. Base: up to %d before them.", gate, gate);
     }
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
-    for (int i = 0; i < view->count && values; i++) add_series(doc, view, &view->series[i], values);
+    for (int i = 0; i < trend->series_count && values; i++)
+        add_series(doc, trend, &trend->series[i], values);
     doc_end(doc);
     free(values);
 }
 
-static json_t *series_json(const struct trend_view *view, const struct trend_series *series) {
-    const char *const *text = (const char *const *)series->lines[series->count - 1].text;
-    json_t *runs = json_array(), *figures = json_object();
-    for (int i = 0; i < series->count; i++) {
-        const char *const *of = (const char *const *)series->lines[i].text;
-        json_array_append_new(runs, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i}", "time",
-                                              of[TREND_TIME], "run", of[TREND_RUN], "commit",
-                                              of[TREND_COMMIT], "kernel", of[TREND_KERNEL],
-                                              "server", of[TREND_SERVER], "verdict",
-                                              of[TREND_VERDICT], "repeats", atoi(of[TREND_REPEATS]),
-                                              "limited", atoi(of[TREND_LIMITED])));
+static json_t *line_json(const struct trend_line *line) {
+    json_t *json = json_object();
+    for (int c = 0; c < column_count(); c++) {
+        json_t *value = c < TREND_TEXTS ? json_string(line->text[c])
+                                        : field_figure_json(line->number[c - TREND_TEXTS]);
+        json_object_set_new(json, column_name(c), value);
     }
-    for (int m = 0; m < compare_metric_count(); m++) {
-        json_t *values = json_array();
-        if (!choice_has(view->ask.metrics, m)) continue;
-        for (int i = 0; i < series->count; i++)
-            json_array_append_new(values, field_figure_json(series->lines[i].figure[m]));
-        json_object_set_new(figures, compare_metric(m)->compared, values);
-    }
-    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:b, s:o, s:o}", "lock", text[TREND_LOCK],
-                     "clients", atoi(text[TREND_CLIENTS]), "load", text[TREND_LOAD], "topology",
-                     text[TREND_TOPOLOGY], "durability", text[TREND_DURABILITY], "executor",
-                     text[TREND_EXECUTOR], "environment", text[TREND_ENVIRONMENT], "judged",
-                     (int)series->judged, "runs", runs, "figures", figures);
+    return json;
 }
 
-int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err) {
-    json_t *all = json_array();
-    for (int i = 0; i < view->count; i++)
-        json_array_append_new(all, series_json(view, &view->series[i]));
+int trend_json(const struct trend *trend, FILE *out, struct lb_err *err) {
+    json_t *lines = json_array();
+    for (int i = 0; i < trend->count; i++)
+        json_array_append_new(lines, line_json(&trend->lines[i]));
     json_t *json = json_pack("{s:s, s:i, s:i, s:o, s:o}", "schema", "lockbench.history/2",
-                             "exit_code", trend_exit(view), "gate", view->ask.gate, "comparison",
-                             view->gate ? compare_json(view->gate) : json_null(), "series", all);
+                             "exit_code", trend_exit(trend), "gate", trend->ask.gate, "comparison",
+                             trend->gate ? compare_json(trend->gate) : json_null(), "lines", lines);
     return output_json(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, "the history", err);
-}
-
-int trend_page(const struct trend_view *view, FILE *out, struct lb_err *err) {
-    struct doc doc = {0};
-    struct doc_page page = {.command = "lockbench history",
-                            .title = "Figures from run to run",
-                            .about = view->trend->path};
-    trend_doc(view, true, &doc);
-    int rc = doc_page_write(&page, &doc, out, err);
-    doc_free(&doc);
-    return rc;
 }
