@@ -1,20 +1,16 @@
 /* cmd_plan: `lockbench plan`: which locks carry a load, by measured capacities. It reads results
  * only and asks no server. */
-#define _GNU_SOURCE
-#include <dirent.h>
-#include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/capacity/probe.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
-#include "bench/workload/sections.h"
 #include "report/capacity/carry.h"
 
 #define COUNT_MAX 1000000000
@@ -25,9 +21,9 @@ struct wish {
     struct arg_list names;
     double rate;     /* a second; 0 = not given */
     int64_t clients; /* 0 = not given */
-    const char *slo_word, *hold, *keys;
+    const char *slo_word;
+    char slo[80]; /* as capacity.json has it */
     enum format format;
-    char slo[80], hold_text[64], keys_text[64]; /* as capacity.json has them */
 };
 
 struct files {
@@ -46,69 +42,29 @@ static const struct arg args[] = {
     {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
       .help = "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
      "PROMISE"},
-    {{"hold", LB_OPT_TEXT, offsetof(struct wish, hold),
-      .help = "only measurements with this hold answer"},
-     "TIME"},
-    {{"keys", LB_OPT_TEXT, offsetof(struct wish, keys),
-      .help = "only measurements with these keys answer"},
-     "KEYS"},
     {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON, .help = "for machines"},
      NULL},
     {{0}, NULL},
 };
 
-/* Reads a value for a key of [load] into a plan. */
-static int read_load(const char *name, const char *text, struct plan *plan, struct arena *arena,
-                     struct lb_err *err) {
-    int number;
-    char place[40];
-    snprintf(place, sizeof place, "plan: --%s", name);
-    return option_set(options_find(section_find("load", &number)->keys, name), plan, text, place,
-                      arena, err);
-}
-
-static int read_slo(struct wish *wish, struct lb_err *err) {
+static int fill_ask(struct wish *wish, struct carry_ask *ret, struct lb_err *err) {
     struct stage_promise slo;
     bool by_rate = wish->rate > 0;
-    const char *word = wish->slo_word;
-    if (!word) word = by_rate ? SLO_BY_RATE : SLO_BY_CLIENTS;
-    if (slo_parse(word, &slo, err) != 0) {
+    double clients = wish->clients > 0 ? (double)wish->clients : NAN;
+    if (!by_rate && isnan(clients))
+        return err_set(err, LB_EXIT_USAGE,
+                       "plan: neither a rate nor clients: say --rate, --clients or both");
+    if (!wish->slo_word) wish->slo_word = by_rate ? SLO_BY_RATE : SLO_BY_CLIENTS;
+    if (slo_parse(wish->slo_word, &slo, err) != 0) {
         err_prefix(err, "plan: --slo");
         return -1;
     }
-    if (by_rate != (slo.metric == METRIC_ACQUIRE_DUE))
-        return err_set(err, LB_EXIT_USAGE,
-                       by_rate ? "plan: with --rate a request waits from when it is due: promise "
-                                 "acquire_due"
-                               : "plan: without a rate nothing falls due: promise acquire, or say "
-                                 "--rate");
     slo_text(&slo, wish->slo, sizeof wish->slo);
-    return 0;
-}
-
-/* Fills the question, in the words of capacity.json. */
-static int fill_ask(struct wish *wish, struct arena *arena, struct carry_ask *ret,
-                    struct lb_err *err) {
-    struct plan *plan = arena_alloc(arena, sizeof *plan); /* zeroed */
-    if (!plan) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (!(wish->rate > 0) && wish->clients == 0)
-        return err_set(err, LB_EXIT_USAGE,
-                       "plan: neither a rate nor clients: say --rate, --clients or both");
-    if (read_slo(wish, err) != 0) return -1;
-    if (wish->hold && read_load("hold", wish->hold, plan, arena, err) != 0) return -1;
-    if (wish->keys && read_load("keys", wish->keys, plan, arena, err) != 0) return -1;
-    dist_text(&plan->hold, wish->hold_text, sizeof wish->hold_text);
-    keyspace_text(&plan->keys, wish->keys_text, sizeof wish->keys_text);
-    wish->keys_text[strcspn(wish->keys_text, " ")] = '\0'; /* without the distribution */
-    double clients = wish->clients > 0 ? (double)wish->clients : NAN;
-    bool by_rate = wish->rate > 0;
     *ret = (struct carry_ask){.by_rate = by_rate,
                               .load = by_rate ? wish->rate : clients,
                               .clients = by_rate ? clients : NAN,
-                              .slo = wish->slo,
-                              .hold = wish->hold ? wish->hold_text : NULL,
-                              .keys = wish->keys ? wish->keys_text : NULL};
+                              .slo = wish->slo};
     return 0;
 }
 
@@ -122,68 +78,51 @@ static int add_file(struct files *files, const char *path, struct lb_err *err) {
     return 0;
 }
 
-/* Adds the capacity.json of a folder, or of each folder in it. A link, as results/latest, may add one
- * twice, which does no harm: only one answer of each lock counts. */
-static int add_folder(struct files *files, const char *folder, struct lb_err *err) {
-    struct dirent **entries = NULL;
-    int failed = 0;
-    if (capacity_is(folder)) return add_file(files, folder, err);
-    int found = scandir(folder, &entries, NULL, alphasort);
-    if (found < 0) return err_set(err, LB_EXIT_USAGE, "plan: %s: %s", folder, strerror(errno));
-    for (int i = 0; i < found; i++) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        if (!failed && capacity_is(path)) failed = add_file(files, path, err);
-        free(entries[i]);
-    }
-    free(entries);
+/* Adds a capacity, or those in the folders of a folder. A link, as results/latest, may add one twice, which does no harm:
+ * it has one row. */
+static int add_path(struct files *files, const char *path, struct lb_err *err) {
+    char pattern[PATH_MAX];
+    glob_t found;
+    struct stat status;
+    bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (!is_folder || capacity_is(path)) return add_file(files, path, err);
+    snprintf(pattern, sizeof pattern, "%s/*/" CAPACITY_FILE, path);
+    int failed = glob(pattern, 0, NULL, &found);
+    if (failed)
+        return err_set(err, LB_EXIT_USAGE,
+                       "plan: %s: there is no " CAPACITY_FILE " in it or in its folders: lockbench "
+                       "capacity makes one",
+                       path);
+    for (size_t i = 0; i < found.gl_pathc && !failed; i++)
+        failed = add_file(files, found.gl_pathv[i], err);
+    globfree(&found);
     return failed;
 }
 
-static bool is_folder(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static int read_files(const struct wish *wish, struct files *files, struct lb_err *err) {
-    char results[PATH_MAX];
-    for (int i = 0; i < wish->names.count; i++) {
-        int before = files->count;
-        const char *name = wish->names.item[i];
-        if ((is_folder(name) ? add_folder(files, name, err) : add_file(files, name, err)) != 0)
-            return -1;
-        if (files->count == before)
-            return err_set(err, LB_EXIT_USAGE,
-                           "plan: %s: there is no " CAPACITY_FILE " in it or in its folders: "
-                           "lockbench capacity makes one",
-                           name);
-    }
-    if (wish->names.count > 0) return 0;
-    if (home_results(results, sizeof results, err) != 0) return -1;
-    return is_folder(results) ? add_folder(files, results, err) : 0;
+static int print_plan(const struct carry *carry, enum format format, struct lb_err *err) {
+    struct doc doc = {0};
+    if (format == FORMAT_JSON) return carry_json(carry, stdout, err);
+    carry_doc(carry, &doc);
+    return doc_write_and_free(&doc, format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
+                              terminal_has_color(stdout), stdout, err);
 }
 
 static int run_plan(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
+    char results[PATH_MAX];
     struct carry_ask ask;
     struct files files = {0};
     struct carry *carry = NULL;
-    int code = -1;
-    if (fill_ask(wish, given->arena, &ask, err) != 0) return -1;
-    if (read_files(wish, &files, err) == 0) carry = carry_new(files.item, files.count, &ask, err);
-    if (carry) {
-        struct doc doc = {0};
-        int failed;
-        if (wish->format == FORMAT_JSON) {
-            failed = carry_json(carry, stdout, err);
-        } else {
-            carry_doc(carry, &doc);
-            failed =
-                doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
-                                   terminal_has_color(stdout), stdout, err);
-        }
-        code = failed ? -1 : carry_exit(carry);
+    int code = -1, failed = fill_ask(wish, &ask, err);
+    (void)given;
+    for (int i = 0; i < wish->names.count && !failed; i++)
+        failed = add_path(&files, wish->names.item[i], err);
+    if (!failed && wish->names.count == 0) {
+        failed = home_results(results, sizeof results, err);
+        if (!failed) failed = add_path(&files, results, err);
     }
+    if (!failed) carry = carry_new(files.item, files.count, &ask, err);
+    if (carry && print_plan(carry, wish->format, err) == 0) code = carry_exit(carry);
     carry_free(carry);
     for (int i = 0; i < files.count; i++) capacity_free(files.item[i]);
     free(files.item);
@@ -191,19 +130,20 @@ static int run_plan(void *values, const struct args *given, struct lb_err *err) 
 }
 
 static const struct example examples[] = {
-    {"lockbench plan --rate 40/s --hold 12ms --slo 'acquire_due.p99<=100ms'",
-     "by all capacities in results/"},
+    {"lockbench plan --rate 40/s --slo 'acquire_due.p99<=100ms'", "by all capacities in results/"},
     {NULL, NULL},
 };
 
 const struct command command_plan = {
     .name = "plan",
     .summary = "which locks carry a load, by the capacities that were measured",
-    .usage = "plan [CAPACITY...] --rate RATE | --clients N [--slo PROMISE] [--hold TIME]",
-    .about = "Says which locks carry a load, with what margin, and by which measurement of\n"
-             "`lockbench capacity`. It reads their folders or files, by default all in results/.\n"
-             "What was measured under other conditions is listed, and answers nothing.\n"
-             "Exit codes: 0 some lock carries the load, 4 none does, 5 unknown.",
+    .usage = "plan [CAPACITY...] --rate RATE | --clients N [--slo PROMISE]",
+    .about =
+        "Says which locks carry a load, with what margin, and by which measurement of\n"
+        "`lockbench capacity`. It reads their folders or files, by default all in results/.\n"
+        "What was measured with another promise or another number of clients is listed, and answers\n"
+        "nothing. Each row names the hold and the keys that it was measured with.\n"
+        "Exit codes: 0 some lock carries the load, 4 none does, 5 unknown.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

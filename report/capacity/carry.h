@@ -21,36 +21,32 @@ enum carry_verdict {
     CARRY_OTHER,    /* measured under other conditions */
 };
 
-/* The question. Texts as capacity.json has them; NULL and NAN: any. */
+/* The question. */
 struct carry_ask {
     bool by_rate;
     double load;     /* requests a second of all clients together; or clients of a closed loop */
-    double clients;  /* by rate: the pool of clients */
-    const char *slo; /* "acquire_due.p99<=20ms" */
-    const char *hold, *keys;
+    double clients;  /* by rate: the pool of clients; NAN: any */
+    const char *slo; /* "acquire_due.p99<=20ms", as capacity.json has it */
 };
 
 struct carry_row {
     const struct capacity *from; /* borrowed, like the lock */
     const struct capacity_lock *lock;
     enum carry_verdict verdict;
-    double margin;    /* CARRY_YES: low / load; CARRY_NO: high / load; else NAN */
-    char differs[80]; /* CARRY_OTHER: the conditions, "hold, clients"; else "" */
+    double margin;       /* CARRY_YES: low / load; CARRY_NO: high / load; else NAN */
+    const char *differs; /* CARRY_OTHER: the first condition that differs: "promise"; else "" */
 };
 
 struct carry {
     struct carry_ask ask;
-    struct carry_row *rows; /* one for each lock and place */
+    struct carry_row *rows; /* by verdict, then by lock */
     int count;
-    bool left_out; /* locks that guarantee nothing */
 };
 
-/* Of one lock on one kind of servers the newest measurement under the conditions of the question
- * counts, a whole one before one that was cut off or found no answer; but one in which two clients
- * held at once before all. The rows are in the order of the verdicts; among equals the stronger
- * guarantee, the more durable, the greater margin comes first. NULL with err when out of memory.
- * The files must outlive the result; carry_free frees it. */
-struct carry *carry_new(struct capacity *const *files, int file_count, const struct carry_ask *ask,
+/* Of the searches for one lock, on the same servers and under the same conditions, the newest one has a row. So
+ * has each in which two clients held at once. Locks that guarantee nothing have none. Sorts the files. NULL with err when out of memory. The files must outlive the result;
+ * carry_free frees it. */
+struct carry *carry_new(struct capacity **files, int file_count, const struct carry_ask *ask,
                         struct lb_err *err);
 void carry_free(struct carry *carry);
 
@@ -58,7 +54,7 @@ void carry_free(struct carry *carry);
 int carry_exit(const struct carry *carry);
 
 void carry_doc(const struct carry *carry, struct doc *doc);
-/* Writes lockbench.plan/2. 0, or -1 with err. */
+/* Writes the same rows as lockbench.plan/2. 0, or -1 with err. */
 int carry_json(const struct carry *carry, FILE *out, struct lb_err *err);
 
 #endif
