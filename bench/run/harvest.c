@@ -172,7 +172,6 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
         .violations = atomic_load(&findings->double_holders) +
                       atomic_load(&findings->token_errors) + atomic_load(&findings->early),
         .expired = atomic_load(&findings->expired_holders),
-        .findings = findings,
         .interval = harvest->interval,
         .total = harvest->stage->hist,
     };

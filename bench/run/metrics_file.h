@@ -11,19 +11,14 @@
 
 struct metrics_file;
 
-struct metrics_now {
-    int stages_planned;            /* 0 = not known before they end */
-    int stages_begun;              /* with the stage that runs */
-    const struct stage_ask *ask;   /* the stage that began last; NULL = none has begun */
-    const struct stage_news *news; /* its figures; NULL = it has none yet, all its counters are 0 */
-};
+/* Writes the file for the first time, without a stage. NULL with err: LB_EXIT_USAGE if `path` can't be such a file,
+ * LB_EXIT_MACHINE if it can't be written. */
+struct metrics_file *metrics_file_open(const char *path, struct lb_err *err);
 
-/* Writes the file for the first time. `version` must outlive it. NULL with err: LB_EXIT_USAGE if `path` can't be such a
- * file, LB_EXIT_MACHINE if it can't be written. */
-struct metrics_file *metrics_file_open(const char *path, const char *version, struct lb_err *err);
-
-/* Writes newer figures. A file that can't be written stays as it was until the next call. NULL: does nothing. */
-void metrics_file_write(struct metrics_file *file, const struct metrics_now *now);
+/* Writes the figures of the stage that began last; news: NULL = it has none yet, all its counters are 0. A file that
+ * can't be written stays as it was until the next call. file: NULL does nothing. */
+void metrics_file_write(struct metrics_file *file, const struct stage_ask *ask,
+                        const struct stage_news *news);
 
 /* Writes the last figures with lockbench_up 0 and how the run ended: its exit code, and the reason for one that is not
  * 0 ("" = none). Frees. 0, or -1 with err if the file can't be written. NULL: does nothing. */

@@ -9,7 +9,7 @@
 #include "results/format/write.h"
 
 static struct run_at where_is(const struct run_state *run, const struct stage_ask *ask) {
-    int count = run->now.stages_planned;
+    int count = run->stages_planned;
     return (struct run_at){.lock = ask->lock->lock->name,
                            .clients = ask->clients,
                            .number = run->number,
@@ -69,10 +69,8 @@ static void tell_took(const struct run_state *run, const struct plan_stage *of,
 /* A second of a stage is over. */
 static void tell_second(void *arg, const struct stage_news *news) {
     struct run_state *run = arg;
-    struct metrics_now now = run->now;
-    now.news = news; /* good during this call */
-    metrics_file_write(run->ask->metrics, &now);
-    struct run_at at = where_is(run, run->now.ask);
+    metrics_file_write(run->ask->metrics, run->now, news);
+    struct run_at at = where_is(run, run->now);
     if (run->ask->news) run->ask->news(run->ask->arg, &at, news);
 }
 
@@ -84,9 +82,8 @@ static void tell_line(void *arg, const char *line) {
 
 /* All figures of the stage before give way to zeros. */
 static void tell_stage_begin(struct run_state *run, const struct stage_ask *ask) {
-    run->now.stages_begun++;
-    run->now.ask = ask;
-    metrics_file_write(run->ask->metrics, &run->now);
+    run->now = ask;
+    metrics_file_write(run->ask->metrics, ask, NULL);
 }
 
 /* A fault that never acted shows nothing of its lock, whatever the verdict says. */
@@ -158,7 +155,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     expect_crash(run, &stage_ask);
     struct stage *stage = stage_run(&stage_ask, &err);
     crash_expect(NULL, NULL);
-    run->now.ask = NULL; /* it ends with this function */
+    run->now = NULL; /* it ends with this function */
     if (!stage) {
         run_note_trouble(run, &err);
         tell_took(run, of, NULL, NULL, NULL);
@@ -311,7 +308,7 @@ static bool same_place(const struct plan_stage *a, const struct plan_stage *b) {
 
 void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count) {
     const struct run_ask *ask = run->ask;
-    run->now.stages_planned = count;
+    run->stages_planned = count;
     for (int i = 0; i < count; i++) {
         bool begins = i == 0 || stages[i].plan->fresh || !same_place(&stages[i - 1], &stages[i]);
         run->expect.ahead_ns +=

@@ -21,7 +21,8 @@ struct run_state {
     struct conclusion conclusion;
     struct thresholds thresholds;
     struct stage_promise promise; /* that the next stage is asked about */
-    struct metrics_now now;       /* without figures */
+    int stages_planned;           /* 0 = not known before they end */
+    const struct stage_ask *now;  /* the stage that runs; NULL = none does */
     struct lb_err err;            /* the first thing that went wrong */
     char failed[600];             /* a request that failed, the first one; "" = none did */
     struct guests guests;         /* the run, on the servers of --url */

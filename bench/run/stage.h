@@ -26,7 +26,6 @@ struct stage_news {
     uint64_t violations,
         expired; /* expired: holders that outlived their leases or sessions, which is no violation */
     uint64_t outcomes[LB_OUTCOMES]; /* of the attempts in the window so far */
-    const struct findings *findings;
     /* METRICS histograms each, of this second and of the window so far; valid during the call only */
     struct hist *const *interval, *const *total;
 };

@@ -30,7 +30,8 @@ static bool has_more(void *arg) {
     struct watched *watched = arg;
     char *text = cli_read(watched->path);
     double grants = sum_of(text, "lockbench_outcomes_total", "outcome=\"ok\"");
-    bool more = grants >= watched->grants + 1000;
+    bool known = !isnan(sum_of(text, "lockbench_acquire_seconds", "quantile=\"0.99\""));
+    bool more = grants >= watched->grants + 1000 && known;
     if (more) watched->grants = grants;
     free(text);
     return more;
@@ -39,8 +40,7 @@ static bool has_more(void *arg) {
 static const char *const counters[] = {
     "lockbench_outcomes_total",        "lockbench_acquire_seconds_count",
     "lockbench_acquire_seconds_sum",   "lockbench_hiccup_seconds_count",
-    "lockbench_handoff_seconds_count", "lockbench_release_seconds_sum",
-    "lockbench_stages_begun_total"};
+    "lockbench_handoff_seconds_count", "lockbench_release_seconds_sum"};
 
 TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     struct watched watched = {.path = cli_path("growing.prom")};
@@ -52,9 +52,7 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     char *first = cli_read(watched.path);
     cli_until(&cli, has_more, &watched, "more grants");
     char *second = cli_read(watched.path);
-    const char *stage =
-        "{stage=\"000\",lock=\"mem-mutex\",backend=\"memory\",topology=\"embedded\","
-        "clients=\"3\",outcome=\"ok\"}";
+    const char *stage = "{stage=\"000\",lock=\"mem-mutex\",clients=\"3\",outcome=\"ok\"}";
     assert_true(sum_of(first, "lockbench_outcomes_total", stage) > 0);
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
         double before = sum_of(first, counters[i], ""), after = sum_of(second, counters[i], "");
@@ -93,7 +91,7 @@ static const char parser[] =
     "    keys = [(s.name, tuple(sorted(s.labels.items()))) for s in f.samples]\n"
     "    assert keys and len(set(keys)) == len(keys), 'samples of ' + f.name\n"
     "lines = [l for l in text.splitlines() if l and l[0] != '#']\n"
-    "assert sum(len(f.samples) for f in families) == len(lines) > 50, 'samples were dropped'\n";
+    "assert sum(len(f.samples) for f in families) == len(lines) > 25, 'samples were dropped'\n";
 
 TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
     const char *path = cli_path("figures.prom"), *script = cli_path("parse.py");
@@ -116,8 +114,6 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
     assert_code(&cli, 0);
     assert_true(up);
     char *text = cli_read(path);
-    assert_true(sum_of(text, "lockbench_stages", "") == 2);
-    assert_true(sum_of(text, "lockbench_stages_begun_total", "") == 2);
     assert_true(sum_of(text, "lockbench_outcomes_total", "clients=\"2\",outcome=\"ok\"") > 0);
     assert_has(text, "lockbench_end_info{exit_code=\"0\",reason=\"\"} 1");
     assert_int_equal(access(cli_path("figures.prom.new"), F_OK), -1);
