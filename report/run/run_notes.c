@@ -167,19 +167,13 @@ static void add_executor(struct doc *doc, const struct run *run) {
 
 /* The order in which the locks of the same servers ran. */
 static void add_order(struct doc *doc, const struct run *run) {
-    const json_t *plan = json_object_get(run->plan, "run"),
-                 *locks = json_object_get(run->plan, "locks");
-    const char *order = json_string_value(json_object_get(plan, "order"));
-    const json_t *seed = json_object_get(json_object_get(run->plan, "load"), "seed");
-    if (!order || json_array_size(locks) < 2) return;
-    if (strcmp(order, "shuffled") == 0 && json_is_integer(seed)) {
-        doc_say(
-            doc, TONE_PLAIN,
-            "Order: the locks on the same servers ran in an order drawn from the seed %" JSON_INTEGER_FORMAT,
-            json_integer_value(seed));
-    } else {
-        doc_say(doc, TONE_PLAIN, "Order: the locks ran in the order of the plan");
-    }
+    const json_t *locks = json_object_get(run->plan, "locks"),
+                 *seed = json_object_get(json_object_get(run->plan, "load"), "seed");
+    if (!json_is_integer(seed) || json_array_size(locks) < 2) return;
+    doc_say(
+        doc, TONE_PLAIN,
+        "Order: the locks on the same servers ran in an order drawn from the seed %" JSON_INTEGER_FORMAT,
+        json_integer_value(seed));
 }
 
 static void add_skips(struct doc *doc, const struct run *run) {
