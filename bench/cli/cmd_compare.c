@@ -31,8 +31,7 @@ static const struct arg args[] = {
     {{"json", ARG_PICK, FORMAT, .min = COMPARE_JSON, .help = "every figure with its samples"},
      NULL},
     {{"out", ARG_PATH, offsetof(struct wish, out),
-      .help =
-          "the file of the page; default: compare.html in the folder of the first new run"},
+      .help = "the file of the page; default: compare.html in the folder of the first new run"},
      "FILE"},
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
     {{"lock", ARG_LOCK, offsetof(struct wish, locks),

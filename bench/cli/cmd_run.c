@@ -185,8 +185,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     progress_init(&progress, wish->progress);
     struct metrics_file *metrics = NULL;
     if (cli_hosts() && serve_send_plan(cli_hosts(), plan, err) != 0) return -1;
-    if (wish->metrics && !(metrics = metrics_file_open(wish->metrics, err)))
-        return -1;
+    if (wish->metrics && !(metrics = metrics_file_open(wish->metrics, err))) return -1;
     struct run_ask ask = {.plan = plan,
                           .canary = canary,
                           .urls = wish->urls.item,

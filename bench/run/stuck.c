@@ -6,8 +6,8 @@
 
 #include "bench/base/verdict.h"
 #include "bench/engine/loop.h"
-#include "bench/load/session.h"
 #include "bench/load/observe.h"
+#include "bench/load/session.h"
 #include "drivers/clean.h"
 
 #define LOOK_NS (200 * LB_MS_NS)

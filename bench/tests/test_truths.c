@@ -9,14 +9,6 @@
 #define CLI_LIMIT_S 900
 #include "bench/tests/check_help.h"
 
-/* The stage of one of its runs; the caller decrefs. */
-static json_t *stage_of(const char *name, const char *lock, const char *fault, int seed) {
-    json_t *run = check_run_of(cli_path("%s", name), lock, fault, seed);
-    json_t *stage = json_incref(cli_get(run, "stages.0"));
-    json_decref(run);
-    return stage;
-}
-
 /* A holder that was paused past its lease or session goes on beside a second holder; with a token
  * its writes are rejected. */
 TEST(a_pause_outlives_every_lease_and_fencing_saves_the_data) {
