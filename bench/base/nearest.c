@@ -61,15 +61,19 @@ void nearest_offer(struct nearest *nearest, const char *name) {
     nearest->distance = distance;
 }
 
-/* What a user of an older version may still type: the name of a command, an option, a key or a
- * scenario, and what to use instead. */
+/* What a user of an older version may still type, and what to use instead: a command, a scenario, an
+ * option behind its command, a key behind its section. */
 #define GONE(name, instead)                                                                        \
     { name, ", removed in 0.2.0: " instead }
 static const struct {
     const char *name, *hint;
 } removed[] = {
-    GONE("topology", "the table of `plan` names the topology of each row"),
-    GONE("dry-run", "`lockbench run LOCK --dry-run` shows what a load is"),
+    GONE("plan --lock", "the table has every lock; name the folders that shall answer"),
+    GONE("plan --table", "the table is what is printed without it"),
+    GONE("plan --hold", "the table says under which hold each lock was measured"),
+    GONE("plan --keys", "the table says with how many keys each lock was measured"),
+    GONE("plan --topology", "the table of `plan` names the topology of each row"),
+    GONE("capacity --dry-run", "`lockbench capacity --help` has the defaults"),
     GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),
     GONE("conform", "`lockbench check LOCK --fault conformance` does it"),
     GONE("judge", "`lockbench check FOLDER` does it"),
@@ -83,15 +87,19 @@ static const struct {
     GONE("check.careful", "a late holder writes, and check.store counts it"),
     GONE("load.sharing", "a lock whose clients can't share a session has one for each client"),
     /* compare, history, reports of a check and of capacity */
-    GONE("junit", "--md or --json, and the exit code"),
-    GONE("benchstat", "--json has each sample"),
-    GONE("csv", "--json; `lockbench report RUN --csv` is the one CSV"),
-    GONE("otava", "the history is a CSV file, which Apache Otava reads"),
-    GONE("acks", "--metric names the figures that are judged"),
-    GONE("last", "the median is over the runs of --gate, else 10"),
-    GONE("alpha", "it is 0.05; --json has each p"),
-    GONE("html", "the page is written without it; --out FILE says where"),
-    GONE("table", "the table is what is printed without it"),
+    GONE("compare --junit", "--md or --json, and the exit code"),
+    GONE("compare --benchstat", "--json has each sample"),
+    GONE("compare --csv", "--json; `lockbench report RUN --csv` is the one CSV"),
+    GONE("history --otava", "the history is a CSV file, which Apache Otava reads"),
+    GONE("history --acks", "--metric names the figures that are judged"),
+    GONE("history --last", "the median is over the runs of --gate, else 10"),
+    GONE("compare --alpha", "it is 0.05; --json has each p"),
+    GONE("compare --html", "the page is written without it; --out FILE says where"),
+    GONE("compare --table", "the table is what is printed without it"),
+    GONE("history --html", "--out FILE writes the page"),
+    GONE("history --table", "the table is what is printed without it"),
+    GONE("history --lock", "--json has every line; choose among them"),
+    GONE("history --no-page", "a page is written with --out FILE only"),
     /* scenarios, keys of faults */
     GONE("wire-jitter", "`wire-delay`"),
     GONE("wire-slow", "`wire-delay`"),
@@ -105,10 +113,16 @@ static const struct {
     GONE("fault.then", "nothing; wire-drop resets the connection"),
 };
 
-const char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {
+const char *nearest_removed(const char *name) {
     for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
-        if (strcmp(removed[i].name, nearest->typed) == 0) return removed[i].hint;
+        if (strcmp(removed[i].name, name) == 0) return removed[i].hint;
     }
+    return NULL;
+}
+
+const char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {
+    const char *gone = nearest_removed(nearest->typed);
+    if (gone) return gone;
     text[0] = '\0';
     if (nearest->best) snprintf(text, size, ", did you mean '%s'?", nearest->best);
     return text;

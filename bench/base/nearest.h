@@ -19,6 +19,10 @@ void nearest_init(struct nearest *nearest, const char *typed);
 /* Offers one candidate, which must live as long as the answer is used. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
+/* What is appended to the error for a name that an earlier version had: ", removed in 0.2.0: ...", static; NULL for
+ * another name. An option is named with its command, "plan --hold", a key with its section, "run.order". */
+const char *nearest_removed(const char *name);
+
 /* What is appended to an error: what to use instead of a name that an earlier version had, or ", did
  * you mean 'redis-setnx'?", or "". Uses at most size bytes of text; the result is text or static. */
 const char *nearest_hint(const struct nearest *nearest, char *text, size_t size);

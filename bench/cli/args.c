@@ -133,6 +133,8 @@ static int unknown_option(const struct reader *reader, const char *word, size_t 
         return err_set(err, LB_EXIT_USAGE,
                        "%s: unknown option --%s, but the workload has such a key: --set %s=VALUE",
                        command, name, key);
+    snprintf(key, sizeof key, "%s --%s", command, name);
+    const char *gone = nearest_removed(key);
     nearest_init(&nearest, name);
     nearest_offer(&nearest, "help");
     for (const struct arg *arg = reader->command->args; arg->option.name; arg++) {
@@ -144,7 +146,7 @@ static int unknown_option(const struct reader *reader, const char *word, size_t 
     }
     return err_set(err, LB_EXIT_USAGE,
                    "%s: unknown option --%s%s ('lockbench %s --help' shows all)", command, name,
-                   nearest_hint(&nearest, hint, sizeof hint), command);
+                   gone ? gone : nearest_hint(&nearest, hint, sizeof hint), command);
 }
 
 /* True for an option that sets a member of options of type ARG_PICK: --json, --format. */

@@ -83,6 +83,8 @@ TEST(a_removed_name_says_what_to_use_instead) {
     nearest_offer(&nearest, "verity");
     assert_string_equal(nearest_hint(&nearest, text, sizeof text),
                         ", removed in 0.2.0: `lockbench check LOCK --url BACKEND=URL` does it");
+    assert_non_null(nearest_removed("compare --junit")); /* an option, of its command alone */
+    assert_null(nearest_removed("run --junit"));
 }
 
 TEST_MAIN(NULL, NULL)

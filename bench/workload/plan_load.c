@@ -108,12 +108,11 @@ static struct target find_target(const struct draft *draft, const char *name) {
  * of this section, or the last two. Uses at most size bytes of text; the result is text or static. */
 static const char *key_hint(const struct setting *setting, const struct target *target, char *text,
                             size_t size) {
-    struct nearest nearest, whole;
+    struct nearest nearest;
     char name[128];
     snprintf(name, sizeof name, "%s.%s", setting->section, setting->key);
-    nearest_init(&whole, name);
-    const char *gone = nearest_hint(&whole, text, size);
-    if (*gone) return gone;
+    const char *gone = nearest_removed(name);
+    if (gone) return gone;
     nearest_init(&nearest, setting->key);
     for (int i = 0; i < target->count; i++) options_offer(target->part[i].table, &nearest);
     for (const struct section *section = sections(); section->name; section++) {
