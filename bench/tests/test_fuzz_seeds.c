@@ -16,7 +16,7 @@ static void find_programs(char path[PATH_MAX]) {
     path[len] = '\0';
     char *end = strstr(path, "/tests/test_fuzz_seeds");
     assert_non_null(end);
-    strcpy(end, "/fuzz");
+    strcpy(end, "/tests/fuzz");
 }
 
 /* Gives a target its seeds. It prints the name of each input before it takes it. */
