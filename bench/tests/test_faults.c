@@ -1,5 +1,6 @@
 /* test_faults: worker processes that are paused and killed by plan, and keys that nobody gets any
- * more. */
+ * more.
+ * Needs: the machine to itself. */
 #include "bench/tests/toy_primitives.h"
 
 #define PROCESSES "load.clients=6", "load.processes=3", "load.threads=3"
