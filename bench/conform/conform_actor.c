@@ -1,4 +1,4 @@
-/* conform_actor: see conform_actor.h. */
+/* conform_actor: see conform_trial.h. */
 #include "bench/conform/conform_trial.h"
 
 #include <stdio.h>

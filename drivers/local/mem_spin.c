@@ -90,7 +90,7 @@ const struct lb_lock lock_mem_spin = {
  *
  * In the textbook a waiter can't give up: its number would be served and no client would answer.
  * Here it leaves a note (`left`, ticket + 1, in a ring), and a client that serves a number with a
- * note goes on to the next number. Note and serving cross as in Dekker's mem_ticket_algorithm: the waiter
+ * note goes on to the next number. Note and serving cross as in Dekker's algorithm: the waiter
  * writes its note and then looks whether it is being served; the other client serves and then looks
  * for a note. If both see each other, the compare-and-exchange that takes the note away decides who
  * answers for the ticket. A ring of notes bounds the queue: beyond TICKET_RING waiters the next one
