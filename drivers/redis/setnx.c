@@ -12,8 +12,6 @@
 #include "drivers/redis/redis.h"
 #include "drivers/redis/string.h"
 
-static lb_renew_fn string_renew;
-
 REDIS_SCRIPT(string_release);
 REDIS_SCRIPT(string_renew);
 
@@ -75,8 +73,8 @@ enum lb_outcome string_release(struct lb_session *session, const struct lb_reque
                           NULL);
 }
 
-static enum lb_outcome string_renew(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
+enum lb_outcome string_renew(struct lb_session *session, const struct lb_request *request,
+                             struct lb_grant *grant) {
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();

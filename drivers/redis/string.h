@@ -57,6 +57,7 @@ struct string_recipe {
  * one). The session's options begin with struct string_options. */
 lb_acquire_fn string_acquire;
 lb_release_fn string_release;
+lb_renew_fn string_renew;     /* by a lease from now on */
 lb_settle_fn string_settle;   /* releases what an attempt may have left */
 lb_residue_fn string_residue; /* keys that begin with the prefix */
 lb_names_fn string_names;
