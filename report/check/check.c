@@ -84,11 +84,13 @@ static void put_count(FILE *out, int count, const char *of) {
     fprintf(out, " &middot; %d %s%s", count, of, count == 1 ? "" : "s");
 }
 
-static const struct head_link links[] = {
-    {.id = "matrix", .text = "Matrix"},     {.id = "verdict", .text = "Verdict"},
-    {.id = "findings", .text = "Findings"}, {.id = "sums", .text = "What held"},
-    {.id = "evidence", .text = "Evidence"}, {.id = "run", .text = "The check"},
-    {.id = "caveats", .text = "Limits"},    {.id = NULL}};
+static const struct head_link links[] = {{.id = "matrix", .text = "Matrix"},
+                                         {.id = "verdict", .text = "Verdict"},
+                                         {.id = "findings", .text = "Findings"},
+                                         {.id = "evidence", .text = "Evidence"},
+                                         {.id = "run", .text = "The check"},
+                                         {.id = "caveats", .text = "Limits"},
+                                         {.id = NULL}};
 
 static void write_banner(FILE *out, const struct check_view *view) {
     const struct check *check = view->check;

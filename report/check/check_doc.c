@@ -1,6 +1,5 @@
-/* check_doc: a check as a document: sentences, matrix, findings, sums, evidence, and the basis of
- * all of it. The summary for a design review is its Markdown: cells that kept to what their driver
- * states are counted there, not listed. See check_doc.h. */
+/* check_doc: a check as a document: sentences, matrix, findings, the evidence of each cell, and the basis of
+ * all of it. See check_doc.h. */
 #define _GNU_SOURCE
 
 #include "report/check/check_doc.h"
@@ -14,10 +13,6 @@
 #include "report/doc/escape.h"
 #include "report/page/assets.h"
 #include "results/format/bound.h"
-
-/* check_doc_evidence: each cell's evidence in the page, and the data that the script draws: holds,
- * faults, trials. See check_doc.h. Without the script all cells stand one below the other, with
- * their figures but without the drawings. */
 
 #define FAULTS_OPEN_MAX 4 /* a longer log is folded */
 
@@ -163,62 +158,6 @@ static void add_injection_log(const struct check_cell *cell, struct doc *doc) {
     doc_end(doc);
 }
 
-/* The members of each object as an array, null for a missing one: a short form for many objects. */
-static json_t *rows_of(const json_t *list, const char *const *members, size_t member_count) {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *row = json_array();
-        for (size_t m = 0; m < member_count; m++) {
-            json_t *value = json_object_get(json_array_get(list, i), members[m]);
-            if (json_array_append_new(row, value ? json_incref(value) : json_null())) break;
-        }
-        if (json_array_append_new(rows, row)) break;
-    }
-    return rows;
-}
-
-#define ROWS_OF(list, members) rows_of(list, members, sizeof(members) / sizeof *(members))
-
-/* The data that the script draws, with its members in the order of report/src/check/data.js.
- * Malloced; NULL when out of memory. */
-static char *drawn_json(const struct check_cell *cell) {
-    static const char *const holds[] = {"client",      "key",     "acquired_s", "released_s",
-                                        "lease_end_s", "outcome", "shared"};
-    static const char *const faults[] = {"kind", "target", "client", "from_s", "to_s", "acted"};
-    static const char *const contradicting[] = {"client", "key", "begin_s", "end_s"};
-    json_t *root = json_object();
-    int rc = escape_json_put(root, "holds", ROWS_OF(cell->timeline, holds));
-    rc |= escape_json_put(root, "faults", ROWS_OF(cell->faults, faults));
-    rc |= escape_json_put(root, "against", ROWS_OF(cell->counterexample, contradicting));
-    char *dump = rc == 0 ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-    json_decref(root);
-    return dump;
-}
-
-static void add_data(const char *anchor, const struct check_cell *cell, struct doc *doc) {
-    char *markup = NULL, *dump = drawn_json(cell);
-    size_t size;
-    FILE *out = dump ? open_memstream(&markup, &size) : NULL;
-    if (!out) {
-        doc->failed = true;
-        free(dump);
-        return;
-    }
-    fprintf(
-        out,
-        "<div class=\"drawings\" hidden></div>\n<script type=\"application/json\" id=\"data-%s\">",
-        anchor + sizeof "#cell-" - 1);
-    escape_script(out, dump);
-    fputs("</script>\n", out);
-    if (fclose(out) == 0) {
-        doc_html(doc, markup);
-    } else {
-        doc->failed = true;
-    }
-    free(markup);
-    free(dump);
-}
-
 static void add_cell_evidence(const struct check_view *view, const struct check_cell *cell,
                               struct doc *doc) {
     char anchor[CHECK_ANCHOR_MAX], title[300];
@@ -229,24 +168,14 @@ static void add_cell_evidence(const struct check_view *view, const struct check_
     add_figures(view, cell, doc);
     if (cell->command) doc_code(doc, cell->command);
     doc_counterexample(doc, cell->counterexample);
-    if (*asset_check && json_array_size(cell->timeline) > 0) add_data(anchor, cell, doc);
     add_injection_log(cell, doc);
     doc_end(doc);
 }
 
-/* Adds the evidence of each cell, and the data that the page's script draws; HTML only. */
+/* Adds the evidence of each cell; HTML only. */
 static void check_doc_evidence(const struct check_view *view, struct doc *doc) {
     doc_section(doc, "evidence", "Evidence, cell by cell");
     doc_set_only(doc, DOC_HTML);
-    doc_html(
-        doc,
-        *asset_check
-            ? "<noscript><p class=\"notice\">The drawings of holders need JavaScript. Every verdict, figure and contradicting operation is in the "
-              "text.</p></noscript>\n"
-            : "<p class=\"notice\">This lockbench was built without drawings: nodejs and npm "
-              "were not there. Install <code>nodejs</code> and <code>npm</code>, run "
-              "<code>make</code>, and render the report again; no check has to be "
-              "repeated.</p>\n");
     doc_html(doc, "<p class=\"hint\" hidden>Choose a cell of the matrix.</p>\n"
                   "<div class=\"cells\">\n");
     for (int r = 0; r < view->row_count; r++) {
@@ -268,13 +197,19 @@ static void check_doc_add_verdict(const struct check_view *view, struct doc *doc
     doc_end(doc);
 }
 
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /* Adds the servers with their versions and durability, each once. */
 static void add_check_servers(const struct check *check, struct doc *doc) {
     int count = 0;
     for (int i = 0; i < check->cell_count && count < SERVERS_MAX; i++) {
         const struct check_cell *cell = &check->cells[i];
         bool known = !cell->server;
-        for (int j = 0; j < i && !known; j++) known = check_same_server(&check->cells[j], cell);
+        for (int j = 0; j < i && !known; j++)
+            known = same_text(check->cells[j].server, cell->server) &&
+                    same_text(check->cells[j].durability, cell->durability);
         if (known) continue;
         if (count == 0) {
             doc_item(doc, TONE_PLAIN, "Servers and their durability: ");
@@ -332,36 +267,62 @@ static void add_fault_terms(const struct check_view *view, struct doc *doc) {
     doc_set_only(doc, DOC_HTML);
 }
 
+/* The trials of the safe cells of real locks. */
+struct safe_trials {
+    double least_hits; /* faults that hit a client or a server; NAN: there is no such cell */
+    /* without a fault: grants that tested the lock, in the cells that have a bound; NAN: there is no such cell */
+    double least_tested;
+    int unbounded; /* cells without a fault that have no bound */
+};
+
+static double less(double a, double b) {
+    return isnan(a) || b < a ? b : a;
+}
+
+static struct safe_trials safe_trials_of(const struct check_view *view) {
+    struct safe_trials trials = {.least_hits = NAN, .least_tested = NAN};
+    for (int i = 0; i < view->check->cell_count; i++) {
+        const struct check_cell *cell = &view->check->cells[i];
+        if (cell->verdict != CHECK_SAFE || check_lock_of(view, cell)->control) continue;
+        trials.least_hits = less(trials.least_hits, cell->faults_hit);
+        if (!(cell->grants > 0) || check_under_fault(cell)) continue;
+        trials.unbounded += isnan(cell->bound95);
+        if (!isnan(cell->bound95))
+            trials.least_tested =
+                less(trials.least_tested, isnan(cell->tested) ? cell->grants : cell->tested);
+    }
+    return trials;
+}
+
 static void add_safe(const struct check_view *view, struct doc *doc) {
-    struct check_sums sums;
+    struct safe_trials trials = safe_trials_of(view);
     char text[NUMBER_TEXT_MAX];
-    check_sum_all(view, &sums);
     doc_item(doc, TONE_PLAIN, "Safe means: nothing wrong was seen.");
-    if (!isnan(sums.safe_hits_min)) {
+    if (!isnan(trials.least_hits)) {
         doc_span(
             doc, DOC_PLAIN,
             " Under a fault each fault that puts the lock to the test is one trial; the safe cells have at "
             "least %s",
-            number_count_text(sums.safe_hits_min, text));
-        if (sums.safe_hits_min > 0)
+            number_count_text(trials.least_hits, text));
+        if (trials.least_hits > 0)
             doc_span(doc, DOC_PLAIN,
                      ": with 95 %% confidence the lock fails in fewer than %.0f %% of such faults",
-                     100 * bound_of_faults(sums.safe_hits_min));
+                     100 * bound_of_faults(trials.least_hits));
         doc_span(doc, DOC_PLAIN, ". More seeds give more trials.");
     }
-    if (!isnan(sums.safe_tested_min))
+    if (!isnan(trials.least_tested))
         doc_span(
             doc, DOC_PLAIN,
             " Without a fault each grant during which another client waited is one trial (of locks "
             "where nobody waits, each grant); the safe cells%s have at least %s: with "
             "95 %% confidence fewer than %.1e of them go wrong.",
-            sums.unbounded > 0 ? " with a bound" : "",
-            number_count_text(sums.safe_tested_min, text), 3 / sums.safe_tested_min);
-    if (sums.unbounded > 0)
+            trials.unbounded > 0 ? " with a bound" : "",
+            number_count_text(trials.least_tested, text), 3 / trials.least_tested);
+    if (trials.unbounded > 0)
         doc_span(
             doc, DOC_PLAIN,
             " Without a fault %d safe cell%s no bound, since exclusion was hardly tested there.",
-            sums.unbounded, sums.unbounded == 1 ? " has" : "s have");
+            trials.unbounded, trials.unbounded == 1 ? " has" : "s have");
 }
 
 /* Adds the basis of the figures, and the command that repeats the check. */
@@ -421,9 +382,8 @@ void check_doc(const struct check_view *view, struct doc *doc) {
     /* A page begins with the matrix, a terminal with the sentences. */
     check_doc_matrix(view, DOC_HTML, doc);
     check_doc_add_verdict(view, doc);
-    check_doc_matrix(view, DOC_TERMINAL, doc);
+    check_doc_matrix(view, DOC_TERMINAL | DOC_MARKDOWN, doc);
     check_doc_findings(view, doc);
-    check_doc_sums(view, doc);
     check_doc_evidence(view, doc);
     add_check_basis(view, doc);
     add_caveats(doc);

@@ -17,13 +17,9 @@ char *check_cell_anchor(const struct check_view *view, const struct check_cell *
 /* Adds the whole document. */
 void check_doc(const struct check_view *view, struct doc *doc);
 
-/* Adds the matrix of locks and faults, and the legend of its signs, for one of the formats;
- * Markdown has no matrix. */
-void check_doc_matrix(const struct check_view *view, enum doc_format format, struct doc *doc);
+/* Adds the matrix of locks and faults, and the legend of its signs, for some of the formats. */
+void check_doc_matrix(const struct check_view *view, unsigned formats, struct doc *doc);
 /* Adds the cells that are worse than their driver states, then those without a verdict. */
 void check_doc_findings(const struct check_view *view, struct doc *doc);
-/* Adds the sums, which a terminal does not show: safe and broken cells by family and by fault;
- * fencing; recovery beside theory. */
-void check_doc_sums(const struct check_view *view, struct doc *doc);
 
 #endif

@@ -41,9 +41,8 @@ struct check_view {
     int finding_count;
     const struct check_cell **silent; /* cells that failed or were inconclusive */
     int silent_count;
-    struct check_counts real, controls;     /* numbers of cells of real locks, and of controls */
-    struct check_counts families[FAMILIES]; /* controls are a family of their own */
-    int locks[FAMILIES];                    /* for each family: the number of locks with a cell */
+    struct check_counts real; /* numbers of cells of real locks */
+    int control_count;        /* locks that are broken on purpose and have a cell */
     /* controls that were not caught in the run that had to catch them */
     const struct check_lock **missed;
     /* controls without a verdict in the run that had to catch them */
@@ -79,10 +78,6 @@ enum tone check_tone(const struct check_view *view, const struct check_cell *cel
 const char *check_verdict_title(enum check_verdict verdict);    /* the verdict in one sentence */
 const char *check_compared_text(const struct check_cell *cell); /* "worse than stated" */
 
-#define CHECK_RANGE_MAX (2 * NUMBER_TEXT_MAX + 8)
-/* Writes "0 to 2.00 s" into text, which holds CHECK_RANGE_MAX bytes. */
-char *check_range_text(double min_ns, double max_ns, char *text);
-
 /* Adds to the cell's name its findings, their numbers, and the verdict that its driver states. */
 void check_add_seen(const struct check_cell *cell, struct doc *doc);
 /* These return malloced sentences; NULL when out of memory. */
@@ -92,43 +87,5 @@ char *check_store_sentence(const struct check_cell *cell);    /* "" if nothing w
 /* Adds the first sentences of all outputs: verdicts that are worse than stated, controls, missing
  * cells. */
 void check_verdict(const struct check_view *view, struct doc *doc);
-
-/* check_sums: the cells of a check added up, for the summary. There are only sums and extremes,
- * because percentiles can't be added up. Controls are left out, because they are broken on
- * purpose. */
-
-struct check_sums {
-    int judged, safe, broke; /* cells: those with a verdict; broke: expired, stuck or violated */
-    int broke_without_token; /* numbers of locks, not of cells */
-    /* NAN: no cell has the figure; stale_rejected: no lock has a token */
-    double grants, overlaps;
-    double stale_attempted, stale_accepted, stale_rejected;
-    double unavailable_max;
-    /* grants that tested the lock, in the safe cells of columns without a fault that have a bound; NAN: there is no
-     * such cell. unbounded: the number of those that have none */
-    double safe_tested_min;
-    int unbounded;
-    /* faults that hit a client or a server, in the safe cells; NAN: there is none */
-    double safe_hits_min;
-};
-
-void check_sum_fault(const struct check_view *view, int fault, struct check_sums *sums);
-void check_sum_all(const struct check_view *view, struct check_sums *sums);
-
-/* All trials of a backend's locks under a fault; times in ns, NAN if there is none. */
-struct check_recovery {
-    double trials, min, max, theory_min, theory_max;
-    int never; /* cells that did not recover */
-};
-
-void check_recovery_of(const struct check_view *view, const char *backend, int fault,
-                       struct check_recovery *recovery);
-
-/* List the backends of real locks that have cells, and the faults that have recoveries, with
- * crashes and failovers first. Both fill an array with at most `most` and return how many. */
-int check_backends(const struct check_view *view, const char **ret_backends, int most);
-int check_recovery_faults(const struct check_view *view, int *ret_faults, int most);
-
-bool check_same_server(const struct check_cell *a, const struct check_cell *b);
 
 #endif

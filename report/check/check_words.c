@@ -99,7 +99,10 @@ void check_add_seen(const struct check_cell *cell, struct doc *doc) {
     if (cell->why) doc_span(doc, DOC_PLAIN, "; %s", cell->why);
 }
 
-char *check_range_text(double min_ns, double max_ns, char *text) {
+#define CHECK_RANGE_MAX (2 * NUMBER_TEXT_MAX + 8)
+
+/* Writes "0 to 2.00 s" into text, which holds CHECK_RANGE_MAX bytes. */
+static char *range_text(double min_ns, double max_ns, char *text) {
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
     number_time_text(max_ns, high);
     number_time_text(min_ns, low);
@@ -130,7 +133,7 @@ char *check_recovery_sentence(const struct check_cell *cell) {
         fputs("did not recover", out);
     }
     if (!isnan(cell->theory_max) && (cell->recovery_count > 0 || never)) {
-        fprintf(out, "; theory: %s", check_range_text(cell->theory_min, cell->theory_max, range));
+        fprintf(out, "; theory: %s", range_text(cell->theory_min, cell->theory_max, range));
         if (cell->theory) fprintf(out, " (%s)", cell->theory);
     }
     if (fclose(out) == 0) return all;
@@ -182,10 +185,13 @@ static struct judged judged_of(const struct check_view *view) {
         judged.locks += any;
     }
     for (int c = 0; c < view->column_count; c++) {
-        struct check_sums sums;
-        check_sum_fault(view, view->column[c], &sums);
-        judged.cells += sums.judged;
-        judged.faults += sums.judged > 0;
+        int cells = 0;
+        for (int r = 0; r < view->row_count; r++) {
+            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
+            cells += cell && !check_silent(cell) && !check_lock_of(view, cell)->control;
+        }
+        judged.cells += cells;
+        judged.faults += cells > 0;
         judged.all_faults += strcmp(view->check->faults[view->column[c]].name, CHECK_EXPOSED) != 0;
     }
     return judged;
@@ -244,7 +250,7 @@ static void say_counts_of_all(const struct check_view *view, struct doc *doc) {
 }
 
 static void say_controls(const struct check_view *view, struct doc *doc) {
-    int all = view->locks[FAMILY_CONTROL], caught = view->caught_count;
+    int all = view->control_count, caught = view->caught_count;
     if (all == 0) return;
     for (int i = 0; i < view->missed_count; i++)
         doc_say(

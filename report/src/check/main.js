@@ -1,4 +1,4 @@
-// main: the scripts of a check's page: arrow keys and filter of the matrix, the panel of a cell with its drawing.
+// main: the scripts of a check's page: arrow keys and filter of the matrix, the panel of a cell.
 // The page is complete without it.
 import { makeSortable } from '../sort.js';
 import { makeState } from '../state.js';

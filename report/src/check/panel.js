@@ -1,7 +1,5 @@
-// panel: one cell's evidence at a time, in a dialog: the dialog borrows the cell's article, which is drawn when it is
-// first opened. The URL's hash names the open cell.
-import { readCell } from './data.js';
-import { drawTimeline } from './timeline.js';
+// panel: one cell's evidence at a time, in a dialog: the dialog borrows the cell's article. The URL's hash names the open
+// cell.
 
 export function makePanel(section, state) {
   const cells = section.querySelector('.cells');
@@ -9,7 +7,6 @@ export function makePanel(section, state) {
   const bar = document.createElement('p');
   const close = document.createElement('button');
   const place = document.createElement('div');
-  const drawn = new Set();
   let home = null;
   dialog.className = 'panel';
   bar.className = 'bar';
@@ -35,14 +32,6 @@ export function makePanel(section, state) {
     home = null;
   }
 
-  function draw(article) {
-    const where = article.querySelector('.drawings'), data = readCell(article);
-    if (!where || !data?.holds.length || drawn.has(article)) return;
-    drawn.add(article);
-    where.hidden = false;
-    drawTimeline(where, data);
-  }
-
   function open(id) {
     const article = document.getElementById(id);
     if (!article || !section.contains(article)) return;
@@ -53,7 +42,6 @@ export function makePanel(section, state) {
     dialog.setAttribute('aria-labelledby', `${id}-title`);
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
-    draw(article);
     state.set('cell', id.replace('cell-', ''));
   }
 
