@@ -24,19 +24,10 @@ static const struct chart charts[] = {
     {"series", "Over time", "Over time: did it stay so?",
      "Rates and percentiles interval by interval of the measured window, with what was done to clients, "
      "servers and wires."},
-    {"scaling", "Clients", "Throughput against clients",
+    {"sweep", "Sweeps", "Against clients, or against the offered rate",
      "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
-     "grants."},
-    {"rates", "Rates", "Latency against the offered rate: where it breaks",
-     "An open loop: requests come at a rate, whatever the lock does. The latency "
-     "stays low until the rate is greater than the lock carries; then it rises steeply. The dashed line is the promise, the band what the search found."},
-    {"fairness", "Fairness", "Fairness: who was served",
-     "Clients from the least to the most served; the diagonal is a fair share for each. The further below, "
-     "the more some starved."},
-    {"cost", "Cost", "Cost of a grant",
-     "Processor time of clients and server for each grant, waiting and polling included."},
-    {"recovery", "Recovery", "Recovery: from a fault to the next grant",
-     "Each trial against what the lock's lease or session allows."},
+     "grants. In an open loop requests come at a rate, whatever the lock does: the latency stays low until "
+     "the rate is greater than the lock carries."},
 };
 
 #define WITHOUT_CHARTS                                                                              \

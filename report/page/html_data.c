@@ -1,20 +1,16 @@
 /* html_data: the data of the charts, as one JSON object in the page; report/src/data.js reads it.
  *
- * Here the locks, loads and figures; html_hist.c and html_time.c add members of their
- * own. Names in it are data, never markup. */
+ * Here the locks, loads, figures and what the rows were over time; html_hist.c adds the histograms.
+ * Names in it are data, never markup. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/doc/escape.h"
 #include "report/page/html_parts.h"
 #include "report/run/ranking.h"
 #include "report/run/words.h"
-
-int html_lock_of(const struct report *report, int run, const struct run_stage *stage) {
-    int i = 0;
-    while (!report_is_of(&report->locks[i], run, stage)) i++;
-    return i;
-}
 
 static json_t *figure_of(const struct report_group *group, int r, const struct column *column) {
     struct spread spread = spread_of(&group->rows[r], column);
@@ -63,7 +59,9 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
     return rc ? -1 : 0;
 }
 
-#define REAL_DIGITS 12 /* enough for an overlap of 1 us in a window of days */
+#define REAL_DIGITS 12
+#define INTERVALS_MAX                                                                              \
+    120 /* the most intervals of a row; longer runs have several seconds in each */
 
 /* Adds a value, which may be NULL (out of memory), and remembers a failure in *rc. */
 static void put(json_t *object, const char *key, json_t *value, int *rc) {
@@ -85,17 +83,95 @@ static json_t *figures_of(const struct report_group *group, const struct report_
     return object;
 }
 
+/* ---- over time ---- */
+
+static json_t *faults_of(const struct run_stage *stage, int *rc) {
+    static const char *const members[] = {"kind", "target", "from_s", "to_s", "acted"};
+    json_t *faults = json_array();
+    for (size_t i = 0; i < json_array_size(stage->faults); i++) {
+        const json_t *fault = json_array_get(stage->faults, i);
+        json_t *copy = json_object();
+        for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
+            json_t *value = json_object_get(fault, members[m]);
+            *rc |= json_object_set(copy, members[m], value ? value : json_null());
+        }
+        *rc |= json_array_append_new(faults, copy);
+    }
+    return faults;
+}
+
+static double member_of(const json_t *second, const char *name) {
+    return json_number_value(json_object_get(second, name));
+}
+
+/* Adds an interval of the seconds first .. end - 1: the sum of their grants, and the worst of their percentiles, since
+ * percentiles can't be added up. */
+static void add_interval(json_t *object, const struct run_stage *stage, size_t first, size_t end,
+                         int *rc) {
+    static const char *const parts[] = {"acquire_p50_ns", "acquire_p99_ns"};
+    const json_t *next = json_array_get(stage->series, end);
+    double from_s = member_of(json_array_get(stage->series, first), "t_s"), grants = 0,
+           worst[2] = {0};
+    double to_s = next ? member_of(next, "t_s") : stage->duration_s;
+    for (size_t i = first; i < end; i++) {
+        const json_t *second = json_array_get(stage->series, i);
+        grants += member_of(second, "ok");
+        for (int p = 0; p < 2; p++) worst[p] = fmax(worst[p], member_of(second, parts[p]));
+    }
+    if (!(to_s > from_s)) to_s = from_s + (double)(end - first);
+    const double values[] = {from_s, to_s, grants, worst[0], worst[1]};
+    static const char *const lists[] = {"from", "to", "grants", "p50", "p99"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        bool known = i < 3 || values[i] > 0; /* a second without grants has no percentiles */
+        if (json_array_append_new(json_object_get(object, lists[i]),
+                                  escape_json_figure(known ? values[i] : NAN)))
+            *rc = -1;
+    }
+}
+
+/* How a stage went: {"from": [s], "to": [s], "grants": [n], "p50": [ns], "p99": [ns], "merged": seconds, "faults",
+ * "offered"}; null without a series. */
+static json_t *time_of(const struct run_stage *stage, int *rc) {
+    size_t count = json_array_size(stage->series);
+    const json_t *last = json_array_get(stage->series, count - 1);
+    if (count > 0 && json_is_true(json_object_get(last, "draining"))) count--;
+    if (count == 0) return json_null();
+    size_t merged = (count + INTERVALS_MAX - 1) / INTERVALS_MAX;
+    json_t *object = json_pack("{s:[], s:[], s:[], s:[], s:[], s:i}", "from", "to", "grants", "p50",
+                               "p99", "merged", (int)merged);
+    for (size_t i = 0; i < count; i += merged)
+        add_interval(object, stage, i, i + merged < count ? i + merged : count, rc);
+    put(object, "faults", faults_of(stage, rc), rc);
+    put(object, "offered", escape_json_figure(stage->offered_per_s), rc);
+    return object;
+}
+
 static json_t *page_row_json(const struct report_group *group, const struct report_row *row,
                              int *rc) {
     json_t *object = json_object();
     put(object, "lock", json_integer(row->lock), rc);
     put(object, "state", escape_json(words_state(row->state)), rc);
     put(object, "figures", figures_of(group, row, rc), rc);
-    if (row->typical->grants_per_client) {
-        if (json_object_set(object, "perClient", (json_t *)row->typical->grants_per_client))
-            *rc = -1;
-    }
+    put(object, "time", time_of(row->typical, rc), rc);
     return object;
+}
+
+/* The load in words, without its rate. Malloced. */
+static char *task_of(const struct run_stage *stage) {
+    struct run_stage shape = *stage;
+    char kind[32];
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(stage->arrival, ":"), stage->arrival);
+    shape.arrival = kind;
+    return report_load_text(&shape);
+}
+
+/* Stages of open loops that differ in their rate alone have one task: a sweep of rates. */
+static void put_offered(json_t *object, const struct run_stage *stage, int *rc) {
+    if (!(stage->offered_per_s > 0) || !stage->arrival) return;
+    char *task = task_of(stage);
+    put(object, "task", escape_json(task), rc);
+    put(object, "offered", escape_json_figure(stage->offered_per_s), rc);
+    free(task);
 }
 
 static json_t *group_of(const struct report_group *group, const struct answers *answers, int *rc) {
@@ -105,6 +181,7 @@ static json_t *group_of(const struct report_group *group, const struct answers *
     put(object, "alone", json_boolean(group == answers->alone), rc);
     put(object, "contended", json_boolean(group == answers->contended), rc);
     put(object, "rows", rows, rc);
+    put_offered(object, group->rows[0].typical, rc);
     for (int r = 0; r < group->row_count && *rc == 0; r++) {
         if (json_array_append_new(rows, page_row_json(group, &group->rows[r], rc))) *rc = -1;
     }
@@ -157,10 +234,7 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
             json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
     }
     if (rc == 0) rc = html_hists(report, root, err);
-    if (rc == 0) rc = html_time(report, root, err);
     if (rc == 0) rc = html_spread(report, root, err);
-    if (rc == 0) rc = html_rates(report, root, err);
-    if (rc == 0) rc = html_recoveries(report, root, err);
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
     if (dump) escape_script(out, dump);
     free(dump);

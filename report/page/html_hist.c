@@ -31,13 +31,13 @@ static const enum metric all[] = {METRIC_ACQUIRE,
                                   METRIC_PING,
                                   METRIC_LAG};
 
-bool html_is_open(const struct run_stage *stage) {
+static bool is_open(const struct run_stage *stage) {
     return stage->arrival && strcmp(stage->arrival, "closed") != 0;
 }
 
 static bool is_carried(const struct run_stage *stage, enum metric metric) {
     if (!stage->latency[metric].hdr) return false;
-    return html_is_open(stage) || (metric != METRIC_ACQUIRE_DUE && metric != METRIC_LAG);
+    return is_open(stage) || (metric != METRIC_ACQUIRE_DUE && metric != METRIC_LAG);
 }
 
 static size_t metrics_of(enum carried carried, const enum metric **ret) {
@@ -120,41 +120,6 @@ int html_hists(const struct report *report, json_t *root, struct lb_err *err) {
         rc = json_array_append_new(groups, rows);
         for (int r = 0; r < report->groups[g].row_count && rc == 0; r++) {
             if (add_row_histograms(rows, &report->groups[g].rows[r], carried, err)) return -1;
-        }
-    }
-    return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
-}
-
-static json_t *recovery_of(const struct report *report, int run, const struct run_stage *stage) {
-    json_t *object = json_object(), *trials = json_array();
-    int rc = escape_json_put(object, "lock", json_integer(html_lock_of(report, run, stage)));
-    for (size_t i = 0; i < json_array_size(stage->trials); i++)
-        rc |= json_array_append_new(
-            trials, escape_json_figure(json_number_value(json_array_get(stage->trials, i))));
-    rc |= escape_json_put(object, "stage", escape_json(stage->id ? stage->id : stage->lock));
-    rc |= escape_json_put(object, "fault", escape_json(stage->fault));
-    rc |= escape_json_put(object, "trials", trials);
-    rc |= escape_json_put(object, "unrecovered", escape_json_figure(stage->unrecovered));
-    rc |= escape_json_put(object, "theory", escape_json(stage->recovery_theory));
-    rc |= escape_json_put(object, "theoryMin", escape_json_figure(stage->theory_min));
-    rc |= escape_json_put(object, "theoryMax", escape_json_figure(stage->theory_max));
-    if (rc == 0) return object;
-    json_decref(object);
-    return NULL;
-}
-
-static bool has_recovery(const struct run_stage *stage) {
-    return json_array_size(stage->trials) > 0 || stage->unrecovered > 0;
-}
-
-int html_recoveries(const struct report *report, json_t *root, struct lb_err *err) {
-    json_t *list = json_array();
-    int rc = json_object_set_new(root, "recoveries", list);
-    for (int r = 0; r < report->run_count; r++) {
-        for (int s = 0; s < report->runs[r]->stage_count && rc == 0; s++) {
-            const struct run_stage *stage = &report->runs[r]->stages[s];
-            if (has_recovery(stage))
-                rc |= json_array_append_new(list, recovery_of(report, r, stage));
         }
     }
     return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;

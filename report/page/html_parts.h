@@ -27,29 +27,7 @@ int html_first(FILE *out, const struct report *report, const struct answers *ans
 int html_data(FILE *out, const struct report *report, const struct answers *answers,
               struct lb_err *err);
 
-/* Add members to the object of the charts' data: html_hists the histograms, html_time the rows over
- * time. 0, or -1 with err, as html_data. */
+/* Adds the histograms to the object of the charts' data. 0, or -1 with err, as html_data. */
 int html_hists(const struct report *report, json_t *root, struct lb_err *err);
-int html_time(const struct report *report, json_t *root, struct lb_err *err);
-
-/* True for an open loop: its operations have due times that differ from their starts. */
-bool html_is_open(const struct run_stage *stage);
-
-/* The data of the views that need statistics, each a member of the page's JSON with a C file of its
- * own. Statistics are computed here; the page only draws.
- *
- * Each function takes the page's JSON object and adds its member. 0, or -1 with err (out of memory,
- * or a histogram that is not sound). */
-
-/* "rates": open loops of several rates, a list with an object for each lock and load: {"lock",
- * "load", "clients", "points": [...], "bound", "promise"}. */
-int html_rates(const struct report *report, json_t *root, struct lb_err *err);
-
-/* "recoveries": stages with trials: {"lock", "stage", "fault", "trials", "theory", "theoryMin",
- * "theoryMax", "unrecovered"}. */
-int html_recoveries(const struct report *report, json_t *root, struct lb_err *err);
-
-/* The index in report->locks of a stage's lock. */
-int html_lock_of(const struct report *report, int run, const struct run_stage *stage);
 
 #endif

@@ -4,7 +4,7 @@ import { makeHistogram } from './histogram.js';
 
 const histogramsOf = (repeat) => Object.fromEntries(Object.entries(repeat).map(([metric, entry]) => [metric, makeHistogram(entry)]));
 
-/** Each lock gets its colour index and each row its lock, its repeats' histograms, and its timeline. */
+/** Each lock gets its colour index and each row its lock, and its repeats' histograms. */
 export function readData(element) {
   const data = JSON.parse(element.textContent);
   let colour = 0;
@@ -18,10 +18,8 @@ export function readData(element) {
     for (const [r, row] of group.rows.entries()) {
       row.lock = data.locks[row.lock];
       row.repeats = data.histograms.groups[index][r].map(histogramsOf);
-      row.time = data.over_time[index][r];
     }
   }
-  data.loads = [...new Set(data.groups.map((group) => group.load))];
   return data;
 }
 
@@ -38,11 +36,11 @@ export function guaranteeOf(data, lock) {
   return [lock.label, data.durabilities[lock.durability], guarantee, topology ?? '–'];
 }
 
-/** The columns of a table with a row for each lock; name: the name of the first column. */
-export const lockColumns = (figures, name = 'lock') => [{ name }, ...figures, ...standing];
+/** The columns of a table with a row for each lock. */
+export const lockColumns = (figures) => [{ name: 'lock' }, ...figures, ...standing];
 
 /** A row of such a table. */
-export function lockRow(data, lock, figures, name) {
+export function lockRow(data, lock, figures) {
   const [label, ...rest] = guaranteeOf(data, lock);
-  return [name ?? label, ...figures, ...rest];
+  return [label, ...figures, ...rest];
 }

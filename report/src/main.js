@@ -7,15 +7,11 @@ import { makeState } from './state.js';
 import { charts, mount } from './view.js';
 import percentiles from './views/percentiles.js';
 import series from './views/series.js';
-import scaling from './views/scaling.js';
-import fairness from './views/fairness.js';
-import cost from './views/cost.js';
+import sweep from './views/sweep.js';
 import ratio from './views/ratio.js';
-import rates from './views/rates.js';
-import recovery from './views/recovery.js';
 
-// To add a view: one module here, one line in report/page/html.c, or doc_page_chart in a document.
-const views = [percentiles, series, scaling, fairness, cost, ratio, rates, recovery];
+// To add a view: one module here, one line in report/page/html.c.
+const views = [percentiles, series, sweep, ratio];
 
 document.documentElement.dataset.scripted = 'yes'; // page.css shows what only scripts fill
 

@@ -1,9 +1,9 @@
 // view: the code that all charts share: ECharts with the parts in use, controls, drawing when in sight, redrawing on
 // choice, theme and width, the chart's figures as a table, pictures to save.
 import { init, use } from 'echarts/core';
-import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
+import { CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
-  GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
+  GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
 } from 'echarts/components';
 import { LabelLayout } from 'echarts/features';
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
@@ -11,7 +11,7 @@ import { renderTable, tableOf } from './table.js';
 import { onThemeChange, readTheme } from './theme.js';
 
 use([
-  BarChart, CustomChart, LineChart, ScatterChart, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
+  CustomChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent,
   LabelLayout, CanvasRenderer, SVGRenderer,
 ]);
 

@@ -19,11 +19,10 @@ export const DRAW_ALL = `(async () => {
   });
 })()`;
 
-/** A function of a view's element: figures that its chart draws and that none of its tables has: of lines, bars and dots.
- * Curves that are worked out from the figures (models of rates, Lorenz's) are not asked for. */
+/** A function of a view's element: figures that its chart draws and that none of its tables has: of lines, bars and dots. */
 export const UNTOLD = `((view) => {
   const id = view.dataset.view, chart = lockbench.charts[id];
-  if (!chart || view.querySelector('.canvas').hidden || ['rates', 'fairness'].includes(id)) return [];
+  if (!chart || view.querySelector('.canvas').hidden) return [];
   for (const fold of view.querySelectorAll('.tables details:not([open])')) { fold.open = true; fold.dispatchEvent(new Event('toggle')); }
   const told = new Set([...view.querySelectorAll('.tables [data-v]')].map((cell) => Number(cell.dataset.v).toPrecision(9)));
   const { series, yAxis } = chart.getOption();

@@ -4,9 +4,8 @@
 //   node make_run.mjs clean  > golden/clean/run.json   repeats, an open loop, nothing wrong
 //   node make_run.mjs modes  > golden/modes/run.json   readers, permits, retries, topologies, controls in their own workloads
 //   node make_run.mjs decide > golden/decide/run.json  sweeps of clients and rates, seven repeats, holders around a fault, recoveries
-//   node make_run.mjs capacity > golden/decide/capacity.json   what a search among those rates found
 //   node make_run.mjs locks DIR COUNT                  DIR/run.json of so many locks, in repeats, with names as long as the longest
-//   node make_run.mjs over-time DIR                    DIR/run.json and its logs: repeats, an open loop, faults, a cut log
+//   node make_run.mjs over-time DIR                    DIR/run.json: repeats, an open loop, faults, over twenty seconds
 //   node make_run.mjs forty DIR                        the same of forty locks, with histograms of three digits
 //
 // Its V2 histograms are written here independently of results/format/hdr.c, so that reading them is a test too.
@@ -297,36 +296,9 @@ function decide() {
   return run('decide', 'what the views that decide draw', plan, stages, { verdict: 'expired' });
 }
 
-function capacity() {
-  const probe = (value, verdict, ns) => ({ stage: null, value, verdict, quantile_ns: ns, low_ns: ns * 0.9, high_ns: ns * 1.1, grew: false, samples: 800, missed: 0, over_share: 0.004, limited_by: null });
-  const lock = LOCKS['redis-setnx'];
-  return { schema: 'lockbench.capacity/2', tool: { name: 'lockbench', version: '0.1' }, command: 'lockbench capacity redis-setnx', started_at: '2026-11-20T23:48:01Z', ended_at: '2026-11-20T23:51:09Z', partial: false, partial_reason: null,
-    environment: {}, locks: [{ lock: 'redis-setnx', backend: 'redis', primitive: 'mutex', topology: 'redis', durability: lock.durability, durability_class: lock.durability_class, durability_note: null, guarantee: 'node', server: 'redis 7.0.15', executor: { threads: 2, processes: 1 },
-      slo: { text: 'acquire_due.p99<=20ms', metric: 'acquire_due', quantile: 0.99, limit_ns: 20000000 }, by: 'rate', hold: '1ms', think: '0', keys: '1', key_distribution: null, clients: 32, violated: false, saturated_per_s: null,
-      answer: { value: 390, low: 360, high: 425, level: 0.95 }, limited_by: 'slo', why: null, probes: [probe(300, 'kept', 9e6), probe(450, 'broken', 60e6)],
-      bound: { handoff_ns: 1000000, hold_ns: 1050000, per_s: 487.8 } }] };
-}
-
-// Logs: a second by second, what run.json has in one histogram. Returned as [name, text].
-const BEGIN_S = 1795286183;
-function logOf(of, seconds, { gap = () => 1, cut = false, samples = 150 } = {}) {
-  const lines = ['#[lockbench 0.1]', '#[Histogram log format version 1.3]', `#[StartTime: ${BEGIN_S}.000 (seconds since epoch), Sat Nov 21 18:36:23 UTC 2026]`,
-    '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'];
-  for (let t = 0; t < seconds; t++) {
-    for (const metric of ['acquire', 'acquire_due', 'handoff', 'lag', 'release']) {
-      const whole = of.latency_ns[metric];
-      const count = whole ? Math.round(samples * gap(t)) : 0;
-      const second = latency(count, (whole?.p50 ?? 1) * (1 + 0.3 * Math.sin(t / 3)), 0.35, 0.02);
-      lines.push(`Tag=${metric},${BEGIN_S + t}.000,1.000,${((second?.max ?? 0) / 1e6).toFixed(3)},${second?.hdr ?? encode([])}`);
-    }
-  }
-  const text = `${lines.join('\n')}\n`;
-  return [`${of.id}.hlog`, cut ? text.slice(0, -100) : text];
-}
-
 function overTime() {
-  const SECONDS = 20, stages = [], logs = [];
-  const add = (name, clients, options, more = {}, log = {}) => {
+  const SECONDS = 20, stages = [];
+  const add = (name, clients, options, more = {}, gap = () => 1) => {
     const made = Object.assign(stage(stages.length, name, clients, { samples: 2000, ...options }), more);
     const scale = SECONDS / made.duration_s;
     made.duration_s = SECONDS;
@@ -335,21 +307,20 @@ function overTime() {
       const { p50, p90, p99 } = made.latency_ns.acquire_due;
       Object.assign(made, { arrivals: { due: made.grants + 3, started: made.grants, missed: 3 }, response_ns: { p50, p90, p99, p999: 'never' }, not_granted: 3 / (made.grants + 3) });
     }
+    const { p50, p99 } = made.latency_ns.acquire, wave = (t) => 1 + 0.3 * Math.sin(t / 3);
+    made.series = Array.from({ length: SECONDS }, (_, t) => ({ t_s: t, ok: Math.round((gap(t) * made.grants) / SECONDS), acquire_p50_ns: gap(t) ? Math.round(p50 * wave(t)) : null, acquire_p99_ns: gap(t) ? Math.round(p99 * wave(t)) : null }));
     stages.push(made);
-    if (log) logs.push(logOf(made, SECONDS, log));
   };
   for (const repeat of [0, 1, 2]) for (const name of ['redis-setnx', 'pg-advisory']) add(name, 8, { repeat });
   const faults = [{ kind: 'pause', section: 'fault', target: 'holder', process: null, client: 3, node: null, key: 0, from_s: 6.25, to_s: 9.5, acted: true, sign: 'no call returned' },
     { kind: 'kill', section: 'fault', target: 'server <b>1</b>', process: null, client: null, node: 0, key: null, from_s: 14, to_s: null, acted: true, sign: 'its process was gone' }];
   const open = { offered_per_s: 400, sweep: null, limited_by: null };
-  for (const name of ['redis-setnx', 'pg-advisory', 'etcd-mutex']) add(name, 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, { gap: (t) => (t >= 7 && t < 9 ? 0 : 1) });
-  add('zk-lock', 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, { cut: true });
-  add('memcached-add', 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, null);
-  return [run('over-time', 'what happened when', plan, stages), logs];
+  for (const name of ['redis-setnx', 'pg-advisory', 'etcd-mutex', 'zk-lock', 'memcached-add']) add(name, 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, (t) => (t >= 7 && t < 9 ? 0 : 1));
+  return run('over-time', 'what happened when', plan, stages);
 }
 
 function forty() {
-  const stages = [], logs = [], names = Object.keys(LOCKS).filter((name) => LOCKS[name].acq && !LOCKS[name].control);
+  const stages = [], names = Object.keys(LOCKS).filter((name) => LOCKS[name].acq && !LOCKS[name].control);
   for (let i = 0; i < 40; i++) {
     for (const clients of [1, 16]) {
       for (const repeat of [0, 1, 2]) {
@@ -357,11 +328,10 @@ function forty() {
         made.lock = `${made.lock}-${i}`;
         made.id = made.id.replace(names[i % names.length], made.lock);
         stages.push(made);
-        logs.push(logOf(made, 10, { samples: 400 }));
       }
     }
   }
-  return [run('compare', 'forty locks', plan, stages), logs];
+  return run('compare', 'forty locks', plan, stages);
 }
 
 // Pages of few and of many locks: every class, names as long as the longest that there are, ranges of three repeats (of two locks
@@ -394,16 +364,13 @@ function textOf({ stages, ...rest }) {
 }
 
 const [what, folder, number] = process.argv.slice(2);
-const alone = { mixed, clean, modes, decide }[what], logged = { 'over-time': overTime, forty, locks: () => [locks(Number(number)), []] }[what];
+const alone = { mixed, clean, modes, decide }[what], made = { 'over-time': overTime, forty, locks: () => locks(Number(number)) }[what];
 if (alone) {
   process.stdout.write(textOf(alone()));
-} else if (what === 'capacity') {
-  process.stdout.write(`${JSON.stringify(capacity(), null, 1)}\n`);
-} else if (logged && folder) {
-  const [made, logs] = logged();
+} else if (made && folder) {
   mkdirSync(folder, { recursive: true });
-  for (const [name, text] of [['run.json', textOf(made)], ...logs]) writeFileSync(join(folder, name), text);
+  writeFileSync(join(folder, 'run.json'), textOf(made()));
 } else {
-  console.error('usage: node make_run.mjs mixed|clean|modes|decide|capacity|large, or over-time|forty DIR, or locks DIR COUNT');
+  console.error('usage: node make_run.mjs mixed|clean|modes|decide, or over-time|forty DIR, or locks DIR COUNT');
   process.exit(1);
 }

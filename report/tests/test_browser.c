@@ -85,13 +85,13 @@ static void look(const char *const *runs, int run_count, const char *const *file
 /* A violated lock, a partial and a failed stage, texts with markup in them. */
 TEST(test_a_page_of_every_odd_case) {
     const char *const runs[] = {GOLDEN "mixed"}, *const files[] = {GOLDEN "mixed/run.json", NULL};
-    look(runs, 1, files, "percentiles,scaling,fairness,cost,ratio");
+    look(runs, 1, files, "percentiles,sweep,ratio");
 }
 
 TEST(test_a_page_of_two_runs) {
     const char *const runs[] = {GOLDEN "mixed", GOLDEN "clean"};
     const char *const files[] = {GOLDEN "mixed/run.json", GOLDEN "clean/run.json"};
-    look(runs, 2, files, "percentiles,scaling,fairness,cost,ratio");
+    look(runs, 2, files, "percentiles,sweep,ratio");
 }
 
 static char *make_run(const char *what) {
@@ -109,14 +109,14 @@ static void remove_run(char *made) {
     free(made);
 }
 
-/* Logs beside run.json, one of them cut, one missing; repeats, an open loop, faults. */
+/* Repeats, an open loop, faults. */
 TEST(test_a_page_over_time) {
     char file[64];
     need_browser();
     char *made = make_run("over-time");
     snprintf(file, sizeof file, "%s/run.json", made);
     const char *const runs[] = {made}, *const files[] = {file, NULL};
-    look(runs, 1, files, "percentiles,series,fairness,cost,ratio");
+    look(runs, 1, files, "percentiles,series,ratio");
     remove_run(made);
 }
 
@@ -147,10 +147,10 @@ TEST(test_a_page_of_forty_locks_is_small) {
  * data for some of the views, and the page of a run without a grant. */
 TEST(test_the_views_that_decide) {
     char idle[] = "/tmp/lockbench-idle-XXXXXX.json";
-    const char *const pages[][3] = {
-        {GOLDEN "decide", GOLDEN "decide/run.json", GOLDEN "decide/capacity.json"},
-        {GOLDEN "mixed", NULL, NULL},
-        {idle, NULL, NULL},
+    const char *const pages[][2] = {
+        {GOLDEN "decide", GOLDEN "decide/run.json"},
+        {GOLDEN "mixed", NULL},
+        {idle, NULL},
     };
     need_browser();
     FILE *made = new_file(idle, 5);
@@ -171,8 +171,8 @@ TEST(test_the_views_that_decide) {
         assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
         assert_int_equal(fclose(out), 0);
         report_free(report);
-        const char *argv[] = {
-            "node", "report/tests/test_browser_views.mjs", page, pages[i][1], pages[i][2], NULL};
+        const char *argv[] = {"node", "report/tests/test_browser_views.mjs", page, pages[i][1],
+                              NULL};
         int code = run_command(argv, NULL);
         if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
         unlink(page);

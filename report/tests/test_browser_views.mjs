@@ -1,8 +1,7 @@
-// test_browser_views: opens a page in headless Chromium and looks at the views that decide: ratios, scaling, rates, fairness,
-// cost, recovery, machines.
+// test_browser_views: opens a page in headless Chromium and looks at the views that decide: ratios and sweeps.
 //
-//   node test_browser_views.mjs PAGE.html RUN.json CAPACITY.json   exit code 0: all fine; else a line each for what is not
-//   node test_browser_views.mjs PAGE.html                          a page whose runs have nothing for some of them
+//   node test_browser_views.mjs PAGE.html RUN.json   exit code 0: all fine; else a line each for what is not
+//   node test_browser_views.mjs PAGE.html            a page whose runs have nothing for some of them
 //
 // Every figure that is compared is worked out here once more from run.json, and taken from the tables that stand below
 // the charts; each chart is drawn at 1280 and 400 pixels, light and dark, and every choice of every view is made once.
@@ -12,8 +11,8 @@ import { pathToFileURL } from 'node:url';
 import { check, judge, open } from './browser.mjs';
 import { CONTRAST, OVERFLOW, READY } from './looks.mjs';
 
-const VIEWS = ['ratio', 'scaling', 'rates', 'fairness', 'cost', 'recovery'];
-const [page, runFile, capacityFile] = process.argv.slice(2);
+const VIEWS = ['ratio', 'sweep'];
+const [page, runFile] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
 const near = (a, b, part = 1e-4) => Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b));
 const close = (what, shown, expected) => check(what, Number.isFinite(shown) && near(shown, expected), `${shown} on the page, ${expected} by run.json`);
@@ -83,71 +82,33 @@ async function compareRatios(shown, stages) {
   check('ratio: a lock that let somebody in has none', rowOf(table, 'redis-setnx')[column(table, 'to the best')] === '–');
 }
 
-async function compareRates(shown, stages, capacity) {
-  const { tables: [table], note } = await shown.evaluate(SHOW('rates'));
-  const offered = stages.filter((s) => s.offered_per_s);
-  check('rates: a row a stage', table.rows.length === offered.length && offered.length > 4, `${table.rows.length} of ${offered.length}`);
-  for (const stage of offered) {
-    const row = table.rows.find((cells) => cells[column(table, 'stage')] === stage.id && cells[column(table, 'way')] === { up: 'going up', down: 'going down' }[stage.sweep.leg] && cells[column(table, 'offered')] === stage.offered_per_s);
-    check(`rates: ${stage.id} is there, on its own way`, !!row);
-    if (!row) continue;
-    const due = stage.latency_ns.acquire_due;
-    // Of all that were due: with some never granted the percentiles are others than those of the granted.
-    const percentiles = stage.arrivals.missed > 0 ? [] : [['p50', 0.5], ['p90', 0.9], ['p99', 0.99], ['p99.9', 0.999]]
-      .filter(([, q]) => due.count * (1 - q) > 4.999).map(([name]) => [name, due[name.replace('.', '')]]);
-    for (const [name, value] of [...percentiles, ['granted', stage.throughput_per_s], ['not started', stage.arrivals.missed], ['samples', due.count]]) close(`rates: ${name} of ${stage.id}`, row[column(table, name)], value);
+async function compareSweeps(shown, stages) {
+  const { tables: [measured] } = await shown.evaluate(SHOW('sweep'));
+  for (const stage of stages.filter((s) => s.keys === 1000 && s.lock === 'pg-advisory')) close(`sweep: ${stage.clients} clients`, measured.rows.find(([n]) => n === stage.clients)[measured.head.findIndex((name) => name.startsWith('pg-advisory, in memory, one server'))], stage.throughput_per_s);
+  for (const leg of ['up', 'down']) {
+    await shown.evaluate(CHOOSE('sweep', 'Load', leg === 'up' ? 'rates: 32 clients' : 'on the way down'));
+    const { tables: [rates] } = await shown.evaluate(SHOW('sweep'));
+    const offered = stages.filter((s) => s.offered_per_s && s.sweep.leg === leg);
+    check(`sweep: a row a rate, going ${leg}`, rates.rows.length === offered.length && offered.length > 4, `${rates.rows.length} of ${offered.length}`);
+    for (const stage of offered) close(`sweep: ${stage.offered_per_s}/s, going ${leg}`, rates.rows.find(([rate]) => rate === stage.offered_per_s)?.[1], stage.throughput_per_s);
   }
-  const { slo, answer } = capacity.locks[0];
-  check('rates: the promise and its answer', note.includes(slo.text) && note.includes(`${answer.value}/s (${answer.low} to ${answer.high})`), note);
-}
-
-async function compareScaling(shown, stages) {
-  const { tables: [measured] } = await shown.evaluate(SHOW('scaling'));
-  for (const stage of stages.filter((s) => s.keys === 1000 && s.lock === 'pg-advisory')) close(`scaling: ${stage.clients} clients`, measured.rows.find(([n]) => n === stage.clients)[measured.head.findIndex((name) => name.startsWith('pg-advisory, in memory, one server'))], stage.throughput_per_s);
-}
-
-async function compareFairness(shown, stages) {
-  await shown.evaluate(CHOOSE('fairness', 'Load', '32 clients: 1000 keys'));
-  const { tables: [table] } = await shown.evaluate(SHOW('fairness'));
-  const stage = stages.find((s) => s.clients === 32 && s.lock === 'pg-advisory'), row = rowOf(table, 'pg-advisory');
-  for (const [name, value] of [['LWSS', stage.fairness.lwss], ['MTTR', stage.fairness.mttr], ['in a window of', stage.fairness.lwss_window], ['Jain', stage.fairness.jain], ['most', Math.max(...stage.fairness.grants_per_client)]]) close(`fairness: ${name}`, row[column(table, name)], value);
-}
-
-async function compareCost(shown, stages) {
-  await shown.evaluate(CHOOSE('cost', 'Load', '32 clients: 1000 keys'));
-  const { tables: [table] } = await shown.evaluate(SHOW('cost'));
-  const { cost } = stages.find((s) => s.clients === 32 && s.lock === 'pg-advisory'), row = rowOf(table, 'pg-advisory');
-  for (const [name, key] of [['client CPU', 'client_cpu_ns_per_grant'], ['server CPU', 'server_cpu_ns_per_grant'], ['commands', 'commands_per_grant'], ['bytes', 'bytes_per_grant']]) close(`cost: ${name}`, row[column(table, name)], cost[key]);
-}
-
-async function compareRecovery(shown, stages) {
-  const { tables: [table], note } = await shown.evaluate(SHOW('recovery'));
-  for (const stage of stages.filter((s) => s.recovery)) {
-    const { trials_ns: trials, theory_max_ns: most } = stage.recovery, row = rowOf(table, `${stage.lock}: ${stage.fault}`);
-    for (const [name, value] of [['trials', trials.length], ['least', Math.min(...trials)], ['most', Math.max(...trials)], ['longer than theory', trials.filter((ns) => ns > most).length], ['never', stage.recovery.unrecovered]]) check(`recovery: ${name} of ${row[0]}`, row[column(table, name)] === value, `${row[column(table, name)]}, not ${value}`);
-  }
-  check('recovery: keys that nobody got any more', /1 never recovered/.test(note), note);
 }
 
 async function chooseEverything(shown) {
   for (const id of VIEWS) {
     await shown.evaluate(SHOW(id));
     const made = await shown.evaluate(`(() => { let made = 0; for (const select of document.querySelectorAll('.view[data-view="${id}"] select')) for (const option of [...select.options]) { select.value = option.value; select.dispatchEvent(new Event('change')); made++; } return made; })()`);
-    check(`${id}: has choices`, made > 1 || id === 'recovery', `${made}`);
+    check(`${id}: has choices`, made > 1, `${made}`);
   }
   check('nothing in the console after all choices', shown.problems.length === 0, shown.problems.join('; '));
 }
 
 async function compare(browser) {
-  const run = JSON.parse(readFileSync(runFile, 'utf8')), capacity = JSON.parse(readFileSync(capacityFile, 'utf8'));
+  const run = JSON.parse(readFileSync(runFile, 'utf8'));
   const shown = await open(browser, url);
   await shown.evaluate(READY);
   await compareRatios(shown, run.stages);
-  await compareRates(shown, run.stages, capacity);
-  await compareScaling(shown, run.stages);
-  await compareFairness(shown, run.stages);
-  await compareCost(shown, run.stages);
-  await compareRecovery(shown, run.stages);
+  await compareSweeps(shown, run.stages);
   const environment = await shown.evaluate(`document.querySelector('#run').textContent`);
   check('environment: machine and servers', environment.includes(run.environment.cpu_model) && run.servers.every(({ facts }) => environment.includes(facts.version)));
   const verdict = await shown.evaluate(`document.querySelector('#verdict').textContent`);
@@ -173,11 +134,6 @@ async function followBadLink(browser) {
 async function lookAtEmpty(browser) {
   const shown = await open(browser, url, { width: 400 });
   await shown.evaluate(READY);
-  for (const id of ['recovery']) {
-    const { empty } = await shown.evaluate(SHOW(id));
-    check(`${id}: an empty view names a run`, /lockbench (run|check)/.test(empty), empty);
-    check(`${id}: an empty view takes no space, and no link leads to it`, await shown.evaluate(`!document.getElementById('${id}').checkVisibility() && document.getElementById('missing').offsetHeight < 60 && !document.querySelector('nav a[href="#${id}"]')`));
-  }
   for (const id of VIEWS) {
     const { empty, marks } = await shown.evaluate(SHOW(id));
     check(`${id}: draws, or says why not`, marks > 4 || empty.length > 20, `${marks} marks, "${empty}"`);

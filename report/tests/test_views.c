@@ -370,58 +370,85 @@ TEST(test_the_verdict_says_what_ran) {
                 "GENERATOR-LIMITED: in 1 of the 1 stages");
 }
 
-/* Up and down are no repeats of each other. */
-TEST(test_both_ways_of_a_sweep_stand_apart) {
-#define RUNG(leg)                                                                                  \
-    "{\"lock\":\"a\",\"clients\":2,\"arrival\":\"poisson:10/"                                      \
-    "s\",\"offered_per_s\":10,\"grants\":1,\"sweep\":{\"by\":"                                     \
-    "\"rate\",\"order\":\"mirror\",\"leg\":\"" leg "\",\"step\":0}}"
-    struct report *report = report_of(RUNG("up") "," RUNG("down"), "");
+static json_t *page_data(const struct report *report) {
     struct lb_err err = {0};
-    assert_int_equal(report->group_count, 2);
-    json_t *root = json_object();
-    assert_int_equal(html_rates(report, root, &err), 0);
-    const json_t *lines = json_object_get(root, "rates");
-    assert_int_equal(json_array_size(lines), 1);
-    assert_int_equal(json_array_size(json_object_get(json_array_get(lines, 0), "points")), 2);
+    struct answers answers;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    answer_make(report, &answers);
+    assert_int_equal(html_data(out, report, &answers, &err), 0);
+    fclose(out);
+    json_t *root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    free(text);
+    return root;
+}
+
+/* Up and down are no repeats of each other, and each is a sweep of its own. */
+TEST(test_both_ways_of_a_sweep_stand_apart) {
+#define RUNG(leg, rate)                                                                            \
+    "{\"lock\":\"a\",\"clients\":2,\"arrival\":\"poisson:" #rate "/s\",\"offered_per_s\":" #rate   \
+    ",\"grants\":1,\"sweep\":{\"by\":\"rate\",\"order\":\"mirror\",\"leg\":\"" leg                 \
+    "\",\"step\":0}}"
+    struct report *report = report_of(RUNG("up", 10) "," RUNG("up", 20) "," RUNG("down", 10), "");
+    json_t *root = page_data(report), *groups = json_object_get(root, "groups");
+    const char *task[3];
+    assert_int_equal(report->group_count, 3);
+    for (size_t g = 0; g < 3; g++) {
+        const json_t *group = json_array_get(groups, g);
+        task[g] = json_string_value(json_object_get(group, "task"));
+        assert_true(json_number_value(json_object_get(group, "offered")) == (g == 1 ? 20 : 10));
+    }
+    assert_string_equal(task[0], task[1]);
+    assert_string_not_equal(task[0], task[2]);
     json_decref(root);
     report_free(report);
 }
 
-/* Beyond the rate that a lock carries its percentiles have no end, and that is known; too few times are not. */
-TEST(test_a_rate_beyond_the_lock_has_never) {
-    struct lb_err err = {0};
+static double time_item(const json_t *time, const char *list, size_t i) {
+    return json_number_value(json_array_get(json_object_get(time, list), i));
+}
+
+/* Three seconds an interval: their grants are added, of their percentiles the worst is shown. Silence is not zero, and
+ * what came after the window is no second. */
+TEST(test_a_long_run_has_several_seconds_an_interval) {
+    char *stage = NULL;
+    size_t size;
+    FILE *out = open_memstream(&stage, &size);
+    fputs("{\"lock\":\"a\",\"clients\":2,\"duration_s\":241,\"series\":[", out);
+    for (int s = 0; s < 241; s++)
+        fprintf(
+            out,
+            "{\"t_s\":%d,\"ok\":%d,\"acquire_p50_ns\":%d,\"acquire_p99_ns\":%d,\"draining\":false},",
+            s, s, s, 2 * s);
+    fputs("{\"t_s\":241,\"ok\":9,\"draining\":true}]}", out);
+    fclose(out);
+    struct report *report = report_of(stage, "");
+    json_t *root = page_data(report);
+    const json_t *group = json_array_get(json_object_get(root, "groups"), 0);
+    const json_t *time = json_object_get(json_array_get(json_object_get(group, "rows"), 0), "time");
+    assert_int_equal(json_integer_value(json_object_get(time, "merged")), 3);
+    assert_int_equal(json_array_size(json_object_get(time, "from")), 81);
+    assert_true(time_item(time, "from", 1) == 3 && time_item(time, "to", 80) == 241);
+    assert_true(time_item(time, "grants", 1) == 3 + 4 + 5 && time_item(time, "grants", 80) == 240);
+    assert_true(time_item(time, "p50", 1) == 5 && time_item(time, "p99", 1) == 10);
+    json_decref(root);
+    report_free(report);
+    free(stage);
+}
+
+TEST(test_a_silent_second_has_no_percentiles) {
     struct report *report = report_of(
-        "{\"lock\":\"a\",\"clients\":2,\"arrival\":\"poisson:9/s\",\"offered_per_s\":9,\"grants\":4,"
-        "\"response_ns\":{\"p50\":5,\"p90\":\"never\",\"p99\":null}}",
+        "{\"lock\":\"a\",\"clients\":2,\"duration_s\":1.5,\"series\":[{\"t_s\":0,\"ok\":5,"
+        "\"acquire_p50_ns\":10},{\"t_s\":1,\"ok\":0,\"acquire_p50_ns\":null}]}",
         "");
-    json_t *root = json_object();
-    assert_int_equal(html_rates(report, root, &err), 0);
+    json_t *root = page_data(report);
     char *text = json_dumps(root, JSON_COMPACT);
-    has(text, "\"p50\":5,\"p90\":\"never\",\"p99\":null");
+    has(text, "\"to\":[1,1.5],\"grants\":[5,0],\"p50\":[10,null],\"p99\":[null,null]");
     free(text);
     json_decref(root);
     report_free(report);
-}
-
-/* The bound of a hot key with one holder at a time stands beside the rates of a mutex, and not where several may hold. */
-TEST(test_the_rates_of_a_mutex_have_a_bound) {
-#define RATED(more)                                                                                \
-    "{\"lock\":\"a\",\"clients\":2,\"keys\":1,\"arrival\":\"poisson:10/"                           \
-    "s\",\"offered_per_s\":10,\"grants\":1,\"latency_ns\":{\"hold\":{\"count\":9,\"hdr\":\"" HDR_9 \
-    "\",\"mean\":1000},"                                                                           \
-    "\"handoff\":{\"count\":9,\"hdr\":\"" HDR_9 "\",\"mean\":1000}}" more "}"
-    const char *const stages[] = {RATED(""), RATED(",\"bound\":4")};
-    for (int i = 0; i < 2; i++) {
-        struct report *report = report_of(stages[i], "");
-        struct lb_err err = {0};
-        json_t *root = json_object();
-        assert_int_equal(html_rates(report, root, &err), 0);
-        const json_t *line = json_array_get(json_object_get(root, "rates"), 0);
-        assert_int_equal(json_is_number(json_object_get(line, "bound")), i == 0);
-        json_decref(root);
-        report_free(report);
-    }
 }
 
 /* The page's head names the machine in the words of the verdict. */

@@ -8,7 +8,7 @@ import { tableOf } from '../table.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
 
-export const metrics = {
+const metrics = {
   acquire_due: 'response: due to held', acquire: 'acquire: asked to held', acquire_shared: 'acquire of readers', acquire_exclusive: 'acquire of writers',
   acquire_due_shared: 'response of readers', acquire_due_exclusive: 'response of writers',
   handoff: 'handoff', release: 'release', lag: 'lag: due to asked',

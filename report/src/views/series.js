@@ -1,5 +1,5 @@
-// series: the figures interval by interval: the rate offered and achieved, percentiles, lag, with marks for the
-// injections.
+// series: the figures interval by interval: the rate offered and achieved, and the percentiles of acquire, with marks
+// for the injections.
 import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { endLabels } from '../labels.js';
@@ -7,12 +7,11 @@ import { markTable, marksOf } from '../marks.js';
 import { tableOf } from '../table.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
-import { metrics } from './percentiles.js';
 
 const RATE = 'rate';
 const seconds = (s) => `${number(s)} s`;
-const percentiles = Object.keys(metrics).flatMap((metric) => ['p50', 'p99'].map((part) => ({ key: `${metric}.${part}`, metric, part, name: `${metrics[metric]}, ${part}` })));
-const valuesOf = (row, { metric, part }) => row.time?.[metric]?.[part] ?? [];
+const percentiles = ['p50', 'p99'].map((part) => ({ key: part, name: `acquire, ${part}` }));
+const valuesOf = (row, { key }) => row.time?.[key] ?? [];
 const LEAST_INTERVALS = 2; // one dot shows nothing about time
 const goesOn = (row) => (row.time?.from.length ?? 0) >= LEAST_INTERVALS;
 const isUsed = (data, figure) => data.groups.some((g) => g.rows.some((row) => valuesOf(row, figure).some((v) => v !== null)));
@@ -57,7 +56,7 @@ function draw({ data, state, theme, choice }) {
   figures.columns[0].format = seconds;
   return {
     option,
-    note: [rows.some((row) => row.repeats.length > 1) && 'Of repeats, the typical one.', merged > 1 && `Up to ${merged} seconds an interval.`, figure && 'A percentile of too few times is left out: an interval needs 10 for p50, 500 for p99.'].filter(Boolean).join(' '),
+    note: [rows.some((row) => row.repeats.length > 1) && 'Of repeats, the typical one.', merged > 1 && `Up to ${merged} seconds an interval${figure ? ', of which the worst is shown' : ''}.`, figure && 'A percentile of too few times is left out: a second needs 10 for p50, 500 for p99.'].filter(Boolean).join(' '),
     tables: [figures, markTable(rows), { title: 'What is compared', columns: lockColumns([]), rows: rows.map((row) => lockRow(data, row.lock, [])) }].filter(Boolean),
   };
 }
