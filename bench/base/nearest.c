@@ -94,6 +94,7 @@ static const struct {
     GONE("history --acks", "--metric names the figures that are judged"),
     GONE("history --last", "the median is over the runs of --gate, else 10"),
     GONE("compare --alpha", "it is 0.05; --json has each p"),
+    GONE("compare --anyway", "what differs between the sides is said before the figures"),
     GONE("compare --html", "the page is written without it; --out FILE says where"),
     GONE("compare --table", "the table is what is printed without it"),
     GONE("history --html", "--out FILE writes the page"),

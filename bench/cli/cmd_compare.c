@@ -17,7 +17,7 @@ struct wish {
     const char *out;   /* the page */
     double min_effect_percent;
     uint32_t metrics;
-    bool anyway, no_page;
+    bool no_page;
     enum compare_format format;
 };
 
@@ -44,9 +44,6 @@ static const struct arg args[] = {
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
       .help = "smaller changes don't count"},
      "PERCENT"},
-    {{"anyway", ARG_FLAG, offsetof(struct wish, anyway),
-      .help = "also compare different topologies, durabilities and executors"},
-     NULL},
     {{0}, NULL},
 };
 
@@ -111,8 +108,7 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
                               .base_count = base.count,
                               .new_count = new.count,
                               .min_effect = wish->min_effect_percent / 100,
-                              .metrics = wish->metrics,
-                              .anyway = wish->anyway};
+                              .metrics = wish->metrics};
     if (split_locks(wish, given->arena, &ask, err) != 0) return -1;
     if (page_check_options("compare", wish->no_page, wish->out, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);

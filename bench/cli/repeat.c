@@ -328,7 +328,6 @@ static int make_words(const struct repeat_ask *ask, int side, const char *worklo
 struct show {
     const struct repeat_ask *ask;
     bool terminal;
-    bool other_plan; /* the user asked for another plan, so the plans may differ */
     const char *folder;
 };
 
@@ -372,7 +371,6 @@ static struct compare *compare_sides(const struct show *show, const char *partia
                               .new_count = 1,
                               .min_effect = COMPARE_MIN_EFFECT,
                               .metrics = wish->metrics,
-                              .anyway = show->other_plan || wish->lock,
                               .base_lock = wish->lock,
                               .new_lock = wish->lock ? show->ask->locks : NULL,
                               .partial_reason = partial_reason};
@@ -438,7 +436,7 @@ static void say_compare(const struct show *show) {
     shell_quote(stderr, show->folder);
     fputs("/base -- ", stderr);
     shell_quote(stderr, show->folder);
-    fprintf(stderr, "/new --md%s", show->other_plan || lock ? " --anyway" : "");
+    fputs("/new --md", stderr);
     if (lock) fprintf(stderr, " --lock %s=%s", lock, show->ask->locks);
     fprintf(stderr, "%s%s\n", *metrics ? " --metric " : "", metrics);
 }
@@ -487,9 +485,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
                                 alone = {"", NULL, new.item, ask->planned_ns};
     struct show show = {.ask = ask,
                         .terminal = isatty(STDERR_FILENO),
-                        .folder = out.path,
-                        .other_plan =
-                            ask->wish->sets.count > 0 || (ask->wish->against && !program)};
+                        .folder = out.path};
     struct alternate_ask alternate = {.folder = out.path,
                                       .side = pair ? pairs : &alone,
                                       .side_count = pair ? 2 : 1,

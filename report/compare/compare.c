@@ -47,10 +47,6 @@ static bool is_sample(const struct run_stage *stage) {
 
 /* ---- pairing ---- */
 
-static bool same_text(const char *a, const char *b) {
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* A stage and the texts by which it is paired. */
 struct ref {
     const struct run_stage *stage;
@@ -90,23 +86,9 @@ static int by_pair_and_place(const void *a, const void *b) {
     return order ? order : x->place - y->place;
 }
 
-/* Writes the round trip that the wire adds; "none" without a wire. At most NUMBER_TEXT_MAX
- * bytes. */
-static char *rtt_text(const struct run_stage *stage, char *text) {
+char *compare_rtt_text(const struct run_stage *stage, char *text) {
     if (stage->rtt_ns >= 0) return number_time_text(stage->rtt_ns, text);
     snprintf(text, NUMBER_TEXT_MAX, "none");
-    return text;
-}
-
-/* The number of machines that had the clients. */
-static char *hosts_text(const struct run_stage *stage, char text[32]) {
-    size_t count = json_array_size(stage->hosts);
-    snprintf(text, 32, "%zu", count);
-    return count > 0 ? text : strcpy(text, "one machine");
-}
-
-static char *executor_text(const struct run_stage *stage, char text[64]) {
-    snprintf(text, 64, "%.0f x %.0f", stage->processes, stage->threads);
     return text;
 }
 
@@ -115,12 +97,12 @@ static char *task_text(const struct run_stage *stage, const char **ret_task,
                        const char **ret_where) {
     char rtt[NUMBER_TEXT_MAX], *text = NULL;
     char *load = report_load_text(stage), *task = report_near_load_text(stage);
-    int len = !load || !task
-                  ? -1
-                  : asprintf(&text, "%s%c%s%c%s, %s, %s, %s", load, 0, task, 0,
-                             stage->topology ? stage->topology : "",
-                             stage->durability ? stage->durability : "",
-                             stage->encryption ? stage->encryption : "", rtt_text(stage, rtt));
+    int len = !load || !task ? -1
+                             : asprintf(&text, "%s%c%s%c%s, %s, %s, %s", load, 0, task, 0,
+                                        stage->topology ? stage->topology : "",
+                                        stage->durability ? stage->durability : "",
+                                        stage->encryption ? stage->encryption : "",
+                                        compare_rtt_text(stage, rtt));
     if (len >= 0) {
         *ret_task = text + strlen(load) + 1;
         *ret_where = *ret_task + strlen(task) + 1;
@@ -166,37 +148,6 @@ static int add_refs(struct refs *refs, struct run *const *runs, int run_count,
 static void free_refs(struct refs *refs) {
     for (int i = 0; i < refs->count; i++) free(refs->item[i].load);
     free(refs->item);
-}
-
-/* The properties that must be equal, or the figures answer different questions. Two locks may have servers
- * of their own, and keep their data in their own ways. */
-static int check_alike(const struct run_stage *base, const struct run_stage *new,
-                       struct lb_err *err) {
-    enum { OF_A_LOCK = 2 }; /* the first properties, which may differ between two locks */
-    char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX], base_hosts[32], new_hosts[32];
-    char base_executor[64], new_executor[64];
-    const struct {
-        const char *what, *base, *new, *absent;
-    } texts[] = {{"topology", base->topology, new->topology, "not known"},
-                 {"durability", base->durability, new->durability, "not known"},
-                 {"encryption", base->encryption, new->encryption, "none"},
-                 {"the round trip added by the wire", rtt_text(base, base_rtt),
-                  rtt_text(new, new_rtt), "none"},
-                 {"the number of load hosts", hosts_text(base, base_hosts),
-                  hosts_text(new, new_hosts), "none"},
-                 {"the number of processes and threads", executor_text(base, base_executor),
-                  executor_text(new, new_executor), "none"}};
-    bool itself = strcmp(base->lock, new->lock) == 0;
-    for (size_t i = itself ? 0 : OF_A_LOCK; i < sizeof texts / sizeof *texts; i++) {
-        if (same_text(texts[i].base, texts[i].new)) continue;
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "compare: %s: %s is '%s' in the base and '%s' in the new runs, so the figures answer "
-            "different questions; --anyway compares them",
-            new->lock, texts[i].what, texts[i].base ? texts[i].base : texts[i].absent,
-            texts[i].new ? texts[i].new : texts[i].absent);
-    }
-    return 0;
 }
 
 /* ---- rows ---- */
@@ -256,7 +207,7 @@ static int fill_side(const struct pick *pick, int metric, struct compare_side *s
         free(room);
         return -1;
     }
-    for (int i = 0; i < pick->count; side->made++) {
+    for (int i = 0; i < pick->count;) {
         double value = next_sample(pick, compare_metric(metric), &i, room);
         if (!isnan(value)) side->values[side->count++] = value;
     }
@@ -327,8 +278,8 @@ static int add_pair(struct compare *compare, const struct pick *base, const stru
 }
 
 /* Compares one lock under one load: refs of both sides, those of the base first. */
-static int add_compare_row(struct compare *compare, const struct compare_ask *ask,
-                           const struct ref *refs, int count, struct lb_err *err) {
+static int add_compare_row(struct compare *compare, const struct ref *refs, int count,
+                           struct lb_err *err) {
     int of_base = 0;
     while (of_base < count && !refs[of_base].new) of_base++;
     /* The stages of one run share the state of its machine and its servers, so they are samples of
@@ -337,8 +288,9 @@ static int add_compare_row(struct compare *compare, const struct compare_ask *as
                 new = {refs + of_base, count - of_base, !compare->by_stage};
     compare->state = report_worse(compare->state, worst_state(&new));
     if (base.count == 0 || new.count == 0) return add_alone(compare, refs, err);
-    for (int i = 1; i < count && !ask->anyway; i++) {
-        if (check_alike(refs[0].stage, refs[i].stage, err) != 0) return -1;
+    for (int i = 1; i < count; i++) {
+        if (compare_differ_stages(compare, refs[0].stage, refs[i].stage) != 0)
+            return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
     return add_pair(compare, &base, &new, err);
 }
@@ -360,7 +312,7 @@ static const char *own_place(const struct ref *refs, int count, bool new) {
     return own;
 }
 
-/* With `anyway`, a task that each side has at one place only, but at different places, becomes a
+/* A task that each side has at one place only, but at different places, becomes a
  * pair. A task that both sides have at the same place is a pair already. */
 static void join_places(struct refs *refs) {
     for (int from = 0, to; from < refs->count; from = to) {
@@ -372,25 +324,6 @@ static void join_places(struct refs *refs) {
         }
     }
     qsort(refs->item, (size_t)refs->count, sizeof *refs->item, by_pair_and_place);
-}
-
-/* A task that both sides have, but at no common place, is refused. In the sorted refs, such tasks
- * are neighbours. */
-static int check_places(const struct refs *refs, struct lb_err *err) {
-    for (int from = 0, to; from < refs->count; from = to) {
-        const struct ref *base = NULL, *new = NULL;
-        bool paired = false;
-        for (to = from; to < refs->count && by_task(&refs->item[from], &refs->item[to]) == 0;
-             to++) {
-            const struct ref *ref = &refs->item[to];
-            if (to > from && ref->new != ref[-1].new) paired |= by_pair(ref, ref - 1) == 0;
-            if (ref->new) new = ref;
-            if (!ref->new) base = ref;
-        }
-        bool elsewhere = base && new && !paired;
-        if (elsewhere && check_alike(base->stage, new->stage, err) != 0) return -1;
-    }
-    return 0;
 }
 
 static int by_row_place(const void *a, const void *b) {
@@ -447,17 +380,14 @@ static int add_compare_rows(struct compare *compare, const struct compare_ask *a
     int failed = add_refs(&refs, compare->base, compare->base_count, ask, false);
     if (!failed) failed = add_refs(&refs, compare->new, compare->new_count, ask, true);
     if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (!failed && refs.count > 0)
+    if (!failed && refs.count > 0) {
         qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
-    if (!failed && refs.count > 0 && (ask->anyway || ask->base_lock)) {
         join_places(&refs);
-    } else if (!failed) {
-        failed = check_places(&refs, err);
     }
     for (int from = 0, to; !failed && from < refs.count; from = to) {
         for (to = from + 1; to < refs.count && by_pair(&refs.item[from], &refs.item[to]) == 0;)
             to++;
-        failed = add_compare_row(compare, ask, &refs.item[from], to - from, err);
+        failed = add_compare_row(compare, &refs.item[from], to - from, err);
     }
     if (!failed && compare->row_count == 0) failed = say_none(&refs, err);
     free_refs(&refs);

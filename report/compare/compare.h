@@ -47,7 +47,6 @@ double compare_value(const struct result_field *metric, const struct run_stage *
 struct compare_side {
     double *values; /* the samples; owned */
     int count;
-    int made; /* number of runs, or of stages if each side has one run: the greatest possible count */
     double median;
 };
 
@@ -57,8 +56,7 @@ struct compare_figure {
     /* the change of new against base: 0.05 = 5 % more; INFINITY = to never, or from 0. low, high:
      * its confidence interval; low is -INFINITY if there are too few samples for an interval */
     double shift, low, high;
-    double p;           /* corrected for the number of figures */
-    int repeats_wanted; /* whole runs a side with which an inconclusive figure may be decided; 0: none are */
+    double p; /* corrected for the number of figures */
 };
 
 struct compare_row {
@@ -126,35 +124,30 @@ struct compare_ask {
     /* the figures that are judged: a choice; the other figures are shown, but the correction for several
      * figures does not count them */
     uint32_t metrics;
-    /* also compares different topologies, durabilities and executors */
-    bool anyway;
     const char *partial_reason; /* see struct compare */
     /* compares this lock of the base with that one of the new side; NULL: each with itself */
     const char *base_lock, *new_lock;
 };
 
-/* Reads and compares. NULL with err (LB_EXIT_USAGE): a file that can't be read, sides that have
- * nothing in common or can't be compared. */
+/* Reads and compares. NULL with err (LB_EXIT_USAGE): a file that can't be read, or sides that have
+ * nothing in common. */
 struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err);
 void compare_free(struct compare *compare);
+
+/* Writes the round trip that the wire adds; "none" without a wire. text: NUMBER_TEXT_MAX bytes. Returns text. */
+char *compare_rtt_text(const struct run_stage *stage, char *text);
 
 /* Whether two runs, which may be planned only, have a stage in common: a lock under the same load with as
  * many clients. Of ask only the locks count. 0, or -1 with err, which says what differs. */
 int compare_check_loads(struct run *base, struct run *new, const struct compare_ask *ask,
                         struct lb_err *err);
 
-/* The test. A row has its lock, load, guarantees, limited stages and state; each side of a figure has its samples and
- * `made`. Finds the medians, the shift, the interval and the uncorrected p. 0, or -1 with err. */
+/* The test. A row has its lock, load, guarantees, limited stages and state; each side of a figure has its samples.
+ * Finds the medians, the shift, the interval and the uncorrected p. 0, or -1 with err. */
 int compare_test(struct compare_row *row, int metric, struct lb_err *err);
 /* Corrects the p of all figures of all rows by Holm's method, then finds their verdicts. 0, or -1 when out
  * of memory. */
 int compare_judge(struct compare *compare);
-
-/* Writes what would decide an inconclusive figure of this row, without a full stop; "" if it is not
- * inconclusive. text: COMPARE_NEED_TEXT_MAX bytes. Returns text. */
-#define COMPARE_NEED_TEXT_MAX 96
-char *compare_need_text(const struct compare_row *row, const struct compare_figure *figure,
-                        char *text);
 
 /* The exit code for a lock of the new runs in this state: 3 if two clients held at once or fencing
  * tokens did not grow, 4 if clients were left without a grant, 0 otherwise. */
@@ -165,6 +158,10 @@ int compare_exit(const struct compare *compare);
 
 /* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
 int compare_find_differences(struct compare *compare);
+/* Adds what makes two stages of a row answer different questions: topology, durability, executor, ... 0, or -1 when out
+ * of memory. */
+int compare_differ_stages(struct compare *compare, const struct run_stage *base,
+                          const struct run_stage *new);
 
 enum compare_format { COMPARE_TABLE, COMPARE_MD, COMPARE_JSON };
 

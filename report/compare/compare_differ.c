@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/compare/compare.h"
+#include "report/doc/number.h"
 #include "report/run/differ.h"
 
 /* the most lines: runs that have nothing in common need no longer list */
@@ -87,6 +88,43 @@ static int differ_server(struct compare *compare, const char *side, const struct
     snprintf(url, sizeof url, "URL of %.80s", new->backend);
     if (report_is_yours(base) && report_is_yours(new))
         failed |= differ_texts(compare, side, url, base->url, new->url);
+    return failed;
+}
+
+/* The number of machines that had the clients. */
+static char *hosts_text(const struct run_stage *stage, char text[32]) {
+    size_t count = json_array_size(stage->hosts);
+    snprintf(text, 32, "%zu", count);
+    return count > 0 ? text : strcpy(text, "one machine");
+}
+
+static char *executor_text(const struct run_stage *stage, char text[64]) {
+    snprintf(text, 64, "%.0f x %.0f", stage->processes, stage->threads);
+    return text;
+}
+
+int compare_differ_stages(struct compare *compare, const struct run_stage *base,
+                          const struct run_stage *new) {
+    enum { OF_A_LOCK = 2 }; /* the first properties, which may differ between two locks */
+    char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX], base_hosts[32], new_hosts[32];
+    char base_executor[64], new_executor[64], what[120];
+    const struct {
+        const char *what, *base, *new;
+    } texts[] = {{"topology", base->topology, new->topology},
+                 {"durability", base->durability, new->durability},
+                 {"encryption", doc_or(base->encryption, "none"), doc_or(new->encryption, "none")},
+                 {"round trip added by the wire", compare_rtt_text(base, base_rtt),
+                  compare_rtt_text(new, new_rtt)},
+                 {"load hosts", hosts_text(base, base_hosts), hosts_text(new, new_hosts)},
+                 {"processes and threads", executor_text(base, base_executor),
+                  executor_text(new, new_executor)}};
+    bool itself = strcmp(base->lock, new->lock) == 0;
+    int failed = 0;
+    for (size_t i = itself ? 0 : OF_A_LOCK; i < sizeof texts / sizeof *texts; i++) {
+        snprintf(what, sizeof what, "%.60s: %s", new->lock, texts[i].what);
+        failed |= differ_texts(compare, NULL, what, doc_or(texts[i].base, "not known"),
+                               doc_or(texts[i].new, "not known"));
+    }
     return failed;
 }
 

@@ -48,16 +48,29 @@ static char *shift_text(const struct compare_figure *figure, char *text, size_t 
     return number_change_text(figure->shift, text);
 }
 
-/* Writes what an inconclusive figure would need, or how sure a change is. text:
- * COMPARE_NEED_TEXT_MAX bytes. */
+#define NOTE_MAX 96
+
+/* Writes how sure a change is, or why a figure has nothing to compare. text: NOTE_MAX bytes. */
 static char *note_text(const struct compare_row *row, const struct compare_figure *figure,
                        char *text) {
-    compare_need_text(row, figure, text);
     bool changed = figure->verdict == COMPARE_BETTER || figure->verdict == COMPARE_WORSE;
+    bool of_new = figure->base.count > 0;
+    int limited = of_new ? row->new_limited : row->base_limited;
+    int samples = of_new ? row->new_count : row->base_count;
+    const char *side = of_new ? "new runs" : "base";
+    text[0] = '\0';
     if (changed && isnan(figure->p)) {
-        snprintf(text, COMPARE_NEED_TEXT_MAX, "nothing was granted any more");
+        snprintf(text, NOTE_MAX, "nothing was granted any more");
     } else if (changed) {
-        snprintf(text, COMPARE_NEED_TEXT_MAX, "p = %.2g", figure->p);
+        snprintf(text, NOTE_MAX, "p = %.2g", figure->p);
+    } else if (figure->base.count > 0 && figure->new.count > 0) {
+        return text;
+    } else if (samples > 0) {
+        snprintf(text, NOTE_MAX, "not measured in the %s", side);
+    } else if (limited > 0) {
+        snprintf(text, NOTE_MAX, "load generator limited %d in the %s: less load", limited, side);
+    } else {
+        snprintf(text, NOTE_MAX, "no sample in the %s", side);
     }
     return text;
 }
@@ -148,7 +161,7 @@ static void add_compared_columns(struct doc *doc, const struct compare *compare)
 static void add_compared_figure(struct doc *doc, const struct compare_row *row, int m) {
     const struct result_field *metric = compare_metric(m);
     const struct compare_figure *figure = &row->figure[m];
-    char text[NUMBER_TEXT_MAX], small[64], note[COMPARE_NEED_TEXT_MAX];
+    char text[NUMBER_TEXT_MAX], small[64], note[NOTE_MAX];
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", metric->title);
     doc_value(doc, figure->base.median, "%s", field_figure_text(metric, figure->base.median, text));
@@ -215,21 +228,16 @@ static json_t *values_json(const struct compare_side *side) {
     return values;
 }
 
-static json_t *compared_figure_json(const struct compare_row *row,
-                                    const struct compare_figure *figure) {
-    char needs[COMPARE_NEED_TEXT_MAX];
-    compare_need_text(row, figure, needs);
+static json_t *compared_figure_json(const struct compare_figure *figure) {
     json_t *base = values_json(&figure->base), *new = values_json(&figure->new);
-    json_t *json = compare_result_figure_json(&(struct compare_result_figure){
-        .verdict = compare_word(figure->verdict),
-        .base = {figure->base.median, base},
-        .new = {figure->new.median, new},
-        .shift = finite_or_absent(figure->shift),
-        .low = finite_or_absent(figure->low),
-        .high = finite_or_absent(figure->high),
-        .p = finite_or_absent(figure->p),
-        .needs = *needs ? needs : NULL,
-        .repeats_wanted = figure->repeats_wanted > 0 ? figure->repeats_wanted : NAN});
+    json_t *json = compare_result_figure_json(
+        &(struct compare_result_figure){.verdict = compare_word(figure->verdict),
+                                        .base = {figure->base.median, base},
+                                        .new = {figure->new.median, new},
+                                        .shift = finite_or_absent(figure->shift),
+                                        .low = finite_or_absent(figure->low),
+                                        .high = finite_or_absent(figure->high),
+                                        .p = finite_or_absent(figure->p)});
     json_decref(base);
     json_decref(new);
     return json;
@@ -240,7 +248,7 @@ static json_t *row_json(const struct compare_row *row) {
     for (int m = 0; m < compare_metric_count(); m++) {
         if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
         json_object_set_new(figures, compare_metric(m)->compared,
-                            compared_figure_json(row, &row->figure[m]));
+                            compared_figure_json(&row->figure[m]));
     }
     json_t *json = compare_result_row_json(
         &(struct compare_result_row){.lock = row->lock,

@@ -12,9 +12,6 @@
 
 #define LEVEL 0.95
 #define SAMPLES_MAX 2000 /* samples of a side: all pairs of them are looked at */
-/* the samples that are advised if there is no interval yet that shows how many are enough */
-#define WANTED_FEW 10
-#define REPEATS_MAX 1000 /* so many repeats or more: no realistic number helps */
 /* a difference of logarithms: only "never" and 0 are so far from other figures */
 #define BEYOND_ANY 300
 
@@ -126,58 +123,8 @@ int compare_test(struct compare_row *row, int metric, struct lb_err *err) {
 
 /* ---- verdicts ---- */
 
-/* The number of samples that would be enough: for the smallest p that the correction of the whole
- * family lets pass, and for an interval as narrow as min_effect, which shrinks with the root of n.
- * A change that the interval shows already needs only the former. */
-static double wanted_samples(const struct compare_figure *figure, double min_effect, int family) {
-    int have = figure->base.count < figure->new.count ? figure->base.count : figure->new.count;
-    int least = rank_smallest(1 - COMPARE_ALPHA / family);
-    if (isinf(figure->high) || isinf(figure->low)) return least > WANTED_FEW ? least : WANTED_FEW;
-    double half = (log1p(figure->high) - log1p(figure->low)) / 2;
-    double times = half / log1p(min_effect);
-    bool shown = figure->low > 0 || figure->high < 0;
-    double wanted = shown ? ceil(1.5 * have) : ceil(have * times * times);
-    if (!(wanted > have)) wanted = have + 1; /* true also for a NAN */
-    return wanted < least ? least : wanted;
-}
-
-/* The whole runs that give each side so many samples, if as large a part of them are samples as so far; 0 if
- * no realistic number does. */
-static int wanted_repeats(const struct compare_figure *figure, double samples) {
-    double base = ceil(samples * figure->base.made / figure->base.count);
-    double new = ceil(samples * figure->new.made / figure->new.count);
-    double repeats = fmax(base, new);
-    return repeats < REPEATS_MAX ? (int)repeats : 0;
-}
-
-char *compare_need_text(const struct compare_row *row, const struct compare_figure *figure,
-                        char *text) {
-    bool of_new = figure->base.count > 0;
-    const char *side = of_new ? "new runs" : "base";
-    int made = of_new ? figure->new.made : figure->base.made;
-    int samples = of_new ? row->new_count : row->base_count;
-    int limited = of_new ? row->new_limited : row->base_limited;
-    size_t size = COMPARE_NEED_TEXT_MAX;
-    if (figure->verdict != COMPARE_INCONCLUSIVE) {
-        text[0] = '\0';
-    } else if (figure->repeats_wanted > 0) {
-        snprintf(text, size, "~%d repeats would do", figure->repeats_wanted);
-    } else if (figure->base.count > 0 && figure->new.count > 0) {
-        snprintf(text, size, "too noisy for repeats");
-    } else if (made == 0) {
-        snprintf(text, size, "the %s has no run yet", side);
-    } else if (samples > 0) {
-        snprintf(text, size, "not measured in the %s", side);
-    } else if (limited > 0) {
-        snprintf(text, size, "load generator limited %d in the %s: less load", limited, side);
-    } else {
-        snprintf(text, size, "no stage of the %s came to its end", side);
-    }
-    return text;
-}
-
 static void judge(const struct compare *compare, struct compare_figure *figure,
-                  const struct result_field *metric, int family) {
+                  const struct result_field *metric) {
     double least = compare->min_effect;
     bool changed = figure->p <= COMPARE_ALPHA && fabs(figure->shift) >= least;
     if (changed) {
@@ -186,8 +133,6 @@ static void judge(const struct compare *compare, struct compare_figure *figure,
     } else if (figure->low > -COMPARE_SAME_TIMES * least &&
                figure->high < COMPARE_SAME_TIMES * least) {
         figure->verdict = COMPARE_SAME;
-    } else {
-        figure->repeats_wanted = wanted_repeats(figure, wanted_samples(figure, least, family));
     }
 }
 
@@ -235,7 +180,7 @@ int compare_judge(struct compare *compare) {
             if (!isnan(figure->p)) p[count++] = figure->p;
         }
     }
-    int failed = rank_holm(p, count), family = count;
+    int failed = rank_holm(p, count);
     count = 0;
     for (int r = 0; r < compare->row_count && !failed; r++) {
         struct compare_row *row = &compare->rows[r];
@@ -243,7 +188,7 @@ int compare_judge(struct compare *compare) {
             struct compare_figure *figure = &row->figure[m];
             if (!isnan(figure->p)) {
                 figure->p = p[count++];
-                judge(compare, figure, compare_metric(m), family);
+                judge(compare, figure, compare_metric(m));
             }
             compare->counts[figure->verdict]++;
         }

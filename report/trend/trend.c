@@ -443,7 +443,6 @@ static int values_of(const struct trend_line *lines, int count, int metric, doub
 /* The samples of one side: the figures of so many lines. -1: out of memory. */
 static int fill_side(const struct trend_line *lines, int count, int metric,
                      struct compare_side *side) {
-    side->made = count;
     side->values = calloc((size_t)count + 1, sizeof *side->values);
     if (side->values) side->count = values_of(lines, count, metric, side->values);
     return side->values ? 0 : -1;

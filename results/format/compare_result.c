@@ -35,12 +35,6 @@ static const struct result_field figure_fields[] = {
     FIGURE(SIGNED, high, "high", .help = "end of its interval; null: without limit"),
     FIGURE(REAL, p, "p",
            .help = "p of Mann and Whitney's test, corrected by Holm over all judged figures"),
-    FIGURE(TEXT, needs, "needs",
-           .help =
-               "what an inconclusive figure would need, in words; null: it is not inconclusive"),
-    FIGURE(COUNT, repeats_wanted, "repeats_wanted",
-           .help = "repeats on each side that would make an inconclusive figure conclusive",
-           .more = "null if none are needed, or if no number of them helps (.needs says why)."),
     {.path = NULL},
 };
 

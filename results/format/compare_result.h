@@ -30,9 +30,9 @@ struct compare_result_side {
 };
 
 struct compare_result_figure {
-    const char *verdict, *needs;
+    const char *verdict;
     struct compare_result_side base, new;
-    double shift, low, high, p, repeats_wanted;
+    double shift, low, high, p;
 };
 
 struct compare_result_row {
