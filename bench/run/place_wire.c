@@ -78,16 +78,12 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
 
 /* ---- to a user's server ---- */
 
-#define SHARED                                                                                     \
-    "its clients share one tunnel, so that one client's connection can't be told from another's"
 #define TELLS "its servers tell clients their own addresses"
 
 /* Schemes of servers that can't be reached at another address. */
 static const struct {
     const char *scheme, *reason;
 } unwired[] = {
-    {"zookeepers", SHARED},
-    {"zks", SHARED},
     {"rediss+cluster", TELLS},
     {"rediss+sentinel", TELLS},
     {"redis+cluster", TELLS},

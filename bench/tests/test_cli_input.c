@@ -280,6 +280,12 @@ TEST(servers_for_other_hosts_have_no_certificates) {
            {"tls", "servers.listen is for other hosts: leave out one of the two"}});
 }
 
+TEST(zookeeper_has_no_tls_of_its_own) {
+    CHECK({{"run", "smoke", "--lock", "zk-lock", "--url", "zookeeper=zookeepers://h", "--no-page"},
+           LB_EXIT_USAGE,
+           {"start a tunnel to the server"}});
+}
+
 /* A fault that can't act must not end in "clean". */
 static int count_of(const char *text, const char *part) {
     int count = 0;

@@ -137,7 +137,6 @@ TEST(faults_that_can_not_act_at_a_url) {
                  {"check/wire-cut", "redis://h", "the server's port"},
                  {"check/wire-cut", "rediss://h:1", NULL},
                  {"check/wire-cut", "redis+cluster://h:1", "their own addresses"},
-                 {"check/wire-cut", "zookeepers://h:1", "share one tunnel"},
                  {"check/wire-cut", "rediss+sentinel://h:1", "their own addresses"},
                  {"check/wire-cut", "postgres://h:1/d?hostaddr=1.2.3.4", "the option host"},
                  {"check/wire-cut", "postgres://h:1/d?sslmode=verify-full", NULL},

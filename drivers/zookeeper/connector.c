@@ -61,6 +61,12 @@ static int make_prefix(struct zk_server *server, const char *chroot, struct lb_e
 static int check_url(const struct url *url, const char *text, struct lb_err *err) {
     char shown[256];
     url_public(text, shown, sizeof shown);
+    if (strcmp(url->scheme, "zookeepers") == 0 || strcmp(url->scheme, "zks") == 0)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "zookeeper: the client library has no TLS: start a tunnel to the server (stunnel, "
+            "client = yes), and write zookeeper://, with its port: %s",
+            shown);
     if (!url->user[0] != !url->password[0])
         return err_set(
             err, LB_EXIT_USAGE,
@@ -69,47 +75,21 @@ static int check_url(const struct url *url, const char *text, struct lb_err *err
     return 0;
 }
 
-/* Replaces the servers of the URL by the local ports of a stunnel. */
-static int add_tunnel(struct zk_server *state, struct lb_err *err) {
-    struct stunnel *stunnel = &state->stunnel;
-    for (int i = 0; i < state->url.host_count; i++) {
-        stunnel->to[i].host = state->url.host[i];
-        stunnel->to[i].port = state->url.port[i];
-    }
-    stunnel->count = state->url.host_count;
-    if (stunnel_start(stunnel, &state->tls, err) != 0) return -1;
-    for (int i = 0; i < stunnel->count; i++) {
-        if (add_host(state, "127.0.0.1", stunnel->to[i].local_port, err) != 0) return -1;
-    }
-    return 0;
-}
-
-static bool is_encrypted(const struct url *url) {
-    return strcmp(url->scheme, "zookeepers") == 0 || strcmp(url->scheme, "zks") == 0;
-}
-
 static int zk_open(struct lb_server *server, struct lb_err *err) {
     struct zk_server *state = server->state;
-    const struct zk_options *options = server->options;
     zoo_set_debug_level((ZooLogLevel)0); /* the library would write to stderr */
     for (int i = 0; i < server->url_count; i++) {
         struct url url;
         if (url_parse(&url, server->urls[i], ZOOKEEPER_PORT, err) != 0 ||
             check_url(&url, server->urls[i], err) != 0)
             return -1;
-        if (i > 0 && (state->encrypted || is_encrypted(&url)))
-            return err_set(
-                err, LB_EXIT_USAGE,
-                "zookeeper: an ensemble with TLS is one URL, zookeepers://host1,host2,host3");
-        state->encrypted = is_encrypted(&url);
-        for (int j = 0; j < url.host_count && !state->encrypted; j++) {
+        for (int j = 0; j < url.host_count; j++) {
             const char *dial_host = url.host[j];
             int dial_port = url.port[j];
             lb_route(server, &dial_host, &dial_port);
             if (add_host(state, dial_host, dial_port, err) != 0) return -1;
         }
         if (i > 0) continue; /* further URLs name further servers of the same ensemble */
-        state->url = url;
         if (make_prefix(state, url.path, err) != 0) return -1;
         if (url.user[0]) {
             snprintf(state->credentials, sizeof state->credentials, "%s:%s", url.user,
@@ -117,14 +97,7 @@ static int zk_open(struct lb_server *server, struct lb_err *err) {
         }
         url_public(server->urls[0], state->shown, sizeof state->shown);
     }
-    state->tls = lb_tls_of(&options->tls, server->ca);
-    if (lb_tls_check(&options->tls, state->encrypted, "zookeeper", "zookeepers://", err) != 0)
-        return -1;
-    return state->encrypted ? add_tunnel(state, err) : 0;
-}
-
-static void zk_close(struct lb_server *server) {
-    stunnel_stop(&((struct zk_server *)server->state)->stunnel);
+    return 0;
 }
 
 static int zk_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -149,7 +122,6 @@ static enum lb_outcome zk_ping(struct lb_session *session, int64_t deadline_ns) 
 static const struct lb_option zk_option_table[] = {
     {"command_timeout", LB_OPT_DURATION, offsetof(struct zk_options, command_timeout_ns), "5s", 1e6,
      600e9, NULL, "longest wait for one answer or a reconnection; then the outcome is unknown"},
-    LB_TLS_OPTIONS(struct zk_options, tls),
     {0},
 };
 
@@ -164,7 +136,6 @@ const struct lb_connector zookeeper_connector = {
     .server_bytes = sizeof(struct zk_server),
     .session_bytes = sizeof(struct zk_session),
     .open = zk_open,
-    .close = zk_close,
     .connect = zk_connect,
     .disconnect = zk_disconnect,
     .describe = zk_facts,

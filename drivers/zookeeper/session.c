@@ -167,7 +167,6 @@ static int end_if_absurd(struct zk_session *z) {
 static void note_failure(struct zk_session *z, int rc, int error) {
     note_socket(z, -1);
     bool refused = error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH;
-    z->failures++;
     z->refusals = refused ? z->refusals + 1 : 0; /* a server that hangs up may be electing */
     z->last_rc = rc;
     z->last_errno = rc == ZOPERATIONTIMEOUT ? ETIMEDOUT : error;
@@ -273,7 +272,6 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
         z->running = false;
         return err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");
     }
-    off_t mark = stunnel_mark(&server->stunnel);
     while (!zk_session_connected(z)) {
         if (ret_gone && z->expired && z->last_rc == ZSESSIONEXPIRED) {
             *ret_gone = true;
@@ -281,19 +279,14 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
         }
         /* Once each address has refused, there is nothing to wait for, unless a server was there before. A server that
          * hangs up may be starting, electing, or have too many new connections at once. */
-        char why[400];
         bool nobody = z->refusals >= server->host_count && !atomic_load(&server->reached);
         bool hopeless = z->expired || nobody;
-        if (z->failures >= server->host_count &&
-            stunnel_trouble(&server->stunnel, &server->tls, mark, why, sizeof why))
-            return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, why);
         if (hopeless || (!zk_session_idle(z, NULL, deadline_ns) && !zk_session_connected(z))) {
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s%s",
                            server->shown, hopeless ? "" : " in time",
                            z->last_errno ? strerror(z->last_errno) : "the server does not answer",
-                           hopeless || server->encrypted || z->refusals > 0
-                               ? ""
-                               : ": if it speaks TLS, write zookeepers://");
+                           hopeless || z->refusals > 0 ? ""
+                                                       : ": if it speaks TLS, give a tunnel to it");
         }
     }
     return 0;

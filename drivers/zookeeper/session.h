@@ -20,8 +20,6 @@
 #include "bench/base/rng.h"
 #include "drivers/backends.h"
 #include "drivers/driver.h"
-#include "drivers/tls.h"
-#include "drivers/url.h"
 
 /* names: pure functions on ZooKeeper paths and on the names that real clients give their nodes.
  * They send nothing and allocate nothing.
@@ -68,42 +66,6 @@ int zk_protected(char *const *names, int count, const char *uuid);
 /* "x-<session>-", as the C recipe writes it. */
 void zk_recipe_base(int64_t session, char out[ZK_NAME_MAX]);
 
-/* stunnel: TLS for ZooKeeper's C client, which Debian builds without TLS: this program starts a
- * stunnel process of its own, with one port of 127.0.0.1 for each server. stunnel ends with this
- * program, also when the program is killed.
- *
- * While it runs, everybody who can reach the loopback address of this host can use its ports,
- * and acts on the server as the owner of the client certificate. The ports give away no
- * account's password. */
-
-#define STUNNEL_PORTS_MAX 8
-
-struct stunnel {
-    pid_t pid, owner; /* the process, and its parent; 0 = none */
-    int log;          /* a file without a name */
-    int count;
-    struct {
-        const char *host; /* the name in the certificate; borrowed */
-        int port, local_port;
-    } to[STUNNEL_PORTS_MAX];
-};
-
-/* Starts it for to[0 .. count-1], and fills in their local_port. Blocks. 0, or -1 with err; stunnel_stop
- * cleans up either way. */
-int stunnel_start(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_err *err);
-/* Stops the process. It accepts a zeroed struct. In a forked process it only closes the log. */
-void stunnel_stop(struct stunnel *stunnel);
-
-/* The length of the log so far, in bytes. */
-off_t stunnel_mark(const struct stunnel *stunnel);
-/* True if the log says, after that offset, that a server can't be reached or that its certificate
- * does not fit. tls: as it was started. ret_why: what happened, and what to do. */
-bool stunnel_trouble(const struct stunnel *stunnel, const struct lb_tls *tls, off_t since,
-                     char *ret_why, size_t size);
-
-struct lb_facts;
-void stunnel_facts(const struct stunnel *stunnel, const struct lb_tls *tls, struct lb_facts *facts);
-
 /* words: ZooKeeper's four-letter words: a question of four letters over a connection of its own,
  * and the facts in the answers. A server may forbid a word (only srvr is allowed by default). Then
  * its answer contains no facts, which is no error. */
@@ -124,7 +86,6 @@ void zk_note_left(struct lb_residue *residue, const char *what, const char *path
 
 struct zk_options {
     int64_t command_timeout_ns;
-    struct lb_tls tls;
 };
 
 #define ZK_HOSTS_MAX 32
@@ -136,11 +97,7 @@ struct zk_server {
     socklen_t host_len[ZK_HOSTS_MAX];
     char prefix[ZK_PREFIX_MAX]; /* "/chroot/lockbench": where the locks' paths begin */
     char credentials[200];      /* "user:password" for digest authentication, or "" */
-    bool encrypted;             /* TLS by a stunnel, to whose ports `hosts` leads */
-    struct lb_tls tls;
-    struct url url; /* the first one */
-    struct stunnel stunnel;
-    char shown[256]; /* the URL without its password, for messages */
+    char shown[256];            /* the URL without its password, for messages */
     /* A session of this process has been connected. A server that refuses connections after that may come back, so
      * clients wait for it; before it, nobody is there. */
     atomic_bool reached;
@@ -181,7 +138,6 @@ struct zk_session {
     int slots;                   /* the number of slots */
     int fd;
     bool unheard;            /* nothing has been read of this connection */
-    int failures;            /* connections that failed since the session was opened */
     int refusals;            /* connections that were refused, one after the other */
     int last_rc, last_errno; /* why the last connection failed or broke */
     int timeout_ms;          /* the negotiated one, or until then the wanted one */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drivers/facts.h"
+#include "drivers/tls.h"
 #include "drivers/wait.h"
 #include "drivers/zookeeper/session.h"
 
@@ -111,8 +112,7 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
         zk_read_srvr(answer, facts);
     if (zk_ask(&peer, len, "conf", answer, sizeof answer, deadline_ns) > 0)
         zk_read_conf(answer, facts);
-    const struct zk_server *server = session->server->state;
-    stunnel_facts(&server->stunnel, &server->tls, facts);
+    lb_facts_encryption(facts, NULL, NULL, NULL);
     lb_facts_durability(
         facts, NULL,
         "not told: ZooKeeper does not say whether it flushes its log before each answer, its default");
