@@ -3,7 +3,6 @@
  * taken for it. */
 #include "results/format/hdr.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -16,7 +15,8 @@
 #define OUTER_BYTES 8                          /* cookie, length of the deflated part */
 #define INNER_BYTES 40                         /* cookie, lengths and geometry, before the counts */
 #define VARINT_BYTES 9                         /* of the greatest count */
-#define DEFLATE_RATIO 1032 /* no deflate stream unpacks to more than this for each byte */
+#define DEFLATE_RATIO 1032       /* no deflate stream unpacks to more than this for each byte */
+#define RAW_BYTES_MAX (56 << 20) /* of the largest histogram there is */
 
 /* ---- big-endian integers, and counts as ZigZag LEB128 of at most nine bytes ---- */
 
@@ -149,10 +149,7 @@ static struct hist *hist_of_header(const uint8_t *header, struct lb_err *err) {
     int64_t lowest = (int64_t)get_u64(header + 16), highest = (int64_t)get_u64(header + 24);
     uint32_t shift = get_u32(header + 8);
     uint64_t ratio = get_u64(header + 32);
-    /* hdr-histogram-js writes the integer 1 in both places, which neither shifts nor scales what it
-     * counts. */
-    bool plain = (shift == 0 && ratio == RATIO_ONE) || (shift == 1 && ratio == 1);
-    if (!plain || lowest != 1) {
+    if (shift != 0 || ratio != RATIO_ONE || lowest != 1) {
         foreign(err, "only whole values from 1 on, neither shifted nor scaled, can be read");
         return NULL;
     }
@@ -197,58 +194,43 @@ static int read_counts(struct hist *h, const uint8_t *at, const uint8_t *end, st
     return 0;
 }
 
-/* Inflates `room` bytes or fewer; true if there were exactly `wanted`. All input is there from the
- * start, so one call gives all that fits. */
-static bool inflate_some(z_stream *z, uint8_t *out, size_t room, size_t wanted) {
-    z->next_out = out;
-    z->avail_out = (uInt)room;
-    int rc = inflate(z, Z_NO_FLUSH);
-    return (rc == Z_OK || rc == Z_STREAM_END || rc == Z_BUF_ERROR) && room - z->avail_out == wanted;
+/* The bytes inside a text, malloced; *ret_count of them. NULL with err. */
+static uint8_t *inflated(const uint8_t *packed, size_t count, size_t *ret_count,
+                         struct lb_err *err) {
+    size_t most = count * DEFLATE_RATIO < RAW_BYTES_MAX ? count * DEFLATE_RATIO : RAW_BYTES_MAX;
+    uLongf raw_count = most;
+    uLong used = (uLong)count;
+    uint8_t *raw = malloc(most + 1);
+    int rc = raw ? uncompress2(raw, &raw_count, packed, &used) : Z_MEM_ERROR;
+    *ret_count = raw_count;
+    if (rc == Z_OK && used == count && raw_count >= INNER_BYTES) return raw;
+    free(raw);
+    if (rc == Z_MEM_ERROR) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory while reading a histogram");
+    } else {
+        damaged(err, "it does not inflate to a histogram");
+    }
+    return NULL;
 }
 
-static struct hist *read_inner(z_stream *z, struct lb_err *err) {
-    struct hist *h = NULL;
-    uint8_t *payload = NULL;
-    uint8_t header[INNER_BYTES];
-    uint64_t deflated = z->avail_in;
-    bool sound = false;
-
-    if (!inflate_some(z, header, INNER_BYTES, INNER_BYTES)) {
-        damaged(err, "it does not inflate to a histogram's header");
-        goto out;
-    }
-    h = hist_of_header(header, err);
-    if (!h) goto out;
-
-    uint32_t stated = get_u32(header + 4);
-    if (stated > (uint64_t)h->length * VARINT_BYTES || stated > deflated * DEFLATE_RATIO) {
-        damaged(err, "it states %u bytes of counts, more than its range or its own length allow",
-                stated);
-        goto out;
-    }
-    /* There is room for one byte more than stated: so a stream that goes on is noticed, and one
-     * that ends can report its end. */
-    payload = malloc((size_t)stated + 1);
-    if (!payload) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory while reading a histogram");
-        goto out;
-    }
-    if (!inflate_some(z, payload, (size_t)stated + 1, stated) ||
-        inflate(z, Z_FINISH) != Z_STREAM_END || z->avail_in > 0) {
-        damaged(err, "what it inflates to is not the %u bytes of counts that it states", stated);
-        goto out;
-    }
-    sound = read_counts(h, payload, payload + stated, err) == 0;
-out:
-    free(payload);
-    if (sound) return h;
+static struct hist *read_inner(const uint8_t *raw, size_t count, struct lb_err *err) {
+    uint32_t stated = get_u32(raw + 4);
+    struct hist *h = hist_of_header(raw, err);
+    if (!h) return NULL;
+    int failed = 0;
+    if (stated != count - INNER_BYTES)
+        failed =
+            damaged(err, "it states %u bytes of counts, but has %zu", stated, count - INNER_BYTES);
+    if (!failed) failed = read_counts(h, raw + INNER_BYTES, raw + count, err);
+    if (!failed) return h;
     hist_free(h);
     return NULL;
 }
 
 struct hist *hdr_decode(const char *text, struct lb_err *err) {
     struct hist *h = NULL;
-    size_t characters = strlen(text);
+    uint8_t *raw = NULL;
+    size_t raw_count, characters = strlen(text);
     uint8_t *bytes = malloc(characters / 4 * 3 + 1);
     if (!bytes) {
         err_set(err, LB_EXIT_MACHINE, "out of memory while reading a histogram");
@@ -260,15 +242,10 @@ struct hist *hdr_decode(const char *text, struct lb_err *err) {
         goto out;
     }
     if (check_outer(bytes, length, err) != 0) goto out;
-
-    z_stream z = {.next_in = bytes + OUTER_BYTES, .avail_in = (uInt)(length - OUTER_BYTES)};
-    if (inflateInit(&z) != Z_OK) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory while reading a histogram");
-        goto out;
-    }
-    h = read_inner(&z, err);
-    inflateEnd(&z);
+    raw = inflated(bytes + OUTER_BYTES, (size_t)length - OUTER_BYTES, &raw_count, err);
+    if (raw) h = read_inner(raw, raw_count, err);
 out:
+    free(raw);
     free(bytes);
     return h;
 }

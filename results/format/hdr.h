@@ -18,8 +18,8 @@ char *hdr_encode(const struct hist *h, struct lb_err *err);
  * returns NULL with err (LB_EXIT_USAGE) if it is not sound, or of a kind that `struct hist` cannot
  * hold (a lowest value other than 1, shifted or scaled values). Memory is bounded by the range in
  * the text's header: 8 bytes a slot, which is 48 MB at the very most and 0.3 MB for histograms of
- * lockbench. While the text is read, the inflated counts take up to 9 bytes a slot more, but no
- * more than 1,032 times the length of the text. min and max are slot bounds, sum is estimated from
+ * lockbench. While the text is read, the inflated counts take no more than 1,032 times the
+ * length of the text, nor more than 56 MB. min and max are slot bounds, sum is estimated from
  * slot middles. */
 struct hist *hdr_decode(const char *text, struct lb_err *err);
 

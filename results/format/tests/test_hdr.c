@@ -226,8 +226,8 @@ TEST(test_not_even_a_text) {
         {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEwAAAAA",
          "deflated bytes"}, /* and something after */
         /* its checksum */
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBE0=", "is not the 1 bytes"},
-        {"HISTFAAAAAA=", "header"},
+        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBE0=", "does not inflate"},
+        {"HISTFAAAAAA=", "does not inflate"},
         {"HISTEwAAAAA=", "another kind"}, /* plain V2, not deflated */
         {"HISTCQAAAAA=", "another kind"}, /* V0 */
         {"AAAAAAAAAAAAAAAAAAAA", "another kind"},
@@ -246,12 +246,10 @@ TEST(test_headers_that_lie) {
         const char *word;
     } cases[] = {
         {"V1 cookie", 0, 4, 0x1c849301, "another kind"},
-        {"fewer counts stated", 4, 4, 1, "is not the 1 bytes"},
-        {"more counts stated", 4, 4, 3, "is not the 3 bytes"},
-        {"no counts stated", 4, 4, 0, "is not the 0 bytes"},
-        {"far more stated", 4, 4, 0x7fffffff, "more than its range"},
-        {"negative length", 4, 4, 0xffffffff, "more than its range"},
-        {"as much as the range allows", 4, 4, 33 * 1024 * 9, "its own length"},
+        {"fewer counts stated", 4, 4, 1, "states 1 bytes"},
+        {"more counts stated", 4, 4, 3, "states 3 bytes"},
+        {"no counts stated", 4, 4, 0, "states 0 bytes"},
+        {"negative length", 4, 4, 0xffffffff, "but has 2"},
         {"shifted", 8, 4, 5, "another kind"},
         {"no digits", 12, 4, 0, "digits"},
         {"six digits", 12, 4, 6, "digits"},
@@ -328,23 +326,18 @@ TEST(test_streams_of_another_length) {
         assert_int_equal(base64_decode(bytes, sound, sizeof sound - 1), 41);
         put(bytes + 4, (uint64_t)lengths[i] - 8, 4);
         base64_encode(text, bytes, (size_t)lengths[i]);
-        assert_refused(text, text, "is not the 1 bytes");
+        assert_refused(text, text, "does not inflate");
     }
 }
 
-/* 60 MB of zero counts, deflated to 60 KB: the text must be refused for what its header says,
- * unread. */
+/* 60 MB of zero counts, deflated to 60 KB: more than the largest histogram has. */
 TEST(test_zip_bomb) {
     size_t length = 60 << 20;
     uint8_t *raw = calloc(1, length);
     assert_non_null(raw);
     put_header(raw, (uint32_t)(length - HEADER_BYTES));
     char *text = text_around(raw, length, 0x1c849314, -1);
-    assert_refused("bomb that says so", text, "more than its range");
-    free(text);
-    put_header(raw, 100);
-    text = text_around(raw, length, 0x1c849314, -1);
-    assert_refused("bomb that hides it", text, "is not the 100 bytes");
+    assert_refused("a bomb", text, "does not inflate");
     free(text);
     free(raw);
 }
