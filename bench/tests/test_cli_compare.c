@@ -386,7 +386,7 @@ TEST(input_that_is_none) {
         assert_refused(good, bad, cases[i].says);
         assert_refused(bad, good, cases[i].says);
     }
-    assert_refused(good, cli_path("nowhere.json"), "cannot be read as a run (No such file");
+    assert_refused(good, cli_path("nowhere.json"), "cannot be read as a result (No such file");
     char *folder = cli_path("no-runs");
     mkdir(folder, 0755);
     assert_refused(good, folder, "neither a run nor a folder of runs: no run.json in it");

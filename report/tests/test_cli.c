@@ -12,7 +12,7 @@
 
 TEST(test_what_is_wrong_gets_one_line) {
     static const struct mistake mistakes[] = {
-        {"/nonexistent", LB_EXIT_USAGE, "name a run's folder or its run.json"},
+        {"/nonexistent", LB_EXIT_USAGE, "name the folder of a lockbench run, or its run.json"},
         {"--format pdf $G/mixed", LB_EXIT_USAGE, "table, md, csv, json or html"},
         {"--htlm $G/mixed", LB_EXIT_USAGE, "--html"},
         {"--html $G/mixed $G/clean", LB_EXIT_USAGE, "--out FILE"},

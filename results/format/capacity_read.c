@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bench/base/verdict.h"
 #include "results/format/tree.h"
@@ -206,7 +205,6 @@ static int read_probe(struct tree_place *place, json_t *object, struct capacity_
     if (probe->verdict == PROMISE_VERDICTS)
         return tree_bad_word(place, "verdict", probe->verdict_word);
     if (!(probe->value > 0)) return tree_bad(place, "value", "is not a load above 0");
-    if (probe->over_share > 1) return tree_bad(place, "over_share", "is more than 1");
     return 0;
 }
 
@@ -229,23 +227,12 @@ static int read_probes(struct tree_place *place, const json_t *object, struct ca
 
 /* Reads an answer: a load with an interval around it, whose upper end may be missing. */
 static int read_answer(struct tree_place *place, const json_t *object, struct capacity_lock *lock) {
-    int limit = 0;
     lock->answered = tree_at(object, "answer") != NULL;
-    if (lock->limited_by_word || lock->answered) {
-        limit = read_word(place, "limited_by", lock->limited_by_word, limits);
-        if (limit < 0) return -1;
-        lock->limited_by = (enum capacity_limit)(limit + 1);
-    }
-    if (!lock->answered) {
-        return lock->limited_by
-                   ? tree_bad(place, "limited_by", "limits an answer that is not there")
-                   : 0;
-    }
-    if (!(lock->value > 0)) return tree_bad(place, "answer.value", "is not a load above 0");
-    if (!(lock->low <= lock->value))
-        return tree_bad(place, "answer.low", "is missing or above the answer");
-    if (lock->high < lock->value) return tree_bad(place, "answer.high", "is below the answer");
-    return 0;
+    if (!lock->answered) return 0;
+    int limit = read_word(place, "limited_by", lock->limited_by_word, limits);
+    if (limit < 0) return -1;
+    lock->limited_by = (enum capacity_limit)(limit + 1);
+    return lock->value > 0 ? 0 : tree_bad(place, "answer.value", "is not a load above 0");
 }
 
 static int read_lock(struct tree_place *place, json_t *object, struct capacity_lock *lock) {
@@ -308,27 +295,15 @@ struct capacity *capacity_from_json(json_t *root, const char *path, struct lb_er
 }
 
 struct capacity *capacity_read(const char *path, struct lb_err *err) {
-    struct capacity *capacity = NULL;
-    size_t length;
-    char *file = tree_path(path, CAPACITY_FILE, err), *text = NULL;
-    if (file)
-        text = tree_file(file, "a capacity",
-                         "the folder of a lockbench capacity, or its " CAPACITY_FILE, &length, err);
-    if (text) capacity = capacity_parse(text, length, file, err);
-    free(text);
+    char *file;
+    json_t *root = tree_read(path, CAPACITY_FILE, KIND, &file, err);
+    struct capacity *capacity = root ? capacity_of_root(root, file, err) : NULL;
     free(file);
     return capacity;
 }
 
 bool capacity_is(const char *path) {
-    struct stat status;
-    struct lb_err ignored = {0};
-    char *file = tree_path(path, CAPACITY_FILE, &ignored);
-    const char *slash = file ? strrchr(file, '/') : NULL;
-    bool named = file && strcmp(slash ? slash + 1 : file, CAPACITY_FILE) == 0;
-    bool is = named && stat(file, &status) == 0;
-    free(file);
-    return is;
+    return tree_is(path, CAPACITY_FILE);
 }
 
 void capacity_free(struct capacity *capacity) {

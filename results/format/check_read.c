@@ -1,11 +1,9 @@
-/* check_read: see check_read.h. Each cell must name a lock and a fault of the file's own lists,
- * and no cell may appear twice: readers of the matrix rely on it. */
+/* check_read: see check_read.h. Each cell must name a lock and a fault of the file's own lists. */
 #include "results/format/check_read.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bench/base/verdict.h"
 #include "results/format/tree.h"
@@ -18,6 +16,7 @@
 #define HOLDS_MAX 10000
 
 #define KIND "lockbench check"
+#define CHECK_FILE "check.json"
 
 static const char *const comparisons[] = {"as expected", "worse", "better"};
 
@@ -206,57 +205,30 @@ const struct result_field *check_cell_fields(void) {
     return cell_fields;
 }
 
-/* Sets the error "FILE: .cells[3].lock: WHAT "TEXT""; -1. */
-static int bad_word(struct tree_place *place, const char *path, const char *word,
-                    const char *what) {
-    if (!word) return tree_bad(place, path, "is missing");
-    return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\": %s", place->file,
-                   place->where, path, word, what);
-}
-
 static int read_verdict(struct tree_place *place, struct check_cell *cell) {
     int compared = 0;
     cell->verdict = check_verdict_from(cell->verdict_word);
-    if (cell->verdict == CHECK_VERDICTS)
-        return bad_word(place, "verdict", cell->verdict_word, "no verdict that is known here");
+    if (cell->verdict == CHECK_VERDICTS) return tree_bad_word(place, "verdict", cell->verdict_word);
     const char *word = cell->compared_word;
     while (word && compared < CHECK_NOT_COMPARED && strcmp(comparisons[compared], word) != 0)
         compared++;
-    if (word && compared == CHECK_NOT_COMPARED)
-        return bad_word(place, "compared", word, "not \"as expected\", \"worse\" or \"better\"");
+    if (word && compared == CHECK_NOT_COMPARED) return tree_bad_word(place, "compared", word);
     cell->compared = word ? (enum check_compared)compared : CHECK_NOT_COMPARED;
     return 0;
 }
 
-static bool is_called(const char *name, const char *wanted) {
-    return name && strcmp(name, wanted) == 0;
-}
-
-/* Finds the indices of the cell's lock and fault. Cells are sorted by lock, so the lock of the cell
- * before is tried first. */
-static int read_names(struct tree_place *place, const struct check *check, int last_lock,
+/* Finds the indices of the cell's lock and fault. */
+static int read_names(struct tree_place *place, const struct check *check,
                       struct check_cell *cell) {
     const char *lock = cell->lock_name, *fault = cell->fault_name;
     if (!lock) return tree_bad(place, "lock", "is missing");
     if (!fault) return tree_bad(place, "fault", "is missing");
-    cell->lock = last_lock;
-    if (last_lock >= check->lock_count || !is_called(check->locks[last_lock].name, lock)) {
-        cell->lock = 0;
-        while (cell->lock < check->lock_count && !is_called(check->locks[cell->lock].name, lock))
-            cell->lock++;
-    }
-    if (cell->lock == check->lock_count) return bad_word(place, "lock", lock, "not in .locks");
-    cell->fault = 0;
-    while (cell->fault < check->fault_count && !is_called(check->faults[cell->fault].name, fault))
+    while (cell->lock < check->lock_count && strcmp(check->locks[cell->lock].name, lock) != 0)
+        cell->lock++;
+    while (cell->fault < check->fault_count && strcmp(check->faults[cell->fault].name, fault) != 0)
         cell->fault++;
-    if (cell->fault == check->fault_count) return bad_word(place, "fault", fault, "not in .faults");
-    return 0;
-}
-
-static int by_matrix_place(const void *a, const void *b) {
-    const struct check_cell *x = a, *y = b;
-    if (x->lock != y->lock) return x->lock < y->lock ? -1 : 1;
-    return (x->fault > y->fault) - (x->fault < y->fault);
+    if (cell->lock == check->lock_count) return tree_bad_word(place, "lock", lock);
+    return cell->fault < check->fault_count ? 0 : tree_bad_word(place, "fault", fault);
 }
 
 static int read_cells(struct tree_place *place, struct check *check) {
@@ -267,38 +239,26 @@ static int read_cells(struct tree_place *place, struct check *check) {
     size_t count = json_array_size(cells);
     check->cells = calloc(count + 1, sizeof *check->cells);
     if (!check->cells) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    if (count > 0 && check->lock_count == 0) return tree_bad(place, "locks", "is missing or empty");
     for (size_t i = 0; i < count; i++) {
         struct check_cell *cell = &check->cells[i];
         json_t *object = json_array_get(cells, i);
         snprintf(place->where, sizeof place->where, ".cells[%zu]", i);
         if (tree_fields(place, object, cell_fields, cell)) return -1;
-        if (read_names(place, check, i > 0 ? cell[-1].lock : 0, cell)) return -1;
+        if (read_names(place, check, cell)) return -1;
         if (read_verdict(place, cell)) return -1;
         check->cell_count++;
-    }
-    qsort(check->cells, count, sizeof *check->cells, by_matrix_place);
-    for (size_t i = 1; i < count; i++) {
-        const struct check_cell *cell = &check->cells[i];
-        if (by_matrix_place(cell, cell - 1) != 0) continue;
-        return err_set(place->err, LB_EXIT_USAGE, "%s: .cells has %.60s under %.60s twice",
-                       place->file, cell->lock_name, cell->fault_name);
     }
     return 0;
 }
 
-/* Each element of .locks or .faults must have a name, its first member, that no other has. */
+/* Each element of .locks or .faults must have a name, its first member. */
 static int check_names(struct tree_place *place, const char *path, const void *list,
                        size_t item_bytes, int count) {
     for (int i = 0; i < count; i++) {
-        const char *name, *other;
+        const char *name;
         memcpy(&name, (const char *)list + (size_t)i * item_bytes, sizeof name);
         snprintf(place->where, sizeof place->where, ".%s[%d]", path, i);
         if (!name || !*name) return tree_bad(place, "name", "is missing");
-        for (int j = 0; j < i; j++) {
-            memcpy(&other, (const char *)list + (size_t)j * item_bytes, sizeof other);
-            if (strcmp(name, other) == 0) return tree_bad(place, "name", "is there twice");
-        }
     }
     return 0;
 }
@@ -323,19 +283,37 @@ static int read_check_root(struct tree_place *place, struct check *check) {
     return read_cells(place, check);
 }
 
-struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
+/* Takes over root, which may be NULL: then err is set. */
+static struct check *check_of_root(json_t *root, const char *path, struct lb_err *err) {
     struct tree_place place = {.file = path, .err = err};
     struct check *check = calloc(1, sizeof *check);
     if (!check || !(check->path = strdup(path)) || !(check->dir = tree_folder(path))) {
+        json_decref(root);
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto fail;
     }
-    check->root = tree_parse(text, length, path, KIND, err);
-    if (!check->root || read_check_root(&place, check)) goto fail;
+    check->root = root;
+    if (!root || read_check_root(&place, check)) goto fail;
     return check;
 fail:
     check_free(check);
     return NULL;
+}
+
+struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
+    return check_of_root(tree_parse(text, length, path, KIND, err), path, err);
+}
+
+struct check *check_read(const char *path, struct lb_err *err) {
+    char *file;
+    json_t *root = tree_read(path, CHECK_FILE, KIND, &file, err);
+    struct check *check = root ? check_of_root(root, file, err) : NULL;
+    free(file);
+    return check;
+}
+
+bool check_is(const char *path) {
+    return tree_is(path, CHECK_FILE);
 }
 
 void check_free(struct check *check) {
@@ -348,50 +326,4 @@ void check_free(struct check *check) {
     free(check->path);
     free(check->dir);
     free(check);
-}
-
-/* --- the file of a check, and not of a run --- */
-
-#define FILE_NAME "check.json"
-
-struct check *check_read(const char *path, struct lb_err *err) {
-    struct check *check = NULL;
-    size_t length;
-    char *file = tree_path(path, FILE_NAME, err);
-    char *text =
-        file ? tree_file(file, "a check", "a check's folder or its " FILE_NAME, &length, err)
-             : NULL;
-    if (text) check = check_parse(text, length, file, err);
-    free(text);
-    free(file);
-    return check;
-}
-
-/* True if a JSON text begins with the members of a check. The text need not be complete: a check
- * that was cut off is recognised as a check, and its error says so. */
-static bool says_check(const char *text) {
-    const char *at = strstr(text, "\"schema\"");
-    if (!at) return false;
-    at += strlen("\"schema\"");
-    at += strspn(at, " \t\r\n:");
-    return strncmp(at, "\"lockbench.check/", strlen("\"lockbench.check/")) == 0;
-}
-
-bool check_is(const char *path) {
-    struct stat status;
-    struct lb_err ignored = {0};
-    size_t length;
-    bool is = false;
-    char *file = tree_path(path, FILE_NAME, &ignored);
-    if (!file) return false;
-    if (strcmp(file, path) != 0) {
-        is = stat(file, &status) == 0; /* a folder */
-    } else {
-        const char *slash = strrchr(path, '/');
-        char *text = tree_file(file, "a check", FILE_NAME, &length, &ignored);
-        is = text ? says_check(text) || strcmp(slash ? slash + 1 : path, FILE_NAME) == 0 : false;
-        free(text);
-    }
-    free(file);
-    return is;
 }

@@ -373,13 +373,9 @@ struct run *run_from_json(json_t *root, const char *path, struct lb_err *err) {
 }
 
 struct run *run_read(const char *path, struct lb_err *err) {
-    struct run *run = NULL;
-    size_t length;
-    char *file = tree_path(path, "run.json", err);
-    char *text =
-        file ? tree_file(file, "a run", "a run's folder or its run.json", &length, err) : NULL;
-    if (text) run = run_parse(text, length, file, err);
-    free(text);
+    char *file;
+    json_t *root = tree_read(path, "run.json", "lockbench run", &file, err);
+    struct run *run = root ? run_of_root(root, file, err) : NULL;
     free(file);
     return run;
 }

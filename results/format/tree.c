@@ -13,11 +13,6 @@
 #define COUNT_MAX 9007199254740992.0 /* 2^53: beyond it a double is no count */
 /* Times are also sums over clients: 2,000,000 clients have 1.7e20 ns in the longest window, a day. */
 #define NS_MAX 1e21
-/* Room for a thousand stages of forty minutes with their seconds, whose tree takes a gigabyte at
- * most. */
-#define BRANCHES_MAX 2500000
-#define VALUES_MAX 20000000
-
 int tree_bad(struct tree_place *place, const char *path, const char *what) {
     return err_set(place->err, LB_EXIT_USAGE, "%s: %s%s%s %s", place->file, place->where,
                    *path ? "." : "", path, what);
@@ -249,29 +244,9 @@ void *tree_list(struct tree_place *place, const json_t *root, const char *path, 
     return list;
 }
 
-/* The memory for the tree of a text is estimated from its brackets and commas before the text is
- * parsed, because a small file of nothing else would grow a hundredfold. */
-static int check_size(const char *text, size_t length, const char *file, struct lb_err *err) {
-    size_t branches = 0, values = 0;
-    bool quoted = false;
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        if (c == '"') quoted = !quoted;
-        if (quoted && c == '\\') i++;
-        if (quoted) continue;
-        branches += c == '[' || c == '{';
-        values += c == ',';
-    }
-    if (branches <= BRANCHES_MAX && values <= VALUES_MAX) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   "%s: has %zu values in %zu lists and objects; at most %d in %d can be read",
-                   file, values, branches, VALUES_MAX, BRANCHES_MAX);
-}
-
 json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind,
                    struct lb_err *err) {
     json_error_t where;
-    if (check_size(text, length, file, err) != 0) return NULL;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
         enum json_error_code code = json_error_code(&where);
@@ -363,6 +338,30 @@ char *tree_path(const char *path, const char *name, struct lb_err *err) {
     if (rc >= 0) return file;
     err_set(err, LB_EXIT_MACHINE, "out of memory");
     return NULL;
+}
+
+json_t *tree_read(const char *path, const char *name, const char *kind, char **ret_file,
+                  struct lb_err *err) {
+    char hint[100], *file = tree_path(path, name, err);
+    json_t *root = NULL;
+    size_t length;
+    snprintf(hint, sizeof hint, "the folder of a %s, or its %s", kind, name);
+    char *text = file ? tree_file(file, "a result", hint, &length, err) : NULL;
+    if (text) root = tree_parse(text, length, file, kind, err);
+    free(text);
+    *ret_file = file;
+    return root;
+}
+
+bool tree_is(const char *path, const char *name) {
+    struct stat status;
+    struct lb_err ignored = {0};
+    char *file = tree_path(path, name, &ignored);
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    bool named = file && strcmp(slash ? slash + 1 : file, name) == 0;
+    bool is = named && stat(file, &status) == 0;
+    free(file);
+    return is;
 }
 
 char *tree_folder(const char *path) {

@@ -58,6 +58,13 @@ bool tree_same_file(const char *a, const char *b);
 /* Returns PATH/NAME if path is a folder, else path; malloced. NULL with err. */
 char *tree_path(const char *path, const char *name, struct lb_err *err);
 
+/* Reads the JSON object in a file, or in the file NAME of a folder. kind: the command that writes such files. *ret_file:
+ * the file's path, malloced, also with an error. NULL with err. */
+json_t *tree_read(const char *path, const char *name, const char *kind, char **ret_file,
+                  struct lb_err *err);
+/* True if a folder has a file with this name, or a file is called so. */
+bool tree_is(const char *path, const char *name);
+
 /* The folder that a file is in; malloced, NULL when out of memory. */
 char *tree_folder(const char *path);
 
