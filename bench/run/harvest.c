@@ -242,7 +242,7 @@ int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct s
         if (!harvest->interval[metric] || !stage->hist[metric])
             return err_set(err, LB_EXIT_MACHINE, "out of memory for histograms");
     }
-    if (ask->hlog_path) open_log(harvest);
+    if (ask->hlog_path && !ask->hosts) open_log(harvest);
     return 0;
 }
 
@@ -292,11 +292,6 @@ void harvest_rest(struct harvest *harvest) {
                 hist_add(harvest->stage->hist[metric], left[metric]);
         }
     }
-}
-
-void harvest_write(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
-    write_log(harvest, begin_ns, end_ns);
-    for (int metric = 0; metric < METRICS; metric++) hist_reset(harvest->interval[metric]);
 }
 
 void harvest_close_log(struct harvest *harvest) {

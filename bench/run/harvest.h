@@ -28,7 +28,7 @@ struct harvest {
     int64_t new_grants;         /* grants of the last point of the series */
 };
 
-/* Makes the histograms, the stage's too, and opens the log. 0, or -1 with err when out of memory. */
+/* Makes the histograms, the stage's too, and opens the log; several hosts keep none. 0, or -1 with err when out of memory. */
 int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
                   struct shared *shared, struct lb_err *err);
 
@@ -46,10 +46,6 @@ void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive);
 
 /* To be called after the workers' end: adds the values that they did not hand over to the totals. */
 void harvest_rest(struct harvest *harvest);
-
-/* For an interval of a load host, whose histograms the caller has put into harvest->interval: writes its lines into the
- * log, and empties the interval. */
-void harvest_write(struct harvest *harvest, int64_t begin_ns, int64_t end_ns);
 
 void harvest_close_log(struct harvest *harvest);
 void harvest_done(struct harvest *harvest);

@@ -70,7 +70,9 @@ struct stage_ask {
     const char *topology, *durability, *durability_class;
     const char *encryption; /* of the clients' connections, in words; NULL or "" = none */
     const char *guarantee;  /* a word of bench/base/verdict.h; NULL = the lock's */
-    const char *hlog_path, *version;
+    const char *
+        hlog_path; /* of the log, which several hosts do not keep; and, with another ending, of the history */
+    const char *version;
     uint64_t seed;
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
     void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
@@ -87,7 +89,7 @@ struct stage_second {
     double t_s;
     int64_t ok;       /* grants in it */
     int64_t recorded; /* waits recorded in it: their grants were released in it */
-    /* -1 = not known: the log of a load host is incomplete, and then due_mean_ns is NAN */
+    /* -1 = not known, of several hosts; then due_mean_ns is NAN */
     int64_t acquire_p50_ns, acquire_p99_ns;
     double due_mean_ns; /* of acquire_due; 0 = none */
     bool draining;      /* not a second of the window, but the drain after it; only ok is known */

@@ -181,33 +181,6 @@ static int read_back(struct book *book, struct stage_history *history,
     return failed;
 }
 
-/* Whether the key was handed over from the first hold to the second: the second client asked before the holder called
- * release, and got the key next. A grant that was lost, or never released, was handed to nobody. */
-static bool is_handoff(const struct hold *before, const struct hold *hold) {
-    bool released = before->ended == OPLOG_OK &&
-                    !(before->flags & (HOLD_GHOST | HOLD_OPEN | HOLD_DEAD | HOLD_CONTINUED));
-    return released && before->key == hold->key && !(hold->flags & (HOLD_GHOST | HOLD_PIECE)) &&
-           before->to_ns <= hold->from_ns && hold->called_ns < before->to_ns;
-}
-
-/* Finds the handoffs of keys that clients of several hosts share, because no host's memory sees both sides of them.
- * If operations are missing, it is not known which client got a key next. */
-static void find_handoffs(struct stage *stage, const struct book *book, const uint32_t *order) {
-    if (book->dropped > 0 || !book->whole) return;
-    for (size_t i = 1; i < book->hold_count; i++) {
-        const struct hold *before = &book->holds[order[i - 1]], *hold = &book->holds[order[i]];
-        bool measured =
-            hold->called_ns >= book->rules.begin_ns && hold->called_ns < book->rules.end_ns;
-        if (measured && is_handoff(before, hold))
-            hist_record(stage->hist[METRIC_HANDOFF], hold->from_ns - before->to_ns);
-    }
-    /* A handoff carries the errors of two clocks. */
-    struct hist *handoff = stage->hist[METRIC_HANDOFF];
-    if (hist_quantile(handoff, 0.5) >= 4 * stage->history->error_ns) return;
-    stage->history->unresolved = handoff->count > 0;
-    hist_reset(handoff);
-}
-
 /* When the holder was certainly inside for the last time; INT64_MIN = that is not known. */
 static int64_t inside_until_ns(const struct hold *hold) {
     int unknown = HOLD_GHOST | HOLD_OUTSIDE | HOLD_OPEN | HOLD_DEAD | HOLD_CONTINUED;
@@ -236,11 +209,10 @@ static uint64_t count_trials(const struct book *book, const uint32_t *order, int
     return trials;
 }
 
-/* Figures of clients on several hosts that no host's memory shows. */
+/* A figure of clients on several hosts that no host's memory shows. */
 static int look_between_hosts(struct stage *stage, const struct book *book, struct lb_err *err) {
     uint32_t *order = order_holds_from(book, err);
     if (!order) return -1;
-    find_handoffs(stage, book, order);
     stage->history->trials = count_trials(book, order, stage->history->error_ns);
     free(order);
     return 0;

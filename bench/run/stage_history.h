@@ -18,8 +18,6 @@ struct stage_history {
     int64_t error_ns; /* of a run on several hosts: the error of one host's times */
     /* operations of a load host may be missing: the host was lost, or could not record them all */
     bool cut_off;
-    /* handoffs are shorter than the error of the hosts' clocks, so the result has none */
-    bool unresolved;
     uint64_t ops, dropped;
     /* of several hosts: grants that another client waited for, see struct client_stats */
     uint64_t trials;

@@ -222,12 +222,6 @@ static void add_orders(json_t *warnings, const struct stage_sale *sale) {
 
 static void add_history(json_t *warnings, const struct stage_history *history) {
     if (!history) return;
-    if (history->unresolved)
-        warn(
-            warnings,
-            "handoff is not resolvable: its median is below twice the error of two clocks, and each may be off by "
-            "%.3g us",
-            (double)history->error_ns / 1e3);
     if (history->err.code) {
         warn(warnings, "%.200s", history->err.text);
     } else if (history->dropped > 0) {

@@ -442,17 +442,12 @@ static void tidy_server(struct supervisor *sup) {
 static void exchange_parts(struct supervisor *sup) {
     struct lb_err err = {0};
     if (!sup->with.hosts) return;
-    if (!stage_hosts_coordinates(&sup->with)) {
-        harvest_close_log(&sup->harvest);
-        /* also of a stage that failed: a thread of the history reads what is freed with the stage */
-        stage_history_stop(sup->stage, sup->shared);
-    }
+    /* also of a stage that failed: a thread of the history reads what is freed with the stage */
+    if (!stage_hosts_coordinates(&sup->with)) stage_history_stop(sup->stage, sup->shared);
     if (sup->stage->status == STAGE_FAILED) return;
-    int failed =
-        stage_hosts_coordinates(&sup->with)
-            ? stage_pieces_gather(sup->with.hosts, sup->stage, sup->shared, &sup->harvest, &err)
-            : stage_pieces_deliver(sup->with.hosts, sup->stage, sup->shared, sup->ask->hlog_path,
-                                   &err);
+    int failed = stage_hosts_coordinates(&sup->with)
+                     ? stage_pieces_gather(sup->with.hosts, sup->stage, sup->shared, &err)
+                     : stage_pieces_deliver(sup->with.hosts, sup->stage, sup->shared, &err);
     if (failed) spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
 }
 

@@ -10,7 +10,7 @@
 /* One host, over all stages. */
 struct host_row {
     const char *name, *lost;
-    double clients, offset_ns, error_ns, start_ns, grants, cpu_share, lag_ns, hiccup_ns, stolen;
+    double clients, offset_ns, error_ns, start_ns, grants, hiccup_ns;
 };
 
 static double number_at(const json_t *host, const char *key) {
@@ -27,20 +27,14 @@ static void add_host_stage(struct host_row *row, const json_t *host, bool first)
                                  .error_ns = NAN,
                                  .start_ns = NAN,
                                  .grants = NAN,
-                                 .cpu_share = NAN,
-                                 .lag_ns = NAN,
-                                 .hiccup_ns = NAN,
-                                 .stolen = NAN};
+                                 .hiccup_ns = NAN};
     }
     row->clients = fmax(row->clients, number_at(host, "clients"));
     row->error_ns = fmax(row->error_ns, number_at(host, "clock_error_ns"));
     row->start_ns = fmax(row->start_ns, number_at(host, "start_ns"));
     double grants = number_at(host, "grants");
     if (!isnan(grants)) row->grants = isnan(row->grants) ? grants : row->grants + grants;
-    row->cpu_share = fmax(row->cpu_share, number_at(host, "cpu_share"));
-    row->lag_ns = fmax(row->lag_ns, number_at(host, "lag_p99_ns"));
     row->hiccup_ns = fmax(row->hiccup_ns, number_at(host, "hiccup_p99_ns"));
-    row->stolen = fmax(row->stolen, number_at(host, "stolen_share"));
     if (lost) row->lost = lost;
 }
 
@@ -94,16 +88,10 @@ static const struct doc_column columns[] = {
     {.title = "began",
      .help = "so long after the moment agreed, in the worst stage",
      .figure = DOC_TIME},
-    {.title = "starts late",
-     .brief = "lag",
-     .help = "how late attempts started, p99 of the worst stage",
-     .figure = DOC_TIME},
     {.title = "timers late",
      .brief = "timers",
      .help = "how late timers were, p99 of the worst stage",
      .figure = DOC_TIME},
-    {.title = "cpu", .help = "of one processor, a thread", .right = true},
-    {.title = "steal", .help = "seconds a second that another virtual machine took", .right = true},
     {.title = "lost", .words = true},
     {.title = NULL},
 };
@@ -116,11 +104,7 @@ static void add_host_row(struct doc *doc, const struct host_row *row, int number
     doc_figure(doc, row->offset_ns);
     doc_figure(doc, row->error_ns);
     doc_figure(doc, row->start_ns);
-    doc_figure(doc, row->lag_ns);
     doc_figure(doc, row->hiccup_ns);
-    isnan(row->cpu_share) ? doc_cell(doc, "%s", NUMBER_NONE)
-                          : doc_cell(doc, "%.0f %%", 100 * row->cpu_share);
-    isnan(row->stolen) ? doc_cell(doc, "%s", NUMBER_NONE) : doc_cell(doc, "%.2f", row->stolen);
     doc_cell(doc, "%s", row->lost ? row->lost : "");
 }
 

@@ -104,14 +104,9 @@ static const struct result_field host_items[] = {
     ITEM(SIGNED, "start_ns", "its first client began so much later than was agreed", .unit = "ns"),
     ITEM(
         COUNT, "grants",
-        "in the window; of a host that was lost by its last news. These and the following figures are null "
+        "in the window; of a host that was lost by its last news. This and the next figure are null "
         "where they are not known"),
-    ITEM(REAL, "cpu_share", "part of the window that its threads used, of one processor each"),
-    ITEM(NS, "lag_p99_ns", "how late its attempts started, p99"),
     ITEM(NS, "hiccup_p99_ns", "how late its timers were, p99"),
-    ITEM(
-        REAL, "stolen_share",
-        "seconds of processor time that the host of this virtual machine took, a second; null = not known"),
     ITEM(TEXT, "lost", "why its figures are missing; null = they are not"),
     {.path = NULL},
 };
