@@ -83,6 +83,7 @@ static const struct {
     GONE("servers.min_replicas_lag", "give a primary of your own by --url"),
     GONE("run.order", "the locks always run in an order drawn from load.seed"),
     GONE("run.steady", "a stage lasts for run.duration"),
+    GONE("run.canary", "run.repeat shows how much the machine changes"),
     GONE("check.residue", "a server at --url is asked for the stage's own keys only"),
     GONE("check.careful", "a late holder writes, and check.store counts it"),
     GONE("load.sharing", "a lock whose clients can't share a session has one for each client"),

@@ -15,7 +15,6 @@
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/hosts/hosts.h"
-#include "bench/run/canary.h"
 #include "bench/run/metrics_file.h"
 #include "bench/run/run.h"
 #include "bench/run/serve.h"
@@ -150,34 +149,14 @@ static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     return false;
 }
 
-#define CANARY_LEAST_NS (20 * LB_S_NS) /* the time of all stages together */
-
-/* The plan of the canary's stages. *ret stays NULL if the plan wants none. 0, or -1 with err. */
-static int load_canary(const struct plan *plan, const struct plan_wish *usual, struct plan **ret,
-                       struct lb_err *err) {
-    char duration[60];
-    if (cli_hosts()) return 0; /* the canary measures this host, but the clients are on others */
-    bool worth = plan_stages(plan) > 1 && plan_time_ns(plan) >= CANARY_LEAST_NS;
-    if (plan->canary == CANARY_NO || (plan->canary == CANARY_AUTO && !worth)) return 0;
-    snprintf(duration, sizeof duration, "run.duration=%dms", (int)(CANARY_STAGE_NS / LB_MS_NS));
-    const char *sets[] = {"load.clients=1", "run.warmup=10ms", duration};
-    struct plan_wish wish = {.workload = "smoke",
-                             .folder = usual->folder,
-                             .locks = "null",
-                             .sets = sets,
-                             .set_count = sizeof sets / sizeof *sets};
-    *ret = plan_load(&wish, err);
-    return *ret ? 0 : -1;
-}
-
 static void close_metrics(struct metrics_file *metrics, int exit_code, const char *reason) {
     struct lb_err unwritten = {0};
     if (metrics_file_close(metrics, exit_code, reason, &unwritten) != 0)
         fprintf(stderr, "%s\n", unwritten.text);
 }
 
-static int run_plan(const struct wish *wish, const struct plan *plan, const struct plan *canary,
-                    const char *command, struct lb_err *err) {
+static int run_plan(const struct wish *wish, const struct plan *plan, const char *command,
+                    struct lb_err *err) {
     char results[512], topologies[512];
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
@@ -187,7 +166,6 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     if (cli_hosts() && serve_send_plan(cli_hosts(), plan, err) != 0) return -1;
     if (wish->metrics && !(metrics = metrics_file_open(wish->metrics, err))) return -1;
     struct run_ask ask = {.plan = plan,
-                          .canary = canary,
                           .urls = wish->urls.item,
                           .url_count = wish->urls.count,
                           .out = wish->out,
@@ -377,7 +355,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     if (set_keys(wish, given->arena, err) != 0) return -1;
     char workloads[512], *command = NULL;
     struct available available = {0};
-    struct plan *plan = NULL, *canary = NULL;
+    struct plan *plan = NULL;
     int result = -1;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;
@@ -414,15 +392,14 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
         result = run_repeats(wish, &plan_wish, plan, err);
     } else if (wish->dry_run) {
         result = print_plan(plan, wish->json, err);
-    } else if (load_canary(plan, &plan_wish, &canary, err) == 0) {
+    } else {
         urls_keep(&wish->urls, urls_plan_uses, plan);
         command = command_again(given, &wish->urls);
-        result = command ? run_plan(wish, plan, canary, command, err)
+        result = command ? run_plan(wish, plan, command, err)
                          : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
 out:
     free(command);
-    plan_free(canary);
     plan_free(plan);
     available_done(&available);
     return result;

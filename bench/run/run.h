@@ -36,7 +36,6 @@ struct metrics_file;
 
 struct run_ask {
     const struct plan *plan;
-    const struct plan *canary; /* of the stages of canary.h; NULL = none are run */
     const struct place_url *urls;
     int url_count;
     const char *out;        /* --out, or NULL */

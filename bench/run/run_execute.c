@@ -6,7 +6,6 @@
 
 #include "bench/hosts/hosts.h"
 #include "bench/load/layout.h"
-#include "bench/run/canary.h"
 #include "bench/run/machine.h"
 #include "bench/run/run.h"
 #include "bench/run/run_state.h"
@@ -20,28 +19,6 @@ static void run_save(struct run_state *run, struct run_end *end);
 static void run_conclude(struct run_state *run, struct run_end *end);
 
 static int run_begin_result(struct run_state *run, struct lb_err *err);
-
-/* All stages, between the two measurements of the canary. */
-static void run_between_canaries(struct run_state *run, const struct plan_stage *stages,
-                                 int count) {
-    const struct run_ask *ask = run->ask;
-    struct canary before = {.count = 0}, after = {.count = 0};
-    struct lb_err err = {0};
-    double part;
-    if (ask->canary) canary_measure(&before, ask->canary, ask->interrupts);
-    run_all_places(run, stages, count);
-    if (!ask->canary) return;
-    canary_measure(&after, ask->canary, ask->interrupts);
-    json_object_set_new(run->json, "canary", canary_json(&before, &after));
-    if (!canary_moved(&before, &after, &part)) return;
-    err_set(
-        &err, 0,
-        "the machine changed during the run: without a lock the load generator was %.0f %% %s "
-        "after it than before it, so a comparison of stages that ran at different times is void",
-        100 * fabs(part), part < 0 ? "slower" : "faster");
-    run_say(run, err.text);
-    json_array_append_new(run->warnings, json_string(err.text));
-}
 
 /* The first key of the plan that only servers which lockbench starts can obey; NULL = none. */
 static const char *asked_of_ours(const struct plan *plan) {
@@ -152,7 +129,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     } else {
         count = run_keep_reachable(&run, stages, count);
         run_tell_expected(&run, stages, count);
-        run_between_canaries(&run, stages, count);
+        run_all_places(&run, stages, count);
     }
     guests_leave(&run.guests, run.warnings);
     run_conclude(&run, &end);
@@ -283,13 +260,13 @@ static int run_begin_result(struct run_state *run, struct lb_err *err) {
     /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
     run->json = json_pack(
         "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:o, s:O, s:O, s:O, s:O, "
-        "s:n, s:[]}",
+        "s:[]}",
         "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
         "the run was cut off", "verdict", "plan", plan_json(ask->plan), "control_plans",
         control_plans_json(ask->plan), "environment", environment_json(), "hosts",
         hosts_json(ask->hosts), "servers", run->servers, "skipped", run->skipped, "warnings",
-        run->warnings, "stages", run->stages, "canary", "slo");
+        run->warnings, "stages", run->stages, "slo");
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     int failed = outdir_write(&run->out, run->json, err);
     outdir_claimed(&run->out);

@@ -363,10 +363,10 @@ TEST(a_program_at_a_url_is_measured) {
         "#!/bin/sh\nwhile read -r line; do echo '{\"outcome\":\"ok\",\"lease\":9000}'; done\n");
     assert_int_equal(chmod(program, 0755), 0);
     snprintf(option, sizeof option, "exec.program=%s", program);
-    struct cli cli = cli_run(
-        NULL, ARGS("run", "smoke", "--lock", "exec", "--set", option, "--set", "load.clients=1",
-                   "--set", "run.duration=100ms", "--set", "run.canary=no", "--no-page", "--url",
-                   "exec=redis://127.0.0.1:1", "--key", "orders/7", "--out", out));
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "exec", "--set", option, "--set",
+                           "load.clients=1", "--set", "run.duration=100ms", "--no-page", "--url",
+                           "exec=redis://127.0.0.1:1", "--key", "orders/7", "--out", out));
     assert_code(&cli, 0);
     assert_has(cli.err, "will be made there: key, as the program is told orders/7");
     /* The command that removes it is one that works. */
@@ -384,10 +384,9 @@ TEST(a_server_is_not_cleaned_by_programs) {
 
 /* Its user may believe that the figures are those of that server. */
 TEST(a_url_that_no_lock_uses_is_named) {
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=1", "--set",
-                           "run.duration=100ms", "--set", "run.canary=no", "--no-page", "--url",
-                           "etcd=etcd://127.0.0.1:1", "--out", cli_path("no-effect")));
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=1",
+                                        "--set", "run.duration=100ms", "--no-page", "--url",
+                                        "etcd=etcd://127.0.0.1:1", "--out", cli_path("no-effect")));
     assert_code(&cli, 0);
     assert_has(cli.err, "--url etcd=… has no effect: no lock that runs is of etcd");
     cli_free(&cli);

@@ -43,8 +43,8 @@ TEST(no_result_has_it) {
         char url[64];
         snprintf(url, sizeof url, "redis=redis://:" LEFT "%c" RIGHT "@127.0.0.1:1", *c);
         char *folder = cli_path("secret-%d", (int)(c - between)), path[500];
-        struct cli cli = cli_run(NULL, ARGS("run", "contended", "--lock", "redis-setnx", "--url",
-                                            url, "--set", "run.canary=no", "--out", folder));
+        struct cli cli = cli_run(
+            NULL, ARGS("run", "contended", "--lock", "redis-setnx", "--url", url, "--out", folder));
         assert_int_not_equal(cli.code, 0);
         hides("standard output", cli.out);
         hides("standard error", cli.err);
@@ -79,7 +79,7 @@ TEST(no_list_of_processes_has_it) {
     struct cli cli;
     cli_start(&cli, NULL,
               ARGS("run", "contended", "--lock", "sim", "--repeat", "2", "--set",
-                   "run.duration=300ms", "--set", "run.warmup=0", "--set", "run.canary=no", "--url",
+                   "run.duration=300ms", "--set", "run.warmup=0", "--url",
                    "redis=redis://:" LEFT "/x" RIGHT "@127.0.0.1:1", "--out", cli_path("repeats")));
     cli_until(&cli, is_overwritten, &cli, "arguments without the secret");
     int looked = 0;
@@ -142,10 +142,9 @@ TEST(a_url_can_be_kept_elsewhere) {
         const char *value;
     } ways[] = {{NULL, at}, {&named, "redis=env:SOME_URL"}, {&usual, NULL}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct cli cli =
-            cli_run(ways[i].how, ARGS("run", "contended", "--lock", "redis-setnx", "--set",
-                                      "run.canary=no", "--out", cli_path("way-%zu", i),
-                                      ways[i].value ? "--url" : NULL, ways[i].value));
+        struct cli cli = cli_run(ways[i].how, ARGS("run", "contended", "--lock", "redis-setnx",
+                                                   "--out", cli_path("way-%zu", i),
+                                                   ways[i].value ? "--url" : NULL, ways[i].value));
         assert_int_equal(cli.code, LB_EXIT_MACHINE);
         assert_has(cli.err, "127.0.0.1:1");
         cli_free(&cli);

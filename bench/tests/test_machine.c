@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "bench/base/rng.h"
-#include "bench/run/canary.h"
 #include "bench/run/machine.h"
 #include "bench/servers/folder.h"
 #include "bench/tests/unit.h"
@@ -75,33 +74,6 @@ TEST(what_is_not_visible_is_null_and_no_warning) {
         assert_false(machine_look(check, "/nowhere").spoils);
     }
     json_decref(environment);
-}
-
-static struct canary draw_canary(struct lb_rng *rng, double rate_per_s, double scatter) {
-    struct canary canary = {.count = CANARY_STAGES};
-    for (int i = 0; i < CANARY_STAGES; i++)
-        canary.rate_per_s[i] = rate_per_s * (1 + scatter * (rng_unit(rng) - 0.5));
-    return canary;
-}
-
-TEST(a_machine_that_changed_is_told_from_one_that_scatters) {
-    int alarms = 0;
-    double part;
-    struct lb_rng rng;
-    rng_seed(&rng, 1, 3);
-    for (int i = 0; i < 10000; i++) {
-        struct canary before = draw_canary(&rng, 1e6, 0.8), after = draw_canary(&rng, 1e6, 0.8);
-        alarms += canary_moved(&before, &after, &part);
-    }
-    if (alarms > 25) fail_msg("%d of 10000", alarms); /* at most 10 are expected */
-    struct canary before = draw_canary(&rng, 1e6, 0.1), after = draw_canary(&rng, 7e5, 0.1);
-    assert_true(canary_moved(&before, &after, &part));
-    assert_true(part < -0.2 && part > -0.4);
-    after = draw_canary(&rng, 1.05e6, 0.001); /* real, and too small to matter */
-    before = draw_canary(&rng, 1e6, 0.001);
-    assert_false(canary_moved(&before, &after, &part));
-    after.count--;
-    assert_false(canary_moved(&before, &after, &part));
 }
 
 TEST(a_result_has_a_sentence_for_each) {

@@ -315,8 +315,7 @@ TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {
     snprintf(file, sizeof file, "%s/promised.ini", cli_folder);
     cli_write(file, "[load]\nclients = 2\n[run]\nduration = 300ms\nwarmup = 0\n"
                     "[slo]\npromises = acquire.p99<=1h\n");
-    const char *args[] = {"run",      file,    "--lock",         "sim", "--out", out, "--slo",
-                          "stuck<=0", "--set", "run.canary=yes", NULL};
+    const char *args[] = {"run", file, "--lock", "sim", "--out", out, "--slo", "stuck<=0", NULL};
     struct cli cli = cli_run(NULL, args);
     assert_code(&cli, LB_EXIT_INCONCLUSIVE);
     assert_has(cli.out, "too few samples");
@@ -324,11 +323,6 @@ TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {
     assert_string_equal(cli_text_at(run, "slo.0.slo"), "acquire.p99<=1h");
     assert_string_equal(cli_text_at(run, "slo.0.verdict"), "unsure");
     assert_string_equal(cli_text_at(run, "slo.1.slo"), "stuck<=0");
-    /* The load generator alone, eight times before the run and eight times after it; a machine that stands still may
-     * fail some of them. */
-    assert_true(json_array_size(cli_get(run, "canary.before_per_s")) > 4);
-    assert_true(json_array_size(cli_get(run, "canary.after_per_s")) > 4);
-    assert_true(cli_number_at(run, "canary.after_per_s.0") > 0);
     assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
     json_decref(run);
     cli_free(&cli);

@@ -63,7 +63,6 @@ struct key_names {
 };
 
 /* Whether the load generator is measured without a lock before the run and after it. */
-enum run_canary { CANARY_AUTO, CANARY_YES, CANARY_NO };
 
 /* The order in which clients take several keys; opposite: every second client takes them in reverse order. */
 enum key_order { KEY_ORDER_SAME, KEY_ORDER_OPPOSITE };
@@ -224,7 +223,6 @@ struct plan {
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
-    enum run_canary canary;
 
     const char *promises; /* of the run: thresholds_read reads them; "" = none */
 

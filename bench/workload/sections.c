@@ -138,8 +138,6 @@ static const struct lb_option run_keys[] = {
      "how long attempts in progress at the end of the window may take to finish"},
     {"repeat", LB_OPT_INT32, offsetof(struct plan, repeat), "1", 1, 1000, NULL,
      "how often the whole list of stages is measured"},
-    {"canary", LB_OPT_CHOICE32, offsetof(struct plan, canary), "auto", 0, 0, "auto,yes,no",
-     "measure without a lock before the run and after it; auto: if several stages take 20s or more"},
     {"controls", LB_OPT_CHOICE8, offsetof(struct plan, controls_exposed), "here", 0, 0,
      "here,exposed",
      "with locks = all; here: only unsafe-none; exposed: each control in the workload that exposes it"},

@@ -231,8 +231,7 @@ static void write_sentence(FILE *out, const struct report *report, const struct 
         write_class(out, group, c);
         fputs(")", out);
     }
-    fprintf(out, "%s.%s</p>\n", said ? "" : "no lock can be chosen",
-            run_machine_changed(report) ? " <b class=\"warn\">" LEAD_VOID "</b>" : "");
+    fprintf(out, "%s.</p>\n", said ? "" : "no lock can be chosen");
 }
 
 int html_first(FILE *out, const struct report *report, const struct answers *answers,

@@ -110,9 +110,6 @@ const struct report_group *answer_group(const struct answers *answers, enum ques
  * here: the figures are those of the comparison (best.h). An unfair lock leads only if no lock of its
  * class is fair, since the times of an unfair lock are those of the few clients that were served. */
 
-/* Follows the leaders where run_machine_changed. */
-#define LEAD_VOID "The machine changed: void, see above."
-
 /* A row with its distance from the best. */
 struct lead_bar {
     int row;
@@ -139,9 +136,6 @@ bool lead_is_alone(const struct lead_bar *bars, int count);
 
 /* The index of the leader among the bars of a class; -1: no lock is ranked. */
 int lead_leader(const struct report_group *group, const struct lead_bar *bars, int count);
-/* True if a comparison of the locks of some run is void, because the load generator without a lock
- * was faster or slower at its end. */
-bool run_machine_changed(const struct report *report);
 /* The leader of each class, in a sentence; not for the page, whose first screen says it. Nothing if
  * no class has two locks that are ranked. */
 void run_lead(const struct report *report, const struct answers *answers, struct doc *doc);

@@ -52,7 +52,7 @@ static void say_leaders(const struct report *report, const struct report_group *
                  lead_is_alone(bars, count) ? "; the only one" : "");
         any = true;
     }
-    doc_span(doc, DOC_PLAIN, ".%s", run_machine_changed(report) ? " " LEAD_VOID : "");
+    doc_span(doc, DOC_PLAIN, ".");
     say_unfair(report, group, bars, doc);
 }
 

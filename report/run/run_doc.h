@@ -39,7 +39,6 @@ void run_outages(const struct report *report, struct doc *doc);
  * answers were lost: its figures say little of the lock. */
 bool run_failed_mostly(const struct run_stage *stage);
 /* A sentence for each such run. */
-void run_machine_moved(const struct report *report, struct doc *doc);
 /* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
 /* The longest time, in ns, for which two clients on different hosts may hold a lock together unnoticed, because the

@@ -199,28 +199,3 @@ void run_ran(const struct report *report, struct doc *doc) {
     say_unlike_plans(doc, report);
     say_same_plan(doc, report);
 }
-
-/* ---- the machine that changed ---- */
-
-static bool has_moved(const struct run *run) {
-    return json_is_true(json_object_get(run->canary, "moved"));
-}
-
-bool run_machine_changed(const struct report *report) {
-    bool moved = false;
-    for (int r = 0; r < report->run_count; r++) moved |= has_moved(report->runs[r]);
-    return moved;
-}
-
-void run_machine_moved(const struct report *report, struct doc *doc) {
-    for (int r = 0; r < report->run_count; r++) {
-        if (!has_moved(report->runs[r])) continue;
-        double part = json_number_value(json_object_get(report->runs[r]->canary, "moved_by"));
-        doc_say(doc, TONE_WARN,
-                "THE MACHINE CHANGED: without a lock the load generator was %.0f %% %s after the "
-                "run than before it. A comparison of locks that ran at different times is void: "
-                "run them again.",
-                100 * fabs(part), part < 0 ? "slower" : "faster");
-        doc_set_shown(doc);
-    }
-}

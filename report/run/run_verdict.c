@@ -379,7 +379,6 @@ void run_verdict(const struct report *report, struct doc *doc) {
     run_slo_verdict(report, doc);
     say_limited(doc, report);
     say_overloaded(doc, report);
-    run_machine_moved(report, doc);
     for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {
         for (int i = 0; i < report->lock_count; i++) {
             const struct report_lock *lock = &report->locks[i];

@@ -121,8 +121,6 @@ TEST(a_percentile_without_an_end_is_explained) {
     report_free(report);
 }
 
-#define RATES "[4,4,4,4,4]"
-
 /* What the verdict shows in the page before a click. */
 static char *summary_of(const struct report *report) {
     char *text = render(report, REPORT_HTML, false);
@@ -138,29 +136,19 @@ static char *summary_of(const struct report *report) {
 TEST(what_voids_a_comparison_is_never_folded) {
     static const struct {
         const char *stages, *more, *said;
-        bool is_void;
     } cases[] = {
-        {CLEAN,
-         ",\"canary\":{\"before_per_s\":" RATES ",\"after_per_s\":" RATES
-         ",\"moved_by\":-0.4,\"moved\":true}",
-         "THE MACHINE CHANGED", true},
-        {CLEAN, ",\"plan\":{\"locks\":[\"b\",\"late\"]}", "Not reached: late.", false},
+        {CLEAN, ",\"plan\":{\"locks\":[\"b\",\"late\"]}", "Not reached: late."},
         {STAGE("b", "violated", 5000, "") "," STAGE("u", "clean", 9, ",\"control\":true"), "",
-         "DO NOT TRUST THIS RUN", false},
+         "DO NOT TRUST THIS RUN"},
         {STAGE("b", "violated", 5000, "") "," STAGE("a", "unchecked", 0,
                                                     OUTCOMES(272, 0, 0, 272, 0) ERROR),
-         "", "REQUESTS FAILED", false},
+         "", "REQUESTS FAILED"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct report *report = report_of(cases[i].stages, cases[i].more);
-        char *summary = summary_of(report), *page = render(report, REPORT_HTML, false);
+        char *summary = summary_of(report);
         has(summary, cases[i].said);
-        if (cases[i].is_void && strstr(summary, "more warning"))
-            fail_msg("it is counted as folded: %s", summary);
-        /* The leader is the result of a comparison. */
-        assert_int_equal(strstr(page, "void, see above") != NULL, cases[i].is_void);
         free(summary);
-        free(page);
         report_free(report);
     }
 }

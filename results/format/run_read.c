@@ -296,11 +296,6 @@ static const struct result_field run_fields[] = {
               .help =
                   "the promises (--slo, or [slo] of the workload), each for each lock and load; "
                   "empty = none, or the run was cut off before they were judged"),
-    ROW(run, ANY, canary, "canary",
-        .help = "grants a second of the load generator without a lock: {before_per_s: [...], "
-                "after_per_s: [...], moved_by, moved}; null where it was not measured",
-        .more = "moved: it changed by more than a tenth and beyond its noise, so that stages "
-                "which ran at different times can't be compared."),
     ROW(run, TEXTS, warnings, "warnings", .help = "sentences to be read beside the figures"),
     NO_MEMBER(ROWS, "stages", /* their table is stage.def's */
               .help = "one for each lock x topology x clients x readers x repeat, in the order in "

@@ -92,7 +92,7 @@ struct run {
         *verdict;
     const char *workload, *summary;
     bool partial;
-    const json_t *plan, *environment, *hosts, *warnings, *canary; /* NULL when absent */
+    const json_t *plan, *environment, *hosts, *warnings; /* NULL when absent */
     struct run_stage *stages;
     int stage_count;
     struct run_server *servers;
