@@ -59,7 +59,6 @@ enum lb_warm_place {
     LB_WARM_STATS,
     LB_WARM_FOUND,
     LB_WARM_CELL,
-    LB_WARM_TURNS,
     LB_WARM_GRANT,
     LB_WARM_SESSION,
     LB_WARM_SESSION_USE,

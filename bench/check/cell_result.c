@@ -118,7 +118,6 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->stale_rejected_fenced = stage->stale_rejected_fenced;
     cell->stale_accepted_fenced = stage->stale_accepted_fenced;
     fill_recovery(result, stage);
-    cell->inversions = stage->inversions;
     cell->residue = stage->residue;
     cell->residue_example = cell_result_keep_text(result, stage->residue_example);
     cell->lease_ns = stage->lease_ns;

@@ -321,16 +321,6 @@ static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t n
     return true;
 }
 
-/* Notes the number of the grant among the key's grants. Grants count by the time at which they began,
- * so that the numbers have no gaps. */
-static void note_reacquired(struct client *client, int64_t acquired_ns) {
-    const struct shared *shared = client->worker->shared;
-    if (client->key_index >= shared->reacquire_keys || client->request.shared) return;
-    if (acquired_ns < stage_begin_ns(shared)) return;
-    reacquire_note(client->reacquire, client->worker->stats->between, client->key_index,
-                   client->at.entry.turn);
-}
-
 /* Records a grant in the window, without its release. */
 static void record_grant(struct client *client, int64_t due_ns, int64_t started_ns,
                          int64_t acquired_ns, int64_t releasing_ns) {
@@ -411,7 +401,6 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
         struct parting parting = {releasing_ns, released_ns, outcome, called, learned};
         OBSERVERS_CALL(client, released, &parting);
     }
-    if (client->reacquire) note_reacquired(client, acquired_ns);
     if (measured) {
         record_grant(client, due_ns, started_ns, acquired_ns, releasing_ns);
         if (called && (outcome == LB_OK || outcome == LB_LOST))

@@ -79,13 +79,12 @@ struct client {
     struct lb_grant grant;
     struct client_place at;
     struct client_hold hold;
-    struct reacquire *reacquire; /* NULL = not kept */
-    int64_t next_ns;             /* closed loop: when the next attempt is due; 0 = at once */
-    uint32_t tick;               /* load.tick: the tick of the attempt */
-    int64_t began_ns;            /* when the attempt began, before it opened its own session */
-    int64_t stood_ns;            /* for how long its thread had stood still until began_ns */
-    int64_t ended_ns;            /* the last stamp taken */
-    int64_t state_since_ns;      /* until then its time is counted, see client_spent */
+    int64_t next_ns;        /* closed loop: when the next attempt is due; 0 = at once */
+    uint32_t tick;          /* load.tick: the tick of the attempt */
+    int64_t began_ns;       /* when the attempt began, before it opened its own session */
+    int64_t stood_ns;       /* for how long its thread had stood still until began_ns */
+    int64_t ended_ns;       /* the last stamp taken */
+    int64_t state_since_ns; /* until then its time is counted, see client_spent */
     /* An attempt's outcome is unknown, so something of it may still be held, at the latest until
      * its lease ends. 0 = nothing is unsettled. */
     int64_t unsettled_until_ns;

@@ -63,7 +63,6 @@ static void choose_observers(struct shared *shared) {
         *next++ = &store_in_memory;
     }
     if (shared->oplog) *next++ = &trace_observer;
-    if (shared->latest_started) *next++ = &order_observer;
     if (shared->tick_runs) *next++ = &tick_observer;
     shared->observer_count = (int)(next - shared->observers);
 }
@@ -90,18 +89,12 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
         parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
     if (store_keeps_orders(shape))
         parts.store.orders = carve_part(carver, cells * sizeof *parts.store.orders);
-    if (order_applies(lock) && plan->keys.pick != KEYS_OWN && !shape->split)
-        parts.latest_started = carve_part(carver, keys * sizeof *parts.latest_started);
     if (shape->ticks) parts.tick_runs = carve_part(carver, shape->ticks * sizeof *parts.tick_runs);
-    if (shape->reacquire_keys)
-        parts.reacquire = carve_part(carver, clients * reacquire_bytes(shape->reacquire_keys));
     parts.worker = carve_part(carver, (size_t)shape->threads * sizeof *parts.worker);
     if (trace_applies(plan, lock, shape->split))
         parts.oplog = carve_part(carver, oplog_bytes(shape->threads));
     if (!shared) {
         carve_part(carver, (size_t)shape->threads * recorder_bytes());
-        if (shape->reacquire_keys)
-            carve_part(carver, (size_t)shape->threads * reacquire_hist_bytes());
         return;
     }
     *shared = *shape;
@@ -113,27 +106,13 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->store.keys = parts.store.keys;
     shared->store.values = parts.store.values;
     shared->store.orders = parts.store.orders;
-    shared->latest_started = parts.latest_started;
     shared->tick_runs = parts.tick_runs;
-    shared->reacquire = parts.reacquire;
     shared->worker = parts.worker;
     if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads);
     choose_observers(shared);
     for (int i = 0; i < shape->threads; i++) {
         recorder_init(&shared->worker[i].recorder, carve_part(carver, recorder_bytes()));
     }
-    for (int i = 0; i < shape->threads && shape->reacquire_keys; i++) {
-        shared->worker[i].between = carve_part(carver, reacquire_hist_bytes());
-        hist_init(shared->worker[i].between, HIST_DIGITS, REACQUIRE_HIGHEST);
-    }
-}
-
-/* Reacquisition distances exist where one holder follows the other; of readers and writers, only
- * writers count. */
-static uint32_t reacquire_key_count(const struct shared *shape) {
-    bool ordered = shape->entry == ENTRY_CELL || shape->entry == ENTRY_READERS;
-    if (!ordered || shape->host.count > 0) return 0; /* no host sees all grants */
-    return shape->key_count < REACQUIRE_KEYS ? shape->key_count : REACQUIRE_KEYS;
 }
 
 /* If grants end with their session, and a session ends when its client gives no sign of life, a
@@ -212,7 +191,6 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     shape->split = shape->host.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
     if (spread_clients(shape, err) != 0) return -1;
     store_shape(shape);
-    shape->reacquire_keys = reacquire_key_count(shape);
     return 0;
 }
 

@@ -28,11 +28,6 @@ int client_init(struct client *client, struct worker *worker, struct session *se
     client->stats = &shared->client[index];
     client->at.kind = shared->entry;
     client->stats->joined = index != session->lb.client;
-    if (shared->reacquire) {
-        char *all = shared->reacquire;
-        client->reacquire =
-            (struct reacquire *)(void *)(all + index * reacquire_bytes(shared->reacquire_keys));
-    }
     rng_seed(&client->rng, shared->seed, 2 * (uint64_t)index + 1);
     client->grant.data = calloc(1, shared->lock->lock->algorithm->grant_bytes + 1);
     if (!client->grant.data) return -1;
@@ -307,9 +302,6 @@ static void warm_own_cell(const struct client *client) {
     const struct shared *shared = client->worker->shared;
     if (shared->plan->keys.pick != KEYS_OWN) return;
     lb_warm(LB_WARM_CELL, &shared->cells[client->index * shared->slots], sizeof *shared->cells);
-    if (client->reacquire && client->index < shared->reacquire_keys)
-        lb_warm(LB_WARM_TURNS, &client->reacquire->key[client->index],
-                sizeof *client->reacquire->key);
 }
 
 /* Tells the engine the memory that each attempt touches. */

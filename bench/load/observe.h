@@ -1,5 +1,5 @@
 /* observe: functions that some stages call at each attempt beside the attempt itself. An observer records operations, keeps a
- * guarded store (store.c), watches the order of grants or counts the runs of a tick's job.
+ * guarded store (store.c) or counts the runs of a tick's job.
  *
  * A stage chooses its observers once (layout.c); most have none, and then an attempt pays for one
  * look at their number. An observer's functions run on the fiber of the client; `mine` is memory of
@@ -58,14 +58,6 @@ static inline bool is_observed(const struct client *client) {
                                                    ##__VA_ARGS__);                                 \
         }                                                                                          \
     } while (0)
-
-/* order: counts the clients of a fair lock that were overtaken: another client was granted earlier, although it had
- * started its attempt later. */
-
-/* Whether grants of this lock have an order that can be watched. */
-bool order_applies(const struct lb_lock *lock);
-
-extern const struct observer order_observer;
 
 /* tick: a job that should run once at each tick (load.tick). Every client tries at each tick of one clock; each client
  * that is granted runs the job. The figure is the number of runs for each tick. A job can run twice although the lock

@@ -138,11 +138,9 @@ static void add_workers(struct shared *shared, const struct slices *of, int64_t 
     for (int i = of->threads; i < of->threads_end; i++, bytes += sizeof(struct worker_stats)) {
         struct worker_stats *worker = &shared->worker[i];
         struct recorder recorder;
-        struct hist *between = worker->between;
         memcpy(&recorder, &worker->recorder, sizeof recorder);
         memcpy(worker, bytes, sizeof *worker);
         memcpy(&worker->recorder, &recorder, sizeof recorder);
-        worker->between = between;
         worker->first_start_ns = our_time(worker->first_start_ns, offset_ns);
     }
 }

@@ -15,7 +15,6 @@
 #include "bench/base/err.h"
 #include "bench/measure/cell.h"
 #include "bench/measure/crowd.h"
-#include "bench/measure/reacquire.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/stall.h"
 #include "bench/measure/store.h"
@@ -76,7 +75,6 @@ struct client_stats {
     /* number of cells that the client is in, is about to enter, or has just left: if its process is
      * killed now, the effects on these cells are excused */
     int inside;
-    uint64_t inversions;      /* grants that another client got first although it asked later */
     int64_t cut_off_ns;       /* length of the wait that the drain limit ended; 0 = none */
     int64_t cut_off_at_ns;    /* when that wait ended */
     int64_t cut_off_stood_ns; /* for how much of that wait the client's thread stood still */
@@ -112,8 +110,6 @@ struct worker_stats {
     struct stalls stalls;
     /* the part of stalls.lost_ns for which a fiber kept the thread; the loop's kept_ns at the last beat */
     int64_t kept_ns, kept_seen_ns;
-    /* grants to others between two of a client; NULL = not kept */
-    struct hist *between;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
     /* Of attempts in the window, counted at the grant: those that are still held are among them. Not of latches. */
@@ -179,13 +175,12 @@ struct shared {
     enum entry_kind entry;
     bool own_cells; /* one cell for each client: for the tool's own cost */
     uint32_t key_count;
-    uint32_t depth;          /* of re-entry */
-    bool churn;              /* a session for each attempt */
-    bool one_key;            /* every attempt of a client takes the same key in the same way */
-    bool no_hold;            /* nothing passes between the grant and the release */
-    uint32_t slots;          /* cells of a key */
-    uint32_t cell_count;     /* key_count * slots */
-    uint32_t reacquire_keys; /* keys whose reacquisition distances are kept; 0 = none */
+    uint32_t depth;      /* of re-entry */
+    bool churn;          /* a session for each attempt */
+    bool one_key;        /* every attempt of a client takes the same key in the same way */
+    bool no_hold;        /* nothing passes between the grant and the release */
+    uint32_t slots;      /* cells of a key */
+    uint32_t cell_count; /* key_count * slots */
     char key_prefix[PLAN_KEY_PREFIX_MAX + 32];
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
@@ -220,12 +215,9 @@ struct shared {
     struct crowds crowds;
     struct versions *versions; /* a key each; NULL = not an optimistic lock */
     struct shared_store store;
-    /* for each key: the latest start of a granted attempt; NULL = the order of grants is not watched */
-    _Atomic int64_t *latest_started;
     uint32_t ticks;              /* of load.tick, from the begin of the load; 0 = there are none */
     _Atomic uint32_t *tick_runs; /* for each tick: grants of clients that started at that tick */
     struct client_stats *client; /* clients */
-    void *reacquire;             /* clients, reacquire_bytes(reacquire_keys) apart */
     struct worker_stats *worker; /* threads */
 };
 

@@ -292,7 +292,7 @@ int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_e
     describe_lock(result, ask);
     describe_load(result, ask, stage->clients, stage->offered_per_s);
     result->processes = stage->processes;
-    result->threads = result->loops = stage->threads;
+    result->threads = stage->threads;
     describe_course(stage);
     for (int metric = 0; metric < METRICS; metric++) {
         if (fill_latency(result, &result->latency[metric], stage->hist[metric], err) != 0)

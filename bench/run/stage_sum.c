@@ -125,7 +125,7 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
 /* Sums over clients that become quotients. */
 struct client_sums {
     uint64_t commands;
-    double wakeups, bytes, connect_ns, retries, inversions, deadlocks, deadlock_ns;
+    double wakeups, bytes, connect_ns, retries, deadlocks, deadlock_ns;
     double least_grants; /* of the client with the fewest */
     bool bytes_known;
     bool sessions_known; /* what sessions count until they drain: requests, wake-ups, deadlocks */
@@ -145,7 +145,6 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
     sums->commands += client->commands;
     sums->wakeups += (double)client->wakeups;
     sums->retries += (double)client->retries;
-    sums->inversions += (double)client->inversions;
     sums->bytes += (double)client->bytes;
     sums->deadlocks += (double)client->deadlocks;
     sums->deadlock_ns += (double)client->deadlock_ns;
@@ -226,8 +225,6 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
         if (stage->grants_per_client)
             result->jain = jain_index(stage->grants_per_client, shared->clients);
     }
-    if ((lock->caps & LB_CAP_FAIR) && lock->primitive != LB_SEMAPHORE)
-        result->inversions = sums.inversions;
     if (shared->split) result->longest_run = NAN; /* of one host's grants alone it says nothing */
     if (shared->entry == ENTRY_CELLS && sums.sessions_known) {
         result->deadlocks = sums.deadlocks;
@@ -248,19 +245,6 @@ static void blame_spinning(struct stage *stage, const struct lb_lock *lock) {
     result->queued += result->stalled;
     result->stalled = 0;
     stage->stalled_missed = 0;
-}
-
-static void sum_reacquired(struct stage *stage, const struct shared *shared) {
-    struct hist *between = shared->reacquire ? hist_new(HIST_DIGITS, REACQUIRE_HIGHEST) : NULL;
-    if (!between) return;
-    for (int i = 0; i < shared->threads; i++) hist_add(between, shared->worker[i].between);
-    struct reacquire_sum reacquired =
-        reacquire_sum(shared->reacquire, shared->clients, shared->reacquire_keys, between);
-    hist_free(between);
-    if (reacquired.window == 0 || (shared->lock->lock->caps & LB_CAP_BASELINE)) return;
-    stage->result.lwss = reacquired.lwss;
-    stage->result.lwss_window = (double)reacquired.window;
-    stage->result.mttr = reacquired.mttr;
 }
 
 /* Takes the effects of killed clients off the sums, because the lock did not cause them. */
@@ -476,7 +460,6 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     sum_workers(stage, shared);
     sum_clients(stage, shared);
     blame_spinning(stage, shared->lock->lock);
-    sum_reacquired(stage, shared);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     stage->exclusion.stuck = stage->stuck_keys.count;
     note_starved(stage, shared);

@@ -307,19 +307,20 @@ TEST(test_a_latch_opens_once_and_for_all) {
 }
 
 static bool was_overtaken(const struct stage *stage) {
-    return stage->result.inversions > 0;
+    return stage->result.history_inversions > 0;
 }
 
 TEST(test_overtaking_is_counted) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.later_first = true},
                                   (struct stage_wish){.until = was_overtaken, .grows = true},
-                                  SETS("load.clients=4", "load.hold=1ms"));
+                                  SETS("load.clients=4", "load.hold=1ms", "check.history=yes"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_true(was_overtaken(stage));
     stage_free(stage);
     /* One after another there is nobody to overtake. */
-    stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=1"));
-    assert_int_equal(stage->result.inversions, 0);
+    stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0},
+                    SETS("load.clients=1", "check.history=yes"));
+    assert_int_equal(stage->result.history_inversions, 0);
     stage_free(stage);
 }
 

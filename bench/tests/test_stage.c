@@ -392,28 +392,6 @@ TEST(test_slots_of_a_promise_may_start_after_the_window) {
     stage_free(stage);
 }
 
-static bool all_took_turns(const struct stage *stage) {
-    return stage->result.lwss == 4 && stage->result.mttr >= 1 && stage->result.mttr <= 3;
-}
-
-/* A client that is alone always gets the key again at once; in a queue the other clients come
- * first. A machine that stands still may keep one of them away for a while. */
-TEST(test_who_comes_next) {
-    struct stage *alone = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
-    assert_true(alone->result.lwss == 1 && alone->result.mttr == 0);
-    assert_true(alone->result.lwss_window > 0 &&
-                alone->result.lwss_window <= alone->exclusion.grants);
-    stage_free(alone);
-    struct stage *queue = run_stage_as(
-        "mem-ticket", &(struct stage_wish){.until = all_took_turns},
-        SETS("load.clients=4", "load.hold=1ms", "run.duration=300ms", "run.warmup=50ms"));
-    assert_true(all_took_turns(queue));
-    stage_free(queue);
-    struct stage *many = run_stage_of("mem-semaphore", SETS("load.clients=4", "run.duration=50ms"));
-    assert_true(isnan(many->result.lwss_window));
-    stage_free(many);
-}
-
 /* The times of the clients' states add up to clients x window, whatever the clients do. */
 TEST(test_states_add_up_to_the_window) {
     static const struct {

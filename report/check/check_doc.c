@@ -98,7 +98,6 @@ static void add_figures(const struct check_view *view, const struct check_cell *
     add_time(doc, "longest that a free key waited", cell->unavailable_ns);
     add_count(doc, "grants lost", cell->grants_lost);
     add_count(doc, "lost wake-ups", cell->lost_wakeups);
-    add_count(doc, "inversions", cell->inversions);
     add_residue(cell, doc);
     add_text_term(doc, "topology", cell->topology);
     add_text_term(doc, "server", cell->server);

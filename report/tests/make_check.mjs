@@ -144,7 +144,7 @@ function cell(lock, fault, seeds, patch = {}) {
     lost_updates: broke ? Math.floor(3 * draw()) : 0, stale_attempted: attempted, stale_accepted_unfenced: attempted, stale_rejected_fenced: lock.token ? attempted : null, stale_accepted_fenced: lock.token ? 0 : null,
     recovered: fault === 'none' || verdict === 'failed' ? null : verdict !== 'stuck',
     recovery_ns: { count, min: q(0), p50: q(0.5), p90: q(0.9), max: q(1), theory_min: crash[0], theory_max: crash[1], theory: crash[2], trials },
-    unavailable_ns: fault === 'none' || verdict === 'failed' ? null : Math.round(1.2 * s + 2 * s * draw()), grants_lost: verdict === 'violated' ? 1 : 0, lost_wakeups: 0, inversions: lock.name.includes('fair') ? 0 : null,
+    unavailable_ns: fault === 'none' || verdict === 'failed' ? null : Math.round(1.2 * s + 2 * s * draw()), grants_lost: verdict === 'violated' ? 1 : 0, lost_wakeups: 0,
     residue: null, lease_ns: lock.crash === 'at-once' || lock.crash === 'never' ? null : LEASE * s, clients: 4, seed: seeds[0], seeds,
     command: `lockbench check ${lock.name} --fault ${fault} --seed ${seeds[0]}`, run: `cells/${lock.name}.${fault}.${seeds[0]}`,
     ...(verdict === 'failed' ? { faults: [], counterexample: [], timeline: [] } : evidence(fault, verdict)), ...patch,

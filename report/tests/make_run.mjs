@@ -167,7 +167,7 @@ function stage(index, name, clients, options = {}) {
       bound95: violated || !checked || lock.baseline ? null : round(3 / checked),
       first: violated ? { key: 0, holder: { client: 0, acquired_ns: 81234000000, lease_end_ns: 111234000000, token: 0 },
         intruder: { client: 1, acquired_ns: 81234512000, lease_end_ns: 111234512000, token: 0 } } : null },
-    executor: { hiccup_ns: latency(100, 3 * us, 0.5, 0.02), stack_bytes_max: 9216, blocked_ns_max: 180000, fibers: clients, loops: blocks ? clients : Math.min(2, clients), pinned: false },
+    executor: { hiccup_ns: latency(100, 3 * us, 0.5, 0.02), stack_bytes_max: 9216, blocked_ns_max: 180000, fibers: clients, pinned: false },
     series: options.failed ? [] : [{ t_s: 1, ok: Math.round(grants / 2), acquire_p50_ns: Math.round(wait), acquire_p99_ns: Math.round(wait * 2) }],
     limited_by: options.limited ? 'generator' : null, limited_why: options.limited ? [options.limited] : [],
     warnings: options.limited ? [options.limited] : [],
@@ -257,8 +257,7 @@ function decide() {
   const stages = [];
   const add = (name, clients, options = {}, patch = {}) => {
     const s = stage(stages.length, name, clients, { samples: 500, ...options });
-    const short = clients > 1 && s.grants > 0 ? { lwss: round(1 + (clients - 1) * LOCKS[name].fair, 4), lwss_window: Math.min(1000, s.grants), mttr: Math.round((clients - 1) * LOCKS[name].fair ** 2) } : { lwss: null, lwss_window: null, mttr: null };
-    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, sweep: null, fault: 'none', fairness: { ...s.fairness, ...short }, ...patch });
+    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, sweep: null, fault: 'none', ...patch });
   };
   // The law: lambda 1,000, sigma 0.02, kappa 0.0005.
   const law = (n) => round((1000 * n) / (1 + 0.02 * (n - 1) + 0.0005 * n * (n - 1)) * (1 + 0.004 * normal()));

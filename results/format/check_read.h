@@ -59,7 +59,7 @@ struct check_cell {
     double recovered; /* 1 or 0, NAN: there was nothing to recover from */
     double recovery_count, recovery_min, recovery_p50, recovery_p90, recovery_max;
     double theory_min, theory_max;
-    double unavailable_ns, grants_lost, lost_wakeups, inversions, residue, lease_ns, clients, seed;
+    double unavailable_ns, grants_lost, lost_wakeups, residue, lease_ns, clients, seed;
     double failed_runs;           /* runs that failed or showed nothing */
     const json_t *seeds;          /* array of numbers, or NULL; borrowed, like all members below */
     const json_t *trials;         /* array of numbers, ns, or NULL */
