@@ -47,33 +47,4 @@ struct lb_store {
     lb_arm_fn *drop; /* removes the key's value and orders; it is no error if there is none */
 };
 
-/* ---- for servers without scripts that can write on condition that nobody has written since
- * (store_cas.c) */
-
-struct store_entry {
-    uint64_t token, value;
-    uint64_t version; /* the server's version; 0 = there is no value */
-};
-
-/* lock->store may be the first member of such a struct; its functions are then the ones below. */
-struct store_cas {
-    struct lb_store store;
-    /* Reads the entry. LB_OK, also where there is none. */
-    enum lb_outcome (*get)(struct lb_session *session, const struct lb_request *request,
-                           struct store_entry *ret_entry);
-    /* Writes token and value if the version is still the entry's; else LB_BUSY. */
-    enum lb_outcome (*put)(struct lb_session *session, const struct lb_request *request,
-                           const struct store_entry *entry);
-};
-
-lb_store_install_fn store_cas_install;
-lb_store_write_fn store_cas_write;
-lb_store_read_fn store_cas_read;
-
-#define STORE_TEXT_MAX 48
-/* Writes an entry as "token value", for servers that keep text. Returns its length. */
-int store_text(const struct store_entry *entry, char text[STORE_TEXT_MAX]);
-/* Reads such a text: token and value only. Returns false if it is none. */
-bool store_parse(const char *text, size_t len, struct store_entry *entry);
-
 #endif

@@ -261,6 +261,5 @@ const struct lb_lock lock_etcd_chubby = {
               .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_SESSION,
               .crash_slack_ns = 8 * LB_S_NS},
-    .store = &etcd_store.store,
     .algorithm = &algorithm,
 };

@@ -228,6 +228,5 @@ const struct lb_lock lock_etcd_lock = {
          .guarantee = LB_ON_MAJORITY,
          .crash = LB_CRASH_SESSION,
          .crash_slack_ns = 3 * LB_S_NS},
-    .store = &etcd_store.store,
     .algorithm = &algorithm,
 };

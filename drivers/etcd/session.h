@@ -13,7 +13,6 @@
 #include "drivers/driver.h"
 #include "drivers/etcd/etcd.pb-c.h"
 #include "drivers/etcd/http.h"
-#include "drivers/store.h"
 
 /* slab: the memory into which an answer is unpacked; allocated once for a line of calls.
  *
@@ -232,9 +231,5 @@ size_t etcd_lock_key(const char *name, size_t len, int64_t lease, char *out);
 /* Writes the first key after all keys that begin with prefix into out (len bytes, at least 1). Returns its
  * length. A prefix of bytes 0xff only has no such key: then out is a zero byte, which means "to the end". */
 size_t etcd_prefix_end(const char *prefix, size_t len, char *out);
-
-/* store: the guarded value beside an etcd lock; see drivers/store.h. */
-
-extern const struct store_cas etcd_store;
 
 #endif

@@ -10,14 +10,13 @@
  * 1.01 s). So the lease that a grant may rely on is n-2 seconds, and a lease of s seconds (rounded
  * up) is asked for as n = s + 2. Eviction, flush_all and a restart free locks early: this is a
  * cache, and the claims say no more. */
-#include "drivers/memcached/memcached.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "drivers/backoff.h"
+#include "drivers/clean.h"
 #include "drivers/facts.h"
 #include "drivers/key_names.h"
 #include "drivers/stream.h"
@@ -25,7 +24,8 @@
 #include "drivers/wait.h"
 
 #define MEMCACHED_PORT 11211
-#define KEY_MAX MEMCACHED_KEY_MAX
+#define KEY_MAX 250                   /* the limit of the protocol */
+#define OWNER_BYTES 17                /* 16 digits in hex and a NUL */
 #define TICKS_S 2                     /* a TTL may be too short by this time */
 #define TTL_MAX_S (60 * 60 * 24 * 30) /* memcached takes a greater number for a date */
 
@@ -45,7 +45,7 @@ struct add_options {
 
 struct add_grant {
     uint64_t cas;
-    char owner[17]; /* written as the value, so that an outcome in doubt can be settled */
+    char owner[OWNER_BYTES]; /* written as the value, so that an outcome in doubt can be settled */
 };
 
 static int memcached_open(struct lb_server *server, struct lb_err *err) {
@@ -127,8 +127,9 @@ static void memcached_disconnect(struct lb_session *session) {
     session->traffic_fd = -1;
 }
 
-enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len,
-                               char **ret_line) {
+/* Sends a command and waits for the first line of its answer. LB_OK, LB_UNKNOWN, LB_BROKEN. */
+static enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len,
+                                      char **ret_line) {
     const struct memcached_options *options = session->server->options;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     session->commands++;
@@ -136,7 +137,8 @@ enum lb_outcome memcached_call(struct lb_session *session, const char *command, 
     return outcome == LB_OK ? stream_line(session->state, session, deadline_ns, ret_line) : outcome;
 }
 
-enum lb_outcome memcached_odd(struct lb_session *session, const char *line) {
+/* Fails the operation, because the server's line is no answer to the command. */
+static enum lb_outcome memcached_odd(struct lb_session *session, const char *line) {
     bool ours = strncmp(line, "CLIENT_ERROR", 12) == 0 || strncmp(line, "ERROR", 5) == 0;
     const char *advice = strstr(line, "unauthenticated") ? ": write user:password@ in the URL" : "";
     return lb_fail(session, ours ? LB_REFUSED : LB_BROKEN, "memcached answered: %s%s", line,
@@ -197,7 +199,8 @@ static int64_t sure_ns(int64_t lease_ns) {
     return (ttl_s(lease_ns) - TICKS_S) * LB_S_NS;
 }
 
-uint64_t memcached_flag(const char *line, char flag) {
+/* The number after flag in "HD c123"; 0 = there is none. */
+static uint64_t memcached_flag(const char *line, char flag) {
     for (const char *at = strchr(line, ' '); at; at = strchr(at + 1, ' ')) {
         if (at[1] == flag) return strtoull(at + 2, NULL, 10);
     }
@@ -281,19 +284,18 @@ static enum lb_outcome add_renew(struct lb_session *session, const struct lb_req
                : memcached_odd(session, line);
 }
 
-enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value,
-                                size_t size, size_t *ret_len) {
+/* Reads the value after the line "VA <length> ...". Another program may have written any bytes. Writes an
+ * owner's text, and "" for a longer value. */
+static enum lb_outcome read_owner(struct lb_session *session, const char *line,
+                                  char owner[OWNER_BYTES]) {
     const struct memcached_options *options = session->server->options;
     size_t len = strtoull(line + 3, NULL, 10);
-    bool fits = len < size;
+    bool fits = len < OWNER_BYTES;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     enum lb_outcome outcome =
-        stream_take(session->state, session, deadline_ns, fits ? value : NULL, len);
-    if (outcome == LB_OK) outcome = stream_take(session->state, session, deadline_ns, NULL, 2);
-    if (outcome != LB_OK) return outcome;
-    value[fits ? len : 0] = '\0';
-    *ret_len = len;
-    return LB_OK;
+        stream_take(session->state, session, deadline_ns, fits ? owner : NULL, len);
+    owner[fits ? len : 0] = '\0';
+    return outcome == LB_OK ? stream_take(session->state, session, deadline_ns, NULL, 2) : outcome;
 }
 
 /* The add may have arrived: read the value, and delete it by its CAS number if it is ours. */
@@ -307,11 +309,10 @@ static enum lb_outcome add_settle(struct lb_session *session, const struct lb_re
     if (strncmp(line, "EN", 2) == 0) return LB_OK; /* nothing there */
     if (strncmp(line, "VA ", 3) != 0) return memcached_odd(session, line);
     mine->cas = memcached_flag(line, 'c');
-    char value[sizeof mine->owner];
-    size_t value_len = 0;
-    outcome = memcached_value(session, line, value, sizeof value, &value_len);
+    char owner[OWNER_BYTES];
+    outcome = read_owner(session, line, owner);
     if (outcome != LB_OK) return outcome;
-    if (value_len >= sizeof value || strcmp(value, mine->owner) != 0) return LB_OK;
+    if (!owner[0] || strcmp(owner, mine->owner) != 0) return LB_OK;
     outcome = add_release(session, request, grant);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
@@ -370,6 +371,47 @@ static int add_residue(struct lb_session *session, const char *prefix,
     return 0;
 broken:
     return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
+/* --- cleaning --- */
+
+/* Sends a command for an item. 0, and whether the item exists; -1 with err. */
+static int ask_item(struct lb_session *session, const char *verb, const char *key, bool *ret_there,
+                    struct lb_err *err) {
+    char command[KEY_MAX + 40], *line = NULL;
+    int len = snprintf(command, sizeof command, "%s %s\r\n", verb, key);
+    *ret_there = false;
+    if ((size_t)len >= sizeof command || strpbrk(key, " \t\r\n")) return 0; /* it can't exist */
+    enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
+    if (outcome == LB_OK) {
+        *ret_there = strncmp(line, "HD", 2) == 0;
+        if (*ret_there || strncmp(line, "NF", 2) == 0 || strncmp(line, "EN", 2) == 0) return 0;
+        memcached_odd(session, line);
+    }
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
+/* Removes items of keys whose names are known. A memcached lists its keys only as a dump of all items, so items that
+ * other runs left are not searched for: each ends by its own time to live. */
+static int memcached_clean(struct lb_session *session, struct lb_cleaning *cleaning,
+                           struct lb_err *err) {
+    bool there;
+    if (cleaning->scope == LB_CLEAN_KEY) {
+        if (ask_item(session, "mg", cleaning->name, &there, err) != 0) return -1;
+        if (!there || !lb_clean_found(cleaning, "item", "%s", cleaning->name)) return 0;
+        return ask_item(session, "md", cleaning->name, &there, err);
+    }
+    for (uint32_t i = 0; cleaning->scope == LB_CLEAN_STAGE && i < cleaning->count && !lb_stopping();
+         i++) {
+        char key[KEY_MAX];
+        snprintf(key, sizeof key, "%s%u", cleaning->name, i);
+        if (ask_item(session, "md", key, &there, err) != 0) return -1;
+    }
+    if (cleaning->scope == LB_CLEAN_LEFT)
+        snprintf(cleaning->unseen, sizeof cleaning->unseen,
+                 "memcached lists no keys: items of runs end by their own time to live, and "
+                 "`clean --key NAME` removes one by its name");
+    return 0;
 }
 
 static const struct lb_option memcached_options[] = {
@@ -448,6 +490,5 @@ const struct lb_lock lock_memcached_add = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = (TICKS_S + 1) * LB_S_NS},
-    .store = &memcached_store.store,
     .algorithm = &algorithm,
 };

@@ -7,8 +7,6 @@
 
 #define KEY "it's guarded/%{x}" /* what a query, a path or a pattern might trip over */
 #define OTHER "it's guarded/%{x}2"
-#define PLAIN "guarded"
-#define PLAIN_OTHER "guarded2"
 
 struct pair {
     struct live_client older, newer, other;
@@ -119,14 +117,12 @@ static void try_crowd(const struct live_place *live, const char *key) {
 static void body(void *arg) {
     const struct live_place *live = arg;
     const struct lb_lock *lock = live->plan->locks[0].lock;
-    bool plain = strcmp(lock->backend->name, "memcached") == 0; /* takes no blanks in a key */
-    const char *key = plain ? PLAIN : KEY;
     struct pair pair;
     struct lb_err err = {0};
     struct lb_residue residue = {0};
-    live_come(&pair.older, live, key);
-    live_come(&pair.newer, live, key);
-    live_come(&pair.other, live, plain ? PLAIN_OTHER : OTHER);
+    live_come(&pair.older, live, KEY);
+    live_come(&pair.newer, live, KEY);
+    live_come(&pair.other, live, OTHER);
     if (lock->algorithm->setup)
         CHECK(lock->algorithm->setup(&pair.older.session, &err) == 0, "%s", err.text);
     if (lock->store->setup)
@@ -137,10 +133,9 @@ static void body(void *arg) {
     CHECK(value_of(&pair.older) == 0);
     live_client_done(&pair.older);
     live_client_done(&pair.newer);
-    if (!check_failed[0]) try_crowd(live, key);
-    CHECK(lock->algorithm->residue(&pair.other.session, plain ? PLAIN : "it's", &residue, &err) ==
-              0,
-          "%s", err.text);
+    if (!check_failed[0]) try_crowd(live, KEY);
+    CHECK(lock->algorithm->residue(&pair.other.session, "it's", &residue, &err) == 0, "%s",
+          err.text);
     CHECK(residue.count == 0, "left: %s", residue.example);
     live_client_done(&pair.other);
 }

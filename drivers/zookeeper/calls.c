@@ -197,13 +197,6 @@ int zk_read(struct zk_session *z, const char *path, char *ret_data, struct Stat 
     return finish_call(slot, zoo_aget(z->handle, path, 0, on_data, slot));
 }
 
-int zk_write(struct zk_session *z, const char *path, const char *data, int version) {
-    struct zk_slot *slot = begin_call(z);
-    if (!slot) return ZK_DOWN;
-    return finish_call(slot,
-                       zoo_aset(z->handle, path, data, (int)strlen(data), version, on_stat, slot));
-}
-
 int zk_children(struct zk_session *z, const char *path,
                 void (*visit)(void *arg, char *const *names, int count), void *arg) {
     struct zk_slot *slot = begin_call(z);

@@ -30,8 +30,6 @@ int zk_delete(struct zk_session *z, const char *path);
 int zk_exists(struct zk_session *z, const char *path, struct Stat *ret_stat);
 /* ret_data: ZK_DATA_MAX bytes. */
 int zk_read(struct zk_session *z, const char *path, char *ret_data, struct Stat *ret_stat);
-/* Writes the node's data if its version is still this one, else ZBADVERSION. */
-int zk_write(struct zk_session *z, const char *path, const char *data, int version);
 /* Calls visit(arg, names, count) with the children's names before it returns ZOK; visit must not
  * wait. */
 int zk_children(struct zk_session *z, const char *path,

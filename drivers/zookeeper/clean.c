@@ -12,7 +12,6 @@
 #include "drivers/zookeeper/session.h"
 
 #define DEPTH_MAX 4
-#define GUARDED "-guarded"
 
 /* Removes a node and all below it. ZOK, or a failure. */
 static int remove_tree(struct zk_session *z, const char *path, int depth) {
@@ -33,9 +32,8 @@ static int remove_tree(struct zk_session *z, const char *path, int depth) {
 /* True if a child of the root belongs to a key that is to be removed. own: the named key, as it is
  * in a path. */
 static bool is_child_wanted(const struct lb_cleaning *cleaning, const char *name, const char *own) {
-    size_t len = strlen(own);
-    if (cleaning->scope != LB_CLEAN_KEY) return lb_clean_wants(cleaning, name, strlen(name));
-    return strncmp(name, own, len) == 0 && (!name[len] || strcmp(name + len, GUARDED) == 0);
+    return cleaning->scope == LB_CLEAN_KEY ? strcmp(name, own) == 0
+                                           : lb_clean_wants(cleaning, name, strlen(name));
 }
 
 static int clean_keys(struct zk_session *z, const char *root, const char *own,

@@ -195,6 +195,5 @@ const struct lb_lock lock_zk_herd = {
               .acquire_requests = 1,
               .release_requests = 1,
               ZK_ABOUT},
-    .store = &zk_store.store,
     .algorithm = &algorithm,
 };

@@ -69,7 +69,6 @@ const struct lb_lock lock_zk_lock = {
               .acquire_requests = 2,
               .release_requests = 1,
               ZK_ABOUT},
-    .store = &zk_store.store,
     .algorithm = &zk_lock_algorithm,
 };
 
@@ -121,7 +120,6 @@ const struct lb_lock lock_zk_reentrant = {
               .acquire_requests = 2,
               .release_requests = 1,
               ZK_ABOUT},
-    .store = &zk_store.store,
     .algorithm = &zk_reentrant_algorithm,
 };
 

@@ -101,6 +101,5 @@ const struct lb_lock lock_zk_multi = {
               .acquire_requests = 2,
               .release_requests = 1,
               ZK_ABOUT},
-    .store = &zk_store.store,
     .algorithm = &algorithm,
 };

@@ -4,7 +4,6 @@
 #ifndef DRIVERS_ZOOKEEPER_MUTEX_H
 #define DRIVERS_ZOOKEEPER_MUTEX_H
 
-#include "drivers/store.h"
 #include "drivers/zookeeper/calls.h"
 
 /* queue: a client's place in a ZooKeeper queue: one ephemeral sequential node below the lock's
@@ -100,9 +99,5 @@ lb_names_fn zk_names;
 /* Facts of all these locks: the servers agree by majority, and a session ends by itself. */
 #define ZK_ABOUT                                                                                   \
     .guarantee = LB_ON_MAJORITY, .crash = LB_CRASH_SESSION, .crash_slack_ns = ZK_CRASH_SLACK_NS
-
-/* store: the guarded value beside a ZooKeeper lock; see drivers/store.h. */
-
-extern const struct store_cas zk_store;
 
 #endif

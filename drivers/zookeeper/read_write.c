@@ -105,6 +105,5 @@ const struct lb_lock lock_zk_rwlock = {
               .acquire_requests = 2,
               .release_requests = 1,
               ZK_ABOUT},
-    .store = &zk_store.store,
     .algorithm = &algorithm,
 };
