@@ -45,25 +45,26 @@ struct report *report_from_json(json_t *run, const char *path, struct lb_err *er
 static int write_text(const struct report *report, enum doc_format format, bool color, FILE *out,
                       struct lb_err *err) {
     struct doc doc = {0};
-    if (format == DOC_CSV) {
-        run_csv(report, &doc);
-    } else {
-        run_doc_verdict(report, &doc);
-        run_doc_begin(report, &doc);
-        run_doc_end(report, &doc);
-    }
+    run_doc_verdict(report, &doc);
+    run_doc_begin(report, &doc);
+    run_doc_end(report, &doc);
     return doc_write_and_free(&doc, format, color, out, err);
 }
 
 enum doc_format report_doc_format(enum report_format format) {
-    return format == REPORT_MD ? DOC_MARKDOWN : format == REPORT_CSV ? DOC_CSV : DOC_TERMINAL;
+    return format == REPORT_MD ? DOC_MARKDOWN : DOC_TERMINAL;
 }
 
 int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
                  struct lb_err *err) {
-    int rc = format == REPORT_JSON ? run_json(report, out, err)
-             : format == REPORT_HTML
-                 ? html_page(report, out, err)
-                 : write_text(report, report_doc_format(format), color, out, err);
+    int rc = 0;
+    if (format == REPORT_JSON)
+        rc = run_json(report, out, err);
+    else if (format == REPORT_HTML)
+        rc = html_page(report, out, err);
+    else if (format == REPORT_CSV)
+        run_csv(report, out);
+    else
+        rc = write_text(report, report_doc_format(format), color, out, err);
     return rc == 0 ? output_check(out, "the report", err) : rc;
 }

@@ -221,7 +221,7 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
         {.title = "1/(hold+handoff)",
          .brief = "1/(hold+h.)",
          .right = true,
-         .only = bounds ? 0 : DOC_CSV},
+         .only = bounds ? 0 : DOC_NONE},
         {.title = "guarantee", .brief = "", .below = true},
         {.title = "durability", .brief = "", .below = true, .joined = true, .words = true},
         {.title = "server", .brief = "", .below = true, .joined = true},

@@ -1,5 +1,5 @@
 /* doc: a document of text: sentences, tables, lists, folds. A builder fills the document and knows no
- * format; doc_write writes the document for a terminal, as Markdown, HTML or CSV.
+ * format; doc_write writes the document for a terminal, as Markdown or as HTML.
  *
  * Each function below adds to the end of the document. Sections, articles, boxes, folds, lists,
  * terms and tables stay open until doc_end; other blocks need no end. A doc_set_... function changes
@@ -19,8 +19,8 @@
 #include "report/doc/number.h"
 #include "report/doc/screen.h"
 
-/* Bits: a block or a column may be meant for some of the formats only. */
-enum doc_format { DOC_TERMINAL = 1, DOC_MARKDOWN = 2, DOC_HTML = 4, DOC_CSV = 8 };
+/* Bits: a block or a column may be meant for some of the formats only, or for none of them. */
+enum doc_format { DOC_TERMINAL = 1, DOC_MARKDOWN = 2, DOC_HTML = 4, DOC_NONE = 8 };
 
 enum doc_figure {
     DOC_TEXT,

@@ -1,6 +1,5 @@
 /* doc_write: the code that the writers share: the choice of a writer, and bare texts of cells and
- * lines. CSV, the smallest writer, is here, too: a document's tables by RFC 4180, with an empty
- * line between. */
+ * lines. */
 #define _GNU_SOURCE
 
 #include <stdlib.h>
@@ -215,7 +214,7 @@ static int doc_write_md(const struct doc_node *root, FILE *out) {
     return write_md_blocks(root->first, out);
 }
 
-/* Writes a span for a terminal or for CSV. */
+/* Writes a span as a bare text. */
 static void write_bare_span(FILE *out, const struct doc_node *span, enum doc_format format) {
     const char *text = span->text ? span->text : "";
     switch (span->style) {
@@ -267,74 +266,13 @@ char *doc_cell_text(const struct doc_column *column, const struct doc_node *cell
     return strdup(number);
 }
 
-static int write_csv_cell(const struct doc_column *column, const struct doc_node *cell, FILE *out) {
-    if (cell->is_figure) {
-        escape_csv_figure(out, cell->value);
-        return 0;
-    }
-    char *text = doc_cell_text(column, cell, DOC_CSV);
-    if (!text) return -1;
-    escape_csv(out, text);
-    free(text);
-    return 0;
-}
-
-static int write_csv_row(const struct doc_node *table, const struct doc_node *row, FILE *out) {
-    const char *comma = "";
-    const struct doc_node *cell = doc_cell_from(row->first);
-    for (int c = 0; c < table->column_count && cell; c++, cell = doc_cell_from(cell->next)) {
-        if (!doc_is_for(table->columns[c].only, DOC_CSV)) continue;
-        fputs(comma, out);
-        comma = ",";
-        if (write_csv_cell(&table->columns[c], cell, out) != 0) return -1;
-    }
-    fputs("\r\n", out);
-    return 0;
-}
-
-static int write_csv_table(const struct doc_node *table, FILE *out) {
-    const char *comma = "";
-    for (int c = 0; c < table->column_count; c++) {
-        if (!doc_is_for(table->columns[c].only, DOC_CSV)) continue;
-        fputs(comma, out);
-        comma = ",";
-        escape_csv(out, table->columns[c].title);
-    }
-    fputs("\r\n", out);
-    for (const struct doc_node *row = table->first; row; row = row->next) {
-        if (row->kind == NODE_ROW && doc_is_for(row->only, DOC_CSV) &&
-            write_csv_row(table, row, out) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int write_csv_blocks(const struct doc_node *node, bool *between, FILE *out) {
-    for (; node; node = node->next) {
-        if (!doc_is_for(node->only, DOC_CSV)) continue;
-        if (node->kind == NODE_TABLE) {
-            if (*between) fputs("\r\n", out);
-            *between = true;
-            if (write_csv_table(node, out) != 0) return -1;
-        } else if (write_csv_blocks(node->first, between, out) != 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int doc_write_csv(const struct doc_node *root, FILE *out) {
-    bool between = false;
-    return write_csv_blocks(root->first, &between, out);
-}
-
 static int add_sentences(const struct doc_node *node, json_t *array) {
     for (; node; node = node->next) {
         if (node->kind != NODE_SENTENCE) {
             if (add_sentences(node->first, array) != 0) return -1;
             continue;
         }
-        char *text = doc_flat_text(node, DOC_CSV);
+        char *text = doc_flat_text(node, DOC_MARKDOWN);
         int rc = text ? json_array_append_new(array, escape_json(text)) : -1;
         free(text);
         if (rc != 0) return -1;
@@ -366,8 +304,7 @@ int doc_write(const struct doc *doc, enum doc_format format, bool color, FILE *o
     case DOC_HTML:
         rc = doc_write_html(doc->root, out);
         break;
-    case DOC_CSV:
-        rc = doc_write_csv(doc->root, out);
+    case DOC_NONE:
         break;
     }
     if (rc != 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");

@@ -1,7 +1,7 @@
 /* html_data: the data of the charts, as one JSON object in the page; report/src/data.js reads it.
  *
- * Here the locks, loads, figures and what the rows were over time; html_hist.c adds the histograms.
- * Names in it are data, never markup. */
+ * A row has its lock, its figures, how its typical repeat went over time, and that repeat's histograms, as the V2 texts
+ * of run.json, from which the page computes any percentile. Names in it are data, never markup. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +60,8 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
 }
 
 #define REAL_DIGITS 12
+#define HISTOGRAM_BYTES                                                                            \
+    2000000 /* of all histograms; a page of very many locks lacks the last ones */
 #define INTERVALS_MAX                                                                              \
     120 /* the most intervals of a row; longer runs have several seconds in each */
 
@@ -79,6 +81,31 @@ static json_t *figures_of(const struct report_group *group, const struct report_
             if (isfinite(value) && !column_gives_way(column, group))
                 put(object, column->key, escape_json_figure(value), rc);
         }
+    }
+    return object;
+}
+
+/* ---- histograms ---- */
+
+/* Not hold, which the plan sets, nor what the tables have: connect, ping, failed waits. */
+static const enum metric carried[] = {METRIC_ACQUIRE,        METRIC_ACQUIRE_DUE,
+                                      METRIC_ACQUIRE_SHARED, METRIC_ACQUIRE_EXCLUSIVE,
+                                      METRIC_HANDOFF,        METRIC_RELEASE};
+
+/* In a closed loop a request is always due. *left: the bytes that the page may still take. */
+static json_t *hists_of(const struct run_stage *stage, size_t *left, int *rc) {
+    bool open = stage->arrival && strcmp(stage->arrival, "closed") != 0;
+    json_t *object = json_object();
+    for (size_t m = 0; m < sizeof carried / sizeof *carried; m++) {
+        const struct run_latency *latency = &stage->latency[carried[m]];
+        if (!latency->hdr || !(latency->count > 0)) continue;
+        if ((carried[m] == METRIC_ACQUIRE_DUE && !open) || strlen(latency->hdr) > *left) continue;
+        *left -= strlen(latency->hdr);
+        json_t *entry = json_object();
+        put(entry, "count", escape_json_figure(latency->count), rc);
+        put(entry, "max", escape_json_figure(latency->max), rc);
+        put(entry, "hdr", escape_json(latency->hdr), rc);
+        put(object, metric_name(carried[m]), entry, rc);
     }
     return object;
 }
@@ -147,11 +174,13 @@ static json_t *time_of(const struct run_stage *stage, int *rc) {
 }
 
 static json_t *page_row_json(const struct report_group *group, const struct report_row *row,
-                             int *rc) {
+                             size_t *left, int *rc) {
     json_t *object = json_object();
     put(object, "lock", json_integer(row->lock), rc);
     put(object, "state", escape_json(words_state(row->state)), rc);
     put(object, "figures", figures_of(group, row, rc), rc);
+    put(object, "repeats", json_integer(row->repeats), rc);
+    put(object, "histograms", hists_of(row->typical, left, rc), rc);
     put(object, "time", time_of(row->typical, rc), rc);
     return object;
 }
@@ -174,7 +203,8 @@ static void put_offered(json_t *object, const struct run_stage *stage, int *rc) 
     free(task);
 }
 
-static json_t *group_of(const struct report_group *group, const struct answers *answers, int *rc) {
+static json_t *group_of(const struct report_group *group, const struct answers *answers,
+                        size_t *left, int *rc) {
     json_t *object = json_object(), *rows = json_array();
     put(object, "load", escape_json(group->load), rc);
     put(object, "clients", escape_json_figure(group->clients), rc);
@@ -183,7 +213,7 @@ static json_t *group_of(const struct report_group *group, const struct answers *
     put(object, "rows", rows, rc);
     put_offered(object, group->rows[0].typical, rc);
     for (int r = 0; r < group->row_count && *rc == 0; r++) {
-        if (json_array_append_new(rows, page_row_json(group, &group->rows[r], rc))) *rc = -1;
+        if (json_array_append_new(rows, page_row_json(group, &group->rows[r], left, rc))) *rc = -1;
     }
     return object;
 }
@@ -213,6 +243,7 @@ static json_t *run_of(const struct run *run, int index, int *rc) {
 int html_data(FILE *out, const struct report *report, const struct answers *answers,
               struct lb_err *err) {
     int rc = 0;
+    size_t left = HISTOGRAM_BYTES;
     char *dump = NULL;
     json_t *root = json_object(), *locks = json_array(), *groups = json_array(),
            *classes = json_array(), *runs = json_array();
@@ -227,13 +258,12 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
         rc |= json_array_append_new(locks, page_lock_json(&report->locks[i], &rc));
     }
     for (int g = 0; g < report->group_count && rc == 0; g++) {
-        rc |= json_array_append_new(groups, group_of(&report->groups[g], answers, &rc));
+        rc |= json_array_append_new(groups, group_of(&report->groups[g], answers, &left, &rc));
     }
     for (int d = 0; d < DURABILITIES && rc == 0; d++) {
         rc |=
             json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
     }
-    if (rc == 0) rc = html_hists(report, root, err);
     if (rc == 0) rc = html_spread(report, root, err);
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
     if (dump) escape_script(out, dump);

@@ -22,12 +22,8 @@ int html_page(const struct report *report, FILE *out, struct lb_err *err);
 int html_first(FILE *out, const struct report *report, const struct answers *answers,
                struct lb_err *err);
 
-/* Writes the charts' data as JSON for a script element. 0, or -1 with err: a histogram that is not
- * sound, or out of memory. */
+/* Writes the charts' data as JSON for a script element. 0, or -1 with err: out of memory. */
 int html_data(FILE *out, const struct report *report, const struct answers *answers,
               struct lb_err *err);
-
-/* Adds the histograms to the object of the charts' data. 0, or -1 with err, as html_data. */
-int html_hists(const struct report *report, json_t *root, struct lb_err *err);
 
 #endif

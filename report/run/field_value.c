@@ -12,15 +12,6 @@ char *field_figure_text(const struct result_field *field, double figure, char *t
     return number_text(figure, &number_plain, text);
 }
 
-/* NAN becomes an empty cell, INFINITY RESULT_NEVER. */
-static void field_figure_cell(struct doc *doc, double figure) {
-    if (isinf(figure)) {
-        doc_cell(doc, RESULT_NEVER);
-    } else {
-        doc_figure(doc, figure);
-    }
-}
-
 json_t *field_figure_json(double figure) {
     return isinf(figure) ? json_string(RESULT_NEVER) : escape_json_figure(figure);
 }
@@ -36,17 +27,18 @@ static bool is_unknown_flag(const struct result_field *fields, const struct resu
     return false;
 }
 
-void field_cell(struct doc *doc, const struct result_field *fields,
-                const struct result_field *field, const void *of) {
+void field_csv(FILE *out, const struct result_field *fields, const struct result_field *field,
+               const void *of) {
     if (result_field_is_figure(field)) {
-        field_figure_cell(doc, result_field_figure(field, of));
+        double figure = result_field_figure(field, of);
+        if (isinf(figure)) fputs(RESULT_NEVER, out);
+        escape_csv_figure(out, figure);
     } else if (is_unknown_flag(fields, field, of)) {
-        doc_cell(doc, "%s", "");
+        return;
     } else if (field->kind == RESULT_FLAG) {
-        doc_cell(doc, "%s", result_field_flag(field, of) ? "true" : "false");
+        fputs(result_field_flag(field, of) ? "true" : "false", out);
     } else {
-        const char *text = result_field_text(field, of);
-        doc_cell(doc, "%s", text ? text : "");
+        escape_csv(out, doc_or(result_field_text(field, of), ""));
     }
 }
 

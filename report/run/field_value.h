@@ -1,4 +1,4 @@
-/* field_value: the value of a scalar of the result files, as a text, as a cell of a document and as JSON. */
+/* field_value: the value of a scalar of the result files, as a text, as CSV and as JSON. */
 #ifndef REPORT_RUN_FIELD_VALUE_H
 #define REPORT_RUN_FIELD_VALUE_H
 
@@ -12,9 +12,9 @@ char *field_figure_text(const struct result_field *field, double figure, char *t
 /* The value of a figure: NAN becomes null, INFINITY RESULT_NEVER. */
 json_t *field_figure_json(double figure);
 
-/* A field of this table; of: the struct that has it. Empty within an object that is null. */
-void field_cell(struct doc *doc, const struct result_field *fields,
-                const struct result_field *field, const void *of);
+/* Writes a field of this table as CSV; of: the struct that has it. Empty within an object that is null. */
+void field_csv(FILE *out, const struct result_field *fields, const struct result_field *field,
+               const void *of);
 /* The same, then null. NULL only when out of memory. */
 json_t *field_json(const struct result_field *fields, const struct result_field *field,
                    const void *of);

@@ -112,28 +112,28 @@ int run_json(const struct report *report, FILE *out, struct lb_err *err) {
 
 /* ---- CSV ---- */
 
-static void add_stage_row(struct doc *doc, const struct run *run, const struct run_stage *stage) {
-    doc_row(doc, DOC_ROW);
-    doc_cell(doc, "%s", run->path);
-    doc_cell(doc, "%s", run->workload ? run->workload : "");
-    doc_cell(doc, "%s", run->started_at ? run->started_at : "");
-    doc_cell(doc, "%s", run->partial ? "true" : "false");
-    for (const struct result_field *field = run_stage_fields(); field->path; field++)
-        if (result_field_in_reports(field)) field_cell(doc, run_stage_fields(), field, stage);
+static void write_stage(FILE *out, const struct run *run, const struct run_stage *stage) {
+    escape_csv(out, run->path);
+    fputc(',', out);
+    escape_csv(out, doc_or(run->workload, ""));
+    fputc(',', out);
+    escape_csv(out, doc_or(run->started_at, ""));
+    fputs(run->partial ? ",true" : ",false", out);
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        if (!result_field_in_reports(field)) continue;
+        fputc(',', out);
+        field_csv(out, run_stage_fields(), field, stage);
+    }
+    fputs("\r\n", out);
 }
 
-void run_csv(const struct report *report, struct doc *doc) {
-    doc_table(doc, NULL, NULL);
-    doc_column(doc, &(struct doc_column){.title = "run"});
-    doc_column(doc, &(struct doc_column){.title = "workload"});
-    doc_column(doc, &(struct doc_column){.title = "started_at"});
-    doc_column(doc, &(struct doc_column){.title = "partial"});
+void run_csv(const struct report *report, FILE *out) {
+    fputs("run,workload,started_at,partial", out);
     for (const struct result_field *field = run_stage_fields(); field->path; field++)
-        if (result_field_in_reports(field))
-            doc_column(doc, &(struct doc_column){.title = field->path});
+        if (result_field_in_reports(field)) fprintf(out, ",%s", field->path);
+    fputs("\r\n", out);
     for (int r = 0; r < report->run_count; r++) {
         for (int s = 0; s < report->runs[r]->stage_count; s++)
-            add_stage_row(doc, report->runs[r], &report->runs[r]->stages[s]);
+            write_stage(out, report->runs[r], &report->runs[r]->stages[s]);
     }
-    doc_end(doc);
 }

@@ -71,7 +71,7 @@ void run_notes(const struct report *report, struct doc *doc);
 
 /* Writes JSON of the schema lockbench.report/1. 0, or -1 with err. */
 int run_json(const struct report *report, FILE *out, struct lb_err *err);
-/* One table for DOC_CSV: a line for each stage, each scalar under its path in run.json. */
-void run_csv(const struct report *report, struct doc *doc);
+/* Writes CSV by RFC 4180: a line for each stage, each scalar under its path in run.json. */
+void run_csv(const struct report *report, FILE *out);
 
 #endif

@@ -106,15 +106,15 @@ static bool any_servers(const struct report *report) {
 /* A column without a value in any row takes no room. A terminal shows each promise in full, above
  * its rows. */
 static void add_columns(struct doc *doc, const struct report *report) {
-    unsigned servers = any_servers(report) ? 0 : DOC_CSV;
-    unsigned readers = any_above(report, offsetof(struct run_slo, readers), 0) ? 0 : DOC_CSV;
-    unsigned rates = any_above(report, offsetof(struct run_slo, rate_per_s), 0) ? 0 : DOC_CSV;
-    unsigned leases = any_above(report, offsetof(struct run_slo, lease_ns), 0) ? 0 : DOC_CSV;
-    unsigned ranges = any_above(report, offsetof(struct run_slo, low), -INFINITY) ? 0 : DOC_CSV;
+    unsigned servers = any_servers(report) ? 0 : DOC_NONE;
+    unsigned readers = any_above(report, offsetof(struct run_slo, readers), 0) ? 0 : DOC_NONE;
+    unsigned rates = any_above(report, offsetof(struct run_slo, rate_per_s), 0) ? 0 : DOC_NONE;
+    unsigned leases = any_above(report, offsetof(struct run_slo, lease_ns), 0) ? 0 : DOC_NONE;
+    unsigned ranges = any_above(report, offsetof(struct run_slo, low), -INFINITY) ? 0 : DOC_NONE;
     const struct doc_column columns[] = {
         {.title = "lock"},
         {.title = "topology", .only = servers},
-        {.title = "promise", .only = DOC_MARKDOWN | DOC_HTML | DOC_CSV},
+        {.title = "promise", .only = DOC_MARKDOWN | DOC_HTML},
         {.title = "clients", .figure = DOC_COUNT},
         {.title = "readers (%)", .figure = DOC_COUNT, .only = readers},
         {.title = "arrivals/s", .figure = DOC_NUMBER, .only = rates},

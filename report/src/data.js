@@ -2,9 +2,7 @@
 // once.
 import { makeHistogram } from './histogram.js';
 
-const histogramsOf = (repeat) => Object.fromEntries(Object.entries(repeat).map(([metric, entry]) => [metric, makeHistogram(entry)]));
-
-/** Each lock gets its colour index and each row its lock, and its repeats' histograms. */
+/** Each lock gets its colour index and each row its lock, and its histograms. */
 export function readData(element) {
   const data = JSON.parse(element.textContent);
   let colour = 0;
@@ -15,9 +13,9 @@ export function readData(element) {
   for (const [index, group] of data.groups.entries()) {
     group.index = index;
     group.title = `${group.clients} client${group.clients === 1 ? '' : 's'}: ${group.load}`;
-    for (const [r, row] of group.rows.entries()) {
+    for (const row of group.rows) {
       row.lock = data.locks[row.lock];
-      row.repeats = data.histograms.groups[index][r].map(histogramsOf);
+      row.histograms = Object.fromEntries(Object.entries(row.histograms).map(([metric, entry]) => [metric, makeHistogram(entry)]));
     }
   }
   return data;

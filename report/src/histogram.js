@@ -10,11 +10,6 @@ const ABOVE = 5 * (1 - 1e-9); // a percentile needs so many times above it: quan
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b), middle = sorted.length / 2;
-  return sorted.length % 2 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
 /** { count, max, at(percent) } of an entry of the page's JSON. at: what that many per cent of the times are at most, in ns. */
 export function makeHistogram({ count, max, hdr }) {
   let decoded = null;
@@ -32,30 +27,21 @@ export function makeHistogram({ count, max, hdr }) {
 /** True if so many times are enough for a percentile; 100 is the maximum. */
 const isSupported = (count, percent) => percent === 100 || count * (1 - percent / 100) > ABOVE;
 
-/** The histograms of a metric, one for each repeat, the typical repeat's first. */
-export const histogramsOf = (row, metric) => row.repeats.map((repeat) => repeat[metric]).filter(Boolean);
-
-/** A row's percentile: the median over its repeats, as in the tables; undefined where too few times were recorded. */
+/** A row's percentile; undefined where too few times were recorded. */
 export function percentileOf(row, metric, percent) {
-  const histograms = histogramsOf(row, metric).filter(({ count }) => isSupported(count, percent));
-  return histograms.length ? median(histograms.map((h) => h.at(percent))) : undefined;
-}
-
-/** The x = 1 / (1 - quantile) of a curve through histograms: even steps of a logarithmic axis, as far as each supports them. */
-function stepsOf(histograms) {
-  const end = Math.min(...histograms.map((h) => h.count));
-  const steps = [];
-  for (let i = 0; ABOVE * 10 ** (i / STEPS) < end; i++) steps.push(10 ** (i / STEPS));
-  return steps;
+  const histogram = row.histograms[metric];
+  return histogram && isSupported(histogram.count, percent) ? histogram.at(percent) : undefined;
 }
 
 const percentAt = (x) => 100 * (1 - 1 / x);
 
-/** [[x, ns], ...] of a row; the last point is the maximum, seen once in so many. */
+/** [[x, ns], ...] of a row, x = 1 / (1 - quantile), in even steps of a logarithmic axis as far as there are enough times; the
+ * last point is the maximum, seen once in so many. */
 export function curveOf(row, metric) {
-  const histograms = histogramsOf(row, metric);
-  if (histograms.length === 0) return null;
-  const points = stepsOf(histograms).map((x) => [x, median(histograms.map((h) => h.at(percentAt(x) || Number.MIN_VALUE)))]);
-  points.push([Math.max(median(histograms.map((h) => h.count)), 1.0001), median(histograms.map((h) => h.max))]);
-  return points;
+  const histogram = row.histograms[metric], points = [];
+  for (let i = 0; ABOVE * 10 ** (i / STEPS) < histogram.count; i++) {
+    const x = 10 ** (i / STEPS);
+    points.push([x, histogram.at(percentAt(x) || Number.MIN_VALUE)]);
+  }
+  return [...points, [Math.max(histogram.count, 1.0001), histogram.max]];
 }

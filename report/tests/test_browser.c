@@ -136,8 +136,7 @@ TEST(test_a_page_of_forty_locks_is_small) {
     assert_non_null(out);
     assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
     assert_int_equal(fclose(out), 0);
-    assert_in_range(size, 1000000, 5000000);
-    assert_non_null(strstr(text, "\"carried\":\"all\""));
+    assert_in_range(size, 1000000, 3000000);
     free(text);
     report_free(report);
     remove_run(made);

@@ -1,8 +1,8 @@
 // percentiles: value over 1 / (1 - quantile), both axes logarithmic: the tail gets as much room as the middle. And any
 // percentile of all locks as a table.
 import { firstGroup, lockColumns, lockRow } from '../data.js';
-import { count, escape, percentile, time } from '../format.js';
-import { curveOf, histogramsOf, percentileOf } from '../histogram.js';
+import { escape, percentile, time } from '../format.js';
+import { curveOf, percentileOf } from '../histogram.js';
 import { endLabels } from '../labels.js';
 import { tableOf } from '../table.js';
 import { colourOf, dashOf } from '../theme.js';
@@ -10,12 +10,10 @@ import { axis, groupControl, tooltip } from '../view.js';
 
 const metrics = {
   acquire_due: 'response: due to held', acquire: 'acquire: asked to held', acquire_shared: 'acquire of readers', acquire_exclusive: 'acquire of writers',
-  acquire_due_shared: 'response of readers', acquire_due_exclusive: 'response of writers',
-  handoff: 'handoff', release: 'release', lag: 'lag: due to asked',
-  ping: 'ping: an empty round trip',
+  handoff: 'handoff', release: 'release',
 };
 const BOTH = 'both';
-const has = (row, metric) => row.repeats.some((repeat) => repeat[metric]);
+const has = (row, metric) => row.histograms[metric] !== undefined;
 const usedMetrics = (data) => Object.keys(metrics).filter((m) => data.groups.some((g) => g.rows.some((r) => has(r, m))));
 
 /* Response and service are two lines of one lock: the service time is the thin one. */
@@ -36,7 +34,7 @@ function anyTable(data, rows, percent, used) {
     title: `${percent} % of the times were at most`, open: true,
     columns: lockColumns([...shown.map((metric) => ({ name: metrics[metric], format: time })), { name: 'acquires' }]),
     rows: rows.map((row) => lockRow(data, row.lock, [
-      ...shown.map((metric) => percentileOf(row, metric, percent) ?? null), histogramsOf(row, 'acquire').reduce((sum, h) => sum + h.count, 0),
+      ...shown.map((metric) => percentileOf(row, metric, percent) ?? null), row.histograms.acquire?.count ?? null,
     ])),
   };
 }
@@ -74,13 +72,11 @@ function draw({ data, state, theme, choice }) {
   };
   const figures = tableOf(option);
   figures.columns[0].format = finely;
-  const several = rows.some((row) => row.repeats.length > 1);
-  const left = data.histograms.carried !== 'all' && 'To keep the page small, it has the histograms of the typical repeat only.';
   return {
     option,
     tables: [anyTable(data, rows, percent, usedMetrics(data)), figures],
     note: [metric === BOTH && 'Thick: response, from when an operation was due. Thin: service, from when it was begun.',
-      several && `Medians of the repeats, at each percentile (${count(Math.max(...rows.map((row) => row.repeats.length)))} at most).`, left].filter(Boolean).join(' '),
+      rows.some((row) => row.repeats > 1) && 'Of repeats, the typical one.'].filter(Boolean).join(' '),
   };
 }
 

@@ -56,7 +56,7 @@ function draw({ data, state, theme, choice }) {
   figures.columns[0].format = seconds;
   return {
     option,
-    note: [rows.some((row) => row.repeats.length > 1) && 'Of repeats, the typical one.', merged > 1 && `Up to ${merged} seconds an interval${figure ? ', of which the worst is shown' : ''}.`, figure && 'A percentile of too few times is left out: a second needs 10 for p50, 500 for p99.'].filter(Boolean).join(' '),
+    note: [rows.some((row) => row.repeats > 1) && 'Of repeats, the typical one.', merged > 1 && `Up to ${merged} seconds an interval${figure ? ', of which the worst is shown' : ''}.`, figure && 'A percentile of too few times is left out: a second needs 10 for p50, 500 for p99.'].filter(Boolean).join(' '),
     tables: [figures, markTable(rows), { title: 'What is compared', columns: lockColumns([]), rows: rows.map((row) => lockRow(data, row.lock, [])) }].filter(Boolean),
   };
 }
