@@ -64,20 +64,25 @@ static void note_addresses(struct resolved *resolved, const struct addrinfo *lis
     }
 }
 
+const char *resolve_shown(const char *host) {
+    return strpbrk(host, ".:/") || strcasecmp(host, "localhost") == 0 ? host
+                                                                      : "(one word, not shown)";
+}
+
 const struct resolved *resolve_host(const char *host, struct lb_err *err) {
     const struct resolved *found = find_known(host);
     if (found) return found;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     int failed = getaddrinfo(host, NULL, &hints, &list);
     if (failed) {
-        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", host, gai_strerror(failed));
+        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", resolve_shown(host), gai_strerror(failed));
         return NULL;
     }
     struct resolved *resolved = calloc(1, sizeof *resolved);
     if (resolved) note_addresses(resolved, list);
     freeaddrinfo(list);
     if (!resolved || resolved->count == 0) {
-        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", host,
+        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", resolve_shown(host),
                 resolved ? "it has no address" : "out of memory");
         free(resolved);
         return NULL;

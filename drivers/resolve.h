@@ -43,6 +43,10 @@ struct resolved {
  * memory ran out; a failure is not remembered. May be called from any thread. */
 const struct resolved *resolve_host(const char *host, struct lb_err *err);
 
+/* The host of a URL as an error about its look-up may show it: not a single word, which may be a password whose host
+ * was forgotten. */
+const char *resolve_shown(const char *host);
+
 struct addrinfo;
 
 /* Whether a server takes a connection at the address within limit_ms. Blocks the calling thread for at most so long; to

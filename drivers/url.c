@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,18 +14,41 @@ struct hidden {
     const char *from[2], *end[2];
 };
 
+/* What a name or an address of a host may have in a URL; '%' for an escaped path of a socket. */
+#define HOST_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_%"
+#define V6_BYTES "0123456789abcdefABCDEF:.%"
+
+static int hex_value(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    c = (char)tolower((unsigned char)c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Copies the name of a parameter with %XX undone, cut where it does not fit. */
+static void read_name(char *out, size_t size, const char *from, const char *end) {
+    size_t used = 0;
+    for (; from < end && used + 1 < size; from++) {
+        bool escaped =
+            *from == '%' && end - from > 2 && hex_value(from[1]) >= 0 && hex_value(from[2]) >= 0;
+        out[used++] = escaped ? (char)(hex_value(from[1]) * 16 + hex_value(from[2])) : *from;
+        if (escaped) from += 2;
+    }
+    out[used] = '\0';
+}
+
 /* Whether the name of a parameter, up to its '=', speaks of a secret. */
 static bool names_secret(const char *name, const char *equals) {
     static const char *const words[] = {"pass", "pwd", "token", "secret", "credential"};
+    char plain[80];
+    read_name(plain, sizeof plain, name, equals);
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-        const char *found = strcasestr(name, words[w]);
-        if (found && found < equals) return true;
+        if (strcasestr(plain, words[w])) return true;
     }
     return false;
 }
 
-/* The start of the first secret value, or NULL: of a URL's query, and of the other forms in which
- * people give a server ("host=h password=p", "h:6379,password=p"), which an error shows. */
+/* The start of the first secret value, or NULL: of the forms that are no URL in which people give a server
+ * ("host=h password=p", "h:6379,password=p"), which an error shows. */
 static const char *secret_value(const char *text) {
     for (const char *equals = strchr(text, '='); equals; equals = strchr(equals + 1, '=')) {
         const char *name = equals;
@@ -35,20 +59,77 @@ static const char *secret_value(const char *text) {
     return NULL;
 }
 
+/* The start of the first value of a URL's query that may be secret, or NULL. Only the values of parameters that are
+ * known to be harmless are shown: any other name may be one of a secret, or a wrong one. */
+static const char *unknown_value(const char *query) {
+    static const char harmless[] =
+        " application_name client_encoding connect_timeout dbname gssencmode host hostaddr keepalives keepalives_idle"
+        " load_balance_hosts port sslcert sslkey sslmode sslrootcert target_session_attrs tcp_user_timeout user ";
+    while (*query) {
+        const char *end = query + strcspn(query, "&"), *equals = query + strcspn(query, "&=");
+        char word[42];
+        if (*equals != '=') return query; /* a value without a name */
+        snprintf(word, sizeof word, " %.*s ", (int)(equals - query < 38 ? equals - query : 38),
+                 query);
+        if (!strstr(harmless, word)) return equals + 1;
+        query = *end ? end + 1 : end;
+    }
+    return NULL;
+}
+
+/* Whether the text is what may stand for servers: names or addresses, ports of digits, commas between them. A single
+ * word without a dot and a port may be a password whose server was forgotten. */
+static bool is_hosts(const char *text, const char *end, bool has_account) {
+    const char *dot = memchr(text, '.', (size_t)(end - text)),
+               *colon = memchr(text, ':', (size_t)(end - text));
+    bool is_path = end - text > 3 && strncasecmp(text, "%2F", 3) == 0;
+    bool is_here = (size_t)(end - text) == strlen("localhost") &&
+                   strncmp(text, "localhost", strlen("localhost")) == 0;
+    if (text < end && !dot && !colon && !is_path && !is_here && !has_account) return false;
+    while (text < end) {
+        bool bracketed = *text == '[';
+        size_t len = strspn(text + bracketed, bracketed ? V6_BYTES : HOST_BYTES);
+        if (len == 0 && *text != ',') return false;
+        text += bracketed + len;
+        if (bracketed && *text++ != ']') return false;
+        size_t digits = *text == ':' ? strspn(text + 1, "0123456789") : 0;
+        if (digits > 5) return false;
+        text += *text == ':' ? 1 + digits : 0;
+        if (text < end && *text++ != ',') return false;
+    }
+    return true;
+}
+
 /* Finds the parts to hide; hides too much rather than too little. A password may contain any character, even one
  * that ends a URL's authority. So the text from the first ':' to the last '@' is hidden; without a ':' the user is
- * hidden, because it may be a token. From a secret value of a parameter on, everything is hidden. */
+ * hidden, because it may be a token. A URL whose servers can't be read is hidden whole, but for its scheme: any of its
+ * parts may be a password in a wrong place. Behind a '#', and from the first value of a query on that may be secret,
+ * everything is hidden. */
 static struct hidden find_hidden(const char *text) {
     const char *scheme = strstr(text, "://"), *start = scheme ? scheme + 3 : text;
-    const char *at = strrchr(start, '@'), *value = secret_value(start);
+    const char *at = strrchr(start, '@'), *end = text + strlen(text), *hosts = at ? at + 1 : start;
     const char *colon = at ? memchr(start, ':', (size_t)(at - start)) : NULL;
-    const char *end = text + strlen(text);
     struct hidden hidden = {{end, end}, {end, end}};
     if (at && (colon || scheme)) {
         hidden.from[0] = colon ? colon + 1 : start;
         hidden.end[0] = at;
     }
-    if (value) hidden.from[1] = value;
+    if (!scheme) {
+        const char *value = secret_value(start);
+        if (value) hidden.from[1] = value;
+        return hidden;
+    }
+    const char *tail = hosts + strcspn(hosts, "/?# \t\"'");
+    const char *query = strchr(start, '?');
+    if (!is_hosts(hosts, tail, at != NULL)) {
+        hidden.from[0] = start;
+        hidden.end[0] = end;
+        return hidden;
+    }
+    tail += strcspn(tail, "#");
+    if (*tail == '#') hidden.from[1] = tail + 1;
+    const char *value = query ? unknown_value(query + 1) : NULL;
+    if (value && value < hidden.from[1]) hidden.from[1] = value;
     return hidden;
 }
 
@@ -68,6 +149,11 @@ char *url_public(const char *text, char *out, size_t size) {
     }
     if (size > 0) out[used] = '\0';
     return out;
+}
+
+bool url_has_secret(const char *text) {
+    struct hidden hidden = find_hidden(text);
+    return *hidden.from[0] != '\0' || *hidden.from[1] != '\0';
 }
 
 void url_hide(char *text) {

@@ -12,11 +12,13 @@
 #include "bench/base/err.h"
 
 #define URL_HOSTS_MAX 8
+#define URL_USER_MAX 256      /* with the NUL */
+#define URL_PASSWORD_MAX 4096 /* with the NUL: a token of a cloud has up to 2,000 bytes */
 
 struct url {
     char scheme[24];
-    char user[64];
-    char password[128]; /* never print it; url_public gives the form to show */
+    char user[URL_USER_MAX];
+    char password[URL_PASSWORD_MAX]; /* never print it; url_public gives the form to show */
     char host[URL_HOSTS_MAX][128];
     int port[URL_HOSTS_MAX]; /* the default port where none was given */
     int host_count;          /* at least 1 */
@@ -39,10 +41,14 @@ bool url_is_local(const char *text);
 int url_check(const char *text, struct lb_err *err);
 
 /* Writes the text to out, with "***" in place of all parts that may be secret: the password (and the user,
- * if there is no ':') between "://" and the last '@'; and in a query all text from the first value of a
- * password or token on. Accepts any text; in a text without "://" all from its first ':' to its last '@'
- * may be secret. */
+ * if there is no ':') between "://" and the last '@'; in a query all text from the first value on that is not known to
+ * be harmless; of a URL whose servers can't be read, or are one word without a dot, a port and a user, all behind "://".
+ * Accepts any text; in a text without "://" all from its first ':' to its last '@', and from the value of a password
+ * on, may be secret. */
 char *url_public(const char *text, char *out, size_t size);
+
+/* Whether url_public would hide a part of the text. */
+bool url_has_secret(const char *text);
 
 /* Overwrites in place the parts that url_public hides. The length stays the same. */
 void url_hide(char *text);

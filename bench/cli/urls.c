@@ -12,7 +12,7 @@
 #include "drivers/url.h"
 
 #define VARIABLE_MAX 80
-#define URL_BYTES_MAX 1024
+#define URL_BYTES_MAX 8192
 
 /* What follows the scheme in an example of a backend's URL: a server, or a folder. */
 static const char *after_scheme(const struct lb_backend *backend) {
@@ -49,6 +49,11 @@ static int unknown_backend(const char *name, const char *url, struct lb_err *err
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
+/* A text that is no URL is not shown: it may be a password. */
+static const char *shown_if_url(const char *text, char *out, size_t size) {
+    return strstr(text, "://") ? url_public(text, out, size) : "…";
+}
+
 static int check_scheme(const struct lb_backend *backend, const char *url, struct lb_err *err) {
     char allowed[512] = "", shown[256];
     for (const char *const *scheme = backend->schemes; *scheme; scheme++) {
@@ -59,7 +64,7 @@ static int check_scheme(const struct lb_backend *backend, const char *url, struc
     }
     return err_set(err, LB_EXIT_USAGE,
                    "%s=%s: a URL of this backend begins with %s, for example %s=%s://%s",
-                   backend->name, url_public(url, shown, sizeof shown), allowed, backend->name,
+                   backend->name, shown_if_url(url, shown, sizeof shown), allowed, backend->name,
                    backend->schemes[0], after_scheme(backend));
 }
 
@@ -72,7 +77,15 @@ static const char *variable_of(const char *backend, char name[VARIABLE_MAX]) {
     return name;
 }
 
-/* The first line of a file, without blanks around it; NULL with err. */
+/* What is wrong with the first line of a file, whose outer blanks are gone; NULL = nothing. */
+static const char *wrong_line(const char *line, bool cut) {
+    if (cut) return "its first line is too long for a URL";
+    if (!*line) return "its first line has no URL";
+    if (!strstr(line, "://")) return "its first line is no URL: a URL begins with SCHEME://";
+    return strpbrk(line, " \t") ? "its first line has a blank: write %20 for it" : NULL;
+}
+
+/* The first line of a file, without blanks around it; NULL with err, which shows no part of it. */
 static const char *read_url_file(const char *path, struct arena *arena, struct lb_err *err) {
     char line[URL_BYTES_MAX] = "";
     FILE *file = fopen(path, "r");
@@ -80,11 +93,14 @@ static const char *read_url_file(const char *path, struct arena *arena, struct l
     if (failed) err_set(err, LB_EXIT_USAGE, "%s: %s", path, strerror(errno));
     if (file) fclose(file);
     if (failed) return NULL;
+    bool cut = strlen(line) + 1 == sizeof line;
     char *start = line + strspn(line, " \t");
-    start[strcspn(start, " \t\r\n")] = '\0';
-    if (*start) return arena_text(arena, start);
-    err_set(err, LB_EXIT_USAGE, "%s: its first line has no URL", path);
-    return NULL;
+    for (size_t len = strlen(start); len > 0 && strchr(" \t\r\n", start[len - 1]);)
+        start[--len] = '\0';
+    const char *wrong = wrong_line(start, cut), *url = wrong ? NULL : arena_text(arena, start);
+    if (wrong) err_set(err, LB_EXIT_USAGE, "%s: %s", path, wrong);
+    if (!wrong && !url) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return url;
 }
 
 /* Returns the URL that a value of --url means. *ret_again: a value that means the same without
@@ -110,11 +126,11 @@ static const char *find_url(const char *backend, const char *value, struct arena
 /* Fills in the value that a user can type again: the typed one, unless it shows a secret. 0, or -1 with err. */
 static int set_word(struct place_url *at, const char *kept, struct arena *arena,
                     struct lb_err *err) {
-    char shown[URL_BYTES_MAX + 64], file[2 * 64 + sizeof "=@.url"];
+    char file[2 * 64 + sizeof "=@.url"];
     const char *value = strchr(kept, '=') + 1;
     at->word = kept;
     if (*value == '@' || strncmp(value, "env:", 4) == 0) return 0;
-    if (strcmp(url_public(kept, shown, sizeof shown), kept) == 0) return 0;
+    if (!url_has_secret(kept)) return 0;
     snprintf(file, sizeof file, "%s=@%s.url", at->backend->name, at->backend->name);
     at->hidden = true;
     at->word = arena_text(arena, file);

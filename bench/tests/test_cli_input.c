@@ -57,7 +57,7 @@ TEST(an_unknown_name_gets_the_nearest) {
         {{"run", "smoke", "--set", "lod.clients=1"}, 1, {"[lod]", "did you mean 'load'"}},
         {{"run", "smoke", "--set", "sim.servce=1ms"}, 1, {"sim.servce", "did you mean 'service'"}},
         {{"run", "smoke", "--url", "redsi=@file"}, 1, {"'redsi'", "did you mean 'redis'"}},
-        {{"run", "smoke", "--url", "redsi=redis://h"}, 1, {"'redsi'", "write redis=redis://h"}},
+        {{"run", "smoke", "--url", "redsi=redis://h:1"}, 1, {"'redsi'", "write redis=redis://h:1"}},
         {{"list", "redsi-setnx"}, 1, {"'redsi-setnx'", "did you mean 'redis-setnx'"}},
         {{"up", "reddis"}, 1, {"no topology 'reddis'", "did you mean 'redis'"}},
         {{"up", "--durabilty", "none"}, 1, {"did you mean '--durability'"}},

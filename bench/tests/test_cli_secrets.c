@@ -57,6 +57,73 @@ TEST(no_result_has_it) {
     }
 }
 
+/* What people type who forgot a part of the URL, or put the password in a wrong place. */
+TEST(a_wrong_url_is_not_quoted) {
+    static const char *const values[] = {"redis=redis://:ZqWv",
+                                         "redis=redis://u:ZqWv",
+                                         "redis=redis:ZqWv",
+                                         "redis=ZqWv",
+                                         "redis=ZqWv@h",
+                                         "redis://:ZqWv",
+                                         "redis:ZqWv",
+                                         "ZqWv@h",
+                                         "redis=redis://u@h:6379:ZqWv",
+                                         "redis=redis://ZqWv",
+                                         "memcached=memcached://ZqWv",
+                                         "nats=nats://ZqWv",
+                                         "etcd=etcd://ZqWv",
+                                         "postgres=postgres://ZqWv",
+                                         "mariadb=mysql://ZqWv",
+                                         "zookeeper=zookeeper://ZqWv",
+                                         "redis=redis://127.0.0.1:1?pw=ZqWv",
+                                         "nats=nats://127.0.0.1:1?auth=ZqWv",
+                                         "postgres=postgres://127.0.0.1:1/d?user=u&p%61ssword=ZqWv",
+                                         "postgres=postgres://127.0.0.1:1/d?apikey=ZqWv"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char *folder = cli_path("wrong-%zu", i), path[PATH_MAX + 20], backend[32];
+        snprintf(backend, sizeof backend, "%.*s", (int)strcspn(values[i], "=:"), values[i]);
+        const char *lock = strcmp(backend, "ZqWv@h") == 0 ? "redis" : backend;
+        struct cli cli = cli_run(NULL, ARGS("run", "contended", "--lock", lock, "--url", values[i],
+                                            "--no-page", "--out", folder));
+        if (cli.code == 0) fail_msg("'%s' was taken", values[i]);
+        hides(values[i], cli.out);
+        hides(values[i], cli.err);
+        snprintf(path, sizeof path, "%s/run.json", folder);
+        if (access(path, F_OK) == 0) {
+            char *json = cli_read(path);
+            hides(values[i], json);
+            free(json);
+        }
+        cli_free(&cli);
+    }
+}
+
+TEST(a_file_of_a_url_is_read_whole_and_never_quoted) {
+    char *file = cli_path("of-a-url"), at[PATH_MAX + 8], long_url[1700];
+    int used = snprintf(long_url, sizeof long_url, "redis://u:");
+    memset(long_url + used, 'x', 1500);
+    snprintf(long_url + used + 1500, 100, "ZqWv@127.0.0.1:1\n");
+    const struct {
+        const char *text, *says;
+        int code;
+    } cases[] = {{long_url, "redis at 127.0.0.1:1", LB_EXIT_MACHINE},
+                 {"ZqWv\n", "is no URL", LB_EXIT_USAGE},
+                 {"redis://u:Zq Wv@127.0.0.1:1\n", "has a blank", LB_EXIT_USAGE},
+                 {"\n", "has no URL", LB_EXIT_USAGE},
+                 {"", "has no URL", LB_EXIT_USAGE}};
+    snprintf(at, sizeof at, "redis=@%s", file);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_write(file, cases[i].text);
+        struct cli cli = cli_run(NULL, ARGS("run", "contended", "--lock", "redis-setnx", "--url",
+                                            at, "--no-page", "--out", cli_path("file-%zu", i)));
+        assert_code(&cli, cases[i].code);
+        assert_has(cli.err, cases[i].says);
+        hides("standard output", cli.out);
+        hides("standard error", cli.err);
+        cli_free(&cli);
+    }
+}
+
 /* Whether a process' arguments have the secret. */
 static bool arguments_show(const char *pid) {
     char path[300], text[8192];

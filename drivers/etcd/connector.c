@@ -28,7 +28,8 @@ static int resolve(const char *host, int port, char *out, size_t size, struct lb
     snprintf(service, sizeof service, "%d", port);
     int failed = getaddrinfo(host, service, &hints, &found);
     if (failed || !found)
-        return err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed));
+        return err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", resolve_shown(host),
+                       gai_strerror(failed));
     const struct addrinfo *chosen = found;
     for (const struct addrinfo *at = found; at && found->ai_next; at = at->ai_next) {
         if (!resolve_accepts(at, ACCEPT_MS)) continue;
@@ -38,7 +39,8 @@ static int resolve(const char *host, int port, char *out, size_t size, struct lb
     failed = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, out, (socklen_t)size, NULL, 0,
                          NI_NUMERICHOST);
     freeaddrinfo(found);
-    return failed ? err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", host, gai_strerror(failed))
+    return failed ? err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", resolve_shown(host),
+                            gai_strerror(failed))
                   : 0;
 }
 

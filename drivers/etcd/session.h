@@ -13,6 +13,7 @@
 #include "drivers/driver.h"
 #include "drivers/etcd/etcd.pb-c.h"
 #include "drivers/etcd/http.h"
+#include "drivers/url.h"
 
 /* slab: the memory into which an answer is unpacked; allocated once for a line of calls.
  *
@@ -34,8 +35,8 @@ struct etcd_options {
 struct etcd_server {
     struct http_shared http; /* with the endpoints */
     struct lb_tls tls;
-    char user[64], password[128]; /* "" = none */
-    char shown[256];              /* the URL without its password, for messages */
+    char user[URL_USER_MAX], password[URL_PASSWORD_MAX]; /* "" = none */
+    char shown[256]; /* the URL without its password, for messages */
 };
 
 /* A request's path, and the type of its answer. */

@@ -25,7 +25,8 @@ static int resolve(struct maria_host *to, const char *host, struct lb_err *err) 
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     int failed = getaddrinfo(host, NULL, &hints, &list);
     if (failed)
-        return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s': %s", host, gai_strerror(failed));
+        return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s': %s", resolve_shown(host),
+                       gai_strerror(failed));
     for (struct addrinfo *at = list; at && to->address_count < MARIA_ADDRESSES_MAX;
          at = at->ai_next) {
         char *address = to->address[to->address_count];
@@ -36,7 +37,7 @@ static int resolve(struct maria_host *to, const char *host, struct lb_err *err) 
     }
     freeaddrinfo(list);
     if (to->address_count > 0) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s' has no address", host);
+    return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s' has no address", resolve_shown(host));
 }
 
 int maria_url(struct maria_server *server, const struct lb_server *routes, const char *text,

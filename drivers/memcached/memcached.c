@@ -88,7 +88,7 @@ static int ask_line(struct lb_session *session, const char *text, int64_t deadli
 static int log_in_memcached(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct memcached_server *server = session->server->state;
     const struct url *url = &server->url;
-    char text[256], *line = NULL;
+    char text[URL_USER_MAX + URL_PASSWORD_MAX + 40], *line = NULL;
     if (ask_line(session, "mn\r\n", deadline_ns, &line, err) != 0) return -1;
     if (strncmp(line, "CLIENT_ERROR unauthenticated", 28) != 0)
         return err_set(

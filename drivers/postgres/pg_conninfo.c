@@ -50,17 +50,17 @@ const char *pg_conninfo_value(const struct pg_conninfo *info, const char *keywor
 }
 
 /* Looks the host up, so that libpq does not do it in each connect. The name stays, because TLS
- * and password files need it. Lists of hosts, and names that can't be found, are left to libpq. */
-static void add_addresses(struct pg_conninfo *info) {
+ * and password files need it. Lists of hosts are left to libpq. 0, or -1 with err. */
+static int add_addresses(struct pg_conninfo *info, struct lb_err *err) {
     const char **host = value_of(info, "host");
-    struct lb_err ignored = {0};
-    if (!host || !**host || strpbrk(*host, "/,@") || value_of(info, "hostaddr")) return;
-    const struct resolved *resolved = resolve_host(*host, &ignored);
-    if (!resolved) return;
+    if (!host || !**host || strpbrk(*host, "/,@") || value_of(info, "hostaddr")) return 0;
+    const struct resolved *resolved = resolve_host(*host, err);
+    if (!resolved) return -1;
     size_t each = strlen(*host) + sizeof resolved->address[0] + 1;
     info->hosts = calloc(RESOLVED_MAX, each);
     info->addresses = calloc(RESOLVED_MAX, each);
-    if (!info->hosts || !info->addresses) return;
+    if (!info->hosts || !info->addresses)
+        return err_set(err, LB_EXIT_MACHINE, "postgres: out of memory");
     for (int i = 0; i < resolved->count; i++) {
         if (i > 0) strcat(info->hosts, ",");
         if (i > 0) strcat(info->addresses, ",");
@@ -69,13 +69,11 @@ static void add_addresses(struct pg_conninfo *info) {
     }
     *host = info->hosts;
     pg_conninfo_add(info, "hostaddr", info->addresses);
+    return 0;
 }
 
 int pg_conninfo_dial(struct pg_conninfo *info, const struct lb_server *server, struct lb_err *err) {
-    if (server->route_count == 0) {
-        add_addresses(info);
-        return 0;
-    }
+    if (server->route_count == 0) return add_addresses(info, err);
     size_t used = 0, used_ports = 0, size = (size_t)server->route_count * sizeof(struct lb_route);
     info->addresses = calloc(1, size);
     info->ports = calloc(1, size);

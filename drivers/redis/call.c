@@ -413,15 +413,15 @@ static void advise_account(const struct lb_session *session, const char *text,
     if (!*user) user = "default";
     if (command) {
         command += strlen("run the '");
-        snprintf(hint, HINT_BYTES, ": grant it with ACL SETUSER %s +%.*s", user,
+        snprintf(hint, HINT_BYTES, ": grant it with ACL SETUSER %.60s +%.*s", user,
                  (int)strcspn(command, "'"), command);
     } else if (strstr(text, " key")) {
         snprintf(hint, HINT_BYTES,
                  ": the account may use keys of other names only: give the run their prefix "
-                 "(--set load.key_prefix=PREFIX), or ACL SETUSER %s ~*",
+                 "(--set load.key_prefix=PREFIX), or ACL SETUSER %.60s ~*",
                  user);
     } else if (strstr(text, " channel")) {
-        snprintf(hint, HINT_BYTES, ": the lock's waiters need its channels: ACL SETUSER %s '&*'",
+        snprintf(hint, HINT_BYTES, ": the lock's waiters need its channels: ACL SETUSER %.60s '&*'",
                  user);
     } else {
         snprintf(hint, HINT_BYTES, ": drivers/README.md says what a lock's account needs");

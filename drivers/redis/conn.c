@@ -413,7 +413,7 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
     int dial_port = port;
     lb_route(session->server, &dial_host, &dial_port);
     const char *address = address_of(dial_host, &why);
-    if (!address) return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port, why.text);
+    if (!address) return err_set(err, LB_EXIT_MACHINE, "redis: %s", why.text);
     conn->session = session;
     conn->context = redisConnectNonBlock(address, dial_port);
     if (conn->context && join_thread() != 0) {

@@ -34,7 +34,7 @@ struct redis_server {
     char database[12];    /* to SELECT; "" = 0 */
     struct sock_tls *tls; /* NULL = not encrypted */
     struct {
-        char user[64], password[128]; /* "" = none; never print them */
+        char user[URL_USER_MAX], password[URL_PASSWORD_MAX]; /* "" = none; never print them */
     } sentinels;                      /* the account that the sentinels ask for */
 };
 

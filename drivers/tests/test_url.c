@@ -99,14 +99,14 @@ TEST(test_what_is_too_long_is_refused) {
     static const struct {
         const char *before, *after;
         size_t fits;
-    } parts[] = {{"redis://", "@h", 63},
-                 {"redis://u:", "@h", 127},
+    } parts[] = {{"redis://", "@h", 255},
+                 {"redis://u:", "@h", 4095},
                  {"redis://", "", 127},
                  {"redis://h/", "", 255},
                  {"redis://[", "]", 127}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         for (size_t len = parts[i].fits; len <= parts[i].fits + 1; len++) {
-            char text[512];
+            char text[5000];
             struct url url;
             struct lb_err err = {0};
             int used = snprintf(text, sizeof text, "%s", parts[i].before);
@@ -126,12 +126,26 @@ TEST(test_public_form) {
         {"redis://u:sec@ret@h", "redis://u:***@h"},
         {"redis://u:se:cret@h", "redis://u:***@h"},
         {"redis://token@h", "redis://***@h"},
+        {"redis://h.example", "redis://h.example"},
+        {"redis://localhost", "redis://localhost"},
+        {"redis://a:1,[::1]:2", "redis://a:1,[::1]:2"},
+        {"file:///a/folder", "file:///a/folder"},
         {"redis://h:1/a@b", "redis://h:***@b"},
+        {"redis://secret", "redis://***"}, /* its host was forgotten */
+        {"redis://secret/1", "redis://***"},
+        {"redis://:secret", "redis://***"},
+        {"redis://:123456", "redis://***"},
+        {"redis://u:secret", "redis://***"},
+        {"redis://u@h:6379:secret", "redis://***"},
+        {"redis://h:1#secret", "redis://h:1#***"},
         {"redis=redis://:p/q@h", "redis=redis://:***@h"},
-        {"postgres://h/d?sslmode=require&sslpassword=x&y=z",
-         "postgres://h/d?sslmode=require&sslpassword=***"},
+        {"postgres://h:1/d?sslmode=require&sslpassword=x&y=z",
+         "postgres://h:1/d?sslmode=require&sslpassword=***"},
+        {"postgres://h:1/d?user=u&p%61ssword=x", "postgres://h:1/d?user=u&p%61ssword=***"},
+        {"redis://h:1?pw=x", "redis://h:1?pw=***"},
+        {"redis://h:1?x", "redis://h:1?***"},
         {"postgres://h:5/d?password=a@b", "postgres://h:***"},
-        {"redis://h/a?b=c", "redis://h/a?b=c"},
+        {"redis://h:1/a?port=1", "redis://h:1/a?port=1"},
         {"u:secret@h", "u:***@h"},
         {"", ""},
         {"no URL at all", "no URL at all"},
@@ -140,7 +154,7 @@ TEST(test_public_form) {
         {"PGPASSWORD=x", "PGPASSWORD=***"},
         {"h:6379,Password = x,ssl=true", "h:6379,Password =***"}, /* StackExchange.Redis */
         {"Server=h;Pwd=x;Port=3306", "Server=h;Pwd=***"},
-        {"redis://h/pass/d?b=c", "redis://h/pass/d?b=c"}, /* a path is no name of a parameter */
+        {"redis://h:1/pass=x/d", "redis://h:1/pass=x/d"}, /* a path is no name of a parameter */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char out[64];
@@ -157,7 +171,11 @@ TEST(test_no_part_of_a_secret_is_shown) {
                                         "redis://:%s@h",
                                         "nats://%s@h",
                                         "redis=redis://:%s@a,b",
-                                        "postgres://h/d?password=%s",
+                                        "postgres://h:1/d?password=%s",
+                                        "postgres://h:1/d?p%%61ss=%s",
+                                        "redis://h:1?any=%s",
+                                        "redis://:%s",
+                                        "redis://u@h:1:%s",
                                         "postgres://u@h/d?x=y&token=%s",
                                         "host=h password=%s",
                                         "h:1,password=%s",
@@ -168,6 +186,8 @@ TEST(test_no_part_of_a_secret_is_shown) {
             struct lb_err err = {0};
             struct url url;
             if (f == 2 && c == ':') continue; /* a user and a password */
+            if (c == '@' && forms[f][strlen(forms[f]) - 3] == ':')
+                continue; /* a password and a host */
             snprintf(secret, sizeof secret, "Zq%cWv", c);
             snprintf(text, sizeof text, forms[f], secret);
             url_public(text, out, sizeof out);

@@ -18,7 +18,7 @@ static int add_host(struct zk_server *server, const char *host, int port, struct
     snprintf(service, sizeof service, "%d", port);
     int failed = getaddrinfo(host, service, &hints, &found);
     if (failed)
-        return err_set(err, LB_EXIT_MACHINE, "zookeeper: host '%s': %s", host,
+        return err_set(err, LB_EXIT_MACHINE, "zookeeper: host '%s': %s", resolve_shown(host),
                        gai_strerror(failed));
     int result = 0;
     for (struct addrinfo *at = found; at; at = at->ai_next) {

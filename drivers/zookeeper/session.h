@@ -20,6 +20,7 @@
 #include "bench/base/rng.h"
 #include "drivers/backends.h"
 #include "drivers/driver.h"
+#include "drivers/url.h"
 
 /* names: pure functions on ZooKeeper paths and on the names that real clients give their nodes.
  * They send nothing and allocate nothing.
@@ -96,8 +97,9 @@ struct zk_server {
     struct sockaddr_storage host[ZK_HOSTS_MAX];
     socklen_t host_len[ZK_HOSTS_MAX];
     char prefix[ZK_PREFIX_MAX]; /* "/chroot/lockbench": where the locks' paths begin */
-    char credentials[200];      /* "user:password" for digest authentication, or "" */
-    char shown[256];            /* the URL without its password, for messages */
+    char credentials[URL_USER_MAX +
+                     URL_PASSWORD_MAX]; /* "user:password" for digest authentication, or "" */
+    char shown[256];                    /* the URL without its password, for messages */
     /* A session of this process has been connected. A server that refuses connections after that may come back, so
      * clients wait for it; before it, nobody is there. */
     atomic_bool reached;
