@@ -144,14 +144,12 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
         trial.holder = child_start(&trial, &key);
         trial.waiter = child_start(&trial, &key);
     }
-    if (check->needs & CONFORM_FAR)
-        trial.far = conform_open_far(far_lock, *place, &trial.proxy, &err);
+    if (check->needs & CONFORM_FAR) trial.far = conform_open_far(far_lock, *place, &err);
     if (err.code)
         snprintf(trial.failure, sizeof trial.failure, "%s", err.text);
     else
         trial_run(&trial, check->script);
     place_close(trial.far);
-    proxy_stop(trial.proxy);
     child_free(trial.holder);
     child_free(trial.waiter);
     snprintf(ret_result->failure, sizeof ret_result->failure, "%s", trial.failure);

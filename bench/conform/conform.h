@@ -10,7 +10,7 @@
 
 /* The needs of a check besides capabilities. */
 enum conform_need {
-    CONFORM_FAR = 1 << 0, /* a server that can be reached through the proxy */
+    CONFORM_FAR = 1 << 0, /* a server that can be reached through a wire */
     /* a server that lockbench started, since the check kills it and starts it again */
     CONFORM_OWNED = 1 << 1,
     CONFORM_CHILDREN = 1 << 2, /* processes of clients: trial->holder, trial->waiter */
@@ -76,7 +76,7 @@ extern unsigned conform_limit_s;
 void conform_note_failed(const struct lb_lock *lock);
 
 /* Runs one check at a place. lock: with its options; far_lock: the same for the way through the
- * proxy. After a failure an embedded place is opened anew (NULL if that fails), because the
+ * wire. After a failure an embedded place is opened anew (NULL if that fails), because the
  * following checks would wait for a key that the failed one left locked. To be called on the main
  * thread, while there is no other. */
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,

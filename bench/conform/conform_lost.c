@@ -1,7 +1,8 @@
-/* conform_lost: answers, requests and connections that the proxy loses. The client can't know
+/* conform_lost: answers, requests and connections that the wire loses. The client can't know
  * whether its operation was done: the outcome must say so, and whatever the operation may have left
  * must be cleaned up. */
 #include "bench/conform/conform.h"
+#include "bench/servers/wire.h"
 
 #define LEASE_NS (3 * LB_S_NS)
 /* A lock with such a lease is free in time only if settling frees it. Where settling can do no more than wait for the
@@ -12,6 +13,41 @@
  * session ends first, however little the patience. */
 static int64_t freed_by(const struct trial *trial) {
     return lb_now() + LEASE_NS + trial->lock->lock->about.crash_slack_ns + trial_patience_ns;
+}
+
+/* Ends what the wire does: connections that lost bytes are reset, and new ones work. */
+static void heal(struct trial *trial) {
+    struct lb_err err = {0};
+    if (wire_heal(trial->far->wiring->wire, &err) != 0) trial_fail(trial, "%s", err.text);
+}
+
+/* Has the wire do this, and nothing else, to all connections. */
+static void strike(struct trial *trial, struct wire_fault fault) {
+    struct lb_err err = {0};
+    heal(trial);
+    fault.ends = WIRE_ALL_ENDS;
+    trial->wire_fault = wire_set(trial->far->wiring->wire, &fault, &err);
+    if (trial->wire_fault < 0) trial_fail(trial, "%s", err.text);
+}
+
+static const struct wire_fault cut_at_answer = {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT};
+
+/* All connections end, and new ones are refused. */
+static void cut_off(struct trial *trial) {
+    const struct wire_fault cut = {.kind = WIRE_CUT, .ends = WIRE_ALL_ENDS};
+    struct lb_err err = {0};
+    strike(trial, (struct wire_fault){.kind = WIRE_REFUSE});
+    if (wire_set(trial->far->wiring->wire, &cut, &err) < 0) trial_fail(trial, "%s", err.text);
+}
+
+static void delay_answers(struct trial *trial, int64_t by_ns) {
+    strike(trial, (struct wire_fault){.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = by_ns});
+}
+
+static bool has_struck(const struct trial *trial) {
+    struct wire_sign sign;
+    wire_sign(trial->far->wiring->wire, trial->wire_fault, &sign);
+    return sign.struck > 0;
 }
 
 /* Does what a run does after an attempt in doubt: a new session, then settle. */
@@ -39,7 +75,7 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
                      const struct trial_key *key, enum lb_outcome outcome) {
     const struct lb_lock *lock = trial->lock->lock;
     actor_close(victim);
-    proxy_heal(trial->proxy);
+    heal(trial);
     bool settle = outcome == LB_UNKNOWN && lock->algorithm->settle;
     if (!recover(victim, settle)) return;
     /* The lock is free at once after settling. After BROKEN, which says that nothing was left, it is
@@ -54,7 +90,7 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
     MUST_GIVE(victim, actor_release(victim), LB_OK);
 }
 
-static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t bytes) {
+static void lose_acquire(struct trial *trial, struct wire_fault fault) {
     struct trial_key key = trial_key(), warm = trial_key();
     trial->session_lease_ns = LEASE_NS;
     trial->lease_ns = LONG_LEASE_NS;
@@ -67,16 +103,16 @@ static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t b
     MUST_GIVE(other, actor_release(other), LB_OK);
     enum lb_outcome outcome;
     for (int tries = 0;; tries++) {
-        proxy_arm(trial->proxy, fault, bytes);
+        strike(trial, fault);
         outcome = actor_acquire(victim, &key, lb_now() + 300 * LB_MS_NS);
-        if (proxy_struck(trial->proxy) || tries == 3 || outcome == LB_OK) break;
+        if (has_struck(trial) || tries == 3 || outcome == LB_OK) break;
         /* The machine was so busy that the driver's patience ended before there was an answer to
          * lose. */
         actor_close(victim);
-        proxy_heal(trial->proxy);
+        heal(trial);
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
     }
-    MUST(trial, proxy_struck(trial->proxy), "nothing was lost: no answer came");
+    MUST(trial, has_struck(trial), "nothing was lost: no answer came");
     MUST_SAY_NO(trial, outcome, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
                 "the answer was lost, but acquire gave %s", lb_outcome_name(outcome));
     MUST(trial, victim->session.err.code != 0,
@@ -102,7 +138,7 @@ static bool counts_from_request(struct actor *client, const char *what) {
 /* A grant and, where there is one, its renewal, while each answer is late. Returns the outcome of the call that was
  * the last. */
 static enum lb_outcome take_late(struct actor *client, const struct trial_key *key) {
-    proxy_delay(client->trial->proxy, DELAY_NS);
+    delay_answers(client->trial, DELAY_NS);
     enum lb_outcome outcome = actor_acquire(client, key, trial_soon());
     bool goes_on = outcome == LB_OK && counts_from_request(client, "acquire");
     if (!goes_on || !client->session.lock->algorithm->renew) return outcome;
@@ -125,12 +161,12 @@ void conform_lease_counts(struct trial *trial) {
         if (outcome == LB_OK || outcome == LB_REFUSED) break;
         /* The machine was so busy that the driver's patience ended before the answer came. */
         actor_close(client);
-        proxy_heal(trial->proxy);
+        heal(trial);
         if (!recover(client, outcome == LB_UNKNOWN)) return;
     }
     MUST_GIVE(client, outcome, LB_OK);
-    MUST(trial, proxy_struck(trial->proxy), "no answer was delayed");
-    proxy_heal(trial->proxy);
+    MUST(trial, has_struck(trial), "no answer was delayed");
+    heal(trial);
 }
 
 #define SLOW_NS                                                                                    \
@@ -163,34 +199,35 @@ void conform_slow_release(struct trial *trial) {
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     other->request.lease_ns = LONG_LEASE_NS;
     trial_sleep_until(holder->grant.lease_end_ns - AHEAD_NS);
-    proxy_delay(trial->proxy, SLOW_NS);
+    delay_answers(trial, SLOW_NS);
     actor_begin(holder, actor_job_release);
     MUST(trial, take_meanwhile(trial, holder, other, &key), "nobody got what was released slowly");
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
               "where another holds, after a slow release by one whose lease ended meanwhile,");
-    MUST(trial, proxy_struck(trial->proxy), "no answer was delayed");
-    proxy_heal(trial->proxy);
+    MUST(trial, has_struck(trial), "no answer was delayed");
+    heal(trial);
     MUST_GIVE(other, actor_release(other), LB_OK);
 }
 
 void conform_cut_answer(struct trial *trial) {
-    lose_acquire(trial, PROXY_CUT, 0);
+    lose_acquire(trial, cut_at_answer);
 }
 
 void conform_cut_within_answer(struct trial *trial) {
-    lose_acquire(trial, PROXY_CUT, 1);
+    lose_acquire(trial,
+                 (struct wire_fault){.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT, .bytes = 1});
 }
 
 void conform_reset(struct trial *trial) {
-    lose_acquire(trial, PROXY_RESET, 0);
+    lose_acquire(trial, (struct wire_fault){.kind = WIRE_MIDWAY, .then = WIRE_THEN_RESET});
 }
 
 void conform_silent_answer(struct trial *trial) {
-    lose_acquire(trial, PROXY_LOSE_ANSWERS, 0);
+    lose_acquire(trial, (struct wire_fault){.kind = WIRE_MIDWAY, .then = WIRE_THEN_SWALLOW});
 }
 
 void conform_silent_request(struct trial *trial) {
-    lose_acquire(trial, PROXY_LOSE_REQUESTS, 0);
+    lose_acquire(trial, (struct wire_fault){.kind = WIRE_SWALLOW, .way = WIRE_REQUESTS});
 }
 
 void conform_cut_release(struct trial *trial) {
@@ -200,7 +237,7 @@ void conform_cut_release(struct trial *trial) {
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
     if (!other || !victim) return;
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-    proxy_arm(trial->proxy, PROXY_CUT, 0);
+    strike(trial, cut_at_answer);
     enum lb_outcome outcome = actor_release(victim);
     MUST_SAY_NO(trial, outcome, outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT,
                 "the answer was lost, but release gave %s", lb_outcome_name(outcome));
@@ -214,7 +251,7 @@ void conform_crash(struct trial *trial) {
     struct actor *other = actor_new(trial), *holder = actor_far(trial);
     if (!other || !holder) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    proxy_cut(trial->proxy);
+    cut_off(trial);
     MUST_GIVE(other, actor_acquire(other, &key, freed_by(trial)), LB_OK,
               "after the holder's machine was gone and its lease over");
     /* The holder learns that it has lost the lock, or that it can't know; its release must not
@@ -236,7 +273,7 @@ void conform_told(struct trial *trial) {
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     trial_sleep_until(lb_now() + LEASE_NS / 2);
     MUST(trial, atomic_load(&holder->losses) == 0, "a session that lives was called over");
-    proxy_cut(trial->proxy);
+    cut_off(trial);
     int64_t deadline_ns = lb_now() + LEASE_NS + trial_patience_ns / 2;
     while (atomic_load(&holder->losses) == 0) {
         MUST(trial, lb_now() < deadline_ns,
@@ -262,13 +299,13 @@ void conform_cut_write(struct trial *trial) {
         MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
         MUST_GIVE(victim, actor_release(victim), LB_OK);
         if (!reads) MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-        proxy_arm(trial->proxy, PROXY_CUT, 0);
+        strike(trial, cut_at_answer);
         enum lb_outcome outcome =
             reads ? actor_acquire(victim, &key, trial_soon()) : actor_release(victim);
         MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a %s gave %s",
                     reads ? "read" : "write", lb_outcome_name(outcome));
         actor_close(victim);
-        proxy_heal(trial->proxy);
+        heal(trial);
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
         MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
         MUST_GIVE(other, actor_release(other), LB_OK);
@@ -288,12 +325,12 @@ void conform_cut_await(struct trial *trial) {
     trial_sleep_until(lb_now() + 150 * LB_MS_NS);
     MUST_SAY_NO(trial, victim->outcome, actor_is_busy(victim), "an await gave %s",
                 lb_outcome_name(victim->outcome));
-    proxy_cut(trial->proxy);
+    cut_off(trial);
     enum lb_outcome outcome = actor_end(victim);
     MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the connection ended, but an await gave %s",
                 lb_outcome_name(outcome));
     actor_close(victim);
-    proxy_heal(trial->proxy);
+    heal(trial);
     if (!recover(victim, outcome == LB_UNKNOWN)) return;
     MUST_GIVE(counter, actor_release(counter), LB_OK);
     MUST_GIVE(victim, actor_acquire(victim, &key, TRIAL_TRY), LB_BUSY);
@@ -301,7 +338,7 @@ void conform_cut_await(struct trial *trial) {
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
     /* A count whose answer is lost is in doubt as well. */
     if (!actor_use_key(victim, &other)) return;
-    proxy_arm(trial->proxy, PROXY_CUT, 0);
+    strike(trial, cut_at_answer);
     outcome = actor_release(victim);
     MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a count gave %s",
                 lb_outcome_name(outcome));

@@ -125,15 +125,10 @@ int conform_ports(const struct place *place, int ports[CONFORM_PORTS_MAX]) {
 }
 
 struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
-                               struct proxy **ret_proxy, struct lb_err *err) {
+                               struct lb_err *err) {
     struct place_ask ask = {.lock = lock,
                             .url = place->urls[0], /* the place lives longer than this call */
                             .wired = true,
                             .interrupts = &no_interrupts};
-    struct place *far = place_open(&ask, err);
-    if (!far) return NULL;
-    *ret_proxy = proxy_over(far->wiring->wire, err);
-    if (*ret_proxy) return far;
-    place_close(far);
-    return NULL;
+    return place_open(&ask, err);
 }

@@ -3,7 +3,6 @@
 #ifndef BENCH_CONFORM_CONFORM_PLACE_H
 #define BENCH_CONFORM_CONFORM_PLACE_H
 
-#include "bench/conform/proxy.h"
 #include "bench/option/text.h"
 #include "bench/run/place.h"
 #include "bench/workload/plan.h"
@@ -39,13 +38,12 @@ struct place *conform_open(const struct plan_lock *lock, struct lb_err *err);
  * number. */
 int conform_ports(const struct place *place, int ports[CONFORM_PORTS_MAX]);
 
-/* The same servers once more, each through a proxy: *ret_proxy is the caller's to stop after
- * place_close, which ends its connections. NULL with err. The lock's backend options should be impatient: see
- * conform_impatient. */
+/* The same servers once more, through a wire (place->wiring). NULL with err. The lock's backend options should be
+ * impatient: see conform_impatient. */
 struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
-                               struct proxy **ret_proxy, struct lb_err *err);
+                               struct lb_err *err);
 
-/* Sets for sessions through the proxy: they wait half a second for an answer. */
+/* Sets for sessions through the wire: they wait half a second for an answer. */
 extern const char *const conform_impatient[];
 
 #endif

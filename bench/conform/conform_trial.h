@@ -12,7 +12,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "bench/conform/proxy.h"
 #include "bench/run/place.h"
 #include "bench/workload/plan.h"
 #include "drivers/driver.h"
@@ -47,10 +46,10 @@ enum trial_shown {
 struct trial {
     const struct plan_lock *lock;
     struct place *place;
-    /* The same server through the proxy, with little patience for its answers; both are NULL if the
-     * check does not ask for them. */
+    /* The same server through a wire (bench/servers/wire.h), with little patience for its answers; NULL if the
+     * check does not ask for it. */
     struct place *far;
-    struct proxy *proxy;
+    int wire_fault;                        /* what the script makes the wire do */
     struct conform_child *holder, *waiter; /* processes of clients, if the check asks for them */
     /* for clients that are opened from now on; a script may set these two. bound: 0 = 1 */
     int64_t session_lease_ns, lease_ns;
@@ -71,7 +70,7 @@ struct trial {
     void (*script)(struct trial *trial);
 };
 
-/* Runs a script with its clients and cleans up. The caller sets lock and place (and far, proxy),
+/* Runs a script with its clients and cleans up. The caller sets lock and place (and far),
  * the rest is zero. To be called on the main thread. */
 void trial_run(struct trial *trial, void (*script)(struct trial *trial));
 
@@ -176,7 +175,7 @@ struct actor {
     size_t memory_bytes;
 };
 
-/* A connected client; NULL after trial_fail. Through the proxy: actor_far. The trial frees it. */
+/* A connected client; NULL after trial_fail. Through the wire: actor_far. The trial frees it. */
 struct actor *actor_new(struct trial *trial);
 struct actor *actor_far(struct trial *trial);
 /* Makes several clients as actor_new does. They use this key; NULL = no key yet. Each has arg for its

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <sys/socket.h>
 
-#include "bench/conform/proxy.h"
 #include "bench/servers/wire.h"
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
@@ -374,13 +373,29 @@ static void open_by(struct lb_server *server, const char *const *url) {
     CHECK(server->backend->connector->open(server, &err) == 0, "%s", err.text);
 }
 
+static struct wire *wire;
+static int cut; /* its fault */
+
+/* All connections end after so many more bytes of answers. */
+static void cut_after(uint64_t bytes) {
+    const struct wire_fault fault = {
+        .kind = WIRE_MIDWAY, .ends = WIRE_ALL_ENDS, .then = WIRE_THEN_CUT, .bytes = bytes};
+    struct lb_err err = {0};
+    cut = wire_set(wire, &fault, &err);
+    CHECK(cut >= 0, "%s", err.text);
+}
+
 /* Lets the connection through again, once an answer has been cut off. */
 static void heal_when_struck(void *arg) {
-    struct proxy *proxy = arg;
-    int64_t until_ns = lb_now() + 20 * LB_S_NS;
-    while (!proxy_struck(proxy) && lb_now() < until_ns) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
-    CHECK(proxy_struck(proxy), "nothing was cut");
-    proxy_heal(proxy);
+    struct wire_sign seen = {0};
+    struct lb_err err = {0};
+    (void)arg;
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; !seen.struck && lb_now() < until_ns;) {
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+        wire_sign(wire, cut, &seen);
+    }
+    CHECK(seen.struck, "nothing was cut");
+    CHECK(wire_heal(wire, &err) == 0, "%s", err.text);
 }
 
 /* Curator's protected creation: the server has made the node, its answer is lost, the session lives
@@ -391,9 +406,8 @@ LIVE(&zk, answers_lost_within_a_session) {
     struct live_client ours;
     struct lb_err err = {0};
     struct wire_end end = {.server_port = topo_port(zk.place->topo, 0, 0)};
-    struct wire *wire = wire_start(&end, 1, &err);
+    wire = wire_start(&end, 1, &err);
     CHECK(wire, "%s", err.text);
-    struct proxy *proxy = proxy_over(wire, &err);
     char url[80];
     const char *urls[] = {url};
     struct lb_server server;
@@ -406,8 +420,8 @@ LIVE(&zk, answers_lost_within_a_session) {
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text); /* makes the parents */
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     for (uint64_t bytes = 0; bytes < 3; bytes++) {
-        proxy_arm(proxy, PROXY_CUT, bytes);
-        struct lb_fiber *healer = lb_start_fiber("heal", heal_when_struck, proxy);
+        cut_after(bytes);
+        struct lb_fiber *healer = lb_start_fiber("heal", heal_when_struck, NULL);
         CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
         lb_join(healer);
         CHECK(queued(&stranger) == 1, "%d nodes for one attempt", stranger.count);
@@ -417,15 +431,14 @@ LIVE(&zk, answers_lost_within_a_session) {
         CHECK((uint64_t)stranger.stat.czxid == ours.grant.token,
               "the token is that of the node found again");
 
-        proxy_arm(proxy, PROXY_CUT, bytes);
-        healer = lb_start_fiber("heal", heal_when_struck, proxy);
+        cut_after(bytes);
+        healer = lb_start_fiber("heal", heal_when_struck, NULL);
         CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
         lb_join(healer);
         CHECK(queued(&stranger) == 0);
     }
     live_client_done(&ours);
     stranger_goes(&stranger);
-    proxy_stop(proxy);
     wire_stop(wire);
     free(server.state);
 }
