@@ -77,6 +77,7 @@ static const struct {
     GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),
     GONE("conform", "`lockbench check LOCK --fault conformance` does it"),
     GONE("judge", "`lockbench check FOLDER` does it"),
+    GONE("check --trials", "--seeds 1..N runs each cell N times"),
     /* keys of workloads, with their section */
     GONE("servers.peer_rtt", "servers.rtt delays clients; give a cluster of your own by --url"),
     GONE("servers.min_replicas", "give a primary of your own by --url"),

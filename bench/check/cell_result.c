@@ -25,10 +25,6 @@ void cell_result_free(struct cell_result *result) {
     *result = (struct cell_result){0};
 }
 
-int cell_result_trials(const struct cell_result *result) {
-    return (int)json_array_size(result->cell.trials);
-}
-
 /* ---- a stage ---- */
 
 /* A count that every cell has. */

@@ -50,9 +50,6 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more, 
 const char *cell_result_keep_text(struct cell_result *result, const char *text);
 json_t *cell_result_keep(struct cell_result *result, json_t *value);
 
-/* The number of recoveries that the cell has measured. */
-int cell_result_trials(const struct cell_result *result);
-
 void cell_result_free(struct cell_result *result);
 
 /* The faults that acted. hit: those that put the lock to the test (bench/run/recovery.h; or met a waiter, in

@@ -15,7 +15,6 @@
  * many times as long as planned, on a busy machine. */
 #define START_NS (60 * LB_S_NS)
 #define TIMES 3
-#define TRIAL_RUNS_MAX 40 /* the most runs of one cell, for --trials */
 
 /* One run of a cell that is wanted. */
 struct wanted {
@@ -28,27 +27,11 @@ struct schedule {
     const struct cell_schedule_ask *ask;
     struct jobs jobs;
     struct wanted *queue; /* all runs that were ever wanted; [next..count) still wait */
-    int next, count, room;
+    int next, count;
     int done;
-    int *runs;     /* for each cell: how many runs were wanted so far */
-    int *open;     /* for each cell: how many of these have not ended */
     bool spinning; /* the runs in progress are of spinning locks */
     bool asked_to_end;
 };
-
-static int queue_run(struct schedule *schedule, struct wanted wanted, struct lb_err *err) {
-    if (schedule->count == schedule->room) {
-        int room = schedule->room ? 2 * schedule->room : 256;
-        struct wanted *grown = realloc(schedule->queue, (size_t)room * sizeof *grown);
-        if (!grown) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        schedule->queue = grown;
-        schedule->room = room;
-    }
-    schedule->queue[schedule->count++] = wanted;
-    schedule->runs[wanted.cell] += !wanted.again;
-    schedule->open[wanted.cell]++;
-    return 0;
-}
 
 /* The folder of a run, below the result's folder. Returns text. */
 static char *run_folder(const struct schedule *schedule, const struct wanted *of, char *text,
@@ -202,7 +185,7 @@ static int read_run(const struct schedule *schedule, const struct job_end *end,
     return failed;
 }
 
-/* A run has ended: adds it to the result, and decides whether the cell needs more runs. */
+/* A run has ended: adds it to the result, or has it tried once more. */
 static int finish_run(struct schedule *schedule, const struct job_end *end, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
     struct wanted of = schedule->queue[end->tag];
@@ -214,31 +197,18 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     int failed = read_run(schedule, end, &of, &cell_result, err);
     if (failed) return -1;
     schedule->done++;
-    schedule->open[of.cell]--;
     /* Shared machines stand still for seconds now and then, so a run that showed nothing is tried
      * once more. A run that showed anything is not. */
     enum check_verdict verdict = cell_result.cell.verdict;
     bool missed =
         fault == LB_SCENARIOS && cell_result_compare(verdict, cell->expected.worst) == CHECK_BETTER;
     bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
-    if (nothing && !of.again && !schedule->asked_to_end) {
-        int wanted = queue_run(schedule, (struct wanted){of.cell, of.seed, true}, err);
-        report_run(schedule, end, &of, &cell_result, true);
-        cell_result_free(&cell_result);
-        return wanted;
-    }
-    int trials = cell_result_trials(&cell_result);
-    failed = result_add(ask->result, of.cell, of.seed, folder, &cell_result, err);
-    int so_far = failed ? 0 : cell_result_trials(&ask->result->cells[of.cell].shown);
-    /* After a run without a recovery, another run would probably not measure one either. */
-    bool fruitful = trials > 0 || (so_far > 0 && schedule->runs[of.cell] == ask->seed_count);
-    if (!failed && !schedule->asked_to_end && fruitful && so_far < cell->trials &&
-        schedule->open[of.cell] == 0 && schedule->runs[of.cell] < TRIAL_RUNS_MAX) {
-        uint64_t last = ask->seeds[ask->seed_count - 1];
-        uint64_t seed = last + (uint64_t)(schedule->runs[of.cell] - ask->seed_count + 1);
-        failed = queue_run(schedule, (struct wanted){of.cell, seed, false}, err);
-    }
-    report_run(schedule, end, &of, &cell_result, false);
+    bool again = nothing && !of.again && !schedule->asked_to_end;
+    if (again)
+        schedule->queue[schedule->count++] = (struct wanted){of.cell, of.seed, true};
+    else
+        failed = result_add(ask->result, of.cell, of.seed, folder, &cell_result, err);
+    report_run(schedule, end, &of, &cell_result, again);
     cell_result_free(&cell_result);
     return failed;
 }
@@ -291,28 +261,21 @@ static int run_all(struct schedule *schedule, struct lb_err *err) {
 int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err) {
     struct schedule schedule = {.ask = ask};
     char folder[600];
-    int result = -1;
     jobs_init(&schedule.jobs, ask->program, ask->capacity);
     snprintf(folder, sizeof folder, "%s/cells", ask->folder);
     if (jobs_make_folder(folder, err)) return -1;
-    schedule.runs = calloc((size_t)ask->matrix->cell_count + 1, sizeof *schedule.runs);
-    schedule.open = calloc((size_t)ask->matrix->cell_count + 1, sizeof *schedule.open);
-    if (!schedule.runs || !schedule.open) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        goto out;
-    }
+    /* each run may be tried once more */
+    schedule.queue = calloc(2 * (size_t)ask->matrix->cell_count * (size_t)ask->seed_count + 1,
+                            sizeof *schedule.queue);
+    if (!schedule.queue) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     /* The first run of each cell comes before the second of any, so that a check that is cut off
      * has a result for each cell. */
     for (int s = 0; s < ask->seed_count; s++) {
-        for (int i = 0; i < ask->matrix->cell_count; i++) {
-            if (queue_run(&schedule, (struct wanted){i, ask->seeds[s], false}, err)) goto out;
-        }
+        for (int i = 0; i < ask->matrix->cell_count; i++)
+            schedule.queue[schedule.count++] = (struct wanted){i, ask->seeds[s], false};
     }
-    result = run_all(&schedule, err);
+    int result = run_all(&schedule, err);
     if (result) jobs_kill(&schedule.jobs);
-out:
     free(schedule.queue);
-    free(schedule.runs);
-    free(schedule.open);
     return result;
 }

@@ -28,11 +28,6 @@ static const enum lb_scenario deployed_tour[] = {LB_SCENARIO_NONE,         LB_SC
                                                  LB_SCENARIO_WIRE_CUT,     LB_SCENARIO_WIRE_RESET,
                                                  LB_SCENARIO_WIRE_ONE_WAY, LB_SCENARIO_LOST_REPLY};
 
-/* The scenarios that ask how long the recovery takes. */
-static const enum lb_scenario timed[] = {LB_SCENARIO_HOLDER_KILL, LB_SCENARIO_SERVER_RESTART,
-                                         LB_SCENARIO_LEADER_KILL, LB_SCENARIO_PRIMARY_LOST,
-                                         LB_SCENARIO_SENTINEL,    LB_SCENARIO_CLUSTER};
-
 /* The scenarios in which half of the attempts on a lock with a shared mode ask as readers. In the other scenarios all
  * ask as writers, because the figures there, such as the time until the next grant, are those of writers. */
 static const enum lb_scenario with_readers[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
@@ -263,8 +258,7 @@ static struct lb_expectation must_show(const struct lb_about *about) {
 }
 
 /* Fills in the driver's statements about a cell. False if there are none: the cell is not run. */
-static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell,
-                          const struct matrix_wish *wish) {
+static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell) {
     const struct matrix_column *column = &matrix->columns[cell->column];
     const struct lb_about *about = &cell->lock->about;
     if (column->fault == LB_SCENARIOS) {
@@ -276,10 +270,6 @@ static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell,
     }
     cell->expected = *lb_expected(cell->lock, column->fault);
     snprintf(cell->workload, sizeof cell->workload, "check/%s", column->name);
-    cell->trials = wish->trials;
-    if (!wish->trials && wish->full &&
-        is_one_of(column->fault, timed, sizeof timed / sizeof *timed))
-        cell->trials = MATRIX_TRIALS_FULL;
     return cell->expected.worst != LB_EXPECT_UNSTATED;
 }
 
@@ -341,8 +331,7 @@ static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
         struct matrix_cell cell = {.lock = lock, .column = column};
         if (matrix->columns[column].suite) {
             if (add_suite(matrix, &cell, wish, err)) return -1;
-        } else if (describe_cell(matrix, &cell, wish) &&
-                   add_matrix_cell(matrix, &cell, wish, err)) {
+        } else if (describe_cell(matrix, &cell) && add_matrix_cell(matrix, &cell, wish, err)) {
             return -1;
         }
     }

@@ -13,8 +13,6 @@
 #include "drivers/driver.h"
 #include "results/format/check_read.h"
 
-/* recoveries that --full wants, in scenarios that ask for the time of recovery */
-#define MATRIX_TRIALS_FULL 20
 #define SKIP_REASON_MAX 300
 
 /* A column: a scenario, or CHECK_EXPOSED. */
@@ -34,7 +32,6 @@ struct matrix_cell {
     const char *sets[6 + LB_EXPECT_SETS];
     int weight;      /* the weight of its servers; see struct jobs */
     int64_t time_ns; /* the sum of warm-up, window and a full drain over all its stages */
-    int trials;      /* recoveries wanted; 0 = any number */
 };
 
 /* A cell or lock that is left out, and what to install for it. */
@@ -66,8 +63,7 @@ struct matrix_wish {
     /* The servers are the user's (--url): the usual columns are the conformance suite, and faults
      * that don't need control of the server. */
     bool deployed;
-    bool full;  /* all scenarios, not only those of the short check */
-    int trials; /* --trials; 0 = not given */
+    bool full; /* all scenarios, not only those of the short check */
     const char *const *sets;
     int set_count;
     const char *folder; /* the workloads */

@@ -98,24 +98,6 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
     }
 }
 
-/* The recoveries that cells want, for which further runs may follow; 0 = no cell wants any. */
-static int trials_wanted(const struct matrix *matrix) {
-    int most = 0;
-    for (int i = 0; i < matrix->cell_count; i++) {
-        if (matrix->cells[i].trials > most) most = matrix->cells[i].trials;
-    }
-    return most;
-}
-
-/* The number of runs that is known does not have these. */
-static void show_further_runs(const struct matrix *matrix, FILE *out) {
-    int trials = trials_wanted(matrix);
-    if (trials > 0)
-        fprintf(out, "; more follow in cells with fewer than %d recover%s", trials,
-                trials == 1 ? "y" : "ies");
-    fputc('\n', out);
-}
-
 void check_show_expected(const struct matrix *matrix, int seed_count, int capacity, FILE *out) {
     int64_t longest_ns = 0, weighed_ns = 0;
     int runs = matrix->cell_count * seed_count;
@@ -128,7 +110,7 @@ void check_show_expected(const struct matrix *matrix, int seed_count, int capaci
     int64_t expected_ns = weighed_ns / capacity * seed_count;
     fprintf(out, "%d run%s, about %s by the plan (an estimate)", runs, runs == 1 ? "" : "s",
             progress_about(expected_ns > longest_ns ? expected_ns : longest_ns, span));
-    show_further_runs(matrix, out);
+    fputc('\n', out);
 }
 
 void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count,
@@ -151,7 +133,7 @@ void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int see
     fprintf(out, "%d cell%s, %d run%s, from seed %llu; one after the other at most %.0f s of load",
             cells, cells == 1 ? "" : "s", runs, runs == 1 ? "" : "s", (unsigned long long)seeds[0],
             (double)time_ns / 1e9 * seed_count);
-    show_further_runs(matrix, out);
+    fputc('\n', out);
 }
 
 /* Prints the report for a terminal. It is made from memory, since the disk may be full. 0, or -1

@@ -9,7 +9,7 @@
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
-#include "bench/conform/conform_suite.h"
+#include "bench/conform/conform.h"
 #include "drivers/registry.h"
 #include "drivers/url.h"
 #include "results/format/write.h"
@@ -51,12 +51,14 @@ static void save(struct telling *telling) {
     result_write_file(telling->root, path, &telling->unsaved);
 }
 
-static void tell_check(void *arg, const struct conform_told *told) {
+static void tell_check(void *arg, const struct conform_check *check,
+                       const struct conform_result *told) {
     static const char *const words[] = {"passed", "FAILED", "left out"};
     struct telling *telling = arg;
     bool failed = told->end == CONFORM_FAILED;
-    bool same = strcmp(told->first, told->why) == 0;
-    printf("%-8s  %s%s%s%s%s\n", words[told->end], told->check, *told->why ? ": " : "", told->why,
+    bool same = strcmp(told->first, told->failure) == 0;
+    printf("%-8s  %s%s%s%s%s\n", words[told->end], check->name, *told->failure ? ": " : "",
+           told->failure,
            !*told->first ? ""
            : same        ? "; tried twice, the same both times"
                          : "; tried twice, the first time: ",
@@ -66,12 +68,11 @@ static void tell_check(void *arg, const struct conform_told *told) {
     telling->failed += failed;
     telling->left_out += told->end == CONFORM_LEFT_OUT;
     telling->granted |= failed && told->shown == TRIAL_GRANTED;
-    json_t *check =
-        json_pack("{s:s, s:s, s:s, s:s, s:s?, s:b, s:f}", "check", told->check, "result",
-                  failed ? "failed" : words[told->end], "why", told->why, "first", told->first,
-                  "shown", failed ? shown_words[told->shown] : NULL, "overlap", told->overlap,
-                  "took_s", (double)told->took_ns / 1e9);
-    json_array_append_new(json_object_get(telling->root, "checks"), check);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s?, s:b, s:f}", "check", check->name, "result",
+                             failed ? "failed" : words[told->end], "why", told->failure, "first",
+                             told->first, "shown", failed ? shown_words[told->shown] : NULL,
+                             "overlap", told->overlap, "took_s", (double)told->took_ns / 1e9);
+    json_array_append_new(json_object_get(telling->root, "checks"), json);
     save(telling);
 }
 

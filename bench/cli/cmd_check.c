@@ -32,7 +32,7 @@ struct wish {
     struct urls urls;
     int64_t seed;
     uint64_t seeds[SEEDS_MAX]; /* the seeds of --seeds, or else the seed of --seed */
-    int seed_count, trials, jobs;
+    int seed_count, jobs;
     const char *faults, *out;
     bool full, json, dry_run;
 };
@@ -110,18 +110,13 @@ static const struct arg args[] = {
       .help =
           "only these; also 'exposed' (controls, where they must show) and 'conformance' (the suite)"},
      "F,G"},
-    {{"full", ARG_FLAG, offsetof(struct wish, full),
-      .help = "every fault, with 20 recoveries for those that ask how long a recovery takes"},
-     NULL},
+    {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "every fault"}, NULL},
     {{"seed", LB_OPT_INT, offsetof(struct wish, seed), TEXT_OF(SEED_USUAL), .max = SEED_MAX,
       .help = "seed of each cell's random numbers"},
      "N"},
     {{"seeds", &type_seeds, offsetof(struct wish, seeds), .max = SEED_MAX,
       .help = "run each cell once with each of these seeds; the worst verdict counts"},
      "A..B"},
-    {{"trials", LB_OPT_INT32, offsetof(struct wish, trials), .min = 1, .max = 1000,
-      .help = "repeat each cell, with further seeds, until N recoveries are measured"},
-     "N"},
     {{"jobs", LB_OPT_INT32, offsetof(struct wish, jobs), .min = 1, .max = 200,
       .help = "cells that run at once; default 4 a processor, at most 32; 1 with --url"},
      "N"},
@@ -308,7 +303,6 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
                                       .faults = wish->faults,
                                       .full = wish->full,
                                       .deployed = wish->urls.count > 0,
-                                      .trials = wish->trials,
                                       .sets = wish->sets.item,
                                       .set_count = wish->sets.count,
                                       .folder = workloads,
@@ -344,7 +338,8 @@ out:
 
 static const struct example examples[] = {
     {"lockbench check redis,etcd", "the locks of two backends, under the four usual faults"},
-    {"lockbench check zk-lock --fault pause --trials 20", "20 recoveries of one lock"},
+    {"lockbench check zk-lock --fault pause --seeds 1..7",
+     "three recoveries of a lock in each of 7 runs"},
     {"lockbench check pg-advisory --url postgres=env:PG_URL", "the lock of a server of yours"},
     {"lockbench check redis-fair --fault conformance", "what each lock must do, check by check"},
     {"lockbench check results/latest", "judge the histories of the newest run again"},

@@ -1,5 +1,5 @@
 /* conform: which checks a lock gets, one check with what it needs beside servers and its time limit, and the
- * whole suite; see conform.h and conform_suite.h. */
+ * whole suite; see conform.h. */
 #include "bench/conform/conform.h"
 
 #include <signal.h>
@@ -9,7 +9,6 @@
 
 #include "bench/base/process.h"
 #include "bench/conform/conform_place.h"
-#include "bench/conform/conform_suite.h"
 #include "drivers/registry.h"
 
 #define EXCLUDES CONFORM_EXCLUDES
@@ -203,68 +202,51 @@ static bool is_further(const struct conform_ask *ask) {
     return strlen(first) != before + len || strncmp(first + before + 1, plus + 1, len - 1) != 0;
 }
 
-/* Why a check can't be done on the user's server; NULL = it can. */
-static const char *out_of_reach(const struct conform_ask *ask, const struct conform_check *check,
-                                char *text, size_t size) {
+/* Whether a check can't be done on the user's server; then left_out says why. */
+static bool out_of_reach(const struct conform_ask *ask, const struct conform_check *check,
+                         struct conform_result *left_out) {
     struct lb_err why = {0};
-    if (!ask->url) return NULL;
-    if (check->needs & CONFORM_OWNED) return "it kills the server, which is not lockbench's";
-    if (check->needs & CONFORM_COUNTS)
-        return "it counts all that is on the server, where others may write meanwhile";
-    if (!(check->needs & CONFORM_FAR) || place_wire_check_url(ask->url, &why) == 0) return NULL;
-    snprintf(text, size, "%.299s", why.text);
-    return text;
-}
-
-/* Reports a check that was not tried. */
-static void tell_left_out(const struct conform_ask *ask, const struct conform_check *check,
-                          const char *reason) {
-    const struct conform_told told = {
-        .check = check->name, .end = CONFORM_LEFT_OUT, .why = reason, .first = ""};
-    ask->tell(ask->arg, &told);
+    if (!ask->url) return false;
+    if (check->needs & CONFORM_OWNED) {
+        err_set(&why, LB_EXIT_USAGE, "it kills the server, which is not lockbench's");
+    } else if (check->needs & CONFORM_COUNTS) {
+        err_set(&why, LB_EXIT_USAGE,
+                "it counts all that is on the server, where others may write meanwhile");
+    } else if (check->needs & CONFORM_FAR) {
+        place_wire_check_url(ask->url, &why);
+    }
+    snprintf(left_out->failure, sizeof left_out->failure, "%s", why.text);
+    return why.code != 0;
 }
 
 static void try_check(struct suite *suite, const struct conform_check *check) {
-    const struct conform_ask *ask = suite->ask;
     struct conform_result result;
     int64_t began_ns = lb_now();
-    bool must_fail = conform_must_fail(check, ask->lock);
     conform_try(check, &suite->lock, &suite->far_lock, &suite->place, &result);
-    if (must_fail && !result.failure[0])
-        snprintf(result.failure, sizeof result.failure,
-                 "a lock that is broken on purpose was not caught");
-    bool failed = must_fail || result.failure[0];
-    struct conform_told told = {.check = check->name,
-                                .end = failed ? CONFORM_FAILED : CONFORM_PASSED,
-                                .why = result.failure,
-                                .first = result.first,
-                                .shown = result.shown,
-                                .overlap = result.overlap,
-                                .took_ns = lb_now() - began_ns};
+    result.took_ns = lb_now() - began_ns;
+    result.end = result.failure[0] ? CONFORM_FAILED : CONFORM_PASSED;
     /* A failure that shows nothing about the lock must not take the patience from other checks. */
-    if (failed && result.shown == TRIAL_WRONG) conform_note_failed(NULL);
-    ask->tell(ask->arg, &told);
+    if (result.failure[0] && result.shown == TRIAL_WRONG) conform_note_failed(NULL);
+    suite->ask->tell(suite->ask->arg, check, &result);
 }
 
 static int try_all(struct suite *suite, struct lb_err *err) {
     const struct conform_ask *ask = suite->ask;
     for (const struct conform_check *check = conform_checks; check->name; check++) {
-        const char *reason, *far;
-        char text[300];
+        struct conform_result left_out = {.end = CONFORM_LEFT_OUT};
+        const char *reason;
         if (*ask->interrupts > 0)
             return err_set(err, LB_EXIT_INTERRUPTED, "interrupted before '%s'", check->name);
         bool applies = conform_applies(check, ask->lock, is_further(ask), &reason);
-        if (!applies && reason) tell_left_out(ask, check, reason);
-        if (!applies) continue;
-        far = out_of_reach(ask, check, text, sizeof text);
-        if (far) {
-            tell_left_out(ask, check, far);
-            continue;
-        }
-        if (!suite->place)
+        if (applies ? out_of_reach(ask, check, &left_out) : reason != NULL) {
+            if (!applies) snprintf(left_out.failure, sizeof left_out.failure, "%s", reason);
+            ask->tell(ask->arg, check, &left_out);
+        } else if (applies && !suite->place) {
             return err_set(err, LB_EXIT_MACHINE, "the servers did not start again before '%s'",
                            check->name);
-        try_check(suite, check);
+        } else if (applies) {
+            try_check(suite, check);
+        }
     }
     return 0;
 }
@@ -278,8 +260,8 @@ int conform_suite(const struct conform_ask *ask, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE, "%s %s", ask->lock->name, registry_fault(ask->lock));
     for (int i = 0; conform_impatient[i]; i++) far_sets[count++] = conform_impatient[i];
     for (int i = 0; ask->sets && ask->sets[i]; i++) far_sets[count++] = ask->sets[i];
-    int failed = conform_try_lock(ask->lock, ask->sets, &arena, &suite.lock, err);
-    if (!failed) failed = conform_try_lock(ask->lock, far_sets, &arena, &suite.far_lock, err);
+    int failed = conform_lock(ask->lock, ask->sets, &arena, &suite.lock, err);
+    if (!failed) failed = conform_lock(ask->lock, far_sets, &arena, &suite.far_lock, err);
     if (!failed) {
         suite.place = ask->url ? conform_open_url(&suite.lock, ask->url, err)
                                : conform_open(&suite.lock, err);

@@ -6,6 +6,8 @@
 #ifndef BENCH_CONFORM_CONFORM_H
 #define BENCH_CONFORM_CONFORM_H
 
+#include <signal.h>
+
 #include "bench/conform/conform_trial.h"
 
 /* The needs of a check besides capabilities. */
@@ -56,13 +58,17 @@ extern const struct conform_check conform_checks[];
 bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, bool further,
                      const char **ret_reason);
 
-/* The result of a check. failure: what went wrong, or "". overlap: two clients held at once; a slow
- * machine can't cause that, though it can cause every other failure. */
+enum conform_end { CONFORM_PASSED, CONFORM_FAILED, CONFORM_LEFT_OUT };
+
+/* The result of a check. failure: what went wrong, or why it was left out, or "". overlap: two clients held at once; a
+ * slow machine can't cause that, though it can cause every other failure. */
 struct conform_result {
     char failure[1024];
     bool overlap;
     enum trial_shown shown; /* what the failure shows about the lock */
     char first[1024];       /* set by conform_try: why the check was tried twice, or "" */
+    enum conform_end end;   /* this and the next one: of conform_suite */
+    int64_t took_ns;
 };
 
 /* After so many seconds a check ends the process, with a message that names the lock and the check: a
@@ -90,6 +96,27 @@ bool conform_must_fail(const struct conform_check *check, const struct lb_lock *
 void conform_try(const struct conform_check *check, const struct plan_lock *lock,
                  const struct plan_lock *far_lock, struct place **place,
                  struct conform_result *ret_result);
+
+/* ---- all checks of one lock on one server, one after the other. On a server of the user a check that has to kill or
+ * inspect the server is left out, with the reason. ---- */
+
+#define CONFORM_SUITE_SETS_MAX 24
+
+struct conform_ask {
+    const struct lb_lock *lock;
+    const char *url; /* a server that runs already; NULL = lockbench starts one */
+    /* "name=value" for options of the lock and its backend, NULL at the end, at most CONFORM_SUITE_SETS_MAX;
+     * NULL = all by default */
+    const char *const *sets;
+    void (*tell)(void *arg, const struct conform_check *check, const struct conform_result *result);
+    void *arg;
+    const volatile sig_atomic_t *interrupts; /* looked at between two checks */
+};
+
+/* Runs and reports each check of the lock. A call of a driver that neither returns nor waits ends
+ * the process, with a message. To be called on the main thread, while there is no other. Returns 0
+ * when all were tried, or -1 with err: no server, or interrupted (LB_EXIT_INTERRUPTED). */
+int conform_suite(const struct conform_ask *ask, struct lb_err *err);
 
 /* Exceptions that no capability expresses, by the lock's name; the table must justify each. */
 struct conform_exemption {

@@ -149,9 +149,15 @@ bool actor_idle_by(struct actor *client, int64_t deadline_ns) {
     return true;
 }
 
-void actor_begin(struct actor *client, void (*job)(struct actor *client)) {
+/* Gives the client's fiber a job, whatever has failed. */
+static void order(struct actor *client, void (*job)(struct actor *client)) {
     atomic_store(&client->job, job);
     if (!client->trial->threads) lb_wake(client->fiber);
+}
+
+void actor_begin(struct actor *client, void (*job)(struct actor *client)) {
+    client->outcome = LB_OUTCOMES;
+    if (!trial_failed(client->trial)) order(client, job);
 }
 
 /* A wait may take until its deadline, however little the patience. */
@@ -165,6 +171,11 @@ static bool finish(struct actor *client) {
     trial_fail(trial, "client %u's call has not returned after %d s", client->session.client,
                (int)((limit_ns - now_ns) / LB_S_NS));
     return false;
+}
+
+static void do_anyway(struct actor *client, void (*job)(struct actor *client)) {
+    order(client, job);
+    finish(client);
 }
 
 void actor_do(struct actor *client, void (*job)(struct actor *client)) {
@@ -234,16 +245,11 @@ static struct actor *start(struct trial *trial, struct place *place) {
 
 static struct actor *start_connected(struct trial *trial, struct place *place) {
     struct actor *client = start(trial, place);
-    bool first = client->session.client == 0;
-    if (!actor_open(client)) {
+    if (!actor_open(client))
         trial_fail(trial, "client %u can't connect: %s", client->session.client, client->err.text);
-        return NULL;
-    }
-    if (first) actor_do(client, set_up);
-    if (first && client->failed) {
-        trial_fail(trial, "setup: %s", client->err.text);
-        return NULL;
-    }
+    if (client->session.client > 0) return client;
+    actor_do(client, set_up);
+    if (client->failed) trial_fail(trial, "setup: %s", client->err.text);
     return client;
 }
 
@@ -255,22 +261,20 @@ struct actor *actor_far(struct trial *trial) {
     return start_connected(trial, trial->far);
 }
 
-bool actors_new(struct trial *trial, const struct trial_key *key, void *arg, int count,
+void actors_new(struct trial *trial, const struct trial_key *key, int count,
                 struct actor **ret_clients) {
     for (int i = 0; i < count; i++) {
         ret_clients[i] = actor_new(trial);
-        if (!ret_clients[i] || (key && !actor_use_key(ret_clients[i], key))) return false;
-        ret_clients[i]->arg = arg;
+        if (key) actor_use_key(ret_clients[i], key);
     }
-    return true;
 }
 
 void actor_close(struct actor *client) {
-    actor_do(client, disconnect);
+    do_anyway(client, disconnect);
 }
 
 bool actor_open(struct actor *client) {
-    actor_do(client, connect_session);
+    do_anyway(client, connect_session);
     return client->connected;
 }
 
@@ -305,16 +309,15 @@ static int arm_once(struct actor *client) {
     return 0;
 }
 
-bool actor_use_key(struct actor *client, const struct trial_key *key) {
+void actor_use_key(struct actor *client, const struct trial_key *key) {
     note_key(client, key);
-    if (arm_once(client) == 0) return true;
-    trial_fail(client->trial, "'%s' can't be armed: %s", key->name, client->err.text);
-    return false;
+    if (arm_once(client) != 0)
+        trial_fail(client->trial, "'%s' can't be armed: %s", key->name, client->err.text);
 }
 
-bool actor_use_keys(struct actor *client, const struct trial_key *keys, int count) {
+void actor_use_keys(struct actor *client, const struct trial_key *keys, int count) {
     for (int i = 0; i < count; i++) {
-        if (!actor_use_key(client, &keys[i])) return false;
+        actor_use_key(client, &keys[i]);
         client->many[i] = keys[i];
         client->keys[i] =
             (struct lb_key){client->many[i].name, keys[i].len, keys[i].number, keys[i].index};
@@ -322,7 +325,6 @@ bool actor_use_keys(struct actor *client, const struct trial_key *keys, int coun
     note_key(client, &keys[0]);
     client->request.keys = client->keys;
     client->request.key_count = count;
-    return true;
 }
 
 int actor_arm(struct actor *client) {
@@ -331,14 +333,15 @@ int actor_arm(struct actor *client) {
 }
 
 int actor_disarm(struct actor *client) {
-    actor_do(client, disarm);
+    do_anyway(client, disarm);
     return client->failed;
 }
 
 void actors_disarm(struct trial *trial) {
     if (trial->armed_count == 0 || !trial->lock->lock->algorithm->disarm) return;
-    struct actor *client = start_connected(trial, trial->place);
-    for (int i = 0; client && i < trial->armed_count; i++) {
+    struct actor *client = start(trial, trial->place);
+    actor_open(client);
+    for (int i = 0; client->connected && i < trial->armed_count; i++) {
         note_key(client, &trial->armed[i]);
         if (actor_disarm(client) != 0)
             trial_fail(trial, "'%s' can't be disarmed: %s", client->key.name, client->err.text);
@@ -427,6 +430,7 @@ static void name_client(const struct actor *client, const char *name, char *text
 
 bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted,
                 const struct actor_source *source) {
+    if (trial_failed(client->trial)) return false;
     if (got == wanted) return true;
     bool refused = wanted == LB_OK && (got == LB_BUSY || got == LB_TIMEOUT);
     enum trial_shown shown = got == LB_OK ? TRIAL_GRANTED : refused ? TRIAL_REFUSED : TRIAL_WRONG;

@@ -29,7 +29,6 @@ static void cycle_often(struct actor *client, const struct trial_key *key) {
 void conform_again(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *other = actor_new(trial);
-    if (!one || !other) return;
     cycle_often(one, &key);
     cycle_often(other, &key);
     /* A session may be closed several times, and another may follow. */
@@ -53,7 +52,6 @@ static void describe(struct actor *client) {
 void conform_describe(struct trial *trial) {
     const struct lb_backend *backend = trial->lock->lock->backend;
     struct actor *client = actor_new(trial);
-    if (!client) return;
     MUST(trial, backend->connector->describe, "the backend has no describe");
     actor_do(client, describe);
     MUST(trial, !client->failed, "describe: %s", client->err.text);
@@ -66,10 +64,9 @@ void conform_commands(struct trial *trial) {
     const struct lb_lock *lock = trial->lock->lock;
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
-    if (!client) return;
     uint64_t taking[3], freeing[3];
     /* The first cycle may create scripts and parent nodes. */
-    if (!actor_use_key(client, &key)) return;
+    actor_use_key(client, &key);
     /* A latch is opened first, so that acquire waits for nothing. */
     if (lock->primitive == LB_LATCH) MUST_GIVE(client, actor_release(client), LB_OK);
     for (int i = -1; i < 3; i++) {
@@ -110,13 +107,11 @@ void conform_descriptors(struct trial *trial) {
     lb_descriptors_fn *descriptors = lock->backend->connector->descriptors;
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial);
-    if (!holder) return;
     bool waits = (lock->caps & LB_CAP_WAIT) && lock->primitive != LB_LATCH &&
                  lock->primitive != LB_OPTIMISTIC;
     if (waits) MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     int before = open_files();
     struct actor *client = actor_new(trial);
-    if (!client) return;
     int loop = trial->threads ? LOOP_FILES : 0;
     int stated = descriptors ? descriptors(&client->session, 1) : 1;
     actor_begin_acquire(client, &key, waits ? trial_soon() : TRIAL_TRY);
@@ -131,14 +126,15 @@ void conform_descriptors(struct trial *trial) {
     MUST(trial, taken <= stated, "a client opens %d files, its driver states %d", taken, stated);
 }
 
+/* A try asks once, whatever deadline in the past it has. */
 void conform_busy(struct trial *trial) {
+    const int64_t pasts[] = {TRIAL_TRY, INT64_MIN, -1, 1, lb_now() - LB_S_NS, lb_now()};
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
-    if (!holder || !other) return;
-    for (int i = 0; i < 3; i++) {
-        MUST_GIVE(holder, actor_acquire(holder, &key, TRIAL_TRY), LB_OK);
-        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY, "where another holds");
-        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY, "where another holds");
+    for (size_t i = 0; i < sizeof pasts / sizeof *pasts; i++) {
+        MUST_GIVE(holder, actor_acquire(holder, &key, pasts[i]), LB_OK);
+        MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY, "where another holds");
+        MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY, "where another holds");
         MUST_GIVE(holder, actor_release(holder), LB_OK);
         struct actor *swap = holder;
         holder = other;
@@ -146,23 +142,9 @@ void conform_busy(struct trial *trial) {
     }
 }
 
-void conform_past(struct trial *trial) {
-    struct trial_key key = trial_key();
-    struct actor *holder = actor_new(trial), *other = actor_new(trial);
-    if (!holder || !other) return;
-    const int64_t pasts[] = {INT64_MIN, -1, 0, 1, lb_now() - LB_S_NS, lb_now()};
-    for (size_t i = 0; i < sizeof pasts / sizeof *pasts; i++) {
-        MUST_GIVE(holder, actor_acquire(holder, &key, pasts[i]), LB_OK);
-        MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY,
-                  "with a deadline in the past where another holds");
-        MUST_GIVE(holder, actor_release(holder), LB_OK);
-    }
-}
-
 void conform_keys(struct trial *trial) {
     struct trial_key one = trial_key(), two = trial_key();
     struct actor *a = actor_new(trial), *b = actor_new(trial);
-    if (!a || !b) return;
     MUST_GIVE(a, actor_acquire(a, &one, TRIAL_TRY), LB_OK);
     MUST_GIVE(b, actor_acquire(b, &two, TRIAL_TRY), LB_OK, "where another holds another key");
     MUST_GIVE(b, actor_release(b), LB_OK);
@@ -256,7 +238,6 @@ static void use_often(struct trial *trial, struct actor *holder, struct actor *o
 void conform_count(struct trial *trial) {
     struct trial_key warm = trial_key(), key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
-    if (!holder || !other) return;
     /* Things that are created only once (tables, parent nodes) are created before the count. */
     MUST_GIVE(holder, actor_acquire(holder, &warm, trial_soon()), LB_OK);
     MUST_GIVE(holder, actor_release(holder), LB_OK);
@@ -347,7 +328,6 @@ void conform_odd_names(struct trial *trial) {
         "a\r\nflush_all\r\n",
     };
     struct actor *one = actor_new(trial), *other = actor_new(trial);
-    if (!one || !other) return;
     for (size_t i = 0; i < sizeof names / sizeof *names && !trial_failed(trial); i++)
         try_name(trial, one, other, names[i], strlen(names[i]), names[i]);
     /* Names of every byte but NUL, some bytes at a time. */
@@ -363,7 +343,6 @@ void conform_long_names(struct trial *trial) {
     static const size_t lengths[] = {
         64, 65, 128, 192, 193, 250, 251, 255, 256, 512, LB_KEY_MAX - 1, LB_KEY_MAX};
     struct actor *one = actor_new(trial), *other = actor_new(trial);
-    if (!one || !other) return;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !trial_failed(trial); i++) {
         char name[LB_KEY_MAX], what[64];
         memset(name, 'k', lengths[i]);

@@ -5,36 +5,22 @@
 
 /* ---- who holds the lock: releases by others, tokens, sessions that end ---- */
 
-void conform_double_release(struct trial *trial) {
-    struct trial_key key = trial_key();
-    struct actor *first = actor_new(trial), *second = actor_new(trial), *third = actor_new(trial);
-    if (!first || !second || !third) return;
-    MUST_GIVE(first, actor_acquire(first, &key, trial_soon()), LB_OK);
-    MUST_GIVE(first, actor_release(first), LB_OK);
-    MUST_REFUSE(trial, actor_release(first) != LB_OK, "a second release of a free lock gave ok");
-    MUST_GIVE(second, actor_acquire(second, &key, trial_soon()), LB_OK);
-    MUST_REFUSE(trial, actor_release(first) != LB_OK,
-                "a second release of a lock that another holds gave ok");
-    /* The refused release has freed nothing. */
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
-              "where another holds, after a release by one that does not hold,");
-    MUST_GIVE(second, actor_release(second), LB_OK);
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
-    MUST_GIVE(third, actor_release(third), LB_OK);
-}
-
 void conform_stranger(struct trial *trial) {
     struct trial_key key = trial_key(), elsewhere = trial_key();
     struct actor *holder = actor_new(trial), *never = actor_new(trial), *was = actor_new(trial);
     struct actor *third = actor_new(trial);
-    if (!holder || !never || !was || !third) return;
-    /* Releases by a client that held another lock, and by one that was never granted anything. */
+    /* Releases by clients that held this lock or another, and by one that was never granted anything. */
     MUST_GIVE(was, actor_acquire(was, &elsewhere, trial_soon()), LB_OK);
     MUST_GIVE(was, actor_release(was), LB_OK);
+    MUST_GIVE(third, actor_acquire(third, &key, trial_soon()), LB_OK);
+    MUST_GIVE(third, actor_release(third), LB_OK);
+    MUST_REFUSE(trial, actor_release(third) != LB_OK, "a second release of a free lock gave ok");
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    if (!actor_use_key(was, &key)) return;
+    MUST_REFUSE(trial, actor_release(third) != LB_OK,
+                "a second release of a lock that another holds gave ok");
+    actor_use_key(was, &key);
     MUST_REFUSE(trial, actor_release(was) != LB_OK, "the release of a stale grant gave ok");
-    if (!actor_use_key(never, &key)) return;
+    actor_use_key(never, &key);
     MUST_REFUSE(trial, actor_release(never) != LB_OK,
                 "the release by one who never held it gave ok");
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
@@ -53,7 +39,7 @@ void conform_fence(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[3];
     uint64_t last = 0;
-    if (!actors_new(trial, NULL, NULL, 3, clients)) return;
+    actors_new(trial, NULL, 3, clients);
     for (int i = 0; i < 12; i++) {
         struct actor *client = clients[i % 3];
         /* Each way that a grant may end: by release, with its session, by its lease. */
@@ -80,7 +66,6 @@ void conform_fence(struct trial *trial) {
 void conform_session(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
-    if (!holder || !waiter) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     actor_begin_acquire(waiter, &key, trial_soon());
     trial_sleep_until(lb_now() + 100 * LB_MS_NS);
@@ -111,7 +96,6 @@ void conform_session(struct trial *trial) {
 void conform_reentry(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial), *waiter = actor_new(trial);
-    if (!holder || !other || !waiter) return;
     for (int i = 0; i < DEPTH; i++) {
         holder->request.held = (uint32_t)i;
         MUST_GIVE(holder, actor_acquire(holder, &key, i % 2 ? trial_soon() : TRIAL_TRY), LB_OK);
@@ -152,7 +136,6 @@ void conform_reentry(struct trial *trial) {
 void conform_timed(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *third = actor_new(trial);
-    if (!holder || !waiter || !third) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     int64_t deadline_ns = lb_now() + 300 * LB_MS_NS;
     MUST_GIVE(waiter, actor_acquire(waiter, &key, deadline_ns), LB_TIMEOUT,
@@ -170,28 +153,9 @@ void conform_timed(struct trial *trial) {
     MUST_GIVE(waiter, actor_release(waiter), LB_OK);
 }
 
-void conform_short(struct trial *trial) {
-    struct trial_key key = trial_key();
-    struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *third = actor_new(trial);
-    if (!holder || !waiter || !third) return;
-    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    /* Deadlines from some that pass on the way to some that pass in the server. */
-    for (int64_t wait_ns = 1; wait_ns < 20 * LB_MS_NS; wait_ns *= 4) {
-        enum lb_outcome outcome = actor_acquire(waiter, &key, lb_now() + wait_ns);
-        MUST_SAY_NO(trial, outcome, outcome == LB_TIMEOUT || outcome == LB_BUSY,
-                    "a wait of %lld ns gave %s: %s", (long long)wait_ns, lb_outcome_name(outcome),
-                    waiter->session.err.text);
-    }
-    MUST_GIVE(holder, actor_release(holder), LB_OK);
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK,
-              "of what was released, after another had given up waiting,");
-    MUST_GIVE(third, actor_release(third), LB_OK);
-}
-
 void conform_handover(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
-    if (!holder || !waiter) return;
     for (int i = 0; i < 4; i++) {
         int64_t deadline_ns = i % 2 ? LB_NEVER : trial_soon();
         MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
@@ -212,7 +176,6 @@ void conform_handover(struct trial *trial) {
 void conform_cutoff(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *timed = actor_new(trial);
-    if (!holder || !waiter || !timed) return;
     /* A latch is shut at first. */
     if (trial->lock->lock->primitive != LB_LATCH)
         MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
@@ -235,11 +198,6 @@ void conform_cutoff(struct trial *trial) {
 
 /* ---- readers hold together, writers alone ---- */
 
-#define CLIENTS 8
-#define GRANTS 300
-#define TIME_NS (2 * LB_S_NS)
-#define HOLD_NS (300 * LB_US_NS)
-
 static enum lb_outcome take_key(struct actor *client, const struct trial_key *key, bool shared,
                                 int64_t deadline_ns) {
     client->request.shared = shared;
@@ -249,7 +207,6 @@ static enum lb_outcome take_key(struct actor *client, const struct trial_key *ke
 void conform_shared(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
-    if (!one || !two || !writer) return;
     MUST_GIVE(one, take_key(one, &key, true, TRIAL_TRY), LB_OK);
     MUST_GIVE(two, take_key(two, &key, true, TRIAL_TRY), LB_OK);
     MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_BUSY);
@@ -269,7 +226,6 @@ void conform_shared(struct trial *trial) {
 void conform_shared_wait(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
-    if (!one || !two || !writer) return;
     MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
     MUST_GIVE(two, take_key(two, &key, true, trial_soon()), LB_OK);
     writer->request.shared = false;
@@ -306,56 +262,25 @@ void conform_shared_wait(struct trial *trial) {
     MUST_GIVE(writer, actor_release(writer), LB_OK);
 }
 
-/* The clients inside: 1 for each reader, and 1000 for each writer. */
-#define WRITER 1000
-
-struct room {
-    _Atomic int inside, grants;
-    int64_t end_ns;
-};
-
-static void mix(struct actor *client) {
-    struct room *room = client->arg;
-    for (int i = 0;
-         atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping(); i++) {
-        /* Each client writes now and then, at other times than the others. */
-        bool shared = client->request.shared = (i + (int)client->session.client) % 4 != 0;
-        client->request.deadline_ns = trial_soon();
-        actor_job_acquire(client);
-        if (client->outcome == LB_OK) {
-            int before = atomic_fetch_add(&room->inside, shared ? 1 : WRITER);
-            if (shared ? before >= WRITER : before != 0)
-                trial_overlap(client->trial, "a %s came in where %d readers and %d writers were",
-                              shared ? "reader" : "writer", before % WRITER, before / WRITER);
-            atomic_fetch_add(&room->grants, 1);
-            lb_sleep_until(lb_now() + HOLD_NS);
-            atomic_fetch_sub(&room->inside, shared ? 1 : WRITER);
-            actor_job_release(client);
-        }
-        if (client->outcome == LB_OK) continue;
-        trial_fail(client->trial, "a %s's call gave %s: %s", shared ? "reader" : "writer",
-                   lb_outcome_name(client->outcome), client->session.err.text);
-        return;
-    }
+/* Each client writes now and then, at other times than the others. */
+static void read_or_write(struct actor *client, int turn) {
+    client->request.shared = (turn + (int)client->session.client) % 4 != 0;
 }
 
 void conform_shared_mix(struct trial *trial) {
+    static const struct contest mix = {.grants_most = 300,
+                                       .time_ns = 2 * LB_S_NS,
+                                       .hold_ns = 300 * LB_US_NS,
+                                       .prepare = read_or_write};
     struct trial_key key = trial_key();
-    static struct room room; /* static memory outlives a client that hangs */
-    room = (struct room){.end_ns = 0};
-    struct actor *clients[CLIENTS];
-    if (!actors_new(trial, &key, &room, CLIENTS, clients)) return;
-    room.end_ns = lb_now() + TIME_NS;
-    actors_do(clients, CLIENTS, mix);
-    MUST(trial, atomic_load(&room.grants) >= CLIENTS, "too few grants to say anything: %d",
-         atomic_load(&room.grants));
+    struct actor *clients[8];
+    contest_run(trial, &mix, &key, 8, clients);
 }
 
 /* The end of a reader's lease or session ends the hold of this reader, not those of the others. */
 static void one_goes(struct trial *trial, bool by_lease) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
-    if (!one || !two || !writer) return;
     if (by_lease) one->request.lease_ns = 300 * LB_MS_NS;
     MUST_GIVE(two, take_key(two, &key, true, trial_soon()), LB_OK);
     MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);

@@ -5,17 +5,13 @@
 
 /* ---- there are never more permits out than the bound, and each comes back once ---- */
 
-#define CLIENTS 8
 #define BOUND 3
-#define GRANTS 400
-#define TIME_NS (2 * LB_S_NS)
-#define HOLD_NS (500 * LB_US_NS)
 
 void conform_permits_counted(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[BOUND + 2];
     trial->bound = BOUND;
-    if (!actors_new(trial, NULL, NULL, BOUND + 2, clients)) return;
+    actors_new(trial, NULL, BOUND + 2, clients);
     struct actor *late = clients[BOUND], *later = clients[BOUND + 1];
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < BOUND; i++)
@@ -46,11 +42,11 @@ void conform_arm_twice(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[BOUND + 1];
     trial->bound = BOUND;
-    if (!actors_new(trial, NULL, NULL, BOUND + 1, clients)) return;
+    actors_new(trial, NULL, BOUND + 1, clients);
     struct actor *late = clients[BOUND];
     for (int i = 0; i < BOUND; i++)
         MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
-    if (!actor_use_key(late, &key)) return;
+    actor_use_key(late, &key);
     MUST(trial, !trial->lock->lock->algorithm->arm || actor_arm(late) == 0, "a second arming: %s",
          late->err.text);
     MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_BUSY);
@@ -75,7 +71,6 @@ void conform_permits_several(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->bound = 5;
     struct actor *a = actor_new(trial), *b = actor_new(trial), *c = actor_new(trial);
-    if (!a || !b || !c) return;
     a->request.permits = 3;
     MUST_GIVE(a, actor_acquire(a, &key, TRIAL_TRY), LB_OK);
     b->request.permits = 3;
@@ -107,45 +102,21 @@ void conform_permits_several(struct trial *trial) {
                 "six permits of five");
 }
 
-struct room {
-    _Atomic int inside, grants;
-    int64_t end_ns;
-};
-
-static void use(struct actor *client) {
-    struct room *room = client->arg;
-    while (atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping()) {
-        int permits = (int)client->request.permits;
-        client->request.deadline_ns = trial_soon();
-        actor_job_acquire(client);
-        if (client->outcome == LB_OK) {
-            int inside = atomic_fetch_add(&room->inside, permits) + permits;
-            if (inside > BOUND) trial_overlap(client->trial, "%d permits out of %d", inside, BOUND);
-            atomic_fetch_add(&room->grants, 1);
-            lb_sleep_until(lb_now() + HOLD_NS);
-            atomic_fetch_sub(&room->inside, permits);
-            actor_job_release(client);
-        }
-        if (client->outcome == LB_OK) continue;
-        trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),
-                   client->session.err.text);
-        return;
-    }
+static void ask_for_some(struct actor *client, int turn) {
+    bool several = client->session.lock->caps & LB_CAP_PERMITS && client->session.client % 4 == 0;
+    (void)turn;
+    client->request.permits = several ? 2 : 1;
 }
 
 void conform_permits_contended(struct trial *trial) {
+    static const struct contest bounded = {.grants_most = 400,
+                                           .time_ns = 2 * LB_S_NS,
+                                           .hold_ns = 500 * LB_US_NS,
+                                           .prepare = ask_for_some};
     struct trial_key key = trial_key();
-    static struct room room; /* static memory outlives a client that hangs */
-    room = (struct room){.end_ns = 0};
+    struct actor *clients[8];
     trial->bound = BOUND;
-    struct actor *clients[CLIENTS];
-    if (!actors_new(trial, &key, &room, CLIENTS, clients)) return;
-    bool several = trial->lock->lock->caps & LB_CAP_PERMITS;
-    for (int i = 0; several && i < CLIENTS; i += 4) clients[i]->request.permits = 2;
-    room.end_ns = lb_now() + TIME_NS;
-    actors_do(clients, CLIENTS, use);
-    MUST(trial, atomic_load(&room.grants) >= CLIENTS, "too few grants to say anything: %d",
-         atomic_load(&room.grants));
+    contest_run(trial, &bounded, &key, 8, clients);
     /* All permits are back. */
     for (int i = 0; i < BOUND; i++) {
         clients[i]->request.permits = 1;
@@ -162,7 +133,7 @@ void conform_slots(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[SLOTS + 1];
     trial->bound = SLOTS;
-    if (!actors_new(trial, NULL, NULL, SLOTS + 1, clients)) return;
+    actors_new(trial, NULL, SLOTS + 1, clients);
     struct actor *late = clients[SLOTS];
     for (int round = 0; round < 3; round++) {
         unsigned seen = 0;
@@ -195,19 +166,17 @@ void conform_slots(struct trial *trial) {
 
 #define COUNT 3
 #define WAITERS 4
-#define LATCH_CLIENTS 8
 
 void conform_latch(struct trial *trial) {
     struct trial_key key = trial_key(), again = trial_key();
     struct actor *waiters[WAITERS];
     trial->bound = COUNT;
     struct actor *counter = actor_new(trial), *late = actor_new(trial);
-    if (!counter || !late || !actor_use_key(counter, &key)) return;
+    actor_use_key(counter, &key);
     MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(late, actor_acquire(late, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
     for (int i = 0; i < WAITERS; i++) {
         waiters[i] = actor_new(trial);
-        if (!waiters[i]) return;
         actor_begin_acquire(waiters[i], &key, i % 2 ? LB_NEVER : trial_soon());
     }
     for (int left = COUNT; left > 0; left--) {
@@ -223,30 +192,10 @@ void conform_latch(struct trial *trial) {
     MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(late, actor_acquire(late, &key, trial_soon()), LB_OK);
     /* Another key is another latch, which is still shut. */
-    if (!actor_use_key(counter, &again)) return;
+    actor_use_key(counter, &again);
     MUST_GIVE(late, actor_acquire(late, &again, TRIAL_TRY), LB_BUSY);
     for (int i = 0; i < COUNT; i++) MUST_GIVE(counter, actor_release(counter), LB_OK);
     MUST_GIVE(late, actor_acquire(late, &again, trial_soon()), LB_OK);
-}
-
-void conform_latch_crowd(struct trial *trial) {
-    struct trial_key key = trial_key();
-    struct actor *clients[LATCH_CLIENTS];
-    trial->bound = LATCH_CLIENTS;
-    if (!actors_new(trial, NULL, NULL, LATCH_CLIENTS, clients)) return;
-    /* Each client counts down once and awaits the others: no await returns before the last
-     * count. */
-    for (int i = 0; i < LATCH_CLIENTS; i++) {
-        if (!actor_use_key(clients[i], &key)) return;
-        MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
-        actor_begin_acquire(clients[i], &key, trial_soon());
-        if (i + 1 == LATCH_CLIENTS) break;
-        trial_sleep_until(lb_now() + 10 * LB_MS_NS);
-        for (int j = 0; j <= i; j++)
-            MUST_SAY_NO(trial, clients[j]->outcome, actor_is_busy(clients[j]),
-                        "open after %d of %d", i + 1, LATCH_CLIENTS);
-    }
-    for (int i = 0; i < LATCH_CLIENTS; i++) MUST_GIVE(clients[i], actor_end(clients[i]), LB_OK);
 }
 
 /* ---- locks without holders: a write succeeds only if no other client wrote since the read; or it is one statement, which reads and writes at once ---- */
@@ -257,7 +206,6 @@ void conform_latch_crowd(struct trial *trial) {
 void conform_version(struct trial *trial) {
     struct trial_key key = trial_key(), other = trial_key();
     struct actor *a = actor_new(trial), *b = actor_new(trial);
-    if (!a || !b) return;
     uint64_t last = 0;
     for (int i = 0; i < 4; i++) {
         struct actor *client = i % 2 ? a : b;
@@ -280,7 +228,6 @@ void conform_version(struct trial *trial) {
 void conform_conflict(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *a = actor_new(trial), *b = actor_new(trial), *c = actor_new(trial);
-    if (!a || !b || !c) return;
     for (int i = 0; i < 3; i++) {
         MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
         MUST_GIVE(b, actor_acquire(b, &key, trial_soon()), LB_OK);
@@ -302,7 +249,6 @@ void conform_conflict(struct trial *trial) {
 void conform_atomic(struct trial *trial) {
     struct trial_key key = trial_key(), other = trial_key();
     struct actor *a = actor_new(trial), *b = actor_new(trial);
-    if (!a || !b) return;
     uint64_t last = 0;
     for (int i = 0; i < 4; i++) {
         struct actor *client = i % 2 ? a : b;
@@ -355,7 +301,7 @@ void conform_versions_unique(struct trial *trial) {
     struct actor *clients[OPTIMISTIC_CLIENTS];
     atomic_store(&count, 0);
     atomic_store(&refused, 0);
-    if (!actors_new(trial, &key, NULL, OPTIMISTIC_CLIENTS, clients)) return;
+    actors_new(trial, &key, OPTIMISTIC_CLIENTS, clients);
     actors_do(clients, OPTIMISTIC_CLIENTS, update);
     if (trial_failed(trial)) return;
     qsort(written, OPTIMISTIC_CLIENTS * WRITES, sizeof *written, by_number);

@@ -24,7 +24,6 @@ static int64_t free_by(const struct actor *holder) {
 void conform_lease_ends(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *next = actor_new(trial), *third = actor_new(trial);
-    if (!holder || !next || !third) return;
     holder->request.lease_ns = LEASE_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     int64_t end_ns = holder->grant.lease_end_ns;
@@ -80,7 +79,6 @@ void conform_lease_lasts(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = trial->lease_ns = LASTS_NS;
     struct actor *holder = actor_new(trial), *next = actor_new(trial), *third = actor_new(trial);
-    if (!holder || !next || !third) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     outlast(trial, holder, next, &key, "a grant");
     if (trial_failed(trial)) return;
@@ -96,7 +94,6 @@ void conform_lease_lasts(struct trial *trial) {
 void conform_renewal(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
-    if (!holder || !other) return;
     holder->request.lease_ns = 600 * LB_MS_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     int64_t first_end_ns = holder->grant.lease_end_ns;
@@ -122,7 +119,6 @@ void conform_renewal(struct trial *trial) {
 void conform_late_renewal(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *next = actor_new(trial);
-    if (!holder || !next) return;
     holder->request.lease_ns = LEASE_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK,
@@ -151,61 +147,48 @@ static void ask_residue(struct actor *client) {
                                                               &found, &client->err);
 }
 
-/* The residue that a fresh session finds. False after trial_fail. */
-static bool residue(struct trial *trial, const struct trial_key *key, uint64_t *ret_count) {
+/* How much a fresh session finds. */
+static uint64_t residue(struct trial *trial, const struct trial_key *key) {
     struct actor *client = actor_new(trial);
-    if (!client) return false;
     asked_prefix = key->name;
     found = (struct lb_residue){0};
     actor_do(client, ask_residue);
     actor_close(client);
     if (client->failed) trial_fail(trial, "residue: %s", client->err.text);
-    *ret_count = found.count;
-    return !client->failed;
+    return found.count;
 }
 
-/* The server must have nothing under the key any more within that time, as a new session sees it.
- * False after trial_fail. */
-static bool conform_nothing_left(struct trial *trial, const struct trial_key *key,
-                                 const char *after, int64_t limit_ns) {
-    int64_t deadline_ns = lb_now() + limit_ns;
-    for (;;) {
-        uint64_t count;
-        if (!residue(trial, key, &count)) return false;
-        if (count == 0) return true;
-        if (lb_now() >= deadline_ns) {
-            trial_fail(trial, "after %s %llu are left, for one %s", after,
-                       (unsigned long long)count, found.example);
-            return false;
-        }
+/* The server must have nothing under the key any more within that time, as a new session sees it. */
+static void nothing_left_by(struct trial *trial, const struct trial_key *key, const char *after,
+                            int64_t deadline_ns) {
+    uint64_t count;
+    while ((count = residue(trial, key)) > 0 && lb_now() < deadline_ns)
         trial_sleep_until(lb_now() + 200 * LB_MS_NS);
-    }
+    MUST(trial, count == 0, "after %s %llu are left, for one %s", after, (unsigned long long)count,
+         found.example);
 }
 
 /* Residue may go after a while. */
-static bool nothing_left(struct trial *trial, const struct trial_key *key, const char *after) {
-    return conform_nothing_left(trial, key, after,
-                                trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS);
+static void nothing_left(struct trial *trial, const struct trial_key *key, const char *after) {
+    int64_t patience_ns = trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS;
+    nothing_left_by(trial, key, after, lb_now() + patience_ns);
 }
 
 /* Removes what arming the lock created. */
-static bool clear(struct trial *trial, struct actor *client) {
-    if (!trial->lock->lock->algorithm->disarm || actor_disarm(client) == 0) return true;
-    trial_fail(trial, "disarming: %s", client->err.text);
-    return false;
+static void clear(struct trial *trial, struct actor *client) {
+    if (trial->lock->lock->algorithm->disarm && actor_disarm(client) != 0)
+        trial_fail(trial, "disarming: %s", client->err.text);
 }
 
 void conform_residue(struct trial *trial) {
     struct trial_key plain = trial_key(), contended = trial_key(), given_up = trial_key();
     struct actor *holder = actor_new(trial), *waiters[RESIDUE_WAITERS];
-    uint64_t count;
-    if (!holder) return;
-    if (!actors_new(trial, NULL, NULL, RESIDUE_WAITERS, waiters)) return;
+    actors_new(trial, NULL, RESIDUE_WAITERS, waiters);
     MUST_GIVE(holder, actor_acquire(holder, &plain, trial_soon()), LB_OK);
-    if (!residue(trial, &plain, &count)) return;
-    MUST(trial, count > 0, "nothing is found where a lock is held: so nothing would ever be found");
+    MUST(trial, residue(trial, &plain) > 0,
+         "nothing is found where a lock is held: so nothing would ever be found");
     MUST_GIVE(holder, actor_release(holder), LB_OK);
-    if (!clear(trial, holder)) return;
+    clear(trial, holder);
 
     MUST_GIVE(holder, actor_acquire(holder, &contended, trial_soon()), LB_OK);
     for (int i = 0; i < RESIDUE_WAITERS; i++) actor_begin_acquire(waiters[i], &contended, LB_NEVER);
@@ -224,7 +207,7 @@ void conform_residue(struct trial *trial) {
              "waiters do not get what is free");
         trial_sleep_until(lb_now() + LB_MS_NS);
     }
-    if (!clear(trial, holder)) return;
+    clear(trial, holder);
 
     MUST_GIVE(holder, actor_acquire(holder, &given_up, trial_soon()), LB_OK);
     for (int i = 0; i < RESIDUE_WAITERS; i++)
@@ -236,29 +219,28 @@ void conform_residue(struct trial *trial) {
                     waiters[i]->session.err.text);
     }
     MUST_GIVE(holder, actor_release(holder), LB_OK);
-    if (!clear(trial, holder)) return;
+    clear(trial, holder);
 
     /* Sessions may be residue too, so all sessions but the asking one are ended. */
     actor_close(holder);
     for (int i = 0; i < RESIDUE_WAITERS; i++) actor_close(waiters[i]);
-    if (nothing_left(trial, &plain, "plain use") && nothing_left(trial, &contended, "contention"))
-        nothing_left(trial, &given_up, "waiters that gave up");
+    nothing_left(trial, &plain, "plain use");
+    nothing_left(trial, &contended, "contention");
+    nothing_left(trial, &given_up, "waiters that gave up");
 }
 
 /* For locks without holders: what arming created is found, and disarming removes it. */
 void conform_armed_residue(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
-    uint64_t count;
-    if (!client || !actor_use_key(client, &key)) return;
+    actor_use_key(client, &key);
     enum lb_outcome outcome = actor_take(client, TRIAL_TRY);
     MUST(trial, outcome == LB_OK || outcome == LB_BUSY, "acquire gave %s",
          lb_outcome_name(outcome));
     /* A latch is still shut here; a latch that was counted down to zero may be gone by itself. */
     if (outcome == LB_OK) MUST_GIVE(client, actor_release(client), LB_OK);
-    if (!residue(trial, &key, &count)) return;
-    MUST(trial, count > 0, "nothing is found where a key is armed");
-    if (!clear(trial, client)) return;
+    MUST(trial, residue(trial, &key) > 0, "nothing is found where a key is armed");
+    clear(trial, client);
     actor_close(client);
     nothing_left(trial, &key, "use");
 }
@@ -282,20 +264,15 @@ static int64_t theory_ns(const struct lb_lock *lock) {
 
 void conform_killed_clients(struct trial *trial) {
     const struct lb_lock *lock = trial->lock->lock;
-    const struct trial_key *key = child_key(trial->holder);
+    const struct trial_key *key = &trial->holder->key;
     trial->session_lease_ns = trial->lease_ns = CHILD_LEASE_NS;
     struct actor *other = actor_new(trial), *next = actor_new(trial);
-    uint64_t token, unused;
-    if (!other || !next || !actor_use_key(other, key)) return;
+    actor_use_key(other, key);
     MUST(trial, lock->about.crash != LB_CRASH_NEVER,
          "claims crash release, but says that it never comes");
-    child_go(trial->holder);
-    if (!child_says(trial, trial->holder, 'c', &unused) ||
-        !child_says(trial, trial->holder, 'h', &token))
-        return;
+    child_begin(trial, trial->holder, CHILD_HOLDS);
     MUST_GIVE(other, actor_acquire(other, key, TRIAL_TRY), LB_BUSY);
-    child_go(trial->waiter);
-    if (!child_says(trial, trial->waiter, 'c', &unused)) return;
+    child_begin(trial, trial->waiter, CHILD_ACQUIRES);
     trial_sleep_until(lb_now() + 200 * LB_MS_NS);
     actor_begin_acquire(other, key, lb_now() + 2 * trial_patience_ns);
     trial_sleep_until(lb_now() + 100 * LB_MS_NS);
@@ -309,20 +286,20 @@ void conform_killed_clients(struct trial *trial) {
          "for the machine",
          (long long)(took_ns / LB_MS_NS), (long long)(theory_ns(lock) / LB_MS_NS),
          (int)(SLACK_NS / LB_MS_NS));
-    MUST_REFUSE(trial, !(lock->caps & LB_CAP_FENCE) || other->grant.token > token,
+    MUST_REFUSE(trial, !(lock->caps & LB_CAP_FENCE) || other->grant.token > trial->holder->token,
                 "the token after a killed holder's is %llu, the holder's was %llu",
-                (unsigned long long)other->grant.token, (unsigned long long)token);
+                (unsigned long long)other->grant.token, (unsigned long long)trial->holder->token);
     MUST_GIVE(next, actor_acquire(next, key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(other, actor_release(other), LB_OK);
     MUST_GIVE(next, actor_acquire(next, key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_release(next), LB_OK);
     /* The killed clients leave nothing once their sessions are over. */
     if (!lock->algorithm->residue) return;
-    MUST(trial, !lock->algorithm->disarm || actor_disarm(next) == 0, "disarming: %s",
-         next->err.text);
+    clear(trial, next);
     actor_close(other);
     actor_close(next);
-    conform_nothing_left(trial, key, "clients that were killed", limit_ns + trial_patience_ns / 3);
+    nothing_left_by(trial, key, "clients that were killed",
+                    lb_now() + limit_ns + trial_patience_ns / 3);
 }
 
 /* ---- the server, or all of several, is killed while clients hold and wait, and starts again ---- */
@@ -357,8 +334,7 @@ void conform_killed_server(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = trial->lease_ns = 4 * LB_S_NS;
     struct actor *holder = actor_new(trial), *waiters[WAITERS];
-    if (!holder) return;
-    if (!actors_new(trial, NULL, NULL, WAITERS, waiters)) return;
+    actors_new(trial, NULL, WAITERS, waiters);
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     actor_begin_acquire(waiters[0], &key, LB_NEVER);
     actor_begin_acquire(waiters[1], &key, LB_NEVER);

@@ -95,7 +95,6 @@ static void lose_acquire(struct trial *trial, struct wire_fault fault) {
     trial->session_lease_ns = LEASE_NS;
     trial->lease_ns = LONG_LEASE_NS;
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
-    if (!other || !victim) return;
     /* Things that are created only once (scripts, parent nodes) are created before. */
     MUST_GIVE(victim, actor_acquire(victim, &warm, trial_soon()), LB_OK);
     MUST_GIVE(victim, actor_release(victim), LB_OK);
@@ -152,7 +151,6 @@ void conform_lease_counts(struct trial *trial) {
     enum lb_outcome outcome = LB_BROKEN;
     trial->session_lease_ns = trial->lease_ns = COUNTED_NS;
     struct actor *client = actor_far(trial);
-    if (!client) return;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST_GIVE(client, actor_release(client), LB_OK);
     for (int tries = 0; tries < COUNT_TRIES; tries++) {
@@ -193,7 +191,6 @@ void conform_slow_release(struct trial *trial) {
     trial->session_lease_ns = LEASE_NS;
     trial->lease_ns = LEASE_NS / 3;
     struct actor *other = actor_new(trial), *third = actor_new(trial), *holder = actor_far(trial);
-    if (!other || !third || !holder) return;
     MUST_GIVE(holder, actor_acquire(holder, &warm, trial_soon()), LB_OK);
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
@@ -235,7 +232,6 @@ void conform_cut_release(struct trial *trial) {
     trial->session_lease_ns = LEASE_NS;
     trial->lease_ns = LONG_LEASE_NS;
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
-    if (!other || !victim) return;
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
     strike(trial, cut_at_answer);
     enum lb_outcome outcome = actor_release(victim);
@@ -249,7 +245,6 @@ void conform_crash(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = trial->lease_ns = LEASE_NS;
     struct actor *other = actor_new(trial), *holder = actor_far(trial);
-    if (!other || !holder) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     cut_off(trial);
     MUST_GIVE(other, actor_acquire(other, &key, freed_by(trial)), LB_OK,
@@ -269,7 +264,6 @@ void conform_told(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = trial->lease_ns = LEASE_NS;
     struct actor *holder = actor_far(trial);
-    if (!holder) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     trial_sleep_until(lb_now() + LEASE_NS / 2);
     MUST(trial, atomic_load(&holder->losses) == 0, "a session that lives was called over");
@@ -292,7 +286,6 @@ void conform_cut_write(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = LEASE_NS;
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
-    if (!other || !victim) return;
     /* One statement is all in acquire. */
     int first = (trial->lock->lock->caps & LB_CAP_ATOMIC) ? 1 : 0;
     for (int reads = first; reads < 2; reads++) {
@@ -320,7 +313,7 @@ void conform_cut_await(struct trial *trial) {
     trial->session_lease_ns = LEASE_NS;
     trial->bound = 2;
     struct actor *counter = actor_new(trial), *victim = actor_far(trial);
-    if (!counter || !victim || !actor_use_key(counter, &key)) return;
+    actor_use_key(counter, &key);
     actor_begin_acquire(victim, &key, LB_NEVER);
     trial_sleep_until(lb_now() + 150 * LB_MS_NS);
     MUST_SAY_NO(trial, victim->outcome, actor_is_busy(victim), "an await gave %s",
@@ -337,7 +330,7 @@ void conform_cut_await(struct trial *trial) {
     MUST_GIVE(counter, actor_release(counter), LB_OK);
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
     /* A count whose answer is lost is in doubt as well. */
-    if (!actor_use_key(victim, &other)) return;
+    actor_use_key(victim, &other);
     strike(trial, cut_at_answer);
     outcome = actor_release(victim);
     MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a count gave %s",

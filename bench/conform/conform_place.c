@@ -19,7 +19,7 @@ const char *const conform_impatient[] = {"command_timeout=500ms", "answer_timeou
 static void *options_of(const struct lb_option *table, size_t bytes, const char *const *sets,
                         struct arena *arena, struct lb_err *err) {
     void *options = options_new(table, bytes, arena, err);
-    for (int i = 0; options && sets && sets[i]; i++) {
+    for (int i = 0; options && sets[i]; i++) {
         const char *equals = strchr(sets[i], '=');
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)(equals - sets[i]), sets[i]);
@@ -39,26 +39,20 @@ static const struct setting {
      "a killed waiter's place in the queue is kept so long: 5 min by default"},
 };
 
-int conform_try_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
-                     struct plan_lock *ret_lock, struct lb_err *err) {
-    const char *all[OWN_SETS_MAX + CONFORM_SETS_MAX + 1];
+int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
+                 struct plan_lock *ret_lock, struct lb_err *err) {
+    const struct lb_algorithm *algorithm = lock->algorithm;
+    const struct lb_connector *connector = lock->backend->connector;
+    const char *all[OWN_SETS_MAX + CONFORM_SETS_MAX + 1] = {NULL};
     int count = 0;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         if (strcmp(settings[i].lock, lock->name) == 0) all[count++] = settings[i].set;
     }
     while (sets && *sets && count < OWN_SETS_MAX + CONFORM_SETS_MAX) all[count++] = *sets++;
-    all[count] = NULL;
-    return conform_lock(lock, all, arena, ret_lock, err);
-}
-
-int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
-                 struct plan_lock *ret_lock, struct lb_err *err) {
-    const struct lb_backend *backend = lock->backend;
     struct plan_lock made = {.lock = lock};
-    made.options =
-        options_of(lock->algorithm->options, lock->algorithm->options_bytes, sets, arena, err);
-    made.backend_options = options_of(backend->connector->options,
-                                      backend->connector->options_bytes, sets, arena, err);
+    made.options = options_of(algorithm->options, algorithm->options_bytes, all, arena, err);
+    made.backend_options =
+        options_of(connector->options, connector->options_bytes, all, arena, err);
     if (!made.options || !made.backend_options) return -1;
     *ret_lock = made;
     return 0;

@@ -7,18 +7,13 @@
 #include "bench/run/place.h"
 #include "bench/workload/plan.h"
 
-/* Makes a lock with its options: the defaults, changed by sets ("name=value", NULL at the end; NULL
- * = none). An option in sets that neither the backend nor the lock has is skipped. The arena owns
- * the options. 0, or -1 with err. */
-int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
-                 struct plan_lock *ret_lock, struct lb_err *err);
-
 #define CONFORM_SETS_MAX 32
 
-/* The same with the options that the suite gives this lock before those in sets, at most
- * CONFORM_SETS_MAX. */
-int conform_try_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
-                     struct plan_lock *ret_lock, struct lb_err *err);
+/* Makes a lock with its options: the defaults, changed by what the suite sets for this lock, then by sets
+ * ("name=value", NULL at the end, at most CONFORM_SETS_MAX; NULL = none). An option in sets that neither the backend nor
+ * the lock has is skipped. The arena owns the options. 0, or -1 with err. */
+int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
+                 struct plan_lock *ret_lock, struct lb_err *err);
 
 /* Writes to text why the lock can't be tried here on a topology (NULL = its first), with what to
  * install; returns NULL if it can. */

@@ -3,16 +3,17 @@
 #define _GNU_SOURCE
 #include "bench/conform/conform_trial.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/base/clock.h"
 #include "bench/base/rng.h"
 #include "bench/engine/loop.h"
 
@@ -150,49 +151,28 @@ void trial_run(struct trial *trial, void (*script)(struct trial *trial)) {
 
 #define FIRST_CLIENT 1000 /* its clients are not those of the parent */
 
-struct conform_child {
-    pid_t pid;
-    int to, from; /* pipes */
-    struct trial_key key;
-};
-
-struct message {
-    char word; /* 'c', 'h'; 'x' = failed, with the reason in text */
-    uint64_t token;
-    char text[200];
-};
-
 /* --- in the child --- */
 
-static const struct conform_child *me;
-
-static void tell_parent(char word, uint64_t token, const char *text) {
-    struct message message = {.word = word, .token = token};
-    snprintf(message.text, sizeof message.text, "%s", text);
-    if (write(me->from, &message, sizeof message) != sizeof message) _exit(1);
-}
+static struct conform_child *me;
 
 static void take_and_hold(struct trial *trial) {
     struct actor *client = actor_new(trial);
-    if (client) {
-        tell_parent('c', 0, "");
-        enum lb_outcome outcome = actor_acquire(client, &me->key, LB_NEVER);
-        if (outcome == LB_OK)
-            tell_parent('h', client->grant.token, "");
-        else
-            trial_fail(trial, "acquire gave %s: %s", lb_outcome_name(outcome),
-                       client->session.err.text);
-    }
-    if (trial_failed(trial)) tell_parent('x', 0, trial->failure);
+    if (!trial_failed(trial)) atomic_store(&me->state, CHILD_ACQUIRES);
+    enum lb_outcome outcome = actor_acquire(client, &me->key, LB_NEVER);
+    if (outcome != LB_OK)
+        trial_fail(trial, "acquire gave %s: %s", lb_outcome_name(outcome),
+                   client->session.err.text);
+    me->token = client->grant.token;
+    snprintf(me->failure, sizeof me->failure, "%s", trial->failure);
+    atomic_store(&me->state, outcome == LB_OK ? CHILD_HOLDS : CHILD_FAILED);
     /* other fibers of the session go on meanwhile */
     for (;;) trial_sleep_until(lb_now() + LB_S_NS);
 }
 
-static void be_client(const struct trial *like) {
+static _Noreturn void be_client(const struct trial *like) {
     static struct trial trial;
-    char go;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (read(me->to, &go, 1) != 1) _exit(0);
+    while (atomic_load(&me->state) == CHILD_WAITS) lb_nap(LB_MS_NS);
     trial = (struct trial){.lock = like->lock,
                            .place = like->place,
                            .session_lease_ns = CHILD_LEASE_NS,
@@ -208,31 +188,17 @@ static void be_client(const struct trial *like) {
 /* --- in the parent --- */
 
 struct conform_child *child_start(struct trial *trial, const struct trial_key *key) {
-    int to[2], from[2];
-    struct conform_child *child = calloc(1, sizeof *child);
-    if (!child || pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) abort();
+    struct conform_child *child =
+        mmap(NULL, sizeof *child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (child == MAP_FAILED) abort();
     child->key = *key;
     fflush(NULL);
-    child->pid = fork();
-    if (child->pid < 0) abort();
-    if (child->pid == 0) {
-        close(to[1]);
-        close(from[0]);
-        child->to = to[0];
-        child->from = from[1];
-        me = child;
-        be_client(trial);
-    }
-    close(to[0]);
-    close(from[1]);
-    child->to = to[1];
-    child->from = from[0];
-    fcntl(child->from, F_SETFL, O_NONBLOCK);
+    pid_t pid = fork();
+    if (pid < 0) abort();
+    me = child;
+    if (pid == 0) be_client(trial);
+    child->pid = pid;
     return child;
-}
-
-const struct trial_key *child_key(const struct conform_child *child) {
-    return &child->key;
 }
 
 void child_kill(struct conform_child *child) {
@@ -245,31 +211,18 @@ void child_kill(struct conform_child *child) {
 void child_free(struct conform_child *child) {
     if (!child) return;
     child_kill(child);
-    close(child->to);
-    close(child->from);
-    free(child);
+    munmap(child, sizeof *child);
 }
 
-void child_go(struct conform_child *child) {
-    if (write(child->to, "g", 1) != 1) abort();
-}
-
-bool child_says(struct trial *trial, struct conform_child *child, char word, uint64_t *ret_token) {
-    struct message message = {.word = '\0'};
+void child_begin(struct trial *trial, struct conform_child *child, enum child_state until) {
     int64_t deadline_ns = lb_now() + 2 * trial_patience_ns;
-    while (read(child->from, &message, sizeof message) != sizeof message) {
-        if (lb_now() >= deadline_ns) {
-            trial_fail(trial, "a client's process has not come so far in %d s",
-                       (int)(2 * trial_patience_ns / LB_S_NS));
-            return false;
-        }
+    atomic_store(&child->state, CHILD_CONNECTS);
+    while (atomic_load(&child->state) < until && lb_now() < deadline_ns)
         trial_sleep_until(lb_now() + 2 * LB_MS_NS);
+    if (atomic_load(&child->state) == CHILD_FAILED) {
+        trial_fail(trial, "a client's process says: %s", child->failure);
+    } else if (atomic_load(&child->state) < until) {
+        trial_fail(trial, "a client's process has not come so far in %d s",
+                   (int)(2 * trial_patience_ns / LB_S_NS));
     }
-    if (message.word != word) {
-        trial_fail(trial, "a client's process says: %s",
-                   message.word == 'x' ? message.text : "something else");
-        return false;
-    }
-    *ret_token = message.token;
-    return true;
 }

@@ -126,21 +126,25 @@ struct trial_key trial_key_named(const char *name, size_t len);
 
 #define CHILD_LEASE_NS (2 * LB_S_NS) /* the lease of its session and grants */
 
-/* Forks a client that will take the key, on the trial's place, and hold it. NULL after trial_fail.
- * Main thread, while there is no other. */
+enum child_state { CHILD_WAITS, CHILD_CONNECTS, CHILD_ACQUIRES, CHILD_HOLDS, CHILD_FAILED };
+
+struct conform_child { /* in memory that both processes share */
+    pid_t pid;
+    struct trial_key key;
+    _Atomic enum child_state state;
+    uint64_t token; /* of CHILD_HOLDS */
+    char failure[1024];
+};
+
+/* Forks a client that will take the key, on the trial's place, and hold it. Main thread, while there is no other. */
 struct conform_child *child_start(struct trial *trial, const struct trial_key *key);
 /* Kills the child if it lives, and frees it. NULL is allowed. */
 void child_free(struct conform_child *child);
 
-const struct trial_key *child_key(const struct conform_child *child);
-
-/* For scripts: lets the child begin; kills it, and returns when it is dead. */
-void child_go(struct conform_child *child);
+/* For scripts: lets the child begin, and waits until it is about to acquire, or holds. */
+void child_begin(struct trial *trial, struct conform_child *child, enum child_state until);
+/* For scripts: kills the child, and returns when it is dead. */
 void child_kill(struct conform_child *child);
-
-/* For scripts: waits for the child's next message: 'c' = connected and about to acquire, 'h' =
- * holds the key, with the token. False after trial_fail. */
-bool child_says(struct trial *trial, struct conform_child *child, char word, uint64_t *ret_token);
 
 /* conform_actor: an actor is a client of a trial, with one session. The script orders each of its
  * calls.
@@ -164,7 +168,6 @@ struct actor {
     struct lb_err err;
     enum lb_outcome outcome;    /* of the last call */
     int64_t began_ns, ended_ns; /* when the last call was made, and when it returned */
-    void *arg;                  /* for jobs */
     _Atomic int losses;         /* how often the driver said that the session is over */
 
     void (*_Atomic job)(struct actor *client); /* NULL = idle */
@@ -175,12 +178,12 @@ struct actor {
     size_t memory_bytes;
 };
 
-/* A connected client; NULL after trial_fail. Through the wire: actor_far. The trial frees it. */
+/* A connected client. Through the wire: actor_far. The trial frees it. After a failure (that it can't connect, too) the
+ * trial makes no calls any more: they give LB_OUTCOMES, and the next MUST_GIVE ends the script. */
 struct actor *actor_new(struct trial *trial);
 struct actor *actor_far(struct trial *trial);
-/* Makes several clients as actor_new does. They use this key; NULL = no key yet. Each has arg for its
- * jobs. False after trial_fail. */
-bool actors_new(struct trial *trial, const struct trial_key *key, void *arg, int count,
+/* Makes several clients as actor_new does. They use this key; NULL = no key yet. */
+void actors_new(struct trial *trial, const struct trial_key *key, int count,
                 struct actor **ret_clients);
 
 /* actor_close ends the session, actor_open opens another and returns whether that worked. The
@@ -217,6 +220,23 @@ void actors_do(struct actor *const *clients, int count, void (*job)(struct actor
 void actor_job_acquire(struct actor *client);
 void actor_job_release(struct actor *client);
 
+/* A contest: clients acquire and release again and again, until all together have had so many grants, each has had so
+ * many turns, or the time is over. */
+struct contest {
+    int grants_most, turns_most;
+    int64_t time_ns;
+    int64_t hold_ns; /* long enough for an intruder */
+    bool
+        impatient; /* waits are of some microseconds or milliseconds, and a client may get nothing */
+    void (*prepare)(struct actor *client, int turn); /* before each attempt; NULL = nothing */
+    /* While a client holds: at the begin and the end. NULL = the shares that the holders have in the key are added: more
+     * than trial->bound are an overlap. A client has a share for each permit; a reader one, a writer all. */
+    void (*enter)(struct actor *client), (*leave)(struct actor *client);
+};
+/* Runs a contest of new clients on a key. A call that fails, an overlap, or fewer grants than clients fail the trial. */
+void contest_run(struct trial *trial, const struct contest *contest, const struct trial_key *key,
+                 int count, struct actor **ret_clients);
+
 /* For jobs, after LB_UNKNOWN: opens a new session and settles, as a run does. False if that failed
  * within the time. */
 bool actor_mend(struct actor *client);
@@ -232,10 +252,10 @@ bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wante
                 const struct actor_source *source);
 
 /* For jobs: fills the key's numbers into the client's request. Arms the key, the first time that
- * the trial uses it, with the client's request.bound. False after trial_fail. */
-bool actor_use_key(struct actor *client, const struct trial_key *key);
+ * the trial uses it, with the client's request.bound. */
+void actor_use_key(struct actor *client, const struct trial_key *key);
 /* Uses several keys at once (LB_CAP_MULTI), the first of them as the key, until actor_use_key. */
-bool actor_use_keys(struct actor *client, const struct trial_key *keys, int count);
+void actor_use_keys(struct actor *client, const struct trial_key *keys, int count);
 /* Acquires or releases what the request names: the key or keys that were used last. */
 enum lb_outcome actor_take(struct actor *client, int64_t deadline_ns);
 void actor_begin_take(struct actor *client, int64_t deadline_ns);

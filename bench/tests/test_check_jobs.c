@@ -1,13 +1,10 @@
 /* Runs as child processes: several at once up to a capacity, with time limits, and none outlives
- * this program; and how many runs a cell gets until enough recoveries are measured. */
+ * this program. */
 #define _GNU_SOURCE
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "bench/base/clock.h"
-#include "bench/base/home.h"
-#include "bench/check/cell_schedule.h"
 #include "bench/check/jobs.h"
 #include "bench/servers/folder.h"
 #include "bench/tests/unit.h"
@@ -154,71 +151,6 @@ TEST(an_interruption_reaches_what_a_script_runs) {
     end_of(&jobs);
     assert_int_equal(number_in("told"), 6);
     assert_gone(inner);
-}
-
-static void count_news(void *arg, const struct cell_schedule_news *news) {
-    (void)news;
-    ++*(int *)arg;
-}
-
-/* How many runs one cell takes with three seeds; each run measures two recoveries. */
-static int runs_for(int trials, const char *name) {
-    static const char *const locks[] = {"mem-robust"};
-    static const uint64_t seeds[] = {1, 2, 3};
-    static const volatile sig_atomic_t never;
-    char workloads[512], program[300], out[300];
-    struct lb_err err = {0};
-    struct matrix matrix;
-    struct result result;
-    int runs = 0;
-    snprintf(program, sizeof program, "%s", in_folder("two-trials"));
-    snprintf(out, sizeof out, "%s", in_folder(name));
-    FILE *file = fopen(program, "we");
-    assert_non_null(file);
-    fputs("#!/bin/sh\ncat > \"$6/run.json\" <<'END'\n"
-          "{\"schema\":\"lockbench.run/2\",\"stages\":[{\"lock\":\"mem-robust\",\"clients\":2,"
-          "\"status\":\"complete\",\"fault\":\"kill\",\"exclusion\":{\"grants\":9},"
-          "\"faults\":[{\"section\":\"fault\",\"acted\":true,\"from_s\":1}],"
-          "\"recovery\":{\"count\":2,\"trials_ns\":[5,6]}}]}\nEND\n",
-          file);
-    fclose(file);
-    assert_int_equal(chmod(program, 0755) | mkdir(out, 0755), 0);
-    assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
-    struct matrix_wish wish = {.locks = locks,
-                               .lock_count = 1,
-                               .faults = "holder-kill",
-                               .trials = trials,
-                               .folder = workloads};
-    assert_int_equal(matrix_make(&wish, &matrix, &err), 0);
-    struct result_ask ask = {.matrix = &matrix,
-                             .folder = out,
-                             .version = "0",
-                             .command = "",
-                             .tour = "short",
-                             .seeds = seeds,
-                             .seed_count = 3};
-    struct cell_schedule_ask tour = {.matrix = &matrix,
-                                     .result = &result,
-                                     .program = program,
-                                     .folder = out,
-                                     .seeds = seeds,
-                                     .seed_count = 3,
-                                     .capacity = 1,
-                                     .interrupts = &never,
-                                     .news = count_news,
-                                     .arg = &runs};
-    assert_int_equal(result_init(&result, &ask, &err), 0);
-    if (cell_schedule_run(&tour, &err) != 0) fail_msg("%s", err.text);
-    result_done(&result);
-    matrix_done(&matrix);
-    return runs;
-}
-
-TEST(no_more_runs_than_the_trials_take) {
-    assert_int_equal(runs_for(1, "one"), 3);  /* each seed has its run */
-    assert_int_equal(runs_for(5, "five"), 3); /* three runs have six trials, which is enough */
-    assert_int_equal(runs_for(8, "eight"), 4);
-    assert_int_equal(runs_for(9, "nine"), 5);
 }
 
 /* What a run says last is where it saved things. */

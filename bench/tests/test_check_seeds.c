@@ -94,7 +94,7 @@ TEST(what_is_not_there_in_one_seed_is_kept_of_the_other) {
     full.cell.residue = 2;
     full.cell.residue_example = "key a";
     struct cell_result merge = merged(result_of(NULL, "no server", true), full);
-    assert_int_equal(cell_result_trials(&merge), 1);
+    assert_int_equal(json_array_size(merge.cell.trials), 1);
     json_t *both = json_of(merge);
     assert_int_equal(whole(json_object_get(both, "residue"), "count"), 2);
     assert_int_equal(whole(both, "stale_attempted"), 2);
