@@ -17,6 +17,15 @@ static double number_of(const json_t *object, const char *name) {
     return json_number_value(json_object_get(object, name));
 }
 
+/* The next of the stage's faults that acted, from *at on; NULL = there is none. */
+static const json_t *next_acted(const struct run_stage *stage, size_t *at) {
+    const json_t *fault;
+    while ((fault = json_array_get(stage->faults, (*at)++)) &&
+           json_is_false(json_object_get(fault, "acted"))) {
+    }
+    return fault;
+}
+
 static bool is(const char *text, const char *word) {
     return text && strcmp(text, word) == 0;
 }
@@ -81,8 +90,7 @@ static bool fault_was_late(const struct run *run, const struct run_stage *stage,
     bool killed = strcmp(kind, "server-kill") == 0;
     bool forgets = strcmp(kind, "server-empty") == 0 ||
                    (killed && durability_from(stage->durability_class) == DURABILITY_MEMORY);
-    if (!forgets || sections_of(stage) > 1 || json_is_false(json_object_get(fault, "acted")))
-        return false;
+    if (!forgets || sections_of(stage) > 1) return false;
     if (number_of(section, "for_ns") >= stage->lease_ns) return false;
     return number_of(fault, "held") > 0 && json_is_integer(outlasted) &&
            json_integer_value(outlasted) == 0;
@@ -119,23 +127,6 @@ static bool is_trial(const struct run *run, const struct run_stage *stage, const
     return tested_lock(fault) && !fault_was_late(run, stage, fault);
 }
 
-/* Whether the injection that begins with this fault is a trial: one of its faults is. -1 = it began with an earlier
- * fault, or did not act. */
-static int injection_counts(const struct run *run, const struct run_stage *stage, size_t index,
-                            bool broken) {
-    const json_t *fault = json_array_get(stage->faults, index);
-    bool counts = false;
-    for (size_t i = 0; i < json_array_size(stage->faults); i++) {
-        const json_t *other = json_array_get(stage->faults, i);
-        bool acted = !json_is_false(json_object_get(other, "acted"));
-        if (i == index && !acted) return -1;
-        if (!acted || (i != index && !is_same_injection(fault, other))) continue;
-        if (i < index) return -1;
-        counts |= is_trial(run, stage, other, broken);
-    }
-    return counts;
-}
-
 /* The kind of the scenario's last section. A step before it, such as a cut of the replication, only prepares the fault
  * that the lock is to survive. */
 static const char *decisive_kind(const struct run_stage *stage) {
@@ -147,14 +138,20 @@ static const char *decisive_kind(const struct run_stage *stage) {
     return tree_word(last, "kind");
 }
 
+/* An injection counts once, however many servers it hit: with the first of its faults. It is a trial if one of them is. */
 struct cell_trials cell_trials(const struct run *run, const struct run_stage *stage, bool broken) {
     int acted[PLAN_FAULTS_MAX] = {0}, hit = 0, rounds = 0;
     const char *decisive = decisive_kind(stage);
-    for (size_t i = 0; i < json_array_size(stage->faults); i++) {
-        const json_t *fault = json_array_get(stage->faults, i);
+    const json_t *fault, *other;
+    for (size_t at = 0; (fault = next_acted(stage, &at));) {
         int section = section_of(fault);
-        int counts = injection_counts(run, stage, i, broken);
-        if (counts < 0 || section < 0 || section >= PLAN_FAULTS_MAX) continue;
+        bool first = true, counts = is_trial(run, stage, fault, broken);
+        for (size_t other_at = 0; (other = next_acted(stage, &other_at));) {
+            if (other == fault || !is_same_injection(fault, other)) continue;
+            first &= other_at > at;
+            counts |= is_trial(run, stage, other, broken);
+        }
+        if (!first || section < 0 || section >= PLAN_FAULTS_MAX) continue;
         acted[section]++;
         if (broken || strcmp(tree_word(fault, "kind"), decisive) == 0) hit += counts;
     }
@@ -167,62 +164,48 @@ struct cell_trials cell_trials(const struct run *run, const struct run_stage *st
 
 /* The first fault that acted, if all that acted were too late; else NULL. */
 static const json_t *all_too_late(const struct run *run, const struct run_stage *stage) {
-    const json_t *first = NULL;
-    size_t i;
-    json_t *fault;
-    json_array_foreach(stage->faults, i, fault) {
-        if (json_is_false(json_object_get(fault, "acted"))) continue;
+    const json_t *fault, *first = NULL;
+    for (size_t at = 0; (fault = next_acted(stage, &at));) {
         if (!fault_was_late(run, stage, fault)) return NULL;
         if (!first) first = fault;
     }
     return first;
 }
 
-/* The time in the window at which a section of the scenario first acted; -1 = never. A fault
- * without the member "acted" did act. */
-static double first_acted_s(const struct run_stage *stage, const char *section) {
-    double first = -1;
+/* The first fault of a section that acted; if none did, the first one; NULL if there is none. */
+static const json_t *first_of(const struct run_stage *stage, int section) {
+    const json_t *fault, *idle = NULL;
     size_t i;
-    json_t *fault;
     json_array_foreach(stage->faults, i, fault) {
-        if (strcmp(tree_word(fault, "section"), section) != 0) continue;
-        if (json_is_false(json_object_get(fault, "acted"))) continue;
-        double from_s = number_of(fault, "from_s");
-        if (first < 0 || from_s < first) first = from_s > 0 ? from_s : 0;
+        if (section_of(fault) != section) continue;
+        if (!json_is_false(json_object_get(fault, "acted"))) return fault;
+        if (!idle) idle = fault;
     }
-    return first;
+    return idle;
 }
 
-/* The time at which the last section of the scenario acted; -1 = not all of them did, and `why`
+/* The time in the window at which the last section of the scenario acted; -1 = not all of them did, and `why`
  * says why. Each one is needed: a promotion without the cut before it shows nothing. */
 static double all_acted_s(const struct run_stage *stage, char *why, size_t size) {
     double last = -1;
     int sections = 0;
-    size_t i;
-    json_t *fault;
-    json_array_foreach(stage->faults, i, fault) {
-        const char *section = tree_word(fault, "section");
-        size_t before = 0;
-        while (before < i &&
-               strcmp(tree_word(json_array_get(stage->faults, before), "section"), section) != 0)
-            before++;
-        if (before < i) continue;
-        double acted_s = first_acted_s(stage, section);
-        if (acted_s < 0) {
-            snprintf(why, size, "%.40s, %.40s, did not act: %.200s", section,
+    for (int section = 0; section < PLAN_FAULTS_MAX; section++) {
+        const json_t *fault = first_of(stage, section);
+        if (!fault) continue;
+        if (json_is_false(json_object_get(fault, "acted"))) {
+            snprintf(why, size, "%.40s, %.40s, did not act: %.200s", tree_word(fault, "section"),
                      tree_word(fault, "kind"), tree_word(fault, "sign"));
             return -1;
         }
-        last = acted_s > last ? acted_s : last;
+        last = fmax(last, fmax(0, number_of(fault, "from_s")));
         sections++;
     }
     if (sections >= sections_of(stage)) return last;
-    if (sections == 0) {
+    if (sections == 0)
         snprintf(why, size, "no fault acted");
-        return -1;
-    }
-    snprintf(why, size, "%d of %d faults (%.200s) acted", sections, sections_of(stage),
-             stage->fault ? stage->fault : "");
+    else
+        snprintf(why, size, "%d of %d faults (%.200s) acted", sections, sections_of(stage),
+                 stage->fault ? stage->fault : "");
     return -1;
 }
 
@@ -269,19 +252,21 @@ static bool recovered(const struct run_stage *stage) {
     return !(stage->unrecovered > 0) || stage->recovery_count > 0;
 }
 
+static bool hits_servers(const json_t *fault) {
+    return strncmp(tree_word(fault, "kind"), "server-", 7) == 0;
+}
+
 /* True if the servers that were hit are gone for good, or have been back for long, and no client
  * got a grant since. */
 static bool stays_away(const struct run *run, const struct run_stage *stage, double acted_s) {
     /* While lockbench stood still so did its servers, and an election that was late begins anew. */
     double lost_s = 2 * stood_still_ns(stage) / 1e9;
     bool hit = false;
-    size_t i;
-    json_t *fault;
+    const json_t *fault;
     if (acted_s < 0 || !is(stage->status, "complete") || !(stage->checked_grants > 0)) return false;
     if (recovered(stage)) return false;
-    json_array_foreach(stage->faults, i, fault) {
-        if (strncmp(tree_word(fault, "kind"), "server-", 7) != 0) continue;
-        if (json_is_false(json_object_get(fault, "acted"))) continue;
+    for (size_t at = 0; (fault = next_acted(stage, &at));) {
+        if (!hits_servers(fault)) continue;
         double settled_s = server_settled_s(run, fault);
         if (settled_s < 0 || stage->duration_s - lost_s - settled_s < CELL_AWAY_S) return false;
         hit = true;
@@ -298,36 +283,24 @@ static bool lacks_history(const struct run *run, const struct run_stage *stage) 
            !stage->history_verdict;
 }
 
-/* Whether a fault of the kind that decides acted, and met a holder, or hit clients and no servers. */
-struct met {
-    bool holder, clients;
-};
-
-static struct met met_by_faults(const struct run_stage *stage) {
-    struct met met = {0};
-    const char *decisive = decisive_kind(stage);
-    const json_t *fault;
-    size_t i;
-    json_array_foreach(stage->faults, i, fault) {
-        if (json_is_false(json_object_get(fault, "acted"))) continue;
-        if (strcmp(tree_word(fault, "kind"), decisive) != 0) continue;
-        met.holder |= number_of(fault, "held") > 0;
-        met.clients |= json_is_integer(json_object_get(fault, "process"));
-    }
-    return met;
-}
-
 /* Why no fault put the lock to the test, though all acted. */
 static void say_no_trial(const struct run_stage *stage, char *why) {
-    struct met met = met_by_faults(stage);
+    bool met_holder = false, hit_clients = false;
+    const char *decisive = decisive_kind(stage);
+    const json_t *fault;
+    for (size_t at = 0; (fault = next_acted(stage, &at));) {
+        if (strcmp(tree_word(fault, "kind"), decisive) != 0) continue;
+        met_holder |= number_of(fault, "held") > 0;
+        hit_clients |= json_is_integer(json_object_get(fault, "process"));
+    }
     const char *text =
         "not tested: who held when the fault acted had left before another client asked for its "
         "key and a server was known to answer, and no server said later that it still knew the "
         "grant; longer holds of different length may show more (--set load.hold=exponential:8s, "
         "and a longer acquire.lease)";
-    if (!met.holder) {
+    if (!met_holder) {
         text = "no client held a grant when the fault acted: nothing put the lock to the test";
-    } else if (met.clients) {
+    } else if (hit_clients) {
         text = "not tested: no other client asked for the key of a holder that was hit while that "
                "holder was inside (of a killed one: afterwards); fewer keys or more clients may "
                "show more (--set load.keys=1)";
@@ -374,11 +347,9 @@ bool cell_was_hardly_tested(const struct run_stage *stage) {
 
 /* Whether an injection took servers away. */
 static bool servers_were_hit(const struct run_stage *stage) {
-    size_t i;
-    json_t *fault;
-    json_array_foreach(stage->faults, i, fault) {
-        if (json_is_false(json_object_get(fault, "acted"))) continue;
-        if (strncmp(tree_word(fault, "kind"), "server-", 7) == 0) return true;
+    const json_t *fault;
+    for (size_t at = 0; (fault = next_acted(stage, &at));) {
+        if (hits_servers(fault)) return true;
     }
     return false;
 }
