@@ -128,13 +128,14 @@ void conform_descriptors(struct trial *trial) {
 
 /* A try asks once, whatever deadline in the past it has. */
 void conform_busy(struct trial *trial) {
-    const int64_t pasts[] = {TRIAL_TRY, INT64_MIN, -1, 1, lb_now() - LB_S_NS, lb_now()};
+    const int64_t pasts[] = {INT64_MIN, -1, 1, lb_now() - LB_S_NS, lb_now()};
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
     for (size_t i = 0; i < sizeof pasts / sizeof *pasts; i++) {
         MUST_GIVE(holder, actor_acquire(holder, &key, pasts[i]), LB_OK);
-        MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY, "where another holds");
-        MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY, "where another holds");
+        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY, "where another holds");
+        MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY,
+                  "with a deadline in the past where another holds");
         MUST_GIVE(holder, actor_release(holder), LB_OK);
         struct actor *swap = holder;
         holder = other;
