@@ -225,17 +225,11 @@ enum fault_tried fault_pause_begin(struct faults *faults, struct fault_section *
         return no_victim(faults, section);
     }
     int64_t begin_ns = lb_now(); /* after the victim was caught, so that it holds by then */
-    struct fault_event *fault = fault_log_add(faults, section, begin_ns);
-    struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
-    if (fault) fault_log_victim(fault, &victim);
+    struct fault_act *act = fault_log_begin(faults, section, begin_ns, &victim);
     if (!act) {
         workers_pause(faults->workers, victim.process, false);
-        if (fault) fault_log_sign(fault, false, "too many faults at one time");
         return FAULT_DONE;
     }
-    act->process = victim.process;
-    act->first_client = victim.first;
-    act->client_count = victim.end - victim.first;
     act->beat_ns = last_beat(faults->shared, victim.process);
     pid_t pid = workers_pid(faults->workers, victim.process);
     act->stood = proc_signal_tree(pid, SIGSTOP) == 0 && proc_stands(pid);

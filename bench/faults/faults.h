@@ -44,6 +44,11 @@ struct fault_section {
     int64_t patience_until;
 };
 
+/* Sums over the clients that an injection hits. */
+struct fault_counts {
+    uint64_t renewals, held_back, wall_reads;
+};
+
 /* An injection that lasts for a time. */
 struct fault_act {
     const struct plan_fault *plan; /* NULL = free */
@@ -52,10 +57,9 @@ struct fault_act {
     bool returning;                /* a server that was started again and does not answer yet */
     int process, node, wire_fault;
     uint32_t first_client, client_count;
-    uint64_t renewals, held_back; /* the clients' counts when the injection began */
-    uint64_t wall_reads;          /* the same */
-    int64_t beat_ns;              /* a paused process's last heartbeat before it stood still */
-    bool stood;                   /* the paused process stood still when the injection began */
+    struct fault_counts before; /* when the injection began */
+    int64_t beat_ns;            /* a paused process's last heartbeat before it stood still */
+    bool stood;                 /* the paused process stood still when the injection began */
     bool cut_open; /* fault_excuse_ended or _silent was called: fault_excuse_over must follow */
 };
 

@@ -11,6 +11,8 @@ enum fault_tried {
 };
 
 typedef enum fault_tried fault_begin_fn(struct faults *faults, struct fault_section *section);
+/* Begins an injection on one server. */
+typedef void fault_hit_fn(struct faults *faults, struct fault_section *section, int node);
 /* Ends an injection that lasts. */
 typedef void fault_end_fn(struct faults *faults, struct fault_act *act);
 /* Called each millisecond between the begin and the end of an injection. True: the injection has had its whole effect,
@@ -26,8 +28,12 @@ fault_begin_fn fault_starve_begin, fault_client_clock_begin;
 fault_end_fn fault_starve_end, fault_client_clock_end;
 
 /* servers.c */
-fault_begin_fn fault_server_pause_begin, fault_server_kill_begin, fault_server_evict_begin,
-    fault_server_clock_begin, fault_replica_begin, fault_isolate_begin, fault_terminate_begin;
+fault_begin_fn fault_replica_begin, fault_terminate_begin;
+fault_hit_fn fault_server_pause, fault_server_kill, fault_server_act, fault_server_clock,
+    fault_isolate;
+/* Hits each server that the section's target means. */
+enum fault_tried fault_hit_servers(struct faults *faults, struct fault_section *section,
+                                   fault_hit_fn *hit);
 fault_end_fn fault_server_pause_end, fault_server_kill_end, fault_isolate_end;
 /* Of a server that was started again: true when it answers, or when it is not awaited any more. */
 fault_look_fn fault_server_look;
@@ -37,7 +43,16 @@ fault_begin_fn fault_wire_begin;
 fault_end_fn fault_wire_end;
 fault_look_fn fault_wire_look;
 
-/* --- How an injection enters the log of its stage (events.h). --- */
+/* The client or process that an injection hits. */
+struct fault_victim {
+    int process;
+    uint32_t client;     /* the client that the injection looked for */
+    uint32_t first, end; /* the clients of its process: first .. end - 1 */
+    bool found;          /* .client holds or waits, as the target asks; false for target `any` */
+    uint32_t key;        /* the key that .client holds or waits for */
+};
+
+/* --- How an injection enters the log of its stage. --- */
 
 /* Adds an entry for the section's injection that begins at begin_ns; the caller fills in sign and end. NULL when out
  * of memory. The pointer is valid until the next entry is added. */
@@ -54,6 +69,11 @@ void fault_log_sign(struct fault_event *event, bool acted, const char *format, .
 
 /* Makes the newest entry an injection that lasts from now on. NULL when too many last. */
 struct fault_act *fault_log_lasting(struct faults *faults, const struct fault_section *section);
+
+/* Adds an entry, and an injection that lasts from begin_ns on and hits the victim. NULL when out of memory, or when too
+ * many last. */
+struct fault_act *fault_log_begin(struct faults *faults, const struct fault_section *section,
+                                  int64_t begin_ns, const struct fault_victim *victim);
 
 /* The entry of an injection that lasts. */
 struct fault_event *fault_log_of(const struct faults *faults, const struct fault_act *act);
@@ -79,14 +99,6 @@ void fault_oplog(struct faults *faults, enum oplog_kind kind, uint32_t first, ui
                  int64_t from_ns, int64_t to_ns);
 
 /* --- Which client or process an injection hits: any, one that holds, or one that waits. --- */
-
-struct fault_victim {
-    int process;
-    uint32_t client;     /* the client that the injection looked for */
-    uint32_t first, end; /* the clients of its process: first .. end - 1 */
-    bool found;          /* .client holds or waits, as the target asks; false for target `any` */
-    uint32_t key;        /* the key that .client holds or waits for */
-};
 
 /* Whether a client holds a grant that began after since_ns. */
 bool fault_anybody_holds(const struct faults *faults, int64_t since_ns);

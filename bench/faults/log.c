@@ -48,6 +48,19 @@ struct fault_act *fault_log_lasting(struct faults *faults, const struct fault_se
     return NULL;
 }
 
+struct fault_act *fault_log_begin(struct faults *faults, const struct fault_section *section,
+                                  int64_t begin_ns, const struct fault_victim *victim) {
+    struct fault_event *fault = fault_log_add(faults, section, begin_ns);
+    struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
+    if (fault) fault_log_victim(fault, victim);
+    if (fault && !act) fault_log_sign(fault, false, "too many faults at one time");
+    if (!act) return NULL;
+    act->process = victim->process;
+    act->first_client = victim->first;
+    act->client_count = victim->end - victim->first;
+    return act;
+}
+
 struct fault_event *fault_log_of(const struct faults *faults, const struct fault_act *act) {
     return &faults->log->events[act->event];
 }

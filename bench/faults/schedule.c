@@ -53,6 +53,7 @@ void faults_begin(struct faults *faults, const struct fault_reach *reach, struct
 
 static const struct fault_kind {
     fault_begin_fn *begin;
+    fault_hit_fn *hit;   /* instead of begin, for each server of the target */
     fault_end_fn *end;   /* NULL = the injection never lasts */
     fault_look_fn *look; /* NULL = nothing to look at before its end */
     bool looks_after;    /* look is called only after the end */
@@ -61,21 +62,21 @@ static const struct fault_kind {
     [INJECT_KILL] = {.begin = fault_kill_begin},
     [INJECT_STARVE] = {.begin = fault_starve_begin, .end = fault_starve_end},
     [INJECT_CLIENT_CLOCK] = {.begin = fault_client_clock_begin, .end = fault_client_clock_end},
-    [INJECT_SERVER_PAUSE] = {.begin = fault_server_pause_begin, .end = fault_server_pause_end},
-    [INJECT_SERVER_KILL] = {fault_server_kill_begin, fault_server_kill_end, fault_server_look,
+    [INJECT_SERVER_PAUSE] = {.hit = fault_server_pause, .end = fault_server_pause_end},
+    [INJECT_SERVER_KILL] = {NULL, fault_server_kill, fault_server_kill_end, fault_server_look,
                             true},
-    [INJECT_SERVER_EMPTY] = {fault_server_kill_begin, fault_server_kill_end, fault_server_look,
+    [INJECT_SERVER_EMPTY] = {NULL, fault_server_kill, fault_server_kill_end, fault_server_look,
                              true},
     [INJECT_PROMOTE] = {.begin = fault_replica_begin},
     [INJECT_UNFOLLOW] = {.begin = fault_replica_begin},
-    [INJECT_ISOLATE] = {.begin = fault_isolate_begin, .end = fault_isolate_end},
+    [INJECT_ISOLATE] = {.hit = fault_isolate, .end = fault_isolate_end},
     [INJECT_TERMINATE] = {.begin = fault_terminate_begin},
-    [INJECT_EVICT] = {.begin = fault_server_evict_begin},
-    [INJECT_CLOCK] = {.begin = fault_server_clock_begin},
+    [INJECT_EVICT] = {.hit = fault_server_act},
+    [INJECT_CLOCK] = {.hit = fault_server_clock},
     [INJECT_WIRE_DELAY] = {.begin = fault_wire_begin, .end = fault_wire_end},
     [INJECT_WIRE_CUT] = {.begin = fault_wire_begin, .end = fault_wire_end},
     [INJECT_WIRE_RESET] = {.begin = fault_wire_begin, .end = fault_wire_end},
-    [INJECT_WIRE_DROP] = {fault_wire_begin, fault_wire_end, fault_wire_look, false},
+    [INJECT_WIRE_DROP] = {fault_wire_begin, NULL, fault_wire_end, fault_wire_look, false},
 };
 
 static void end_act(struct faults *faults, struct fault_act *act) {
@@ -129,7 +130,10 @@ static bool turn_section(struct faults *faults, int index, int64_t now_ns) {
         !fault_anybody_holds(faults, acted_before(faults, index))) {
         return false;
     }
-    if (kinds[section->plan->kind].begin(faults, section) == FAULT_LATER) {
+    const struct fault_kind *kind = &kinds[section->plan->kind];
+    enum fault_tried tried =
+        kind->hit ? fault_hit_servers(faults, section, kind->hit) : kind->begin(faults, section);
+    if (tried == FAULT_LATER) {
         if (patient) return false;
         char target[24];
         fault_log_not(faults, section, "no %s was found in 2 s",

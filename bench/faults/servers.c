@@ -88,7 +88,7 @@ static bool has_servers(struct faults *faults, const struct fault_section *secti
 
 /* ---- what ends and comes back ---- */
 
-static void pause_node(struct faults *faults, struct fault_section *section, int node) {
+void fault_server_pause(struct faults *faults, struct fault_section *section, int node) {
     struct topo *topo = faults->reach.topo;
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
     struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
@@ -128,7 +128,7 @@ void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
     }
 }
 
-static void kill_node(struct faults *faults, struct fault_section *section, int node) {
+void fault_server_kill(struct faults *faults, struct fault_section *section, int node) {
     struct topo *topo = faults->reach.topo;
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
     if (!fault) return;
@@ -191,7 +191,7 @@ bool fault_server_look(struct faults *faults, struct fault_act *act, int64_t now
 
 /* ---- what is done at once ---- */
 
-static void step_clock(struct faults *faults, struct fault_section *section, int node) {
+void fault_server_clock(struct faults *faults, struct fault_section *section, int node) {
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
     struct lb_err err = {0};
     if (!fault) return;
@@ -221,7 +221,7 @@ static bool act_on(struct faults *faults, const char *act, int node, char ret_te
 }
 
 /* The act of the script that the section names. */
-static void run_act(struct faults *faults, struct fault_section *section, int node) {
+void fault_server_act(struct faults *faults, struct fault_section *section, int node) {
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
     char text[ANSWER_MAX];
     if (!fault) return;
@@ -233,7 +233,7 @@ static void run_act(struct faults *faults, struct fault_section *section, int no
 }
 
 /* A server that loses the others of its cluster, by its own means: the connections of clients stay. */
-static void isolate_node(struct faults *faults, struct fault_section *section, int node) {
+void fault_isolate(struct faults *faults, struct fault_section *section, int node) {
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
     char text[ANSWER_MAX];
     if (!fault) return;
@@ -332,71 +332,36 @@ static int end_connections(struct faults *faults, int process, char *text, size_
 }
 
 enum fault_tried fault_terminate_begin(struct faults *faults, struct fault_section *section) {
-    if (!has_servers(faults, section)) return FAULT_DONE;
-    struct fault_victim victim = {.process = -1, .end = (uint32_t)faults->shared->clients};
+    struct fault_victim victim;
     struct lb_err err = {0};
     char text[100] = "";
-    int ended = 0;
-    bool all = section->plan->target == TARGET_ALL;
-    if (!all && !fault_catch(faults, section->plan->target, false, &victim)) return FAULT_LATER;
+    if (!has_servers(faults, section)) return FAULT_DONE;
+    if (!fault_catch(faults, section->plan->target, false, &victim)) return FAULT_LATER;
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
     if (fault) {
         uint32_t count = victim.end - victim.first;
         fault_excuse_ended(faults, victim.first, count, fault->begin_ns, LB_NEVER);
-        if (all) {
-            /* Its answer: "3 ended". */
-            if (topo_act(faults->reach.topo, "terminate", NULL, text, sizeof text, &err) == 0)
-                ended = atoi(text);
-        } else {
-            fault_log_victim(fault, &victim);
-            ended = end_connections(faults, victim.process, text, sizeof text, &err);
-        }
+        fault_log_victim(fault, &victim);
+        int ended = end_connections(faults, victim.process, text, sizeof text, &err);
         fault->end_ns = lb_now();
         fault_excuse_over(faults, victim.first, count, fault->begin_ns, fault->end_ns);
         fault_oplog(faults, OPLOG_CUT, victim.first, count, fault->begin_ns, fault->end_ns);
+        fault_log_sign(fault, ended > 0 && !err.code, "%d of its connections ended: %s", ended,
+                       err.code ? err.text : text);
     }
-    if (!all) workers_pause(faults->workers, victim.process, false);
-    if (!fault) return FAULT_DONE;
-    if (err.code) {
-        fault_log_sign(fault, false, "%s", err.text);
-    } else if (all) {
-        fault_log_sign(fault, ended > 0, "the server was told to end all connections: %s", text);
-    } else {
-        fault_log_sign(fault, ended > 0, "%d of its connections ended: %s", ended, text);
-    }
+    workers_pause(faults->workers, victim.process, false);
     return FAULT_DONE;
 }
 
 /* ---- the kinds ---- */
 
-/* Calls `hit` for each server that the section's target means. */
-static enum fault_tried hit_nodes(struct faults *faults, struct fault_section *section,
-                                  void (*hit)(struct faults *, struct fault_section *, int node)) {
+enum fault_tried fault_hit_servers(struct faults *faults, struct fault_section *section,
+                                   fault_hit_fn *hit) {
     if (!has_servers(faults, section)) return FAULT_DONE;
     struct nodes nodes = choose_nodes(faults, section->plan);
     if (nodes.count == 0) fault_log_not(faults, section, "%s", nodes.err.text);
     for (int i = 0; i < nodes.count; i++) hit(faults, section, nodes.node[i]);
     return FAULT_DONE;
-}
-
-enum fault_tried fault_server_pause_begin(struct faults *faults, struct fault_section *section) {
-    return hit_nodes(faults, section, pause_node);
-}
-
-enum fault_tried fault_server_kill_begin(struct faults *faults, struct fault_section *section) {
-    return hit_nodes(faults, section, kill_node);
-}
-
-enum fault_tried fault_server_clock_begin(struct faults *faults, struct fault_section *section) {
-    return hit_nodes(faults, section, step_clock);
-}
-
-enum fault_tried fault_server_evict_begin(struct faults *faults, struct fault_section *section) {
-    return hit_nodes(faults, section, run_act);
-}
-
-enum fault_tried fault_isolate_begin(struct faults *faults, struct fault_section *section) {
-    return hit_nodes(faults, section, isolate_node);
 }
 
 enum fault_tried fault_replica_begin(struct faults *faults, struct fault_section *section) {
@@ -405,7 +370,7 @@ enum fault_tried fault_replica_begin(struct faults *faults, struct fault_section
     if (node < 0) {
         fault_log_not(faults, section, "there is no replica that runs");
     } else {
-        run_act(faults, section, node);
+        fault_server_act(faults, section, node);
     }
     return FAULT_DONE;
 }

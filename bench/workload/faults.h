@@ -13,7 +13,7 @@
 #define INJECTIONS_EACH(ROW)                                                                       \
     ROW(INJECT_PAUSE, "pause", ON_CLIENTS, LASTS, CLIENTS)                                         \
     ROW(INJECT_KILL, "kill", ON_CLIENTS, 0, CLIENTS)                                               \
-    ROW(INJECT_STARVE, "starve", ON_CLIENTS, LASTS, CLIENTS | 1 << TARGET_ALL)                     \
+    ROW(INJECT_STARVE, "starve", ON_CLIENTS, LASTS, CLIENTS)                                       \
     ROW(INJECT_CLIENT_CLOCK, "client-clock", ON_CLIENTS, LASTS, CLIENTS)                           \
     ROW(INJECT_SERVER_PAUSE, "server-pause", ON_SERVERS, LASTS | STOPS, SERVERS)                   \
     ROW(INJECT_SERVER_KILL, "server-kill", ON_SERVERS, LASTS | STOPS, SERVERS)                     \
@@ -21,7 +21,7 @@
     ROW(INJECT_PROMOTE, "promote", ON_SERVERS, SCRIPT, ONE_SERVER)                                 \
     ROW(INJECT_UNFOLLOW, "unfollow", ON_SERVERS, SCRIPT, ONE_SERVER)                               \
     ROW(INJECT_ISOLATE, "isolate", ON_SERVERS, LASTS | STOPS | SCRIPT, SERVERS)                    \
-    ROW(INJECT_TERMINATE, "terminate", ON_SERVERS, STOPS | SCRIPT, WIRES)                          \
+    ROW(INJECT_TERMINATE, "terminate", ON_SERVERS, STOPS | SCRIPT, CLIENTS)                        \
     ROW(INJECT_EVICT, "evict", ON_SERVERS, SCRIPT, SERVERS)                                        \
     ROW(INJECT_CLOCK, "clock", ON_SERVERS, 0, SERVERS)                                             \
     ROW(INJECT_WIRE_DELAY, "wire-delay", ON_WIRES, LASTS, BETWEEN)                                 \

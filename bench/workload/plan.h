@@ -84,8 +84,8 @@ enum injection {
     /* On the worker process of a client; so they hit all clients of that process. */
     INJECT_PAUSE, /* SIGSTOP, after .for_ns SIGCONT */
     INJECT_KILL,  /* SIGKILL */
-    /* Renewals are held back for .for_ns: those of one client, of all clients that share its session if sessions are
-     * what is renewed, or of all clients (TARGET_ALL). The process runs on. */
+    /* Renewals are held back for .for_ns: those of one client, or of all clients that share its session if sessions are
+     * what is renewed. The process runs on. */
     INJECT_STARVE,
     INJECT_CLIENT_CLOCK, /* the process's wall clock is off by .by_ns for .for_ns */
     /* On servers. */
