@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "bench/run/outdir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -107,12 +108,28 @@ static int check_empty(const char *wanted, struct lb_err *err) {
     return 0;
 }
 
+/* Refuses a folder with a link in it: what the link leads to would be overwritten, perhaps in another account's name. */
+static int check_links(const char *wanted, struct lb_err *err) {
+    int failed = 0;
+    DIR *folder = opendir(wanted);
+    for (struct dirent *entry; folder && !failed && (entry = readdir(folder));) {
+        struct stat status;
+        bool link = fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    S_ISLNK(status.st_mode);
+        if (link)
+            failed = err_set(err, LB_EXIT_USAGE, "--out %s: %s in it is a link; name a new folder",
+                             wanted, entry->d_name);
+    }
+    if (folder) closedir(folder);
+    return failed;
+}
+
 /* Makes the folder of --out and claims it. */
 static int make_wanted(struct outdir *out, const char *wanted, struct lb_err *err) {
     if (strlen(wanted) >= sizeof out->path)
         return err_set(err, LB_EXIT_USAGE, "--out: the path is too long");
     snprintf(out->path, sizeof out->path, "%s", wanted);
-    if (check_empty(wanted, err) != 0) return -1;
+    if (check_empty(wanted, err) != 0 || check_links(wanted, err) != 0) return -1;
     if (make_folders(out->path, err) != 0 || claim_folder(out, err) != 0) return -1;
     /* Checked again: another program may have had the claim a moment ago, and have written its result since. */
     if (check_empty(wanted, err) == 0) return 0;

@@ -101,4 +101,14 @@ TEST(a_claim_ends_with_its_program) {
     assert_int_not_equal(access(inside(".try"), F_OK), 0);
 }
 
+/* The folder may be another account's, and its links may lead to files of this one. */
+TEST(a_folder_with_a_link_is_refused) {
+    static const char *const names[] = {"run.json.new", "report.html", "cells"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(symlink("/nowhere", inside(names[i])), 0);
+        refused("is a link; name a new folder");
+        assert_int_equal(unlink(inside(names[i])), 0);
+    }
+}
+
 TEST_MAIN(make_folder, remove_folder)
