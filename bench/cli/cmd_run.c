@@ -149,10 +149,9 @@ static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     return false;
 }
 
-static void close_metrics(struct metrics_file *metrics, int exit_code, const char *reason) {
+static void close_metrics(struct metrics_file *metrics) {
     struct lb_err unwritten = {0};
-    if (metrics_file_close(metrics, exit_code, reason, &unwritten) != 0)
-        fprintf(stderr, "%s\n", unwritten.text);
+    if (metrics_file_close(metrics, &unwritten) != 0) fprintf(stderr, "%s\n", unwritten.text);
 }
 
 static int run_plan(const struct wish *wish, const struct plan *plan, const char *command,
@@ -186,13 +185,13 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
     int failed = run_execute(&ask, &end, err);
     progress_end(&progress);
     if (failed) {
-        close_metrics(metrics, err->code, err->text);
+        close_metrics(metrics);
         return -1;
     }
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
     int code = show_end(wish, &end);
     json_decref(end.unsaved);
-    close_metrics(metrics, end.exit_code, end.why);
+    close_metrics(metrics);
     return code;
 }
 

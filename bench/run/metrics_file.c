@@ -88,29 +88,14 @@ static void write_stage(FILE *out, const struct stage_ask *ask, const struct sta
     write_times(out, stage, news);
 }
 
-/* A label's value as the format wants it. */
-static void write_escaped(FILE *out, const char *text) {
-    for (; *text; text++) {
-        if (*text == '\\' || *text == '"') fputc('\\', out);
-        fputs(*text == '\n' ? "\\n" : (char[]){*text, '\0'}, out);
-    }
-}
-
-/* reason: NULL while the run goes on. -1 with errno. */
-static int replace_file(const struct metrics_file *file, int exit_code, const char *reason) {
+/* -1 with errno. */
+static int replace_file(const struct metrics_file *file, bool goes_on) {
     int fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     if (!out) return -1;
     write_head(out, "up", "gauge", "1 while the run goes on; 0 in the file that it left");
-    fprintf(out, "lockbench_up %d\n", reason ? 0 : 1);
+    fprintf(out, "lockbench_up %d\n", goes_on);
     fputs(file->body, out);
-    if (reason) {
-        write_head(out, "end_info", "gauge",
-                   "always 1, and only after the run: its exit code, and why the code is not 0");
-        fprintf(out, "lockbench_end_info{exit_code=\"%d\",reason=\"", exit_code);
-        write_escaped(out, reason);
-        fputs("\"} 1\n", out);
-    }
     bool whole = fflush(out) == 0 && !ferror(out);
     int failed = errno;
     if (fclose(out) == 0 && whole && rename(file->temporary, file->path) == 0) return 0;
@@ -155,7 +140,7 @@ struct metrics_file *metrics_file_open(const char *path, struct lb_err *err) {
     }
     snprintf(file->path, sizeof file->path, "%s", path);
     snprintf(file->temporary, sizeof file->temporary, "%s.new", path);
-    if (replace_file(file, 0, NULL) == 0) return file;
+    if (replace_file(file, true) == 0) return file;
     not_written(file, err);
     free(file);
     return NULL;
@@ -167,13 +152,12 @@ void metrics_file_write(struct metrics_file *file, const struct stage_ask *ask,
     if (!out) return;
     write_stage(out, ask, news);
     fclose(out);
-    (void)replace_file(file, 0, NULL);
+    (void)replace_file(file, true);
 }
 
-int metrics_file_close(struct metrics_file *file, int exit_code, const char *reason,
-                       struct lb_err *err) {
+int metrics_file_close(struct metrics_file *file, struct lb_err *err) {
     if (!file) return 0;
-    int failed = replace_file(file, exit_code, reason);
+    int failed = replace_file(file, false);
     if (failed) not_written(file, err);
     free(file);
     return failed;

@@ -20,9 +20,8 @@ struct metrics_file *metrics_file_open(const char *path, struct lb_err *err);
 void metrics_file_write(struct metrics_file *file, const struct stage_ask *ask,
                         const struct stage_news *news);
 
-/* Writes the last figures with lockbench_up 0 and how the run ended: its exit code, and the reason for one that is not
- * 0 ("" = none). Frees. 0, or -1 with err if the file can't be written. NULL: does nothing. */
-int metrics_file_close(struct metrics_file *file, int exit_code, const char *reason,
-                       struct lb_err *err);
+/* Writes the last figures with lockbench_up 0. Frees. 0, or -1 with err if the file can't be written. NULL: does
+ * nothing. */
+int metrics_file_close(struct metrics_file *file, struct lb_err *err);
 
 #endif

@@ -61,7 +61,6 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     }
     assert_true(sum_of(second, "lockbench_up", "") == 1);
     assert_true(sum_of(second, "lockbench_stage_window_seconds", "") == 3600);
-    assert_null(strstr(second, "lockbench_end_info"));
     double p50 = sum_of(second, "lockbench_acquire_seconds", "quantile=\"0.5\"");
     double p99 = sum_of(second, "lockbench_acquire_seconds", "quantile=\"0.99\"");
     assert_true(p50 > 0 && p99 >= p50 && p99 < 3600);
@@ -70,7 +69,6 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     assert_code(&cli, 130);
     char *last = cli_read(watched.path);
     assert_true(sum_of(last, "lockbench_up", "") == 0);
-    assert_has(last, "lockbench_end_info{exit_code=\"130\",reason=\"interrupted");
     free(first);
     free(second);
     free(last);
@@ -115,7 +113,6 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
     assert_true(up);
     char *text = cli_read(path);
     assert_true(sum_of(text, "lockbench_outcomes_total", "clients=\"2\",outcome=\"ok\"") > 0);
-    assert_has(text, "lockbench_end_info{exit_code=\"0\",reason=\"\"} 1");
     assert_int_equal(access(cli_path("figures.prom.new"), F_OK), -1);
     free(text);
     cli_free(&cli);
