@@ -198,7 +198,6 @@ void server_use_drained(const struct server_use *use, struct stage *stage) {
 
 #define BUSY_BEFORE 0.3   /* of a processor: more than that was wanted by others */
 #define STEAL_BEFORE 0.02 /* of the time that was wanted */
-#define MB (1 << 20)
 
 /* Describes what was seen, with the arguments of printf. */
 #define DETAIL(fact, ...) snprintf((fact)->detail, sizeof(fact)->detail, __VA_ARGS__)
@@ -212,15 +211,11 @@ __attribute__((format(printf, 2, 3))) static void advise(struct machine_fact *fa
     fact->spoils = true;
 }
 
-static FILE *open_below(const char *root, const char *path) {
-    char whole[PATH_MAX];
-    snprintf(whole, sizeof whole, "%s%s", root, path);
-    return fopen(whole, "re");
-}
-
 /* The first line of a small file; false if it can't be read. */
 static bool first_line(const char *root, const char *path, char *line, size_t size) {
-    FILE *file = open_below(root, path);
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    FILE *file = fopen(whole, "re");
     line[0] = '\0';
     bool got = file && fgets(line, (int)size, file);
     if (file) fclose(file);
@@ -252,17 +247,6 @@ static void look_turbo(const char *root, struct machine_fact *fact) {
     if (!on) return;
     DETAIL(fact, "on: the clock rate follows the heat and the number of busy cores");
     advise(fact, "as root: echo %d > %s", which == 0, paths[which]);
-}
-
-static void look_smt(const char *root, struct machine_fact *fact) {
-    char line[16];
-    if (!first_line(root, "/sys/devices/system/cpu/smt/active", line, sizeof line)) return;
-    bool on = strcmp(line, "1") == 0;
-    fact->value = json_boolean(on);
-    DETAIL(fact, "off");
-    if (!on) return;
-    DETAIL(fact, "on: two processors share a core, so one is slower while the other is busy");
-    advise(fact, "as root: echo off > /sys/devices/system/cpu/smt/control");
 }
 
 static void look_affinity(const char *root, struct machine_fact *fact) {
@@ -336,36 +320,15 @@ static void look_steal(const char *root, struct machine_fact *fact) {
     advise(fact, "measure when the host is less busy, or on a machine of your own");
 }
 
-/* The number after "NAME:" in /proc/meminfo, in kB; -1 = none. */
-static double meminfo_kb(const char *root, const char *name) {
-    char line[256];
-    double value = -1;
-    FILE *file = open_below(root, "/proc/meminfo");
-    while (file && value < 0 && fgets(line, sizeof line, file)) {
-        size_t len = strlen(name);
-        if (strncmp(line, name, len) == 0 && line[len] == ':') value = strtod(line + len + 1, NULL);
-    }
-    if (file) fclose(file);
-    return value;
-}
-
-static void look_swap(const char *root, struct machine_fact *fact) {
-    double total_kb = meminfo_kb(root, "SwapTotal"), free_kb = meminfo_kb(root, "SwapFree");
-    if (total_kb < 0 || free_kb < 0) return;
-    double used_bytes = (total_kb - free_kb) * 1024;
-    fact->value = json_integer((json_int_t)used_bytes);
-    DETAIL(fact, "%.0f MB used", used_bytes / MB);
-    if (used_bytes < MB) return;
-    DETAIL(fact, "%.0f MB of swap used: reading a page back takes milliseconds", used_bytes / MB);
-    advise(fact, "free memory, then as root: swapoff -a");
-}
-
 const struct machine_check machine_checks[] = {
-    {"governor", "cpu governor", look_governor}, {"turbo", "turbo", look_turbo},
-    {"smt", "shared cores", look_smt},           {"cpus_allowed", "affinity", look_affinity},
-    {"cpu_quota", "cpu quota", look_quota},      {"sched_autogroup", "scheduler", look_autogroup},
-    {"load_before", "load", look_load},          {"steal_before", "steal", look_steal},
-    {"swap_before_bytes", "swap", look_swap},    {NULL, NULL, NULL},
+    {"governor", "cpu governor", look_governor},
+    {"turbo", "turbo", look_turbo},
+    {"cpus_allowed", "affinity", look_affinity},
+    {"cpu_quota", "cpu quota", look_quota},
+    {"sched_autogroup", "scheduler", look_autogroup},
+    {"load_before", "load", look_load},
+    {"steal_before", "steal", look_steal},
+    {NULL, NULL, NULL},
 };
 
 struct machine_fact machine_look(const struct machine_check *check, const char *root) {

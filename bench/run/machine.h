@@ -1,5 +1,5 @@
-/* machine: properties of this machine that may spoil measurements: frequency governor, turbo, shared cores,
- * quotas, affinity, the scheduler, and other load before the run.
+/* machine: properties of this machine that may spoil measurements: frequency governor, turbo, quotas,
+ * affinity, the scheduler, and other load before the run.
  *
  * One table of checks serves `lockbench doctor` and the environment of each result: a new check is one
  * row in machine.c. The checks do not change the machine and do not wait. */

@@ -204,37 +204,21 @@ static json_t *control_plans_json(const struct plan *plan) {
     return plans;
 }
 
-/* Says in one line which checks of the machine found something; .environment.advice has the rest. */
-static void warn_of_machine(const struct run_state *run) {
+/* Says in one line which checks of the run's machines found something; their .environment.advice has the rest. */
+static void warn_of_machines(const struct run_state *run) {
+    const json_t *host;
     char names[300] = "";
+    size_t i;
     environment_add_advised(json_object_get(run->json, "environment"), names, sizeof names);
+    json_array_foreach(json_object_get(run->json, "hosts"), i, host)
+        environment_add_advised(json_object_get(host, "environment"), names, sizeof names);
     if (*names)
         json_array_append_new(
             run->warnings,
-            json_sprintf("this machine may blur the figures (%s): `lockbench doctor` says "
-                         "how, and what to do about it",
-                         names));
-}
-
-/* The same of the load hosts, which have the clients. */
-static void warn_of_hosts(const struct run_state *run) {
-    const json_t *hosts = json_object_get(run->json, "hosts"), *host;
-    char names[300] = "", last[300];
-    size_t i, advised = 0, count = json_array_size(hosts);
-    json_array_foreach(hosts, i, host) {
-        const json_t *environment = json_object_get(host, "environment");
-        last[0] = '\0';
-        environment_add_advised(environment, last, sizeof last);
-        advised += *last != '\0';
-        environment_add_advised(environment, names, sizeof names);
-    }
-    if (advised > 0)
-        json_array_append_new(
-            run->warnings,
             json_sprintf(
-                "%zu of %zu load hosts may blur the figures (%s): `lockbench doctor` there "
-                "says how, and what to do about it",
-                advised, count, names));
+                "the machine may blur the figures (%s): `lockbench doctor` there says how, "
+                "and what to do about it",
+                names));
 }
 
 /* The machines that have the clients; empty if this one has them. */
@@ -358,8 +342,7 @@ static void run_conclude(struct run_state *run, struct run_end *end) {
     json_object_set_new(run->json, "verdict", json_string(end->verdict));
     json_object_set_new(run->json, "ended_at", result_now_json());
     /* The last of the warnings: those of the run itself come first. */
-    warn_of_machine(run);
-    warn_of_hosts(run);
+    warn_of_machines(run);
     end->exit_code = run->err.code;
     snprintf(end->why, sizeof end->why, "%s", run->err.text);
     end->said = true;

@@ -276,17 +276,18 @@ static const struct result_field run_fields[] = {
     ROW(run, TEXT, summary, "plan.workload.summary", .help = "what it measures"),
     NO_MEMBER(FREE, "control_plans",
               .help = "with run.controls = exposed: the plans that controls ran by, by workload"),
-    NO_MEMBER(FREE, "environment",
-              .help = "hostname_hash, kernel, cpu_model, cpus, cpus_usable, memory_bytes, "
-                      "clock_source, libc, compiler, build, timer_slack_ns; and what spoils "
-                      "measurements: governor, turbo, smt, cpus_allowed, cpu_quota, "
-                      "sched_autogroup, load_before, steal_before, swap_before_bytes, advice",
-              .more = "cpus_usable: the part of cpus that affinity (cpus_allowed) and the quota "
-                      "of control groups (cpu_quota, in processors) leave. smt: two processors "
-                      "share a core. sched_autogroup: Linux schedules by sessions (\"1\"). "
-                      "load_before: the load of the minute before. steal_before: the share that "
-                      "the host took, of the processor time wanted since the machine started. "
-                      "advice: a sentence for each that may spoil the figures."),
+    NO_MEMBER(
+        FREE, "environment",
+        .help = "hostname_hash, kernel, cpu_model, cpus, cpus_usable, memory_bytes, "
+                "clock_source, libc, compiler, build, timer_slack_ns; and what spoils "
+                "measurements: governor, turbo, cpus_allowed, cpu_quota, "
+                "sched_autogroup, load_before, steal_before, advice",
+        .more =
+            "cpus_usable: the part of cpus that affinity (cpus_allowed) and the quota "
+            "of control groups (cpu_quota, in processors) leave. sched_autogroup: Linux schedules by sessions (\"1\"). "
+            "load_before: the load of the minute before. steal_before: the share that "
+            "the host took, of the processor time wanted since the machine started. "
+            "advice: a sentence for each that may spoil the figures."),
     NO_MEMBER(ROWS, "hosts", .items = host_fields,
               .help = "the load hosts, which had the clients, in the order of .stages[].hosts; "
                       "empty = the machine of .environment had them"),
