@@ -3,15 +3,9 @@
 
 #include <string.h>
 
-/* The slices of the layout that a host has. */
-struct slices {
-    int threads, threads_end, clients, clients_end;
-};
-
-/* The head of the bytes. Its sizes show whether the bytes have the same layout. */
+/* The head of the bytes. */
 struct parts_head {
-    uint64_t mapping_bytes;
-    struct slices of;
+    uint64_t mapping_bytes; /* shows whether the layout is the same */
     int64_t unsure_ns;
     int32_t adrift, lost;
     uint64_t touched; /* cells that this host's clients entered */
@@ -26,21 +20,6 @@ struct touched {
     struct guarded guarded;
 };
 
-static struct slices slices_of(const struct shared *shared) {
-    struct slices of = {0};
-    of.threads = shared_own_threads(shared, &of.threads_end);
-    of.clients = shared_own_clients(shared, &of.clients_end);
-    return of;
-}
-
-static int write_array(FILE *out, const void *array, size_t bytes, size_t count) {
-    return !array || count == 0 || fwrite(array, bytes, count, out) == count ? 0 : -1;
-}
-
-static bool is_touched(const struct shared *shared, uint32_t cell) {
-    return atomic_load(&shared->cells[cell].grants) > 0;
-}
-
 /* The cells that this host's clients can enter: all, or those of their own keys. Other cells are not looked at,
  * because a look at a page of the mapping makes the page resident. */
 static uint32_t first_cell(const struct shared *shared, uint32_t *ret_end) {
@@ -52,59 +31,39 @@ static uint32_t first_cell(const struct shared *shared, uint32_t *ret_end) {
     return each * (uint32_t)first;
 }
 
-static uint64_t count_touched(const struct shared *shared) {
+/* Counts the cells that clients entered, and writes them to out, unless that is NULL. */
+static uint64_t write_touched(const struct shared *shared, FILE *out) {
     uint64_t count = 0;
     uint32_t end, first = first_cell(shared, &end);
-    for (uint32_t i = first; i < end; i++) count += is_touched(shared, i);
-    return count;
-}
-
-static int write_touched(const struct shared *shared, FILE *out) {
-    uint32_t end, first = first_cell(shared, &end);
     for (uint32_t i = first; i < end; i++) {
-        if (!is_touched(shared, i)) continue;
+        if (atomic_load(&shared->cells[i].grants) == 0) continue;
         struct touched touched = {.index = i};
+        count++;
         memcpy(&touched.cell, &shared->cells[i], sizeof touched.cell);
         if (shared->store.keys)
             memcpy(&touched.guarded, &shared->store.keys[i], sizeof touched.guarded);
-        if (fwrite(&touched, sizeof touched, 1, out) != 1) return -1;
+        if (out) fwrite(&touched, sizeof touched, 1, out);
     }
-    return 0;
+    return count;
 }
 
 int parts_write(const struct shared *shared, FILE *out) {
-    struct slices of = slices_of(shared);
+    int clients_end, clients = shared_own_clients(shared, &clients_end);
+    int threads_end, threads = shared_own_threads(shared, &threads_end);
+    size_t client_count = (size_t)(clients_end - clients);
     struct parts_head head = {.mapping_bytes = shared->bytes,
-                              .of = of,
                               .unsure_ns = atomic_load(&shared->unsure_ns),
                               .adrift = atomic_load(&shared->adrift),
-                              .lost = atomic_load(&shared->lost)};
+                              .lost = atomic_load(&shared->lost),
+                              .touched = write_touched(shared, NULL)};
     memcpy(&head.findings, &shared->findings, sizeof head.findings);
     memcpy(&head.counts, &shared->store.counts, sizeof head.counts);
-    head.touched = count_touched(shared);
-    size_t clients = (size_t)(of.clients_end - of.clients);
-    size_t threads = (size_t)(of.threads_end - of.threads);
-    int failed = write_array(out, &head, sizeof head, 1);
-    failed |= write_array(out, shared->client + of.clients, sizeof *shared->client, clients);
-    failed |= write_array(out, shared->findings.holders + of.clients,
-                          sizeof *shared->findings.holders, clients);
-    failed |= write_array(out, shared->worker + of.threads, sizeof *shared->worker, threads);
-    failed |= write_touched(shared, out);
-    return failed;
-}
-
-/* The bytes that are still to be read. */
-struct reader {
-    const char *at;
-    size_t left;
-};
-
-static const void *take_bytes(struct reader *reader, size_t bytes) {
-    const char *taken = reader->at;
-    if (bytes > reader->left) return NULL;
-    reader->at += bytes;
-    reader->left -= bytes;
-    return taken;
+    fwrite(&head, sizeof head, 1, out);
+    fwrite(shared->client + clients, sizeof *shared->client, client_count, out);
+    fwrite(shared->findings.holders + clients, sizeof *shared->findings.holders, client_count, out);
+    fwrite(shared->worker + threads, sizeof *shared->worker, (size_t)(threads_end - threads), out);
+    write_touched(shared, out);
+    return ferror(out) ? -1 : 0;
 }
 
 /* Converts a time of another host's clock to this host's clock; 0 and LB_NEVER are no times and stay. */
@@ -116,14 +75,9 @@ static void add_count(_Atomic uint64_t *into, const _Atomic uint64_t *from) {
     atomic_fetch_add(into, atomic_load(from));
 }
 
-static void add_clients(struct shared *shared, const struct slices *of, const char *bytes) {
-    memcpy(shared->client + of->clients, bytes,
-           (size_t)(of->clients_end - of->clients) * sizeof *shared->client);
-}
-
 /* Keeps this mapping's pointers to heartbeats: the pointers in the bytes point into the other host's mapping. */
-static void add_holders(struct shared *shared, const struct slices *of, const char *bytes) {
-    for (int i = of->clients; i < of->clients_end; i++, bytes += sizeof(struct found)) {
+static void add_holders(struct shared *shared, int first, int end, const char *bytes) {
+    for (int i = first; i < end; i++, bytes += sizeof(struct found)) {
         struct found *holder = &shared->findings.holders[i];
         const struct heartbeat *heartbeat = holder->heartbeat;
         memcpy(holder, bytes, sizeof *holder);
@@ -133,9 +87,9 @@ static void add_holders(struct shared *shared, const struct slices *of, const ch
 
 /* Keeps this mapping's recorder: the pointers in the bytes point into the other host's mapping, and the recorder's
  * values are already in that host's totals. */
-static void add_workers(struct shared *shared, const struct slices *of, int64_t offset_ns,
+static void add_workers(struct shared *shared, int first, int end, int64_t offset_ns,
                         const char *bytes) {
-    for (int i = of->threads; i < of->threads_end; i++, bytes += sizeof(struct worker_stats)) {
+    for (int i = first; i < end; i++, bytes += sizeof(struct worker_stats)) {
         struct worker_stats *worker = &shared->worker[i];
         struct recorder recorder;
         memcpy(&recorder, &worker->recorder, sizeof recorder);
@@ -197,34 +151,26 @@ static void add_head(struct shared *shared, const struct parts_head *head, int64
     if (unsure_ns > atomic_load(&shared->unsure_ns)) atomic_store(&shared->unsure_ns, unsure_ns);
 }
 
-/* The slices that a host has here. */
-static struct slices slices_of_host(const struct shared *shared, int host) {
-    struct shared there = *shared;
-    there.host.self = host;
-    return slices_of(&there);
-}
-
 int parts_add(struct shared *shared, int host, int64_t offset_ns, const void *bytes, size_t length,
               struct lb_err *err) {
-    struct reader reader = {bytes, length};
-    struct slices of = slices_of_host(shared, host);
-    size_t client_count = (size_t)(of.clients_end - of.clients);
-    const void *head_bytes = take_bytes(&reader, sizeof(struct parts_head));
-    const void *clients = take_bytes(&reader, client_count * sizeof *shared->client);
-    const void *holders = take_bytes(&reader, client_count * sizeof(struct found));
-    const void *workers =
-        take_bytes(&reader, (size_t)(of.threads_end - of.threads) * sizeof *shared->worker);
+    struct shared there = *shared;
+    there.host.self = host;
+    int clients_end, clients = shared_own_clients(&there, &clients_end);
+    int threads_end, threads = shared_own_threads(&there, &threads_end);
+    size_t of_clients = (size_t)(clients_end - clients) * sizeof *shared->client;
+    size_t of_holders = (size_t)(clients_end - clients) * sizeof(struct found);
+    size_t of_workers = (size_t)(threads_end - threads) * sizeof *shared->worker;
+    size_t fixed = sizeof(struct parts_head) + of_clients + of_holders + of_workers;
     struct parts_head head = {.touched = 0};
-    if (head_bytes) memcpy(&head, head_bytes, sizeof head);
-    bool whole = head_bytes && clients && holders && workers &&
-                 head.touched <= shared->cell_count &&
-                 reader.left == head.touched * sizeof(struct touched);
-    if (!whole || head.mapping_bytes != shared->bytes || memcmp(&head.of, &of, sizeof of) != 0)
+    if (length >= fixed) memcpy(&head, bytes, sizeof head);
+    if (head.mapping_bytes != shared->bytes || head.touched > shared->cell_count ||
+        length - fixed != head.touched * sizeof(struct touched))
         return err_set(err, LB_EXIT_MACHINE, "its figures are not those of its part of the stage");
+    const char *at = (const char *)bytes + sizeof head;
     add_head(shared, &head, offset_ns);
-    add_clients(shared, &of, clients);
-    add_holders(shared, &of, holders);
-    add_workers(shared, &of, offset_ns, workers);
-    add_touched(shared, reader.at, head.touched);
+    memcpy(shared->client + clients, at, of_clients);
+    add_holders(shared, clients, clients_end, at + of_clients);
+    add_workers(shared, threads, threads_end, offset_ns, at + of_clients + of_holders);
+    add_touched(shared, at + of_clients + of_holders + of_workers, head.touched);
     return 0;
 }

@@ -196,7 +196,8 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-int launch_program_at(const char *own_name, char *const *command) {
+/* The index of the ranks' program among the words of the command; 0 = none. The first word is the launcher. */
+static int program_at(const char *own_name, char *const *command) {
     for (int i = 1; command[0] && command[i]; i++) {
         if (strcmp(base_name(command[i]), base_name(own_name)) == 0) return i;
     }
@@ -272,7 +273,7 @@ static int launch_marked(char **command) {
 }
 
 int launch(const char *own_name, char **command) {
-    int program = launch_program_at(own_name, command);
+    int program = program_at(own_name, command);
     if (check_named(own_name, program, command) != 0) return LB_EXIT_USAGE;
     if (program > 0 && check_program(command[program]) != 0) return LB_EXIT_USAGE;
     char **marked = mark_command(program, command);

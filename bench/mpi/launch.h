@@ -40,7 +40,4 @@
  * launcher failed. */
 int launch(const char *own_name, char **command);
 
-/* The index of the ranks' program among the words of the command; 0 = none. The first word is the launcher. */
-int launch_program_at(const char *own_name, char *const *command);
-
 #endif

@@ -41,27 +41,14 @@ static void offer(const char *typed, const char *word, const char *about, FILE *
     if (strncmp(word, typed, strlen(typed)) == 0) fprintf(out, "%s\t%s\n", word, about);
 }
 
-/* Like complete_words. own_name: the program's name, which may be one of the words after `launch`. The words end with
- * NULL. */
-static void help_complete(const char *own_name, int count, char *const *words, FILE *out) {
+/* Like complete_words; the words behind `launch` are the launcher's. */
+static void help_complete(int count, char *const *words, FILE *out) {
     const char *typed = count > 0 ? words[count - 1] : "";
-    bool launches = count > 1 && strcmp(words[0], "launch") == 0;
-    if (launches) {
-        int used = launch_program_at(own_name, words + 1) + 2;
-        if (used == 2 || used >= count) { /* the word belongs to the launcher */
-            offer(typed, PROGRAM, summary, out);
-            fputs(":files\n", out);
-            return;
-        }
-        words += used;
-        count -= used;
-    }
     if (count > 1) {
         if (strcmp(words[0], command_run.name) == 0) complete_words(count, words, out);
         return;
     }
     offer(typed, command_run.name, command_run.summary, out);
-    if (launches) return;
     offer(typed, "launch", "starts a launcher of MPI programs, and watches over it", out);
     offer(typed, "--help", "how it is called", out);
     offer(typed, "--version", "version, commit and libraries", out);
@@ -311,7 +298,7 @@ static int answer(int argc, char **argv) {
     const char *wish = argc > 1 ? argv[1] : "";
     bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0;
     if (strcmp(wish, "--complete") == 0) {
-        help_complete(argv[0], argc - 2, argv + 2, stdout);
+        help_complete(argc - 2, argv + 2, stdout);
         return LB_EXIT_OK;
     }
     bool helps = is_help(wish) || (launches && argc > 2), silent = launched_rank() > 0;

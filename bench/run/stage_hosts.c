@@ -83,21 +83,14 @@ const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *p
 }
 
 int stage_hosts_check_clients(const struct plan *plan, int hosts, struct lb_err *err) {
-    char enough[200] = "";
-    size_t used = 0;
-    int least = hosts;
     for (int i = 0; i < plan->clients_count; i++) {
-        if (plan->clients[i] < least) least = plan->clients[i];
-        if (plan->clients[i] < hosts || used >= sizeof enough) continue;
-        used += (size_t)snprintf(enough + used, sizeof enough - used, "%s%d", used ? "," : "",
-                                 plan->clients[i]);
+        if (plan->clients[i] >= hosts) continue;
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "load.clients: %d for %d load hosts: each host needs a client: --set load.clients=%d",
+            plan->clients[i], hosts, hosts);
     }
-    if (least == hosts) return 0;
-    if (used == 0 || used >= sizeof enough) snprintf(enough, sizeof enough, "%d", hosts);
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "load.clients: %d for %d load hosts: each host needs a client: --set load.clients=%s",
-        least, hosts, enough);
+    return 0;
 }
 
 int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err) {

@@ -31,8 +31,7 @@ bool stage_hosts_has_first(const struct stage_hosts *with);
 
 /* Why several hosts can't share the lock under this plan, as a phrase; NULL = they can. */
 const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *plan);
-/* Refuses a plan with fewer clients than load hosts, before anything is started: LB_EXIT_USAGE, and which numbers would
- * do. */
+/* Refuses a plan with fewer clients than load hosts, before anything is started: LB_EXIT_USAGE. */
 int stage_hosts_check_clients(const struct plan *plan, int hosts, struct lb_err *err);
 /* Refuses such a stage: LB_EXIT_USAGE, which lock and why. */
 int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err);

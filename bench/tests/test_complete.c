@@ -60,10 +60,6 @@ static const struct offer offers_of_hosts[] = {
     {"run --lock redis-set", "redis-setnx", "redis-fair"},
     {"run --d", "--dry-run", "--json"},
     {"check re", NULL, "redis"},
-    {"launch mpirun --host", ":files", "run"},
-    {"launch mpirun -np 4 lockb", "lockbench-hosts", "run"},
-    {"launch mpirun -np 4 /usr/bin/lockbench ", "run", "launch"},
-    {"launch mpirun -np 4 lockbench run --lock redis-set", "redis-setnx", "redis-fair"},
 };
 
 static void check_offers(const char *program, const struct offer *offer, size_t count) {
