@@ -105,9 +105,7 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->bound95 = bound_of(result);
     cell->overlaps = fmax(doubled, contradicted);
     cell->detected = or_zero(stage->detected);
-    /* The longest time from the end of a grant until its holder knew of the end; fmax keeps a known
-     * time. */
-    cell->detect_ns_max = fmax(stage->detect_ns_max, stage->loss_detect_max);
+    cell->detect_ns_max = stage->loss_detect_max;
     cell->lost_updates = or_zero(stage->lost_updates);
     cell->stale_attempted = stage->stale_attempted;
     cell->stale_accepted_unfenced = stage->stale_accepted_unfenced;
@@ -120,7 +118,6 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->clients = stage->clients;
     cell->faults = keep_branch(result, stage->faults);
     cell->counterexample = keep_branch(result, stage->counterexample);
-    cell->timeline = keep_branch(result, stage->timeline);
 }
 
 static void set_verdict(struct check_cell *cell, enum check_verdict verdict) {

@@ -315,7 +315,6 @@ static void resume_fiber(struct loop *loop, struct lb_fiber *fiber) {
     loop->stats.switches++;
     loop->now_ns = lb_now();
     int64_t kept_ns = loop->now_ns - start_ns;
-    if (__builtin_expect(kept_ns > LOOP_KEPT_NS, 0)) loop->stats.kept_ns += kept_ns;
     if (kept_ns > loop->stats.blocked_max_ns) loop->stats.blocked_max_ns = kept_ns;
     if (loop->dead) free_dead_fibers(loop);
 }

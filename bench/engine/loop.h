@@ -19,8 +19,6 @@
 
 struct loop;
 
-#define LOOP_KEPT_NS LB_MS_NS /* a fiber that keeps the thread for longer makes others late */
-
 struct loop_config {
     size_t stack_bytes; /* 0 = LOOP_STACK_BYTES */
     /* the cut-off: all waits end at this time; another thread may change the time; NULL = no cut-off */
@@ -33,8 +31,6 @@ struct loop_config {
  * ended. */
 struct loop_stats {
     int64_t blocked_max_ns; /* the longest time for which one fiber kept the thread */
-    /* the sum of the times of more than LOOP_KEPT_NS for which one fiber kept it */
-    int64_t kept_ns;
     size_t stack_bytes_max; /* the deepest stack use of all fibers that have ended */
     uint64_t switches;
 };

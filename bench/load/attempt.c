@@ -303,11 +303,6 @@ static void rest_waiting(struct client *client, int64_t now_ns) {
 
 /* Lets a client that was told that it lost its grant leave without writing. */
 static void leave_lost(struct client *client) {
-    bool leased = client->grant.lease_end_ns != LB_NEVER;
-    int64_t end_ns = leased ? client->grant.lease_end_ns : client->session->lb.lasts_until_ns;
-    int64_t late_ns = client->hold.told_ns - end_ns;
-    if (end_ns != 0 && late_ns > client->stats->detect_max_ns)
-        client->stats->detect_max_ns = late_ns;
     entry_abandon(client);
 }
 

@@ -86,8 +86,6 @@ struct client_stats {
     int64_t deadlock_ns; /* sum of the waits that the server ended to resolve a deadlock */
     int64_t connect_ns;  /* opening the first session; -1 = never opened */
     uint64_t retries; /* optimistic locks: tries in the window in which another client was faster */
-    /* the longest time from the end of a lease or session to learning of it */
-    int64_t detect_max_ns;
     _Atomic uint32_t waiting_key[LB_KEYS_MAX];
     struct lb_injected injected; /* what faults change in the client; the supervisor writes */
     _Atomic uint64_t renewals;   /* by the watchdog */
@@ -108,8 +106,6 @@ struct worker_stats {
     _Alignas(64) struct recorder recorder;
     struct heartbeat heartbeat;
     struct stalls stalls;
-    /* the part of stalls.lost_ns for which a fiber kept the thread; the loop's kept_ns at the last beat */
-    int64_t kept_ns, kept_seen_ns;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
     /* Of attempts in the window, counted at the grant: those that are still held are among them. Not of latches. */

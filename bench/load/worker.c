@@ -58,18 +58,12 @@ static void note_heartbeat(const struct shared *shared, struct heartbeat *heartb
     atomic_store(&heartbeat->beat_ns, now_ns);
 }
 
-/* Records how late the beat is, in the window, and for how much of that a fiber kept the thread. */
+/* Records how late the beat is, in the window. */
 static void measure_beat(struct worker *worker, int64_t now_ns) {
     const struct shared *shared = worker->shared;
     struct worker_stats *stats = worker->stats;
-    int64_t lost_before_ns = stats->stalls.lost_ns;
     stalls_beat(&stats->stalls, now_ns, stage_begin_ns(shared), stage_end_ns(shared),
                 stats->recorder.now[METRIC_HICCUP]);
-    int64_t lost_ns = stats->stalls.lost_ns - lost_before_ns;
-    int64_t all_kept_ns = loop_stats(loop_self())->kept_ns;
-    int64_t kept_ns = all_kept_ns - stats->kept_seen_ns;
-    stats->kept_seen_ns = all_kept_ns;
-    stats->kept_ns += kept_ns < lost_ns ? kept_ns : lost_ns;
 }
 
 /* Wakes the clients that wait for their next attempt when the window ends early: the stage was measured long enough,

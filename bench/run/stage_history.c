@@ -12,8 +12,6 @@
 #include "bench/run/recovery.h"
 #include "results/format/write.h"
 
-#define CENTERS_MAX 64 /* moments around which the timeline is drawn */
-
 /* The rules, as far as they are known now. The times of a window that never began are those of the history's begin,
  * from which all times are then reported. */
 static struct oplog_rules rules_now(const struct stage_history *history,
@@ -78,97 +76,6 @@ static void record_deaths(struct shared *shared, struct oplog_writer *writer) {
                                       .lease_end_ns = LB_NEVER};
         oplog_note(&shared->oplog->rings[shared->oplog->threads], &record);
     }
-}
-
-static int64_t distance_ns(const struct hold *hold, const int64_t *centers, int count) {
-    int64_t least = INT64_MAX;
-    for (int i = 0; i < count; i++) {
-        int64_t off = hold->called_ns > centers[i]     ? hold->called_ns - centers[i]
-                      : hold->released_ns < centers[i] ? centers[i] - hold->released_ns
-                                                       : 0;
-        if (off < least) least = off;
-    }
-    return least;
-}
-
-struct near {
-    int64_t distance_ns;
-    uint32_t place; /* in the order by key and begin */
-};
-
-static int compare_near(const void *a, const void *b) {
-    const struct near *x = a, *y = b;
-    if (x->distance_ns != y->distance_ns) return x->distance_ns < y->distance_ns ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-static int compare_place(const void *a, const void *b) {
-    const struct near *x = a, *y = b;
-    return (x->place > y->place) - (x->place < y->place);
-}
-
-/* The keys that injections hit, and the key of the contradiction; all keys if the injections hit none
- * in particular. */
-static bool *keys_of_interest(const struct book *book, const struct stage *stage,
-                              const struct shared *shared, const struct judgement *judgement,
-                              uint32_t key_count) {
-    bool *wanted = calloc(key_count, sizeof *wanted), any = false;
-    for (size_t i = 0; wanted && i < book->hold_count; i++) {
-        const struct hold *hold = &book->holds[i];
-        for (int k = 0; k < stage->faults.count; k++) {
-            const struct fault_event *fault = &stage->faults.events[k];
-            uint32_t first, end;
-            if (!fault_victims(fault, shared, &first, &end)) continue;
-            if (hold->client < first || hold->client >= end) continue;
-            if (hold->from_ns > fault->begin_ns || hold->released_ns < fault->begin_ns) continue;
-            wanted[hold->key] = any = true;
-        }
-    }
-    if (wanted && judgement->clash != CLASH_NONE) {
-        wanted[book->holds[judgement->witness[0]].key] = true;
-        any = true;
-    }
-    for (uint32_t i = 0; wanted && !any && i < key_count; i++) wanted[i] = true;
-    return wanted;
-}
-
-static void draw_timeline(struct stage_history *history, const struct book *book,
-                          const uint32_t *order, const struct stage *stage,
-                          const struct shared *shared) {
-    int64_t centers[CENTERS_MAX];
-    int count = 0;
-    if (history->judgement.clash != CLASH_NONE) centers[count++] = history->judgement.clash_ns;
-    for (int i = 0; i < stage->faults.count && count + 2 <= CENTERS_MAX; i++) {
-        centers[count++] = stage->faults.events[i].begin_ns;
-        if (stage->faults.events[i].end_ns > 0) centers[count++] = stage->faults.events[i].end_ns;
-    }
-    /* With clients on several hosts the timeline shows the middle of the window, even if nothing happened there. */
-    if (count == 0 && shared->split)
-        centers[count++] = stage->window_begin_ns + stage->window_ns / 2;
-    if (count == 0 || book->hold_count == 0) return;
-    uint32_t key_count = 0;
-    for (size_t i = 0; i < book->hold_count; i++) {
-        if (book->holds[i].key >= key_count) key_count = book->holds[i].key + 1;
-    }
-    bool *wanted = keys_of_interest(book, stage, shared, &history->judgement, key_count);
-    struct near *near = malloc((book->hold_count + 1) * sizeof *near);
-    size_t found = 0;
-    for (size_t i = 0; wanted && near && i < book->hold_count; i++) {
-        const struct hold *hold = &book->holds[order[i]];
-        if (!wanted[hold->key] || (hold->flags & HOLD_GHOST)) continue;
-        near[found++] = (struct near){distance_ns(hold, centers, count), (uint32_t)i};
-    }
-    if (found > 0) {
-        qsort(near, found, sizeof *near, compare_near);
-        if (found > TIMELINE_MAX) found = TIMELINE_MAX;
-        qsort(near, found, sizeof *near, compare_place);
-        history->timeline = calloc(found, sizeof *history->timeline);
-        for (size_t i = 0; history->timeline && i < found; i++) {
-            history->timeline[history->timeline_count++] = book->holds[order[near[i].place]];
-        }
-    }
-    free(near);
-    free(wanted);
 }
 
 static int read_back(struct book *book, struct stage_history *history,
@@ -244,7 +151,6 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
         for (int i = 0; i < history->judgement.witness_count; i++) {
             history->witness[i] = book.holds[history->judgement.witness[i]];
         }
-        draw_timeline(history, &book, order, stage, shared);
         failed = fault_trials_count(&stage->faults, &book, order, shared, &err);
     }
     if (!failed) {
@@ -301,7 +207,6 @@ void stage_history_weigh(struct stage *stage) {
 void stage_history_free(struct stage_history *history) {
     if (!history) return;
     oplog_writer_free(history->writer);
-    free(history->timeline);
     recovery_done(&history->recovery);
     free(history);
 }
@@ -331,21 +236,6 @@ static json_t *counterexample_json(const struct stage_history *history) {
     return all;
 }
 
-static json_t *timeline_json(const struct stage_history *history) {
-    json_t *all = json_array();
-    for (int i = 0; i < history->timeline_count; i++) {
-        const struct hold *hold = &history->timeline[i];
-        json_array_append_new(
-            all,
-            json_pack("{s:I, s:I, s:o, s:o, s:o, s:s, s:b}", "client", (json_int_t)hold->client,
-                      "key", (json_int_t)hold_key(&history->rules, hold), "acquired_s",
-                      seconds(history, hold->from_ns), "released_s", seconds(history, hold->to_ns),
-                      "lease_end_s", seconds(history, hold->lease_end_ns), "outcome",
-                      hold_end_name(hold), "shared", (hold->flags & HOLD_SHARED) != 0));
-    }
-    return all;
-}
-
 static void fill_history(struct run_stage *result, const struct stage_history *history) {
     const struct judgement *judgement = &history->judgement;
     result->history_ops = (double)history->ops;
@@ -359,7 +249,6 @@ static void fill_history(struct run_stage *result, const struct stage_history *h
     result->history_token_errors = (double)judgement->token_errors;
     result->history_inversions = (double)judgement->inversions;
     result->counterexample = run_stage_keep(result, counterexample_json(history));
-    result->timeline = run_stage_keep(result, timeline_json(history));
 }
 
 static double known_ns(int64_t ns) {

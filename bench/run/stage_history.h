@@ -6,8 +6,6 @@
 
 #include "bench/run/recovery.h"
 
-#define TIMELINE_MAX 300
-
 struct stage_history {
     struct oplog_writer *writer; /* while the oplog is written */
     char file[128];              /* the file's name in the run's folder; "" = it has none */
@@ -23,8 +21,6 @@ struct stage_history {
     uint64_t trials;
     struct judgement judgement;
     struct hold witness[OPLOG_WITNESSES]; /* of the judgement */
-    struct hold *timeline;                /* holds around the faults, by key and begin */
-    int timeline_count;
     struct recovery recovery;
 };
 

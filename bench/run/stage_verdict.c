@@ -63,12 +63,6 @@ bool stage_stood_still(const struct stage *stage) {
     return long_enough || many_slots;
 }
 
-/* Whether fibers kept the thread for most of the time for which it stood still. A process that was stopped
- * while its thread slept in the kernel shows none. */
-static bool fibers_kept_thread(const struct stage *stage) {
-    return stage->kept_ns > 0.5 * stage->result.stood_still_ns;
-}
-
 static void add_stood_still(json_t *warnings, const struct stage *stage) {
     const struct run_stage *result = &stage->result;
     double longest_ns = fmin((double)stage->hist[METRIC_HICCUP]->max, result->stood_still_ns);
@@ -83,18 +77,11 @@ static void add_stood_still(json_t *warnings, const struct stage *stage) {
         snprintf(slots, sizeof slots,
                  ", and %.0f of %.0f arrivals fell due meanwhile or waited behind those",
                  result->stalled, result->due);
-    char cause[200] = "(it was stopped, or the machine was busy)",
-         whose[] = "that is not the lock's doing";
-    if (fibers_kept_thread(stage)) {
-        snprintf(
-            cause, sizeof cause,
-            "(for %.3g s of that one of its clients kept the thread: the driver blocks it, which "
-            "LB_CAP_BLOCKS_THREAD must tell, or the machine was busy)",
-            stage->kept_ns / 1e9);
-        snprintf(whose, sizeof whose, "%s", "it may be the lock's doing");
-    }
-    warn(warnings, "generator-limited: lockbench itself stood still%s %s%s: %s", time, cause, slots,
-         whose);
+    warn(
+        warnings,
+        "generator-limited: lockbench itself stood still%s (it was stopped, the machine was busy, or "
+        "the driver blocked its thread)%s",
+        time, slots);
 }
 
 /* The share of the window for which the threads ran; -1 = not known. */
@@ -290,14 +277,6 @@ static void add_overload(json_t *warnings, const struct stage *stage, const stru
             stage->threads > 1 ? "their thread's " : "");
 }
 
-static void add_undue(json_t *warnings, const struct stage *stage) {
-    if (stage->undue == 0) return;
-    warn(warnings,
-         "%llu arrivals of the window are in no figure: a fault had killed the processes that they "
-         "were planned for, and %.0f others fell due",
-         (unsigned long long)stage->undue, stage->result.due);
-}
-
 static void add_unrecorded(json_t *warnings, const struct stage *stage) {
     double share = unrecorded_share(&stage->result);
     if (!(share > UNRECORDED_SHARE)) return;
@@ -325,7 +304,6 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
     add_limits(warnings, stage, ask);
     add_wall_step(warnings, stage);
     add_overload(warnings, stage, ask);
-    add_undue(warnings, stage);
     add_unrecorded(warnings, stage);
     return warnings;
 }

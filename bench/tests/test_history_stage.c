@@ -124,7 +124,6 @@ TEST(test_wrong_ones_are_violated) {
         const struct stage_history *history = stage->history;
         assert_true(history->judgement.violations > 0);
         assert_true(history->judgement.witness_count >= 2);
-        assert_true(history->timeline_count > 0 && history->timeline_count <= TIMELINE_MAX);
         assert_string_equal(stage->result.history_verdict, "violated");
         const json_t *example = stage->result.counterexample;
         assert_true(json_array_size(example) >= 2);
@@ -156,10 +155,6 @@ TEST(test_a_killed_holder) {
     assert_int_equal(history->recovery.unrecovered, 0);
     for (int i = 0; i < 3; i++) assert_true(history->recovery.trials_ns[i] > 0);
     assert_true(history->recovery.unavailable_ns >= history->recovery.trials_ns[0] / 2);
-    int killed = 0;
-    for (int i = 0; i < history->timeline_count; i++)
-        killed += !!(history->timeline[i].flags & HOLD_DEAD);
-    assert_int_equal(killed, 3);
     assert_int_equal(json_array_size(stage->result.trials), 3);
     assert_int_equal(stage->result.recovery_count, 3);
     stage_free(stage);

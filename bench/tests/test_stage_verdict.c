@@ -127,11 +127,4 @@ OF_A_STAGE(stale_writes_are_told_with_what_a_fence_did) {
                   "check of tokens rejected 4 and let 1 pass");
 }
 
-OF_A_STAGE(arrivals_that_never_fell_due_are_told) {
-    stage.result.due = 90;
-    stage.undue = 10;
-    assert_warned("10 arrivals of the window are in no figure");
-    assert_non_null(strstr(warned(), "and 90 others fell due"));
-}
-
 TEST_MAIN(NULL, NULL)

@@ -23,8 +23,7 @@ static json_t *cell_of(const struct check_cell *cell) {
     } lists[] = {{"recovery_ns.trials", cell->trials},
                  {"seeds", cell->seeds},
                  {"faults", cell->faults},
-                 {"counterexample", cell->counterexample},
-                 {"timeline", cell->timeline}};
+                 {"counterexample", cell->counterexample}};
     json_t *object = json_object();
     int rc = 0;
     for (const struct result_field *field = check_cell_fields(); field->path; field++) {

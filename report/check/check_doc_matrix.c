@@ -133,7 +133,7 @@ static bool is_plain(const char *word) {
 /* The command that prints what contradicts what in the history of the cell's run. */
 static void add_judge(const struct check *check, const struct check_cell *cell, struct doc *doc) {
     char command[PATH_MAX + 300];
-    if (!cell->run || !is_plain(cell->run) || json_array_size(cell->timeline) == 0) return;
+    if (!cell->run || !is_plain(cell->run) || json_array_size(cell->counterexample) == 0) return;
     const char *quote = is_plain(check->dir) ? "" : "'";
     snprintf(command, sizeof command, "lockbench check %s%s/%s%s", quote, check->dir, cell->run,
              quote);

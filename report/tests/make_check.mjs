@@ -99,20 +99,20 @@ let dense = 6; // how long holds are; few of them keep the stored files small
 
 // Four clients take turns on one key; the one that holds at 2 s is hit.
 function evidence(fault, verdict) {
-  const timeline = [], client = CLIENT_FAULTS.includes(fault), until = fault === 'none' ? 2 : 5;
+  const holds = [], client = CLIENT_FAULTS.includes(fault), until = fault === 'none' ? 2 : 5;
   let at = 1.2 + 0.2 * draw(), turn = 0;
   while (at < 2) {
     const end = at + 0.05 + 0.1 * draw(), hit = end > 2 && client;
-    timeline.push({ client: turn, key: 0, acquired_s: round(at), released_s: round(hit && verdict !== 'safe' ? until + 0.05 : hit ? 2.4 : end), lease_end_s: round(at + LEASE), outcome: hit ? (fault === 'holder-kill' ? 'killed' : 'lost') : 'ok', shared: false });
+    holds.push({ client: turn, key: 0, acquired_s: round(at), released_s: round(hit && verdict !== 'safe' ? until + 0.05 : hit ? 2.4 : end), lease_end_s: round(at + LEASE), outcome: hit ? (fault === 'holder-kill' ? 'killed' : 'lost') : 'ok', shared: false });
     turn = (turn + 1) % 4;
     at = end + 0.002;
   }
-  const victim = timeline[timeline.length - 1];
+  const victim = holds[holds.length - 1];
   at = verdict === 'violated' ? 2.3 : client ? victim.lease_end_s + 0.02 : 2.6;
   const first = { client: turn, key: 0, acquired_s: round(at) };
   while (at < 7) {
     const end = at + dense * (0.1 + 0.2 * draw());
-    timeline.push({ client: turn, key: 0, acquired_s: round(at), released_s: round(end), lease_end_s: round(at + LEASE), outcome: 'ok', shared: false });
+    holds.push({ client: turn, key: 0, acquired_s: round(at), released_s: round(end), lease_end_s: round(at + LEASE), outcome: 'ok', shared: false });
     turn = (turn + 1) % 4;
     if (turn === victim.client && at < until) turn = (turn + 1) % 4;
     at = end + 0.002;
@@ -121,7 +121,7 @@ function evidence(fault, verdict) {
   const counterexample = ['expired', 'violated'].includes(verdict)
     ? [op(victim, 417, `held until ${victim.released_s} s`), op(first, 418, 'granted while the other still held')] : [];
   const faults = fault === 'none' ? [] : [{ kind: client ? 'pause' : 'server-kill', target: client ? 'holder' : 'primary', process: victim.client, client: client ? victim.client : null, node: client ? null : 0, key: 0, from_s: 2, to_s: until, acted: true, sign: client ? 'its pulse stood still for 3.000 s' : 'a ping failed, and was answered again after 1.204 s' }];
-  return { timeline, counterexample, faults };
+  return { counterexample, faults };
 }
 
 function cell(lock, fault, seeds, patch = {}) {
@@ -147,7 +147,7 @@ function cell(lock, fault, seeds, patch = {}) {
     unavailable_ns: fault === 'none' || verdict === 'failed' ? null : Math.round(1.2 * s + 2 * s * draw()), grants_lost: verdict === 'violated' ? 1 : 0, lost_wakeups: 0,
     residue: null, lease_ns: lock.crash === 'at-once' || lock.crash === 'never' ? null : LEASE * s, clients: 4, seed: seeds[0], seeds,
     command: `lockbench check ${lock.name} --fault ${fault} --seed ${seeds[0]}`, run: `cells/${lock.name}.${fault}.${seeds[0]}`,
-    ...(verdict === 'failed' ? { faults: [], counterexample: [], timeline: [] } : evidence(fault, verdict)), ...patch,
+    ...(verdict === 'failed' ? { faults: [], counterexample: [] } : evidence(fault, verdict)), ...patch,
   };
 }
 
@@ -168,7 +168,7 @@ function faults() {
   const names = ['none', 'pause', 'holder-kill', 'server-restart', 'server-empty', 'primary-lost', 'leader-kill', 'wire-cut'];
   const patches = {
     'redis-fenced.server-restart': { verdict: 'violated' }, 'zk-lock.leader-kill': { verdict: 'stuck' }, 'pg-advisory.wire-cut': { verdict: 'expired', residue: { count: 2, example: 'key lockbench:7f:0' } },
-    'etcd-mutex.wire-cut': { verdict: 'safe', why: 'nothing seen' }, 'redis-redlock.pause': { verdict: 'inconclusive', faults: [{ kind: 'pause', target: 'holder', process: null, client: null, node: null, key: null, from_s: 2, to_s: 2, acted: false, sign: 'nobody held a key for 2 s' }], counterexample: [], timeline: [] },
+    'etcd-mutex.wire-cut': { verdict: 'safe', why: 'nothing seen' }, 'redis-redlock.pause': { verdict: 'inconclusive', faults: [{ kind: 'pause', target: 'holder', process: null, client: null, node: null, key: null, from_s: 2, to_s: 2, acted: false, sign: 'nobody held a key for 2 s' }], counterexample: [] },
     'redis-setnx.server-restart': { verdict: 'failed' }, 'unsafe-none.none': { verdict: 'safe', missed: true }, 'unsafe-none.pause': { verdict: 'safe' }, 'unsafe-none.holder-kill': { verdict: 'safe' }, 'unsafe-none.server-restart': { verdict: 'safe' }, 'unsafe-none.wire-cut': { verdict: 'safe' },
     [`${evil.name}.pause`]: { verdict: 'violated', why: EVIL, expected: 'expired', expected_why: EVIL, compared: 'worse', topology: EVIL, durability: EVIL, server: EVIL, command: EVIL, run: EVIL },
   };

@@ -271,16 +271,12 @@ function decide() {
         latency_ns: { ...stages[0].latency_ns, acquire_due: latency(800, wait, 0.6), hold: latency(800, 1.05 * ms, 0.05), handoff: latency(400, 1.0 * ms, 0.2), lag: latency(800, 30 * us, 0.3) } });
     }
   }
-  const hold = (client, key, from, to, more = {}) => ({ client, key, acquired_s: from, released_s: to, lease_end_s: round(from + 0.2), outcome: 'ok', shared: false, ...more });
-  const timeline = Array.from({ length: 40 }, (_, i) => hold(i % 4, 0, round(0.1 * i + 0.01), round(0.1 * i + 0.08)));
-  timeline.splice(20, 6, hold(0, 0, 2.01, 2.5, { outcome: 'lost' }), hold(1, 0, 2.21, 2.31), hold(2, 0, 2.36, null, { outcome: 'killed' }));
-  timeline.push(hold(3, 1, 0.5, 0.9, { shared: true }), hold(2, 1, 0.6, 0.8, { shared: true }));
   const faults = [{ kind: 'pause', section: 0, target: 'holder', process: 0, client: 0, node: null, key: 0, from_s: 2.05, to_s: 2.45, acted: true, sign: 'stopped' }];
   const recovery = (trials, min, max, more = {}) => ({ trials_ns: trials.toSorted((a, b) => a - b), count: trials.length, unrecovered: 0, min_ns: Math.min(...trials), p50_ns: null, p90_ns: null, max_ns: Math.max(...trials), theory: 'TTL 0.0..0.2 s', theory_min_ns: min, theory_max_ns: max,
     unavailable_ns: 5e8, grants_lost: 1, lost_wakeups: 0, detect: { count: 1, p50_ns: 3e8, max_ns: 3e8, never: 0 }, ...more });
   add('redis-setnx', 4, {}, { fault: 'pause', faults, exclusion: { ...stages[0].exclusion, verdict: 'expired', expired_holders: 1, bound95: null },
     history: { ops: 86, dropped: 0, file: null, model: 'mutex', verdict: 'expired', violations: 0, expired: 1, spurious_busy: 0, token_errors: 0, inversions: 0,
-      counterexample: [{ client: 0, key: 0, op: 'acquire', begin_s: 2.0, end_s: 2.01, outcome: 'ok', token: 0, lease_end_s: 2.21, shared: false, note: 'held beyond its lease' }], timeline },
+      counterexample: [{ client: 0, key: 0, op: 'acquire', begin_s: 2.0, end_s: 2.01, outcome: 'ok', token: 0, lease_end_s: 2.21, shared: false, note: 'held beyond its lease' }] },
     recovery: recovery([150e6, 160e6, 170e6, 180e6, 195e6, 260e6], 0, 200e6) });
   add('zk-lock', 4, {}, { fault: 'kill', recovery: recovery([4.1e9, 4.4e9, 5.2e9], 4e9, 6e9, { theory: 'session 4.0 s + up to 2.0 s', unrecovered: 1 }) });
   add('pg-advisory', 4, {}, { warnings: ['its slope was -3 % a second'] });

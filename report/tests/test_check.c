@@ -32,8 +32,7 @@ static const char evil[] =
     "\",\"trials\":[1]},\"faults\":[{\"kind\":\"" EVIL "\",\"target\":\"" EVIL
     "\",\"from_s\":1,\"sign\":\"" EVIL "\"}],\"counterexample\":[{\"op\":\"" EVIL
     "\",\"outcome\":\"" EVIL "\",\"note\":\"" EVIL "\",\"client\":\"" EVIL
-    "\",\"token\":1152921504606846977}],\"timeline\":[{\"client\":1,\"key\":0,\"acquired_s\":1,"
-    "\"outcome\":\"" EVIL "\"}]}]}";
+    "\",\"token\":1152921504606846977}]}]}";
 
 static struct check *check_of(const char *text) {
     struct lb_err err = {0};
@@ -147,7 +146,6 @@ TEST(test_json_has_every_cell) {
                                           "command",
                                           "why",
                                           "counterexample",
-                                          "timeline",
                                           "faults"};
     struct check *check = load(GOLDEN "faults");
     char *text = render_check(check, REPORT_JSON, false);
@@ -248,7 +246,7 @@ TEST(test_little_and_nothing) {
         "{\"schema\":\"lockbench.check/"
         "2\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],\"cells\":[{"
         "\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"stuck\",\"recovered\":false,\"faults\":[{}],"
-        "\"counterexample\":[{}],\"timeline\":[{},{\"client\":\"x\"}]}]}",
+        "\"counterexample\":[{},{\"client\":\"x\"}]}]}",
     };
     static const char *const headlines[] = {"Nothing was judged", "Nothing was judged",
                                             "No lock did worse"};

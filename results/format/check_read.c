@@ -159,8 +159,6 @@ static const struct result_field cell_fields[] = {
          .help = "as faults of a stage, of that run"),
     CELL(OBJECTS, counterexample, "counterexample", .most = HOLDS_MAX,
          .help = "as history.counterexample of a stage, of that run"),
-    CELL(OBJECTS, timeline, "timeline", .most = HOLDS_MAX,
-         .help = "as history.timeline of a stage, of that run"),
     {.path = NULL},
 };
 

@@ -65,7 +65,6 @@ struct check_cell {
     const json_t *trials;         /* array of numbers, ns, or NULL */
     const json_t *faults;         /* array of objects, as in run.json, or NULL */
     const json_t *counterexample; /* array of objects, or NULL */
-    const json_t *timeline;       /* array of objects, or NULL */
 };
 
 struct check {

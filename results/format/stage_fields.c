@@ -3,7 +3,7 @@
 
 #include "bench/base/verdict.h"
 
-#define OPERATIONS_MAX 10000 /* elements of a counter-example, a timeline, a list of faults */
+#define OPERATIONS_MAX 10000 /* elements of a counter-example, a list of faults */
 
 #define ITEM(kind_, path_, ...)                                                                    \
     { .path = path_, .kind = RESULT_##kind_, .help = __VA_ARGS__ }
@@ -34,17 +34,6 @@ static const struct result_field operation_items[] = {
     ITEM(SIGNED, "lease_end_s", "when its lease ends; null = it has none", .unit = "s"),
     ITEM(FLAG, "shared", "as a reader"),
     ITEM(TEXT, "note", "what is wrong with it"),
-    {.path = NULL},
-};
-
-static const struct result_field hold_items[] = {
-    ITEM(COUNT, "client", "number of the client"),
-    ITEM(COUNT, "key", "number of the key"),
-    ITEM(SIGNED, "acquired_s", "from the window's begin", .unit = "s"),
-    ITEM(SIGNED, "released_s", "null = never", .unit = "s"),
-    ITEM(SIGNED, "lease_end_s", "null = it has none", .unit = "s"),
-    ITEM(TEXT, "outcome", "of the release: ok, lost, unknown, killed, ..."),
-    ITEM(FLAG, "shared", "as a reader"),
     {.path = NULL},
 };
 

@@ -37,7 +37,7 @@ TEST(test_a_cell_is_read) {
               "\"example\":\"k\"},\"recovery_ns\":{\"count\":2,\"p50\":7,\"theory_max\":9,"
               "\"theory\":\"the lease\",\"trials\":[7,8]},"
               "\"seeds\":[1,2],\"faults\":[{\"kind\":\"pause\"}],\"counterexample\":[{\"client\":"
-              "1}],\"timeline\":[],"
+              "1}],"
               "\"unheard_of\":1}"));
     assert_true(check->partial);
     assert_string_equal(check->partial_reason, "Ctrl-C");
@@ -107,7 +107,8 @@ TEST(test_what_is_wrong_is_named) {
         {CHECK("", CELL(",\"recovery_ns\":{\"p50\":-2}")), ".cells[0].recovery_ns.p50 is negative"},
         {CHECK("", CELL(",\"recovery_ns\":{\"trials\":[1,-1]}")),
          ".cells[0].recovery_ns.trials has a bad number"},
-        {CHECK("", CELL(",\"timeline\":[7]")), ".cells[0].timeline[0] is not an object"},
+        {CHECK("", CELL(",\"counterexample\":[7]")),
+         ".cells[0].counterexample[0] is not an object"},
         {CHECK("", CELL(",\"counterexample\":{}")), ".cells[0].counterexample is not an array"},
         {CHECK("", CELL(",\"why\":[]")), ".cells[0].why is not a text"},
         {CHECK("\"environment\":7,", ""), "environment is not an object"},
@@ -124,10 +125,10 @@ TEST(test_what_is_wrong_is_named) {
 
 /* A file with changed bytes or without its end gives an error or a check, never a crash. */
 TEST(test_damaged_files) {
-    static const char sound[] =
-        CHECK("\"seeds\":[1],",
-              CELL(",\"recovery_ns\":{\"count\":1,\"trials\":[5]},\"timeline\":[{\"client\":1}],"
-                   "\"faults\":[{\"acted\":true}],\"residue\":{\"count\":1}"));
+    static const char sound[] = CHECK(
+        "\"seeds\":[1],",
+        CELL(",\"recovery_ns\":{\"count\":1,\"trials\":[5]},\"counterexample\":[{\"client\":1}],"
+             "\"faults\":[{\"acted\":true}],\"residue\":{\"count\":1}"));
     struct lb_rng rng;
     rng_seed(&rng, 7, 0);
     int kept = 0;
