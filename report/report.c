@@ -42,13 +42,17 @@ struct report *report_from_json(json_t *run, const char *path, struct lb_err *er
     return NULL;
 }
 
-static int write_text(const struct report *report, enum doc_format format, bool color, FILE *out,
+static int write_text(const struct report *report, enum report_format format, bool color, FILE *out,
                       struct lb_err *err) {
     struct doc doc = {0};
-    run_doc_verdict(report, &doc);
-    run_doc_begin(report, &doc);
-    run_doc_end(report, &doc);
-    return doc_write_and_free(&doc, format, color, out, err);
+    if (format == REPORT_TABLE) {
+        run_summary(report, &doc);
+    } else {
+        run_doc_verdict(report, &doc);
+        run_doc_begin(report, &doc);
+        run_doc_end(report, &doc);
+    }
+    return doc_write_and_free(&doc, report_doc_format(format), color, out, err);
 }
 
 enum doc_format report_doc_format(enum report_format format) {
@@ -65,6 +69,6 @@ int report_write(const struct report *report, enum report_format format, bool co
     else if (format == REPORT_CSV)
         run_csv(report, out);
     else
-        rc = write_text(report, report_doc_format(format), color, out, err);
+        rc = write_text(report, format, color, out, err);
     return rc == 0 ? output_check(out, "the report", err) : rc;
 }

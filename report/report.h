@@ -19,10 +19,11 @@ enum report_format {
     REPORT_CSV,
     REPORT_JSON,
     REPORT_HTML,
+    REPORT_FULL, /* a table of everything; REPORT_TABLE has one screen */
     REPORT_FORMATS
 };
 
-#define REPORT_FORMAT_NAMES "table,md,csv,json,html" /* in the order of enum report_format */
+#define REPORT_FORMAT_NAMES "table,md,csv,json,html,full" /* in the order of enum report_format */
 
 /* The format of the document that a report is as a table, Markdown or CSV. */
 enum doc_format report_doc_format(enum report_format format);

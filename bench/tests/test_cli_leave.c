@@ -43,7 +43,7 @@ static void interrupted_once(const char *lock, const char *processes, int signal
                "interrupted: what is in progress ends first; a second Ctrl-C ends at once");
     assert_has(cli.err, out);
     assert_int_equal(cli_problems(&cli), 1);
-    assert_has(cli.out, "PARTIAL");
+    assert_has(cli.out, "Incomplete");
     assert_has(cli.out, lock);
     cli_free(&cli);
     cli_assert_nothing_left();
@@ -211,7 +211,7 @@ TEST(a_killed_run_leaves_no_server) {
     cli_free(&cli);
     cli = cli_run(NULL, ARGS("report", out));
     assert_code(&cli, 0);
-    assert_has(cli.out, "PARTIAL");
+    assert_has(cli.out, "Incomplete");
     cli_free(&cli);
 }
 

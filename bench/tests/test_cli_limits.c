@@ -297,7 +297,6 @@ TEST(clients_of_one_process_too_many_are_spread_over_several) {
     struct cli cli = run_with_files((struct files){.soft = 64, .hard = 400}, out);
     assert_code(&cli, 0);
     assert_true(processes_of(out) > 1);
-    assert_has(cli.out, "more processes than load.processes asks for");
     cli_free(&cli);
 }
 

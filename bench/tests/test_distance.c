@@ -45,10 +45,8 @@ TEST(each_stage_is_at_its_distance) {
     }
     assert_int_equal(seen, 3);
     assert_int_equal(json_array_size(cli_get(run, "stages")), 4);
-    /* A promise is kept or broken at each of them, and each is a table of its own. */
+    /* A promise is kept or broken at each of them. */
     assert_int_equal(json_array_size(cli_get(run, "slo")), 4);
-    assert_has(cli.out, ", rtt +0\n");
-    assert_has(cli.out, ", rtt +5ms");
     json_decref(run);
     cli_free(&cli);
 }

@@ -92,11 +92,18 @@ char *compare_rtt_text(const struct run_stage *stage, char *text) {
     return text;
 }
 
+/* The load without the round trip that the wire adds: the same for all distances. */
+static char *near_load_text(const struct run_stage *stage) {
+    struct run_stage near = *stage;
+    near.rtt_ns = NAN;
+    return report_load_text(&near);
+}
+
 /* Makes the texts load, task and place in one block. */
 static char *task_text(const struct run_stage *stage, const char **ret_task,
                        const char **ret_where) {
     char rtt[NUMBER_TEXT_MAX], *text = NULL;
-    char *load = report_load_text(stage), *task = report_near_load_text(stage);
+    char *load = report_load_text(stage), *task = near_load_text(stage);
     int len = !load || !task ? -1
                              : asprintf(&text, "%s%c%s%c%s, %s, %s, %s", load, 0, task, 0,
                                         stage->topology ? stage->topology : "",

@@ -353,10 +353,6 @@ void doc_set_tone(struct doc *doc, enum tone tone) {
     if (!doc->failed) doc->last->tone = tone;
 }
 
-void doc_set_best(struct doc *doc) {
-    if (!doc->failed) doc->last->best = true;
-}
-
 void doc_set_headline(struct doc *doc) {
     if (!doc->failed) doc->last->headline = true;
 }

@@ -154,7 +154,6 @@ void doc_link(struct doc *doc, const char *href, const char *text, const char *n
 
 void doc_set_only(struct doc *doc, unsigned formats);
 void doc_set_tone(struct doc *doc, enum tone tone);
-void doc_set_best(struct doc *doc);     /* Marks the best cell of its column. */
 void doc_set_headline(struct doc *doc); /* Marks the sentence that sums the document up. */
 void doc_set_shown(struct doc *doc);    /* The sentence stays visible where its box is folded. */
 void doc_set_title(struct doc *doc, const char *title);

@@ -120,13 +120,12 @@ static int write_cell(const struct doc_column *column, const struct doc_node *ce
     bool number = doc_is_number(column);
     const char *tone = tone_name(cell->tone);
     fputs(is_first ? "<th scope=\"row\"" : "<td", out);
-    if (number || column->words || cell->best || cell->tone != TONE_PLAIN)
-        fprintf(out, " class=\"%s%s%s%s\"",
+    if (number || column->words || cell->tone != TONE_PLAIN)
+        fprintf(out, " class=\"%s%s%s\"",
                 number          ? "num"
                 : column->words ? "words"
                                 : "",
-                cell->best ? " best" : "", cell->tone == TONE_PLAIN ? "" : " ",
-                cell->tone == TONE_PLAIN ? "" : tone);
+                cell->tone == TONE_PLAIN ? "" : " ", cell->tone == TONE_PLAIN ? "" : tone);
     if (cell->has_value) write_sort_value(cell->value, out);
     write_attributes(cell, out);
     fputc('>', out);

@@ -34,7 +34,7 @@ struct doc_node {
     unsigned only;
     /* is_open: of a fold; is_aside: of a row; has_value: the cell is sorted by value; is_figure:
      * the text of the cell is made from value, as its column says */
-    bool is_open, is_aside, best, headline, shown, has_value, is_figure, is_command;
+    bool is_open, is_aside, headline, shown, has_value, is_figure, is_command;
     double value;
     /* title: the help; link: the target of a link, the anchor or the class; mark: the mark of a
      * chip, or the label of a command */

@@ -14,17 +14,13 @@
 #define FIGURE_MAX 10 /* "14,800,000" */
 #define FIGURE_MIN 7  /* "1.5e+07" */
 #define WORDS_MIN 24  /* the least width of a last column that wraps */
-#define BEST_MARK '*' /* marks stand in the gap after the cell */
 
 struct layout {
     const struct doc_node *table;
     int *width; /* the width of each column; -1: the column is not shown */
-    /* for each column: blanks before it, besides the gap, so that a mark touches no figure */
-    int *extra;
     int gap, figure_max;
     int columns;  /* of the terminal */
     int from, to; /* the block: the first column, and from .. to - 1 */
-    bool any_best;
 };
 
 static const char *head_of(const struct doc_column *column) {
@@ -81,7 +77,6 @@ static int measure(struct layout *layout) {
             char *text = cell_text(layout, &table->columns[c], cell);
             if (!text) return -1;
             layout->width[c] = max_of(layout->width[c], screen_width(text));
-            layout->any_best |= cell->best;
             free(text);
         }
     }
@@ -90,35 +85,12 @@ static int measure(struct layout *layout) {
 }
 
 static int gap_before(const struct layout *layout, int c) {
-    return c > 0 ? layout->gap + layout->extra[c] : 0;
-}
-
-/* If a mark fills the gap and a figure fills the whole next column, one more blank separates them.
- * 0, or -1 when out of memory. */
-static int part_marks(struct layout *layout) {
-    const struct doc_node *table = layout->table;
-    memset(layout->extra, 0, (size_t)table->column_count * sizeof *layout->extra);
-    if (layout->gap > 1) return 0;
-    for (const struct doc_node *row = table->first; row; row = row->next) {
-        const struct doc_node *cell = doc_cell_from(row->first);
-        bool best = false;
-        if (row->kind != NODE_ROW || !doc_is_for(row->only, DOC_TERMINAL)) continue;
-        for (int c = 0; c < table->column_count && cell; c++, cell = doc_cell_from(cell->next)) {
-            if (!is_column(layout, c)) continue;
-            char *text = best ? cell_text(layout, &table->columns[c], cell) : NULL;
-            if (best && !text) return -1;
-            bool right = doc_is_number(&table->columns[c]);
-            if (best && (!right || screen_width(text) >= layout->width[c])) layout->extra[c] = 1;
-            best = cell->best;
-            free(text);
-        }
-    }
-    return 0;
+    return c > 0 ? layout->gap : 0;
 }
 
 /* By how many columns the table is wider than the terminal. */
 static int excess_of(const struct layout *layout) {
-    int total = layout->any_best, last = last_column(layout);
+    int total = 0, last = last_column(layout);
     for (int c = 0; c <= last; c++) {
         if (!is_column(layout, c)) continue;
         bool wraps = c == last && layout->table->columns[c].words;
@@ -150,7 +122,7 @@ static bool split_block(struct layout *layout) {
 
 static int fit(struct layout *layout) {
     for (;;) {
-        if (measure(layout) != 0 || part_marks(layout) != 0) return -1;
+        if (measure(layout) != 0) return -1;
         int excess = excess_of(layout);
         if (excess <= 0) return 0;
         if (layout->gap > 1) {
@@ -166,12 +138,6 @@ static int fit(struct layout *layout) {
     }
 }
 
-static void put_gap(const struct screen *screen, int width, bool best) {
-    if (width <= 0) return;
-    fputc(best ? BEST_MARK : ' ', screen->out);
-    while (--width > 0) fputc(' ', screen->out);
-}
-
 static void write_terminal_head(const struct screen *screen, const struct layout *layout,
                                 bool units) {
     int last = last_column(layout);
@@ -182,7 +148,7 @@ static void write_terminal_head(const struct screen *screen, const struct layout
         if (!is_column(layout, c)) continue;
         bool right = doc_is_number(&columns[c]);
         const char *text = units ? unit_of(&columns[c]) : head_of(&columns[c]);
-        put_gap(screen, gap_before(layout, c), false);
+        fprintf(screen->out, "%*s", gap_before(layout, c), "");
         int width = right ? layout->width[c] : c == last ? 0 : -layout->width[c];
         screen_put(screen, text, width, TONE_PLAIN);
     }
@@ -193,26 +159,21 @@ static int write_cells(const struct screen *screen, const struct layout *layout,
                        const struct doc_node *row) {
     const struct doc_node *cell = doc_cell_from(row->first);
     int last = last_column(layout), used = 0;
-    bool best = false;
     for (int c = 0; c <= last && cell; c++, cell = doc_cell_from(cell->next)) {
         const struct doc_column *column = &layout->table->columns[c];
         if (!is_column(layout, c)) continue;
         char *text = cell_text(layout, column, cell);
         if (!text) return -1;
-        /* The mark of the best cell stands in the gap to the next column. */
-        put_gap(screen, gap_before(layout, c), best);
+        fprintf(screen->out, "%*s", gap_before(layout, c), "");
         used += gap_before(layout, c);
-        best = cell->best;
-        enum tone tone = best ? TONE_BEST : cell->tone;
         if (c == last && column->words) {
-            screen_wrap(screen, text, used, used, tone);
+            screen_wrap(screen, text, used, used, cell->tone);
         } else {
             bool right = doc_is_number(column);
             bool short_end = c == last && !right && screen_width(text) <= layout->width[c];
             int width = short_end ? 0 : right ? layout->width[c] : -layout->width[c];
-            (c == 0 ? screen_put_name : screen_put)(screen, text, width, tone);
+            (c == 0 ? screen_put_name : screen_put)(screen, text, width, cell->tone);
             used += layout->width[c];
-            if (c == last && best) fputc(BEST_MARK, screen->out);
             if (c == last) fputc('\n', screen->out);
         }
         free(text);
@@ -300,20 +261,17 @@ static bool has_more(const struct doc_node *table, int from) {
 int doc_terminal_table(const struct screen *screen, const struct doc_node *table) {
     struct layout layout = {.table = table, .columns = screen->columns, .from = 1};
     layout.width = calloc((size_t)table->column_count + 1, sizeof *layout.width);
-    layout.extra = calloc((size_t)table->column_count + 1, sizeof *layout.extra);
-    int rc = layout.width && layout.extra ? 0 : -1;
+    int rc = layout.width ? 0 : -1;
     if (rc == 0 && table->text && !table->headline)
         screen_say(screen, 2, TONE_PLAIN, "%s", table->text);
     do {
         layout.gap = 2;
         layout.figure_max = FIGURE_MAX;
         layout.to = table->column_count;
-        layout.any_best = false;
         if (rc == 0 && layout.from > 1) fputc('\n', screen->out);
         if (rc == 0) rc = write_block(screen, &layout);
         layout.from = layout.to;
     } while (rc == 0 && has_more(table, layout.from));
-    free(layout.extra);
     free(layout.width);
     return rc;
 }

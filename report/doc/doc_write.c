@@ -57,7 +57,7 @@ static void write_md_line(const struct doc_node *node, bool in_table, FILE *out)
 }
 
 static int write_cell(const struct doc_column *column, const struct doc_node *cell, FILE *out) {
-    bool bold = cell->best || (cell->tone == TONE_BAD && doc_is_number(column));
+    bool bold = cell->tone == TONE_BAD && doc_is_number(column);
     fputs(bold ? " **" : " ", out);
     if (cell->is_figure) {
         char *text = doc_cell_text(column, cell, DOC_MARKDOWN);

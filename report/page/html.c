@@ -16,9 +16,8 @@ struct chart {
 };
 
 static const struct chart charts[] = {
-    {"ratio", "Ratios", "How far from the best: figure by figure",
-     "Each lock with its interval, and how many times worse than the best of its durability it is. "
-     "The basis of the interval is below it."},
+    {"figures", "Figures", "One figure of every lock",
+     "Each lock with its interval. The basis of the interval is below it."},
     {"percentiles", "Latency", "Latency: how long, and how often longer",
      "Each curve climbs to the right into the rare, slow grants. Low and flat is good."},
     {"series", "Over time", "Over time: did it stay so?",
@@ -144,15 +143,13 @@ static void write_foot(FILE *out) {
 }
 
 int html_page(const struct report *report, FILE *out, struct lb_err *err) {
-    struct answers answers;
     struct doc doc = {0};
-    answer_make(report, &answers);
     head_open(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
               report->runs[0]->started_at);
     write_banner(out, report);
     run_doc_verdict(report, &doc);
     if (doc_write_and_free(&doc, DOC_HTML, false, out, err) != 0) return -1;
-    if (html_first(out, report, &answers, err) != 0) return -1;
+    if (html_first(out, report, err) != 0) return -1;
     doc = (struct doc){0};
     run_doc_begin(report, &doc);
     add_charts(&doc);
@@ -161,7 +158,7 @@ int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     write_foot(out);
     if (*asset_bundle) {
         fputs("<script type=\"application/json\" id=\"data\">", out);
-        if (html_data(out, report, &answers, err)) return -1;
+        if (html_data(out, report, err)) return -1;
         fprintf(out, "</script>\n<script>%s</script>\n", asset_bundle);
     }
     fputs("</body>\n</html>\n", out);

@@ -15,7 +15,7 @@
 static json_t *figure_of(const struct report_group *group, int r, const struct column *column) {
     struct spread spread = spread_of(&group->rows[r], column);
     json_t *object = json_object();
-    int rc = escape_json_put(object, "ratio", escape_json_figure(best_ratio(column, group, r)));
+    int rc = object ? 0 : -1;
     if (spread.kind != SPREAD_NONE) {
         rc |= escape_json_put(object, "low", escape_json_figure(spread.low));
         rc |= escape_json_put(object, "high", escape_json_figure(spread.high));
@@ -28,23 +28,21 @@ static json_t *figure_of(const struct report_group *group, int r, const struct c
 }
 
 static json_t *spread_row_json(const struct report_group *group, int r) {
-    json_t *row = json_object(), *figures = json_object();
-    int rc = escape_json_put(row, "mean", escape_json_figure(best_ratio_mean(group, r)));
-    rc |= json_object_set_new(row, "figures", figures);
+    json_t *figures = json_object();
+    int rc = figures ? 0 : -1;
     for (const struct column *column = columns_of(IN_COMPARISON); column->key && rc == 0;
          column++) {
         if (isnan(column_value(column, &group->rows[r]))) continue;
         /* A key contains dots, so it is not set as a path. */
         rc |= json_object_set_new(figures, column->key, figure_of(group, r, column));
     }
-    if (rc == 0) return row;
-    json_decref(row);
+    if (rc == 0) return figures;
+    json_decref(figures);
     return NULL;
 }
 
-/* "spread": a list with a list for each group, which has an object for each row: {"mean": ratio,
- * "figures": {key: {"low", "high", "ratio", "kind", "count"}}}, in the order of "groups" and their
- * "rows". */
+/* "spread": a list with a list for each group, which has an object for each row: {key: {"low",
+ * "high", "kind", "count"}}, in the order of "groups" and their "rows". */
 static int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
     json_t *groups = json_array();
     int rc = json_object_set_new(root, "spread", groups);
@@ -203,13 +201,12 @@ static void put_offered(json_t *object, const struct run_stage *stage, int *rc) 
     free(task);
 }
 
-static json_t *group_of(const struct report_group *group, const struct answers *answers,
-                        size_t *left, int *rc) {
+/* first: the load that the views show first. */
+static json_t *group_of(const struct report_group *group, bool first, size_t *left, int *rc) {
     json_t *object = json_object(), *rows = json_array();
     put(object, "load", escape_json(group->load), rc);
     put(object, "clients", escape_json_figure(group->clients), rc);
-    put(object, "alone", json_boolean(group == answers->alone), rc);
-    put(object, "contended", json_boolean(group == answers->contended), rc);
+    put(object, "first", json_boolean(first), rc);
     put(object, "rows", rows, rc);
     put_offered(object, group->rows[0].typical, rc);
     for (int r = 0; r < group->row_count && *rc == 0; r++) {
@@ -240,8 +237,8 @@ static json_t *run_of(const struct run *run, int index, int *rc) {
     return object;
 }
 
-int html_data(FILE *out, const struct report *report, const struct answers *answers,
-              struct lb_err *err) {
+int html_data(FILE *out, const struct report *report, struct lb_err *err) {
+    const struct report_group *first = ranking_group(report);
     int rc = 0;
     size_t left = HISTOGRAM_BYTES;
     char *dump = NULL;
@@ -258,7 +255,8 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
         rc |= json_array_append_new(locks, page_lock_json(&report->locks[i], &rc));
     }
     for (int g = 0; g < report->group_count && rc == 0; g++) {
-        rc |= json_array_append_new(groups, group_of(&report->groups[g], answers, &left, &rc));
+        const struct report_group *group = &report->groups[g];
+        rc |= json_array_append_new(groups, group_of(group, group == first, &left, &rc));
     }
     for (int d = 0; d < DURABILITIES && rc == 0; d++) {
         rc |=

@@ -1,24 +1,19 @@
-/* html_first: the first screen of the page of runs: one sentence, a tile for each class of
- * durability and guarantee with the lock that leads there, and how far each lock is from the best.
- * The first screen is markup without scripts, so that a reader without JavaScript sees it too. Who leads
- * is decided in ranking.h. An unfair lock, and one whose stages were limited by the generator, may lead:
- * the tile says both. */
+/* html_first: the first screen of the page of runs: a tile for each class of durability and guarantee with the lock that
+ * comes first there, and the cost of every lock as a picture. It is markup without scripts, so that a reader without
+ * JavaScript sees it too. The ranking is that of ranking.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/page/assets.h"
 #include "report/page/html_parts.h"
 #include "report/run/ranking.h"
 #include "report/run/run_doc.h"
-#include "results/format/run_read.h"
 
-#define TILE_TIES 4 /* names of locks that are level with a leader */
+#define TILE_TIES 4 /* names of locks that are level with the first */
 
 static void write_class(FILE *out, const struct report_group *group, int first) {
-    const struct run_stage *stage = group->rows[first].typical;
-    fputs(words_durability_text(words_durability(stage)), out);
-    if (stage->guarantee) fprintf(out, ", %s", words_guarantee(stage));
+    char text[RANKING_NOTE_MAX];
+    fprintf(out, "<h3>%s</h3>", ranking_class_text(group, first, text));
 }
 
 static const char *label_of(const struct report *report, const struct report_group *group,
@@ -32,80 +27,48 @@ static const char *label_of(const struct report *report, const struct report_gro
 static void write_figure(FILE *out, const struct report_group *group, int row, const char *name,
                          const char *key) {
     const struct column *column = column_compared(key, group);
-    const struct answer answer = {.best = &group->rows[row]};
     char text[NUMBER_TEXT_MAX];
     fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>", column->title,
             column->sums ? column->title : name);
-    escape_html(out, answer_text(&answer, column, text));
+    escape_html(out, column_text(column, column_value(column, &group->rows[row]), text));
     fputs("</dd></div>", out);
 }
 
-static void write_unfair(FILE *out, const struct report_row *row) {
-    fprintf(out, "unfair (Jain %.2f): %s.</p>", row->figures.jain, best_unfair_text(row));
-}
-
-static void write_doubts(FILE *out, const struct report *report, const struct report_group *group,
-                         const struct lead_bar *bars, int leader) {
-    const struct report_row *row = &group->rows[bars[leader].row];
-    if (row->limited)
-        fprintf(out,
-                "<p class=\"warn\" title=\"%s\">Generator-limited: its times include delays "
-                "of the load generator or the machine.</p>",
-                words_help(WORDS_LIMITED));
-    if (row->unrecorded > UNRECORDED_SHARE)
-        fprintf(
-            out,
-            "<p class=\"warn\">At least %.0f %% of the time that its clients waited are not in its p99: "
-            "see below the table.</p>",
-            unrecorded_per_cent(row->unrecorded));
-    if (best_is_unfair(row)) {
-        fputs("<p class=\"warn\">It is ", out);
-        write_unfair(out, row);
-    } else if (leader > 0) {
-        fputs("<p class=\"warn\">", out);
-        escape_html(out, label_of(report, group, bars[0].row));
-        fputs(" is nearer to the best, but ", out);
-        write_unfair(out, &group->rows[bars[0].row]);
-    }
-}
-
 static void write_level(FILE *out, const struct report *report, const struct report_group *group,
-                        const struct lead_bar *bars, int count, int leader) {
-    bool none_fair = best_is_unfair(&group->rows[bars[leader].row]);
+                        const struct ranked *ranks, int count) {
     int level = 0;
-    for (int i = 0; i < count; i++) {
-        bool barred = best_is_unfair(&group->rows[bars[i].row]) && !none_fair;
-        if (i == leader || barred || !best_mean_is_level(bars[i].ratio, bars[leader].ratio))
-            continue;
-        if (level++ >= TILE_TIES) continue;
+    for (int i = 1; i < count; i++) {
+        if (!ranks[i].level || level++ >= TILE_TIES) continue;
         fputs(level > 1 ? ", " : "<p>Level with it: ", out);
-        escape_html(out, label_of(report, group, bars[i].row));
+        escape_html(out, label_of(report, group, ranks[i].row));
     }
-    if (lead_is_alone(bars, count)) fputs("<p>The only one to choose.</p>", out);
     if (level > TILE_TIES) fprintf(out, " and %d more", level - TILE_TIES);
     if (level > 0) fputs("</p>", out);
+    if (!ranking_is_contest(ranks, count)) fputs("<p>The only one to choose.</p>", out);
 }
 
 static void write_tile(FILE *out, const struct report *report, const struct report_group *group,
-                       int first, struct lead_bar *bars) {
+                       int first, struct ranked *ranks) {
     const struct run_stage *stage = group->rows[first].typical;
-    int count = lead_bars(group, first, bars), leader = lead_leader(group, bars, count);
-    fputs("<article class=\"tile\"><h3>", out);
+    int count = ranking_class(group, first, ranks), row = ranks[0].row;
+    char text[RANKING_NOTE_MAX], cost[NUMBER_TEXT_MAX];
+    fputs("<article class=\"tile\">", out);
     write_class(out, group, first);
-    fputs("</h3>", out);
-    if (leader < 0) {
+    if (!isfinite(ranks[0].cost_ns)) {
         fputs("<p class=\"lock\">no lock to choose</p>", out);
     } else {
-        int row = bars[leader].row;
         fputs("<p class=\"lock\">", out);
         escape_html(out, label_of(report, group, row));
-        fputs("</p><dl>", out);
+        fprintf(out, "</p><dl><div><dt>%s</dt><dd>%s</dd></div>", ranking_figure(group),
+                number_time_text(ranks[0].cost_ns, cost));
         write_figure(out, group, row, "p99 wait", "latency_ns.acquire.p99");
         write_figure(out, group, row, "grants/s", "throughput_per_s");
-        write_figure(out, group, row, "handoff", "latency_ns.handoff.p50");
         fputs("</dl>", out);
-        write_level(out, report, group, bars, count, leader);
-        write_doubts(out, report, group, bars, leader);
+        write_level(out, report, group, ranks, count);
+        if (*ranking_note(&group->rows[row], text))
+            fprintf(out, "<p class=\"warn\">But: %s.</p>", text);
+        if (group->rows[row].limited)
+            fprintf(out, "<p class=\"warn\">But: %s.</p>", words_help(WORDS_LIMITED));
     }
     fprintf(out, "<p class=\"loses\">%s. %s</p></article>\n",
             words_durability_title(words_durability(stage)), words_guarantee_title(stage));
@@ -113,141 +76,86 @@ static void write_tile(FILE *out, const struct report *report, const struct repo
 
 /* ---- the picture ---- */
 
-/* The right end of the axis: the first step of 2, 5, 10, 20, ... that is beyond all locks and
- * ranges. */
-static double axis_end(const struct report_group *group) {
-    static const double steps[] = {2, 2.5, 2};
-    double most = 1, end = 2;
-    for (int r = 0; r < group->row_count; r++) {
-        struct lead_bar bar = lead_bar_of(group, r);
-        if (isfinite(bar.ratio)) most = fmax(most, bar.ratio);
-        if (isfinite(bar.high)) most = fmax(most, bar.high);
-    }
-    for (int i = 1; end < most; i++) end *= steps[i % 3];
-    return end;
+/* A place in per cent of the axis, which ends at the dearest lock of all. */
+static double axis_place(double cost_ns, double end_ns) {
+    return isinf(cost_ns) ? 100 : 100 * cost_ns / end_ns;
 }
 
-/* A place in per cent of the axis, which begins at 1. */
-static double axis_place(double ratio, double end) {
-    return isinf(ratio) ? 100 : 100 * log(fmax(ratio, 1)) / log(end);
-}
-
-static void write_axis(FILE *out, double end) {
-    fputs("<div class=\"axis\" aria-hidden=\"true\"><span></span><div>", out);
-    static const int steps[] = {1, 2, 5};
-    for (int i = 0;; i++) {
-        const int power = i / 3;
-        double tick = steps[i % 3] * pow(10, power);
-        if (tick > end * 1.0001) break;
-        if (end > 50 && i % 3 > 0) continue;
-        fprintf(out, "<i style=\"left:%.1f%%\">%g&times;</i>", axis_place(tick, end), tick);
-    }
-    fputs("</div><span></span></div>\n", out);
-}
-
-/* Draws a line over the bar. Hovering shows its figures, also if the line begins left of the
- * axis. */
-static void write_range(FILE *out, const struct lead_bar *bar, double end) {
+/* Draws a line over the bar; a pointer shows its figures. */
+static void write_range(FILE *out, const struct ranked *rank, double end_ns) {
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
-    if (isnan(bar->low)) return;
-    double from = axis_place(bar->low, end), to = axis_place(bar->high, end);
-    fprintf(out, "<u style=\"left:%.1f%%;width:%.1f%%\" title=\"%s to %s&times;\"></u>", from,
-            to - from, number_text(bar->low, &number_plain, low),
-            number_text(bar->high, &number_plain, high));
+    if (isnan(rank->low_ns)) return;
+    double from = axis_place(rank->low_ns, end_ns), to = axis_place(rank->high_ns, end_ns);
+    fprintf(out, "<u style=\"left:%.1f%%;width:%.1f%%\" title=\"%s to %s\"></u>", from, to - from,
+            number_time_text(rank->low_ns, low), number_time_text(rank->high_ns, high));
 }
 
 static void write_bar(FILE *out, const struct report *report, const struct report_group *group,
-                      const struct lead_bar *bar, double end) {
-    const struct report_row *row = &group->rows[bar->row];
+                      const struct ranked *rank, double end_ns) {
+    const struct report_row *row = &group->rows[rank->row];
     enum lock_state state = report->locks[row->lock].state;
-    char text[NUMBER_TEXT_MAX];
+    char text[RANKING_NOTE_MAX], cost[NUMBER_TEXT_MAX];
     fputs("<li><span class=\"name\">", out);
-    if (best_is_unfair(row))
-        fprintf(out, "<span class=\"chip warn\" title=\"Jain %.2f\">unfair</span> ",
-                row->figures.jain);
-    escape_html(out, label_of(report, group, bar->row));
-    if (isnan(bar->ratio)) {
-        fprintf(out, "</span><span class=\"none\"><span class=\"chip %s\">%s</span> %s</span>",
+    if (*ranking_note(row, text))
+        fprintf(out, "<span class=\"chip warn\" title=\"%s\">but</span> ", text);
+    escape_html(out, label_of(report, group, rank->row));
+    if (isnan(rank->cost_ns)) {
+        fprintf(out,
+                "</span><span class=\"none\"><span class=\"chip %s\">%s</span> %s</span></li>\n",
                 tone_name(words_state_tone(state)), words_state(state), words_state_title(state));
-        fputs("</li>\n", out);
         return;
     }
     fprintf(out, "</span><span class=\"track\"><i style=\"width:%.1f%%\"></i>",
-            axis_place(bar->ratio, end));
-    write_range(out, bar, end);
-    fprintf(out, "</span><b>%s%s</b>", number_text(bar->ratio, &number_plain, text),
-            isinf(bar->ratio) ? "" : "&times;");
-    fputs("</li>\n", out);
+            axis_place(rank->cost_ns, end_ns));
+    write_range(out, rank, end_ns);
+    fprintf(out, "</span><b>%s</b></li>\n", number_time_text(rank->cost_ns, cost));
 }
 
-static bool has_ranges(const struct report_group *group) {
-    double low, high;
-    for (int r = 0; r < group->row_count; r++)
-        if (best_ratio_range(group, r, &low, &high)) return true;
-    return false;
+/* The classes share no axis, since they differ by a thousand times. */
+static void write_bars(FILE *out, const struct report *report, const struct report_group *group,
+                       const struct ranked *ranks, int count) {
+    double end_ns = 1;
+    for (int i = 0; i < count; i++) {
+        if (isfinite(ranks[i].cost_ns)) end_ns = fmax(end_ns, ranks[i].cost_ns);
+        end_ns = fmax(end_ns, ranks[i].high_ns);
+    }
+    fputs("\n<ul>\n", out);
+    for (int i = 0; i < count; i++) write_bar(out, report, group, &ranks[i], end_ns);
+    fputs("</ul>\n", out);
 }
 
 static void write_picture(FILE *out, const struct report *report, const struct report_group *group,
-                          struct lead_bar *bars) {
-    double end = axis_end(group);
-    fputs(
-        "<div class=\"far\" id=\"far\">\n<h2>How far each lock is from the best</h2>\n"
-        "<p class=\"note\">How many times worse than the best of its durability: the geometric "
-        "mean over the figures of the comparison. 1&times; is the best, or level with it in every "
-        "figure. ",
-        out);
-    if (has_ranges(group))
-        fputs(
-            "The line on a bar: all figures at the better end of their repeats, to all at the worse "
-            "end (the 95 % interval of the median; of fewer than 6 repeats the range). ",
-            out);
-    fprintf(out, "%s</p>\n",
-            *asset_bundle ? "<a class=\"alone\" href=\"#ratio\">Figure by figure</a>" : "");
-    write_axis(out, end);
-    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
-        int count = lead_bars(group, c, bars);
-        fputs("<h3>", out);
+                          struct ranked *ranks) {
+    bool cost = ranking_by_cost(group);
+    fprintf(
+        out,
+        "<div class=\"far\" id=\"far\">\n<h2>The %s of each lock</h2>\n<p class=\"note\">%s%sEach "
+        "class has a scale of its own. A line on a bar is the interval over the repeats.</p>\n",
+        ranking_figure(group), cost ? words_help(WORDS_COST) : "", cost ? ". " : "");
+    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c)) {
+        int count = ranking_class(group, c, ranks);
         write_class(out, group, c);
-        fputs("</h3>\n<ul>\n", out);
-        for (int i = 0; i < count; i++) write_bar(out, report, group, &bars[i], end);
-        fputs("</ul>\n", out);
+        write_bars(out, report, group, ranks, count);
     }
     fputs("</div>\n", out);
 }
 
-static void write_sentence(FILE *out, const struct report *report, const struct report_group *group,
-                           struct lead_bar *bars) {
-    char clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
-    int said = 0;
-    fprintf(out, "<p class=\"lead\">Leading with %s client%s%s: ",
-            number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
-            report_rtt_text(group->rtt_ns, rtt));
-    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
-        int leader = lead_leader(group, bars, lead_bars(group, c, bars));
-        if (leader < 0) continue;
-        fprintf(out, "%s<b>", said++ ? ", " : "");
-        escape_html(out, label_of(report, group, bars[leader].row));
-        fputs("</b> (", out);
-        write_class(out, group, c);
-        fputs(")", out);
-    }
-    fprintf(out, "%s.</p>\n", said ? "" : "no lock can be chosen");
-}
-
-int html_first(FILE *out, const struct report *report, const struct answers *answers,
-               struct lb_err *err) {
-    const struct report_group *group = lead_group(answers);
+int html_first(FILE *out, const struct report *report, struct lb_err *err) {
+    const struct report_group *group = ranking_group(report);
     if (!group) return 0;
-    struct lead_bar *bars = malloc((size_t)group->row_count * sizeof *bars);
-    if (!bars) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    fputs("<section id=\"first\" aria-label=\"Which lock leads\">\n", out);
-    write_sentence(out, report, group, bars);
-    fputs("<div class=\"tiles\">\n", out);
-    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c))
-        write_tile(out, report, group, c, bars);
+    char clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
+    struct ranked *ranks = calloc((size_t)group->row_count, sizeof *ranks);
+    if (!ranks) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    fprintf(out,
+            "<section id=\"first\" aria-label=\"Which lock\">\n<p class=\"lead\">First with %s "
+            "client%s%s, by the least %s.</p>\n<div class=\"tiles\">\n",
+            number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
+            report_rtt_text(group->rtt_ns, rtt), ranking_figure(group));
+    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c))
+        write_tile(out, report, group, c, ranks);
     fputs("</div>\n", out);
-    write_picture(out, report, group, bars);
+    write_picture(out, report, group, ranks);
     fputs("</section>\n", out);
-    free(bars);
+    free(ranks);
     return 0;
 }

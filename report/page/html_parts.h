@@ -17,13 +17,11 @@
 /* The page of runs. 0, or -1 with err. */
 int html_page(const struct report *report, FILE *out, struct lb_err *err);
 
-/* Writes the first screen: the leader of each class, and how far each lock is from the best;
- * nothing if no lock was measured. 0, or -1 with err: out of memory. */
-int html_first(FILE *out, const struct report *report, const struct answers *answers,
-               struct lb_err *err);
+/* Writes the first screen: the first lock of each class, and the cost of each lock; nothing if no
+ * lock is ranked. 0, or -1 with err: out of memory. */
+int html_first(FILE *out, const struct report *report, struct lb_err *err);
 
 /* Writes the charts' data as JSON for a script element. 0, or -1 with err: out of memory. */
-int html_data(FILE *out, const struct report *report, const struct answers *answers,
-              struct lb_err *err);
+int html_data(FILE *out, const struct report *report, struct lb_err *err);
 
 #endif

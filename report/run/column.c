@@ -30,7 +30,6 @@ static struct column column_of(const struct result_field *field) {
                            .kind = kind_of(field),
                            .is_share = result_field_is_share(field),
                            .sums = field->sums,
-                           .better = field->better,
                            .offset = field->offset,
                            .replaces = field->replaces,
                            .instead_of = field->instead_of,
@@ -126,50 +125,6 @@ const struct number_unit *column_unit(const struct column *column,
     return unit ? unit : number_time_unit(NULL, 0);
 }
 
-static bool any_row(const struct report_group *group, bool (*is)(const struct run_stage *stage)) {
-    for (int r = 0; r < group->row_count; r++)
-        if (is(group->rows[r].typical)) return true;
-    return false;
-}
-
-static bool same_amount(double a, double b) {
-    return a == b || (isnan(a) && isnan(b));
-}
-
-/* True if all candidates that have the figure, which is a sum, are of equally many repeats and ticks. */
-static bool sums_are_alike(const struct column *column, const struct report_group *group) {
-    const struct report_row *first = NULL;
-    for (int r = 0; r < group->row_count; r++) {
-        const struct report_row *row = &group->rows[r];
-        if (!row->candidate || isnan(column_value(column, row))) continue;
-        if (!first) first = row;
-        if (row->repeats != first->repeats ||
-            !same_amount(row->figures.ticks, first->figures.ticks))
-            return false;
-    }
-    return true;
-}
-
-const char *column_why_unranked(const struct column *column, const struct report_group *group) {
-    bool median = strcmp(column->key, "latency_ns.acquire.p50") == 0;
-    bool fairness = strcmp(column->key, "fairness.jain") == 0;
-    if (group->repeated)
-        return "rows of one lock are of runs with the same plan, and the best of them is so by chance";
-    if (median && any_row(group, report_wait_is_fixed))
-        return "where some clients always wait, their number and the throughput fix the mean wait "
-               "(Little's law), and a lower median only means that a few wait longer";
-    if (fairness && any_row(group, report_fault_is_of_clients))
-        return "the fault killed or stopped clients, and these could not ask as often as the others";
-    if (column->sums && !sums_are_alike(column, group))
-        return "it is a count of all repeats, and some locks have more repeats or ticks than others";
-    return NULL;
-}
-
-bool column_is_ranked(const struct column *column, const struct report_group *group) {
-    return column->better != 0 && !column->replaces && !stand_in(column, group) &&
-           !column_why_unranked(column, group);
-}
-
 static bool is_special(const struct column *column, const struct report_group *group) {
     for (int r = 0; r < group->row_count && column->replaces; r++) {
         if (column_value(column, &group->rows[r]) > 0) return true;
@@ -202,8 +157,20 @@ const char *spread_name(enum spread_kind kind) {
     return names[kind];
 }
 
-struct spread spread_of(const struct report_row *row, const struct column *column) {
+struct spread spread_of_values(double *values, int count) {
     struct spread spread = {.kind = SPREAD_NONE, .low = NAN, .high = NAN, .count = NAN};
+    uint64_t low = 1, high = (uint64_t)count;
+    if (count < 2) return spread;
+    sort_doubles(values, (size_t)count);
+    spread.kind = quantile_ranks((uint64_t)count, 0.5, SPREAD_LEVEL, &low, &high) ? SPREAD_RANGE
+                                                                                  : SPREAD_REPEATS;
+    spread.low = values[low - 1];
+    spread.high = values[high - 1];
+    spread.count = count;
+    return spread;
+}
+
+struct spread spread_of(const struct report_row *row, const struct column *column) {
     bool several = row->repeats > 1 && !column->sums;
     double *values = several ? malloc((size_t)row->repeats * sizeof *values) : NULL;
     int count = 0;
@@ -211,16 +178,7 @@ struct spread spread_of(const struct report_row *row, const struct column *colum
         double value = column_stage_value(column, row->stages[i]);
         if (!isnan(value)) values[count++] = value;
     }
-    if (count >= 2) {
-        uint64_t low = 1, high = (uint64_t)count;
-        sort_doubles(values, (size_t)count);
-        spread.kind = quantile_ranks((uint64_t)count, 0.5, SPREAD_LEVEL, &low, &high)
-                          ? SPREAD_RANGE
-                          : SPREAD_REPEATS;
-        spread.low = values[low - 1];
-        spread.high = values[high - 1];
-        spread.count = count;
-    }
+    struct spread spread = spread_of_values(values, count);
     free(values);
     return spread;
 }

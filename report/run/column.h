@@ -54,16 +54,6 @@ char *column_text(const struct column *column, double value, char *text);
 const struct number_unit *column_unit(const struct column *column,
                                       const struct report_group *group);
 
-/* True if the comparison ranks locks by this column: less or more of it is better, it is of no
- * special kind, no other column takes its place in this group, and the lock made it
- * (column_why_unranked). */
-bool column_is_ranked(const struct column *column, const struct report_group *group);
-
-/* Why locks are not ranked by the figure, although it is shown: something else than the lock determines it. That is so
- * for the median of a wait whose mean the load fixes, for fairness if some clients were killed or stopped, and for a
- * count of all repeats if one lock has more repeats or ticks than another. NULL otherwise. */
-const char *column_why_unranked(const struct column *column, const struct report_group *group);
-
 /* True if the comparison of a group has the column; narrow: there is no room for all columns. */
 bool column_shown(const struct column *column, const struct report_group *group, bool narrow);
 
@@ -94,6 +84,8 @@ struct spread {
     double count;     /* number of repeats; NAN for SPREAD_NONE */
 };
 
+/* The spread of values of repeats; sorts them. */
+struct spread spread_of_values(double *values, int count);
 /* The spread of the figure of a column. SPREAD_NONE, too, when memory runs out. */
 struct spread spread_of(const struct report_row *row, const struct column *column);
 

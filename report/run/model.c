@@ -80,8 +80,7 @@ static bool is_no_time(const char *time) {
     return strtod(time, &end) == 0 && end > time;
 }
 
-/* The number of clients that can hold at once; NAN if that is not known. */
-static double most_holders(const struct run_stage *stage) {
+double report_most_holders(const struct run_stage *stage) {
     char *end;
     double keys = stage->keys ? strtod(stage->keys, &end) : NAN;
     double places = equal(stage->primitive, "semaphore") ? stage->bound / stage->permits : 1;
@@ -93,7 +92,7 @@ bool report_wait_is_fixed(const struct run_stage *stage) {
     bool waits = !stage->mode || equal(stage->mode, "wait");
     bool always = equal(stage->arrival, "closed") && is_no_time(stage->think);
     return report_competes(stage) && waits && always && !(stage->tick_ns > 0) &&
-           stage->clients > most_holders(stage);
+           stage->clients > report_most_holders(stage);
 }
 
 bool report_incomplete(const struct run_stage *stage) {
@@ -424,7 +423,6 @@ void report_free(struct report *report) {
         for (int r = 0; r < report->groups[g].row_count; r++)
             free(report->groups[g].rows[r].stages);
         free(report->groups[g].load);
-        free(report->groups[g].near);
         free(report->groups[g].rows);
     }
     free(report->groups);

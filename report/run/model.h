@@ -90,7 +90,6 @@ struct report_row {
 struct report_group {
     /* "one key, closed loop, hold 0, think 0, ...": the load without the number of clients; owned */
     char *load;
-    char *near;     /* the load without the round trip to the servers; owned */
     double rtt_ns;  /* the round trip that the wire adds; NAN = there is no wire */
     int load_index; /* equal for groups that differ only in the number of clients */
     double clients;
@@ -148,6 +147,9 @@ bool report_fault_is_of_clients(const struct run_stage *stage);
 const char *report_not_reached(const struct run *run, size_t *at);
 int report_count_not_reached(const struct run *run);
 
+/* The number of clients that can hold at once; NAN if that is not known. */
+double report_most_holders(const struct run_stage *stage);
+
 /* True if some clients always wait: a closed loop without pauses has more of them than can hold at
  * once. Then the number of clients and the throughput fix the mean wait (Little's law: clients =
  * throughput x mean time of a round), and a low median only says that most waits are short because a
@@ -187,9 +189,6 @@ char *report_load_text(const struct run_stage *stage);
 /* Writes ", rtt +5ms"; "" for NAN, if no wire adds a round trip. At most NUMBER_TEXT_MAX bytes.
  * Returns text. */
 char *report_rtt_text(double rtt_ns, char *text);
-
-/* The load without the round trip that the wire adds: the same for all distances. */
-char *report_near_load_text(const struct run_stage *stage);
 
 /* Fills report->groups from runs and locks; a part of report_make. 0, or -1 when out of memory. */
 int report_make_groups(struct report *report);

@@ -95,12 +95,6 @@ char *report_load_text(const struct run_stage *stage) {
     return fclose(out) == 0 ? text : NULL;
 }
 
-char *report_near_load_text(const struct run_stage *stage) {
-    struct run_stage near = *stage;
-    near.rtt_ns = NAN;
-    return report_load_text(&near);
-}
-
 static int find_report_lock(const struct report *report, int run, const struct run_stage *stage) {
     int i = 0;
     while (!report_is_of(&report->locks[i], run, stage)) i++;
@@ -117,18 +111,16 @@ static struct report_row *add_report_row(struct report_group *group, int lock) {
 }
 
 static struct report_group *add_group(struct report *report, const struct ref *ref) {
-    char *load = report_load_text(ref->stage), *near = report_near_load_text(ref->stage);
+    char *load = report_load_text(ref->stage);
     struct report_group *more =
         realloc(report->groups, (size_t)(report->group_count + 1) * sizeof *report->groups);
     if (more) report->groups = more;
-    if (!load || !near || !more) {
+    if (!load || !more) {
         free(load);
-        free(near);
         return NULL;
     }
     struct report_group *group = &report->groups[report->group_count++];
     *group = (struct report_group){.load = load,
-                                   .near = near,
                                    .rtt_ns = ref->stage->rtt_ns,
                                    .load_index = ref->load,
                                    .clients = ref->stage->clients};

@@ -5,263 +5,131 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/doc/escape.h"
+#include "report/run/run_doc.h"
 #include "results/format/run_read.h"
+#include "results/stats/quantile.h"
 
-/* ---- the best of a figure ---- */
-
-/* A high quantile, or the greatest of some values. */
-static bool is_tail(const struct column *column) {
-    static const char *const tails[] = {".p99",         ".p999",          ".max",
-                                        ".max_ns",      ".max_wait_ns",   ".blocked_ns_max",
-                                        ".longest_run", ".unavailable_ns"};
-    const char *end = strrchr(column->key, '.');
-    for (size_t i = 0; end && i < sizeof tails / sizeof *tails; i++)
-        if (strcmp(end, tails[i]) == 0) return true;
-    return false;
-}
-
-static bool is_rival(const struct column *column, const struct report_row *row,
-                     enum durability durability) {
-    return row->candidate && words_durability(row->typical) == durability &&
-           !isnan(column_value(column, row));
-}
-
-/* The candidate of a durability with the best value, even if others are level with it. NULL: locks
- * are not ranked by the figure in this group (column_why_unranked), no candidate has a value, or only
- * INFINITY ("never"), which is worse than any other value and never the best. */
-static const struct report_row *best_row(const struct column *column,
-                                         const struct report_group *group,
-                                         enum durability durability) {
-    const struct report_row *best = NULL;
-    bool has_best = column->better != 0 && !column_why_unranked(column, group);
-    for (int r = 0; r < group->row_count && has_best; r++) {
-        const struct report_row *row = &group->rows[r];
-        double value = column->better * column_value(column, row);
-        if (!is_rival(column, row, durability) || !isfinite(value)) continue;
-        if (!best || value > column->better * column_value(column, best)) best = row;
-    }
-    return best;
-}
-
-/* A lock that serves few clients would have the shortest waits, since those of the others are missing. */
-static bool lacks_waits(const struct column *column, const struct report_row *row) {
-    static const char acquire[] = "latency_ns.acquire.";
-    return strncmp(column->key, acquire, strlen(acquire)) == 0 &&
-           row->unrecorded > UNRECORDED_SHARE;
-}
-
-/* Why the row's figure can't be ranked, so that the row is level with every other: a tail (a high quantile) of
- * one run, or a percentile of acquire that lacks many waits. NULL: it can. */
-static const char *best_why_untold(const struct column *column, const struct report_row *row) {
-    if (lacks_waits(column, row)) return "long waits are missing, see below";
-    return is_tail(column) && row->repeats < 2 ? "one run of each can't tell" : NULL;
-}
-
-/* True if the figures do not show which of two rows is better. */
-static bool best_is_level(const struct column *column, const struct report_row *a,
-                          const struct report_row *b) {
-    double x = column_value(column, a), y = column_value(column, b);
-    if (a == b || x == y) return true;
-    if (!isfinite(x) || !isfinite(y)) return false;
-    if (best_why_untold(column, a) || best_why_untold(column, b)) return true;
-    if (fabs(x - y) <= BEST_TIE * fmax(fabs(x), fabs(y))) return true;
-    struct spread p = spread_of(a, column), q = spread_of(b, column);
-    if (p.kind == SPREAD_NONE) p.low = p.high = x;
-    if (q.kind == SPREAD_NONE) q.low = q.high = y;
-    return p.low <= q.high && q.low <= p.high;
-}
-
-bool best_is_marked(const struct column *column, const struct report_group *group, int row) {
-    const struct report_row *mine = &group->rows[row];
-    enum durability durability = words_durability(mine->typical);
-    const struct report_row *best = best_row(column, group, durability);
-    if (!best || !is_rival(column, mine, durability) || !best_is_level(column, mine, best))
-        return false;
-    /* Not even beside a lock whose tail is "never": then all that have one would be marked. */
-    if (best_why_untold(column, mine) || best_why_untold(column, best)) return false;
-    for (int r = 0; r < group->row_count; r++) {
-        const struct report_row *other = &group->rows[r];
-        if (is_rival(column, other, durability) && !best_is_level(column, other, best)) return true;
-    }
-    return false;
-}
-
-double best_ratio(const struct column *column, const struct report_group *group, int row) {
-    const struct report_row *mine = &group->rows[row];
-    enum durability durability = words_durability(mine->typical);
-    const struct report_row *best = best_row(column, group, durability);
-    if (!best || !is_rival(column, mine, durability)) return NAN;
-    double value = column_value(column, mine), least = column_value(column, best);
-    if (!(least > 0 && value > 0)) return NAN;
-    if (isinf(value)) return value;
-    if (best_why_untold(column, mine) || best_why_untold(column, best)) return NAN;
-    if (best_is_level(column, mine, best)) return 1;
-    return column->better > 0 ? least / value : value / least;
-}
-
-bool best_mean_is_level(double a, double b) {
-    return fabs(a - b) <= BEST_TIE * fmax(a, b);
-}
-
-bool best_is_unfair(const struct report_row *row) {
-    return row->figures.jain < BEST_FAIR && !report_fault_is_of_clients(row->typical);
-}
-
-const char *best_unfair_text(const struct report_row *row) {
-    /* Jain's index is the part of the clients among which equal shares would give it. */
-    bool one = row->figures.jain * row->figures.clients < 1.1;
-    return one ? "one client got almost all grants" : "few clients got most of the grants";
-}
-
-/* The ratio at an end of the figure's spread, or the ratio itself if there is no spread. */
-static double ratio_at_end(const struct column *column, const struct report_group *group, int row,
-                           bool better) {
-    const struct report_row *mine = &group->rows[row];
-    double ratio = best_ratio(column, group, row);
-    struct spread spread = spread_of(mine, column);
-    if (!isfinite(ratio) || spread.kind == SPREAD_NONE) return ratio;
-    double end = better == (column->better > 0) ? spread.high : spread.low;
-    double best = column_value(column, best_row(column, group, words_durability(mine->typical)));
-    if (!(end > 0)) return ratio; /* nothing is so many times better than 0 */
-    double at_end = column->better > 0 ? best / end : end / best;
-    return better ? fmin(ratio, at_end) : fmax(ratio, at_end);
-}
-
-enum mean_of { MEAN_SEEN, MEAN_BETTER, MEAN_WORSE };
-
-static double mean_ratio(const struct report_group *group, int row, enum mean_of of) {
-    double sum = 0;
-    int count = 0;
-    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
-        if (!column_is_ranked(column, group)) continue;
-        double ratio = of == MEAN_SEEN ? best_ratio(column, group, row)
-                                       : ratio_at_end(column, group, row, of == MEAN_BETTER);
-        if (isnan(ratio)) continue;
-        sum += log(ratio);
-        count++;
-    }
-    return count ? exp(sum / count) : NAN;
-}
-
-double best_ratio_mean(const struct report_group *group, int row) {
-    return mean_ratio(group, row, MEAN_SEEN);
-}
-
-bool best_ratio_range(const struct report_group *group, int row, double *ret_low,
-                      double *ret_high) {
-    double low = mean_ratio(group, row, MEAN_BETTER), high = mean_ratio(group, row, MEAN_WORSE);
-    if (group->rows[row].repeats < 2 || !isfinite(low)) return false;
-    *ret_low = low;
-    *ret_high = high;
-    return true;
-}
-
-/* ---- the best of each durability ---- */
-
-static const struct {
-    const char *title, *key;
-    /* the title where another figure takes the place of `key` (response times of an open loop, ticks); NULL if none
-     * does */
-    const char *stand_in_title;
-} questions[QUESTIONS] = {
-    [FASTEST_ALONE] = {"fastest alone", "latency_ns.acquire.p50", "fastest alone, from due"},
-    [MOST_GRANTS] = {"most grants/s", "throughput_per_s", "most ticks with one run"},
-    [SHORTEST_TAIL] = {"shortest wait, p99", "latency_ns.acquire.p99",
-                       "shortest wait from due, p99"},
-    [SHORTEST_HANDOFF] = {"shortest handoff, p50", "latency_ns.handoff.p50", NULL},
-    [FAIREST] = {"fairest (Jain)", "fairness.jain", NULL},
-};
-
-const char *answer_title(const struct answers *answers, enum question question) {
-    const struct column *column = answers->column[question];
-    bool stands_in = column && column->instead_of;
-    return stands_in ? questions[question].stand_in_title : questions[question].title;
-}
-
-char *answer_text(const struct answer *answer, const struct column *column, char *text) {
-    return column_text(column, column_value(column, answer->best), text);
-}
-
-const struct report_group *answer_group(const struct answers *answers, enum question question) {
-    return question == FASTEST_ALONE ? answers->alone : answers->contended;
-}
+/* ---- the loads ---- */
 
 static bool group_competes(const struct report_group *group) {
-    for (int r = 0; r < group->row_count; r++) {
+    for (int r = 0; r < group->row_count; r++)
         if (report_competes(group->rows[r].typical)) return true;
-    }
     return false;
 }
 
-/* The group with the fewest clients in which no two clients meet, and the group with the most in
- * which all do. */
-static void choose_groups(const struct report *report, struct answers *answers) {
+const struct report_group *ranking_alone(const struct report *report) {
+    const struct report_group *alone = NULL;
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
-        if (report_is_aside(group)) continue;
-        if (!group_competes(group)) {
-            if (!answers->alone || group->clients < answers->alone->clients) answers->alone = group;
-        } else if (!answers->contended || group->clients > answers->contended->clients) {
-            answers->contended = group;
-        }
+        if (report_is_aside(group) || group_competes(group)) continue;
+        if (!alone || group->clients < alone->clients) alone = group;
     }
+    return alone;
 }
 
-static void answer_one(const struct report_group *group, const struct column *column,
-                       enum durability durability, struct answer *answer) {
-    const struct report_row *best = best_row(column, group, durability);
-    int rivals = 0, others = 0; /* of the others: those that have the figure */
-    if (!best) return;
-    /* Alone it needs no repeats, but all of its waits. */
-    if (best->unrecorded > UNRECORDED_SHARE) answer->untold = best_why_untold(column, best);
-    for (int r = 0; r < group->row_count; r++) {
-        const struct report_row *row = &group->rows[r];
-        if (row == best || !row->candidate || words_durability(row->typical) != durability)
-            continue;
-        others++;
-        rivals += !isnan(column_value(column, row));
-        if (!isfinite(column_value(column, row))) continue;
-        if (!answer->untold) answer->untold = best_why_untold(column, best);
-        if (!answer->untold) answer->untold = best_why_untold(column, row);
-        if (!best_is_level(column, row, best)) continue;
-        if (answer->tie_count < ANSWER_TIES) answer->ties[answer->tie_count] = row;
-        answer->tie_count++;
+const struct report_group *ranking_load(const struct report *report) {
+    const struct report_group *most = NULL;
+    for (int g = 0; g < report->group_count; g++) {
+        const struct report_group *group = &report->groups[g];
+        if (report_is_aside(group) || !group_competes(group)) continue;
+        if (!most || group->clients > most->clients) most = group;
     }
-    if (!answer->untold) answer->best = best;
-    if (rivals == 0) answer->unrivalled = others ? "no other has it" : "the only one";
+    return most ? most : ranking_alone(report);
 }
 
-void answer_make(const struct report *report, struct answers *ret_answers) {
-    struct answers answers = {0};
-    choose_groups(report, &answers);
-    for (int q = 0; q < QUESTIONS; q++) {
-        const struct report_group *group = answer_group(&answers, (enum question)q);
-        if (!group) continue;
-        answers.column[q] = column_compared(questions[q].key, group);
-        for (int d = 0; d < DURABILITIES; d++) {
-            answer_one(group, answers.column[q], (enum durability)d, &answers.cell[d][q]);
-            answers.has[d] |= answers.cell[d][q].best || answers.cell[d][q].untold;
-        }
-    }
-    *ret_answers = answers;
+const struct report_group *ranking_group(const struct report *report) {
+    const struct report_group *group = ranking_load(report);
+    return group && !group->repeated && ranking_next_class(group, -1) >= 0 ? group : NULL;
 }
 
-/* ---- who leads ---- */
+/* ---- the cost of a grant ---- */
 
-static bool is_in_class(const struct report_group *group, int row, int first) {
+/* Readers hold together, so the time between two grants is no cost of theirs. */
+static bool always_waits(const struct run_stage *stage) {
+    return report_wait_is_fixed(stage) && !(stage->readers > 0);
+}
+
+bool ranking_by_cost(const struct report_group *group) {
+    for (int r = 0; r < group->row_count; r++)
+        if (group->rows[r].candidate && always_waits(group->rows[r].typical)) return true;
+    return false;
+}
+
+static const struct column *median_wait(const struct report_group *group) {
+    return column_compared("latency_ns.acquire.p50", group);
+}
+
+const char *ranking_figure(const struct report_group *group) {
+    return ranking_by_cost(group) ? "cost of a grant" : median_wait(group)->title;
+}
+
+/* The time between two grants of a key. */
+static double round_ns(const struct run_stage *stage) {
+    return stage->throughput_per_s > 0 ? 1e9 * report_most_holders(stage) / stage->throughput_per_s
+                                       : NAN;
+}
+
+/* A file that does not tell the time inside tells it of no lock of the load. */
+static double stage_cost_ns(const struct run_stage *stage) {
+    double inside_ns = isnan(stage->inside_mean_ns) ? 0 : stage->inside_mean_ns;
+    return always_waits(stage) ? fmax(round_ns(stage) - inside_ns, 1) : NAN;
+}
+
+double ranking_cost_ns(const struct report_group *group, int row) {
+    const struct report_row *mine = &group->rows[row];
+    if (!mine->candidate || group->repeated) return NAN;
+    return ranking_by_cost(group) ? stage_cost_ns(&mine->figures)
+                                  : column_value(median_wait(group), mine);
+}
+
+double ranking_share(const struct report_group *group, int row) {
+    const struct run_stage *figures = &group->rows[row].figures;
+    return ranking_by_cost(group) && always_waits(figures)
+               ? figures->inside_mean_ns / round_ns(figures)
+               : NAN;
+}
+
+static void add_interval(const struct report_group *group, struct ranked *rank) {
+    const struct report_row *row = &group->rows[rank->row];
+    struct spread spread;
+    if (ranking_by_cost(group)) {
+        double *costs = calloc((size_t)row->repeats, sizeof *costs);
+        for (int i = 0; i < row->repeats && costs; i++) costs[i] = stage_cost_ns(row->stages[i]);
+        spread = spread_of_values(costs, costs ? row->repeats : 0);
+        free(costs);
+    } else {
+        spread = spread_of(row, median_wait(group));
+    }
+    rank->low_ns = spread.low;
+    rank->high_ns = spread.high;
+}
+
+/* True if the figures do not show that `rank` costs more than the best. */
+static bool is_level(const struct report_group *group, const struct ranked *best,
+                     const struct ranked *rank) {
+    if (!isfinite(best->cost_ns) || !isfinite(rank->cost_ns)) return false;
+    double whole_ns =
+        ranking_by_cost(group) ? round_ns(&group->rows[rank->row].figures) : rank->cost_ns;
+    if (rank->cost_ns - best->cost_ns <= RANKING_TIE * whole_ns) return true;
+    return rank->low_ns <= best->high_ns; /* false where one has no interval */
+}
+
+/* ---- the classes ---- */
+
+bool ranking_is_in_class(const struct report_group *group, int row, int first) {
     return report_is_real(group->rows[row].typical) &&
            words_same_class(group->rows[row].typical, group->rows[first].typical);
 }
 
-/* True if a row is the first real lock of its class. */
 static bool opens_class(const struct report_group *group, int row) {
     if (!report_is_real(group->rows[row].typical)) return false;
     for (int before = 0; before < row; before++)
-        if (is_in_class(group, before, row)) return false;
+        if (ranking_is_in_class(group, before, row)) return false;
     return true;
 }
 
-int lead_next_class(const struct report_group *group, int after) {
+int ranking_next_class(const struct report_group *group, int after) {
     int d = after < 0 ? 0 : (int)words_durability(group->rows[after].typical);
     for (int from = after + 1; d < DURABILITIES; d++, from = 0) {
         for (int r = from; r < group->row_count; r++)
@@ -271,39 +139,185 @@ int lead_next_class(const struct report_group *group, int after) {
     return -1;
 }
 
-const struct report_group *lead_group(const struct answers *answers) {
-    const struct report_group *group = answers->contended ? answers->contended : answers->alone;
-    bool leads = group && !group->repeated && lead_next_class(group, -1) >= 0;
-    return leads ? group : NULL;
+char *ranking_class_text(const struct report_group *group, int row, char *text) {
+    const struct run_stage *stage = group->rows[row].typical;
+    bool stated = stage->guarantee != NULL;
+    snprintf(text, RANKING_NOTE_MAX, "%s%s%s", words_durability_text(words_durability(stage)),
+             stated ? ", " : "", stated ? words_guarantee(stage) : "");
+    return text;
 }
 
-static int by_ratio(const void *a, const void *b) {
-    double x = ((const struct lead_bar *)a)->ratio, y = ((const struct lead_bar *)b)->ratio;
-    if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
-    return (x > y) - (x < y);
+static int by_rank(const void *a, const void *b) {
+    const struct ranked *x = a, *y = b;
+    if (isnan(x->cost_ns) || isnan(y->cost_ns)) return isnan(x->cost_ns) - isnan(y->cost_ns);
+    if (x->cost_ns == y->cost_ns) return x->row - y->row;
+    return x->cost_ns < y->cost_ns ? -1 : 1;
 }
 
-struct lead_bar lead_bar_of(const struct report_group *group, int row) {
-    struct lead_bar bar = {
-        .row = row, .ratio = best_ratio_mean(group, row), .low = NAN, .high = NAN};
-    best_ratio_range(group, row, &bar.low, &bar.high);
-    return bar;
-}
-
-int lead_bars(const struct report_group *group, int first, struct lead_bar *ret_bars) {
+int ranking_class(const struct report_group *group, int first, struct ranked *ret) {
     int count = 0;
-    for (int r = 0; r < group->row_count; r++)
-        if (is_in_class(group, r, first)) ret_bars[count++] = lead_bar_of(group, r);
-    qsort(ret_bars, (size_t)count, sizeof *ret_bars, by_ratio);
+    for (int r = 0; r < group->row_count; r++) {
+        if (!ranking_is_in_class(group, r, first)) continue;
+        ret[count] = (struct ranked){.row = r, .cost_ns = ranking_cost_ns(group, r)};
+        add_interval(group, &ret[count++]);
+    }
+    qsort(ret, (size_t)count, sizeof *ret, by_rank);
+    for (int i = 0; i < count; i++) {
+        ret[i].times = ret[i].cost_ns / ret[0].cost_ns;
+        ret[i].level = i > 0 && is_level(group, &ret[0], &ret[i]);
+    }
     return count;
 }
 
-bool lead_is_alone(const struct lead_bar *bars, int count) {
-    return count < 2 || isnan(bars[1].ratio);
+bool ranking_is_contest(const struct ranked *ranks, int count) {
+    return count > 1 && !isnan(ranks[1].cost_ns);
 }
 
-int lead_leader(const struct report_group *group, const struct lead_bar *bars, int count) {
-    for (int i = 0; i < count && isfinite(bars[i].ratio); i++)
-        if (!best_is_unfair(&group->rows[bars[i].row])) return i;
-    return count > 0 && isfinite(bars[0].ratio) ? 0 : -1;
+/* ---- what takes away from a lock ---- */
+
+bool ranking_is_unfair(const struct report_row *row) {
+    return row->figures.jain < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
+}
+
+char *ranking_note(const struct report_row *row, char *text) {
+    const struct run_stage *figures = &row->figures;
+    double failed = run_failed_requests(figures);
+    size_t used = 0;
+    text[0] = '\0';
+    /* Jain's index is the part of the clients among which equal shares would give it. */
+    if (ranking_is_unfair(row))
+        used += (size_t)snprintf(text, RANKING_NOTE_MAX, "%s (Jain %.2f)",
+                                 figures->jain * figures->clients < 1.1
+                                     ? "one client got almost all grants"
+                                     : "few clients got most of the grants",
+                                 figures->jain);
+    if (row->unrecorded > UNRECORDED_SHARE)
+        used += (size_t)snprintf(text + used, RANKING_NOTE_MAX - used,
+                                 "%s%.0f %% of its waiting is in no percentile", used ? "; " : "",
+                                 unrecorded_per_cent(row->unrecorded));
+    if (failed > 0 && (!row->typical->fault || strcmp(row->typical->fault, "none") == 0))
+        snprintf(text + used, RANKING_NOTE_MAX - used, "%s%.0f requests failed", used ? "; " : "",
+                 failed);
+    return text;
+}
+
+/* ---- the sentence ---- */
+
+#define LEVEL_SAID 3 /* names, where the sentence is about at most so many classes */
+
+static const char *label_of(const struct report *report, const struct report_group *group,
+                            const struct ranked *rank) {
+    return report->locks[group->rows[rank->row].lock].label;
+}
+
+/* Adds "in memory: pg-advisory, level with redis-setnx". */
+static void add_first(const struct report *report, const struct report_group *group, int first,
+                      const struct ranked *ranks, int count, bool brief, struct doc *doc) {
+    char text[RANKING_NOTE_MAX];
+    int level = 0, said = 0;
+    for (int i = 1; i < count; i++) level += ranks[i].level;
+    bool named = level <= LEVEL_SAID && !brief;
+    doc_span(doc, DOC_PLAIN, "%s: ", ranking_class_text(group, first, text));
+    doc_span(doc, DOC_STRONG, "%s", label_of(report, group, &ranks[0]));
+    if (level > 0 && !named && !brief) doc_span(doc, DOC_PLAIN, ", level with %d more", level);
+    for (int i = 1; i < count && named; i++)
+        if (ranks[i].level)
+            doc_span(doc, DOC_PLAIN, "%s%s", said++ > 0 ? ", " : ", level with ",
+                     label_of(report, group, &ranks[i]));
+}
+
+/* The classes in which somebody was compared. */
+static int count_contests(const struct report_group *group, struct ranked *ranks) {
+    int contests = 0;
+    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c))
+        contests += ranking_is_contest(ranks, ranking_class(group, c, ranks));
+    return contests;
+}
+
+static struct ranked *room_for(const struct report_group *group, struct doc *doc) {
+    struct ranked *ranks = group ? calloc((size_t)group->row_count, sizeof *ranks) : NULL;
+    if (group && !ranks) doc->failed = true;
+    return ranks;
+}
+
+/* Adds what a reader must know of the first of each class. */
+static void add_notes(const struct report *report, const struct report_group *group,
+                      struct ranked *ranks, struct doc *doc) {
+    char text[RANKING_NOTE_MAX];
+    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c)) {
+        ranking_class(group, c, ranks);
+        if (isfinite(ranks[0].cost_ns) && *ranking_note(&group->rows[ranks[0].row], text))
+            doc_span(doc, DOC_PLAIN, " %s: %s.", label_of(report, group, &ranks[0]), text);
+    }
+}
+
+void ranking_say(const struct report *report, bool notes, struct doc *doc) {
+    const struct report_group *group = ranking_group(report);
+    struct ranked *ranks = room_for(group, doc);
+    char clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
+    int said = 0, contests = ranks ? count_contests(group, ranks) : 0;
+    for (int c = ranks ? ranking_next_class(group, -1) : -1; c >= 0;
+         c = ranking_next_class(group, c)) {
+        int count = ranking_class(group, c, ranks);
+        if (!isfinite(ranks[0].cost_ns) || !ranking_is_contest(ranks, count)) continue;
+        if (said++ == 0) {
+            doc_say(doc, TONE_PLAIN, "Which? By the %s with %s client%s%s, ", ranking_figure(group),
+                    number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
+                    report_rtt_text(group->rtt_ns, rtt));
+            doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN); /* the page's first screen says it */
+        } else {
+            doc_span(doc, DOC_PLAIN, "; ");
+        }
+        add_first(report, group, c, ranks, count, contests > LEVEL_SAID, doc);
+    }
+    if (said > 0) doc_span(doc, DOC_PLAIN, ".");
+    if (said > 0 && notes) add_notes(report, group, ranks, doc);
+    free(ranks);
+}
+
+/* ---- for machines ---- */
+
+static json_t *lock_json(const struct report *report, const struct report_group *group,
+                         const struct ranked *rank) {
+    char note[RANKING_NOTE_MAX];
+    json_t *lock = json_object();
+    int rc = escape_json_put(lock, "lock", escape_json(label_of(report, group, rank)));
+    rc |= escape_json_put(lock, "cost_ns", escape_json_figure(rank->cost_ns));
+    rc |= escape_json_put(lock, "low_ns", escape_json_figure(rank->low_ns));
+    rc |= escape_json_put(lock, "high_ns", escape_json_figure(rank->high_ns));
+    rc |= escape_json_put(lock, "level", json_boolean(rank->level));
+    rc |= escape_json_put(lock, "note", escape_json(ranking_note(&group->rows[rank->row], note)));
+    if (rc == 0) return lock;
+    json_decref(lock);
+    return NULL;
+}
+
+static json_t *class_json(const struct report *report, const struct report_group *group, int first,
+                          struct ranked *ranks) {
+    char text[RANKING_NOTE_MAX];
+    json_t *class = json_object(), *locks = json_array();
+    int count = ranking_class(group, first, ranks);
+    int rc = escape_json_put(class, "class", escape_json(ranking_class_text(group, first, text)));
+    rc |= escape_json_put(class, "figure", escape_json(ranking_figure(group)));
+    rc |= escape_json_put(class, "clients", escape_json_figure(group->clients));
+    rc |= escape_json_put(class, "locks", locks);
+    for (int i = 0; i < count && rc == 0; i++)
+        rc |= json_array_append_new(locks, lock_json(report, group, &ranks[i]));
+    if (rc == 0) return class;
+    json_decref(class);
+    return NULL;
+}
+
+json_t *ranking_json(const struct report *report) {
+    const struct report_group *group = ranking_group(report);
+    struct ranked *ranks = calloc((size_t)(group ? group->row_count : 1), sizeof *ranks);
+    json_t *classes = ranks ? json_array() : NULL;
+    for (int c = group ? ranking_next_class(group, -1) : -1; c >= 0 && classes;
+         c = ranking_next_class(group, c)) {
+        if (json_array_append_new(classes, class_json(report, group, c, ranks)) == 0) continue;
+        json_decref(classes);
+        classes = NULL;
+    }
+    free(ranks);
+    return classes;
 }

@@ -4,7 +4,6 @@
 #include "bench/base/output.h"
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
-#include "report/run/words.h"
 
 /* ---- JSON ---- */
 
@@ -82,6 +81,7 @@ static int fill_run_report(const struct report *report, const struct doc *verdic
     int rc = escape_json_put(root, "schema", json_string("lockbench.report/1"));
     rc |= escape_json_put(root, "partial", json_boolean(report->partial));
     rc |= escape_json_put(root, "verdict", doc_sentences(verdict));
+    rc |= escape_json_put(root, "ranking", ranking_json(report));
     rc |= escape_json_put(root, "runs", runs);
     rc |= escape_json_put(root, "locks", locks);
     rc |= escape_json_put(root, "rows", rows);

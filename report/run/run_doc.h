@@ -17,15 +17,23 @@ void run_doc_begin(const struct report *report, struct doc *doc);
 /* The sections after the charts. */
 void run_doc_end(const struct report *report, struct doc *doc);
 
+/* All on one screen, for a terminal. */
+void run_summary(const struct report *report, struct doc *doc);
+
 /* Whether each lock excludes, in sentences; the headline answers the question. */
 void run_verdict(const struct report *report, struct doc *doc);
 /* The locks and servers of each run, a line for each; and a warning if the clients of the runs were on different
  * machines, or if runs have the same plan. */
 void run_ran(const struct report *report, struct doc *doc);
-/* Its sentences about one lock; none about a lock that did as it must. tested: some lock of the report was. */
-void run_verdict_lock(const struct report_lock *lock, bool tested, struct doc *doc);
+/* Its parts: what is missing and whether the locks excluded; then what makes the figures doubtful, a sentence each. */
+void run_safe(const struct report *report, struct doc *doc);
+void run_trust(const struct report *report, struct doc *doc);
+/* Its sentences about one lock; none about a lock that did as it must. */
+void run_verdict_lock(const struct report_lock *lock, struct doc *doc);
 /* The promises of the runs and whether they were kept; nothing if there are none. */
 void run_slo(const struct report *report, struct doc *doc);
+/* How many promises were kept, and at most so many of them with their figures, those that were not kept first. */
+void run_slo_short(const struct report *report, int most, struct doc *doc);
 /* The sentence in the page's verdict, since the section is not on the first screen: how many
  * promises were not kept; nothing if all were. */
 void run_slo_verdict(const struct report *report, struct doc *doc);
@@ -38,7 +46,8 @@ void run_outages(const struct report *report, struct doc *doc);
 /* True if the servers refused most requests of a stage, or these could not be asked, or their
  * answers were lost: its figures say little of the lock. */
 bool run_failed_mostly(const struct run_stage *stage);
-/* A sentence for each such run. */
+/* The requests of a stage that were refused, could not be sent, or whose answers were lost. */
+double run_failed_requests(const struct run_stage *stage);
 /* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
 /* The longest time, in ns, for which two clients on different hosts may hold a lock together unnoticed, because the
@@ -46,13 +55,10 @@ void run_hosts(const struct run *run, struct doc *doc);
 double run_hosts_lock_unseen_ns(const struct report *report, const struct report_lock *lock);
 /* Adds a sentence for each load host that a stage of the run lost: what its clients did is not known. Each host once. */
 void run_hosts_say_lost(const struct run *run, struct doc *doc);
+/* Adds the name of a row's lock as a cell, with the marks of the row. */
+void run_lock_cell(struct doc *doc, const struct report_row *row, const struct report_lock *lock);
 /* A table for each load. */
-void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
-/* Figures over the round trip to the servers; nothing if all loads ran at one distance only. */
-void run_distances(const struct report *report, struct doc *doc);
-/* Recovery after crashes beside holders that expired under pauses, lease by lease; nothing where no
- * runs have several leases. */
-void run_leases(const struct report *report, struct doc *doc);
+void run_comparison(const struct report *report, struct doc *doc);
 /* run_has_columns: true if some load has a value in a group of columns. run_folded: adds the tables of such a group,
  * folded, HTML only; loads in which no row has a value are left out. */
 bool run_has_columns(const struct report *report, unsigned columns);

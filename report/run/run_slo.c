@@ -150,6 +150,32 @@ static bool is_first(const struct report *report, int r, int i) {
     return true;
 }
 
+static void say_slo(struct doc *doc, const struct run_slo *slo) {
+    char text[TEXT_MAX], clients[NUMBER_TEXT_MAX], lease[NUMBER_TEXT_MAX];
+    doc_say(doc, slo_tone(slo), "%s %s, %s clients", doc_or(slo->lock, "?"), promise_text(slo),
+            number_count_text(slo->clients, clients));
+    if (!isnan(slo->rate_per_s)) doc_span(doc, DOC_PLAIN, ", %.4g/s", slo->rate_per_s);
+    if (!isnan(slo->lease_ns))
+        doc_span(doc, DOC_PLAIN, ", lease %s", number_time_text(slo->lease_ns, lease));
+    doc_span(doc, DOC_PLAIN, ": %s, measured %s", doc_or(slo->verdict, "?"),
+             slo->never ? NUMBER_NEVER : slo_value_text(slo, slo->figure, text));
+}
+
+void run_slo_short(const struct report *report, int most, struct doc *doc) {
+    int all = count_slos(report, PROMISE_VERDICTS), said = 0;
+    if (all == 0) return;
+    say_counts(report, doc);
+    for (int kept = 0; kept < 2; kept++) {
+        for (int r = 0; r < report->run_count; r++) {
+            const struct run *run = report->runs[r];
+            for (int i = 0; i < run->slo_count; i++) {
+                bool is_kept = promise_verdict_from(run->slos[i].verdict) == PROMISE_KEPT;
+                if (is_kept == kept && said++ < most) say_slo(doc, &run->slos[i]);
+            }
+        }
+    }
+}
+
 void run_slo(const struct report *report, struct doc *doc) {
     if (count_slos(report, PROMISE_VERDICTS) == 0) return;
     doc_section(doc, "slo", "Promises");

@@ -98,14 +98,6 @@ static int drop_rank(const struct column *column) {
     return 0;
 }
 
-static bool has_ratio(const struct report_group *group) {
-    for (int r = 0; r < group->row_count; r++) {
-        double ratio = best_ratio_mean(group, r);
-        if (!isnan(ratio) && ratio > 1) return true;
-    }
-    return false;
-}
-
 /* The formats that have a column of a group's table; 0: none. */
 static unsigned formats_of(const struct column *column, const struct report_group *group,
                            bool compares) {
@@ -119,11 +111,11 @@ static void add_group_columns(struct doc *doc, const struct report_group *group,
                               const struct column *columns, bool compares) {
     doc_column(doc, &(struct doc_column){.title = "lock"});
     doc_column(doc, &(struct doc_column){.title = "verdict", .help = "does it exclude?"});
-    if (compares)
-        doc_column(doc, &(struct doc_column){.title = WORDS_RATIO,
-                                             .help = words_help(WORDS_RATIO),
-                                             .figure = DOC_NUMBER,
-                                             .only = has_ratio(group) ? 0 : BESIDE});
+    if (compares && ranking_by_cost(group))
+        doc_column(doc, &(struct doc_column){.title = WORDS_COST,
+                                             .brief = "cost",
+                                             .help = words_help(WORDS_COST),
+                                             .figure = DOC_TIME});
     for (const struct column *column = columns; column->key; column++) {
         unsigned formats = formats_of(column, group, compares);
         if (formats == 0) continue;
@@ -171,8 +163,7 @@ static void add_mark_note(struct doc *doc, const char *name, struct mark mark, c
     doc_span(doc, DOC_PLAIN, ": %s", why);
 }
 
-static void add_name(struct doc *doc, const struct report_row *row,
-                     const struct report_lock *lock) {
+void run_lock_cell(struct doc *doc, const struct report_row *row, const struct report_lock *lock) {
     doc_cell(doc, "%s", lock->label);
     if (row->incomplete)
         add_mark(doc, incomplete_mark(row),
@@ -187,16 +178,15 @@ static void add_figure_row(struct doc *doc, const struct report *report,
     const struct report_row *row = &group->rows[r];
     const struct report_lock *lock = &report->locks[row->lock];
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
-    add_name(doc, row, lock);
+    run_lock_cell(doc, row, lock);
     doc_cell(doc, "%s", "");
     words_state_chip(doc,
                      row->state); /* the group's own: the lock may have failed in another one */
-    if (compares) doc_figure(doc, best_ratio_mean(group, r));
+    if (compares && ranking_by_cost(group)) doc_figure(doc, ranking_cost_ns(group, r));
     for (const struct column *column = columns; column->key; column++) {
         if (formats_of(column, group, compares) == 0) continue;
         doc_figure(doc, column_value(column, row));
         doc_set_title(doc, absent_why(column, row));
-        if (best_is_marked(column, group, r)) doc_set_best(doc);
     }
     doc_cell(doc, "%s", words_durability_text(words_durability(row->typical)));
     doc_set_title(doc, row->typical->durability);
@@ -204,68 +194,32 @@ static void add_figure_row(struct doc *doc, const struct report *report,
     doc_cell(doc, "%s", doc_or(words_topology(row->typical), "not stated"));
 }
 
-/* Controls, baselines and the simulator are a class of their own, which is compared with
- * nothing. */
-static bool same_class(const struct report_row *a, const struct report_row *b) {
-    bool real = report_is_real(a->typical);
-    if (real != report_is_real(b->typical)) return false;
-    return !real || words_same_class(a->typical, b->typical);
-}
-
-/* True if an earlier row ran on the same topology, in the same class. */
-static bool is_said(const struct report_group *group, int r) {
-    for (int before = 0; before < r; before++) {
-        const struct report_row *row = &group->rows[before];
-        if (same_class(row, &group->rows[r]) &&
-            strcmp(doc_or(row->typical->topology, ""),
-                   doc_or(group->rows[r].typical->topology, "")) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The facts that hold for the rows below: "in memory, one server: redis, postgres". */
-static void add_class(struct doc *doc, const struct report_group *group, int first) {
-    const struct run_stage *stage = group->rows[first].typical;
-    bool stated = stage->guarantee != NULL, any = false;
-    if (report_is_real(stage))
-        doc_group(doc, TONE_PLAIN, "%s%s%s", words_durability_text(words_durability(stage)),
-                  stated ? ", " : "", stated ? words_guarantee(stage) : "");
-    else
-        doc_group(doc, TONE_PLAIN, "baselines and controls");
+static void add_class(struct doc *doc, const struct report *report,
+                      const struct report_group *group, int first, const struct column *columns,
+                      bool compares) {
+    char text[RANKING_NOTE_MAX];
+    doc_group(doc, TONE_PLAIN, "%s", ranking_class_text(group, first, text));
     doc_set_only(doc, DOC_TERMINAL);
-    for (int r = first; r < group->row_count; r++) {
-        if (!same_class(&group->rows[r], &group->rows[first]) || is_said(group, r)) continue;
-        doc_span(doc, DOC_PLAIN, "%s%s", any ? ", " : ": ",
-                 doc_or(words_topology(group->rows[r].typical), "topology not stated"));
-        any = true;
-    }
+    for (int r = first; r < group->row_count; r++)
+        if (ranking_is_in_class(group, r, first))
+            add_figure_row(doc, report, group, r, columns, compares);
 }
 
-/* Adds the heading of a class, if this row is the first of it. */
-static void add_class_rows(struct doc *doc, const struct report *report,
-                           const struct report_group *group, int row, const struct column *columns,
-                           bool compares) {
-    int first = 0;
-    while (!same_class(&group->rows[first], &group->rows[row])) first++;
-    if (first < row) return;
-    add_class(doc, group, row);
-    for (int next = row; next < group->row_count; next++) {
-        if (same_class(&group->rows[next], &group->rows[row]))
-            add_figure_row(doc, report, group, next, columns, compares);
-    }
-}
-
-/* Adds locks by durability, then controls, baselines and the simulator. */
+/* Adds locks by class, then controls, baselines and the simulator. */
 static void add_figure_rows(struct doc *doc, const struct report *report,
                             const struct report_group *group, const struct column *columns,
                             bool compares) {
-    for (int d = 0; d <= DURABILITIES; d++) {
-        for (int r = 0; r < group->row_count; r++) {
-            const struct run_stage *stage = group->rows[r].typical;
-            int place = report_is_real(stage) ? (int)words_durability(stage) : DURABILITIES;
-            if (place == d) add_class_rows(doc, report, group, r, columns, compares);
+    bool any = false;
+    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c))
+        add_class(doc, report, group, c, columns, compares);
+    for (int r = 0; r < group->row_count; r++) {
+        if (report_is_real(group->rows[r].typical)) continue;
+        if (!any) {
+            doc_group(doc, TONE_PLAIN, "baselines and controls");
+            doc_set_only(doc, DOC_TERMINAL);
         }
+        any = true;
+        add_figure_row(doc, report, group, r, columns, compares);
     }
 }
 
@@ -321,15 +275,6 @@ static void add_causes(struct doc *doc, const struct report *report,
     }
 }
 
-static void add_unranked_note(struct doc *doc, const struct report_group *group) {
-    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
-        bool shown = column_used(column, group) && column_shown(column, group, false);
-        if (!shown || column->better == 0 || !has_ratio(group)) continue;
-        const char *why = column_why_unranked(column, group);
-        if (why) doc_note(doc, TONE_PLAIN, "%s is not ranked: %s", column->title, why);
-    }
-}
-
 /* Names the locks whose percentiles of acquire are those of the clients that were served. */
 static void add_unrecorded_notes(struct doc *doc, const struct report *report,
                                  const struct report_group *group) {
@@ -360,15 +305,6 @@ static void add_notes(struct doc *doc, const struct report *report,
         add_mark_note(doc, report->locks[row->lock].label, incomplete_mark(row),
                       doc_or(row->typical->error, "not all of it was measured"));
     }
-    if (has_ratio(group)) {
-        doc_note(
-            doc, TONE_PLAIN,
-            "* the best of its durability, and who is level with it (within 5 %% or the spread "
-            "of the repeats); \xc3\x97 best: how many times worse, geometric mean over the "
-            "figures; p99 of one run is not ranked");
-        doc_set_only(doc, DOC_TERMINAL);
-    }
-    add_unranked_note(doc, group);
     add_unrecorded_notes(doc, report, group);
     add_causes(doc, report, group);
     add_absent_notes(doc, group);
@@ -383,21 +319,11 @@ static int most_repeats(const struct report_group *group) {
     return most;
 }
 
-/* True if a group of columns shows a count of all repeats. */
-static bool has_sums(const struct report_group *group, unsigned of) {
-    for (const struct column *column = columns_of(of); column->key; column++)
-        if (column->sums && column_used(column, group) && column_shown(column, group, false))
-            return true;
-    return false;
-}
-
-/* "; medians of the repeats": how the repeats of a row became one figure. Outcomes are added up, like
- * the attempts that ended in them. */
+/* How the repeats of a row became one figure. Outcomes are added up, like the attempts that ended in them. */
 static const char *repeats_text(const struct report_group *group, unsigned of) {
-    if (most_repeats(group) < 2) return "";
-    return of == IN_OUTCOMES     ? "; counts of all repeats together"
-           : has_sums(group, of) ? "; medians of the repeats, counts of all repeats together"
-                                 : "; medians of the repeats";
+    return most_repeats(group) < 2 ? ""
+           : of == IN_OUTCOMES     ? "; counts of all repeats together"
+                                   : "; medians of the repeats";
 }
 
 static void add_table(struct doc *doc, const struct report *report,
@@ -457,19 +383,17 @@ static void add_group(struct doc *doc, const struct report *report,
     doc_end(doc);
 }
 
-void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc) {
+void run_comparison(const struct report *report, struct doc *doc) {
     doc_section(doc, "compare", "Comparison");
-    doc_say(doc, TONE_PLAIN, "One table a load; click a head to sort. ");
+    const struct report_group *alone = ranking_alone(report), *decides = ranking_group(report);
+    doc_say(
+        doc, TONE_PLAIN,
+        "One table a load; click a head to sort. Grey: no lock to choose (baseline, control, or "
+        "one that failed or was cut off).");
     doc_set_only(doc, DOC_HTML);
-    doc_span(doc, DOC_STRONG, "Marked");
-    doc_span(
-        doc, DOC_PLAIN,
-        ": the best of its durability, and who is level with it. Grey: no lock to choose (baseline, control, or one that "
-        "failed or was cut off).");
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
-        bool shown =
-            report->group_count <= 3 || group == answers->alone || group == answers->contended;
+        bool shown = report->group_count <= 3 || group == alone || group == decides;
         add_group(doc, report, group, shown);
     }
     run_folded(report, IN_LATENCY, "Percentiles", doc);

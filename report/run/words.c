@@ -76,20 +76,21 @@ void words_state_chip(struct doc *doc, enum lock_state state) {
 static const struct {
     const char *word, *help;
 } helps[] = {
-    {WORDS_LIMITED,
-     "the times include delays of the load generator or of the machine, most of all p99 and beyond"},
+    {WORDS_LIMITED, "the load generator or the machine was late, so long waits are partly theirs"},
     {WORDS_IDLE_FAULT,
      "a fault of its workload never acted, so the verdict is about a load without the fault"},
     {WORDS_BOUND,
      "with 95 % confidence the true rate of overlaps is below this; n: the grants during "
      "which another client waited"},
-    {WORDS_RATIO,
-     "how many times worse than the best of its durability: the geometric mean over these "
-     "figures, without the median wait where the load fixes the mean wait"},
+    {WORDS_COST,
+     "the time between two grants of a key, without the time that its holders were inside: what the lock "
+     "itself takes where clients always wait"},
     {NUMBER_NEVER,
      "more requests than this percentile leaves out were never granted, so it has no end: worse than "
      "any number"},
-    {"level", "too close for a difference: within 5 %, or the repeats have a value in common"},
+    {"level",
+     "too close for a difference: within 5 % of the time between two grants, or the repeats have a "
+     "value in common"},
     {"its state is",
      "what is left of a granted lock when its server or machine fails (durability)"},
     {"guarantee",

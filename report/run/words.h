@@ -38,7 +38,7 @@ const char *words_lease(const struct run_stage *stage);
 #define WORDS_LIMITED "generator-limited"
 #define WORDS_IDLE_FAULT "not put to the fault"
 #define WORDS_BOUND "bound 3/n"
-#define WORDS_RATIO "\xc3\x97 best"
+#define WORDS_COST "cost of a grant"
 /* One line that explains such a word; NULL for any other text. */
 const char *words_help(const char *word);
 /* Adds all these words with their explanations, as terms. */

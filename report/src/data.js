@@ -23,7 +23,7 @@ export function readData(element) {
 
 /** The group to show first: the most contended one. */
 export function firstGroup(data) {
-  return data.groups.find((g) => g.contended) ?? data.groups.find((g) => g.alone) ?? data.groups[0];
+  return data.groups.find((g) => g.first) ?? data.groups[0];
 }
 
 /** The guarantee and topology beside each figure that compares locks. They come after the figures, which a phone

@@ -8,10 +8,10 @@ import { charts, mount } from './view.js';
 import percentiles from './views/percentiles.js';
 import series from './views/series.js';
 import sweep from './views/sweep.js';
-import ratio from './views/ratio.js';
+import figures from './views/figures.js';
 
 // To add a view: one module here, one line in report/page/html.c.
-const views = [percentiles, series, sweep, ratio];
+const views = [percentiles, series, sweep, figures];
 
 document.documentElement.dataset.scripted = 'yes'; // page.css shows what only scripts fill
 

@@ -1,4 +1,4 @@
-// test_browser_views: opens a page in headless Chromium and looks at the views that decide: ratios and sweeps.
+// test_browser_views: opens a page in headless Chromium and looks at the views that decide: figures and sweeps.
 //
 //   node test_browser_views.mjs PAGE.html RUN.json   exit code 0: all fine; else a line each for what is not
 //   node test_browser_views.mjs PAGE.html            a page whose runs have nothing for some of them
@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { check, judge, open } from './browser.mjs';
 import { CONTRAST, OVERFLOW, READY } from './looks.mjs';
 
-const VIEWS = ['ratio', 'sweep'];
+const VIEWS = ['figures', 'sweep'];
 const [page, runFile] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
 const near = (a, b, part = 1e-4) => Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b));
@@ -62,24 +62,21 @@ const median = (values) => { const s = [...values].sort((a, b) => a - b), n = s.
 const column = (table, name) => table.head.indexOf(name);
 const rowOf = (table, name) => table.rows.find(([first]) => first === name);
 
-async function compareRatios(shown, stages) {
-  await shown.evaluate(CHOOSE('ratio', 'Load', '16 clients: one key'));
-  await shown.evaluate(CHOOSE('ratio', 'Figure', 'grants/s'));
-  const { tables: [table] } = await shown.evaluate(SHOW('ratio'));
-  const names = ['redis-setnx', 'pg-advisory', 'zk-lock', 'mem-mutex'], kind = { 'redis-setnx': 'memory', 'pg-advisory': 'memory', 'zk-lock': 'disk', 'mem-mutex': 'local' };
+async function compareFigures(shown, stages) {
+  await shown.evaluate(CHOOSE('figures', 'Load', '16 clients: one key'));
+  await shown.evaluate(CHOOSE('figures', 'Figure', 'grants/s'));
+  const { tables: [table] } = await shown.evaluate(SHOW('figures'));
+  const names = ['redis-setnx', 'pg-advisory', 'zk-lock', 'mem-mutex'];
   const values = (name) => stages.filter((s) => s.lock === name && s.clients === 16 && s.keys === 1 && s.arrival === 'closed').map((s) => s.throughput_per_s);
   for (const name of names) {
     const row = rowOf(table, name), mine = values(name);
-    check(`ratio: seven repeats of ${name}`, mine.length === 7 && /7 repeats/.test(row[column(table, 'stands on')]), row[column(table, 'stands on')]);
-    close(`ratio: median of ${name}`, row[column(table, 'grants/s')], median(mine));
+    check(`figures: seven repeats of ${name}`, mine.length === 7 && /7 repeats/.test(row[column(table, 'stands on')]), row[column(table, 'stands on')]);
+    close(`figures: median of ${name}`, row[column(table, 'grants/s')], median(mine));
     // Of seven the interval of the median is all of them: 1 - 2/2^7 = 98.4 %, and without the outer two 87.5 %.
-    close(`ratio: least of ${name}`, row[column(table, 'from')], Math.min(...mine));
-    close(`ratio: greatest of ${name}`, row[column(table, 'to')], Math.max(...mine));
-    const best = Math.max(...names.filter((other) => kind[other] === kind[name] && other !== 'redis-setnx').map((other) => median(values(other))));
-    if (name !== 'redis-setnx') close(`ratio: ${name} to the best of its durability`, row[column(table, 'to the best')], best / median(mine));
-    check(`ratio: what stands beside ${name}`, row[column(table, 'guarantee')] === ({ 'zk-lock': 'a majority', 'mem-mutex': 'one host' }[name] ?? 'one server'));
+    close(`figures: least of ${name}`, row[column(table, 'from')], Math.min(...mine));
+    close(`figures: greatest of ${name}`, row[column(table, 'to')], Math.max(...mine));
+    check(`figures: what stands beside ${name}`, row[column(table, 'guarantee')] === ({ 'zk-lock': 'a majority', 'mem-mutex': 'one host' }[name] ?? 'one server'));
   }
-  check('ratio: a lock that let somebody in has none', rowOf(table, 'redis-setnx')[column(table, 'to the best')] === '–');
 }
 
 async function compareSweeps(shown, stages) {
@@ -107,7 +104,7 @@ async function compare(browser) {
   const run = JSON.parse(readFileSync(runFile, 'utf8'));
   const shown = await open(browser, url);
   await shown.evaluate(READY);
-  await compareRatios(shown, run.stages);
+  await compareFigures(shown, run.stages);
   await compareSweeps(shown, run.stages);
   const environment = await shown.evaluate(`document.querySelector('#run').textContent`);
   check('environment: machine and servers', environment.includes(run.environment.cpu_model) && run.servers.every(({ facts }) => environment.includes(facts.version)));

@@ -13,7 +13,7 @@
 TEST(test_what_is_wrong_gets_one_line) {
     static const struct mistake mistakes[] = {
         {"/nonexistent", LB_EXIT_USAGE, "name the folder of a lockbench run, or its run.json"},
-        {"--format pdf $G/mixed", LB_EXIT_USAGE, "table, md, csv, json or html"},
+        {"--format pdf $G/mixed", LB_EXIT_USAGE, "table, md, csv, json, html or full"},
         {"--htlm $G/mixed", LB_EXIT_USAGE, "--html"},
         {"--html $G/mixed $G/clean", LB_EXIT_USAGE, "--out FILE"},
         {"$G/mixed report/README.md", LB_EXIT_USAGE, "is not sound JSON"},

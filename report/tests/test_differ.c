@@ -16,7 +16,7 @@ static void expect(const char *first, const char *second, const char *words) {
     }
     struct report *report = report_make(runs, 2, &err);
     assert_non_null(report);
-    char *text = one_line(render(report, REPORT_TABLE, false));
+    char *text = one_line(render(report, REPORT_FULL, false));
     if (words)
         has(text, words);
     else

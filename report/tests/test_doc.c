@@ -47,7 +47,6 @@ static void add_table(struct doc *doc, const char *name) {
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", name);
     doc_figure(doc, 21345);
-    doc_set_best(doc);
     doc_figure(doc, 45100);
     doc_figure(doc, 1234567);
     doc_figure(doc, NAN);
@@ -81,40 +80,22 @@ TEST(a_long_name_keeps_its_end) {
     doc_free(&doc);
 }
 
-/* Where a table fills the screen, a mark stands in the gap: a figure as wide as its column is parted from it. */
-TEST(a_mark_touches_no_figure) {
-    struct doc doc = {0};
-    doc_table(&doc, NULL, NULL);
-    doc_column(&doc, &(struct doc_column){.title = "lock"});
-    for (int c = 0; c < 11; c++)
-        doc_column(&doc, &(struct doc_column){.title = "n", .figure = DOC_NUMBER});
-    doc_row(&doc, DOC_ROW);
-    doc_cell(&doc, "a-lock-with-a-name");
-    for (int c = 0; c < 11; c++) {
-        doc_figure(&doc, 123456);
-        if (c == 5) doc_set_best(&doc);
-    }
-    doc_end(&doc);
-    has(&doc, DOC_TERMINAL, "123,000 123,000* 123,000 123,000");
-    doc_free(&doc);
-}
-
 TEST(a_table_is_the_same_everywhere) {
     struct doc doc = {0};
     add_table(&doc, "redis");
     has(&doc, DOC_TERMINAL,
         "lock     rate  wait          n  longest\n"
         "                 us\n"
-        "redis  21,300* 45.1  1,234,567        –\n"
+        "redis  21,300  45.1  1,234,567        –\n"
         "    redis\n"
         "    again: lockbench run 'a|b'\n");
     has(&doc, DOC_MARKDOWN,
         "| lock | rate | wait (us) | n | longest | why |\n"
         "|---|--:|--:|--:|--:|---|\n"
-        "| redis | **21,300** | 45.1 | 1,234,567 | – | redis; again: `lockbench run 'a\\|b'` |\n");
+        "| redis | 21,300 | 45.1 | 1,234,567 | – | redis; again: `lockbench run 'a\\|b'` |\n");
     has(&doc, DOC_HTML, "<th scope=\"col\" class=\"num\">wait <span class=\"unit\">us</span></th>");
     has(&doc, DOC_HTML,
-        "<tr><th scope=\"row\">redis</th><td class=\"num best\" data-v=\"21345\">21,300</td>"
+        "<tr><th scope=\"row\">redis</th><td class=\"num\" data-v=\"21345\">21,300</td>"
         "<td class=\"num\" data-v=\"45100\">45.1</td><td class=\"num\" data-v=\"1234567\">1,234,567</td>"
         "<td class=\"num\">–</td>");
     doc_free(&doc);

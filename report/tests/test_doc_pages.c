@@ -164,7 +164,7 @@ TEST(runs_of_2_13_and_60_locks) {
         assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
         assert_int_equal(fclose(out), 0);
         report_free(report);
-        look_at(path, "ratio,percentiles,sweep");
+        look_at(path, "figures,percentiles,sweep");
     }
 }
 

@@ -12,15 +12,20 @@ static const struct {
     enum report_format format;
 } cases[] = {
     {"mixed.table", {GOLDEN "mixed"}, 1, REPORT_TABLE},
+    {"clean.table", {GOLDEN "clean"}, 1, REPORT_TABLE},
+    {"modes.table", {GOLDEN "modes"}, 1, REPORT_TABLE},
+    {"both.table", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_TABLE},
+    {"decide.table", {GOLDEN "decide"}, 1, REPORT_TABLE},
+    {"mixed.full", {GOLDEN "mixed"}, 1, REPORT_FULL},
     {"mixed.md", {GOLDEN "mixed"}, 1, REPORT_MD},
     {"mixed.csv", {GOLDEN "mixed/run.json"}, 1, REPORT_CSV},
-    {"clean.table", {GOLDEN "clean"}, 1, REPORT_TABLE},
+    {"clean.full", {GOLDEN "clean"}, 1, REPORT_FULL},
     {"clean.csv", {GOLDEN "clean"}, 1, REPORT_CSV},
-    {"modes.table", {GOLDEN "modes"}, 1, REPORT_TABLE},
+    {"modes.full", {GOLDEN "modes"}, 1, REPORT_FULL},
     {"modes.csv", {GOLDEN "modes"}, 1, REPORT_CSV},
-    {"both.table", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_TABLE},
+    {"both.full", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_FULL},
     {"both.md", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_MD},
-    {"decide.table", {GOLDEN "decide"}, 1, REPORT_TABLE},
+    {"decide.full", {GOLDEN "decide"}, 1, REPORT_FULL},
     {"decide.md", {GOLDEN "decide"}, 1, REPORT_MD},
 };
 
@@ -41,6 +46,44 @@ TEST(test_stored_runs) {
         same_as_stored(path, text);
         free(text);
         report_free(report);
+    }
+}
+
+static void fits_a_screen(const struct report *report) {
+    char *text = render(report, REPORT_TABLE, false);
+    assert_lines_fit(text);
+    if (count_of(text, "\n") > 40) fail_msg("%d lines: %s", count_of(text, "\n"), text);
+    free(text);
+}
+
+TEST(the_summary_of_stored_runs_is_one_screen) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct report *report = load(cases[i].runs, cases[i].run_count);
+        fits_a_screen(report);
+        report_free(report);
+    }
+}
+
+/* Locks of four durabilities and two guarantees, each with something to note. */
+TEST(the_summary_of_many_locks_is_one_screen) {
+    static const char *const durability[] = {"none", "memory", "log", "disk"};
+    for (int locks = 10; locks <= 70; locks += 4) {
+        char *stages = NULL;
+        size_t size;
+        FILE *out = open_memstream(&stages, &size);
+        for (int i = 0; i < locks; i++)
+            fprintf(
+                out,
+                "%s{\"lock\":\"a-lock-of-a-long-name-%d\",\"clients\":16,\"keys\":1,\"arrival\":"
+                "\"closed\",\"durability_class\":\"%s\",\"guarantee\":\"%s\",\"throughput_per_s\":%d,"
+                "\"limited_by\":\"generator\",\"fairness\":{\"jain\":0.5},\"attempts\":99,\"outcomes\":"
+                "{\"ok\":90,\"refused\":9},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900}}",
+                i > 0 ? "," : "", i, durability[i % 4], i % 8 < 4 ? "node" : "majority", 1000 + i);
+        fclose(out);
+        struct report *report = report_of(stages, "");
+        fits_a_screen(report);
+        report_free(report);
+        free(stages);
     }
 }
 
@@ -127,8 +170,7 @@ TEST(test_json_has_the_rows_of_csv) {
 
 TEST(test_colour_is_only_colour) {
     struct report *report = load(cases[0].runs, 1);
-    char *plain = render(report, REPORT_TABLE, false),
-         *coloured = render(report, REPORT_TABLE, true);
+    char *plain = render(report, REPORT_FULL, false), *coloured = render(report, REPORT_FULL, true);
     assert_non_null(strstr(coloured, "\033[1;31mVIOLATED\033[0m"));
     assert_colour_alone(coloured, plain);
     free(plain);

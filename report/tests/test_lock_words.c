@@ -22,8 +22,7 @@ TEST(a_control_is_caught_by_what_was_seen) {
     expect_said(report, "as it must be: 2 holders past the lease's end in 48,092 grants.", true);
     report_free(report);
     report = report_of(CAUGHT("violated", ",\"lost_updates\":0,\"double_holders\":4"), "");
-    expect_said(report, "as it must be: 0 lost updates and 4 second holders in 48,092 grants.",
-                true);
+    expect_said(report, "as it must be: 4 second holders in 48,092 grants.", true);
     report_free(report);
 }
 
@@ -34,7 +33,7 @@ TEST(an_overloaded_lock_granted_only_older_requests) {
                   "\"throughput_per_s\":1091,\"arrivals\":{\"due\":6063,\"missed\":6063},"
                   "\"exclusion\":{\"verdict\":\"unchecked\",\"grants\":4510,\"tested\":3609}}",
                   "");
-    expect_said(report, "UNCHECKED: no request of the measured window was granted", true);
+    expect_said(report, "Not checked: no request of the measured window was granted", true);
     expect_said(report, "(4,510 grants went to requests from before or after it)", true);
     expect_said(report, "6,063 of its 6,063 requests could not be started in it", true);
     report_free(report);
@@ -51,12 +50,11 @@ TEST(a_rate_that_no_lock_carries_is_told_first) {
     struct report *report = report_of(OPEN("a", 3701, 2034) "," OPEN("b", 3701, 20), "");
     expect_said(
         report,
-        "OVERLOADED: in 1 of the 2 stages with a rate of requests more than 10 % of the requests could "
-        "not be started before the window's end (a: 2,034 of 3,701).",
+        "In 1 stage requests came faster than the lock took them (a: 2,034 of 3,701 not started)",
         true);
     report_free(report);
     report = report_of(OPEN("b", 3701, 20), "");
-    expect_said(report, "OVERLOADED", false);
+    expect_said(report, "requests came faster", false);
     report_free(report);
 }
 
@@ -117,11 +115,10 @@ TEST(runs_of_one_plan_are_not_ranked) {
         for (int r = 0; r < 2; r++) runs[r] = ranked_run(same ? 1 : r, r);
         struct report *report = report_make(runs, 2, &err);
         assert_non_null(report);
-        char *table = one_line(render(report, REPORT_TABLE, false)),
+        char *table = one_line(render(report, REPORT_FULL, false)),
              *page = render(report, REPORT_HTML, false), *md = render(report, REPORT_MD, false);
-        assert_int_equal(strstr(table, "Leading with") == NULL, same);
-        assert_int_equal(strstr(table, "* the best of its durability") == NULL, same);
-        assert_int_equal(strstr(page, "aria-label=\"Which lock leads\"") == NULL, same);
+        assert_int_equal(strstr(table, "Which?") == NULL, same);
+        assert_int_equal(strstr(page, "aria-label=\"Which lock\"") == NULL, same);
         assert_int_equal(strstr(md, "so no lock is ranked here") != NULL, same);
         free(table);
         free(page);

@@ -1,4 +1,4 @@
-// ratio: one figure of every lock with its interval, the best of each durability first, and how far the others are.
+// figures: one figure of every lock with its interval, the best of each durability first.
 import { firstGroup, guaranteeOf, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { colourOf } from '../theme.js';
@@ -21,11 +21,10 @@ const stands = {
   repeats: (n) => `95 % interval of the median of ${n} repeats`,
   range: (n) => `range of ${n} repeats: too few for an interval`,
 };
-const times = (ratio) => (ratio === null || ratio === undefined ? '–' : `${ratio.toFixed(2)}×`);
 
 function barsOf(data, group, key, state) {
   const spreads = data.spread[group.index];
-  return group.rows.map((row, i) => ({ row, mean: spreads[i].mean, value: row.figures[key], ...spreads[i].figures[key] }))
+  return group.rows.map((row, i) => ({ row, value: row.figures[key], ...spreads[i][key] }))
     .filter(({ row, value }) => state.shows(row.lock) && row.lock.real && Number.isFinite(value));
 }
 
@@ -39,10 +38,9 @@ function interval(theme, bars) {
   };
 }
 
-function tell({ row, value, low, high, kind, count, ratio, mean }, standing, { name, format }) {
+function tell({ row, value, low, high, kind, count }, standing, { name, format }) {
   const lines = [`<b>${escape(row.lock.label)}</b> (${escape(row.lock.state)})`, escape(standing), `${name}: ${format(value)}`];
   if (kind) lines.push(`${format(low)} to ${format(high)}: ${stands[kind](count)}`);
-  lines.push(`to the best of its durability: ${times(ratio)}; over all figures: ${times(mean)}`);
   return lines.join('<br>');
 }
 
@@ -56,8 +54,8 @@ function draw({ data, state, theme, choice }) {
   const at = new Map(bars.map((bar, i) => [bar, i]));
   return {
     height: 100 + (theme.narrow ? 44 : 30) * bars.length,
-    note: wide.length ? `Lines: ${[...new Set(wide.map(({ kind, count }) => stands[kind](count).split(',')[0]))].join('; ')}. Ratios are within a durability only.`
-      : 'One run gives this figure no interval: run.repeat = 6 and more does. Ratios are within a durability only.',
+    note: wide.length ? `Lines: ${[...new Set(wide.map(({ kind, count }) => stands[kind](count).split(',')[0]))].join('; ')}.`
+      : 'One run gives this figure no interval: run.repeat = 6 and more does.',
     option: {
       tooltip: tooltip(theme, { trigger: 'item', formatter: ({ data: { bar } }) => tell(bar, guaranteeOf(data, bar.row.lock).slice(1).join(', '), figures[key]) }),
       xAxis: axis(theme, { type: 'log', name: `${name} (log)`, nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: format } }),
@@ -66,22 +64,21 @@ function draw({ data, state, theme, choice }) {
         axisLabel: { color: theme.ink, hideOverlap: false, formatter: (label, i) => `${label}\n{s|${guaranteeOf(data, bars[i].row.lock).slice(1, theme.narrow ? 2 : 4).join(', ')}}`, rich: { s: { color: theme.soft, fontSize: 10, lineHeight: 15 } } },
       }),
       series: [
-        { type: 'scatter', name, symbolSize: 10, data: bars.map((bar, i) => ({ value: [bar.value, i], bar, itemStyle: { color: colourOf(theme, bar.row.lock) } })),
-          label: { show: true, position: 'top', distance: 2, color: theme.soft, fontSize: 11, formatter: ({ data: { bar } }) => (bar.ratio ? times(bar.ratio) : '') } },
+        { type: 'scatter', name, symbolSize: 10, data: bars.map((bar, i) => ({ value: [bar.value, i], bar, itemStyle: { color: colourOf(theme, bar.row.lock) } })) },
         { type: 'custom', name: 'interval', silent: true, renderItem: interval(theme, wide), data: wide.map((bar) => [bar.value, at.get(bar)]), z: 1 },
       ],
       grid: { left: 8, right: 28, top: 22, bottom: 34, containLabel: true },
     },
     tables: [{
-      columns: lockColumns(['verdict', name, 'from', 'to', 'stands on', 'to the best', 'over all figures'].map((column, i) => ({ name: column, format: i < 4 ? format : times }))),
-      rows: bars.toReversed().map(({ row, value, low, high, kind, count, ratio, mean }) => lockRow(data, row.lock, [row.lock.state, value,
-        low ?? null, high ?? null, kind ? stands[kind](count) : 'one figure of one run', ratio ?? null, mean ?? null])),
+      columns: lockColumns(['verdict', name, 'from', 'to', 'stands on'].map((column) => ({ name: column, format }))),
+      rows: bars.toReversed().map(({ row, value, low, high, kind, count }) => lockRow(data, row.lock, [row.lock.state, value,
+        low ?? null, high ?? null, kind ? stands[kind](count) : 'one figure of one run'])),
     }],
   };
 }
 
 export default {
-  id: 'ratio',
+  id: 'figures',
   label: 'One figure of each lock with its interval',
   controls(data) {
     const real = (group) => group.rows.filter((row) => row.lock.real).length, first = firstGroup(data);

@@ -1,0 +1,276 @@
+/* run_summary: the report on one screen, for a terminal: at most 40 lines of at most 100 columns. The verdict comes before
+ * the figures; then one table of one load, a row for each lock; notes; and what to ask next. See run_doc.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/run/run_doc.h"
+
+#define ROWS_MAX 14  /* more locks: the best of each class */
+#define LINES_MAX 19 /* of rows and the heads of their classes */
+#define BEST_OF_CLASS 3
+#define ROOM 26 /* lines for the rows and the notes below them */
+#define NOTES_MAX 4
+#define NOTE_LINE 92 /* columns of a note beside its letter */
+#define PROMISES_MAX 6
+
+/* What is on the screen. */
+struct summary {
+    const struct report *report;
+    const struct report_group *group, *alone;
+    struct ranked *ranks;
+    int shown_each; /* rows of a class */
+    char notes[NOTES_MAX][2 * RANKING_NOTE_MAX];
+    int note_count, notes_left_out;
+};
+
+static void say_head(struct doc *doc, const struct report *report,
+                     const struct report_group *group) {
+    char clients[NUMBER_TEXT_MAX];
+    run_ran(report, doc);
+    if (!group) return;
+    doc_say(doc, TONE_PLAIN, "Load: %s client%s, %s.", number_count_text(group->clients, clients),
+            group->clients == 1 ? "" : "s", group->load);
+}
+
+/* The sentences of outages can be as many as locks. */
+static void say_trust(struct doc *doc, const struct report *report) {
+    struct doc outages = {0};
+    run_outages(report, &outages);
+    json_t *all = doc_sentences(&outages);
+    size_t count = json_array_size(all);
+    doc->failed |= !all;
+    if (count > 0) doc_say(doc, TONE_WARN, "%s", json_string_value(json_array_get(all, 0)));
+    if (count > 1)
+        doc_span(doc, DOC_PLAIN, " The same for %zu more lock%s.", count - 1,
+                 count == 2 ? "" : "s");
+    json_decref(all);
+    doc_free(&outages);
+    run_trust(report, doc);
+}
+
+/* ---- the table ---- */
+
+static const struct column *compared(const struct summary *summary, const char *key) {
+    return column_compared(key, summary->group);
+}
+
+/* The figures of the table, in the order of its columns. */
+static const struct {
+    const char *key, *brief, *help;
+    int drop;
+} figures[] = {
+    {"throughput_per_s", "grants/s", NULL, 0},
+    {"latency_ns.acquire.p50", "wait p50", NULL, 4},
+    {"latency_ns.acquire.p99", "wait p99", NULL, 0},
+    {"latency_ns.handoff.p50", "handoff", NULL, 3},
+    {"fairness.jain", "fair", NULL, 0},
+    {"cost.commands_per_grant", "cmds", NULL, 2},
+    {"cost.server_cpu_ns_per_grant", "srv CPU", NULL, 1},
+    {"ticks.none", "missed", NULL, 0},
+};
+
+static bool is_used(const struct summary *summary, const char *key) {
+    return column_used(compared(summary, key), summary->group);
+}
+
+static bool has_recoveries(const struct summary *summary) {
+    bool any = false;
+    for (int r = 0; r < summary->group->row_count; r++)
+        any |= summary->group->rows[r].figures.recovery_count > 0 ||
+               summary->group->rows[r].figures.unrecovered > 0;
+    return any;
+}
+
+static bool has_share(const struct summary *summary) {
+    bool any = false;
+    for (int r = 0; r < summary->group->row_count; r++)
+        any |= !isnan(ranking_share(summary->group, r));
+    return any;
+}
+
+static void add_columns(struct doc *doc, const struct summary *summary) {
+    unsigned shared = has_share(summary) ? 0 : DOC_NONE;
+    unsigned ranked = ranking_by_cost(summary->group) ? 0 : DOC_NONE;
+    unsigned faults = has_recoveries(summary) ? 0 : DOC_NONE;
+    doc_column(doc, &(struct doc_column){.title = "lock"});
+    doc_column(doc, &(struct doc_column){
+                        .title = "alone",
+                        .figure = DOC_TIME,
+                        .only = summary->alone && summary->alone != summary->group ? 0 : DOC_NONE});
+    doc_column(doc, &(struct doc_column){.title = "cost", .figure = DOC_TIME, .only = ranked});
+    doc_column(doc, &(struct doc_column){.title = "of max", .right = true, .only = shared});
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        const struct column *column = compared(summary, figures[i].key);
+        doc_column(doc,
+                   &(struct doc_column){
+                       .title = column->instead_of ? column->brief : figures[i].brief,
+                       .figure = column->kind == COLUMN_TIME ? DOC_TIME : column_figure(column),
+                       .unit = column_unit(column, summary->group),
+                       .drop = figures[i].drop,
+                       .only = is_used(summary, figures[i].key) ? 0 : DOC_NONE});
+    }
+    doc_column(doc, &(struct doc_column){.title = "recovered", .figure = DOC_TIME, .only = faults});
+    doc_column(doc, &(struct doc_column){.title = "never", .figure = DOC_COUNT, .only = faults});
+    doc_column(doc, &(struct doc_column){.title = "paused"});
+}
+
+/* The median wait of the same lock with one client. */
+static double alone_ns(const struct summary *summary, int lock) {
+    const struct report_group *alone = summary->alone;
+    for (int r = 0; alone && r < alone->row_count; r++)
+        if (alone->rows[r].lock == lock)
+            return column_value(column_compared("latency_ns.acquire.p50", alone), &alone->rows[r]);
+    return NAN;
+}
+
+static bool claims(const struct run_stage *stage, const char *what) {
+    for (size_t i = 0; i < json_array_size(stage->claims); i++) {
+        const char *claim = json_string_value(json_array_get(stage->claims, i));
+        if (claim && strcmp(claim, what) == 0) return true;
+    }
+    return false;
+}
+
+/* Keeps what a reader must know of the row, on one line. Returns its letter, or 0. */
+static char keep_note(struct summary *summary, const struct report_row *row) {
+    const char *label = summary->report->locks[row->lock].label;
+    const char *cause = json_string_value(json_array_get(row->typical->causes, 0));
+    char note[RANKING_NOTE_MAX], *text = summary->notes[summary->note_count];
+    ranking_note(row, note);
+    if (!*note && !cause) return 0;
+    if (summary->note_count == NOTES_MAX) {
+        summary->notes_left_out++;
+        return 0;
+    }
+    snprintf(text, sizeof summary->notes[0], "%s: %s", label, *note ? note : cause);
+    if ((int)strlen(text) > NOTE_LINE) {
+        size_t end = NOTE_LINE - 4;
+        while (end > 0 && text[end] != ' ') end--;
+        strcpy(text + end, " ...");
+    }
+    return (char)('a' + summary->note_count++);
+}
+
+static void add_row(struct doc *doc, struct summary *summary, int r) {
+    const struct report_row *row = &summary->group->rows[r];
+    double share = ranking_share(summary->group, r);
+    doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
+    run_lock_cell(doc, row, &summary->report->locks[row->lock]);
+    doc_figure(doc, alone_ns(summary, row->lock));
+    doc_figure(doc, ranking_cost_ns(summary->group, r));
+    isnan(share) ? doc_cell(doc, "%s", NUMBER_NONE) : doc_cell(doc, "%.0f %%", 100 * share);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        doc_figure(doc, column_value(compared(summary, figures[i].key), row));
+    doc_figure(doc, row->figures.recovery_p50);
+    doc_figure(doc, row->figures.unrecovered);
+    doc_cell(doc, "%s",
+             !report_is_real(row->typical)        ? words_state(row->state)
+             : row->state > LOCK_CAUGHT           ? words_state(row->state)
+             : claims(row->typical, "safe-pause") ? "safe"
+                                                  : "2 holders");
+    char letter = keep_note(summary, row);
+    if (letter) doc_span(doc, DOC_PLAIN, " %c", letter);
+}
+
+static int count_classes(const struct summary *summary, int *ret_locks) {
+    int classes = 0;
+    *ret_locks = 0;
+    for (int c = ranking_next_class(summary->group, -1); c >= 0;
+         c = ranking_next_class(summary->group, c)) {
+        *ret_locks += ranking_class(summary->group, c, summary->ranks);
+        classes++;
+    }
+    return classes;
+}
+
+/* The locks of each class, the best first; of a class with too many the rest is counted. */
+static void add_rows(struct doc *doc, struct summary *summary) {
+    char text[RANKING_NOTE_MAX];
+    const struct report_group *group = summary->group;
+    int left = ROWS_MAX;
+    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c)) {
+        int count = ranking_class(group, c, summary->ranks);
+        int shown = count < summary->shown_each ? count : summary->shown_each;
+        if (shown > left) shown = left;
+        left -= shown;
+        doc_group(doc, TONE_PLAIN, "%s", ranking_class_text(group, c, text));
+        if (shown < count)
+            doc_span(doc, DOC_PLAIN, shown > 0 ? " (and %d more)" : " (%d)", count - shown);
+        for (int i = 0; i < shown; i++) add_row(doc, summary, summary->ranks[i].row);
+    }
+    if (left < ROWS_MAX) return;
+    for (int r = 0; r < group->row_count && r < ROWS_MAX; r++) add_row(doc, summary, r);
+}
+
+/* Explains the columns and marks that the table has; lines: room for the notes. */
+static void add_legend(struct doc *doc, const struct summary *summary, int lines) {
+    bool limited = false;
+    for (int r = 0; r < summary->group->row_count; r++) limited |= summary->group->rows[r].limited;
+    doc_note(doc, TONE_PLAIN,
+             "paused: what a holder meets that is paused beyond its lease, as its driver states%s",
+             limited ? "; ~: disturbed" : "");
+    if (ranking_by_cost(summary->group))
+        doc_note(doc, TONE_PLAIN, "cost: of a grant, without the hold%s",
+                 has_share(summary)
+                     ? "; of max: of the grants that one key gives at this hold without a lock"
+                     : "");
+    for (int i = 0; i < summary->note_count && i < lines; i++)
+        doc_note(doc, TONE_PLAIN, "%c %s", 'a' + i, summary->notes[i]);
+    int more =
+        summary->notes_left_out + (summary->note_count > lines ? summary->note_count - lines : 0);
+    if (more > 0) doc_span(doc, DOC_PLAIN, "; and %d more notes", more);
+}
+
+static void add_summary_table(struct doc *doc, struct summary *summary) {
+    int locks, classes = count_classes(summary, &locks);
+    bool all = locks <= ROWS_MAX && locks + classes <= LINES_MAX;
+    int each = all || classes == 0 ? locks : (LINES_MAX - classes) / classes;
+    summary->shown_each = all || each < BEST_OF_CLASS ? each : BEST_OF_CLASS;
+    if (summary->shown_each < 1) summary->shown_each = 1;
+    doc_table(doc, "figures", NULL);
+    add_columns(doc, summary);
+    add_rows(doc, summary);
+    int left = LINES_MAX - 1 - classes - (all ? locks : classes * summary->shown_each);
+    add_legend(doc, summary, left < 1 ? 1 : left);
+    doc_end(doc);
+}
+
+/* ---- what to ask next ---- */
+
+static void say_next(struct doc *doc, const struct report *report, const struct report_group *group,
+                     struct ranked *ranks) {
+    const char *dir = report->run_count == 1 ? doc_or(report->runs[0]->dir, "") : "RUN...";
+    int first = group ? ranking_next_class(group, -1) : -1;
+    doc_section(doc, "next", "Next");
+    if (*dir)
+        doc_say(
+            doc, TONE_PLAIN,
+            "Everything (%d load%s): lockbench report --full %s; as a page with charts: --html.",
+            report->group_count, report->group_count == 1 ? "" : "s", dir);
+    if (first >= 0 && ranking_class(group, first, ranks) > 0 && isfinite(ranks[0].cost_ns))
+        doc_span(doc, DOC_PLAIN, " Under faults: lockbench check %s",
+                 report->locks[group->rows[ranks[0].row].lock].name);
+    doc_end(doc);
+}
+
+void run_summary(const struct report *report, struct doc *doc) {
+    struct summary summary = {
+        .report = report, .group = ranking_load(report), .alone = ranking_alone(report)};
+    int rows = summary.group ? summary.group->row_count : 0;
+    summary.ranks = calloc((size_t)rows + 1, sizeof *summary.ranks);
+    doc->failed |= !summary.ranks;
+    if (doc->failed) return;
+    doc_section(doc, "verdict", "Verdict");
+    say_head(doc, report, summary.group);
+    doc_end(doc);
+    doc_section(doc, "answer", "Answer");
+    run_safe(report, doc);
+    ranking_say(report, false, doc);
+    say_trust(doc, report);
+    run_slo_short(report, PROMISES_MAX, doc);
+    doc_end(doc);
+    if (rows > 0) add_summary_table(doc, &summary);
+    say_next(doc, report, summary.group, summary.ranks);
+    free(summary.ranks);
+}

@@ -1,0 +1,190 @@
+/* test_ranking: which lock comes first of its class, which are level with it, and what is noted of it. */
+#define _GNU_SOURCE
+#include <math.h>
+
+#include "bench/tests/hdr_texts.h"
+#include "report/page/html_parts.h"
+#include "report/run/ranking.h"
+#include "report/tests/report_help.h"
+
+/* more: further members, each with a comma before it. */
+#define STAGE(lock, class, verdict, rate, inside_ns, more)                                         \
+    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                      \
+        "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":" #rate           \
+        ",\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":900,\"tested\":900,"               \
+        "\"inside_mean_ns\":" #inside_ns "}" more "}"
+#define LOCK(lock, rate) STAGE(lock, "memory", "clean", rate, 100000, "")
+#define REPEAT(lock, repeat, rate)                                                                 \
+    STAGE(lock, "memory", "clean", rate, 100000, ",\"repeat\":" #repeat)
+
+#define MOST 8
+
+/* The first class of the deciding load. */
+static int class_of(const struct report *report, struct ranked ranks[MOST]) {
+    const struct report_group *group = ranking_group(report);
+    assert_non_null(group);
+    assert_true(group->row_count <= MOST);
+    return ranking_class(group, ranking_next_class(group, -1), ranks);
+}
+
+static const char *name_of(const struct report *report, const struct ranked *rank) {
+    return report->locks[ranking_group(report)->rows[rank->row].lock].name;
+}
+
+/* At 5,000 grants a second 200 us lie between two grants, of which 100 us are the hold. */
+TEST(the_cost_is_the_round_without_the_hold) {
+    struct report *report = report_of(LOCK("slow", 1000) "," LOCK("fast", 5000), "");
+    struct ranked ranks[MOST];
+    assert_int_equal(class_of(report, ranks), 2);
+    assert_string_equal(name_of(report, &ranks[0]), "fast");
+    assert_true(fabs(ranks[0].cost_ns - 100e3) < 1 && fabs(ranks[1].cost_ns - 900e3) < 1);
+    assert_true(fabs(ranks[1].times - 9) < 0.01 && !ranks[1].level && isnan(ranks[1].low_ns));
+    assert_true(fabs(ranking_share(ranking_group(report), 1) - 0.5) < 0.01);
+    report_free(report);
+}
+
+/* A control, a lock that failed and one that was cut off have no rank; another durability is another class. */
+TEST(only_locks_to_choose_are_ranked) {
+    struct report *report = report_of(
+        STAGE("broken", "memory", "violated", 9000, 100000, "") "," STAGE(
+            "unsafe", "memory", "violated", 9000, 100000,
+            ",\"control\":true") "," STAGE("cut", "memory", "clean", 8000, 100000,
+                                           ",\"status\":\"partial\"") "," LOCK("a",
+                                                                               5000) "," STAGE("disk",
+                                                                                               "disk",
+                                                                                               "clean",
+                                                                                               90,
+                                                                                               100000,
+                                                                                               ""),
+        "");
+    struct ranked ranks[MOST];
+    int count = class_of(report, ranks);
+    assert_int_equal(count, 3);
+    assert_string_equal(name_of(report, &ranks[0]), "a");
+    assert_true(isnan(ranks[1].cost_ns) && isnan(ranks[2].cost_ns));
+    assert_false(ranking_is_contest(ranks, count));
+    char *text = one_line(render(report, REPORT_FULL, false));
+    lacks(text, "Which?"); /* nobody was compared */
+    free(text);
+    report_free(report);
+}
+
+/* One run can't show that 3 % are a difference; intervals of repeats that overlap can't either. */
+TEST(who_is_level) {
+    static const struct {
+        const char *stages;
+        bool level;
+    } cases[] = {
+        {LOCK("a", 5000) "," LOCK("b", 4850), true},
+        {LOCK("a", 5000) "," LOCK("b", 4500), false},
+        {REPEAT("a", 0, 4000) "," REPEAT("a", 1, 5000) "," REPEAT("a", 2, 5100) "," REPEAT(
+             "b", 0, 3900) "," REPEAT("b", 1, 4200) "," REPEAT("b", 2, 4300),
+         true},
+        {REPEAT("a", 0, 4900) "," REPEAT("a", 1, 5000) "," REPEAT("a", 2, 5100) "," REPEAT(
+             "b", 0, 3900) "," REPEAT("b", 1, 4200) "," REPEAT("b", 2, 4300),
+         false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct report *report = report_of(cases[i].stages, "");
+        struct ranked ranks[MOST];
+        assert_int_equal(class_of(report, ranks), 2);
+        assert_string_equal(name_of(report, &ranks[0]), "a");
+        assert_int_equal(ranks[1].level, cases[i].level);
+        assert_int_equal(isnan(ranks[0].low_ns), i < 2);
+        report_free(report);
+    }
+}
+
+/* In an open loop the rate is the schedule's: the median from due to held decides, and "never" comes last. */
+TEST(without_a_queue_the_wait_decides) {
+#define DUE(lock, p50)                                                                             \
+    "{\"lock\":\"" lock "\",\"durability_class\":\"memory\",\"clients\":2,\"keys\":1,"             \
+    "\"arrival\":\"poisson:9/s\",\"throughput_per_s\":9,\"response_ns\":{\"p50\":" p50             \
+    "},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900}}"
+    struct report *report =
+        report_of(DUE("late", "\"never\"") "," DUE("b", "9000") "," DUE("a", "2000"), "");
+    struct ranked ranks[MOST];
+    assert_int_equal(class_of(report, ranks), 3);
+    assert_string_equal(name_of(report, &ranks[0]), "a");
+    assert_string_equal(name_of(report, &ranks[2]), "late");
+    assert_true(isinf(ranks[2].times) && !ranks[2].level);
+    assert_string_equal(ranking_figure(ranking_group(report)), "from due p50");
+    report_free(report);
+}
+
+/* The rank stays, and the note says what it costs. */
+TEST(what_takes_away_from_the_first) {
+#define UNFAIR ",\"fairness\":{\"jain\":0.26}"
+#define WAITING ",\"client_time_ns\":{\"waiting\":3000000000}"
+#define FAILED ",\"outcomes\":{\"ok\":900,\"refused\":3,\"broken\":0,\"unknown\":1}"
+    static const struct {
+        const char *stages, *said;
+    } cases[] = {
+        {STAGE("a", "memory", "clean", 9000, 100, UNFAIR),
+         "a: one client got almost all grants (Jain 0.26)."},
+        {STAGE("a", "memory", "clean", 9000, 100, ",\"fairness\":{\"jain\":0.5}"),
+         "a: few clients got most of the grants (Jain 0.50)."},
+        {STAGE("a", "memory", "clean", 9000, 100, WAITING),
+         "a: 100 % of its waiting is in no percentile."},
+        {STAGE("a", "memory", "clean", 9000, 100, FAILED), "a: 4 requests failed."},
+        /* Half of the clients are dead: that the others got the grants is not the lock's doing. */
+        {STAGE("a", "memory", "clean", 9000, 100, UNFAIR ",\"fault\":\"server-kill+kill\""), NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *stages = NULL;
+        assert_true(asprintf(&stages, "%s,%s", cases[i].stages, LOCK("b", 500)) > 0);
+        struct report *report = report_of(stages, "");
+        char *text = one_line(render(report, REPORT_MD, false));
+        if (cases[i].said) has(text, cases[i].said);
+        if (!cases[i].said) lacks(text, "one client got almost all grants (Jain");
+        free(text);
+        if (cases[i].said) {
+            text = render(report, REPORT_HTML, false);
+            has(text, "<p class=\"lock\">a</p>");
+            has(text, "<p class=\"warn\">But: ");
+            free(text);
+        }
+        report_free(report);
+        free(stages);
+    }
+}
+
+/* Machines read the same ranking. */
+TEST(the_ranking_is_in_json) {
+    struct report *report = report_of(LOCK("slow", 1000) "," LOCK("fast", 5000), "");
+    char *text = render(report, REPORT_JSON, false);
+    json_t *root = json_loads(text, 0, NULL);
+    const json_t *class = json_array_get(json_object_get(root, "ranking"), 0),
+                 *first = json_array_get(json_object_get(class, "locks"), 0);
+    assert_string_equal(json_string_value(json_object_get(class, "class")), "in memory");
+    assert_string_equal(json_string_value(json_object_get(first, "lock")), "fast");
+    assert_true(json_is_null(json_object_get(first, "low_ns")));
+    json_decref(root);
+    free(text);
+    report_free(report);
+}
+
+/* A percentile without long waits, and a dash, have their reasons. */
+TEST(what_is_missing_is_told) {
+    static const struct {
+        const char *stage, *said;
+    } cases[] = {
+        {STAGE("a", "memory", "clean", 900, 100, ",\"grants\":900,\"fairness\":{\"jain\":0.25}"),
+         "one client got almost all grants: there were hardly any handoffs to another one"},
+        {STAGE("a", "memory", "clean", 900, 100,
+               WAITING ",\"latency_ns\":{\"acquire\":{\"count\":900,\"hdr\":\"" HDR_900
+                       "\",\"mean\":10000,\"p50\":9000,\"p99\":15000}}"),
+         "at least 99 % of the time that its clients waited"},
+        {"{\"lock\":\"a\",\"clients\":2,\"threads\":2,\"processes\":2}",
+         "clients are fibers on 2 threads in 2 processes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct report *report = report_of(cases[i].stage, "");
+        char *text = one_line(render(report, REPORT_FULL, false));
+        has(text, cases[i].said);
+        free(text);
+        report_free(report);
+    }
+}
+
+TEST_MAIN(NULL, NULL)
