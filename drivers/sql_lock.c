@@ -17,25 +17,11 @@
 
 const struct lb_option sql_poll_options[] = {POLL, {0}};
 
-#define SWEEP_EVERY(when)                                                                          \
-    {                                                                                              \
-        "sweep_every", LB_OPT_DURATION, offsetof(struct sql_options, sweep_every_ns), "100ms", 0,  \
-            3600e9, NULL, when ": each session sweeps at most so often"                            \
-    }
-
 const struct lb_option sql_table_options[] = {
     {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0, "waiters,nobody",
      "who deletes the rows of dead owners: clients that find the lock held, or a job of your own"},
-    SWEEP_EVERY("sweep=waiters"),
-    POLL,
-    {0},
-};
-
-const struct lb_option sql_swept_options[] = {
-    {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0,
-     "waiters,nobody,one",
-     "who deletes the rows of dead owners: clients that find the lock held, your own job, or one sweeper"},
-    SWEEP_EVERY("sweep=waiters, sweep=one"),
+    {"sweep_every", LB_OPT_DURATION, offsetof(struct sql_options, sweep_every_ns), "100ms", 0,
+     3600e9, NULL, "sweep=waiters: each session sweeps at most so often"},
     POLL,
     {0},
 };

@@ -152,11 +152,10 @@ struct sql_options {
     struct backoff_options poll;
     int64_t sweep, sweep_every_ns;
 };
-enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY, SQL_SWEEP_ONE };
+enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY };
 /* polling; where the server queues: retries after a deadlock */
 extern const struct lb_option sql_poll_options[];
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
-extern const struct lb_option sql_swept_options[]; /* the same, where there can be a sweeper */
 
 /* Runs a statement of the recipe, and prepares it first if necessary. LB_BROKEN also if the session is
  * not prepared. */

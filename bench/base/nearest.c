@@ -88,6 +88,16 @@ static const struct {
     GONE("check.residue", "a server at --url is asked for the stage's own keys only"),
     GONE("check.careful", "a late holder writes, and check.store counts it"),
     GONE("load.sharing", "a lock whose clients can't share a session has one for each client"),
+    /* options of locks */
+    GONE("etcd-lock.lease", "the key hangs on its session's lease"),
+    GONE("redis-redlock.ask", "all servers are asked at once"),
+    GONE("redis-redlock.drift", "it is 1 % of the lease and 2ms, as in node-redlock"),
+    GONE("redis-redlock.drift_more", "it is 1 % of the lease and 2ms, as in node-redlock"),
+    GONE("redis-segmented.spread", "all segments are in one slot of a cluster"),
+    GONE("redis-spin.initial_delay", "it is 1ms, Redisson's default"),
+    GONE("redis-spin.max_delay", "it is 128ms, Redisson's default"),
+    GONE("redis-spin.multiplier", "it is 2, Redisson's default"),
+    GONE("sqlite-immediate.fence", "nothing; this lock has no token"),
     /* compare, history, reports of a check and of capacity */
     GONE("compare --junit", "--md or --json, and the exit code"),
     GONE("compare --benchstat", "--json has each sample"),

@@ -24,30 +24,9 @@
 
 #define LOOK_NS (2 * LB_MS_NS) /* between two looks at the queue */
 
-enum { PER_SESSION, PER_GRANT };
-
 struct service_options {
-    int64_t lease, recheck;
+    int64_t recheck;
 };
-
-static bool per_grant(const struct lb_session *session) {
-    return ((const struct service_options *)session->options)->lease == PER_GRANT;
-}
-
-static int service_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    return per_grant(session) ? 0 : etcd_prepare_lease(session, deadline_ns, err);
-}
-
-/* Takes the lease for the key. LB_OK, or the reason why there is no lease. */
-static enum lb_outcome take_lease(struct lb_session *session) {
-    struct etcd_session *e = etcd_session_of(session);
-    if (per_grant(session) && etcd_lease_start(e, 0, &session->err) != 0)
-        return session->err.code == LB_EXIT_USAGE ? LB_REFUSED
-                                                  : LB_BROKEN; /* no key: nothing is held */
-    if (e->lost || e->lease == 0)
-        return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
-    return LB_OK;
-}
 
 static enum lb_outcome call_lock(struct lb_session *session, const struct lb_request *request,
                                  struct etcd_place *place) {
@@ -124,8 +103,7 @@ static enum lb_outcome give_up(struct lb_session *session, const struct lb_reque
         if (outcome != LB_OK) break;
         if (!behind) continue; /* our key is the first, or not there yet: the answer will come */
         etcd_watch_stop(e);
-        /* The end of the lease also deletes the key. */
-        outcome = per_grant(session) ? etcd_lease_stop(e) : leave_queue(session, place);
+        outcome = leave_queue(session, place);
         if (outcome != LB_OK) return LB_UNKNOWN;
         session->err.code = 0;
         return LB_TIMEOUT;
@@ -140,12 +118,14 @@ static enum lb_outcome give_up(struct lb_session *session, const struct lb_reque
 
 static enum lb_outcome service_acquire(struct lb_session *session, const struct lb_request *request,
                                        struct lb_grant *grant) {
+    const struct etcd_session *e = etcd_session_of(session);
     struct etcd_place *place = grant->data;
     bool once = request->deadline_ns <= lb_now();
     place->lease = place->revision = 0;
     if (request->key_len == 0) return lb_fail(session, LB_REFUSED, "etcd: a lock needs a name");
-    enum lb_outcome outcome = take_lease(session);
-    if (outcome == LB_OK) outcome = call_lock(session, request, place);
+    if (e->lost || e->lease == 0)
+        return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
+    enum lb_outcome outcome = call_lock(session, request, place);
     if (outcome != LB_OK) return outcome;
     bool answered = etcd_long_wait(etcd_session_of(session), request->deadline_ns);
     outcome = answered ? check_answer(session, place) : give_up(session, request, place);
@@ -177,16 +157,11 @@ static enum lb_outcome service_release(struct lb_session *session, const struct 
     if (outcome == LB_OK || outcome == LB_LOST) {
         place->revision = 0;
         if (e->lost) outcome = LB_LOST;
-        /* if this fails, the lease ends by itself later, and holds no key */
-        if (per_grant(session)) etcd_lease_stop(e);
     }
     return outcome;
 }
 
 static const struct lb_option service_options[] = {
-    {"lease", LB_OPT_CHOICE, offsetof(struct service_options, lease), "session", 0, 0,
-     "session,grant",
-     "the key hangs on its session's lease, or on one that is made for each grant (1 + 1 requests more)"},
     {"recheck", LB_OPT_BOOL, offsetof(struct service_options, recheck), "yes", 0, 0, NULL,
      "look the key up after Lock and before Unlock; plain clients do not (etcd 3.4 grants ended leases)"},
     {0},
@@ -196,7 +171,7 @@ static const struct lb_algorithm algorithm = {
     .options = service_options,
     .options_bytes = sizeof(struct service_options),
     .grant_bytes = sizeof(struct etcd_place),
-    .prepare = service_prepare,
+    .prepare = etcd_prepare_lease,
     .acquire = service_acquire,
     .release = service_release,
     .settle = etcd_place_settle,

@@ -99,7 +99,6 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
 void pg_disconnect(struct lb_session *session) {
     struct pg_session *state = session->state;
     session->traffic_fd = -1;
-    pg_sweeper_end(state);
     if (!state->conn) return;
     if (PQsocket(state->conn) >= 0) lb_fd_forget(PQsocket(state->conn));
     /* a busy backend finds out when it wants to answer; its locks go with it */

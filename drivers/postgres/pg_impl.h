@@ -27,10 +27,7 @@ struct pg_conninfo {
 
 #define PG_STATEMENTS_MAX 32 /* of a lock */
 
-struct pg_sweeper;
-
 struct pg_session {
-    struct pg_sweeper *sweeper; /* ends with this session; NULL = none */
     PGconn *conn;
     int fd;
     bool dead;  /* the connection is broken: nothing may be sent on it any more */
@@ -71,8 +68,6 @@ int pg_connect_exit(const char *sqlstate);
  * which is several lines long and was made with PQERRORS_VERBOSE. sqlstate: "" if there is none in
  * it. */
 void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_line, size_t size);
-
-void pg_sweeper_end(struct pg_session *state); /* harmless without one */
 
 lb_connect_fn pg_connect;
 lb_disconnect_fn pg_disconnect;

@@ -69,8 +69,7 @@ const struct lb_lock lock_pg_lease = {
  * that inserts into and deletes from lockbench_table by the same rules.
  *
  * One round trip each. Waiters poll. The row of a dead owner stays until it is swept. By default each waiter sweeps,
- * at most every 100 ms; sweep=nobody leaves that to a job of your own, as the articles do; with sweep=one a sweeper
- * beside the first client sweeps, in a session of its own. The release of a holder whose end has passed returns
+ * at most every 100 ms; sweep=nobody leaves that to a job of your own, as the articles do. The release of a holder whose end has passed returns
  * LB_LOST, even if its row was not swept yet. Deleted rows collect until VACUUM runs. ON CONFLICT DO NOTHING avoids
  * the error 23505, because a failed INSERT leaves a dead row and a line in the log. */
 
@@ -91,21 +90,6 @@ static const struct sql_recipe pg_table_recipe = {
         [SQL_SWEEP] = {PG_TABLE_SWEEP, ""},
         [SQL_LEFT] = {PG_TABLE_LEFT, "k"},
     }};
-
-static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    const struct sql_options *options = session->options;
-    if (sql_prepare(session, deadline_ns, err) != 0) return -1;
-    bool sweeps = options->sweep == SQL_SWEEP_ONE && session->client == 0;
-    return sweeps ? pg_sweeper_start(session, err) : 0;
-}
-
-static const struct lb_algorithm pg_table_algorithm = {
-    .causes = backoff_causes,
-    .prepare = table_prepare,
-    .release = sql_lease_release,
-    .renew = sql_lease_renew,
-    SQL_LEASE_MEMBERS(sql_swept_options),
-};
 
 const struct lb_lock lock_pg_table = {
     .name = "pg-table",
@@ -132,7 +116,7 @@ const struct lb_lock lock_pg_table = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
-    .algorithm = &pg_table_algorithm,
+    .algorithm = &sql_table_algorithm,
     .recipe = &pg_table_recipe,
 };
 

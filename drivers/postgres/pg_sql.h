@@ -9,11 +9,6 @@
 
 extern const struct sql_port pg_port;
 
-/* Starts a sweeper beside a session; the sweeper ends with the session, and has a session of its own, as client
- * PG_SWEEPER. 0, or -1 with err. */
-#define PG_SWEEPER UINT32_MAX
-int pg_sweeper_start(struct lb_session *owner, struct lb_err *err);
-
 int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, struct lb_err *err);
 
 /* Creates a table or a sequence with a comment that lockbench made it, in one transaction. A

@@ -128,7 +128,7 @@ static int add_key(struct batch *batch, const struct lb_request *request) {
         if (add_name(batch, names.item[i].text) != 0) return -1;
     }
     for (uint32_t i = 1; i < segments; i++) { /* the names have the first */
-        redis_segment_key(session, request, i, name);
+        redis_segment_key(request, i, name);
         if (add_name(batch, name) != 0) return -1;
     }
     return 0;

@@ -242,23 +242,19 @@ const struct lb_lock lock_redis_fenced = {
  * pause that doubles, so nothing is published: in a cluster of older servers each PUBLISH goes to
  * every node. */
 
-struct spin_options {
-    struct redisson_options common;
-    int64_t initial_delay_ns, max_delay_ns, multiplier;
-};
+#define SPIN_FIRST_NS LB_MS_NS /* Redisson's defaults */
+#define SPIN_MAX_NS (128 * LB_MS_NS)
 
-/* The pause: initial * multiplier^fails, plus a random multiple (0 to fails - 1) of initial. */
-static int64_t pause_ns(const struct spin_options *options, struct lb_rng *rng, int fails) {
-    int64_t delay_ns = options->initial_delay_ns;
-    for (int i = 0; i < fails && delay_ns < options->max_delay_ns; i++)
-        delay_ns *= options->multiplier;
-    if (fails > 0) delay_ns += (int64_t)rng_below(rng, (uint64_t)fails) * options->initial_delay_ns;
-    return delay_ns < options->max_delay_ns ? delay_ns : options->max_delay_ns;
+/* The pause: the first one, doubled with each failed try, plus a random multiple (0 to fails - 1) of the first. */
+static int64_t pause_ns(struct lb_rng *rng, int fails) {
+    int64_t delay_ns = SPIN_FIRST_NS;
+    for (int i = 0; i < fails && delay_ns < SPIN_MAX_NS; i++) delay_ns *= 2;
+    if (fails > 0) delay_ns += (int64_t)rng_below(rng, (uint64_t)fails) * SPIN_FIRST_NS;
+    return delay_ns < SPIN_MAX_NS ? delay_ns : SPIN_MAX_NS;
 }
 
 static enum lb_outcome spin_acquire(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {
-    const struct spin_options *options = session->options;
     struct rlock_grant *mine = grant->data;
     struct redisson_try one = {.session = session, .request = request, .grant = grant};
     redisson_holder(session, request, "", mine->holder);
@@ -267,7 +263,7 @@ static enum lb_outcome spin_acquire(struct lb_session *session, const struct lb_
         int64_t left_ns;
         enum lb_outcome outcome = rlock_ask(&one, &left_ns);
         if (outcome != LB_BUSY || once) return outcome;
-        int64_t until_ns = lb_now() + pause_ns(options, &session->rng, fails);
+        int64_t until_ns = lb_now() + pause_ns(&session->rng, fails);
         if (until_ns < request->deadline_ns)
             lb_sleep_until(until_ns);
         else
@@ -285,24 +281,18 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
 
 static const struct lb_option spin_options[] = {
     REDISSON_OPTION_CHECK_SYNCED,
-    {"initial_delay", LB_OPT_DURATION, offsetof(struct spin_options, initial_delay_ns), "1ms", 1e3,
-     60e9, NULL, "first wait between two tries"},
-    {"max_delay", LB_OPT_DURATION, offsetof(struct spin_options, max_delay_ns), "128ms", 1e3, 60e9,
-     NULL, "longest wait between two tries"},
-    {"multiplier", LB_OPT_INT, offsetof(struct spin_options, multiplier), "2", 1, 10, NULL,
-     "each wait is this many times the one before"},
     {0},
 };
 
 static const struct redisson_recipe redis_spin_recipe = {
     .unlock = unlock_once, .keys = rlock_keys, .channels = rlock_channels};
 
-static const struct lb_known_cause spin_causes[] = {BACKOFF_CAUSE_OF_UNFAIRNESS("max_delay"), {0}};
+static const struct lb_known_cause spin_causes[] = {BACKOFF_CAUSE_OF_UNFAIRNESS(NULL), {0}};
 
 static const struct lb_algorithm algorithm = {
     .options = spin_options,
     .causes = spin_causes,
-    .options_bytes = sizeof(struct spin_options),
+    .options_bytes = sizeof(struct redisson_options),
     .session_bytes = sizeof(struct redisson_session),
     .grant_bytes = sizeof(struct rlock_grant),
     .acquire = spin_acquire,

@@ -2,8 +2,7 @@
  * granted it, for the lease less the time that the requests took and less the drift of the servers'
  * clocks. It follows the text of redis.io, with the figures of node-redlock: drift 1 % and 2 ms.
  * Compatible with it and with redsync: the same key, a random token, the same effects of release
- * and extension. All servers are asked at once, unless the option ask says to ask one after the
- * other; one that does not answer in node_timeout has not granted. It has no order and no fencing
+ * and extension. All servers are asked at once; one that does not answer in node_timeout has not granted. It has no order and no fencing
  * token, which would need consensus. A late server gets the release on the same connection as the
  * SET and after it, so nothing stays behind. A server that restarts empty within a lease may grant
  * the lock again; if two of five do so, there is a second majority. redis.io's advice: keep such a
@@ -30,9 +29,7 @@ static struct votes ask_all(struct lb_session *session, const struct redis_comma
     const struct redlock_options *options = session->options;
     struct redis_answer answers[REDIS_NODES_MAX];
     struct votes votes = {0};
-    votes.count = options->ask == REDLOCK_SEQUENCE
-                      ? redis_all_in_turn(session, command, options->node_timeout_ns, answers)
-                      : redis_all(session, command, options->node_timeout_ns, answers);
+    votes.count = redis_all(session, command, options->node_timeout_ns, answers);
     for (int i = 0; i < votes.count; i++) {
         const struct redis_value *value = answers[i].reply ? &answers[i].reply->value : NULL;
         votes.late += answers[i].late;
@@ -68,10 +65,10 @@ static enum lb_outcome no_majority(struct lb_session *session, const struct vote
                    votes->count, majority(votes->count));
 }
 
-/* The part of a lease that the holder must not rely on, because the servers' clocks drift. */
-static int64_t drift_ns(const struct lb_session *session, int64_t lease_ns) {
-    const struct redlock_options *options = session->options;
-    return (int64_t)((double)lease_ns * options->drift) + options->drift_more_ns;
+/* The part of a lease that the holder must not rely on: the servers' clocks drift, and keys expire by whole
+ * milliseconds. */
+static int64_t drift_ns(int64_t lease_ns) {
+    return lease_ns / 100 + 2 * LB_MS_NS;
 }
 
 /* Sends the release on the connections that carried the SET. True if a majority of the servers has carried out
@@ -88,7 +85,7 @@ static bool undo(struct lb_session *session, const struct lb_request *request,
     return true;
 }
 
-/* Sends SET NX PX to all servers, at once or in turn; a majority must grant. LB_OK with *ret_sent_ns, a moment
+/* Sends SET NX PX to all servers at once; a majority must grant. LB_OK with *ret_sent_ns, a moment
  * before the first command was sent, and *ret_elapsed_ns, the time from then until the last answer. Otherwise all
  * servers, also those that failed, have been sent a release: LB_BUSY, and nothing is held; LB_BROKEN: no majority
  * could be reached for the SET, and nothing is held; LB_UNKNOWN: no majority could be reached for the release
@@ -160,7 +157,7 @@ static enum lb_outcome extend(struct lb_session *session, const struct lb_reques
     if (votes.yes < need && votes.no <= votes.count - need)
         return no_majority(session, &votes, true);
     session->err.code = 0;
-    int64_t end_ns = sent_ns + request->lease_ns - drift_ns(session, request->lease_ns);
+    int64_t end_ns = sent_ns + request->lease_ns - drift_ns(request->lease_ns);
     if (votes.yes < need || lb_now() >= end_ns) return LB_LOST;
     grant->lease_end_ns = end_ns;
     return LB_OK;
@@ -191,7 +188,7 @@ static enum lb_outcome try_valid(struct lb_session *session, const struct lb_req
     int64_t sent_ns = 0, elapsed_ns = 0;
     enum lb_outcome outcome = redlock_try(session, request, grant, &sent_ns, &elapsed_ns);
     if (outcome != LB_OK) return outcome;
-    int64_t usable_ns = request->lease_ns - drift_ns(session, request->lease_ns);
+    int64_t usable_ns = request->lease_ns - drift_ns(request->lease_ns);
     if (usable_ns - elapsed_ns <= 0) return undo(session, request, grant) ? LB_BUSY : LB_UNKNOWN;
     grant->token = 0;
     grant->lease_end_ns = sent_ns + usable_ns;
@@ -202,13 +199,6 @@ const struct lb_option redlock_option_table[] = {
     BACKOFF_OPTIONS(struct redlock_options, string.poll, "50ms", "200ms"),
     {"node_timeout", LB_OPT_DURATION, offsetof(struct redlock_options, node_timeout_ns), "200ms",
      1e6, 60e9, NULL, "longest wait for one server's answer; then it has not granted"},
-    {"drift", LB_OPT_REAL, offsetof(struct redlock_options, drift), "0.01", 0, 0.5, NULL,
-     "part of the lease that the servers' clocks may be wrong by"},
-    {"drift_more", LB_OPT_DURATION, offsetof(struct redlock_options, drift_more_ns), "2ms", 0, 1e9,
-     NULL, "the same, on top, as a time: expiry is by whole milliseconds"},
-    {"ask", LB_OPT_CHOICE, offsetof(struct redlock_options, ask), "parallel", 0, 0,
-     "parallel,sequence",
-     "all servers at once, or one after the other as in redis.io's text, each for up to node_timeout"},
     {0},
 };
 

@@ -5,15 +5,9 @@
 
 #include "drivers/redis/string.h"
 
-/* In the order of the option's choices. */
-enum redlock_ask { REDLOCK_PARALLEL, REDLOCK_SEQUENCE };
-
 struct redlock_options {
     struct string_options string; /* first: see string_acquire */
     int64_t node_timeout_ns;
-    double drift;
-    int64_t drift_more_ns;
-    int64_t ask; /* enum redlock_ask */
 };
 
 /* Refuses a URL with fewer than three servers or with servers that are not independent, and a session with fewer

@@ -4,8 +4,7 @@
  * redis-setnx. The users of the lock must make sure that a holder uses only its own part of the stock, and that
  * the parts add up to the whole.
  *
- * The keys are {resource}:seg:i, all in one slot of a cluster; with spread = yes they are resource:seg:i, on all
- * nodes. */
+ * The keys are {resource}:seg:i, all in one slot of a cluster. */
 #include "drivers/redis/redis.h"
 #include "drivers/redis/string.h"
 
@@ -13,24 +12,15 @@
 
 #include "drivers/key_names.h"
 
-struct segmented_options {
-    struct string_options string; /* first: see string_acquire */
-    int64_t spread;
-};
-
 struct segmented_grant {
     struct string_grant string; /* first: see string.h */
     uint32_t slot;              /* the segment that is held, or that was tried last */
 };
 
-size_t redis_segment_key(const struct lb_session *session, const struct lb_request *request,
-                         uint32_t slot, char out[REDIS_SEGMENT_MAX]) {
-    const struct segmented_options *options = session->options;
+size_t redis_segment_key(const struct lb_request *request, uint32_t slot,
+                         char out[REDIS_SEGMENT_MAX]) {
     char after[16];
     snprintf(after, sizeof after, ":seg:%u", slot);
-    if (options->spread)
-        return (size_t)snprintf(out, REDIS_SEGMENT_MAX, "%.*s%s", (int)request->key_len,
-                                request->key, after);
     return redis_tagged(out, REDIS_SEGMENT_MAX, "", request->key, request->key_len, after);
 }
 
@@ -43,7 +33,7 @@ static enum lb_outcome try_round(struct lb_session *session, const struct lb_req
         char key[REDIS_SEGMENT_MAX];
         uint32_t slot = (first + i) % request->bound;
         mine->slot = slot;
-        size_t len = redis_segment_key(session, request, slot, key);
+        size_t len = redis_segment_key(request, slot, key);
         enum lb_outcome outcome = string_try_key(session, key, len, request, grant);
         if (outcome == LB_OK) grant->slot = slot;
         if (outcome != LB_BUSY) return outcome;
@@ -63,7 +53,7 @@ static enum lb_outcome segmented_release(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
     const struct segmented_grant *mine = grant->data;
     char key[REDIS_SEGMENT_MAX];
-    size_t len = redis_segment_key(session, request, mine->slot, key);
+    size_t len = redis_segment_key(request, mine->slot, key);
     return string_if_mine(session, key, len, grant, &script_string_release, NULL);
 }
 
@@ -71,7 +61,7 @@ static enum lb_outcome segmented_renew(struct lb_session *session, const struct 
                                        struct lb_grant *grant) {
     const struct segmented_grant *mine = grant->data;
     char key[REDIS_SEGMENT_MAX], lease_ms[24];
-    size_t len = redis_segment_key(session, request, mine->slot, key);
+    size_t len = redis_segment_key(request, mine->slot, key);
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
@@ -99,21 +89,14 @@ static int segmented_residue(struct lb_session *session, const char *prefix,
 static void segmented_names(const struct lb_session *session, const struct lb_request *request,
                             struct lb_names *names) {
     char key[REDIS_SEGMENT_MAX];
-    redis_segment_key(session, request, 0, key);
+    (void)session;
+    redis_segment_key(request, 0, key);
     lb_names_add(names, "key of the first segment", "%s", key);
 }
 
-static const struct lb_option segmented_options[] = {
-    BACKOFF_OPTIONS(struct segmented_options, string.poll, "1ms", "64ms"),
-    {"spread", LB_OPT_BOOL, offsetof(struct segmented_options, spread), "no", 0, 0, NULL,
-     "keys without hash tag, so that a cluster spreads the segments over its nodes"},
-    {0},
-};
-
 static const struct lb_algorithm algorithm = {
-    .options = segmented_options,
+    STRING_OPTIONS(string_option_table, struct string_options),
     .causes = backoff_causes,
-    .options_bytes = sizeof(struct segmented_options),
     .grant_bytes = sizeof(struct segmented_grant),
     .acquire = segmented_acquire,
     .release = segmented_release,

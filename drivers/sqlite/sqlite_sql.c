@@ -83,8 +83,7 @@ static bool port_ended(const struct lb_session *session) {
 typedef int visit_fn(struct lb_session *session, uint32_t key_index, const char *file, void *arg,
                      struct lb_err *err);
 
-/* Visits the folder's databases of keys. Skips their logs, and the counters of sqlite-immediate, whose number is no
- * key's. */
+/* Visits the folder's databases of keys. Skips their logs. */
 static int each_database(struct lb_session *session, visit_fn *visit, void *arg,
                          struct lb_err *err) {
     DIR *folder = opendir(session->server->dir);
@@ -96,7 +95,7 @@ static int each_database(struct lb_session *session, visit_fn *visit, void *arg,
         unsigned index;
         if (sscanf(file->d_name, "key-%u.%4s", &index, end) != 2 || strcmp(end, "db") != 0)
             continue;
-        if (index <= INT32_MAX) failed = visit(session, index, file->d_name, arg, err);
+        failed = visit(session, index, file->d_name, arg, err);
     }
     closedir(folder);
     return failed;

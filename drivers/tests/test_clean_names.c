@@ -254,14 +254,9 @@ static void clear_segments(void *arg) {
 }
 
 TEST(all_segments_of_a_stage_are_removed) {
-    static const char *const together[] = {NULL}, *const spread[] = {"redis-segmented.spread=yes",
-                                                                     NULL};
-    static const struct {
-        const char *topology;
-        const char *const *sets;
-    } at[] = {{"redis", together}, {"redis-cluster", together}, {"redis-cluster", spread}};
+    static const char *const at[] = {"redis", "redis-cluster"};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        struct live_place live = live_open_at(at[i].topology, "redis-segmented", at[i].sets);
+        struct live_place live = live_open_at(at[i], "redis-segmented", NULL);
         LIVE_NEEDS(&live);
         live_run(clear_segments, &live);
         live_close(&live);

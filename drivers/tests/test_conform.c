@@ -31,10 +31,6 @@
  * them. */
 static const struct variant {
     const char *lock, *set;
-    unsigned more_caps; /* that the option brings */
-    unsigned less_caps; /* that it takes away */
-    /* why the checks with breaking wires and dying servers are left out; NULL = they are not */
-    const char *only_near;
     struct {
         const char *check, *why;
     } exempt[EXEMPT_MAX]; /* checks that are left out for it */
@@ -47,11 +43,6 @@ static const struct variant {
 } variants[] = {
     {.lock = "etcd-mutex", .set = "watch_from=now"},
     {.lock = "mem-rwlock", .set = "prefer=writer"},
-    {.lock = "pg-table",
-     .set = "sweep=one",
-     .only_near =
-         "the sweeper ends with the first client, and then nobody frees what the dead held"},
-    {.lock = "sqlite-immediate", .set = "fence=yes", .more_caps = LB_CAP_FENCE},
     {.lock = "sqlite-immediate", .set = "journal=delete"},
     {.lock = "exec",
      .set = "program=/usr/bin/python3 drivers/exec/examples/redis_py.py",
@@ -281,12 +272,7 @@ static void add_checks(struct CMUnitTest **tests, size_t *count, const struct pa
                        const struct lb_lock *lock) {
     for (const struct conform_check *check = conform_checks; check->name; check++) {
         const char *reason;
-        const char *only_near = part->variant ? part->variant->only_near : NULL;
         if (only_check && !strstr(check->name, only_check)) continue;
-        if (only_near && (check->needs & (CONFORM_FAR | CONFORM_OWNED))) {
-            printf("exempt: %s: %s: %s\n", part->variant->name, check->name, only_near);
-            continue;
-        }
         if (exempt_why(part->variant, check)) {
             printf("exempt: %s: %s: %s\n", part->variant->name, check->name,
                    exempt_why(part->variant, check));
@@ -445,8 +431,6 @@ static void add_parts(const char *only_lock) {
         const struct lb_lock *lock = registry_lock(variants[i].lock);
         if (!lock || (only_lock && strcmp(only_lock, lock->name) != 0)) continue;
         variant_locks[i] = *lock;
-        variant_locks[i].caps |= variants[i].more_caps;
-        variant_locks[i].caps &= ~variants[i].less_caps;
         const char *topology = variants[i].topology;
         if (!topology && lb_topologies(lock)) topology = lb_topologies(lock)[0];
         struct part *part = new_part(topology, false, &variants[i]);
