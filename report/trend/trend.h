@@ -74,6 +74,11 @@ void trend_free(struct trend *trend);
 int trend_append(const char *path, const char *const *paths, int path_count, const char *commit,
                  struct lb_err *err);
 
+/* trend_append: the first line of a file, malloced; NULL when out of memory. And a file whose lines are read, and not
+ * yet judged; NULL with err. */
+char *trend_header(void);
+struct trend *trend_file(const char *path, struct lb_err *err);
+
 /* The exit code: that of the gate's comparison; 0 without one. */
 int trend_exit(const struct trend *trend);
 

@@ -21,21 +21,17 @@
 #define STAGES_MAX 20000
 #define CLIENTS_MAX 1e7
 
-/* Decodes the histogram of a latency, which has values. NULL with err if the text is not sound, or
- * does not hold as many values as the latency's count says. */
-static struct hist *decode_hist(const struct run_latency *latency, struct lb_err *err) {
+/* 0 if the text is sound, and holds as many values as the latency's count says; -1 with err. */
+static int decode_hist(const struct run_latency *latency, struct lb_err *err) {
     struct hist *hist = hdr_decode(latency->hdr, err);
-    if (!hist) return NULL;
+    if (!hist) return -1;
     /* Values beyond the range are not in the text; the writer may have included them in count or
      * not. */
     double over = latency->over > 0 ? latency->over : 0, held = (double)hist->count;
-    if (held != latency->count && held + over != latency->count) {
-        hist_free(hist);
-        err_set(err, LB_EXIT_USAGE, "the histogram holds %.0f values, its count says %.0f", held,
-                latency->count);
-        return NULL;
-    }
-    return hist;
+    hist_free(hist);
+    if (held == latency->count || held + over == latency->count) return 0;
+    return err_set(err, LB_EXIT_USAGE, "the histogram holds %.0f values, its count says %.0f", held,
+                   latency->count);
 }
 
 /* A histogram is required, since a latency without it would be taken for a whole one; and each is
@@ -52,11 +48,7 @@ static int check_hdr(struct tree_place *place, enum metric metric, const struct 
         return tree_bad(place, path,
                         "has no histogram (hdr): the file is not lockbench's own, or was cut down");
     }
-    struct hist *hist = decode_hist(latency, &why);
-    if (hist) {
-        hist_free(hist);
-        return 0;
-    }
+    if (decode_hist(latency, &why) == 0) return 0;
     return err_set(place->err, why.code, "%s: %s.%s.hdr (stage %.60s): %s", place->file,
                    place->where, path, id, why.text);
 }
@@ -386,29 +378,6 @@ void run_free(struct run *run) {
     free(run->path);
     free(run->dir);
     free(run);
-}
-
-int run_latency_hist(const struct run *run, const struct run_stage *stage, enum metric metric,
-                     struct hist **ret_hist, struct lb_err *err) {
-    const struct run_latency *latency = &stage->latency[metric];
-    const char *id = stage->id ? stage->id : stage->lock;
-    if (!latency->hdr || !(latency->count > 0)) {
-        *ret_hist = NULL;
-        return 0;
-    }
-    struct lb_err why = {0};
-    struct hist *hist = decode_hist(latency, &why);
-    if (!hist) {
-        return err_set(err, why.code, "%s: %s: the %s histogram: %s", run->path, id,
-                       metric_name(metric), why.text);
-    }
-    double over = latency->over > 0 ? latency->over : 0;
-    /* The text has the greatest value only as a slot. */
-    if (over == 0 && hist->count > 0 && latency->max < (double)hist->max &&
-        latency->max >= (double)hist_slot_low(hist, hist->last))
-        hist->max = (int64_t)latency->max;
-    *ret_hist = hist;
-    return 0;
 }
 
 /* --- several runs --- */

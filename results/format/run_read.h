@@ -123,12 +123,6 @@ void run_free(struct run *run);
  * requests do not support. */
 void run_fill_response(struct run_stage *stage, const struct hist *granted);
 
-/* Decodes the histogram of a metric; the caller frees it with hist_free. *ret_hist = NULL if
- * nothing was recorded. 0, or -1 with err (LB_EXIT_USAGE) if the text is not sound or disagrees
- * with the metric's count. */
-int run_latency_hist(const struct run *run, const struct run_stage *stage, enum metric metric,
-                     struct hist **ret_hist, struct lb_err *err);
-
 /* Clears the percentiles that so few values do not support (quantile_supported). To be called after
  * a latency was filled in. The reader calls it too, since it trusts no file. */
 void run_latency_trim(struct run_latency *latency);

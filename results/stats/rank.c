@@ -224,15 +224,6 @@ int rank_holm(double *p, int count) {
     return 0;
 }
 
-int rank_smallest(double level) {
-    double orders_count = 1;
-    for (int n = 1; n < 1000; n++) {
-        orders_count *= (2.0 * n - 1) * 2 / n; /* C(2n, n) from C(2n - 2, n - 1) */
-        if (2 / orders_count <= 1 - level) return n;
-    }
-    return 1000;
-}
-
 double rank_median(const double *values, int count) {
     if (count < 1) return NAN;
     double *sorted = malloc((size_t)count * sizeof *sorted);

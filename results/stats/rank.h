@@ -36,10 +36,6 @@ int rank_shift(const double *x, int x_count, const double *y, int y_count, doubl
  * is significant in the family. Returns 0, or -1 when out of memory. */
 int rank_holm(double *p, int count);
 
-/* The smallest size of two equal groups that can be significant at this level at all, however far
- * apart they are: C(2n, n) orders are possible, and two of them are extreme. */
-int rank_smallest(double level);
-
 /* The median, of a sorted copy. NAN for no values, or when out of memory. */
 double rank_median(const double *values, int count);
 
