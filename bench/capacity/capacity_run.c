@@ -1,4 +1,4 @@
-/* capacity_run: see capacity_run.h. Its JSON is in capacity_json.c. */
+/* capacity_run: see capacity_run.h. */
 #include "bench/capacity/capacity_run.h"
 
 #include <math.h>
@@ -7,16 +7,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/capacity/capacity_run_inside.h"
 #include "bench/capacity/probe.h"
 #include "bench/run/machine.h"
 #include "bench/run/outdir.h"
+#include "bench/workload/schedule.h"
 #include "bench/workload/stages.h"
 #include "results/format/write.h"
 
 #define SATURATE_NS (3 * LB_S_NS)
-/* The most closed loops before a search: a loop that a busy machine spoilt runs again. */
-#define SATURATE_MOST 3
 /* Clients of the closed loop on one key: about as many wait for the key near the edge. */
 #define SATURATE_CLIENTS 8
 /* A window must have so many requests that this number may be over the limit: with fewer, the
@@ -29,8 +27,38 @@
 /* The step between the seeds of two probes, which differ in all their arrivals. The step is greater
  * than the numbers that are added for repeats. */
 #define SEED_STEP 1000
-/* After spoilt probes the search waits until the host took almost nothing for so long. */
-#define QUIET_NS LB_S_NS
+
+/* The search for one lock. */
+struct lock_search {
+    const struct plan_lock *lock;
+    const char *on; /* the topology to start; NULL = embedded, or the backend's own */
+    char topology[192], durability[256], server[256];
+    const char *guarantee;        /* a word of bench/base/verdict.h; NULL = no place yet */
+    const char *durability_class; /* a word of bench/base/verdict.h, or NULL */
+    int threads, processes;
+    struct search search;
+    struct probe probes[EDGE_POINTS_MAX];
+    int probe_count;
+    bool violated;          /* one of its stages found two holders at once */
+    double saturated_per_s; /* throughput of the closed loop before a search by rate; 0 = none */
+    int64_t budget_ns;      /* the time for its probes */
+    /* when its first stage began, then when that stage's load began; 0 = not yet */
+    int64_t began_ns;
+    /* time of its longest probe so far, including what comes before and after its load */
+    int64_t cost_ns;
+};
+
+struct capacity_run {
+    struct capacity_run_ask ask;
+    struct plan probe_plan; /* a copy of ask.plan, with the shape of the stage that runs */
+    struct lock_search *locks;
+    int count, current;
+    int64_t stage_began_ns;
+    double load; /* of the stage that runs */
+    char folder[600];
+    json_t *environment;
+    char started_at[32];
+};
 
 struct capacity_run *capacity_run_new(const struct capacity_run_ask *ask, struct lb_err *err) {
     struct capacity_run *capacity_run = calloc(1, sizeof *capacity_run);
@@ -166,35 +194,6 @@ static void fill_saturation(struct capacity_run *capacity_run,
     if (one_key && ret->clients > SATURATE_CLIENTS) ret->clients = SATURATE_CLIENTS;
 }
 
-/* The time for spoilt probes, which is added to the lock's budget. */
-static int64_t spoilt_most_ns(const struct lock_search *lock_search) {
-    return lock_search->budget_ns / 2;
-}
-
-static void charge_spoilt(struct lock_search *lock_search, int64_t cost_ns) {
-    lock_search->spoilt_ns += cost_ns;
-    if (lock_search->spoilt_ns > spoilt_most_ns(lock_search))
-        lock_search->spoilt_ns = spoilt_most_ns(lock_search);
-}
-
-/* While the host of this virtual machine takes its processors away, every probe would be spoilt. So
- * the search waits instead. */
-static void wait_for_host(const struct capacity_run *capacity_run,
-                          struct lock_search *lock_search) {
-    int count = lock_search->probe_count;
-    if (count == 0 || lock_search->probes[count - 1].limit != PROBE_STOLEN) return;
-    bool stolen = true;
-    while (stolen && lock_search->spoilt_ns < spoilt_most_ns(lock_search) &&
-           *capacity_run->ask.interrupts == 0) {
-        int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns();
-        struct timespec quiet = {QUIET_NS / LB_S_NS, QUIET_NS % LB_S_NS};
-        nanosleep(&quiet, NULL); /* a signal ends it */
-        int64_t took_ns = lb_now() - begin_ns;
-        stolen = steal_shows(steal_between_ns(stolen_ns, steal_now_ns()), took_ns);
-        charge_spoilt(lock_search, took_ns);
-    }
-}
-
 /* True if there is time for a probe at this load; the first probe of a lock always runs. */
 static bool has_time(const struct capacity_run *capacity_run, const struct lock_search *lock_search,
                      int64_t spent_ns, double load) {
@@ -211,7 +210,7 @@ bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *
         double load;
         capacity_run->stage_began_ns = now_ns;
         *ret_promise = capacity_run->ask.slo;
-        if (lock_search->began_ns == 0 || lock_search->loop_again) {
+        if (lock_search->began_ns == 0) {
             lock_search->began_ns = now_ns;
             if (!capacity_run->ask.by_clients) {
                 fill_saturation(capacity_run, lock_search, ret);
@@ -220,12 +219,10 @@ bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *
             }
             begin_search(capacity_run, lock_search);
         }
-        int64_t spent_ns = now_ns - lock_search->began_ns - lock_search->spoilt_ns;
+        int64_t spent_ns = now_ns - lock_search->began_ns;
         bool more = spent_ns + lock_search->cost_ns <= lock_search->budget_ns;
         if (search_next(&lock_search->search, more, &load) &&
             has_time(capacity_run, lock_search, spent_ns, load)) {
-            wait_for_host(capacity_run, lock_search);
-            if (*capacity_run->ask.interrupts > 0) return false;
             fill_probe_stage(capacity_run, lock_search, load, ret);
             return true;
         }
@@ -275,16 +272,6 @@ static int64_t load_began_ns(const struct capacity_run *capacity_run, const stru
     return stage->window_begin_ns > 0 ? began_ns : capacity_run->stage_began_ns;
 }
 
-/* Notes the time that a stage took. The time of a stage that a busy machine spoilt is not charged
- * to the lock's budget, up to half of that budget. */
-static void note_cost(const struct capacity_run *capacity_run, struct lock_search *lock_search,
-                      const struct stage *stage) {
-    int64_t cost_ns = lb_now() - load_began_ns(capacity_run, stage);
-    if (cost_ns > lock_search->cost_ns) lock_search->cost_ns = cost_ns;
-    if (lock_search->probes[lock_search->probe_count - 1].limit)
-        charge_spoilt(lock_search, cost_ns);
-}
-
 /* The throughput of the closed loop. Of n grants that a serial lock made in a time, only n - 1
  * certainly lie in that time as a whole. */
 static double saturated_per_s(const struct stage *stage) {
@@ -293,12 +280,187 @@ static double saturated_per_s(const struct stage *stage) {
     return measured ? fmax(0, stage->result.throughput_per_s - one_per_s) : 0;
 }
 
-/* Notes the throughput of a closed loop, which runs again if the machine spoilt it. */
-static void note_closed_loop(struct lock_search *lock_search, const struct run_took *took) {
-    lock_search->saturated_per_s = fmax(lock_search->saturated_per_s, saturated_per_s(took->stage));
-    lock_search->loops++;
-    lock_search->loop_again =
-        lock_search->loops < SATURATE_MOST && probe_is_spoilt(took->stage, took->ask);
+/* ---- capacity.json ---- */
+
+/* Probes this near to the answer, in the logarithm of the load, show what happens at the edge. */
+#define NEAR 0.35
+
+/* Memory for the texts that struct capacity_lock only borrows. */
+struct texts {
+    char slo[80], hold[64], think[64], keys[64], why[400];
+};
+
+static double finite_or_nan(double value) {
+    return isfinite(value) ? value : NAN;
+}
+
+static struct capacity_probe probe_figures(const struct probe *probe) {
+    bool limited = probe->limit != PROBE_NOT_LIMITED;
+    return (struct capacity_probe){
+        .stage = probe->stage,
+        .verdict_word = promise_verdict_name(probe->verdict),
+        .limited_by = limited ? capacity_limit_name(CAPACITY_LIMIT_GENERATOR) : NULL,
+        .value = probe->load,
+        .quantile_ns = finite_or_nan(probe->quantile_ns),
+        .low_ns = finite_or_nan(probe->low_ns),
+        .high_ns = finite_or_nan(probe->high_ns),
+        .grew = probe->grew,
+        .samples = (double)probe->samples,
+        .missed = (double)probe->missed,
+        .over_share = probe->measured ? (double)probe->over / (double)probe->samples : NAN};
+}
+
+/* The mean of a probe's figure over the probes around a load, over those that the generator did not limit if there are
+ * any. NAN if there is no probe. */
+static double mean_near(const struct lock_search *lock_search, double load, size_t offset) {
+    double sum[2] = {0, 0};
+    int count[2] = {0, 0};
+    for (int i = 0; i < lock_search->probe_count; i++) {
+        const struct probe *probe = &lock_search->probes[i];
+        double value;
+        memcpy(&value, (const char *)probe + offset, sizeof value);
+        if (!isfinite(value) || fabs(log(probe->load / load)) > NEAR) continue;
+        sum[probe->limit != PROBE_NOT_LIMITED] += value;
+        count[probe->limit != PROBE_NOT_LIMITED]++;
+    }
+    int which = count[0] > 0 ? 0 : 1;
+    return count[which] > 0 ? sum[which] / count[which] : NAN;
+}
+
+/* Fills in how often one hot key can be granted. Fills nothing if several clients may hold. */
+static void fill_bound(const struct capacity_run *capacity_run,
+                       const struct lock_search *lock_search, double load,
+                       struct capacity_lock *ret) {
+    const struct plan *plan = capacity_run->ask.plan;
+    bool one_key = keys_count(&plan->keys, plan->clients[0]) == 1;
+    if (capacity_run->ask.by_clients || !one_key ||
+        !keys_have_one_holder(lock_search->lock->lock) || !(load > 0))
+        return;
+    double hold_ns = mean_near(lock_search, load, offsetof(struct probe, hold_mean_ns));
+    double handoff_ns = mean_near(lock_search, load, offsetof(struct probe, handoff_mean_ns));
+    if (!(hold_ns + handoff_ns > 0)) return; /* also if one is NAN */
+    ret->hold_ns = hold_ns;
+    ret->handoff_ns = handoff_ns;
+    ret->bound_per_s = 1e9 / (hold_ns + handoff_ns);
+}
+
+/* The limit of the load generator that spoilt most of the spoilt probes, in words. NULL if none
+ * did. */
+static const char *limit_words(const struct lock_search *lock_search) {
+    int counts[PROBE_POOL + 1] = {0};
+    enum probe_limit most = PROBE_NOT_LIMITED;
+    for (int i = 0; i < lock_search->probe_count; i++) counts[lock_search->probes[i].limit]++;
+    for (int i = PROBE_LATE; i <= PROBE_POOL; i++) {
+        if (counts[i] > (most ? counts[most] : 0)) most = (enum probe_limit)i;
+    }
+    return probe_limit_text(most);
+}
+
+static const char *why_text(const struct lock_search *lock_search,
+                            const struct search_answer *answer, struct texts *texts) {
+    const char *ours = limit_words(lock_search);
+    if (lock_search->probe_count == 0) return "no probe could be measured";
+    if (!answer->why || answer->limit == SEARCH_BY_RANGE || !ours) return answer->why;
+    snprintf(texts->why, sizeof texts->why, "%s: %s", answer->why, ours);
+    return texts->why;
+}
+
+static void fill_answer(const struct search_answer *answer, struct capacity_lock *ret) {
+    static const enum capacity_limit limits[] = {[SEARCH_NO_ANSWER] = CAPACITY_LIMIT_NONE,
+                                                 [SEARCH_BY_PROMISE] = CAPACITY_LIMIT_SLO,
+                                                 [SEARCH_BY_GENERATOR] = CAPACITY_LIMIT_GENERATOR,
+                                                 [SEARCH_BY_RANGE] = CAPACITY_LIMIT_RANGE};
+    ret->limited_by_word = capacity_limit_name(limits[answer->limit]);
+    if (answer->limit == SEARCH_NO_ANSWER) return;
+    ret->value = answer->load;
+    ret->low = answer->low;
+    ret->high = finite_or_nan(answer->high);
+    ret->level = SEARCH_LEVEL;
+}
+
+static const char *text_or_null(const char *text) {
+    return text && *text ? text : NULL;
+}
+
+/* Fills in what the user asked of all locks. */
+static void fill_question(const struct capacity_run *capacity_run, struct texts *texts,
+                          struct capacity_lock *ret) {
+    const struct plan *plan = capacity_run->ask.plan;
+    const struct stage_promise *slo = &capacity_run->ask.slo;
+    keyspace_text(&plan->keys, texts->keys, sizeof texts->keys);
+    char *blank = strchr(texts->keys, ' ');
+    if (blank) *blank = '\0'; /* the number alone; the distribution has a member of its own */
+    ret->slo = slo_text(slo, texts->slo, sizeof texts->slo);
+    ret->metric = metric_name(slo->metric);
+    ret->quantile = slo->quantile;
+    ret->limit_ns = (double)slo->limit_ns;
+    ret->by_word = capacity_run->ask.by_clients ? "clients" : "rate";
+    ret->hold = dist_text(&plan->hold, texts->hold, sizeof texts->hold);
+    ret->think = dist_text(&plan->think, texts->think, sizeof texts->think);
+    ret->keys = texts->keys;
+    ret->key_distribution = plan->keys.pick == KEYS_OWN    ? "own"
+                            : plan->keys.pick == KEYS_ZIPF ? "zipf"
+                                                           : "uniform";
+    ret->clients = plan->clients[0];
+}
+
+static void fill_place(const struct plan *plan, const struct lock_search *lock_search,
+                       struct capacity_lock *ret) {
+    const struct lb_lock *lock = lock_search->lock->lock;
+    ret->holders = finite_or_nan(keys_holders(plan, lock));
+    ret->lock = lock->name;
+    ret->backend = lock->backend->name;
+    ret->primitive = lb_primitive_name(lock->primitive);
+    ret->guarantee =
+        lock_search->guarantee ? lock_search->guarantee : lb_guarantee_name(lock->about.guarantee);
+    ret->topology = text_or_null(lock_search->topology);
+    ret->durability = text_or_null(lock_search->durability);
+    ret->durability_class = text_or_null(lock_search->durability_class);
+    ret->durability_note = lock->durability_note;
+    ret->server = text_or_null(lock_search->server);
+    ret->threads = lock_search->threads;
+    ret->processes = lock_search->processes;
+}
+
+static json_t *searched_lock_json(const struct capacity_run *capacity_run,
+                                  const struct lock_search *lock_search) {
+    struct search_answer answer = search_answer(&lock_search->search);
+    struct capacity_probe probes[EDGE_POINTS_MAX];
+    struct capacity_lock figures;
+    struct texts texts;
+    capacity_lock_clear(&figures);
+    fill_place(capacity_run->ask.plan, lock_search, &figures);
+    fill_question(capacity_run, &texts, &figures);
+    fill_answer(&answer, &figures);
+    fill_bound(capacity_run, lock_search, answer.load, &figures);
+    figures.why = why_text(lock_search, &answer, &texts);
+    figures.violated = lock_search->violated;
+    if (lock_search->saturated_per_s > 0) figures.saturated_per_s = lock_search->saturated_per_s;
+    figures.probes = probes;
+    figures.probe_count = lock_search->probe_count;
+    for (int i = 0; i < figures.probe_count; i++)
+        probes[i] = probe_figures(&lock_search->probes[i]);
+    return capacity_lock_json(&figures);
+}
+
+/* capacity.json as it is now: new reference, NULL when out of memory. */
+static json_t *capacity_run_json(const struct capacity_run *capacity_run, const char *partial,
+                                 bool ended) {
+    char now[RESULT_DATE_MAX];
+    struct capacity head = {.tool_name = "lockbench",
+                            .tool_version = capacity_run->ask.version,
+                            .command = capacity_run->ask.command,
+                            .started_at = capacity_run->started_at,
+                            .ended_at = ended ? result_date(time(NULL), now) : NULL,
+                            .partial = partial != NULL,
+                            .partial_reason = text_or_null(partial),
+                            .environment = capacity_run->environment};
+    json_t *locks = json_array();
+    for (int i = 0; i < capacity_run->count; i++) {
+        if (capacity_run->locks[i].began_ns == 0) continue; /* the lock's turn did not come */
+        json_array_append_new(locks, searched_lock_json(capacity_run, &capacity_run->locks[i]));
+    }
+    return capacity_json(&head, locks);
 }
 
 static int write_capacity_file(const struct capacity_run *capacity_run, const json_t *json,
@@ -323,11 +485,12 @@ void capacity_run_took(void *arg, const struct run_took *took) {
     if (lock_search->began_ns == capacity_run->stage_began_ns)
         lock_search->began_ns = load_began_ns(capacity_run, took->stage);
     if (took->of->plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
-        note_closed_loop(lock_search, took);
-        if (!lock_search->loop_again) begin_search(capacity_run, lock_search);
+        lock_search->saturated_per_s = saturated_per_s(took->stage);
+        begin_search(capacity_run, lock_search);
     } else {
+        int64_t cost_ns = lb_now() - load_began_ns(capacity_run, took->stage);
+        if (cost_ns > lock_search->cost_ns) lock_search->cost_ns = cost_ns;
         note_probe(capacity_run, lock_search, took);
-        note_cost(capacity_run, lock_search, took->stage);
     }
     json_t *so_far = capacity_run_json(capacity_run, "the search was cut off", false);
     write_capacity_file(capacity_run, so_far, &ignored);

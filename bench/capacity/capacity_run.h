@@ -7,8 +7,6 @@
 #ifndef BENCH_CAPACITY_CAPACITY_RUN_H
 #define BENCH_CAPACITY_CAPACITY_RUN_H
 
-#include <signal.h>
-
 #include "bench/capacity/probe.h"
 #include "bench/capacity/search.h"
 #include "bench/run/run.h"
@@ -28,11 +26,8 @@ struct capacity_run_ask {
     struct stage_promise slo;
     bool by_clients; /* true: the loads are numbers of clients; false: rates */
     double most;     /* the greatest load */
-    /* the time for the probes of each lock, 0 = as long as the promise takes (probe.h); half as
-     * much is added for probes that a busy machine spoilt */
+    /* the time for the probes of each lock, 0 = as long as the promise takes (search.h) */
     int64_t budget_ns;
-    /* never NULL; above 0 = the user interrupted, so nothing more is waited for */
-    const volatile sig_atomic_t *interrupts;
     const char *version, *command;
     void (*news)(void *arg, const struct capacity_run_news *news); /* may be NULL */
     void *news_arg;

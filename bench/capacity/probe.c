@@ -38,10 +38,6 @@ char *slo_text(const struct stage_promise *slo, char *text, size_t size) {
 /* A probe shows its share only with so many requests that this number may be over the limit. */
 #define SAMPLES_TOLD 2.5
 #define MEANS_MIN 30 /* samples of a mean */
-/* Printed with QUANTILE_BATCHES_MIN as a number. */
-#define TEXT_OF(number) #number
-#define FEWER_THAN(number) "fewer than " TEXT_OF(number) " half seconds had a grant"
-#define FEW_HALVES FEWER_THAN(QUANTILE_BATCHES_MIN)
 /* A key that was held or handed over for this part of the time was the limit. */
 #define KEY_BUSY_PART 0.8
 /* The backlog grew if grants fall behind the arrivals by so many standard deviations. */
@@ -83,14 +79,6 @@ static bool is_surely_over(const struct quantile_batch *batches, int count, doub
     return share_of_batches(batches, count, PROBE_LEVEL, &within) == 0 && 1 - within.high > allowed;
 }
 
-/* Why so few samples, or samples of so few parts, give the quantile no interval. */
-static const char *few_text(const struct quantile_batch *batches, int count) {
-    int filled = 0;
-    for (int i = 0; i < count; i++) filled += batches[i].count > 0;
-    return filled < QUANTILE_BATCHES_MIN ? FEW_HALVES
-                                         : "too few requests for an interval of the quantile";
-}
-
 static void read_quantile(const struct stage *stage, const struct stage_promise *promise,
                           struct probe *probe) {
     struct quantile_batch batches[BATCHES_MAX];
@@ -117,7 +105,7 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
             probe->high_ns = high_ns;
         }
     }
-    if (!judged) probe->few = few_text(batches, count);
+    probe->few = !judged;
     /* without known stalls nobody can tell whose fault it is */
     bool far_over = !judged && !isnan(stage->result.stood_still_ns) &&
                     promise_is_far_over(promise, (double)probe->over, n);
@@ -187,10 +175,6 @@ static bool was_slow(const struct stage *stage, const struct stage_ask *ask) {
     return stage_is_limited(stage, ask) && !stage_is_busy(stage);
 }
 
-bool probe_is_spoilt(const struct stage *stage, const struct stage_ask *ask) {
-    return stage_lost_cpu(stage) || was_slow(stage, ask);
-}
-
 /* The limit of the load generator that may have caused the verdict, if any. */
 static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask,
                                  const struct probe *probe) {
@@ -244,7 +228,8 @@ const char *probe_unsure_text(const struct probe *probe) {
     if (probe->verdict != PROMISE_UNSURE) return NULL;
     if (probe->limit) return probe_limit_text(probe->limit);
     if (!probe->measured) return "not measured to the end";
-    return probe->few ? probe->few : "the quantile's interval lies on both sides of the limit";
+    return probe->few ? "too few requests for an interval of the quantile"
+                      : "the quantile's interval lies on both sides of the limit";
 }
 
 /* True if a window brought so few samples that they say nothing, and had so few over the limit that

@@ -40,8 +40,8 @@ struct probe {
     enum promise_verdict verdict;
     /* PROBE_LATE and PROBE_STOLEN are set even if the promise was kept nevertheless */
     enum probe_limit limit;
-    const char *few; /* why there is no interval of the quantile to judge by, in words; or NULL */
-    bool measured;   /* the figures below are known */
+    bool few;      /* too few requests for an interval of the quantile to judge by */
+    bool measured; /* the figures below are known */
     /* The quantile and its interval; NAN: not known. Any of them is NAN, too, if the value is
      * beyond the last granted request */
     double quantile_ns, low_ns, high_ns;
@@ -60,10 +60,6 @@ struct probe {
 
 /* Reads a stage that was run with ask->promise. */
 struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load);
-
-/* True if this machine was so slow that the stage shows too little of the lock and is better run
- * again. */
-bool probe_is_spoilt(const struct stage *stage, const struct stage_ask *ask);
 
 /* The probe as the search takes it. allowed: the share that may be over the limit. */
 struct search_result probe_result(const struct probe *probe, double allowed);

@@ -9,12 +9,9 @@
 
 static void show_begin(struct progress *progress, const struct capacity_run_news *news) {
     char line[200], budget[NUMBER_TEXT_MAX], each[NUMBER_TEXT_MAX];
-    snprintf(
-        line, sizeof line,
-        "%-20s probes for at most %s (--time), about %s each; up to half as long again if a busy "
-        "machine spoils them",
-        news->lock, number_time_text(1e9 * news->budget_s, budget),
-        number_time_text(1e9 * news->probe_s, each));
+    snprintf(line, sizeof line, "%-20s probes for at most %s (--time), about %s each", news->lock,
+             number_time_text(1e9 * news->budget_s, budget),
+             number_time_text(1e9 * news->probe_s, each));
     progress_line(progress, line);
 }
 

@@ -59,8 +59,7 @@ static const struct arg args[] = {
     {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), .min = 20.0 * LB_S_NS,
       .max = 24 * 3600.0 * LB_S_NS,
       .help =
-          "time for the probes of each lock; default: 150s, up to 10m for a long limit, a high quantile "
-          "or a slow lock; up to half as much is added if a busy machine spoils probes"},
+          "time for each lock's probes; default: 150s, up to 10m for long limits, high quantiles, slow locks"},
      "TIME"},
     {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},
@@ -271,7 +270,6 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                                                 .budget_ns = wish->time_ns,
                                                 .version = LOCKBENCH_VERSION,
                                                 .command = command,
-                                                .interrupts = interrupt_watch(true),
                                                 .news = capacity_show_probe,
                                                 .news_arg = &progress};
     struct capacity_run *capacity_run = capacity_run_new(&capacity_run_ask, err);
