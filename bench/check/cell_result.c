@@ -203,24 +203,19 @@ static double quantile(const json_t *sorted, double q) {
     return json_number_value(json_array_get(sorted, rank > 0 ? rank - 1 : 0));
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    double x = json_number_value(*(json_t *const *)a), y = json_number_value(*(json_t *const *)b);
-    return (x > y) - (x < y);
-}
-
-/* The trials of both in one order. New reference; NULL when out of memory. */
+/* The trials of both, each sorted, in one order. New reference; NULL when out of memory. */
 static json_t *sorted_trials(const json_t *a, const json_t *b) {
-    size_t a_count = json_array_size(a), count = a_count + json_array_size(b);
-    json_t *sorted = json_array(), **trials = calloc(count + 1, sizeof *trials);
-    int failed = !sorted || !trials;
-    for (size_t i = 0; !failed && i < count; i++)
-        trials[i] = i < a_count ? json_array_get(a, i) : json_array_get(b, i - a_count);
-    if (!failed) qsort(trials, count, sizeof *trials, compare_numbers);
-    for (size_t i = 0; !failed && i < count; i++) failed = json_array_append(sorted, trials[i]);
-    free(trials);
-    if (!failed) return sorted;
-    json_decref(sorted);
-    return NULL;
+    json_t *sorted = json_array(), *x, *y;
+    size_t i = 0, k = 0;
+    while ((x = json_array_get(a, i)), (y = json_array_get(b, k)), sorted && (x || y)) {
+        bool first = !y || (x && json_number_value(x) <= json_number_value(y));
+        if (json_array_append(sorted, first ? x : y) != 0) {
+            json_decref(sorted);
+            return NULL;
+        }
+        first ? i++ : k++;
+    }
+    return sorted;
 }
 
 /* Puts the trials of both together, with the theory of the first run that has one. */

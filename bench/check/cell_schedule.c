@@ -20,7 +20,8 @@
 struct wanted {
     int cell;
     uint64_t seed;
-    bool again; /* the first try showed nothing, so this is the second */
+    bool again;       /* the first try showed nothing, so this is the second */
+    char folder[160]; /* below the result's folder */
 };
 
 struct schedule {
@@ -33,14 +34,13 @@ struct schedule {
     bool asked_to_end;
 };
 
-/* The folder of a run, below the result's folder. Returns text. */
-static char *run_folder(const struct schedule *schedule, const struct wanted *of, char *text,
-                        size_t size) {
+static void want(struct schedule *schedule, int index, uint64_t seed, bool again) {
     const struct matrix *matrix = schedule->ask->matrix;
-    const struct matrix_cell *cell = &matrix->cells[of->cell];
-    snprintf(text, size, "cells/%s.%s.%llu%s", cell->lock->name, matrix->columns[cell->column].name,
-             (unsigned long long)of->seed, of->again ? ".again" : "");
-    return text;
+    const struct matrix_cell *cell = &matrix->cells[index];
+    struct wanted *wanted = &schedule->queue[schedule->count++];
+    *wanted = (struct wanted){.cell = index, .seed = seed, .again = again};
+    snprintf(wanted->folder, sizeof wanted->folder, "cells/%s.%s.%llu%s", cell->lock->name,
+             matrix->columns[cell->column].name, (unsigned long long)seed, again ? ".again" : "");
 }
 
 static int url_words(const struct cell_schedule_ask *ask, const char **argv, int count) {
@@ -98,9 +98,8 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
     const struct wanted *of = &schedule->queue[index];
     const struct matrix_cell *cell = &ask->matrix->cells[of->cell];
-    char folder[160], out[700], log[720], seed[64];
-    snprintf(out, sizeof out, "%s/%s", ask->folder,
-             run_folder(schedule, of, folder, sizeof folder));
+    char out[700], log[720], seed[64];
+    snprintf(out, sizeof out, "%s/%s", ask->folder, of->folder);
     snprintf(log, sizeof log, "%s/log", out);
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
     if (jobs_make_folder(out, err)) return -1;
@@ -142,9 +141,8 @@ static const char *trouble_of(const struct schedule *schedule, const struct job_
 
 static void report_run(const struct schedule *schedule, const struct job_end *end,
                        const struct wanted *of, const struct cell_result *cell_result, bool again) {
-    char folder[160], path[700];
-    snprintf(path, sizeof path, "%s/%s", schedule->ask->folder,
-             run_folder(schedule, of, folder, sizeof folder));
+    char path[700];
+    snprintf(path, sizeof path, "%s/%s", schedule->ask->folder, of->folder);
     struct cell_schedule_news news = {.cell = &schedule->ask->matrix->cells[of->cell],
                                       .index = of->cell,
                                       .seed = of->seed,
@@ -162,12 +160,11 @@ static int read_run(const struct schedule *schedule, const struct job_end *end,
                     const struct wanted *of, struct cell_result *ret, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
     const struct matrix_column *column = &ask->matrix->columns[ask->matrix->cells[of->cell].column];
-    char folder[160], path[720], log[720], trouble[400];
+    char path[720], log[720], trouble[400];
     struct lb_err unread = {0};
-    run_folder(schedule, of, folder, sizeof folder);
-    snprintf(path, sizeof path, "%s/%s/%s.json", ask->folder, folder,
+    snprintf(path, sizeof path, "%s/%s/%s.json", ask->folder, of->folder,
              column->suite ? "conformance" : "run");
-    snprintf(log, sizeof log, "%s/%s/log", ask->folder, folder);
+    snprintf(log, sizeof log, "%s/%s/log", ask->folder, of->folder);
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     bool needs_fault = column->fault != LB_SCENARIOS && lb_scenario_injects(column->fault);
     const char *why = trouble_of(schedule, end, root, log, trouble, sizeof trouble);
@@ -190,8 +187,6 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     const struct cell_schedule_ask *ask = schedule->ask;
     struct wanted of = schedule->queue[end->tag];
     const struct matrix_cell *cell = &ask->matrix->cells[of.cell];
-    char folder[160];
-    run_folder(schedule, &of, folder, sizeof folder);
     enum lb_scenario fault = ask->matrix->columns[cell->column].fault;
     struct cell_result cell_result;
     int failed = read_run(schedule, end, &of, &cell_result, err);
@@ -205,9 +200,9 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
     bool again = nothing && !of.again && !schedule->asked_to_end;
     if (again)
-        schedule->queue[schedule->count++] = (struct wanted){of.cell, of.seed, true};
+        want(schedule, of.cell, of.seed, true);
     else
-        failed = result_add(ask->result, of.cell, of.seed, folder, &cell_result, err);
+        failed = result_add(ask->result, of.cell, of.seed, of.folder, &cell_result, err);
     report_run(schedule, end, &of, &cell_result, again);
     cell_result_free(&cell_result);
     return failed;
@@ -271,8 +266,7 @@ int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err) {
     /* The first run of each cell comes before the second of any, so that a check that is cut off
      * has a result for each cell. */
     for (int s = 0; s < ask->seed_count; s++) {
-        for (int i = 0; i < ask->matrix->cell_count; i++)
-            schedule.queue[schedule.count++] = (struct wanted){i, ask->seeds[s], false};
+        for (int i = 0; i < ask->matrix->cell_count; i++) want(&schedule, i, ask->seeds[s], false);
     }
     int result = run_all(&schedule, err);
     if (result) jobs_kill(&schedule.jobs);

@@ -428,6 +428,15 @@ static void name_client(const struct actor *client, const char *name, char *text
     if (len > 1) snprintf(text + used, size - (size_t)used, " (%.*s)", (int)len, name);
 }
 
+bool actor_waits(struct actor *client, const char *name, const char *when) {
+    char who[80];
+    if (actor_is_busy(client)) return true;
+    name_client(client, name, who, sizeof who);
+    trial_fail_as(client->trial, client->outcome == LB_OK ? TRIAL_GRANTED : TRIAL_WRONG,
+                  "the call of %s gave %s %s", who, lb_outcome_name(client->outcome), when);
+    return false;
+}
+
 bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted,
                 const struct actor_source *source) {
     if (trial_failed(client->trial)) return false;

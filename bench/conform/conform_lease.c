@@ -129,8 +129,7 @@ void conform_late_renewal(struct trial *trial) {
     /* A renewal does not revive the grant either. */
     MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST,
               "after its lease had ended and another had got the lock");
-    MUST_GIVE(next, actor_acquire(next, &key, trial_soon()), LB_OK);
-    MUST_GIVE(next, actor_release(next), LB_OK);
+    MUST_USE(next, &key, trial_soon());
 }
 
 /* ---- nothing is left on the server when all clients have gone ---- */
@@ -291,8 +290,7 @@ void conform_killed_clients(struct trial *trial) {
                 (unsigned long long)other->grant.token, (unsigned long long)trial->holder->token);
     MUST_GIVE(next, actor_acquire(next, key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(other, actor_release(other), LB_OK);
-    MUST_GIVE(next, actor_acquire(next, key, trial_soon()), LB_OK);
-    MUST_GIVE(next, actor_release(next), LB_OK);
+    MUST_USE(next, key, trial_soon());
     /* The killed clients leave nothing once their sessions are over. */
     if (!lock->algorithm->residue) return;
     clear(trial, next);
@@ -372,6 +370,5 @@ void conform_killed_server(struct trial *trial) {
     MUST_GIVE(waiters[0], actor_acquire(waiters[0], &key, trial_soon()), LB_OK);
     MUST_GIVE(waiters[1], actor_acquire(waiters[1], &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(waiters[0], actor_release(waiters[0]), LB_OK);
-    MUST_GIVE(waiters[1], actor_acquire(waiters[1], &key, trial_soon()), LB_OK);
-    MUST_GIVE(waiters[1], actor_release(waiters[1]), LB_OK);
+    MUST_USE(waiters[1], &key, trial_soon());
 }

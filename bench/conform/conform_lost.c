@@ -86,8 +86,7 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
               "after another's attempt in doubt was over");
     MUST_GIVE(victim, actor_acquire(victim, key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(other, actor_release(other), LB_OK);
-    MUST_GIVE(victim, actor_acquire(victim, key, trial_soon()), LB_OK);
-    MUST_GIVE(victim, actor_release(victim), LB_OK);
+    MUST_USE(victim, key, trial_soon());
 }
 
 static void lose_acquire(struct trial *trial, struct wire_fault fault) {
@@ -96,10 +95,8 @@ static void lose_acquire(struct trial *trial, struct wire_fault fault) {
     trial->lease_ns = LONG_LEASE_NS;
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
     /* Things that are created only once (scripts, parent nodes) are created before. */
-    MUST_GIVE(victim, actor_acquire(victim, &warm, trial_soon()), LB_OK);
-    MUST_GIVE(victim, actor_release(victim), LB_OK);
-    MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
-    MUST_GIVE(other, actor_release(other), LB_OK);
+    MUST_USE(victim, &warm, trial_soon());
+    MUST_USE(other, &key, trial_soon());
     enum lb_outcome outcome;
     for (int tries = 0;; tries++) {
         strike(trial, fault);
@@ -151,8 +148,7 @@ void conform_lease_counts(struct trial *trial) {
     enum lb_outcome outcome = LB_BROKEN;
     trial->session_lease_ns = trial->lease_ns = COUNTED_NS;
     struct actor *client = actor_far(trial);
-    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
-    MUST_GIVE(client, actor_release(client), LB_OK);
+    MUST_USE(client, &key, trial_soon());
     for (int tries = 0; tries < COUNT_TRIES; tries++) {
         outcome = take_late(client, &key);
         if (trial_failed(trial)) return;
@@ -191,8 +187,7 @@ void conform_slow_release(struct trial *trial) {
     trial->session_lease_ns = LEASE_NS;
     trial->lease_ns = LEASE_NS / 3;
     struct actor *other = actor_new(trial), *third = actor_new(trial), *holder = actor_far(trial);
-    MUST_GIVE(holder, actor_acquire(holder, &warm, trial_soon()), LB_OK);
-    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_USE(holder, &warm, trial_soon());
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     other->request.lease_ns = LONG_LEASE_NS;
     trial_sleep_until(holder->grant.lease_end_ns - AHEAD_NS);
@@ -289,8 +284,7 @@ void conform_cut_write(struct trial *trial) {
     /* One statement is all in acquire. */
     int first = (trial->lock->lock->caps & LB_CAP_ATOMIC) ? 1 : 0;
     for (int reads = first; reads < 2; reads++) {
-        MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-        MUST_GIVE(victim, actor_release(victim), LB_OK);
+        MUST_USE(victim, &key, trial_soon());
         if (!reads) MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
         strike(trial, cut_at_answer);
         enum lb_outcome outcome =
@@ -300,11 +294,9 @@ void conform_cut_write(struct trial *trial) {
         actor_close(victim);
         heal(trial);
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
-        MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
-        MUST_GIVE(other, actor_release(other), LB_OK);
+        MUST_USE(other, &key, trial_soon());
     }
-    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-    MUST_GIVE(victim, actor_release(victim), LB_OK);
+    MUST_USE(victim, &key, trial_soon());
 }
 
 /* The end of a connection does not open a latch. */
@@ -315,9 +307,7 @@ void conform_cut_await(struct trial *trial) {
     struct actor *counter = actor_new(trial), *victim = actor_far(trial);
     actor_use_key(counter, &key);
     actor_begin_acquire(victim, &key, LB_NEVER);
-    trial_sleep_until(lb_now() + 150 * LB_MS_NS);
-    MUST_SAY_NO(trial, victim->outcome, actor_is_busy(victim), "an await gave %s",
-                lb_outcome_name(victim->outcome));
+    MUST_WAIT(victim, 150, "before the count was full");
     cut_off(trial);
     enum lb_outcome outcome = actor_end(victim);
     MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the connection ended, but an await gave %s",

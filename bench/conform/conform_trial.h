@@ -116,6 +116,19 @@ int64_t trial_soon(void);
         if (!actor_gave((client), (call), (wanted), &must_source)) return;                         \
     } while (0)
 
+/* Ends the script unless the client is in its call, also after so many ms: it must wait, "while another holds". */
+#define MUST_WAIT(client, for_ms, when)                                                            \
+    do {                                                                                           \
+        trial_sleep_until(lb_now() + (for_ms)*LB_MS_NS);                                           \
+        if (!actor_waits((client), #client, (when))) return;                                       \
+    } while (0)
+/* Ends the script unless the client gets the key, and frees it. */
+#define MUST_USE(client, key, deadline_ns)                                                         \
+    do {                                                                                           \
+        MUST_GIVE(client, actor_acquire(client, key, deadline_ns), LB_OK);                         \
+        MUST_GIVE(client, actor_release(client), LB_OK);                                           \
+    } while (0)
+
 /* Makes a name like those of a run's keys, which `clean` knows, "lockbench-<8 hexadecimal
  * digits>-<n>-", or of the given bytes. */
 struct trial_key trial_key(void);
@@ -240,6 +253,9 @@ void contest_run(struct trial *trial, const struct contest *contest, const struc
 /* For jobs, after LB_UNKNOWN: opens a new session and settles, as a run does. False if that failed
  * within the time. */
 bool actor_mend(struct actor *client);
+
+/* For the macro MUST_WAIT. */
+bool actor_waits(struct actor *client, const char *name, const char *when);
 
 /* For the macro MUST_GIVE: where a call stands in a script. */
 struct actor_source {
