@@ -136,19 +136,8 @@ void search_init(struct search *search, const struct search_ask *ask) {
     *search = (struct search){.ask = *ask};
 }
 
-/* Probes a load of the round once more, after the other loads of the round. */
-static void probe_again(struct search *search, double load) {
-    if (search->again_left == 0 || search->round_left == SEARCH_ROUND) return;
-    for (int i = search->round_left; i > 0; i--) search->round[i] = search->round[i - 1];
-    search->round[0] = load;
-    search->round_left++;
-    search->again_left--;
-}
-
 void search_add(struct search *search, const struct search_result *result) {
-    if (search->count == EDGE_POINTS_MAX) return;
-    search->results[search->count++] = *result;
-    if (search->rounds > 0 && result->limited) probe_again(search, result->load);
+    if (search->count < EDGE_POINTS_MAX) search->results[search->count++] = *result;
 }
 
 /* The share over the limit, in shares that are allowed: above 1 the promise was broken. */
@@ -305,7 +294,6 @@ static void plan_round(struct search *search, const struct edge *edge) {
         search->round[j] = kept;
     }
     search->round_left = SEARCH_ROUND;
-    search->again_left = SEARCH_ROUND;
     search->rounds++;
 }
 

@@ -5,7 +5,7 @@
  * broken. Then it runs rounds of probes on both sides of the estimated edge, in shuffled order, so
  * that a machine that becomes slower affects both sides alike. The answer is the edge of all probes
  * (below), not the end of one path, so one unlucky probe has little weight. Probes in which the
- * generator was too slow are repeated and left out, whether the promise was kept or not: leaving
+ * generator was too slow are left out, whether the promise was kept or not: leaving
  * out only the broken ones would push the edge up. Where one side has too few others, the kept ones
  * count, and the answer says why.
  *
@@ -90,7 +90,6 @@ struct search {
     int count;
     double round[SEARCH_ROUND]; /* loads still to probe, from the end */
     int round_left, rounds;
-    int again_left; /* limited probes of the round that may be repeated */
 };
 
 enum search_limit { SEARCH_NO_ANSWER, SEARCH_BY_PROMISE, SEARCH_BY_GENERATOR, SEARCH_BY_RANGE };

@@ -121,7 +121,7 @@ static void open_anew(const struct plan_lock *lock, struct place **place,
     struct lb_err err = {0};
     if (!*place || (*place)->server.url_count > 0) return;
     place_close(*place);
-    *place = conform_open(lock, &err);
+    *place = conform_open(lock, NULL, &err);
     if (*place) return;
     size_t used = strlen(result->failure);
     snprintf(result->failure + used, sizeof result->failure - used, "; and opened anew: %s",
@@ -264,7 +264,7 @@ int conform_suite(const struct conform_ask *ask, struct lb_err *err) {
     if (!failed) failed = conform_lock(ask->lock, far_sets, &arena, &suite.far_lock, err);
     if (!failed) {
         suite.place = ask->url ? conform_open_url(&suite.lock, ask->url, err)
-                               : conform_open(&suite.lock, err);
+                               : conform_open(&suite.lock, NULL, err);
         failed = suite.place ? try_all(&suite, err) : -1;
     }
     place_close(suite.place);

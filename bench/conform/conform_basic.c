@@ -207,12 +207,14 @@ bool conform_can_count(const struct lb_backend *backend) {
 
 /* The sum over a lock's servers; -1 if a server gives no number. Blocks for some milliseconds. */
 static long count_all(const struct trial *trial) {
-    int ports[CONFORM_PORTS_MAX], servers = conform_ports(trial->place, ports);
+    static const char host[] = "127.0.0.1:";
+    const char *at = trial->place->server.url_count > 0 ? trial->place->urls[0] : "";
     long sum = 0;
-    for (int i = 0; i < servers; i++) {
+    int servers = 0;
+    for (; (at = strstr(at, host)); servers++) {
         char line[64], command[1024];
         int numbers = 0;
-        snprintf(command, sizeof command, "export PORT=%d; %s", ports[i],
+        snprintf(command, sizeof command, "export PORT=%d; %s", atoi(at += strlen(host)),
                  counter_of(trial->place->server.backend)->script);
         FILE *said = popen(command, "r");
         for (; said && fgets(line, sizeof line, said); numbers++) sum += atol(line);

@@ -86,8 +86,7 @@ const char *conform_lacks(const struct lb_lock *lock, const char *topology, char
     return text;
 }
 
-struct place *conform_open_on(const struct plan_lock *lock, const char *topology,
-                              struct lb_err *err) {
+struct place *conform_open(const struct plan_lock *lock, const char *topology, struct lb_err *err) {
     struct place_ask ask = {.lock = lock,
                             .topology = topology,
                             .topologies = topologies(),
@@ -101,21 +100,6 @@ struct place *conform_open_on(const struct plan_lock *lock, const char *topology
 struct place *conform_open_url(const struct plan_lock *lock, const char *url, struct lb_err *err) {
     struct place_ask ask = {.lock = lock, .url = url, .interrupts = &no_interrupts};
     return place_open(&ask, err);
-}
-
-struct place *conform_open(const struct plan_lock *lock, struct lb_err *err) {
-    return conform_open_on(lock, NULL, err);
-}
-
-static const char host[] = "127.0.0.1:";
-
-int conform_ports(const struct place *place, int ports[CONFORM_PORTS_MAX]) {
-    int count = 0;
-    if (place->server.url_count == 0) return 0;
-    for (const char *at = place->urls[0]; (at = strstr(at, host)) && count < CONFORM_PORTS_MAX;
-         count++)
-        ports[count] = atoi(at += strlen(host));
-    return count;
 }
 
 struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,

@@ -22,16 +22,9 @@ const char *conform_lacks(const struct lb_lock *lock, const char *topology, char
 
 /* Starts or opens the backend, on a topology of the lock (NULL = its first). NULL with err. To be
  * called on the main thread; the caller closes it with place_close. */
-struct place *conform_open_on(const struct plan_lock *lock, const char *topology,
-                              struct lb_err *err);
+struct place *conform_open(const struct plan_lock *lock, const char *topology, struct lb_err *err);
 /* The same for a server that runs already. The URL must live as long as the place. */
 struct place *conform_open_url(const struct plan_lock *lock, const char *url, struct lb_err *err);
-struct place *conform_open(const struct plan_lock *lock, struct lb_err *err);
-
-#define CONFORM_PORTS_MAX 8
-/* Writes the ports of the place's servers on this machine, at most CONFORM_PORTS_MAX. Returns their
- * number. */
-int conform_ports(const struct place *place, int ports[CONFORM_PORTS_MAX]);
 
 /* The same servers once more, through a wire (place->wiring). NULL with err. The lock's backend options should be
  * impatient: see conform_impatient. */

@@ -213,7 +213,7 @@ static inline void run_redisson(const char *name, const char *topology,
     char why[512];
     if (conform_lacks(lock, topology, why, sizeof why)) skip_for("%s", why);
     if (conform_lock(lock, NULL, &arena, &planned, &err) != 0 ||
-        !(place = conform_open_on(&planned, topology, &err))) {
+        !(place = conform_open(&planned, topology, &err))) {
         fail_msg("%s", err.text);
     }
     struct trial trial = {.lock = &planned, .place = place};

@@ -193,11 +193,11 @@ static void test_open(void **state) {
     struct lb_err err = {0};
     struct plan_lock lock;
     lock_of(item, NULL, &lock);
-    place = conform_open_on(&lock, item->part->topology, &err);
+    place = conform_open(&lock, item->part->topology, &err);
     if (!place) {
         printf("UNSTABLE: %s: its backend: %s: tried again\n", item->lock->name, err.text);
         err = (struct lb_err){0};
-        place = conform_open_on(&lock, item->part->topology, &err);
+        place = conform_open(&lock, item->part->topology, &err);
     }
     if (!place) fail_msg("%s", err.text);
 }

@@ -130,7 +130,7 @@ static struct place *open_bad(const struct lb_lock *lock, const char *const *set
     struct lb_err err = {0};
     struct plan_lock planned;
     assert_int_equal(conform_lock(lock, sets, &arena, &planned, &err), 0);
-    struct place *place = conform_open(&planned, &err);
+    struct place *place = conform_open(&planned, NULL, &err);
     /* Its version may be missing from describe's facts, which the place does not mind. */
     if (!place) fail_msg("%s", err.text);
     return place;

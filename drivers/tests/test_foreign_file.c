@@ -217,7 +217,7 @@ static void run(const char *name, void (*script)(struct trial *trial)) {
     struct lb_err err = {0};
     struct plan_lock lock;
     assert_int_equal(conform_lock(registry_lock(name), NULL, &arena, &lock, &err), 0);
-    place = conform_open(&lock, &err);
+    place = conform_open(&lock, NULL, &err);
     if (!place) fail_msg("%s", err.text);
     /* Clients on threads of their own, where two must be in the middle of it at once. */
     struct lb_lock threaded = *lock.lock;

@@ -258,7 +258,7 @@ FIXTURE(set_up) {
         if (kind->missing) continue;
         if (conform_lock(registry_lock(kind->lock), NULL, &kind->arena, &kind->planned, &err) !=
                 0 ||
-            !(kind->place = conform_open(&kind->planned, &err))) {
+            !(kind->place = conform_open(&kind->planned, NULL, &err))) {
             print_error("%s\n", err.text);
             return -1;
         }

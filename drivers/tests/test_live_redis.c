@@ -35,7 +35,7 @@ static void play(const char *lock, const char *topology, const char *const *sets
         scene.missing = "redis-cli is missing: install redis-tools";
     LIVE_NEEDS(&scene);
     if (conform_lock(registry_lock(lock), sets, &scene.arena, &scene.planned, &err) != 0 ||
-        !(scene.place = conform_open_on(&scene.planned, topology, &err))) {
+        !(scene.place = conform_open(&scene.planned, topology, &err))) {
         fail_msg("%s", err.text);
     }
     struct trial trial = {.lock = &scene.planned, .place = scene.place};
