@@ -179,6 +179,7 @@ struct actor {
     bool connected;
     int failed; /* result of connect and describe: 0, or -1 with err */
     struct lb_err err;
+    void *arg;                  /* for jobs */
     enum lb_outcome outcome;    /* of the last call */
     int64_t began_ns, ended_ns; /* when the last call was made, and when it returned */
     _Atomic int losses;         /* how often the driver said that the session is over */

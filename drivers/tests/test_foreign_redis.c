@@ -61,7 +61,6 @@ static bool is_silent(void) {
 static void theirs_excludes_ours(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
-    if (!ours) return;
     MUST_ANSWER(trial, "ok", "acquire %s 60000", key.name);
     MUST_GIVE(ours, actor_acquire(ours, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
@@ -80,7 +79,6 @@ static void ours_excludes_theirs(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
     char line[LB_KEY_MAX + 64];
-    if (!ours) return;
     ours->request.lease_ns = 60 * LB_S_NS;
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
     MUST_ANSWER(trial, "busy", "acquire %s 60000", key.name);
@@ -101,7 +99,6 @@ static void ours_excludes_theirs(struct trial *trial) {
 static void leases_end(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
-    if (!ours) return;
     ours->request.lease_ns = 60 * LB_S_NS;
     MUST_ANSWER(trial, "ok", "acquire %s 300", key.name);
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
@@ -149,7 +146,6 @@ static const char *redis_cli(const char *format, ...) {
 static void what_is_on_the_server(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
-    if (!ours) return;
     ours->request.lease_ns = 60 * LB_S_NS;
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
     MUST_SAY(trial, "string", "type %s", key.name);
@@ -171,7 +167,6 @@ static void what_is_on_the_server(struct trial *trial) {
 static void deleted_by_hand_is_lost(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
-    if (!ours) return;
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
     MUST_SAY(trial, "1", "del %s", key.name);
     MUST_SAY(trial, "OK", "set %s by-hand NX PX 60000", key.name);
@@ -191,7 +186,6 @@ static void deleted_by_hand_is_lost(struct trial *trial) {
 static void forgotten_scripts(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
-    if (!ours) return;
     for (int i = 0; i < 2; i++) {
         MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
         MUST_SAY(trial, "OK", "script flush");

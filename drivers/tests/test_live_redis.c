@@ -92,7 +92,6 @@ static void ids_are_no_keys(struct trial *trial) {
     const struct redis_reply *reply = NULL;
     char id[32], tagged[LB_KEY_MAX + 16];
     int number = 0;
-    if (!client) return;
     do snprintf(id, sizeof id, "owner-%d", number++);
     while (redis_slot(id, strlen(id)) == redis_slot(key.name, key.len));
     redis_tagged(tagged, sizeof tagged, "", key.name, key.len, id);
@@ -122,7 +121,6 @@ TEST_WITH(test_ids_are_no_keys, NULL, close_scene) {
 static void slot_moves(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
-    if (!holder || !waiter) return;
     unsigned slot = redis_slot(key.name, key.len);
     int from = holder_of(slot), to = (from + 1) % 3;
     char from_id[64], to_id[64];
@@ -167,7 +165,6 @@ static void cluster_fails_over(struct trial *trial) {
     struct actor *client = actor_new(trial);
     struct topo *topo = scene.place->topo;
     struct lb_err err = {0};
-    if (!client) return;
     int primary = holder_of(redis_slot(key.name, key.len)), replica = primary + 3;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST_GIVE(client, actor_release(client), LB_OK);
@@ -217,7 +214,6 @@ static void primary_dies(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
     struct lb_err err = {0};
-    if (!client) return;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST(trial, topo_signal(scene.place->topo, 0, SIGKILL) == 0, "the primary can't be killed");
     enum lb_outcome outcome = actor_release(client);
@@ -254,7 +250,6 @@ static void group_fails_over(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
     bool promoted = false;
-    if (!client) return;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     for (int node = 0; node < 9; node += 3)
         MUST(trial, strcmp(cli(node, "exists %s", key.name), "1") == 0,
@@ -284,7 +279,6 @@ static void replica_is_promoted(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
     struct lb_err err = {0};
-    if (!client) return;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST(trial, topo_kill(topo, 0, &err) == 0, "%s", err.text);
     MUST(trial, topo_act(topo, "promote", "1", NULL, 0, &err) == 0, "%s", err.text);
@@ -318,7 +312,6 @@ TEST_WITH(test_replica_is_promoted, NULL, close_scene) {
 static void replicas_hang(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial), *other = actor_new(trial);
-    if (!client || !other) return;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST_GIVE(client, actor_release(client), LB_OK);
     topo_signal(scene.place->topo, 1, SIGSTOP);
@@ -361,7 +354,6 @@ static void second_hangs(struct trial *trial, bool others_are_asked) {
     struct topo *topo = scene.place->topo;
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial), *other = actor_new(trial);
-    if (!client || !other) return;
     topo_signal(topo, 1, SIGSTOP);
     actor_begin_acquire(client, &key, trial_soon());
     wait_for_key(trial, others_are_asked ? 4 : 0, &key);
@@ -404,7 +396,6 @@ static void servers_fall(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial), *other = actor_new(trial);
     struct lb_err err = {0};
-    if (!client || !other) return;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     topo_signal(topo, 0, SIGKILL);
     topo_signal(topo, 3, SIGSTOP);

@@ -50,7 +50,6 @@ static void fair_order(struct trial *trial) {
     struct actor *first = actor_new(trial), *second = actor_new(trial), *third = actor_new(trial);
     struct actor *holder = actor_new(trial);
     char a[100], b[100], c[100];
-    if (!first || !second || !third || !holder) return;
     holder->request.lease_ns = 60 * LB_S_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     MUST_HAVE(trial, key.name);
@@ -113,7 +112,6 @@ static void wait_for_nothing(struct actor *client) {
 static void fair_gives_up_at_once(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
-    if (!holder || !other) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
     actors_do(&other, 1, wait_for_nothing);
@@ -125,7 +123,6 @@ static void fair_behind_them(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *ours = actor_new(trial);
     char mine[100];
-    if (!holder || !ours) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     they_queue(&key, 60000);
     if (!begin_nth(trial, ours, &key, 2, mine)) return;
@@ -151,7 +148,6 @@ static void fair_behind_them(struct trial *trial) {
 static void fair_dead_head(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *ours = actor_new(trial);
-    if (!holder || !ours) return;
     holder->request.lease_ns = 200 * LB_MS_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     they_queue(&key, 400);
@@ -166,7 +162,6 @@ static void fair_dead_head(struct trial *trial) {
 static void fair_give_up(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *ours = actor_new(trial);
-    if (!holder || !ours) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     /* Ours waits in front of them and gives up: they move up, and their time becomes shorter. */
     actor_begin_acquire(ours, &key, lb_now() + 300 * LB_MS_NS);
@@ -193,7 +188,6 @@ static void fair_cut_off(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *ours = actor_new(trial);
     char mine[100];
-    if (!holder || !ours) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     if (!begin_nth(trial, ours, &key, 1, mine)) return;
     trial_sleep_until(lb_now() + 50 * LB_MS_NS);
@@ -217,7 +211,6 @@ static void fair_cut_off(struct trial *trial) {
 static void fair_expired(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
-    if (!ours) return;
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
     they_queue(&key, 60000);
     MUST_SAY(trial, "1", "DEL %s", key.name);
@@ -237,7 +230,6 @@ static const char *count_of(const char *key, const char *field) {
 static void rw_readers(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
-    if (!one || !two || !writer) return;
     one->request.shared = two->request.shared = true;
     one->request.lease_ns = 60 * LB_S_NS;
     two->request.lease_ns = 20 * LB_S_NS;
@@ -299,7 +291,6 @@ static void rw_readers(struct trial *trial) {
 static void rw_writer(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial), *reader = actor_new(trial);
-    if (!ours || !reader) return;
     reader->request.shared = true;
     ours->request.lease_ns = 60 * LB_S_NS;
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
@@ -355,7 +346,6 @@ static void rw_writer(struct trial *trial) {
 static void rw_they_write(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *two = actor_new(trial);
-    if (!one || !two) return;
     one->request.shared = two->request.shared = true;
     MUST_SAY(trial, "(nil)", "EVAL %s 1 %s 60000 " THEM ":write", THEY_WRITE, key.name);
     actor_begin_acquire(one, &key, trial_soon());
