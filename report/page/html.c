@@ -57,8 +57,7 @@ static void write_links(FILE *out, const struct report *report) {
                                               {.id = "compare", .text = "Comparison"},
                                               {.id = "promises", .text = "Promises"}};
     static const struct head_link after[] = {{.id = "run", .text = "Run"},
-                                             {.id = "words", .text = "Words"},
-                                             {.id = "caveats", .text = "Limits"}};
+                                             {.id = "words", .text = "Words"}};
     struct head_link links[COUNT(before) + 1 + COUNT(charts) + COUNT(after) + 1] = {0};
     size_t count = 0;
     for (size_t i = 0; i < COUNT(before); i++) links[count++] = before[i];

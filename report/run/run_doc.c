@@ -113,36 +113,6 @@ static void add_words(const struct report *report, struct doc *doc) {
     doc_end(doc);
 }
 
-static void add_caveats(struct doc *doc) {
-    static const struct doc_caveat items[] = {
-        {"Clean is not proved safe.",
-         "No overlap in n grants means a rate of overlaps of at most 3/n (95 %) under this load, "
-         "on healthy servers. Pauses longer than the lease, lost networks and failovers are "
-         "other tests."},
-        {"One run is one sample.",
-         "Differences of a few per cent between single runs mean nothing. Repeat runs, with "
-         "restarted servers, before you believe a small difference."},
-        {"Durability is not an extra.",
-         "A lock in memory is faster than one that waits for the disk because it promises less. "
-         "Compare within one durability first."},
-        {"The server was on the machine of its clients",
-         "if lockbench started it and no client was on another machine. A network adds a round trip to each "
-         "request that waits for the one before: there, `lockbench run distance` adds some."},
-        {"A closed loop hides waiting.",
-         "Its clients ask again only after they were served. To learn how long a user waits at a "
-         "given rate, use an open loop and read the time from due to held."},
-        {"Polling trades handoff for load.",
-         "A longer back-off lowers the commands for each grant and raises handoff; both depend "
-         "on options of the lock."},
-        {"A median depends on its executor.",
-         "The number of clients and the throughput fix the mean wait, but not the median: that "
-         "also depends on how clients share threads. The report names threads and fibers with "
-         "the numbers."},
-        {0},
-    };
-    doc_caveats(doc, "What the numbers do not mean", items);
-}
-
 void run_doc_verdict(const struct report *report, struct doc *doc) {
     doc_section(doc, "verdict", "Does each lock exclude?");
     run_verdict(report, doc);
@@ -161,5 +131,4 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
 void run_doc_end(const struct report *report, struct doc *doc) {
     run_notes(report, doc);
     add_words(report, doc);
-    add_caveats(doc);
 }

@@ -48,6 +48,10 @@ static void add_recovery_columns(struct doc *doc) {
          .help = "keys that others asked for and nobody got any more",
          .figure = DOC_COUNT},
         {.title = "grants lost", .brief = "lost", .figure = DOC_COUNT},
+        {.title = "expired holders",
+         .brief = "expired",
+         .help = "grants that came in while a holder was there past the end of its lease",
+         .figure = DOC_COUNT},
         {.title = "longest that a free key waited",
          .brief = "free for",
          .help = "although a key that a client had asked for was held by nobody",
@@ -68,6 +72,7 @@ static void add_recovery_row(struct doc *doc, const struct report *report,
     doc_figure(doc, figures->theory_max);
     doc_figure(doc, figures->unrecovered);
     doc_figure(doc, figures->grants_lost);
+    doc_figure(doc, figures->expired_holders);
     doc_figure(doc, figures->unavailable);
 }
 

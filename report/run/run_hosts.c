@@ -93,10 +93,19 @@ static const struct doc_column columns[] = {
      .help = "how late timers were, p99 of the worst stage",
      .figure = DOC_TIME},
     {.title = "lost", .words = true},
+    {.title = "machine", .brief = "", .below = true, .words = true},
     {.title = NULL},
 };
 
-static void add_host_row(struct doc *doc, const struct host_row *row, int number) {
+/* The machine of a load host as people read it; "" if the file does not tell. */
+static char *machine_of(const struct run *run, size_t host, char text[WORDS_MACHINE_MAX]) {
+    const json_t *of = json_array_get(run->hosts, host);
+    return words_machine(json_object_get(of, "environment"), text, WORDS_MACHINE_MAX);
+}
+
+static void add_host_row(struct doc *doc, const struct run *run, const struct host_row *row,
+                         int number) {
+    char machine[WORDS_MACHINE_MAX];
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%d %s", number, row->name ? row->name : "");
     doc_figure(doc, row->clients);
@@ -106,6 +115,7 @@ static void add_host_row(struct doc *doc, const struct host_row *row, int number
     doc_figure(doc, row->start_ns);
     doc_figure(doc, row->hiccup_ns);
     doc_cell(doc, "%s", row->lost ? row->lost : "");
+    doc_cell(doc, "%s", machine_of(run, (size_t)number - 1, machine));
 }
 
 void run_hosts_say_lost(const struct run *run, struct doc *doc) {
@@ -119,45 +129,6 @@ void run_hosts_say_lost(const struct run *run, struct doc *doc) {
     }
 }
 
-/* The machine of a load host as people read it; "" if the file does not tell. */
-static char *machine_of(const struct run *run, size_t host, char text[WORDS_MACHINE_MAX]) {
-    const json_t *of = json_array_get(run->hosts, host);
-    return words_machine(json_object_get(of, "environment"), text, WORDS_MACHINE_MAX);
-}
-
-/* Writes the numbers of the load hosts that are machines like this one, "1, 3", into text. Returns how many they are;
- * 0 = an earlier host is one of them. */
-static int hosts_like(const struct run *run, size_t host, char text[100]) {
-    char first[WORDS_MACHINE_MAX], other[WORDS_MACHINE_MAX];
-    int count = 0;
-    size_t used = 0;
-    machine_of(run, host, first);
-    for (size_t i = 0; i < json_array_size(run->hosts); i++) {
-        if (strcmp(first, machine_of(run, i, other)) != 0) continue;
-        if (i < host) return 0;
-        count++;
-        if (used > 80) continue;
-        bool last = used > 70;
-        used += (size_t)snprintf(text + used, 100 - used, last ? " ..." : "%s%zu",
-                                 count > 1 ? ", " : "", i + 1);
-    }
-    return count;
-}
-
-/* The machines of the load hosts: those that are alike in one line. .environment is that of the coordinator alone. */
-static void say_machines(const struct run *run, struct doc *doc) {
-    char machine[WORDS_MACHINE_MAX], numbers[100];
-    size_t all = json_array_size(run->hosts);
-    for (size_t i = 0; i < all; i++) {
-        int count = hosts_like(run, i, numbers);
-        if (count == 0 || !*machine_of(run, i, machine)) continue;
-        if (count == (int)all && all > 1)
-            doc_say(doc, TONE_PLAIN, "Each load host: %s.", machine);
-        else
-            doc_say(doc, TONE_PLAIN, "Load host%s %s: %s.", count > 1 ? "s" : "", numbers, machine);
-    }
-}
-
 void run_hosts(const struct run *run, struct doc *doc) {
     struct host_row rows[RUN_HOSTS_MAX] = {0};
     int count = collect_hosts(run, rows);
@@ -167,11 +138,10 @@ void run_hosts(const struct run *run, struct doc *doc) {
     doc_table(doc, NULL, "Load hosts");
     doc_columns(doc, columns);
     for (int i = 0; i < count; i++) {
-        add_host_row(doc, &rows[i], i + 1);
+        add_host_row(doc, run, &rows[i], i + 1);
         error_ns = fmax(error_ns, rows[i].error_ns);
     }
     doc_end(doc);
-    say_machines(run, doc);
     if (count < 2) return;
     if (!isnan(error_ns))
         doc_say(

@@ -8,52 +8,7 @@
 
 /* ---- warnings ---- */
 
-#define WARNINGS_OPEN 8     /* more of them are folded in the page */
-#define WARNINGS_TERMINAL 6 /* the most lines in a terminal; the page has all */
-#define KINDS_MAX 64 /* the kinds that are told apart; the warnings of others count as known */
-
-/* In the order in which they stand. */
-enum weight {
-    WEIGHT_ERROR, /* what a stage failed with */
-    WEIGHT_RUN,   /* about the run as a whole */
-    WEIGHT_NEW,   /* the first of its kind about a lock */
-    WEIGHT_KNOWN, /* one that differs from an earlier one in its figures only */
-    WEIGHT_ASIDE  /* about a control or the baseline, which nobody chooses */
-};
-
-struct warning {
-    const char *name, *text; /* name: of the stage; NULL = of the run */
-    enum weight weight;
-    int place; /* in the order of the stages */
-};
-
-struct warnings {
-    struct warning *item;
-    int count;
-    const char *kinds[KINDS_MAX];
-    int kind_count;
-};
-
-/* True if the texts differ in their figures only. */
-static bool same_kind(const char *a, const char *b) {
-    static const char figures[] = "0123456789.";
-    for (;; a++, b++) {
-        a += strspn(a, figures);
-        b += strspn(b, figures);
-        if (*a != *b) return false;
-        if (!*a) return true;
-    }
-}
-
-static enum weight weigh(struct warnings *warnings, const struct run_stage *stage,
-                         const char *text) {
-    if (stage->control || stage->baseline) return WEIGHT_ASIDE;
-    for (int k = 0; k < warnings->kind_count; k++)
-        if (same_kind(warnings->kinds[k], text)) return WEIGHT_KNOWN;
-    if (warnings->kind_count == KINDS_MAX) return WEIGHT_KNOWN;
-    warnings->kinds[warnings->kind_count++] = text;
-    return WEIGHT_NEW;
-}
+#define WARNINGS_OPEN 8 /* more of them are folded in the page */
 
 /* The error of a stage that is not among the warnings of the run already; NULL = none. */
 static const char *new_error(const struct run *run, const struct run_stage *stage) {
@@ -68,69 +23,44 @@ static const char *new_error(const struct run *run, const struct run_stage *stag
     return stage->error;
 }
 
-static void put(struct warnings *warnings, enum weight weight, const char *name, const char *text) {
-    warnings->item[warnings->count] =
-        (struct warning){.name = name, .text = text, .weight = weight, .place = warnings->count};
-    warnings->count++;
+static void add_warning(struct doc *doc, const char *name, const char *text) {
+    doc_item(doc, TONE_WARN, "Warning: ");
+    if (name) doc_span(doc, DOC_STRONG, "%s", name);
+    doc_span(doc, DOC_PLAIN, "%s%s", name ? ": " : "", doc_or(text, "?"));
 }
 
-static const char *text_of(const json_t *warning) {
-    return doc_or(json_string_value(warning), "?");
-}
-
-static int by_weight(const void *a, const void *b) {
-    const struct warning *x = a, *y = b;
-    return x->weight != y->weight ? (int)x->weight - (int)y->weight : x->place - y->place;
-}
-
-/* item: room for all warnings and for an error of each stage. */
-static void gather(const struct run *run, struct warnings *warnings) {
-    size_t i;
-    json_t *warning;
-    json_array_foreach(run->warnings, i, warning) {
-        put(warnings, WEIGHT_RUN, NULL, text_of(warning));
-    }
+/* Those of the stages; controls and baselines last, since nobody chooses them. doc may be NULL. Returns how many. */
+static int stage_warnings(const struct run *run, bool real, struct doc *doc) {
+    int count = 0;
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *stage = &run->stages[s];
         const char *name = doc_or(stage->id, stage->lock), *error = new_error(run, stage);
-        if (error) put(warnings, WEIGHT_ERROR, name, error);
-        json_array_foreach(stage->warnings, i, warning) {
-            put(warnings, weigh(warnings, stage, text_of(warning)), name, text_of(warning));
-        }
+        size_t i;
+        json_t *warning;
+        if (report_is_real(stage) != real) continue;
+        if (error && doc) add_warning(doc, name, error);
+        json_array_foreach(stage->warnings, i, warning) if (doc)
+            add_warning(doc, name, json_string_value(warning));
+        count += (error != NULL) + (int)json_array_size(stage->warnings);
     }
-    qsort(warnings->item, (size_t)warnings->count, sizeof *warnings->item, by_weight);
-}
-
-static size_t room_for(const struct run *run) {
-    size_t room = json_array_size(run->warnings) + (size_t)run->stage_count;
-    for (int s = 0; s < run->stage_count; s++) room += json_array_size(run->stages[s].warnings);
-    return room;
+    return count;
 }
 
 /* The warnings of the run and of its stages, and what stages failed with. */
 static void run_warnings(const struct run *run, struct doc *doc) {
-    struct warnings warnings = {.item = calloc(room_for(run) + 1, sizeof *warnings.item)};
-    doc->failed |= warnings.item == NULL;
-    if (warnings.item) gather(run, &warnings);
-    if (warnings.count == 0) goto out;
-    doc_fold(doc, warnings.count <= WARNINGS_OPEN, "Warnings and failures (%d)", warnings.count);
+    size_t i;
+    json_t *warning;
+    int count = (int)json_array_size(run->warnings) + stage_warnings(run, true, NULL) +
+                stage_warnings(run, false, NULL);
+    if (count == 0) return;
+    doc_fold(doc, count <= WARNINGS_OPEN, "Warnings and failures (%d)", count);
     doc_list(doc, NULL);
-    for (int i = 0; i < warnings.count; i++) {
-        const struct warning *warning = &warnings.item[i];
-        doc_item(doc, TONE_WARN, "Warning: ");
-        if (i >= WARNINGS_TERMINAL) doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
-        if (warning->name) doc_span(doc, DOC_STRONG, "%s", warning->name);
-        doc_span(doc, DOC_PLAIN, "%s%s", warning->name ? ": " : "", warning->text);
-    }
-    if (warnings.count > WARNINGS_TERMINAL) {
-        doc_item(doc, TONE_WARN, "... and %d more: in the page, --html, and in run.json",
-                 warnings.count - WARNINGS_TERMINAL);
-        doc_set_only(doc, DOC_TERMINAL);
-    }
+    json_array_foreach(run->warnings, i, warning)
+        add_warning(doc, NULL, json_string_value(warning));
+    stage_warnings(run, true, doc);
+    stage_warnings(run, false, doc);
     doc_end(doc);
     doc_end(doc);
-out:
-    free(warnings.item);
 }
 
 /* ---- notes ---- */
@@ -192,44 +122,6 @@ static void add_skips(struct doc *doc, const struct run *run) {
     doc_end(doc);
 }
 
-static void add_facts(struct doc *doc, const json_t *facts) {
-    doc_cell(doc, "%s", "");
-    for (void *at = json_object_iter((json_t *)facts); at;
-         at = json_object_iter_next((json_t *)facts, at)) {
-        const json_t *value = json_object_iter_value(at);
-        doc_span(doc, DOC_DETAIL, "%s ", json_object_iter_key(at));
-        doc_span_json(doc, value);
-    }
-}
-
-static void add_server_notes(struct doc *doc, const struct run *run) {
-    static const struct doc_column columns[] = {
-        {.title = "backend"},
-        {.title = "topology"},
-        {.title = "durability", .words = true},
-        {.title = "started by"},
-        {.title = "facts", .words = true},
-        {.title = NULL},
-    };
-    if (run->server_count == 0) return;
-    doc_table(doc, NULL, "Servers, in their own words");
-    doc_set_only(doc, DOC_HTML);
-    doc_columns(doc, columns);
-    for (int i = 0; i < run->server_count; i++) {
-        const struct run_server *server = &run->servers[i];
-        doc_row(doc, DOC_ROW);
-        doc_cell(doc, "%s", doc_or(server->backend, NUMBER_NONE));
-        doc_cell(doc, "%s", doc_or(server->topology, NUMBER_NONE));
-        doc_cell(doc, "%s", doc_or(server->durability, NUMBER_NONE));
-        if (report_is_yours(server))
-            doc_cell(doc, "you%s%s", server->url ? ": " : "", doc_or(server->url, ""));
-        else
-            doc_cell(doc, "%s", doc_or(server->started_by, NUMBER_NONE));
-        add_facts(doc, server->facts);
-    }
-    doc_end(doc);
-}
-
 static void add_run_notes(struct doc *doc, const struct report *report, int r) {
     const struct run *run = report->runs[r];
     char letter[8];
@@ -250,7 +142,6 @@ static void add_run_notes(struct doc *doc, const struct report *report, int r) {
         doc_say(doc, TONE_PLAIN, "Run it again:");
         doc_code(doc, run->command);
     }
-    add_server_notes(doc, run);
     doc_tree(doc, "The machine", run->environment);
     doc_tree(doc, "The plan, with every default", run->plan);
 }

@@ -4,12 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/run/differ.h"
-
 /* ---- sentences ---- */
 
 #define SERVERS_SAID 6
-#define UNLIKE_SAID 6 /* differences of two plans, or of two machines */
 
 /* True if an earlier server of the run has the same name and version, so that its sentence would be
  * said twice: a server that was started again, on another port or behind a wire. */
@@ -84,89 +81,20 @@ static const char *place_of_clients(const struct run *run, char text[40]) {
 
 /* Locks of such runs stand in one table, but their clients met under other conditions. */
 static void say_unlike_hosts(struct doc *doc, const struct report *report) {
-    char first[40], other[40], letter[2][8];
+    char first[40], other[40], letter[2][8], machine[2][WORDS_MACHINE_MAX];
+    words_machine(report->runs[0]->environment, machine[0], sizeof machine[0]);
     for (int r = 1; r < report->run_count; r++) {
         place_of_clients(report->runs[0], first);
-        if (strcmp(first, place_of_clients(report->runs[r], other)) == 0) continue;
+        words_machine(report->runs[r]->environment, machine[1], sizeof machine[1]);
+        bool apart = strcmp(first, place_of_clients(report->runs[r], other)) != 0;
+        if (!apart && strcmp(machine[0], machine[1]) == 0) continue;
         doc_say(
             doc, TONE_WARN,
-            "The clients of run %s were on %s, those of run %s on %s: a difference between their locks may "
-            "come from that alone.",
-            report_run_letter(0, letter[0]), first, report_run_letter(r, letter[1]), other);
+            "The clients of run %s were on %s, those of run %s on %s: a difference between their "
+            "locks may come from that alone.",
+            report_run_letter(0, letter[0]), apart ? first : machine[0],
+            report_run_letter(r, letter[1]), apart ? other : machine[1]);
         return;
-    }
-}
-
-/* True if a table has rows of both runs. */
-static bool share_a_table(const struct report *report, int a, int b) {
-    for (int g = 0; g < report->group_count; g++) {
-        const struct report_group *group = &report->groups[g];
-        bool has_a = false, has_b = false;
-        for (int r = 0; r < group->row_count; r++) {
-            int run = report->locks[group->rows[r].lock].run;
-            has_a |= run == a;
-            has_b |= run == b;
-        }
-        if (has_a && has_b) return true;
-    }
-    return false;
-}
-
-/* True for a difference that makes no figures of one table incomparable: names, seeds, the number of repeats, and which
- * locks and loads were chosen, since each of these has rows or tables of its own. */
-static bool is_choice(const char *path, const char *was, const char *is) {
-    static const char *const choices[] = {"plan.workload",     "plan.locks",      "plan.load.seed",
-                                          "plan.load.clients", "plan.run.repeat", "plan.slo"};
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-        if (strncmp(path, choices[i], strlen(choices[i])) == 0) return true;
-    /* the options of a lock that one of them did not have */
-    bool one_only = strcmp(was, DIFFER_NONE) == 0 || strcmp(is, DIFFER_NONE) == 0;
-    return one_only && strncmp(path, "plan.options", strlen("plan.options")) == 0;
-}
-
-/* The sentence about two runs, and the differences in it so far. */
-struct unlike {
-    struct doc *doc;
-    const char *what, *first, *other; /* letters of the runs */
-    int count;
-};
-
-static int add_unlike(void *to, const char *path, const char *was, const char *is) {
-    struct unlike *unlike = to;
-    if (is_choice(path, was, is)) return 0;
-    if (unlike->count++ == 0)
-        doc_say(unlike->doc, TONE_WARN,
-                "Tables have rows of runs %s and %s, whose %s differ: ", unlike->first,
-                unlike->other, unlike->what);
-    if (unlike->count <= UNLIKE_SAID)
-        doc_span(unlike->doc, DOC_PLAIN, "%s%s %s and %s", unlike->count > 1 ? ", " : "",
-                 strchr(path, '.') + 1, was, is);
-    return 0;
-}
-
-/* Says what differs between two objects, of the first run and of run r. */
-static void say_unlike_objects(struct doc *doc, const char *what, const char *path,
-                               const json_t *base, const json_t *new, int r) {
-    char letter[2][8];
-    struct unlike unlike = {.doc = doc,
-                            .what = what,
-                            .first = report_run_letter(0, letter[0]),
-                            .other = report_run_letter(r, letter[1])};
-    if (!base || !new) return;
-    if (differ_objects(path, base, new, add_unlike, &unlike) != 0) doc->failed = true;
-    if (unlike.count > UNLIKE_SAID)
-        doc_span(doc, DOC_PLAIN, " and %d more", unlike.count - UNLIKE_SAID);
-    if (unlike.count > 0) doc_span(doc, DOC_PLAIN, ".");
-}
-
-/* A table has the rows of one load, but its text leaves out much of a plan, such as leases, timeouts and options, and all
- * of the machines. */
-static void say_unlike_plans(struct doc *doc, const struct report *report) {
-    for (int r = 1; r < report->run_count; r++) {
-        const struct run *first = report->runs[0], *run = report->runs[r];
-        if (!share_a_table(report, 0, r)) continue;
-        say_unlike_objects(doc, "plans", "plan", first->plan, run->plan, r);
-        say_unlike_objects(doc, "machines", "environment", first->environment, run->environment, r);
     }
 }
 
@@ -196,6 +124,5 @@ static void say_same_plan(struct doc *doc, const struct report *report) {
 void run_ran(const struct report *report, struct doc *doc) {
     say_ran(doc, report);
     say_unlike_hosts(doc, report);
-    say_unlike_plans(doc, report);
     say_same_plan(doc, report);
 }

@@ -30,58 +30,35 @@ static const char *why_no_handoff(const struct run_stage *stage) {
     return NULL;
 }
 
-/* The number of times that a column's percentile is taken of; NAN if the column is no
- * percentile. */
-static double sample_count(const struct column *column, const struct run_stage *figures) {
-    static const char latency[] = "latency_ns.", response[] = "response_ns.";
-    if (strncmp(column->key, response, strlen(response)) == 0) return figures->due;
-    if (strncmp(column->key, latency, strlen(latency)) != 0) return NAN;
-    const char *name = column->key + strlen(latency);
-    size_t length = strcspn(name, ".");
-    for (int m = 0; m < METRICS; m++) {
-        const char *known = metric_name((enum metric)m);
-        if (strlen(known) == length && memcmp(known, name, length) == 0)
-            return figures->latency[m].count;
-    }
-    return NAN;
-}
-
-/* Why a percentile of measured times is missing (quantile_supported). */
+/* Why a percentile is missing although times were measured (quantile_supported). */
 static const char *why_too_few(const struct column *column, const struct run_stage *figures) {
     static const struct {
         const char *part, *why;
     } parts[] = {
-        {".p50", "fewer than 10 times were measured: too few for a median"},
-        {".p90", "fewer than 50 times were measured, so p90 would be hardly less than the maximum"},
-        {".p99",
-         "fewer than 500 times were measured, so p99 would be hardly less than the maximum"},
-        {".p999",
-         "fewer than 5,000 times were measured, so p99.9 would be hardly less than the maximum"},
+        {".p50", "fewer than 10 times were measured"},
+        {".p90", "fewer than 50 times were measured"},
+        {".p99", "fewer than 500 times were measured"},
+        {".p999", "fewer than 5,000 times were measured"},
     };
     const char *part = strrchr(column->key, '.');
-    if (!(sample_count(column, figures) > 0)) return NULL;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strcmp(part, parts[i].part) == 0) return parts[i].why;
+        if (figures->grants > 0 && strcmp(part, parts[i].part) == 0) return parts[i].why;
     return NULL;
-}
-
-/* Why it is not known what the server was asked. */
-static const char *why_no_count(const struct run_stage *stage) {
-    bool program = stage->backend && strcmp(stage->backend, "exec") == 0;
-    return program ? "a program sends its requests itself, and lockbench does not see them" : NULL;
 }
 
 /* One sentence without a full stop, a constant. NULL if the figure was measured, or if such a lock
  * or load has no figure of this kind, so that no reader expects it. */
 static const char *absent_why(const struct column *column, const struct report_row *row) {
     if (!isnan(column_value(column, row))) return NULL;
-    const char *too_few = why_too_few(column, &row->figures);
-    if (too_few) return too_few;
     if (strncmp(column->key, "latency_ns.handoff.", strlen("latency_ns.handoff.")) == 0)
         return why_no_handoff(row->typical);
-    if (strcmp(column->key, "cost.commands_per_grant") == 0 ||
-        strcmp(column->key, "cost.wakeups_per_grant") == 0)
-        return why_no_count(row->typical);
+    if (strncmp(column->key, "latency_ns.acquire.", strlen("latency_ns.acquire.")) == 0 ||
+        (strncmp(column->key, "response_ns.", strlen("response_ns.")) == 0 && row->figures.due > 0))
+        return why_too_few(column, &row->figures);
+    bool program = row->typical->backend && strcmp(row->typical->backend, "exec") == 0;
+    if (program && (strcmp(column->key, "cost.commands_per_grant") == 0 ||
+                    strcmp(column->key, "cost.wakeups_per_grant") == 0))
+        return "a program sends its requests itself, and lockbench does not see them";
     return NULL;
 }
 

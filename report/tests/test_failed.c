@@ -145,30 +145,6 @@ TEST(what_voids_a_comparison_is_never_folded) {
     }
 }
 
-#define LATE(ms) ",\"warnings\":[\"timers were late by " ms " ms\"]"
-#define OF_A(ms) STAGE("a", "clean", 9, LATE(ms)) ","
-
-/* A terminal shows six: first what failed, then one of each kind. */
-TEST(a_heavy_warning_is_not_folded_behind_light_ones) {
-    struct report *report = report_of(
-        STAGE("no", "clean", 9, ",\"control\":true,\"warnings\":[\"of a control\"]") "," OF_A("3.1")
-            OF_A("12") OF_A("4") OF_A("5.5") OF_A("6") OF_A("7")
-                STAGE("b", "clean", 9,
-                      ",\"warnings\":[\"stale writes: 2\"]") "," STAGE("c", "unchecked", 0, ERROR),
-        "");
-    char *text = one_line(render(report, REPORT_FULL, false));
-    const char *error = strstr(text, "Warning: c: redis: NOPERM"),
-               *late = strstr(text, "Warning: a: timers were late by 3.1 ms"),
-               *stale = strstr(text, "Warning: b: stale writes"),
-               *again = strstr(text, "Warning: a: timers were late by 12 ms");
-    if (!error || !late || !stale || !again) fail_msg("%s", text);
-    assert_true(error < late && late < stale && stale < again);
-    assert_null(strstr(text, "of a control"));
-    assert_non_null(strstr(text, "... and 3 more"));
-    free(text);
-    report_free(report);
-}
-
 /* The run's warnings name the stage and its error already. */
 TEST(an_error_stands_once_among_the_warnings) {
     static const char words[] = "could not start 4 threads";

@@ -232,8 +232,8 @@ TEST(test_machines_that_differ_are_told) {
     for (int i = 0; i < 2; i++) runs[i] = run_parse(texts[i], strlen(texts[i]), "run.json", &err);
     struct report *report = report_make(runs, 2, &err);
     assert_non_null(report);
-    char *text = render(report, REPORT_FULL, false);
-    has(text, "runs A and B, whose machines differ: kernel \"6.1\" and \"6.2\".");
+    char *text = one_line(render(report, REPORT_FULL, false));
+    has(text, "of run A were on 2 processors, 6.1, those of run B on 2 processors, 6.2:");
     free(text);
     report_free(report);
 }

@@ -30,33 +30,6 @@ TEST(test_load_hosts_have_a_table) {
 #define FAST "{\"cpu_model\":\"Fast\",\"cpus\":8,\"kernel\":\"Linux 6\"}"
 #define SLOW "{\"cpu_model\":\"Slow\",\"cpus\":2,\"kernel\":\"Linux 6\"}"
 
-/* .environment is the coordinator's, which has no clients. */
-TEST(test_machines_of_load_hosts_are_told_those_that_are_alike_once) {
-    static const struct {
-        const char *machines[3], *lines[2];
-    } cases[] = {
-        {{FAST, FAST, FAST}, {"Each load host: Fast, 8 processors, Linux 6."}},
-        {{FAST, SLOW, FAST},
-         {"Load hosts 1, 3: Fast, 8 processors, Linux 6.",
-          "Load host 2: Slow, 2 processors, Linux 6."}},
-        {{FAST, "{}", "{}"}, {"Load host 1: Fast, 8 processors, Linux 6."}},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char more[600], *text;
-        snprintf(more, sizeof more,
-                 ",\"environment\":" SLOW
-                 ",\"hosts\":[{\"environment\":%s},{\"environment\":%s},{\"environment\":%s}]",
-                 cases[i].machines[0], cases[i].machines[1], cases[i].machines[2]);
-        struct report *report = report_of("{\"lock\":\"a\",\"clients\":5," TWO_HOSTS "}", more);
-        text = render(report, REPORT_MD, false);
-        for (int k = 0; k < 2 && cases[i].lines[k]; k++) has(text, cases[i].lines[k]);
-        assert_null(strstr(text, "Load hosts 2, 3: ."));
-        has(text, "coordinator (rank 0) on Slow, 2 processors, Linux 6.");
-        free(text);
-        report_free(report);
-    }
-}
-
 /* Each host has a process of its own. Only on one machine are more processes than asked for due to a limit on files. */
 TEST(test_processes_of_hosts_are_no_spreading_of_clients) {
     static const struct {
