@@ -9,7 +9,6 @@
 #include "bench/faults/kinds.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
-#include "bench/servers/topo_shims.h"
 #include "bench/workload/faults.h"
 
 #define END_NS (500 * LB_MS_NS) /* for a connection to end */

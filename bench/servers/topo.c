@@ -20,7 +20,6 @@
 #include "bench/servers/shm.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo_node.h"
-#include "bench/servers/topo_shims.h"
 
 #define STARTS_MAX 5          /* the most starts on new ports, if ports were taken */
 #define KILL_NS (2 * LB_S_NS) /* limit of the wait after SIGKILL */
@@ -90,8 +89,8 @@ struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", topo->dir, strerror(errno));
         goto failed;
     }
-    if (topo_make_certificates(topo, err) != 0 || topo_clock_begin(topo, err) != 0 ||
-        topo_fsyncs_begin(topo, err) != 0 || start_all(topo, err) != 0)
+    if (topo_make_certificates(topo, err) != 0 || topo_shims_begin(topo, err) != 0 ||
+        start_all(topo, err) != 0)
         goto failed;
     return topo;
 failed:
@@ -165,8 +164,7 @@ void topo_stop(struct topo *topo) {
     stop_all(topo);
     if (topo->dir[0] && folder_remove(topo->dir) == 0) janitor_folder(JANITOR_DROP, topo->dir);
     for (int n = 0; n < topo->info.nodes; n++) topo_ports_free(&topo->nodes[n]);
-    topo_clock_end(topo);
-    topo_fsyncs_end(topo);
+    topo_shims_end(topo);
     urls_done(&topo->urls);
     free(topo);
 }

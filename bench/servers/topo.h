@@ -125,6 +125,11 @@ int topo_restart(struct topo *topo, int node, struct lb_err *err);
 /* Whether the node itself listens on its first port now. */
 bool topo_open(struct topo *topo, int node);
 
+/* Moves a node's wall clock by by_ns, forward or back; time by the monotonic clock is not affected, and the machine's own
+ * clock is never changed. Steps add up and stay over a restart. Returns 0, or -1 with err if the topology was not started
+ * with .clock. */
+int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err);
+
 /* Carries out an action on the servers by their own means: runs `SCRIPT act NAME ARG`
  * (compose/README.md lists the actions; info->acts names those of this topology) and waits for it,
  * at most for the wish's act_limit_ns. arg may be NULL. The script's answer, one line without the newline,

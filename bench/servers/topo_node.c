@@ -2,19 +2,37 @@
 #include "bench/servers/topo_node.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/base/home.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
+#include "bench/servers/proc.h"
+#include "bench/servers/topo.h"
 #include "bench/servers/shm.h"
 
-char *topo_shim_path(const struct topo *topo, const char *what, int n, char *path, size_t size) {
-    snprintf(path, size, "%s/%s.%d", topo->dir, what, n);
+/* The libraries that are loaded into the nodes' processes. Each maps a file of 8 bytes that lockbench maps, too: the
+ * offset of the clock, or the number of fsyncs. */
+static const struct {
+    const char *library, *mark; /* the mark ends its path */
+    const char *name, *variable;
+    bool written; /* by the servers' account; else it may only read the file */
+} shims[TOPO_SHIMS] = {
+    [TOPO_CLOCK] = {"clock_shim.so", "/clock_shim.so", "clock", "LB_CLOCK", false},
+    [TOPO_FSYNCS] = {"fsync_shim.so", "/fsync_shim.so", "fsyncs", "LB_FSYNCS", true},
+};
+
+static char *shim_path(const struct topo *topo, enum topo_shim shim, int n, char *path,
+                       size_t size) {
+    snprintf(path, size, "%s/%s.%d", topo->dir, shims[shim].name, n);
     return path;
 }
 
@@ -31,17 +49,16 @@ static void add_ports(struct vars *vars, const char *name, const int *ports, con
 
 /* The libraries that are loaded into the node's processes, and the files that they share with us. */
 static void add_shims(struct vars *vars, const struct topo *topo, int n) {
-    char path[640], clock[600] = "", fsyncs[600] = "";
-    if (topo->clock) {
-        snprintf(clock, sizeof clock, "%s/" CLOCK_SHIM, topo->dir);
-        vars_add(vars, "LB_CLOCK=%s", topo_shim_path(topo, "clock", n, path, sizeof path));
+    char path[640], preload[1300] = "";
+    for (int shim = 0; shim < TOPO_SHIMS; shim++) {
+        size_t used = strlen(preload);
+        if (!topo->shared[shim][n]) continue;
+        snprintf(preload + used, sizeof preload - used, "%s%s%s", used ? ":" : "", topo->dir,
+                 shims[shim].mark);
+        vars_add(vars, "%s=%s", shims[shim].variable,
+                 shim_path(topo, (enum topo_shim)shim, n, path, sizeof path));
     }
-    if (topo->fsyncs[n]) {
-        snprintf(fsyncs, sizeof fsyncs, "%s/" FSYNC_SHIM, topo->dir);
-        vars_add(vars, "LB_FSYNCS=%s", topo_shim_path(topo, "fsyncs", n, path, sizeof path));
-    }
-    if (*clock || *fsyncs)
-        vars_add(vars, "LD_PRELOAD=%s%s%s", clock, *clock && *fsyncs ? ":" : "", fsyncs);
+    if (*preload) vars_add(vars, "LD_PRELOAD=%s", preload);
 }
 
 void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
@@ -141,4 +158,102 @@ void topo_ports_free(struct node *node) {
         if (node->held[i] > 0) close(node->held[i]);
         node->held[i] = 0;
     }
+}
+
+/* --- libraries in the servers --- */
+
+/* A disk that fills up takes a part of a block first, and says why when it is asked for the rest. */
+static int write_all(int fd, const char *bytes, ssize_t len) {
+    while (len > 0) {
+        ssize_t wrote = write(fd, bytes, (size_t)len);
+        if (wrote < 0) return -1;
+        bytes += wrote;
+        len -= wrote;
+    }
+    return 0;
+}
+
+int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err) {
+    char from_path[PATH_MAX], to_path[600], block[65536];
+    if (home_beside(shim, from_path, sizeof from_path, err) != 0) return -1;
+    snprintf(to_path, sizeof to_path, "%s/%s", topo->dir, shim);
+    int from = open(from_path, O_RDONLY | O_CLOEXEC);
+    int to = open(to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    ssize_t len = from < 0 || to < 0 ? -1 : 1;
+    while (len > 0) {
+        len = read(from, block, sizeof block);
+        if (len > 0 && write_all(to, block, len) != 0) len = -1;
+    }
+    if (len == 0) len = fchmod(to, 0755); /* whatever our umask is */
+    if (len < 0)
+        err_set(err, LB_EXIT_MACHINE, "cannot copy %s to %s: %s%s", from_path, to_path,
+                strerror(errno),
+                errno == ENOSPC || errno == EFBIG || errno == EDQUOT
+                    ? "; set TMPDIR to a folder with room"
+                    : "");
+    if (from >= 0) close(from);
+    if (to >= 0 && close(to) != 0 && len == 0)
+        len = err_set(err, LB_EXIT_MACHINE, "%s: %s", to_path, strerror(errno));
+    return len < 0 ? -1 : 0;
+}
+
+/* Makes the file that a node shares with a library (shim_path), of 8 bytes that are 0, and maps the file. Returns the
+ * mapping (munmap it), or NULL with err. */
+static void *map_shared(const struct topo *topo, enum topo_shim shim, int node,
+                        struct lb_err *err) {
+    char path[640];
+    int fd = open(shim_path(topo, shim, node, path, sizeof path),
+                  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const struct account *account = &topo->account;
+    void *map = MAP_FAILED;
+    bool shared = fd >= 0 && (shims[shim].written
+                                  ? !account->change || fchown(fd, account->uid, account->gid) == 0
+                                  : fchmod(fd, 0644) == 0);
+    if (shared && ftruncate(fd, sizeof(uint64_t)) == 0)
+        map = mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED) err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+int topo_shims_begin(struct topo *topo, struct lb_err *err) {
+    const bool wanted[TOPO_SHIMS] = {[TOPO_CLOCK] = topo->clock, [TOPO_FSYNCS] = topo->info.fsyncs};
+    for (int shim = 0; shim < TOPO_SHIMS; shim++) {
+        if (!wanted[shim]) continue;
+        if (topo_shim_copy(topo, shims[shim].library, err) != 0) return -1;
+        for (int n = 0; n < topo->info.nodes; n++) {
+            topo->shared[shim][n] = map_shared(topo, (enum topo_shim)shim, n, err);
+            if (!topo->shared[shim][n]) return -1;
+        }
+    }
+    return 0;
+}
+
+void topo_shims_end(struct topo *topo) {
+    for (int shim = 0; shim < TOPO_SHIMS; shim++) {
+        for (int n = 0; n < TOPO_NODES_MAX; n++) {
+            if (topo->shared[shim][n]) munmap(topo->shared[shim][n], sizeof(uint64_t));
+        }
+    }
+}
+
+int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err) {
+    uint64_t *offset = topo->shared[TOPO_CLOCK][node];
+    if (!offset)
+        return err_set(err, LB_EXIT_MACHINE, "%s was not started with a clock that can be stepped",
+                       topo->info.name);
+    __atomic_fetch_add(offset, (uint64_t)by_ns, __ATOMIC_RELAXED);
+    return 0;
+}
+
+int64_t topo_fsyncs(const struct topo *topo) {
+    int64_t sum = 0;
+    for (int n = 0; n < topo->info.nodes; n++) {
+        const uint64_t *count = topo->shared[TOPO_FSYNCS][n];
+        pid_t pid = topo->nodes[n].pid;
+        /* A program without the C library would never count. */
+        if (!count || (pid > 0 && !proc_has_mapped(pid, shims[TOPO_FSYNCS].mark))) return -1;
+        sum += (int64_t)__atomic_load_n(count, __ATOMIC_RELAXED);
+    }
+    return sum;
 }

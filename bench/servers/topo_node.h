@@ -24,6 +24,8 @@ struct node {
     char dir[600];
 };
 
+enum topo_shim { TOPO_CLOCK, TOPO_FSYNCS, TOPO_SHIMS };
+
 struct topo {
     struct topo_info info;
     char durability[16];
@@ -36,11 +38,10 @@ struct topo {
     int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX]; /* 0 = as in ports */
     void (*ports_chosen)(const int *ports, int count, void *arg);
     void *ports_arg;
-    bool clock; /* started with the clock shim */
+    bool clock; /* started with a clock that can be stepped */
     int64_t act_limit_ns;
-    /* the offset of each node, in mapped memory; NULL = none */
-    int64_t *clock_by_ns[TOPO_NODES_MAX];
-    uint64_t *fsyncs[TOPO_NODES_MAX]; /* that each node made; likewise */
+    /* what each node shares with a library in its processes, in mapped memory; NULL = nothing */
+    uint64_t *shared[TOPO_SHIMS][TOPO_NODES_MAX];
     struct node nodes[TOPO_NODES_MAX];
     int starts;
     bool was_ready; /* after this the nodes keep their ports */
@@ -76,10 +77,16 @@ void topo_ports_free(struct node *node);
 /* "redis", or "redis node 2 of 3 (port 17001)". Returns text. */
 char *topo_node_name(const struct topo *topo, int node, char *text, size_t size);
 
-/* The libraries that are loaded into the nodes' processes, in the topology's folder, and the file that a node
- * shares with one: "clock.0". Returns path. */
-#define CLOCK_SHIM "clock_shim.so"
-#define FSYNC_SHIM "fsync_shim.so"
-char *topo_shim_path(const struct topo *topo, const char *what, int node, char *path, size_t size);
+/* Copies a library from beside the program into the topology's folder, because the servers' account may
+ * not reach the original. 0, or -1 with err. */
+int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err);
+/* Copies the libraries that the topology needs, and makes the files that they share; before the first node starts.
+ * Returns 0, or -1 with err. */
+int topo_shims_begin(struct topo *topo, struct lb_err *err);
+void topo_shims_end(struct topo *topo);
+
+/* The number of fsyncs of all nodes since the topology was started, including servers that have ended; -1 = not
+ * known. */
+int64_t topo_fsyncs(const struct topo *topo);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/time.h>
 
 #include "bench/base/home.h"
-#include "bench/servers/topo_shims.h"
+#include "bench/servers/topo.h"
 #include "bench/tests/acts_help.h"
 #include "bench/tests/unit.h"
 

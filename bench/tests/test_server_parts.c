@@ -19,7 +19,7 @@
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
 #include "bench/servers/spawn.h"
-#include "bench/servers/topo_shims.h"
+#include "bench/servers/topo_node.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
 
