@@ -355,11 +355,13 @@ enum verdict oplog_verdict_of(enum oplog_verdict verdict) {
 
 /* --- explaining --- */
 
-uint32_t hold_key(const struct oplog_rules *rules, const struct hold *hold) {
+/* The key of a hold, also where holds are kept by slot. */
+static uint32_t hold_key(const struct oplog_rules *rules, const struct hold *hold) {
     return rules->by_slot ? hold->key / rules->bound : hold->key;
 }
 
-const char *hold_end_name(const struct hold *hold) {
+/* The end of a hold as a word. */
+static const char *hold_end_name(const struct hold *hold) {
     if (hold->flags & HOLD_DEAD) return "killed";
     if (hold->flags & HOLD_LEARNED) return "lost";
     if (hold->flags & HOLD_OPEN) return "unknown";

@@ -65,10 +65,4 @@ struct oplog_line {
 int oplog_explain(const struct oplog_rules *rules, const struct judgement *judgement,
                   const struct hold *witness, struct oplog_line lines[EXPLAIN_LINES]);
 
-/* The key of a hold, also where holds are kept by slot. */
-uint32_t hold_key(const struct oplog_rules *rules, const struct hold *hold);
-
-/* The end of a hold as a word: "ok", "lost", "unknown", "killed", ... */
-const char *hold_end_name(const struct hold *hold);
-
 #endif

@@ -210,7 +210,6 @@ static void add_second(struct harvest *harvest) {
         .recorded = acquire->count,
         .acquire_p50_ns = hist_quantile(acquire, 0.5),
         .acquire_p99_ns = hist_quantile(acquire, 0.99),
-        .due_mean_ns = hist_mean(harvest->interval[METRIC_ACQUIRE_DUE]),
     };
     add_point(harvest->stage, &second);
 }

@@ -89,10 +89,9 @@ struct stage_second {
     double t_s;
     int64_t ok;       /* grants in it */
     int64_t recorded; /* waits recorded in it: their grants were released in it */
-    /* -1 = not known, of several hosts; then due_mean_ns is NAN */
+    /* -1 = not known, of several hosts */
     int64_t acquire_p50_ns, acquire_p99_ns;
-    double due_mean_ns; /* of acquire_due; 0 = none */
-    bool draining;      /* not a second of the window, but the drain after it; only ok is known */
+    bool draining; /* not a second of the window, but the drain after it; only ok is known */
 };
 
 /* Half a second of the window: the values of the promised metric, and how many of them are within

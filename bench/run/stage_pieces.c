@@ -1,7 +1,6 @@
 /* stage_pieces: see stage_hosts.h. */
 #include "bench/run/stage_hosts.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,10 +301,8 @@ int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared 
         if (stage->history && !all->whole[all->host]) stage->history->cut_off = true;
     }
     /* The quantiles that a second has are those of one host. */
-    for (int i = 0; i < stage->second_count; i++) {
+    for (int i = 0; i < stage->second_count; i++)
         stage->seconds[i].acquire_p50_ns = stage->seconds[i].acquire_p99_ns = -1;
-        stage->seconds[i].due_mean_ns = NAN;
-    }
     for (int i = 0; i < hosts->count; i++) json_array_append_new(table, host_json(all, i));
     stage->result.hosts = run_stage_keep(&stage->result, table);
     free(all);
