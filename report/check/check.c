@@ -77,7 +77,7 @@ static int check_write_json(const struct check_view *view, FILE *out, struct lb_
 }
 
 /* check_page: a check as one page that opens without a network. Its words and tables are in the
- * HTML; the drawings, the filter and the panel of a cell need the script (report/src/check). */
+ * HTML; the filter and the panel of a cell need the script (report/src/check). */
 
 static void put_count(FILE *out, int count, const char *of) {
     fprintf(out, " &middot; %d %s%s", count, of, count == 1 ? "" : "s");

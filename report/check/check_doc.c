@@ -10,8 +10,6 @@
 
 #include "report/check/check_view.h"
 #include "report/doc/counterexample.h"
-#include "report/doc/escape.h"
-#include "report/page/assets.h"
 #include "results/format/bound.h"
 
 #define FAULTS_OPEN_MAX 4 /* a longer log is folded */

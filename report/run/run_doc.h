@@ -68,8 +68,7 @@ void run_folded(const struct report *report, unsigned columns, const char *what,
  * these. */
 bool run_has_faults(const struct report *report);
 void run_faults(const struct report *report, struct doc *doc);
-/* The recovery of each lock, for the terminal and Markdown; the page has a chart and tables of it.
- * Nothing if no stage has a fault. */
+/* The recovery of each lock. Nothing if no stage has a fault. */
 void run_recovery(const struct report *report, struct doc *doc);
 
 /* The runs, the locks that were left out, the warnings, the commands that repeat the runs. */

@@ -107,7 +107,6 @@ static bool any_recovery(const struct report *report) {
 void run_recovery(const struct report *report, struct doc *doc) {
     if (!any_recovery(report)) return;
     doc_section(doc, "recovered", "Recovery from faults");
-    doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
     for (int g = 0; g < report->group_count; g++)
         if (!report_is_aside(&report->groups[g])) add_recoveries(doc, report, &report->groups[g]);
     doc_end(doc);
