@@ -88,18 +88,21 @@ int zk_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb
     return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
-/* residue: the nodes that the locks left below the client's prefix: ephemeral nodes (in containers
- * of any depth: a semaphore has two), and watches on such paths, which the servers list where they
- * are allowed to (wchp; not those on children). Containers and persistent parents are left by real
- * clients too, and are not residue. */
+/* residue: the ephemeral nodes that the locks left below the client's prefix, in containers of any depth: a
+ * semaphore has two. Containers and persistent parents are left by real clients too, and are not residue. Watches
+ * end with their sessions. */
 
 #define RESIDUE_DEPTH_MAX 3
-#define WATCHES_BYTES 65536
 
 struct walk {
     struct zk_session *z;
     struct lb_residue *residue;
 };
+
+static void note_left(struct lb_residue *residue, const char *path) {
+    if (residue->count++ == 0)
+        snprintf(residue->example, sizeof residue->example, "znode %.140s", path);
+}
 
 /* Counts the nodes below a path whose names begin with the prefix. ZOK, or a failure. */
 static int count_below(const struct walk *walking, const char *path, const char *begin, int depth) {
@@ -111,8 +114,7 @@ static int count_below(const struct walk *walking, const char *path, const char 
         struct Stat stat;
         snprintf(below, sizeof below, "%s/%s", path, names.name[i]);
         rc = zk_exists(walking->z, below, &stat);
-        if (rc == ZOK && stat.ephemeralOwner != 0)
-            zk_note_left(walking->residue, "znode", below, (int)strlen(below));
+        if (rc == ZOK && stat.ephemeralOwner != 0) note_left(walking->residue, below);
         if (rc == ZOK && stat.numChildren > 0 && depth > 0)
             rc = count_below(walking, below, "", depth - 1);
         if (rc == ZNONODE) rc = ZOK; /* a container that was just removed */
@@ -124,7 +126,6 @@ static int count_below(const struct walk *walking, const char *path, const char 
 int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
                struct lb_err *err) {
     const struct zk_server *server = session->server->state;
-    const struct zk_options *options = session->server->options;
     struct lb_residue residue = {0};
     struct walk walking = {.z = zk_session_of(session), .residue = &residue};
     char begin[ZK_PARENT_MAX];
@@ -139,17 +140,6 @@ int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue
         zk_fail(session, rc, "look below", server->prefix);
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     }
-    *ret_residue = residue;
-    if (session->only) return 0; /* wchp asks for everybody's watches */
-    char *answer = malloc(WATCHES_BYTES);
-    if (!answer) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
-    for (int i = 0; i < server->host_count && i < ZK_HOSTS_MAX; i++) {
-        if (zk_ask(&server->host[i], server->host_len[i], "wchp", answer, WATCHES_BYTES,
-                   deadline_ns) > 0)
-            zk_count_watches(answer, begin, &residue);
-    }
-    free(answer);
     *ret_residue = residue;
     return 0;
 }

@@ -80,11 +80,6 @@ ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const ch
 void zk_read_srvr(const char *answer, struct lb_facts *facts);
 void zk_read_conf(const char *answer, struct lb_facts *facts);
 
-/* Counts the watches on paths that begin so in the answer to wchp. */
-void zk_count_watches(const char *answer, const char *begin, struct lb_residue *residue);
-/* Adds one to the residue; the first one is the example. */
-void zk_note_left(struct lb_residue *residue, const char *what, const char *path, int len);
-
 struct zk_options {
     int64_t command_timeout_ns;
 };

@@ -76,22 +76,6 @@ void zk_read_conf(const char *answer, struct lb_facts *facts) {
     lb_fact(facts, "ensemble", "%d", count_servers(answer));
 }
 
-void zk_note_left(struct lb_residue *residue, const char *what, const char *path, int len) {
-    if (residue->count++ == 0)
-        snprintf(residue->example, sizeof residue->example, "%s %.*s", what, len < 140 ? len : 140,
-                 path);
-}
-
-/* The answer to wchp has a line for each watched path, followed by a line for each session that
- * watches it. */
-void zk_count_watches(const char *answer, const char *begin, struct lb_residue *residue) {
-    for (const char *line = answer; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, begin, strlen(begin)) == 0)
-            zk_note_left(residue, "watch on", line, (int)strcspn(line, "\r\n"));
-    }
-}
-
 /* facts: facts about a ZooKeeper server. They are asked of the server that the session is connected
  * to, over a connection of their own. */
 
