@@ -106,8 +106,8 @@ static enum lb_outcome flag_release(struct lb_session *session, const struct lb_
     return outcome == LB_BROKEN ? LB_UNKNOWN : outcome;
 }
 
-enum lb_outcome sql_lease_renew(struct lb_session *session, const struct lb_request *request,
-                                struct lb_grant *grant) {
+static enum lb_outcome sql_lease_renew(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = if_mine(session, request, grant, SQL_RENEW);
     if (outcome == LB_OK) grant->lease_end_ns = lb_after(sent_ns, request->lease_ns);

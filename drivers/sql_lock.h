@@ -265,7 +265,6 @@ lb_residue_fn sql_residue;                       /* the port's own, or else sql_
 lb_names_fn sql_names; /* of a lock whose recipe is an sql_recipe, or that takes a number */
 lb_acquire_fn sql_lease_acquire;
 lb_release_fn sql_lease_release;
-lb_renew_fn sql_lease_renew;
 lb_settle_fn sql_lease_settle;
 
 /* Members that the algorithms share: SQL_MEMBERS all; SQL_LEASE_MEMBERS those of sql_lease; SQL_ARMED those

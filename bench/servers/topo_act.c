@@ -76,6 +76,15 @@ int topo_signal(struct topo *topo, int node, int signal) {
     return proc_signal_tree(topo->nodes[node].pid, signal);
 }
 
+int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err) {
+    uint64_t *offset = topo->shared[TOPO_CLOCK][node];
+    if (!offset)
+        return err_set(err, LB_EXIT_MACHINE, "%s was not started with a clock that can be stepped",
+                       topo->info.name);
+    __atomic_fetch_add(offset, (uint64_t)by_ns, __ATOMIC_RELAXED);
+    return 0;
+}
+
 /* --- an end --- */
 
 /* Whether any of them still runs, apart from the first one, which is our own child. */

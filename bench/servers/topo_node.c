@@ -16,7 +16,6 @@
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
-#include "bench/servers/topo.h"
 #include "bench/servers/shm.h"
 
 /* The libraries that are loaded into the nodes' processes. Each maps a file of 8 bytes that lockbench maps, too: the
@@ -235,15 +234,6 @@ void topo_shims_end(struct topo *topo) {
             if (topo->shared[shim][n]) munmap(topo->shared[shim][n], sizeof(uint64_t));
         }
     }
-}
-
-int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err) {
-    uint64_t *offset = topo->shared[TOPO_CLOCK][node];
-    if (!offset)
-        return err_set(err, LB_EXIT_MACHINE, "%s was not started with a clock that can be stepped",
-                       topo->info.name);
-    __atomic_fetch_add(offset, (uint64_t)by_ns, __ATOMIC_RELAXED);
-    return 0;
 }
 
 int64_t topo_fsyncs(const struct topo *topo) {

@@ -152,7 +152,9 @@ enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease) {
     return outcome;
 }
 
-enum lb_outcome etcd_lease_stop(struct etcd_session *e) {
+/* Stops keeping the lease alive, and revokes it if the server can be reached, which deletes all its keys.
+ * Does nothing if there is no lease. */
+static enum lb_outcome etcd_lease_stop(struct etcd_session *e) {
     int64_t lease = e->lease, trace = e->trace;
     enum lb_outcome outcome = LB_OK;
     e->lease = e->trace = 0;

@@ -149,10 +149,8 @@ enum lb_outcome etcd_long_end(struct etcd_session *e);
  * is replaced. trace_s above 0: also takes and keeps a second lease, which is longer by trace_s seconds.
  * Returns 0, or -1 with err. */
 int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err);
-/* Stops keeping the lease alive, and revokes it if the server can be reached, which deletes all its keys.
- * Does nothing if there is no lease. */
-enum lb_outcome etcd_lease_stop(struct etcd_session *e);
-/* The same at the session's end, with little patience. */
+/* At the session's end, with little patience: stops keeping the lease alive, and revokes it if the server can be
+ * reached, which deletes all its keys. Does nothing if there is no lease. */
 void etcd_lease_end(struct etcd_session *e);
 /* Revokes any lease, which deletes its keys. LB_OK: the lease does not exist any more. */
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease);
