@@ -175,7 +175,7 @@ bool ranking_is_contest(const struct ranked *ranks, int count) {
 
 /* ---- what takes away from a lock ---- */
 
-bool ranking_is_unfair(const struct report_row *row) {
+static bool is_unfair(const struct report_row *row) {
     return row->figures.jain < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
 }
 
@@ -185,7 +185,7 @@ char *ranking_note(const struct report_row *row, char *text) {
     size_t used = 0;
     text[0] = '\0';
     /* Jain's index is the part of the clients among which equal shares would give it. */
-    if (ranking_is_unfair(row))
+    if (is_unfair(row))
         used += (size_t)snprintf(text, RANKING_NOTE_MAX, "%s (Jain %.2f)",
                                  figures->jain * figures->clients < 1.1
                                      ? "one client got almost all grants"

@@ -54,7 +54,6 @@ int ranking_class(const struct report_group *group, int first, struct ranked *re
 /* True if the first two of a class are ranked, so that somebody was compared. */
 bool ranking_is_contest(const struct ranked *ranks, int count);
 
-bool ranking_is_unfair(const struct report_row *row);
 /* What a reader must know before he takes the lock: unfair, waits missing, requests failed. Returns text,
  * which holds RANKING_NOTE_MAX; "" for nothing. */
 char *ranking_note(const struct report_row *row, char *text);

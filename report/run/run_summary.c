@@ -212,9 +212,8 @@ static void add_legend(struct doc *doc, const struct summary *summary, int lines
              limited ? "; ~: disturbed" : "");
     if (ranking_by_cost(summary->group))
         doc_note(doc, TONE_PLAIN, "cost: of a grant, without the hold%s",
-                 has_share(summary)
-                     ? "; of max: of the grants that one key gives at this hold without a lock"
-                     : "");
+                 has_share(summary) ? "; of max: of what one key gives at this hold without a lock"
+                                    : "");
     for (int i = 0; i < summary->note_count && i < lines; i++)
         doc_note(doc, TONE_PLAIN, "%c %s", 'a' + i, summary->notes[i]);
     int more =
