@@ -3,23 +3,34 @@
 
 #include <string.h>
 
+#include "bench/base/nearest.h"
+#include "bench/option/option.h"
+#include "bench/workload/plan.h"
 #include "bench/workload/sections.h"
+#include "drivers/key_names.h"
 #include "drivers/registry.h"
 
-bool list_wants_lock(const struct list *list, const struct lb_lock *lock) {
-    return !list->only || strcmp(list->only, lock->name) == 0;
+#define LEASE_NS                                                                                   \
+    (30 * LB_S_NS) /* the names are those of a lease of this length, as `hold` has it */
+
+static bool is_wanted(const struct list *list, const char *name) {
+    return !list->only || strcmp(list->only, name) == 0;
 }
 
-bool list_wants_backend(const struct list *list, const struct lb_backend *backend) {
-    return !list->only || strcmp(list->only, backend->name) == 0;
+static bool is_control(const struct lb_lock *lock) {
+    return lock->caps & LB_CAP_CONTROL;
 }
 
-bool list_wants_workload(const struct list *list, const struct workload_file *file) {
-    return !list->only || strcmp(list->only, file->name) == 0;
+/* ---- the facts in a lock's table (driver.h: struct lb_about), in words ---- */
+
+/* Appends a word to a list with commas between. */
+static void add_word(char *text, size_t size, const char *word) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
 }
 
 /* Writes the capability bits in words, "try, wait, lease", at most size bytes. Returns text. */
-static char *list_caps(unsigned caps, char *text, size_t size) {
+static char *caps_text(unsigned caps, char *text, size_t size) {
     static const struct {
         unsigned bit;
         const char *name;
@@ -34,70 +45,169 @@ static char *list_caps(unsigned caps, char *text, size_t size) {
         {LB_CAP_SPINS, "spins"},       {LB_CAP_CONTROL, "control"},
         {LB_CAP_BASELINE, "baseline"}, {LB_CAP_ATOMIC, "atomic"},
     };
-    size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof bits / sizeof *bits && used < size; i++) {
-        if (!(caps & bits[i].bit)) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", bits[i].name);
-    }
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
+        if (caps & bits[i].bit) add_word(text, size, bits[i].name);
     return text;
 }
 
-static char *list_claims(unsigned claims, char *text, size_t size) {
-    size_t used = 0;
+static char *claims_text(unsigned claims, char *text, size_t size) {
     text[0] = '\0';
-    for (unsigned claim = 1; claim < LB_CLAIMS_END && used < size; claim <<= 1) {
-        if (!(claims & claim)) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                                 lb_claim_name(claim));
-    }
+    for (unsigned claim = 1; claim < LB_CLAIMS_END; claim <<= 1)
+        if (claims & claim) add_word(text, size, lb_claim_name(claim));
     return text;
 }
+
+/* "2 + 1" (acquire and release). */
+static const char *requests_text(const struct lb_lock *lock, char *text, size_t size) {
+    const struct lb_about *about = &lock->about;
+    if (about->acquire_requests == 0 && about->release_requests == 0) return "none";
+    snprintf(text, size, "%d + %d%s", about->acquire_requests, about->release_requests,
+             lock->backend->program_speaks ? " to the program; its own are not counted" : "");
+    return text;
+}
+
+/* "when its lease ends, up to 1s later". */
+static const char *crash_text(const struct lb_lock *lock, char *text, size_t size) {
+    static const char *const when[] = {"never", "at once", "when its lease ends",
+                                       "when its session ends"};
+    char slack[40];
+    if (lock->primitive == LB_OPTIMISTIC || (lock->caps & LB_CAP_BASELINE)) return "holds nothing";
+    if (lock->about.crash_slack_ns <= 0) return when[lock->about.crash];
+    snprintf(text, size, "%s, up to %s later", when[lock->about.crash],
+             duration_text(lock->about.crash_slack_ns, slack, sizeof slack));
+    return text;
+}
+
+/* "any contention, as violated". */
+static const char *exposed_text(const struct lb_lock *lock, char *text, size_t size) {
+    const char *by = lock->about.exposed_by;
+    snprintf(text, size, "%s, as %s", by ? by : "any contention",
+             verdict_name(lb_exposed_verdict(lock->about.exposed_as)));
+    return text;
+}
+
+/* Gets each fact that is stated of a lock. name: at most 22 characters, the width of a terminal's column of names. */
+typedef void fact_fn(void *arg, const char *name, const char *text);
+
+static void each_fact(const struct lb_lock *lock, fact_fn *tell, void *arg) {
+    const struct lb_about *about = &lock->about;
+    bool control = is_control(lock);
+    char exposed[80], requests[80], crash[80];
+    const struct {
+        const char *name, *text; /* NULL or "" if it is not stated */
+    } facts[] = {
+        {"primitive", lb_primitive_name(lock->primitive)},
+        {"the mistake", about->mistake},
+        {"exposed by", control ? exposed_text(lock, exposed, sizeof exposed) : NULL},
+        {"compatible with", about->compatible},
+        {"not compatible with", about->incompatible},
+        {"requests", control ? NULL : requests_text(lock, requests, sizeof requests)},
+        {"waits by", lock->waits},
+        {"order of waiters", about->order},
+        {"freed after a crash", control ? NULL : crash_text(lock, crash, sizeof crash)},
+        {"fencing token", about->token},
+        {"truth lives on", control ? NULL : lb_guarantee_text(about->guarantee)},
+        {"hazards", about->hazards},
+        {"keeps on the server", lock->keeps},
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].text && *facts[i].text) tell(arg, facts[i].name, facts[i].text);
+}
+
+static void add_fact(void *doc, const char *name, const char *text) {
+    doc_term(doc, name, "%s", text);
+}
+
+static void put_fact(void *object, const char *name, const char *text) {
+    json_object_set_new(object, name, json_string(text));
+}
+
+static bool is_stated(const struct lb_lock *lock, int scenario) {
+    return lb_expected(lock, (enum lb_scenario)scenario)->worst != LB_EXPECT_UNSTATED;
+}
+
+/* Adds a table of the verdicts that are expected of the lock under each fault that it states. */
+static void add_expected(const struct lb_lock *lock, struct doc *doc) {
+    static const struct doc_column columns[] = {
+        {.title = "fault"}, {.title = "verdict"}, {.title = "why", .words = true}, {0}};
+    doc_heading(doc, "under faults, the worst that may show");
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        const struct lb_expectation *expected = lb_expected(lock, (enum lb_scenario)i);
+        if (!is_stated(lock, i)) continue;
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", lb_scenario_name((enum lb_scenario)i));
+        doc_cell(doc, "%s", lb_expect_name(expected->worst));
+        doc_cell(doc, "%s", expected->why);
+    }
+    doc_end(doc);
+}
+
+/* The same for machines: {"pause": {"worst", "why"}}. */
+static json_t *expected_json(const struct lb_lock *lock) {
+    json_t *faults = json_object();
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        const struct lb_expectation *expected = lb_expected(lock, (enum lb_scenario)i);
+        if (!is_stated(lock, i)) continue;
+        json_object_set_new(faults, lb_scenario_name((enum lb_scenario)i),
+                            json_pack("{s:s, s:s?}", "worst", lb_expect_name(expected->worst),
+                                      "why", expected->why));
+    }
+    return faults;
+}
+
+static void add_causes(const struct lb_lock *lock, struct doc *doc) {
+    const struct lb_known_cause *cause = lock->algorithm->causes;
+    if (!cause) return;
+    doc_heading(doc, "figures that have a known cause");
+    doc_terms(doc);
+    for (; cause->figure; cause++)
+        doc_term(doc, cause->figure, "%s%s%s", cause->cause, cause->option ? "; option: " : "",
+                 cause->option ? cause->option : "");
+    doc_end(doc);
+}
+
+/* ---- the tables ---- */
 
 static const char *why_no_backend(struct list *list, const struct lb_backend *backend,
                                   const char **ret_install) {
     return available_why_not(&list->available, backend, NULL, NULL, ret_install);
 }
 
-/* A heading for the locks of a backend. If the backend can't run here, the heading says what to
- * do. */
-static void add_backend_group(struct list *list, const struct lb_backend *backend,
-                              struct doc *doc) {
-    const char *install, *reason = why_no_backend(list, backend, &install);
-    doc_group(doc, reason ? TONE_WARN : TONE_PLAIN, "%s: %s", backend->name, backend->summary);
-    if (reason) doc_span(doc, DOC_DETAIL, "not here: %s", reason);
-    if (reason && install) doc_span(doc, DOC_DETAIL, "install: %s", install);
-}
-
-static void add_lock_table(struct list *list, struct doc *doc) {
-    static const struct doc_column columns[] = {{.title = "lock"},
-                                                {.title = "primitive"},
-                                                {.title = "here"},
-                                                {.title = "summary", .words = true},
-                                                {0}};
-    const char *install;
+void list_tables(struct list *list, struct doc *doc) {
+    static const struct doc_column of_locks[] = {{.title = "lock"},
+                                                 {.title = "primitive"},
+                                                 {.title = "here"},
+                                                 {.title = "summary", .words = true},
+                                                 {0}},
+                                   of_workloads[] = {{.title = "workload"},
+                                                     {.title = "question", .words = true},
+                                                     {0}};
     const struct lb_backend *last = NULL;
     doc_table(doc, NULL, NULL);
-    doc_columns(doc, columns);
+    doc_columns(doc, of_locks);
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        bool here = !available_lock(&list->available, lock, &install);
-        if (lock->backend != last) add_backend_group(list, lock->backend, doc);
+        const char *install, *reason;
+        if (lock->backend != last) { /* a heading, which says what to do if it can't run here */
+            reason = why_no_backend(list, lock->backend, &install);
+            doc_group(doc, reason ? TONE_WARN : TONE_PLAIN, "%s: %s", lock->backend->name,
+                      lock->backend->summary);
+            if (reason) doc_span(doc, DOC_DETAIL, "not here: %s", reason);
+            if (reason && install) doc_span(doc, DOC_DETAIL, "install: %s", install);
+        }
         last = lock->backend;
         doc_row(doc, DOC_ROW);
         doc_cell(doc, "%s", lock->name);
         doc_cell(doc, "%s", lb_primitive_name(lock->primitive));
-        doc_cell(doc, "%s", here ? "yes" : "no");
+        doc_cell(doc, "%s", available_lock(&list->available, lock, &install) ? "no" : "yes");
         doc_cell(doc, "%s", lock->summary);
     }
     doc_end(doc);
-}
-
-static void add_workload_table(const struct list *list, struct doc *doc) {
-    static const struct doc_column columns[] = {
-        {.title = "workload"}, {.title = "question", .words = true}, {0}};
     doc_table(doc, NULL, NULL);
-    doc_columns(doc, columns);
+    doc_columns(doc, of_workloads);
     for (int i = 0; i < list->workloads.count; i++) {
         const struct workload_file *file = &list->workloads.item[i];
         doc_row(doc, DOC_ROW);
@@ -105,22 +215,15 @@ static void add_workload_table(const struct list *list, struct doc *doc) {
         doc_cell(doc, "%s", file->wrong ? file->wrong : file->summary);
     }
     doc_end(doc);
-}
-
-void list_tables(struct list *list, struct doc *doc) {
-    add_lock_table(list, doc);
-    add_workload_table(list, doc);
     doc_heading(doc,
                 "`lockbench list NAME` tells all about one; `lockbench list --keys` the keys of "
                 "a workload file.");
 }
 
-static void add_term(struct doc *doc, const char *name, const char *value) {
-    if (value && *value) doc_term(doc, name, "%s", value);
-}
+/* ---- all about one ---- */
 
 /* Adds the options of a table, with their help, defaults and allowed values. */
-static void add_table(const struct lb_option *table, struct doc *doc) {
+static void add_options(const struct lb_option *table, struct doc *doc) {
     doc_terms(doc);
     for (const struct lb_option *option = table; option->name; option++) {
         char allowed[256];
@@ -131,70 +234,68 @@ static void add_table(const struct lb_option *table, struct doc *doc) {
     doc_end(doc);
 }
 
-static void add_options(struct doc *doc, const char *section, const struct lb_option *table) {
+static void add_section(const char *section, const struct lb_option *table, struct doc *doc) {
     if (!table || !table->name) return;
     doc_heading(doc, "options (in a workload: [%s] KEY = VALUE; or --set %s.KEY=VALUE)", section,
                 section);
-    add_table(table, doc);
+    add_options(table, doc);
 }
 
 static void add_here(struct doc *doc, const char *reason, const char *install) {
-    add_term(doc, "here", reason ? reason : "yes");
-    if (reason) add_term(doc, "install", install);
+    doc_term(doc, "here", "%s", reason ? reason : "yes");
+    if (reason && install) doc_term(doc, "install", "%s", install);
 }
 
-/* Each topology that a lock can run on, the default first, and what this machine lacks for it. */
-static void add_lock_topologies(struct list *list, const struct lb_lock *lock, struct doc *doc) {
-    const char *const *names = lb_topologies(lock), *label = "runs on";
-    for (; names && *names; names++, label = "") {
-        const struct topo_info *info = available_info(&list->available, *names);
-        const char *install,
-            *reason = available_why_not(&list->available, lock->backend, *names, NULL, &install);
-        doc_term(doc, label, "%s: %s", *names, info ? info->summary : reason);
-        if (info && reason) doc_span(doc, DOC_PLAIN, "; not here: %s", reason);
-        if (reason && install) doc_span(doc, DOC_PLAIN, "; install: %s", install);
-    }
+/* A topology that a lock can run on, and what this machine lacks for it. */
+static void add_topology(struct list *list, const struct lb_backend *backend, const char *name,
+                         const char *label, struct doc *doc) {
+    const struct topo_info *info = available_info(&list->available, name);
+    const char *install,
+        *reason = available_why_not(&list->available, backend, name, NULL, &install);
+    doc_term(doc, label, "%s: %s", name, info ? info->summary : reason);
+    if (info && reason) doc_span(doc, DOC_PLAIN, "; not here: %s", reason);
+    if (reason && install) doc_span(doc, DOC_PLAIN, "; install: %s", install);
 }
 
-static void add_listed_lock(struct list *list, const struct lb_lock *lock, struct doc *doc) {
+static void add_lock(struct list *list, const struct lb_lock *lock, struct doc *doc) {
     char words[256];
     const char *install, *reason = available_lock(&list->available, lock, &install);
+    const char *const *topology = lb_topologies(lock), *label = "runs on";
+    bool built = !lb_unavailable(lock->backend); /* else no more is known of it */
     doc_heading(doc, "lock %s: %s", lock->name, lock->summary);
     doc_terms(doc);
-    add_term(doc, "backend", lock->backend->name);
+    doc_term(doc, "backend", "%s", lock->backend->name);
     add_here(doc, reason, install);
-    if (!lb_unavailable(lock->backend)) { /* no more is known of a lock that is not in this build */
-        add_term(doc, "can", list_caps(lock->caps, words, sizeof words));
-        add_term(doc, "claims",
-                 *list_claims(lock->claims, words, sizeof words) ? words : "nothing");
-        about_terms(lock, doc);
-        add_term(doc, "durability", lock->durability_note);
-        add_lock_topologies(list, lock, doc);
+    if (built) {
+        doc_term(doc, "can", "%s", caps_text(lock->caps, words, sizeof words));
+        doc_term(doc, "claims", "%s",
+                 *claims_text(lock->claims, words, sizeof words) ? words : "nothing");
+        each_fact(lock, add_fact, doc);
+        if (lock->durability_note) doc_term(doc, "durability", "%s", lock->durability_note);
+        for (; topology && *topology; topology++, label = "")
+            add_topology(list, lock->backend, *topology, label, doc);
     }
     doc_end(doc);
-    if (lb_unavailable(lock->backend)) return;
-    add_options(doc, lock->name, lock->algorithm->options);
-    about_causes(lock, doc);
-    about_expected(lock, doc);
+    if (!built) return;
+    add_section(lock->name, lock->algorithm->options, doc);
+    add_causes(lock, doc);
+    add_expected(lock, doc);
 }
 
-/* The topologies that the backend's locks can run on, its default left out. */
-static void add_more_topologies(struct list *list, const struct lb_backend *backend,
-                                struct doc *doc) {
-    const char *seen[64], *label = "or on";
+/* Each topology that a lock of the backend can run on, the default first. */
+static void add_backend_topologies(struct list *list, const struct lb_backend *backend,
+                                   struct doc *doc) {
+    const char *seen[64];
     int count = 0;
-    if (!backend->topologies) return;
     for (int i = 0; registry_locks()[i]; i++) {
-        if (registry_locks()[i]->backend != backend) continue;
-        const char *const *names = lb_topologies(registry_locks()[i]);
-        for (; names && *names && count < 64; names++) {
-            bool known = strcmp(*names, backend->topologies[0]) == 0;
-            for (int s = 0; s < count; s++) known |= strcmp(seen[s], *names) == 0;
+        const struct lb_lock *lock = registry_locks()[i];
+        const char *const *name = lock->backend == backend ? lb_topologies(lock) : NULL;
+        for (; name && *name && count < 64; name++) {
+            bool known = false;
+            for (int s = 0; s < count; s++) known |= strcmp(seen[s], *name) == 0;
             if (known) continue;
-            seen[count++] = *names;
-            const struct topo_info *info = available_info(&list->available, *names);
-            doc_term(doc, label, "%s%s%s", *names, info ? ": " : "", info ? info->summary : "");
-            label = "";
+            add_topology(list, backend, *name, count ? "" : "runs on", doc);
+            seen[count++] = *name;
         }
     }
 }
@@ -208,64 +309,68 @@ static void add_durabilities(const struct topo_info *info, struct doc *doc) {
     }
 }
 
-static void add_backend_locks(const struct lb_backend *backend, struct doc *doc) {
-    const char *comma = "";
+static void add_backend(struct list *list, const struct lb_backend *backend, struct doc *doc) {
+    const char *install, *reason = why_no_backend(list, backend, &install), *comma = "";
+    const struct topo_info *info =
+        backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
+    doc_heading(doc, "backend %s: %s", backend->name, backend->summary);
+    doc_terms(doc);
+    add_here(doc, reason, install);
     doc_term(doc, "locks", "%s", "");
     for (int i = 0; registry_locks()[i]; i++) {
         if (registry_locks()[i]->backend != backend) continue;
         doc_span(doc, DOC_PLAIN, "%s%s", comma, registry_locks()[i]->name);
         comma = ", ";
     }
-}
-
-static void add_backend(struct list *list, const struct lb_backend *backend, struct doc *doc) {
-    const char *install, *reason = why_no_backend(list, backend, &install);
-    const struct topo_info *info =
-        backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
-    doc_heading(doc, "backend %s: %s", backend->name, backend->summary);
-    doc_terms(doc);
-    add_here(doc, reason, install);
-    add_backend_locks(backend, doc);
     for (int i = 0; backend->schemes && backend->schemes[i]; i++)
         doc_term(doc, i ? "" : "use yours", "--url %s=%s://...", backend->name,
                  backend->schemes[i]);
     if (!backend->topologies)
-        add_term(doc, "server", "none: it lives in this program or in a file");
-    if (info) add_term(doc, "server", info->summary);
-    add_more_topologies(list, backend, doc);
+        doc_term(doc, "server", "none: it lives in this program or in a file");
+    add_backend_topologies(list, backend, doc);
     if (info) add_durabilities(info, doc);
     doc_end(doc);
-    add_options(doc, backend->name, lb_backend_options(backend));
+    add_section(backend->name, lb_backend_options(backend), doc);
 }
 
-void list_details(struct list *list, struct doc *doc) {
+int list_details(struct list *list, struct doc *doc, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, list->only);
     for (int i = 0; registry_locks()[i]; i++) {
-        if (list_wants_lock(list, registry_locks()[i]))
-            add_listed_lock(list, registry_locks()[i], doc);
+        if (is_wanted(list, registry_locks()[i]->name)) add_lock(list, registry_locks()[i], doc);
+        nearest_offer(&nearest, registry_locks()[i]->name);
     }
     for (int i = 0; registry_backends()[i]; i++) {
-        if (list_wants_backend(list, registry_backends()[i]))
+        if (is_wanted(list, registry_backends()[i]->name))
             add_backend(list, registry_backends()[i], doc);
+        nearest_offer(&nearest, registry_backends()[i]->name);
     }
     for (int i = 0; i < list->workloads.count; i++) {
         const struct workload_file *file = &list->workloads.item[i];
-        if (!list_wants_workload(list, file)) continue;
+        nearest_offer(&nearest, file->name);
+        if (!is_wanted(list, file->name)) continue;
         doc_heading(doc, "workload %s: %s", file->name, file->wrong ? file->wrong : file->summary);
         doc_say(doc, TONE_PLAIN, "file: %s", file->path);
         doc_say(doc, TONE_PLAIN,
                 "`lockbench run %s --dry-run` prints it with every default filled.", file->name);
     }
+    if (nearest.best && nearest.distance == 0) return 0;
+    return err_set(err, LB_EXIT_USAGE, "list: no lock, backend or workload '%.60s'%s", list->only,
+                   nearest_hint(&nearest, hint, sizeof hint));
 }
 
 void list_keys(struct doc *doc) {
     for (const struct section *section = sections(); section->name; section++) {
         doc_heading(doc, "[%s]", section->name);
-        add_table(section->keys, doc);
+        add_options(section->keys, doc);
     }
     doc_heading(doc, "[LOCK] and [BACKEND] sections hold their own options: `lockbench list NAME` "
                      "shows them.");
     doc_say(doc, TONE_PLAIN, "Each key can be set on the command line: --set load.clients=1,2,4");
 }
+
+/* ---- for machines ---- */
 
 /* Makes ["try", "wait"] of "try, wait". */
 static json_t *words_json(char *text) {
@@ -277,69 +382,150 @@ static json_t *words_json(char *text) {
     return array;
 }
 
-static json_t *topologies_json(const char *const *names) {
+/* names: ends with NULL; NULL = none. */
+static json_t *names_json(const char *const *names) {
     json_t *array = json_array();
     for (; names && *names; names++) json_array_append_new(array, json_string(*names));
     return array;
 }
 
-static json_t *listed_lock_json(struct list *list, const struct lb_lock *lock) {
+static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
     char caps[256], claims[256];
     const char *install, *reason = available_lock(&list->available, lock, &install);
+    json_t *about = json_object();
+    each_fact(lock, put_fact, about);
     return json_pack(
-        "{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:o, s:o, s:o, s:o}",
-        "name", lock->name, "backend", lock->backend->name, "primitive",
-        lb_primitive_name(lock->primitive), "available", !reason, "reason", reason, "install",
-        install, "summary", lock->summary, "caps",
-        words_json(list_caps(lock->caps, caps, sizeof caps)), "claims",
-        words_json(list_claims(lock->claims, claims, sizeof claims)), "waits", lock->waits,
-        "durability_note", lock->durability_note, "keeps", lock->keeps, "topologies",
-        topologies_json(lb_topologies(lock)), "about", about_json(lock), "expected",
-        about_expected_json(lock), "options", options_table_json(lock->algorithm->options));
+        "{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:o, s:o, s:o, s:o}", "name",
+        lock->name, "backend", lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
+        "available", !reason, "reason", reason, "install", install, "summary", lock->summary,
+        "caps", words_json(caps_text(lock->caps, caps, sizeof caps)), "claims",
+        words_json(claims_text(lock->claims, claims, sizeof claims)), "durability_note",
+        lock->durability_note, "topologies", names_json(lb_topologies(lock)), "about", about,
+        "expected", expected_json(lock), "options", options_table_json(lock->algorithm->options));
 }
 
 static json_t *backend_json(struct list *list, const struct lb_backend *backend) {
-    const char *install,
-        *reason = available_why_not(&list->available, backend, NULL, NULL, &install);
-    json_t *schemes = json_array();
-    for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
-        json_array_append_new(schemes, json_string(backend->schemes[i]));
-    }
+    const char *install, *reason = why_no_backend(list, backend, &install);
     /* `install`: the packages that are missing for the backend; `packages`: all packages that the backend needs. */
     return json_pack("{s:s, s:b, s:s?, s:s?, s:s?, s:s, s:s?, s:o, s:o}", "name", backend->name,
                      "available", !reason, "reason", reason, "install", install, "packages",
                      backend->install, "summary", backend->summary, "topology",
-                     backend->topologies ? backend->topologies[0] : NULL, "schemes", schemes,
-                     "options", options_table_json(lb_backend_options(backend)));
-}
-
-/* True if the backend is asked for, or one of its locks. */
-static bool backend_is_wanted(const struct list *list, const struct lb_backend *backend) {
-    if (list_wants_backend(list, backend)) return true;
-    for (int i = 0; registry_locks()[i]; i++) {
-        const struct lb_lock *lock = registry_locks()[i];
-        if (lock->backend == backend && list_wants_lock(list, lock)) return true;
-    }
-    return false;
+                     backend->topologies ? backend->topologies[0] : NULL, "schemes",
+                     names_json(backend->schemes), "options",
+                     options_table_json(lb_backend_options(backend)));
 }
 
 json_t *list_json(struct list *list) {
+    const struct lb_backend *of_lock = NULL; /* the backend of the one lock that is asked for */
     json_t *locks = json_array(), *backends = json_array(), *workloads = json_array();
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if (list_wants_lock(list, lock)) json_array_append_new(locks, listed_lock_json(list, lock));
+        if (!is_wanted(list, lock->name)) continue;
+        json_array_append_new(locks, lock_json(list, lock));
+        of_lock = lock->backend;
     }
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
-        if (backend_is_wanted(list, backend))
+        if (is_wanted(list, backend->name) || backend == of_lock)
             json_array_append_new(backends, backend_json(list, backend));
     }
     for (int i = 0; i < list->workloads.count; i++) {
         const struct workload_file *file = &list->workloads.item[i];
-        if (!list_wants_workload(list, file)) continue;
+        if (!is_wanted(list, file->name)) continue;
         json_array_append_new(workloads, json_pack("{s:s, s:s, s:s}", "name", file->name, "summary",
                                                    file->summary, "file", file->path));
     }
     return json_pack("{s:o, s:o, s:o}", "locks", locks, "backends", backends, "workloads",
                      workloads);
+}
+
+/* ---- the names of a key on the server ---- */
+
+/* Returns 1 if there are names, 0 if there are none, -1 with err. */
+static int ask_names(const struct lb_lock *lock, const char *key, struct lb_names *ret_names,
+                     struct lb_err *err) {
+    struct arena arena = {0};
+    const struct lb_algorithm *algorithm = lock->algorithm;
+    void *options = options_new(algorithm->options, algorithm->options_bytes, &arena, err);
+    int found = options ? lb_names_of(lock, options, LEASE_NS, key, ret_names) : -1;
+    arena_done(&arena);
+    return found;
+}
+
+int list_key(const struct lb_lock *lock, const char *key, struct doc *doc, struct lb_err *err) {
+    struct lb_names names;
+    if (lb_unavailable(lock->backend))
+        return err_set(err, LB_EXIT_MACHINE, "list: %s: %s (install: %s)", lock->name,
+                       lb_unavailable(lock->backend), lock->backend->install);
+    int found = ask_names(lock, key, &names, err);
+    if (found < 0) return -1;
+    if (!found && lock->algorithm->names && lock->backend->schemes)
+        return err_set(err, LB_EXIT_USAGE, "list: %s can't have a key '%.60s'", lock->name, key);
+    if (!found)
+        return err_set(err, LB_EXIT_USAGE,
+                       "list: no other program can reach a key of %s: it is in the memory or in a "
+                       "private folder of one run",
+                       lock->name);
+    doc_list(doc, NULL);
+    for (int i = 0; i < names.count; i++)
+        doc_item(doc, TONE_PLAIN, "%s: %s", names.item[i].what, names.item[i].text);
+    doc_end(doc);
+    return 0;
+}
+
+/* ---- drivers/LOCKS.md ---- */
+
+static void add_key_names(const struct lb_lock *lock, struct doc *doc) {
+    struct lb_names names;
+    struct lb_err unnamed = {0};
+    if (ask_names(lock, "k", &names, &unnamed) != 1) return;
+    doc_term(doc, "key k on the server", "%s", "");
+    for (int i = 0; i < names.count; i++) {
+        doc_span(doc, DOC_PLAIN, "%s%s ", i ? "; " : "", names.item[i].what);
+        doc_span(doc, DOC_INLINE, "%s", names.item[i].text);
+    }
+}
+
+/* The scenarios in which a lock may show this verdict at worst. */
+static void add_scenarios(const struct lb_lock *lock, enum lb_expect worst, struct doc *doc) {
+    char name[40], text[1024] = "";
+    for (int i = 0; i < LB_SCENARIOS; i++)
+        if (lb_expected(lock, (enum lb_scenario)i)->worst == worst)
+            add_word(text, sizeof text, lb_scenario_name((enum lb_scenario)i));
+    snprintf(name, sizeof name, "%s at worst in", lb_expect_name(worst));
+    if (*text) doc_term(doc, name, "%s", text);
+}
+
+void list_page(struct doc *doc) {
+    const struct lb_lock *last = NULL;
+    doc_say(
+        doc, TONE_PLAIN,
+        "Written by make table from the tables of the drivers; do not edit. lockbench list NAME "
+        "tells more: options, claims, servers, packages, and the reason for each verdict below.");
+    doc_terms(doc);
+    doc_term(doc, "requests",
+             "for acquire + release of an uncontended key, as the conformance suite counts them.");
+    doc_term(doc, "safe, expired, stuck, violated",
+             "the worst that a lock may show in the scenarios of lockbench check (bench/CHECK.md). "
+             "Scenarios that are not named are not stated, and are not run.");
+    doc_end(doc);
+    for (int i = 0; registry_locks()[i]; i++, last = registry_locks()[i - 1]) {
+        const struct lb_lock *lock = registry_locks()[i];
+        bool of_last =
+            last && (is_control(lock) ? is_control(last) : lock->backend == last->backend);
+        char title[300] = "Controls: broken on purpose, so that the checks are seen to catch them";
+        if (!is_control(lock))
+            snprintf(title, sizeof title, "%s: %s", lock->backend->name, lock->backend->summary);
+        if (last && !of_last) doc_end(doc);
+        if (!of_last) doc_section(doc, "", title);
+        doc_heading(doc, "%s", lock->name);
+        doc_terms(doc);
+        doc_term(doc, "algorithm", "%s", lock->summary);
+        each_fact(lock, add_fact, doc);
+        add_key_names(lock, doc);
+        for (int worst = LB_EXPECT_SAFE; worst <= LB_EXPECT_VIOLATED; worst++)
+            add_scenarios(lock, (enum lb_expect)worst, doc);
+        doc_end(doc);
+    }
+    doc_end(doc);
 }
