@@ -6,6 +6,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/base/output.h"
+#include "bench/option/text.h"
 #include "bench/workload/sections.h"
 #include "report/doc/screen.h"
 
@@ -66,6 +67,34 @@ const struct lb_option_type arg_type_list = {
     .bytes = sizeof(struct arg_list),
     .read = arg_read_list,
     .words = "one value each time",
+};
+
+static int read_rate(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}};
+    const char *slash = strchr(text, '/');
+    char number[40];
+    double seconds = slash ? 0 : 1, rate;
+    (void)arena;
+    for (size_t i = 0; slash && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(slash + 1, units[i].name) == 0) seconds = units[i].seconds;
+    }
+    if (!(seconds > 0) ||
+        text_trim(text, slash ? (size_t)(slash - text) : strlen(text), number, sizeof number) != 0)
+        return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a rate", text);
+    if (text_real(number, option->min, option->max, &rate, err) != 0) return -1;
+    *(double *)option_at(option, values) = rate / seconds;
+    return 0;
+}
+
+const struct lb_option_type arg_type_rate = {
+    .name = "rate",
+    .bytes = sizeof(double),
+    .read = read_rate,
+    .words = "a number a second, a minute or an hour: 40/s, 2400/min, 1/h",
 };
 
 /* ---- reading ---- */

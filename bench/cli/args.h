@@ -41,18 +41,6 @@ extern const struct lb_option_type
 #define ARG_PATH (&arg_type_path)
 #define ARG_LIST (&arg_type_list)
 
-/* The same types with names that a shell can complete: texts and lists. */
-extern const struct lb_option_type arg_type_lock, arg_type_selection, arg_type_scenarios,
-    arg_type_workload, arg_type_name, arg_type_locks, arg_type_topologies, arg_type_keys;
-#define ARG_LOCK (&arg_type_lock)
-#define ARG_SELECTION (&arg_type_selection) /* locks, backends, primitives, all */
-#define ARG_SCENARIOS (&arg_type_scenarios)
-#define ARG_WORKLOAD (&arg_type_workload)
-#define ARG_NAME (&arg_type_name)             /* of a lock, a backend or a workload */
-#define ARG_LOCKS (&arg_type_locks)           /* struct arg_list */
-#define ARG_TOPOLOGIES (&arg_type_topologies) /* struct arg_list */
-#define ARG_KEYS (&arg_type_keys)             /* struct arg_list: SECTION.KEY=VALUE */
-
 /* double, a second: "40/s", "40", "2400/min", "1/h"; min and max are of the number alone */
 extern const struct lb_option_type arg_type_rate;
 #define ARG_RATE (&arg_type_rate)
@@ -107,28 +95,5 @@ int command_main(const struct command *command, int argc, char **argv);
 /* Prints the error as the program's one line, "lockbench: ...", and returns its exit code. With
  * LOCKBENCH_DEBUG set it adds the place in the source. */
 int args_fail(const struct lb_err *err);
-
-/* ---- the words that a shell may offer (complete.c) ----
- *
- * The shells' scripts (compose/completion) call `lockbench --complete WORD...` at each Tab, so what
- * they offer comes from the tables of this very program. Nothing is started and nothing connected
- * to. There are no errors: unknown words are not completed. */
-
-struct completion {
-    FILE *out;
-    const char *typed; /* the word so far */
-    /* bytes of it that are repeated before each offered word: "--lock=redis-setnx," */
-    size_t kept;
-};
-
-/* words: the words after the program's name; the last one is being typed, and may be empty. Writes
- * a line "WORD<tab>description" for each word that may stand there, and the line ":files" if a file
- * may. */
-void complete_words(int count, char *const *words, FILE *out);
-
-/* For struct lb_option: these offer the values of an argument. */
-void complete_check(struct completion *to);    /* locks, backends, primitives, and files */
-void complete_backends(struct completion *to); /* "redis=" */
-void complete_keys(struct completion *to);     /* "load.clients=", then its choices */
 
 #endif

@@ -23,9 +23,9 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"", ARG_LOCK, offsetof(struct wish, lock), .help = NULL}, "LOCK"},
+    {{"", LB_OPT_TEXT, offsetof(struct wish, lock), .help = NULL}, "LOCK"},
     {{"url", &type_url, offsetof(struct wish, urls), .max = URLS_MAX, .help = NULL}, "BACKEND=URL"},
-    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = CONFORM_SUITE_SETS_MAX, .help = NULL},
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = CONFORM_SUITE_SETS_MAX, .help = NULL},
      "KEY=VALUE"},
     {{"out", ARG_PATH, offsetof(struct wish, out), .help = NULL}, "DIR"},
     {{0}, NULL},

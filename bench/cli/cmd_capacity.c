@@ -40,7 +40,7 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"", ARG_LOCKS, offsetof(struct wish, names), .help = NULL}, "LOCK"},
+    {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "LOCK"},
     {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
       .help = "default: " SLO_BY_RATE "; with --clients " SLO_BY_CLIENTS},
      "PROMISE"},
@@ -61,7 +61,7 @@ static const struct arg args[] = {
       .help =
           "time for each lock's probes; default: 150s, up to 10m for long limits, high quantiles, slow locks"},
      "TIME"},
-    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},

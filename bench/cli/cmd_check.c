@@ -61,7 +61,6 @@ static const struct lb_option_type type_locks = {
     .bytes = sizeof(struct arg_list),
     .read = read_locks,
     .words = "names of locks, backends or primitives, all, controls; or folders of saved runs",
-    .complete = complete_check,
 };
 
 /* "1..5": fills the array of seeds. */
@@ -101,12 +100,11 @@ static const struct lb_option_type type_set = {
     .bytes = sizeof(struct arg_list),
     .read = read_check_set,
     .words = "SECTION.KEY=VALUE",
-    .complete = complete_keys,
 };
 
 static const struct arg args[] = {
     {{"", &type_locks, offsetof(struct wish, locks), .help = NULL}, "LOCK"},
-    {{"fault", ARG_SCENARIOS, offsetof(struct wish, faults),
+    {{"fault", LB_OPT_TEXT, offsetof(struct wish, faults),
       .help =
           "only these; also 'exposed' (controls, where they must show) and 'conformance' (the suite)"},
      "F,G"},

@@ -34,7 +34,7 @@ static const struct arg args[] = {
       .help = "the file of the page; default: compare.html in the folder of the first new run"},
      "FILE"},
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
-    {{"lock", ARG_LOCK, offsetof(struct wish, locks),
+    {{"lock", LB_OPT_TEXT, offsetof(struct wish, locks),
       .help = "compare one lock of the base with another one of the new runs"},
      "BASE=NEW"},
     {{"metric", ARG_METRICS, offsetof(struct wish, metrics),

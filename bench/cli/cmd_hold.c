@@ -143,7 +143,7 @@ struct wish {
 static const struct wish start_with = {.wait_ns = -1};
 
 static const struct arg args[] = {
-    {{"", ARG_LOCKS, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
+    {{"", ARG_LIST, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
     {{"url", ARG_PATH, offsetof(struct wish, url),
       .help =
           "the server: redis://HOST:6379, or a folder, file:///DIR; a password: in LOCKBENCH_URL_REDIS"},
@@ -154,7 +154,7 @@ static const struct arg args[] = {
     {{"wait", LB_OPT_DURATION, offsetof(struct wish, wait_ns), .max = 86400e9,
       .help = "the longest wait for the lock; 0: try once; default: until it is granted"},
      "TIME"},
-    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set an option of the lock or its backend, as for `run`; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"---", ARG_LIST, offsetof(struct wish, command), .help = NULL}, "COMMAND"},

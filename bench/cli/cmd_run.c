@@ -36,12 +36,12 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"", ARG_WORKLOAD, offsetof(struct wish, workload), .help = NULL}, "workload"},
-    {{"lock", ARG_SELECTION, offsetof(struct wish, locks),
+    {{"", LB_OPT_TEXT, offsetof(struct wish, workload), .help = NULL}, "workload"},
+    {{"lock", LB_OPT_TEXT, offsetof(struct wish, locks),
       .help =
           "names of locks, backends or primitives; default: those of the workload, else all that can run"},
      "A,B|all"},
-    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX - 1,
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX - 1,
       .help = "set a key of the workload, or an option of a lock or backend; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
@@ -66,10 +66,10 @@ static const struct arg args[] = {
       .help =
           "compare with another workload, or with another build of lockbench; exits as `compare`"},
      "FILE|PROGRAM"},
-    {{"against-lock", ARG_LOCK, offsetof(struct wish, repeat.lock),
+    {{"against-lock", LB_OPT_TEXT, offsetof(struct wish, repeat.lock),
       .help = "compare with another lock: its runs are the base"},
      "LOCK"},
-    {{"against-set", ARG_KEYS, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
+    {{"against-set", ARG_LIST, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with runs that have this setting instead; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"metric", ARG_METRICS, offsetof(struct wish, repeat.metrics),

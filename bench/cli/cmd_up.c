@@ -25,7 +25,7 @@ struct wish {
 static const struct wish start_with = {.durability = "default"};
 
 static const struct arg args[] = {
-    {{"", ARG_TOPOLOGIES, offsetof(struct wish, names), .max = UP_MAX}, "TOPOLOGY"},
+    {{"", ARG_LIST, offsetof(struct wish, names), .max = UP_MAX}, "TOPOLOGY"},
     {{"durability", LB_OPT_CHOICE_WORD, offsetof(struct wish, durability),
       .choices = "default,none,sync", .help = "how safe writes are; see compose/README.md"},
      "default|none|sync"},

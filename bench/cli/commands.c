@@ -180,10 +180,6 @@ int cli_main(int argc, char **argv) {
         version_write(stdout);
         return flushed(LB_EXIT_OK);
     }
-    if (strcmp(wish, "--complete") == 0) {
-        complete_words(argc - 2, argv + 2, stdout);
-        return flushed(LB_EXIT_OK);
-    }
     struct lb_err err = {0};
     const struct command *command = strcmp(wish, check_suite_command.name) == 0
                                         ? &check_suite_command

@@ -181,7 +181,6 @@ const struct lb_option_type type_url = {
     .bytes = sizeof(struct urls),
     .read = read_url,
     .words = "BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME",
-    .complete = complete_backends,
 };
 
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,

@@ -37,23 +37,6 @@ static void help_usage(FILE *out) {
         fprintf(out, "  %s\n      %s\n", call->line, call->about);
 }
 
-static void offer(const char *typed, const char *word, const char *about, FILE *out) {
-    if (strncmp(word, typed, strlen(typed)) == 0) fprintf(out, "%s\t%s\n", word, about);
-}
-
-/* Like complete_words; the words behind `launch` are the launcher's. */
-static void help_complete(int count, char *const *words, FILE *out) {
-    const char *typed = count > 0 ? words[count - 1] : "";
-    if (count > 1) {
-        if (strcmp(words[0], command_run.name) == 0) complete_words(count, words, out);
-        return;
-    }
-    offer(typed, command_run.name, command_run.summary, out);
-    offer(typed, "launch", "starts a launcher of MPI programs, and watches over it", out);
-    offer(typed, "--help", "how it is called", out);
-    offer(typed, "--version", "version, commit and libraries", out);
-}
-
 #define END_S 60 /* limit of MPI_Finalize */
 _Static_assert(LAUNCH_START_S == 120 && END_S == 60, "the messages of the two handlers say so");
 #define MEET_NS (60 * LB_S_NS)
@@ -297,10 +280,6 @@ static int say_version(int argc, char **argv) {
 static int answer(int argc, char **argv) {
     const char *wish = argc > 1 ? argv[1] : "";
     bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0;
-    if (strcmp(wish, "--complete") == 0) {
-        help_complete(argc - 2, argv + 2, stdout);
-        return LB_EXIT_OK;
-    }
     bool helps = is_help(wish) || (launches && argc > 2), silent = launched_rank() > 0;
     if (runs && !asks_help(argc, argv)) return -1;
     if (strcmp(wish, "--version") == 0) return silent ? LB_EXIT_OK : say_version(argc, argv);

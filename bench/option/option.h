@@ -18,7 +18,6 @@
 #include "bench/option/text.h"
 
 struct lb_option_type;
-struct completion;
 
 struct lb_option {
     const char *name; /* NULL ends a table */
@@ -44,9 +43,6 @@ struct lb_option_type {
      * NULL, the entry's choices. */
     const char *words;
     void (*allowed)(const struct lb_option *option, char *text, size_t size);
-    /* Arguments: offers a shell the words that the value may be (bench/cli/args.h). NULL = the
-     * entry's choices. */
-    void (*complete)(struct completion *to);
     /* Puts the value into object: 0, or -1 when out of memory. NULL = the value's text is put under
      * its name. */
     int (*json)(const struct lb_option *option, const void *values, json_t *object);

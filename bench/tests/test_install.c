@@ -59,8 +59,6 @@ TEST(man_pages_and_completion_come_with_it) {
         "share/man/man1/lockbench.1",
         "share/man/man1/lockbench-run.1",
         "share/bash-completion/completions/lockbench",
-        "share/zsh/site-functions/_lockbench",
-        "share/fish/vendor_completions.d/lockbench.fish",
         "lib/lockbench/clock_shim.so",
         "lib/lockbench/fsync_shim.so",
         "share/lockbench/compose/local/redis",
@@ -86,14 +84,10 @@ TEST(man_pages_and_completion_come_with_it) {
     /* The program for several hosts must be installed on each of them; it needs MPI, so it may not have been built. */
     static const char *const of_hosts[] = {"bin/lockbench-hosts",
                                            "share/man/man1/lockbench-hosts.1",
-                                           "share/bash-completion/completions/lockbench-hosts",
-                                           "share/fish/vendor_completions.d/lockbench-hosts.fish"};
+                                           "share/bash-completion/completions/lockbench-hosts"};
     int there = *cli_hosts_program() ? 0 : -1;
     for (size_t i = 0; i < sizeof of_hosts / sizeof *of_hosts; i++)
         assert_int_equal(access(cli_path("usr/%s", of_hosts[i]), R_OK), there);
-    struct cli complete = run_installed(ARGS("--complete", "run", "contend"));
-    assert_has(complete.out, "contended\t");
-    cli_free(&complete);
 }
 
 static int remove_it(void) {

@@ -1,21 +1,44 @@
-# bash: completes the words behind lockbench and lockbench-hosts, by asking the program itself: lockbench --complete.
+# bash: completes the words behind lockbench and lockbench-hosts: it asks the program for its commands, their options,
+# and the names that it knows. In zsh: autoload -U bashcompinit, bashcompinit, then source this file.
+
+# The names of locks, backends and workloads, and "SECTION.KEY=" of each key of a workload: asked once a shell.
+_lockbench_ask() {
+    _lockbench_names=$("$1" list --json 2>/dev/null | sed -n 's/^      "name": "\(.*\)",*$/\1/p')
+    _lockbench_keys=$("$1" list --keys 2>/dev/null |
+        sed -n 's/^\[\([a-z]*\)\]$/h \1/p; s/^  \([a-z_]\{1,\}\)  .*/k \1/p' |
+        while read -r kind word; do
+            if [[ $kind == h ]]; then section=$word; else echo "$section.$word="; fi
+        done)
+}
+
 _lockbench() {
-    local words line word="" kept
-    read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
-    [[ ${COMP_LINE:0:COMP_POINT} != *[[:blank:]] ]] || words+=("")
+    local program=$1 line=${COMP_LINE:0:COMP_POINT} words word before kept offers="" files=
+    read -ra words <<<"$line"
+    [[ $line != *[[:blank:]] ]] || words+=("")
     [[ ${#words[@]} -gt 1 ]] || return
-    word=${words[${#words[@]} - 1]}
+    word=${words[${#words[@]} - 1]} before=${words[${#words[@]} - 2]}
     kept=${word%"${word##*[=:]}"} # bash replaces what stands behind the last = or :
+    [[ $word != --*=* ]] || before=${word%%=*} word=${word#*=}
+    [[ $before != --set && $before != --against-set ]] || kept=
     COMPREPLY=()
-    while IFS= read -r line; do
-        if [[ $line == :files ]]; then
-            compopt -o filenames 2>/dev/null
-            while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "${word#"$kept"}")
-        else
-            line=${line%%$'\t'*}
-            [[ $line != *= ]] || compopt -o nospace 2>/dev/null
-            COMPREPLY+=("${line#"$kept"}")
-        fi
-    done < <("$1" --complete "${words[@]:1}" 2>/dev/null)
+    case ${#words[@]}:$before:$word in
+    2:*) offers="$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z]\{1,\}\)  .*/\1/p') help --help --version" ;;
+    *:help:*) offers=$("$program" --help | sed -n 's/^  \([a-z]\{1,\}\)  .*/\1/p') ;;
+    *:--out:* | *:--against:* | *:--metrics:* | *:--file:*) files=yes ;;
+    *:-*:-* | *:*:-*) offers=$("$program" "${words[1]}" --help 2>/dev/null | sed -n 's/^  \(--[a-z-]*\).*/\1/p') ;;
+    *)
+        [[ -n ${_lockbench_names-} ]] || _lockbench_ask "$program"
+        case $before in
+        --set | --against-set) offers=$_lockbench_keys ;;
+        *) offers=$_lockbench_names files=yes ;;
+        esac
+        ;;
+    esac
+    local list=${word%"${word##*,}"} # of a list with commas only the last word is completed
+    while IFS= read -r word; do
+        [[ $word != *= ]] || compopt -o nospace 2>/dev/null
+        COMPREPLY+=("$list$word")
+    done < <(compgen -W "$offers" -- "${word#"$list"}")
+    [[ -z $files ]] || while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "${word#"$kept"}")
 }
 complete -F _lockbench lockbench lockbench-hosts
