@@ -135,7 +135,7 @@ static bool hold_child_ended(int *ret_code) {
 
 struct wish {
     struct arg_list names, sets, command;
-    const char *url;
+    struct urls urls;
     int64_t wait_ns; /* -1 = wait until the lock is granted */
     int64_t lease_ns;
 };
@@ -144,7 +144,7 @@ static const struct wish start_with = {.wait_ns = -1};
 
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
-    {{"url", ARG_PATH, offsetof(struct wish, url),
+    {{"url", &type_url, offsetof(struct wish, urls),
       .help =
           "the server: redis://HOST:6379, or a folder, file:///DIR; a password: in LOCKBENCH_URL_REDIS"},
      "URL"},
@@ -322,50 +322,24 @@ static int find_lock(const struct wish *wish, const struct lb_lock **ret_lock, s
     return 0;
 }
 
-/* Reads "redis://host", "@FILE", "env:NAME" or any of them behind "redis=", as --url of the other
- * commands. */
-static int read_given_url(const struct wish *wish, const struct lb_lock *lock, struct arena *arena,
-                          struct urls *ret_urls, struct lb_err *err) {
-    static const struct lb_option option = {.name = "url", .type = &type_url};
-    const char *name = lock->backend->name, *url = wish->url;
-    bool bare = *url == '@' || strcspn(url, "=") >= strcspn(url, ":");
-    size_t size = strlen(name) + strlen(url) + 2;
-    char *text = arena_alloc(arena, size);
-    if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    snprintf(text, size, "%s%s%s", bare ? name : "", bare ? "=" : "", url);
-    return option_set(&option, ret_urls, text, "hold: --url", arena, err);
-}
-
 /* The server's URL, from --url or from the environment, as for other commands. 0, or -1 with err. */
-static int find_url(const struct wish *wish, const struct lb_lock *lock, struct arena *arena,
+static int find_url(struct wish *wish, const struct lb_lock *lock, struct arena *arena,
                     struct place_url *ret, struct lb_err *err) {
-    struct available available = {0};
-    struct urls urls = {0};
     const char *const *started = lb_topologies(lock);
-    bool found = false;
-    if (available_init(&available, NULL, err) != 0) goto out;
-    if (wish->url && read_given_url(wish, lock, arena, &urls, err) != 0) goto out;
-    if (urls_ready(&urls, arena, &available, err) != 0) goto out;
-    for (int i = 0; i < urls.count; i++) {
-        if (urls.item[i].backend != lock->backend) continue;
-        *ret = urls.item[i];
-        found = true;
+    if (urls_ready(&wish->urls, arena, NULL, err) != 0) return -1;
+    for (int i = 0; i < wish->urls.count; i++) {
+        if (wish->urls.item[i].backend != lock->backend) continue;
+        *ret = wish->urls.item[i];
+        return 0;
     }
-    if (!found && urls.typed > 0)
-        err_set(err, LB_EXIT_USAGE, "hold: --url is of %s, but %s is a lock of %s: --url %s://…",
-                urls.item[0].backend->name, lock->name, lock->backend->name,
-                lock->backend->schemes[0]);
-    if (!found && started)
-        err_set(err, LB_EXIT_USAGE,
-                "hold: it starts no server: give one by --url %s://…, or start one by `lockbench "
-                "up %s`",
-                lock->backend->schemes[0], started[0]);
-    if (!found)
-        err_set(err, LB_EXIT_USAGE, "hold: where is the lock? --url %s://…",
-                lock->backend->schemes[0]);
-out:
-    available_done(&available);
-    return found ? 0 : -1;
+    if (wish->urls.typed > 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "hold: --url is of %s, but %s is a lock of %s: --url %s://…",
+                       wish->urls.item[0].backend->name, lock->name, lock->backend->name,
+                       lock->backend->schemes[0]);
+    return err_set(err, LB_EXIT_USAGE, "hold: it starts no server: give one by --url %s://…%s%s%s",
+                   lock->backend->schemes[0], started ? ", or start one by `lockbench up " : "",
+                   started ? started[0] : "", started ? "`" : "");
 }
 
 /* A plan of one client, with the lock's options. NULL with err. */
@@ -439,7 +413,7 @@ out:
 }
 
 static int run_hold(void *values, const struct args *given, struct lb_err *err) {
-    const struct wish *wish = values;
+    struct wish *wish = values;
     struct hold hold = {.wish = wish};
     if (find_lock(wish, &hold.lock, err) != 0) return -1;
     struct place_url at;

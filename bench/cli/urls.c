@@ -21,26 +21,17 @@ static const char *after_scheme(const struct lb_backend *backend) {
 
 /* Says how the value should have been written, from what is right in it. */
 static int not_backend_url(const char *value, struct lb_err *err) {
-    char shown[256];
-    const struct lb_backend *of_scheme = registry_backend_of_url(value),
-                            *named = registry_backend(value);
-    if (of_scheme)
-        return err_set(err, LB_EXIT_USAGE, "this is a URL without its backend: write %s=%s",
-                       of_scheme->name, url_public(value, shown, sizeof shown));
+    const struct lb_backend *named = registry_backend(value);
     if (named && named->schemes)
         return err_set(err, LB_EXIT_USAGE, "this is a backend without its URL: write %s=%s://%s",
                        named->name, named->schemes[0], after_scheme(named));
-    return err_set(err, LB_EXIT_USAGE, "this is not BACKEND=URL");
+    return err_set(err, LB_EXIT_USAGE,
+                   "this is neither a URL that a backend knows nor BACKEND=URL");
 }
 
-/* url: what was given behind the name and '='. */
-static int unknown_backend(const char *name, const char *url, struct lb_err *err) {
+static int unknown_backend(const char *name, struct lb_err *err) {
     struct nearest nearest;
-    char hint[80], shown[256];
-    const struct lb_backend *of_scheme = registry_backend_of_url(url);
-    if (of_scheme)
-        return err_set(err, LB_EXIT_USAGE, "no backend '%s' that takes a URL: write %s=%s", name,
-                       of_scheme->name, url_public(url, shown, sizeof shown));
+    char hint[80];
     nearest_init(&nearest, name);
     for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
         if ((*backend)->schemes) nearest_offer(&nearest, (*backend)->name);
@@ -162,17 +153,23 @@ static bool has_url(const struct urls *urls, const struct lb_backend *backend) {
 static int read_url(const struct lb_option *option, const char *text, void *values,
                     struct arena *arena, struct lb_err *err) {
     struct urls *urls = option_at(option, values);
-    const char *kept = arena_text(arena, text);
+    const struct lb_backend *backend = registry_backend_of_url(text);
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : 0, size = strlen(text) + 70;
     char name[64];
-    const char *equals = kept ? strchr(kept, '=') : NULL;
+    if (!backend && (length == 0 || length >= sizeof name || memchr(text, ':', length)))
+        return not_backend_url(text, err);
+    if (!backend) {
+        snprintf(name, sizeof name, "%.*s", (int)length, text);
+        backend = registry_backend(name);
+        if (!backend || !backend->schemes) return unknown_backend(name, err);
+        text = equals + 1;
+    }
+    char *kept = arena_alloc(arena, size);
     if (!kept) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (!equals || equals == kept || (size_t)(equals - kept) >= sizeof name ||
-        memchr(kept, ':', (size_t)(equals - kept)))
-        return not_backend_url(kept, err);
-    snprintf(name, sizeof name, "%.*s", (int)(equals - kept), kept);
-    const struct lb_backend *backend = registry_backend(name);
-    if (!backend || !backend->schemes) return unknown_backend(name, equals + 1, err);
-    if (has_url(urls, backend)) return err_set(err, LB_EXIT_USAGE, "%s is given twice", name);
+    snprintf(kept, size, "%s=%s", backend->name, text);
+    if (has_url(urls, backend))
+        return err_set(err, LB_EXIT_USAGE, "%s is given twice", backend->name);
     return add_url(urls, backend, kept, arena, err);
 }
 
@@ -180,7 +177,7 @@ const struct lb_option_type type_url = {
     .name = "url",
     .bytes = sizeof(struct urls),
     .read = read_url,
-    .words = "BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME",
+    .words = "URL, BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME",
 };
 
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
@@ -199,7 +196,7 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
             return -1;
         }
     }
-    for (int i = 0; i < urls->count; i++)
+    for (int i = 0; available && i < urls->count; i++)
         available_url(available, urls->item[i].backend, urls->item[i].url);
     return 0;
 }

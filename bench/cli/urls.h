@@ -20,14 +20,14 @@ struct urls {
     int typed; /* after urls_ready: the first `typed` items come from --url, the others from the environment */
 };
 
-/* Reads one more URL into the struct urls, written as BACKEND=URL, BACKEND=@FILE (its first line)
- * or BACKEND=env:NAME. Refuses an unknown backend, with the nearest, a wrong scheme, and a backend
+/* Reads one more URL into the struct urls, written as BACKEND=URL, as the URL alone where its scheme
+ * names the backend, as BACKEND=@FILE (its first line) or as BACKEND=env:NAME. Refuses an unknown backend, with the nearest, a wrong scheme, and a backend
  * twice. A URL with a secret is put into the environment, for children: their arguments can be read by
  * everybody. */
 extern const struct lb_option_type type_url;
 
 /* Takes the URLs of backends without a --url from LOCKBENCH_URL_BACKEND, and tells `available` which
- * backends' servers run already. Returns 0, or -1 with err. */
+ * backends' servers run already; NULL = it need not know. Returns 0, or -1 with err. */
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
                struct lb_err *err);
 
