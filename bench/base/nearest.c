@@ -74,6 +74,8 @@ static const struct {
     GONE("plan --keys", "the table says with how many keys each lock was measured"),
     GONE("plan --topology", "the table of `plan` names the topology of each row"),
     GONE("--complete", "the shell's script reads --help and `list`"),
+    GONE("report --format", "--full, --md, --csv, --json or --html"),
+    GONE("report --table", "the table is what is printed without it"),
     GONE("list --lease", "--key NAME shows the names for a lease of 30s"),
     GONE("capacity --dry-run", "`lockbench capacity --help` has the defaults"),
     GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),

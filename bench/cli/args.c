@@ -178,19 +178,10 @@ static int unknown_option(const struct reader *reader, const char *word, size_t 
                    gone ? gone : nearest_hint(&nearest, hint, sizeof hint), command);
 }
 
-/* True for an option that sets a member of options of type ARG_PICK: --json, --format. */
-static bool is_pick(const struct command *command, const struct arg *arg) {
-    for (const struct arg *other = command->args; other->option.name; other++) {
-        if (other->option.type == ARG_PICK && other->option.offset == arg->option.offset)
-            return true;
-    }
-    return false;
-}
-
 /* Two options that set one member contradict each other. */
 static int check_pick(struct reader *reader, const struct arg *arg, struct lb_err *err) {
     const struct arg *before = reader->picked;
-    if (!is_pick(reader->command, arg)) return 0;
+    if (arg->option.type != ARG_PICK) return 0;
     if (before && before != arg && before->option.offset == arg->option.offset)
         return err_set(err, LB_EXIT_USAGE, "%s: --%s and --%s at once: say one of them",
                        reader->command->name, before->option.name, arg->option.name);

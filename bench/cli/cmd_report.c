@@ -23,27 +23,21 @@ struct wish {
 
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, runs), .help = NULL}, "RUN"},
-    {{"format", LB_OPT_CHOICE32, FORMAT, "table", .choices = REPORT_FORMAT_NAMES,
-      .help = "table, md, csv, json, html or full"},
-     "FORMAT"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "the file, - for standard output; default: -, for html RUN/report.html"},
      "FILE"},
-    {{"table", ARG_PICK, FORMAT, .min = REPORT_TABLE,
-      .help = "--format table: one screen for a terminal, up to 100 columns"},
-     NULL},
     {{"full", ARG_PICK, FORMAT, .min = REPORT_FULL,
-      .help = "--format full: the same with every load, figure and warning"},
+      .help = "for a terminal, with every load, figure and warning"},
      NULL},
-    {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "--format md: for a pull request"}, NULL},
+    {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "for a pull request"}, NULL},
     {{"csv", ARG_PICK, FORMAT, .min = REPORT_CSV,
-      .help = "--format csv: a row for each stage with every figure; of runs only"},
+      .help = "a row for each stage with every figure; of runs only"},
      NULL},
     {{"json", ARG_PICK, FORMAT, .min = REPORT_JSON,
-      .help = "--format json: the same for machines, with the verdict"},
+      .help = "the same for machines, with the verdict"},
      NULL},
     {{"html", ARG_PICK, FORMAT, .min = REPORT_HTML,
-      .help = "--format html: one page with charts that opens without a network"},
+      .help = "one page with charts that opens without a network"},
      NULL},
     {{0}, NULL},
 };
@@ -183,7 +177,7 @@ static const struct example examples[] = {
 const struct command command_report = {
     .name = "report",
     .summary = "show saved runs as table, Markdown, CSV, JSON or HTML",
-    .usage = "report [RUN...] [--format FORMAT] [--out FILE]",
+    .usage = "report [RUN...] [--full|--md|--csv|--json|--html] [--out FILE]",
     .about =
         "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the\n"
         "newest. Or a saved check: the folder that `lockbench check` made, or its check.json. Or a\n"

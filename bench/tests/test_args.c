@@ -22,7 +22,6 @@ static const struct arg table[] = {
     {{"json", ARG_FLAG, AT(json), .help = "for machines"}, NULL},
     {{"md", ARG_PICK, AT(format), .min = 2, .help = "Markdown"}, NULL},
     {{"csv", ARG_PICK, AT(format), .min = 3, .help = "rows"}, NULL},
-    {{"format", LB_OPT_CHOICE32, AT(format), .choices = "table,html", .help = "how"}, "FORMAT"},
     {{0}, NULL},
 };
 static const struct command command = {.name = "run",
@@ -133,8 +132,7 @@ TEST(wrong_options_are_explained) {
 }
 
 TEST(two_formats_contradict_each_other) {
-    static const char *const both[] = {"--md --csv", "--csv --md", "--md --format html",
-                                       "--format html zipf --csv"};
+    static const char *const both[] = {"--md --csv", "--csv --md", "--md zipf --csv"};
     for (size_t i = 0; i < sizeof both / sizeof *both; i++)
         assert_non_null(strstr(parsed(both[i]), "at once: say one of them"));
     assert_string_equal(parsed("--md --csv"), "run: --md and --csv at once: say one of them");

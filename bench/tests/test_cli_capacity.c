@@ -144,7 +144,7 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     run_free(run);
     capacity_free(capacity);
     cli_free(&cli);
-    cli = cli_run(NULL, ARGS("report", out, "--table"));
+    cli = cli_run(NULL, ARGS("report", out));
     assert_code(&cli, 0);
     assert_has(cli.out, "sim");
     cli_free(&cli);

@@ -246,12 +246,11 @@ TEST(a_reader_that_goes_away_is_no_failure) {
         "set -o pipefail; cd $(mktemp -d) && "
         "\"$PROGRAM\" run smoke --lock null --set run.duration=100ms --out run --no-page --progress=none"
         " | true; echo run ${PIPESTATUS[0]}; "
-        "for format in html json md table; do"
-        "  \"$PROGRAM\" report run --format $format --out - | true; echo $format ${PIPESTATUS[0]}; "
+        "for format in html json md; do"
+        "  \"$PROGRAM\" report run --$format --out - | true; echo $format ${PIPESTATUS[0]}; "
         "done; \"$PROGRAM\" list --json | true; echo list ${PIPESTATUS[0]}";
     struct cli cli = cli_shell("bash", script);
-    if (strcmp(cli.out, "run 0\nhtml 0\njson 0\nmd 0\ntable 0\nlist 0\n") != 0 ||
-        cli_problems(&cli))
+    if (strcmp(cli.out, "run 0\nhtml 0\njson 0\nmd 0\nlist 0\n") != 0 || cli_problems(&cli))
         fail_msg("%s%s", cli.out, cli.err);
     cli_free(&cli);
 }

@@ -13,7 +13,7 @@
 TEST(test_what_is_wrong_gets_one_line) {
     static const struct mistake mistakes[] = {
         {"/nonexistent", LB_EXIT_USAGE, "name the folder of a lockbench run, or its run.json"},
-        {"--format pdf $G/mixed", LB_EXIT_USAGE, "table, md, csv, json, html or full"},
+        {"--format md $G/mixed", LB_EXIT_USAGE, "--full, --md, --csv, --json or --html"},
         {"--htlm $G/mixed", LB_EXIT_USAGE, "--html"},
         {"--html $G/mixed $G/clean", LB_EXIT_USAGE, "--out FILE"},
         {"$G/mixed report/README.md", LB_EXIT_USAGE, "is not sound JSON"},
@@ -49,7 +49,7 @@ TEST(test_formats_and_places) {
     } cases[] = {
         {"$G/mixed", "out", "mixed.table"},
         {"$G/mixed --md", "out", "mixed.md"},
-        {"--format=csv $G/mixed/run.json", "out", "mixed.csv"},
+        {"--csv $G/mixed/run.json", "out", "mixed.csv"},
         {"$G/mixed/ --json --out $D/x.json", "x.json", NULL},
         {"$G/mixed $G/clean --out -", "out", "both.table"},
         {"$G/check/kept", "out", "check/kept.table"},
