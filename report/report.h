@@ -23,7 +23,6 @@ enum report_format {
     REPORT_FORMATS
 };
 
-
 /* The format of the document that a report is as a table, Markdown or CSV. */
 enum doc_format report_doc_format(enum report_format format);
 

@@ -1,12 +1,10 @@
 /* check_suite: the conformance suite of one lock, in a process of its own; see check.h. Its lines go to
  * the log of the cell, from where `check` prints them. */
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/cli/check.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/conform/conform.h"
@@ -76,30 +74,11 @@ static void tell_check(void *arg, const struct conform_check *check,
     save(telling);
 }
 
-/* Prints on which topologies of lockbench the suite did not try the lock. A lock whose client is a
- * program of the user's speaks with one kind of server, which lockbench does not know. */
-static void tell_untried(const struct lb_lock *lock, const struct arg_list *sets) {
-    const char *const *topologies = lb_topologies(lock);
-    if (!topologies || !topologies[1]) return;
-    if (lock->needs) {
-        printf("tried on %s\n", topologies[0]);
-        return;
-    }
-    char *more = shell_options(sets->item, sets->count, NULL, 0);
-    printf("tried on %s; not on", topologies[0]);
-    for (int i = 1; topologies[i]; i++) printf("%s %s", i > 1 ? "," : "", topologies[i]);
-    printf(": lockbench run smoke --lock %s --set servers.topology=%s%s\n", lock->name,
-           topologies[1], more ? more : "");
-    free(more);
-}
-
-static int conclude(struct telling *telling, const struct lb_lock *lock, const char *url,
-                    const struct arg_list *sets, struct lb_err *err) {
+static int conclude(struct telling *telling, const struct lb_lock *lock, struct lb_err *err) {
     json_object_set_new(telling->root, "complete", json_true());
     save(telling);
     printf("%s: %d checks passed, %d failed, %d left out\n", lock->name, telling->passed,
            telling->failed, telling->left_out);
-    if (!url) tell_untried(lock, sets);
     if (telling->unsaved.code) return err_set(err, LB_EXIT_MACHINE, "%s", telling->unsaved.text);
     return telling->granted ? LB_EXIT_VIOLATED : telling->failed ? LB_EXIT_MACHINE : LB_EXIT_OK;
 }
@@ -150,7 +129,7 @@ static int run_conform(void *values, const struct args *given, struct lb_err *er
                               .arg = &telling,
                               .interrupts = interrupt_watch(true)};
     int code = telling.root ? conform_suite(&ask, err) : err_set(err, LB_EXIT_MACHINE, "no memory");
-    if (code == 0) code = conclude(&telling, lock, url, &wish->sets, err);
+    if (code == 0) code = conclude(&telling, lock, err);
     json_decref(telling.root);
     return code;
 }

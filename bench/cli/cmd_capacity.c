@@ -1,5 +1,6 @@
 /* cmd_capacity: `lockbench capacity`: the greatest load under which a lock keeps a promise. */
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include "bench/base/output.h"
 #include "bench/capacity/capacity_run.h"
 #include "bench/capacity/probe.h"
-#include "bench/cli/capacity_show.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
@@ -21,6 +21,8 @@
 #include "bench/workload/sections.h"
 #include "bench/workload/stages.h"
 #include "report/capacity/capacity_doc.h"
+#include "report/doc/number.h"
+#include "results/format/capacity_read.h"
 
 #define SETS_MAX 128
 #define RATE_MOST 200000
@@ -255,6 +257,40 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     return code == LB_EXIT_OK && unmade.code ? LB_EXIT_MACHINE : code;
 }
 
+static void show_begin(struct progress *progress, const struct capacity_run_news *news) {
+    char line[200], budget[NUMBER_TEXT_MAX], each[NUMBER_TEXT_MAX];
+    snprintf(line, sizeof line, "%-20s probes for at most %s (--time), about %s each", news->lock,
+             number_time_text(1e9 * news->budget_s, budget),
+             number_time_text(1e9 * news->probe_s, each));
+    progress_line(progress, line);
+}
+
+/* The line of each probe, for capacity_run_ask.news; arg is a struct progress. */
+static void show_probe(void *arg, const struct capacity_run_news *news) {
+    struct progress *progress = arg;
+    const struct probe *probe = news->probe;
+    if (!probe) {
+        show_begin(progress, news);
+        return;
+    }
+    char line[300], value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX],
+        between[120] = "";
+    const char *limit = probe_limit_text(probe->limit); /* also of a promise that was kept */
+    const char *why = limit ? limit : probe_unsure_text(probe);
+    if (!isnan(probe->low_ns)) {
+        snprintf(between, sizeof between, " (%s .. %s)", number_time_text(probe->low_ns, low),
+                 isnan(probe->high_ns) ? "never" : number_time_text(probe->high_ns, high));
+    }
+    snprintf(line, sizeof line,
+             "%-20s probe %2d  %8.6g%s: %s%s, %llu of %llu over the limit%s: %s%s%s", news->lock,
+             news->number, probe->load, news->by_clients ? " clients" : "/s",
+             isnan(probe->quantile_ns) ? "never" : number_time_text(probe->quantile_ns, value),
+             between, (unsigned long long)probe->over, (unsigned long long)probe->samples,
+             probe->grew ? ", the backlog grew" : "", promise_verdict_name(probe->verdict),
+             why ? ": " : "", why ? why : "");
+    progress_line(progress, line);
+}
+
 static int run_search(const struct wish *wish, const struct plan *plan, const char *command,
                       struct lb_err *err) {
     char results[512], topologies[512];
@@ -270,7 +306,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                                                 .budget_ns = wish->time_ns,
                                                 .version = LOCKBENCH_VERSION,
                                                 .command = command,
-                                                .news = capacity_show_probe,
+                                                .news = show_probe,
                                                 .news_arg = &progress};
     struct capacity_run *capacity_run = capacity_run_new(&capacity_run_ask, err);
     if (!capacity_run) return -1;

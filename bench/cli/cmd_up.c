@@ -1,7 +1,6 @@
 /* cmd_up: `lockbench up`: starts topologies, prints their URLs, waits for Ctrl-C. */
-#include <dirent.h>
-#include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,35 +59,25 @@ static int name_all(struct wish *wish, const char *folder, struct arena *arena,
 /* Replaces a backend's name by its default topology. The error for an unknown name has the nearest
  * topology. */
 static int check_names(struct wish *wish, const char *folder, struct lb_err *err) {
-    DIR *dir = opendir(folder);
-    if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
-    int result = 0;
-    for (int i = 0; i < wish->names.count && result == 0; i++) {
+    for (int i = 0; i < wish->names.count; i++) {
+        const char *name = wish->names.item[i];
+        const struct lb_backend *backend = registry_backend(name);
+        char script[PATH_MAX], hint[128];
         struct nearest nearest;
-        char hint[128], best[64];
-        bool known = false;
-        nearest_init(&nearest, wish->names.item[i]);
-        rewinddir(dir);
-        for (struct dirent *entry; (entry = readdir(dir));) {
-            if (entry->d_name[0] == '.') continue;
-            known |= strcmp(entry->d_name, wish->names.item[i]) == 0;
-            nearest_offer(&nearest, entry->d_name);
-            if (nearest.best == entry->d_name) { /* the next readdir may overwrite it */
-                snprintf(best, sizeof best, "%.60s", entry->d_name);
-                nearest.best = best;
-            }
+        snprintf(script, sizeof script, "%s/%s", folder, name);
+        bool known = *name && !strchr(name, '/') && access(script, R_OK) == 0;
+        if (!known && backend && backend->topologies) wish->names.item[i] = backend->topologies[0];
+        if (known || (backend && backend->topologies)) continue;
+        nearest_init(&nearest, name);
+        for (int l = 0; registry_locks()[l]; l++) {
+            const char *const *topology = lb_topologies(registry_locks()[l]);
+            for (; topology && *topology; topology++) nearest_offer(&nearest, *topology);
         }
-        const struct lb_backend *backend = registry_backend(wish->names.item[i]);
-        if (!known && backend && backend->topologies) {
-            wish->names.item[i] = backend->topologies[0];
-        } else if (!known) {
-            result = err_set(err, LB_EXIT_USAGE,
-                             "up: no topology '%.60s'%s ('lockbench list BACKEND' shows them)",
-                             wish->names.item[i], nearest_hint(&nearest, hint, sizeof hint));
-        }
+        return err_set(err, LB_EXIT_USAGE,
+                       "up: no topology '%.60s'%s ('lockbench list BACKEND' shows them)", name,
+                       nearest_hint(&nearest, hint, sizeof hint));
     }
-    closedir(dir);
-    return result;
+    return 0;
 }
 
 /* Finds the first lock of this build that runs on the topology, with its default options. .lock stays NULL if there
