@@ -49,7 +49,4 @@ void cli_join_hosts(struct hosts *hosts);
 /* NULL = there are none: this host does everything. */
 struct hosts *cli_hosts(void);
 
-/* The command of a name; NULL with err, which has the nearest name. */
-const struct command *command_find(const char *name, struct lb_err *err);
-
 #endif

@@ -76,7 +76,8 @@ const struct command *const commands[] = {
     &command_hold,   &command_clean,   NULL,
 };
 
-const struct command *command_find(const char *name, struct lb_err *err) {
+/* The command of a name; NULL with err, which has the nearest name. */
+static const struct command *command_find(const char *name, struct lb_err *err) {
     struct nearest nearest;
     char hint[100];
     nearest_init(&nearest, name);

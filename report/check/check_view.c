@@ -41,7 +41,8 @@ const struct check_cell *check_view_cell(const struct check_view *view, int lock
     return view->matrix[(size_t)lock * (size_t)view->check->fault_count + (size_t)fault];
 }
 
-bool check_broke(const struct check_cell *cell) {
+/* Expired, stuck or violated. */
+static bool check_broke(const struct check_cell *cell) {
     return cell->verdict == CHECK_EXPIRED || cell->verdict == CHECK_STUCK ||
            cell->verdict == CHECK_VIOLATED;
 }

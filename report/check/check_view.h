@@ -63,7 +63,6 @@ const struct check_lock *check_lock_of(const struct check_view *view,
                                        const struct check_cell *cell);
 const struct check_fault *check_fault_of(const struct check_view *view,
                                          const struct check_cell *cell);
-bool check_broke(const struct check_cell *cell);  /* expired, stuck or violated */
 bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
 /* True if the trials of the cell are faults, not grants. In some columns nothing is injected ("none", "pooled"). */
 bool check_under_fault(const struct check_cell *cell);

@@ -211,10 +211,6 @@ static void add_value(struct doc *doc, const json_t *value, int depth) {
     }
 }
 
-void doc_span_json(struct doc *doc, const json_t *value) {
-    add_value(doc, value, 0);
-}
-
 static void add_tree(struct doc *doc, const char *name, const json_t *value, int depth) {
     doc_term(doc, name, "%s", "");
     if (!json_is_object(value)) {

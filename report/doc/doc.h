@@ -139,8 +139,6 @@ void doc_note(struct doc *doc, enum tone tone, const char *format, ...) DOC_FORM
 /* ---- spans: appended to the last sentence, item, term, cell, group, heading or fold ---- */
 
 void doc_span(struct doc *doc, enum doc_style style, const char *format, ...) DOC_FORMAT(3);
-/* A JSON scalar, or an array of them; an object adds nothing. */
-void doc_span_json(struct doc *doc, const json_t *value);
 /* style: DOC_CHIP or DOC_MARK; title: one sentence that explains the text, or NULL. */
 void doc_chip(struct doc *doc, enum doc_style style, enum tone tone, const char *mark,
               const char *text, const char *title);

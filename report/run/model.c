@@ -52,6 +52,15 @@ bool report_competes(const struct run_stage *stage) {
     return !stage->baseline && stage->clients >= 2 && !own;
 }
 
+double report_count(double count) {
+    return isnan(count) ? 0 : count;
+}
+
+double run_failed_requests(const struct run_stage *stage) {
+    return report_count(stage->refused) + report_count(stage->broken) +
+           report_count(stage->unknown);
+}
+
 bool report_fault_is_of_clients(const struct run_stage *stage) {
     static const char *const kinds[] = {"kill", "pause", "starve"};
     for (const char *at = stage->fault; at && *at; at += *at == '+') {

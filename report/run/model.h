@@ -141,6 +141,11 @@ bool report_competes(const struct run_stage *stage);
 /* True if the plan kills, stops or starves some of the clients: those can't ask as often as the others. */
 bool report_fault_is_of_clients(const struct run_stage *stage);
 
+/* A count of a stage; 0 for one that is not in the result. */
+double report_count(double count);
+/* The requests of a stage that were refused, could not be sent, or whose answers were lost. */
+double run_failed_requests(const struct run_stage *stage);
+
 /* The next lock of the run's plan that has no stage, and no reason among what was left out: the run
  * ended before its turn, or no server of its own could be reached. *at begins with 0. NULL: there
  * are no more. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/doc/escape.h"
-#include "report/run/run_doc.h"
 #include "results/format/run_read.h"
 #include "results/stats/quantile.h"
 

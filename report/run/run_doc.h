@@ -46,8 +46,6 @@ void run_outages(const struct report *report, struct doc *doc);
 /* True if the servers refused most requests of a stage, or these could not be asked, or their
  * answers were lost: its figures say little of the lock. */
 bool run_failed_mostly(const struct run_stage *stage);
-/* The requests of a stage that were refused, could not be sent, or whose answers were lost. */
-double run_failed_requests(const struct run_stage *stage);
 /* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
 /* The longest time, in ns, for which two clients on different hosts may hold a lock together unnoticed, because the

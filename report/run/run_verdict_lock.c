@@ -117,14 +117,6 @@ struct failures {
     const char *error; /* the first that a stage names, or NULL */
 };
 
-static double or_none(double count) {
-    return isnan(count) ? 0 : count;
-}
-
-double run_failed_requests(const struct run_stage *stage) {
-    return or_none(stage->refused) + or_none(stage->broken) + or_none(stage->unknown);
-}
-
 static bool has_planned_fault(const struct run_stage *stage) {
     return stage->fault && strcmp(stage->fault, "none") != 0;
 }
@@ -169,9 +161,9 @@ static struct failures failures_of(const struct report *report, const struct rep
         const struct run_stage *stage = &run->stages[s];
         if (!report_is_of(lock, lock->run, stage) || run_failed_mostly(stage) != mostly) continue;
         if (!mostly && has_planned_fault(stage)) continue;
-        sum.attempts += or_none(stage->attempts);
+        sum.attempts += report_count(stage->attempts);
         sum.failed += run_failed_requests(stage);
-        sum.lost += or_none(stage->lost);
+        sum.lost += report_count(stage->lost);
         sum.empty_seconds += empty_seconds(stage);
         if (!sum.error) sum.error = stage->error;
         sum.stages++;

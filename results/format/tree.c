@@ -329,7 +329,8 @@ bool tree_same_file(const char *a, const char *b) {
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-char *tree_path(const char *path, const char *name, struct lb_err *err) {
+/* Returns PATH/NAME if path is a folder, else path; malloced. NULL with err. */
+static char *tree_path(const char *path, const char *name, struct lb_err *err) {
     struct stat status;
     char *file = NULL;
     bool folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);

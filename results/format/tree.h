@@ -55,9 +55,6 @@ char *tree_file(const char *path, const char *kind, const char *hint, size_t *re
 /* True if both paths lead to the same file that is there. */
 bool tree_same_file(const char *a, const char *b);
 
-/* Returns PATH/NAME if path is a folder, else path; malloced. NULL with err. */
-char *tree_path(const char *path, const char *name, struct lb_err *err);
-
 /* Reads the JSON object in a file, or in the file NAME of a folder. kind: the command that writes such files. *ret_file:
  * the file's path, malloced, also with an error. NULL with err. */
 json_t *tree_read(const char *path, const char *name, const char *kind, char **ret_file,
