@@ -214,7 +214,7 @@ TEST(runs_alone_can_be_repeated) {
     cli_free(&cli);
     /* A folder of runs is read alike by all commands that read runs. */
     char *history = cli_path("alone.csv");
-    cli = cli_run(NULL, ARGS("report", out));
+    cli = cli_run(NULL, ARGS("report", "--full", out));
     assert_code(&cli, 0);
     assert_has(cli.out, "mem-mutex");
     assert_has(cli.out, "00/run.json");
