@@ -132,6 +132,15 @@ static bool claims(const struct run_stage *stage, const char *what) {
     return false;
 }
 
+/* Cuts a note to a line: behind its last part that fits, or behind the last word. */
+static void cut_note(char *text) {
+    if ((int)strlen(text) <= NOTE_LINE) return;
+    size_t end = NOTE_LINE - 4, part = end;
+    while (part > 0 && text[part] != ';') part--;
+    while (end > 0 && text[end] != ' ') end--;
+    strcpy(text + (part > 0 ? part : end), part > 0 ? "" : " ...");
+}
+
 /* Keeps what a reader must know of the row, on one line. Returns its letter, or 0. */
 static char keep_note(struct summary *summary, const struct report_row *row) {
     const char *label = summary->report->locks[row->lock].label;
@@ -144,11 +153,7 @@ static char keep_note(struct summary *summary, const struct report_row *row) {
         return 0;
     }
     snprintf(text, sizeof summary->notes[0], "%s: %s", label, *note ? note : cause);
-    if ((int)strlen(text) > NOTE_LINE) {
-        size_t end = NOTE_LINE - 4;
-        while (end > 0 && text[end] != ' ') end--;
-        strcpy(text + end, " ...");
-    }
+    cut_note(text);
     return (char)('a' + summary->note_count++);
 }
 
@@ -260,14 +265,14 @@ void run_summary(const struct report *report, struct doc *doc) {
     summary.ranks = calloc((size_t)rows + 1, sizeof *summary.ranks);
     doc->failed |= !summary.ranks;
     if (doc->failed) return;
-    doc_section(doc, "verdict", "Verdict");
-    say_head(doc, report, summary.group);
-    doc_end(doc);
     doc_section(doc, "answer", "Answer");
     run_safe(report, doc);
     ranking_say(report, false, doc);
     say_trust(doc, report);
     run_slo_short(report, PROMISES_MAX, doc);
+    doc_end(doc);
+    doc_section(doc, "ran", "Ran");
+    say_head(doc, report, summary.group);
     doc_end(doc);
     if (rows > 0) add_summary_table(doc, &summary);
     say_next(doc, report, summary.group, summary.ranks);
