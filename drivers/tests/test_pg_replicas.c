@@ -2,7 +2,7 @@
  * dies, the promoted synchronous standby has each row that was acknowledged, and the asynchronous one, behind on
  * purpose, has not; what lives in a session is lost in both cases. Then the loss of one of the three servers without a
  * failover.
- * Needs: servers, 7 minutes. */
+ * Needs: servers, the machine to itself, 4 minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/check_help.h"
