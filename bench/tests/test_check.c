@@ -142,17 +142,15 @@ TEST(a_cell_that_is_better_is_said) {
     cli_free(&cli);
 }
 
-/* Clients that hold for no time are not met. What is printed leads to the cell's history. */
+/* Clients that hold for no time are not met. */
 TEST(a_fault_that_meets_no_holder_shows_nothing) {
-    char *out = cli_path("unmet"), judge[300];
+    char *out = cli_path("unmet");
     struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "pause", "--out", out,
                                         "--set", "load.hold=0", "--set", "load.think=10ms", "--set",
                                         "fault.target=any", "--set", "fault.times=1", "--set",
                                         "fault.for=500ms", "--set", "run.duration=4s"));
     assert_code(&cli, 2);
     assert_has(cli.err, "no client held a grant when the fault acted");
-    snprintf(judge, sizeof judge, "judge: lockbench check %s/cells/mem-robust.pause.1", out);
-    assert_has(cli.out, judge);
     cli_free(&cli);
 }
 
