@@ -327,37 +327,6 @@ static void the_bare_service_grants_to_the_dead(void *arg) {
           lb_outcome_name(dead.outcome));
 }
 
-/* Each grant has a lease of its own, which ends with the grant. */
-static void a_lease_for_each_grant(void *arg) {
-    const struct live_place *live = arg;
-    struct service_options {
-        int64_t lease, recheck;
-    } options = {1, 1};
-    struct live_client one, two;
-    struct lb_residue residue = {0};
-    struct lb_err err = {0};
-    live_client_init(&one, live, KEY);
-    live_client_init(&two, live, KEY);
-    one.session.options = two.session.options = &options;
-    live_connect(&one);
-    live_connect(&two);
-    CHECK(etcd_session_of(&one.session)->lease == 0, "a lease before there is a grant");
-    for (int i = 0; i < 3; i++) {
-        CHECK(live_acquire(&one, SOON) == LB_OK, "%s", one.session.err.text);
-        int64_t lease = etcd_session_of(&one.session)->lease;
-        CHECK(field(queue_of(live), "Lease") == lease);
-        CHECK(live_acquire(&two, i ? 50 * LB_MS_NS : 0) == (i ? LB_TIMEOUT : LB_BUSY), "%s",
-              two.session.err.text);
-        CHECK(keys_there(live) == 1);
-        CHECK(live_release(&one) == LB_OK, "%s", one.session.err.text);
-    }
-    const struct lb_lock *lock = live->plan->locks[0].lock;
-    CHECK(lock->algorithm->residue(&two.session, "", &residue, &err) == 0, "%s", err.text);
-    CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
-    live_client_done(&one);
-    live_client_done(&two);
-}
-
 static void on_all(void (*body)(void *), struct live_place *const *places) {
     for (; *places; places++) {
         LIVE_NEEDS(*places);
@@ -375,7 +344,6 @@ ON_ALL(a_process_that_was_away, &mutex)
 ON_ALL(users_and_passwords, &mutex)
 ON_ALL(the_dead_are_not_granted, &mutex, &service)
 ON_ALL(the_bare_service_grants_to_the_dead, &bare)
-ON_ALL(a_lease_for_each_grant, &service)
 
 FIXTURE(start) {
     setenv("ETCDCTL_API", "3", 1);
