@@ -74,9 +74,11 @@ TEST(the_command_that_cleans_is_quoted) {
     static const char *const key = "it's mine", *const names[] = {"orders/7"};
     static char line[GUEST_LINE_MAX];
     struct plan plan = {.key_prefix = "app-", .key_names = {.item = &key, .count = 1}};
-    struct place_url at = {.backend = &postgres, .url = "postgres://db.example/app?sslmode=require&port=1"};
+    struct place_url at = {.backend = &postgres,
+                           .url = "postgres://db.example/app?sslmode=require&port=1"};
     guest_foretell(&at, &plan, true, line);
-    assert_non_null(strstr(line, "--url 'postgres=postgres://db.example/app?sslmode=require&port=1'"));
+    assert_non_null(
+        strstr(line, "--url 'postgres=postgres://db.example/app?sslmode=require&port=1'"));
     assert_non_null(strstr(line, "--key-prefix app-"));
     assert_non_null(strstr(line, "--key 'it'\\''s mine'`"));
     /* What a shell takes as it is needs no quotes. */

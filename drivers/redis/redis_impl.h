@@ -35,7 +35,7 @@ struct redis_server {
     struct sock_tls *tls; /* NULL = not encrypted */
     struct {
         char user[URL_USER_MAX], password[URL_PASSWORD_MAX]; /* "" = none; never print them */
-    } sentinels;                      /* the account that the sentinels ask for */
+    } sentinels; /* the account that the sentinels ask for */
 };
 
 struct redis_options {

@@ -85,7 +85,7 @@ TEST(small_groups_have_no_bounds) {
     near(shift.estimate, 10);
     assert_true(isinf(shift.low) && shift.low < 0 && isinf(shift.high) && shift.high > 0);
     assert_int_equal(rank_shift(x, 0, y, 3, 0.95, &shift), -1);
-    near(shift.estimate, 10);                 /* untouched */
+    near(shift.estimate, 10); /* untouched */
 }
 
 /* Beyond the exact range: near the exact bounds, by R's normal ones. */
