@@ -210,8 +210,9 @@ static void warn_of_machines(const struct run_state *run) {
     char names[300] = "";
     size_t i;
     environment_add_advised(json_object_get(run->json, "environment"), names, sizeof names);
-    json_array_foreach(json_object_get(run->json, "hosts"), i, host)
+    json_array_foreach(json_object_get(run->json, "hosts"), i, host) {
         environment_add_advised(json_object_get(host, "environment"), names, sizeof names);
+    }
     if (*names)
         json_array_append_new(
             run->warnings,

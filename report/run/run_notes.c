@@ -55,8 +55,9 @@ static void run_warnings(const struct run *run, struct doc *doc) {
     if (count == 0) return;
     doc_fold(doc, count <= WARNINGS_OPEN, "Warnings and failures (%d)", count);
     doc_list(doc, NULL);
-    json_array_foreach(run->warnings, i, warning)
+    json_array_foreach(run->warnings, i, warning) {
         add_warning(doc, NULL, json_string_value(warning));
+    }
     stage_warnings(run, true, doc);
     stage_warnings(run, false, doc);
     doc_end(doc);

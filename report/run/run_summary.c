@@ -145,13 +145,14 @@ static void cut_note(char *text) {
 static char keep_note(struct summary *summary, const struct report_row *row) {
     const char *label = summary->report->locks[row->lock].label;
     const char *cause = json_string_value(json_array_get(row->typical->causes, 0));
-    char note[RANKING_NOTE_MAX], *text = summary->notes[summary->note_count];
+    char note[RANKING_NOTE_MAX];
     ranking_note(row, note);
     if (!*note && !cause) return 0;
     if (summary->note_count == NOTES_MAX) {
         summary->notes_left_out++;
         return 0;
     }
+    char *text = summary->notes[summary->note_count];
     snprintf(text, sizeof summary->notes[0], "%s: %s", label, *note ? note : cause);
     cut_note(text);
     return (char)('a' + summary->note_count++);
@@ -264,7 +265,7 @@ void run_summary(const struct report *report, struct doc *doc) {
     int rows = summary.group ? summary.group->row_count : 0;
     summary.ranks = calloc((size_t)rows + 1, sizeof *summary.ranks);
     doc->failed |= !summary.ranks;
-    if (doc->failed) return;
+    if (!summary.ranks) return;
     doc_section(doc, "answer", "Answer");
     run_safe(report, doc);
     ranking_say(report, false, doc);
