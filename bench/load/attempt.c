@@ -301,11 +301,6 @@ static void rest_waiting(struct client *client, int64_t now_ns) {
     atomic_store_explicit(&client->stats->refused_ns, now_ns, memory_order_relaxed);
 }
 
-/* Lets a client that was told that it lost its grant leave without writing. */
-static void leave_lost(struct client *client) {
-    entry_abandon(client);
-}
-
 /* Whether the holder knows that it lost the grant; then it does not write. A holder that was not told so, and whose
  * lease still lasts, writes even after a failed call, so that the checks see the damage if the lock has lost the
  * grant. */
@@ -343,7 +338,7 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
 static __attribute__((noinline)) bool leave_unreleased(struct client *client,
                                                        enum lb_outcome outcome, int64_t now_ns) {
     if (knows_loss(client, outcome, now_ns)) {
-        leave_lost(client);
+        entry_abandon(client);
         return true;
     }
     if (is_observed(client)) OBSERVERS_CALL(client, leaving);

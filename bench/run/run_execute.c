@@ -217,7 +217,7 @@ static void warn_of_machines(const struct run_state *run) {
         json_array_append_new(
             run->warnings,
             json_sprintf(
-                "the machine may blur the figures (%s): `lockbench doctor` there says how, "
+                "the machine may blur the figures (%s): `lockbench doctor` on it says how, "
                 "and what to do about it",
                 names));
 }

@@ -70,8 +70,8 @@ struct stage_ask {
     const char *topology, *durability, *durability_class;
     const char *encryption; /* of the clients' connections, in words; NULL or "" = none */
     const char *guarantee;  /* a word of bench/base/verdict.h; NULL = the lock's */
-    const char *
-        hlog_path; /* of the log, which several hosts do not keep; and, with another ending, of the history */
+    /* of the log, which several hosts do not keep; and, with another ending, of the history */
+    const char *hlog_path;
     const char *version;
     uint64_t seed;
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
@@ -165,6 +165,8 @@ struct stage {
     int64_t stolen_ns;
     int64_t wall_largest_ns; /* the greatest step of the machine's wall clock, without its sign */
     uint64_t stalled_missed; /* open loop: slots missed because lockbench itself stood still */
+    /* open loop: slots of the window that never fell due, since a fault had killed their process */
+    uint64_t undue;
     struct fault_log faults;
     int64_t window_begin_ns; /* by lb_now() */
     bool residue_known;

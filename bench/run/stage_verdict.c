@@ -277,6 +277,14 @@ static void add_overload(json_t *warnings, const struct stage *stage, const stru
             stage->threads > 1 ? "their thread's " : "");
 }
 
+static void add_undue(json_t *warnings, const struct stage *stage) {
+    if (stage->undue == 0) return;
+    warn(warnings,
+         "%llu arrivals of the window are in no figure: a fault had killed the processes that they "
+         "were planned for, and %.0f others fell due",
+         (unsigned long long)stage->undue, stage->result.due);
+}
+
 static void add_unrecorded(json_t *warnings, const struct stage *stage) {
     double share = unrecorded_share(&stage->result);
     if (!(share > UNRECORDED_SHARE)) return;
@@ -304,6 +312,7 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
     add_limits(warnings, stage, ask);
     add_wall_step(warnings, stage);
     add_overload(warnings, stage, ask);
+    add_undue(warnings, stage);
     add_unrecorded(warnings, stage);
     return warnings;
 }

@@ -62,8 +62,6 @@ struct key_names {
     int count;               /* 0 = each stage makes new names */
 };
 
-/* Whether the load generator is measured without a lock before the run and after it. */
-
 /* The order in which clients take several keys; opposite: every second client takes them in reverse order. */
 enum key_order { KEY_ORDER_SAME, KEY_ORDER_OPPOSITE };
 
