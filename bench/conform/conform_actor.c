@@ -245,6 +245,7 @@ static struct actor *start(struct trial *trial, struct place *place) {
 
 static struct actor *start_connected(struct trial *trial, struct place *place) {
     struct actor *client = start(trial, place);
+    if (trial_failed(trial)) return client; /* each further try would wait as long as the first */
     if (!actor_open(client))
         trial_fail(trial, "client %u can't connect: %s", client->session.client, client->err.text);
     if (client->session.client > 0) return client;
@@ -340,7 +341,8 @@ int actor_disarm(struct actor *client) {
 void actors_disarm(struct trial *trial) {
     if (trial->armed_count == 0 || !trial->lock->lock->algorithm->disarm) return;
     struct actor *client = start(trial, trial->place);
-    actor_open(client);
+    if (!actor_open(client))
+        trial_fail(trial, "what was armed stays: no client can connect: %s", client->err.text);
     for (int i = 0; client->connected && i < trial->armed_count; i++) {
         note_key(client, &trial->armed[i]);
         if (actor_disarm(client) != 0)
