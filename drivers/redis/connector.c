@@ -36,15 +36,17 @@ static enum redis_mode mode_of(const char *url, bool *ret_tls) {
 
 /* Reads "user:password" or ":password" from a file, so that no password is on a command line. */
 static int read_login(struct redis_server *state, const char *path, struct lb_err *err) {
-    char line[256] = "";
+    char line[URL_USER_MAX + URL_PASSWORD_MAX + 2] = "";
     FILE *file = fopen(path, "r");
     if (!file)
         return err_set(err, LB_EXIT_USAGE, "redis.sentinel_login: %s: %s", path, strerror(errno));
     const char *read = fgets(line, sizeof line, file);
     fclose(file);
+    bool cut = strlen(line) + 1 == sizeof line;
     line[strcspn(line, "\r\n")] = '\0';
     char *colon = strchr(line, ':');
-    if (!read || !colon || !colon[1] || (size_t)(colon - line) >= sizeof state->sentinels.user ||
+    if (!read || cut || !colon || !colon[1] ||
+        (size_t)(colon - line) >= sizeof state->sentinels.user ||
         strlen(colon + 1) >= sizeof state->sentinels.password)
         return err_set(
             err, LB_EXIT_USAGE,
@@ -103,7 +105,7 @@ static int redis_open(struct lb_server *server, struct lb_err *err) {
     if (state->mode == REDIS_SENTINEL && read_groups(state, &database, err) != 0) return -1;
     if (snprintf(state->database, sizeof state->database, "%s", database) >=
         (int)sizeof state->database)
-        return err_set(err, LB_EXIT_USAGE, "redis: no database '%s'", database);
+        return err_set(err, LB_EXIT_USAGE, "redis: the URL's path is no database: a number");
     if (state->mode == REDIS_CLUSTER && state->database[0])
         return err_set(err, LB_EXIT_USAGE,
                        "redis: a cluster has one database, so its URL names none");

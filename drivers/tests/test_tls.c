@@ -111,6 +111,9 @@ TEST(sentinels_have_a_login_of_their_own) {
     cli_write(cli_path("certificates/user-login"), "worker:SentinelWord\n");
     cli_write(cli_path("certificates/wrong-login"), "worker:" TLS_SECRET "\n");
     cli_write(cli_path("certificates/no-login"), TLS_SECRET "\n");
+    char long_login[5001] = "worker:";
+    memset(long_login + 7, 'p', sizeof long_login - 8);
+    cli_write(cli_path("certificates/long-login"), long_login);
 #define SENTINEL "redis+sentinel://:" TLS_SECRET "@127.0.0.1:%d/mymaster"
     static const struct tls_case cases[] = {
         {"the default user's", 1, SENTINEL, "sentinel_login=default-login", 0, {NULL}},
@@ -121,6 +124,12 @@ TEST(sentinels_have_a_login_of_their_own) {
          1,
          SENTINEL,
          "sentinel_login=no-login",
+         1,
+         {"its first line must be user:password"}},
+        {"a password that is too long",
+         1,
+         SENTINEL,
+         "sentinel_login=long-login",
          1,
          {"its first line must be user:password"}},
         {"no file", 1, SENTINEL, "sentinel_login=absent", 1, {"No such file"}},
