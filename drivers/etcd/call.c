@@ -102,7 +102,11 @@ int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_byt
                    size_t out_bytes, struct lb_err *err) {
     size_t slab_bytes =
         in_bytes + 2048; /* an unpacked message takes its bytes, and memory for structs */
+    const struct etcd_server *server = e->owner->server->state;
     void *memory = malloc(slab_bytes);
+    /* Each line may have to log in again, when the token has ended. */
+    size_t login_bytes = strlen(server->user) + strlen(server->password) + 32;
+    if (out_bytes < login_bytes) out_bytes = login_bytes;
     line->session = e;
     slab_init(&line->slab, memory, memory ? slab_bytes : 0);
     if (!memory) return err_set(err, LB_EXIT_MACHINE, "out of memory");

@@ -22,7 +22,8 @@ static int delete_range(struct etcd_session *e, ProtobufCBinaryData from, Protob
     return etcd_call(&e->call, &etcd_delete_range, &request.base, err) == LB_OK ? 0 : -1;
 }
 
-/* Whether a key (without its root) belongs to the named lock: the name itself (etcd-key, which has no root), a key of etcd-chubby, or a key that ends with a lease. */
+/* Whether a key (without its root) belongs to the named lock: the name itself (etcd-key, which has no root), a key of
+ * etcd-chubby, or a key that ends with a lease. */
 static bool is_of_key(bool rooted, const char *key, size_t len, const char *name) {
     size_t own = strlen(name);
     if (len < own || memcmp(key, name, own) != 0) return false;
