@@ -15,8 +15,9 @@ static const struct offer {
     {"lockbench run --lock=redis-set", "redis-setnx", "redis-fair"},
     {"lockbench run --lock mem-mutex,nu", "mem-mutex,null", "null"},
     {"lockbench run --set load.cl", "load.clients=", "load.keys="},
-    {"lockbench run --out a-", "a-run", "contended"},
-    {"lockbench report a-r", "a-run", "contended"},
+    {"lockbench run --out a-", "a-run", "b-run"},
+    {"lockbench run --out=a-", "a-run", "b-run"},
+    {"lockbench report a-r", "a-run", "b-run"},
     {"lockbench hold redis-set", "redis-setnx", "hold"},
     {"lockbench no-such-command --", NULL, "--help"},
 };
@@ -34,8 +35,8 @@ TEST(bash_completes) {
         const struct offer *offer = &offers[i];
         char script[1000];
         snprintf(script, sizeof script,
-                 "cd %s && touch a-run && . $ROOT/compose/completion/lockbench.bash && "
-                 "complete -p lockbench lockbench-hosts >/dev/null && COMP_LINE='%s' && "
+                 "cd %s && touch a-run b-run && . $ROOT/compose/completion/lockbench.bash && "
+                 "complete -p lockbench >/dev/null && COMP_LINE='%s' && "
                  "COMP_POINT=${#COMP_LINE} && _lockbench $PROGRAM && "
                  "printf '%%s\\n' \"${COMPREPLY[@]}\"",
                  cli_folder, offer->line);

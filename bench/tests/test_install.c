@@ -83,8 +83,7 @@ TEST(man_pages_and_completion_come_with_it) {
     assert_int_equal(access(cli_path("usr/share/lockbench/compose/certificates"), X_OK), 0);
     /* The program for several hosts must be installed on each of them; it needs MPI, so it may not have been built. */
     static const char *const of_hosts[] = {"bin/lockbench-hosts",
-                                           "share/man/man1/lockbench-hosts.1",
-                                           "share/bash-completion/completions/lockbench-hosts"};
+                                           "share/man/man1/lockbench-hosts.1"};
     int there = *cli_hosts_program() ? 0 : -1;
     for (size_t i = 0; i < sizeof of_hosts / sizeof *of_hosts; i++)
         assert_int_equal(access(cli_path("usr/%s", of_hosts[i]), R_OK), there);

@@ -1,4 +1,4 @@
-# bash: completes the words behind lockbench and lockbench-hosts: it asks the program for its commands, their options,
+# bash: completes the words behind lockbench: it asks the program for its commands, their options,
 # and the names that it knows. In zsh: autoload -U bashcompinit, bashcompinit, then source this file.
 
 # The names of locks, backends and workloads, and "SECTION.KEY=" of each key of a workload: asked once a shell.
@@ -12,7 +12,7 @@ _lockbench_ask() {
 }
 
 _lockbench() {
-    local program=$1 line=${COMP_LINE:0:COMP_POINT} words word before kept offers="" files=
+    local program=$1 line=${COMP_LINE:0:COMP_POINT} words word before kept offer offers="" files=
     read -ra words <<<"$line"
     [[ $line != *[[:blank:]] ]] || words+=("")
     [[ ${#words[@]} -gt 1 ]] || return
@@ -35,10 +35,10 @@ _lockbench() {
         ;;
     esac
     local list=${word%"${word##*,}"} # of a list with commas only the last word is completed
-    while IFS= read -r word; do
-        [[ $word != *= ]] || compopt -o nospace 2>/dev/null
-        COMPREPLY+=("$list$word")
+    while IFS= read -r offer; do
+        [[ $offer != *= ]] || compopt -o nospace 2>/dev/null
+        COMPREPLY+=("$list$offer")
     done < <(compgen -W "$offers" -- "${word#"$list"}")
-    [[ -z $files ]] || while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "${word#"$kept"}")
+    [[ -z $files ]] || while IFS= read -r offer; do COMPREPLY+=("$offer"); done < <(compgen -f -- "${word#"$kept"}")
 }
-complete -F _lockbench lockbench lockbench-hosts
+complete -F _lockbench lockbench
