@@ -132,7 +132,7 @@ static bool only_tokens(const struct run_stage *stage) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] > 0) return false;
     }
-    return stage->token_errors > 0;
+    return stage->token_errors > 0 || stage->history_token_errors > 0;
 }
 
 enum lock_state report_stage_state(const struct run_stage *stage) {
@@ -305,7 +305,7 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add_if_known(&lock->lost_updates, stage->lost_updates);
     add_if_known(&lock->double_holders, stage->double_holders);
     add_if_known(&lock->expired_holders, stage->expired_holders);
-    add_if_known(&lock->token_errors, stage->token_errors);
+    add_if_known(&lock->token_errors, fmax(stage->token_errors, stage->history_token_errors));
     add_if_known(&lock->stuck, stage->stuck);
     add_if_known(&lock->starved, stage->starved);
     add_if_known(&lock->early, stage->early);

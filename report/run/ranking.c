@@ -44,9 +44,11 @@ const struct report_group *ranking_group(const struct report *report) {
 
 /* ---- the cost of a grant ---- */
 
-/* Readers hold together, so the time between two grants is no cost of theirs. */
+/* Readers hold together, and of several keys some are free for a while, so the time between two grants is no cost of
+ * theirs. */
 static bool always_waits(const struct run_stage *stage) {
-    return report_wait_is_fixed(stage) && !(stage->readers > 0);
+    return report_wait_is_fixed(stage) && !(stage->readers > 0) &&
+           !(stage->keys && strtod(stage->keys, NULL) > 1);
 }
 
 bool ranking_by_cost(const struct report_group *group) {
@@ -69,10 +71,14 @@ static double round_ns(const struct run_stage *stage) {
                                        : NAN;
 }
 
-/* A file that does not tell the time inside tells it of no lock of the load. */
+/* INFINITY: nothing was granted; NAN: not known, also where holders were inside for longer than a round. A file that does
+ * not tell the time inside tells it of no lock of the load. */
 static double stage_cost_ns(const struct run_stage *stage) {
     double inside_ns = isnan(stage->inside_mean_ns) ? 0 : stage->inside_mean_ns;
-    return always_waits(stage) ? fmax(round_ns(stage) - inside_ns, 1) : NAN;
+    if (!always_waits(stage)) return NAN;
+    if (stage->throughput_per_s == 0) return INFINITY;
+    double cost_ns = round_ns(stage) - inside_ns;
+    return cost_ns > 0 ? cost_ns : NAN;
 }
 
 double ranking_cost_ns(const struct report_group *group, int row) {
@@ -94,8 +100,12 @@ static void add_interval(const struct report_group *group, struct ranked *rank) 
     struct spread spread;
     if (ranking_by_cost(group)) {
         double *costs = calloc((size_t)row->repeats, sizeof *costs);
-        for (int i = 0; i < row->repeats && costs; i++) costs[i] = stage_cost_ns(row->stages[i]);
-        spread = spread_of_values(costs, costs ? row->repeats : 0);
+        int count = 0;
+        for (int i = 0; i < row->repeats && costs; i++) {
+            double cost_ns = stage_cost_ns(row->stages[i]);
+            if (!isnan(cost_ns)) costs[count++] = cost_ns;
+        }
+        spread = spread_of_values(costs, count);
         free(costs);
     } else {
         spread = spread_of(row, median_wait(group));
@@ -162,7 +172,6 @@ int ranking_class(const struct report_group *group, int first, struct ranked *re
     }
     qsort(ret, (size_t)count, sizeof *ret, by_rank);
     for (int i = 0; i < count; i++) {
-        ret[i].times = ret[i].cost_ns / ret[0].cost_ns;
         ret[i].level = i > 0 && is_level(group, &ret[0], &ret[i]);
     }
     return count;

@@ -18,9 +18,8 @@
 struct ranked {
     int row;
     double
-        cost_ns; /* NAN: not ranked; INFINITY: more than half of the requests were never granted */
+        cost_ns; /* NAN: not ranked; INFINITY: nothing, or less than half of the requests, was granted */
     double low_ns, high_ns; /* the interval of the cost, from repeats; NAN: none */
-    double times;           /* the cost over the least cost of the class; NAN: not ranked */
     bool
         level; /* with the first of the class: within RANKING_TIE of a round, or intervals that overlap */
 };

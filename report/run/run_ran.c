@@ -7,6 +7,7 @@
 /* ---- sentences ---- */
 
 #define SERVERS_SAID 6
+#define RUNS_SAID 4
 
 /* True if an earlier server of the run has the same name and version, so that its sentence would be
  * said twice: a server that was started again, on another port or behind a wire. */
@@ -42,10 +43,11 @@ static void add_server_names(struct doc *doc, const struct run *run) {
     if (count > SERVERS_SAID) doc_span(doc, DOC_PLAIN, " and %d more", count - SERVERS_SAID);
 }
 
-/* Adds what ran on which servers, a line for each run. */
+/* Adds what ran on which servers, a line for each of the first runs. */
 static void say_ran(struct doc *doc, const struct report *report) {
     char letter[8], of_asked[24], machine[WORDS_MACHINE_MAX];
-    for (int r = 0; r < report->run_count; r++) {
+    int said = report->run_count > RUNS_SAID ? RUNS_SAID : report->run_count;
+    for (int r = 0; r < said; r++) {
         const struct run *run = report->runs[r];
         int locks = 0;
         for (int i = 0; i < report->lock_count; i++) locks += report->locks[i].run == r;
@@ -65,6 +67,8 @@ static void say_ran(struct doc *doc, const struct report *report) {
                  *machine && json_array_size(run->hosts) > 0 ? "coordinator (rank 0) on " : "",
                  machine);
     }
+    if (said < report->run_count)
+        doc_span(doc, DOC_PLAIN, " And %d more runs.", report->run_count - said);
 }
 
 /* Where the clients of a run were. */

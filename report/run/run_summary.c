@@ -9,15 +9,16 @@
 #define ROWS_MAX 14  /* more locks: the best of each class */
 #define LINES_MAX 19 /* of rows and the heads of their classes */
 #define BEST_OF_CLASS 3
-#define ROOM 26 /* lines for the rows and the notes below them */
+#define CLASSES_MAX 8 /* a head and a row or more each */
 #define NOTES_MAX 4
 #define NOTE_LINE 92 /* columns of a note beside its letter */
-#define PROMISES_MAX 6
+#define PROMISES_MAX 4
 
 /* What is on the screen. */
 struct summary {
     const struct report *report;
-    const struct report_group *group, *alone;
+    const struct report_group *group,
+        *alone; /* alone: with one client, else the same load; NULL = none */
     struct ranked *ranks;
     int shown_each; /* rows of a class */
     char notes[NOTES_MAX][2 * RANKING_NOTE_MAX];
@@ -94,10 +95,9 @@ static void add_columns(struct doc *doc, const struct summary *summary) {
     unsigned ranked = ranking_by_cost(summary->group) ? 0 : DOC_NONE;
     unsigned faults = has_recoveries(summary) ? 0 : DOC_NONE;
     doc_column(doc, &(struct doc_column){.title = "lock"});
-    doc_column(doc, &(struct doc_column){
-                        .title = "alone",
-                        .figure = DOC_TIME,
-                        .only = summary->alone && summary->alone != summary->group ? 0 : DOC_NONE});
+    doc_column(doc, &(struct doc_column){.title = "alone",
+                                         .figure = DOC_TIME,
+                                         .only = summary->alone ? 0 : DOC_NONE});
     doc_column(doc, &(struct doc_column){.title = "cost", .figure = DOC_TIME, .only = ranked});
     doc_column(doc, &(struct doc_column){.title = "of max", .right = true, .only = shared});
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
@@ -113,6 +113,17 @@ static void add_columns(struct doc *doc, const struct summary *summary) {
     doc_column(doc, &(struct doc_column){.title = "recovered", .figure = DOC_TIME, .only = faults});
     doc_column(doc, &(struct doc_column){.title = "never", .figure = DOC_COUNT, .only = faults});
     doc_column(doc, &(struct doc_column){.title = "paused"});
+}
+
+/* The load of the table, with one client. */
+static const struct report_group *find_alone(const struct report *report,
+                                             const struct report_group *group) {
+    for (int g = 0; group && g < report->group_count; g++) {
+        const struct report_group *other = &report->groups[g];
+        if (other != group && other->clients == 1 && strcmp(other->load, group->load) == 0)
+            return other;
+    }
+    return NULL;
 }
 
 /* The median wait of the same lock with one client. */
@@ -194,8 +205,9 @@ static int count_classes(const struct summary *summary, int *ret_locks) {
 static void add_rows(struct doc *doc, struct summary *summary) {
     char text[RANKING_NOTE_MAX];
     const struct report_group *group = summary->group;
-    int left = ROWS_MAX;
+    int left = ROWS_MAX, classes = 0;
     for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c)) {
+        if (classes++ >= CLASSES_MAX) continue;
         int count = ranking_class(group, c, summary->ranks);
         int shown = count < summary->shown_each ? count : summary->shown_each;
         if (shown > left) shown = left;
@@ -205,17 +217,24 @@ static void add_rows(struct doc *doc, struct summary *summary) {
             doc_span(doc, DOC_PLAIN, shown > 0 ? " (and %d more)" : " (%d)", count - shown);
         for (int i = 0; i < shown; i++) add_row(doc, summary, summary->ranks[i].row);
     }
+    if (classes > CLASSES_MAX) doc_group(doc, TONE_PLAIN, "%d more classes", classes - CLASSES_MAX);
     if (left < ROWS_MAX) return;
     for (int r = 0; r < group->row_count && r < ROWS_MAX; r++) add_row(doc, summary, r);
 }
 
 /* Explains the columns and marks that the table has; lines: room for the notes. */
 static void add_legend(struct doc *doc, const struct summary *summary, int lines) {
-    bool limited = false;
-    for (int r = 0; r < summary->group->row_count; r++) limited |= summary->group->rows[r].limited;
-    doc_note(doc, TONE_PLAIN,
-             "paused: what a holder meets that is paused beyond its lease, as its driver states%s",
-             limited ? "; ~: disturbed" : "");
+    bool limited = false, idle = false, incomplete = false;
+    for (int r = 0; r < summary->group->row_count; r++) {
+        limited |= summary->group->rows[r].limited;
+        idle |= summary->group->rows[r].idle_fault;
+        incomplete |= summary->group->rows[r].incomplete;
+    }
+    doc_note(doc, TONE_PLAIN, "%spaused: what a holder meets that is paused beyond its lease",
+             summary->alone ? "alone: with one client; " : "");
+    if (limited || idle || incomplete)
+        doc_span(doc, DOC_PLAIN, "%s%s%s", limited ? "; ~: disturbed" : "",
+                 idle ? "; ?: no fault acted" : "", incomplete ? "; !: not complete" : "");
     if (ranking_by_cost(summary->group))
         doc_note(doc, TONE_PLAIN, "cost: of a grant, without the hold%s",
                  has_share(summary) ? "; of max: of what one key gives at this hold without a lock"
@@ -229,6 +248,7 @@ static void add_legend(struct doc *doc, const struct summary *summary, int lines
 
 static void add_summary_table(struct doc *doc, struct summary *summary) {
     int locks, classes = count_classes(summary, &locks);
+    if (classes > CLASSES_MAX) classes = CLASSES_MAX + 1;
     bool all = locks <= ROWS_MAX && locks + classes <= LINES_MAX;
     int each = all || classes == 0 ? locks : (LINES_MAX - classes) / classes;
     summary->shown_each = all || each < BEST_OF_CLASS ? each : BEST_OF_CLASS;
@@ -243,16 +263,37 @@ static void add_summary_table(struct doc *doc, struct summary *summary) {
 
 /* ---- what to ask next ---- */
 
+/* What the screen has no room for: ", 5 warnings, 1 lock left out". Returns text. */
+static char *rest_text(const struct report *report, char *text, size_t size) {
+    size_t warnings = 0, skipped = 0, used = 0;
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        warnings += json_array_size(run->warnings);
+        skipped += (size_t)run->skip_count;
+        for (int s = 0; s < run->stage_count; s++)
+            warnings += json_array_size(run->stages[s].warnings);
+    }
+    text[0] = '\0';
+    if (warnings > 0)
+        used = (size_t)snprintf(text, size, ", %zu warning%s", warnings, warnings == 1 ? "" : "s");
+    if (skipped > 0)
+        snprintf(text + used, size - used, ", %zu lock%s left out", skipped,
+                 skipped == 1 ? "" : "s");
+    return text;
+}
+
 static void say_next(struct doc *doc, const struct report *report, const struct report_group *group,
                      struct ranked *ranks) {
+    char rest[80];
     const char *dir = report->run_count == 1 ? doc_or(report->runs[0]->dir, "") : "RUN...";
     int first = group ? ranking_next_class(group, -1) : -1;
     doc_section(doc, "next", "Next");
     if (*dir)
         doc_say(
             doc, TONE_PLAIN,
-            "Everything (%d load%s): lockbench report --full %s; as a page with charts: --html.",
-            report->group_count, report->group_count == 1 ? "" : "s", dir);
+            "Everything (%d load%s%s): lockbench report --full %s; as a page with charts: --html.",
+            report->group_count, report->group_count == 1 ? "" : "s",
+            rest_text(report, rest, sizeof rest), dir);
     if (first >= 0 && ranking_class(group, first, ranks) > 0 && isfinite(ranks[0].cost_ns))
         doc_span(doc, DOC_PLAIN, " Under faults: lockbench check %s",
                  report->locks[group->rows[ranks[0].row].lock].name);
@@ -260,8 +301,8 @@ static void say_next(struct doc *doc, const struct report *report, const struct 
 }
 
 void run_summary(const struct report *report, struct doc *doc) {
-    struct summary summary = {
-        .report = report, .group = ranking_load(report), .alone = ranking_alone(report)};
+    struct summary summary = {.report = report, .group = ranking_load(report)};
+    summary.alone = find_alone(report, summary.group);
     int rows = summary.group ? summary.group->row_count : 0;
     summary.ranks = calloc((size_t)rows + 1, sizeof *summary.ranks);
     doc->failed |= !summary.ranks;

@@ -24,12 +24,23 @@ static const char *comma(int left) {
     return left > 1 ? ", " : left == 1 ? " and " : "";
 }
 
+#define NAMES_MAX 8 /* in a sentence; the tables have all */
+
+/* Adds a name of a list of `count`, the number-th from 0; behind the last that is shown " and n more". */
+static void add_name(struct doc *doc, const char *name, int number, int count) {
+    int shown = count > NAMES_MAX ? NAMES_MAX : count;
+    if (number >= shown) return;
+    bool cut = number == shown - 1 && count > shown;
+    doc_span(doc, DOC_PLAIN, "%s%s", name,
+             cut ? "" : comma(count > shown ? 2 : shown - 1 - number));
+    if (cut) doc_span(doc, DOC_PLAIN, " and %d more", count - shown);
+}
+
 /* Adds "a, b and c", all locks in a state, to the last sentence. */
 static void add_lock_names(struct doc *doc, const struct report *report, enum lock_state state) {
-    int left = count_state(report, state);
+    int number = 0, count = count_state(report, state);
     for (int i = 0; i < report->lock_count; i++)
-        if (is_in(&report->locks[i], state))
-            doc_span(doc, DOC_PLAIN, "%s%s", report->locks[i].label, comma(--left));
+        if (is_in(&report->locks[i], state)) add_name(doc, report->locks[i].label, number++, count);
 }
 
 /* ---- what is missing ---- */
@@ -42,22 +53,29 @@ static int count_not_reached(const struct report *report) {
 
 /* Adds " Not reached: a, b and c." Such locks are in no table. */
 static void add_not_reached(struct doc *doc, const struct run *run) {
-    int left = report_count_not_reached(run);
+    int number = 0, count = report_count_not_reached(run);
     size_t at = 0;
-    if (left == 0) return;
+    if (count == 0) return;
     doc_span(doc, DOC_PLAIN, " Not reached: ");
     for (const char *lock; (lock = report_not_reached(run, &at));)
-        doc_span(doc, DOC_PLAIN, "%s%s", lock, --left > 0 ? comma(left) : ".");
+        add_name(doc, lock, number++, count);
+    doc_span(doc, DOC_PLAIN, ".");
     doc_set_shown(doc);
 }
 
+#define INCOMPLETE_SAID 2 /* runs */
+
 static void say_partial(struct doc *doc, const struct report *report) {
     char letter[8];
+    int said = 0, more = 0;
     for (int r = 0; r < report->run_count; r++) {
         const struct run *run = report->runs[r];
         int incomplete = 0;
         for (int s = 0; s < run->stage_count; s++) incomplete += report_incomplete(&run->stages[s]);
         if (!run->partial && incomplete == 0 && report_count_not_reached(run) == 0) continue;
+        more += said == INCOMPLETE_SAID;
+        if (said == INCOMPLETE_SAID) continue;
+        said++;
         doc_say(doc, TONE_WARN, "Incomplete%s%s%s%s", report->run_count > 1 ? " run " : "",
                 report->run_count > 1 ? report_run_letter(r, letter) : "",
                 run->partial_reason ? ": " : "", doc_or(run->partial_reason, ""));
@@ -66,6 +84,9 @@ static void say_partial(struct doc *doc, const struct report *report) {
         doc_span(doc, DOC_PLAIN, ".");
         add_not_reached(doc, run);
     }
+    if (more > 0)
+        doc_span(doc, DOC_PLAIN, " So %s %d more run%s.", more == 1 ? "is" : "are", more,
+                 more == 1 ? "" : "s");
 }
 
 /* ---- whether the locks exclude ---- */
@@ -184,14 +205,49 @@ static bool any_well_tested(const struct report *report) {
     return any;
 }
 
-/* A control that was run by its name is judged like any lock, as in the run's own verdict. */
-static bool chosen_violated(const struct report *report) {
-    bool violated = false;
-    for (int r = 0; r < report->run_count; r++)
-        violated |= verdict_is(report->runs[r]->verdict, VERDICT_VIOLATED);
-    return violated &&
-           count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) == 0 &&
-           count_state(report, LOCK_CAUGHT) > 0;
+/* What a control that was run by its name showed. It is judged like any lock, as in the run's own verdict. */
+static const struct {
+    enum verdict verdict;
+    const char *after;
+    enum lock_state locks[2]; /* those that explain such a verdict of the run */
+} chosen[] = {
+    {VERDICT_VIOLATED, " admitted two clients at once", {LOCK_VIOLATED, LOCK_TOKENS}},
+    {VERDICT_EXPIRED,
+     " admitted clients after the end of a lease or session",
+     {LOCK_EXPIRED, LOCK_EXPIRED}},
+    {VERDICT_STUCK, " left keys that nobody gets any more", {LOCK_STUCK, LOCK_STUCK}},
+};
+
+static bool showed(const struct report_lock *lock, enum verdict verdict) {
+    return is_in(lock, LOCK_CAUGHT) && (verdict_is(lock->stage->verdict, verdict) ||
+                                        verdict_is(lock->stage->history_verdict, verdict));
+}
+
+/* The row of `chosen` that a control makes the verdict of a run; -1 = none. *ret_count: the controls that showed it. */
+static int find_chosen(const struct report *report, int *ret_count) {
+    for (int c = 0; c < (int)(sizeof chosen / sizeof *chosen); c++) {
+        bool verdict = false;
+        int locks =
+            count_state(report, chosen[c].locks[0]) + count_state(report, chosen[c].locks[1]);
+        *ret_count = 0;
+        for (int r = 0; r < report->run_count; r++)
+            verdict |= verdict_is(report->runs[r]->verdict, chosen[c].verdict);
+        for (int i = 0; i < report->lock_count; i++)
+            *ret_count += showed(&report->locks[i], chosen[c].verdict);
+        if (verdict && locks == 0 && *ret_count > 0) return c;
+    }
+    return -1;
+}
+
+static void say_chosen(struct doc *doc, const struct report *report, bool *headed) {
+    int count, number = 0, found = find_chosen(report, &count);
+    if (found < 0) return;
+    doc_say(doc, TONE_BAD, "%s", "");
+    for (int i = 0; i < report->lock_count; i++)
+        if (showed(&report->locks[i], chosen[found].verdict))
+            add_name(doc, report->locks[i].label, number++, count);
+    doc_span(doc, DOC_PLAIN, "%s, as a lock broken on purpose does.", chosen[found].after);
+    set_headline(doc, headed);
 }
 
 /* What was found, the worst first; each follows the names of the locks. */
@@ -209,13 +265,7 @@ static const struct {
 };
 
 static void say_findings(struct doc *doc, const struct report *report, bool *headed) {
-    if (chosen_violated(report)) {
-        doc_say(doc, TONE_BAD, "%s", "");
-        add_lock_names(doc, report, LOCK_CAUGHT);
-        doc_span(doc, DOC_PLAIN,
-                 " admitted two clients at once, as a lock broken on purpose does.");
-        set_headline(doc, headed);
-    }
+    say_chosen(doc, report, headed);
     for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) {
         if (count_state(report, findings[i].state) == 0) continue;
         doc_say(doc, words_state_tone(findings[i].state), "%s", "");
@@ -223,6 +273,17 @@ static void say_findings(struct doc *doc, const struct report *report, bool *hea
         doc_span(doc, DOC_PLAIN, "%s", findings[i].after);
         if (findings[i].state == LOCK_MISSED) doc_set_shown(doc);
         set_headline(doc, headed);
+    }
+}
+
+/* Where some lock is clean, its sentence names those that were not tested. */
+static void say_untested(struct doc *doc, const struct report *report) {
+    static const enum lock_state states[] = {LOCK_ALONE, LOCK_UNCHECKED};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        if (count_state(report, LOCK_CLEAN) > 0 || count_state(report, states[i]) == 0) continue;
+        doc_say(doc, TONE_WARN, "Nothing is said of ");
+        add_lock_names(doc, report, states[i]);
+        doc_span(doc, DOC_PLAIN, ": %s.", words_state(states[i]));
     }
 }
 
@@ -235,6 +296,7 @@ static void say_headline(struct doc *doc, const struct report *report) {
     say_clean(doc, report, &headed);
     say_apart(doc, report);
     if (well) say_hardly_tested(doc, report, &headed);
+    if (headed) say_untested(doc, report);
     if (headed) return;
     bool checked = count_state(report, LOCK_ALONE) > 0 || count_state(report, LOCK_UNCHECKED) == 0;
     doc_say(doc, TONE_WARN, "%s",
@@ -249,7 +311,8 @@ static bool any_bad(const struct report *report) {
     for (int i = 0; i < report->lock_count; i++) {
         if (words_state_tone(report->locks[i].state) == TONE_BAD) return true;
     }
-    return chosen_violated(report);
+    int count;
+    return find_chosen(report, &count) >= 0;
 }
 
 void run_safe(const struct report *report, struct doc *doc) {

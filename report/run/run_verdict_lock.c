@@ -175,32 +175,45 @@ static void say_failures(struct doc *doc, const struct report_lock *lock,
                          const struct failures *sum) {
     char failed[NUMBER_TEXT_MAX], attempts[NUMBER_TEXT_MAX], lost[NUMBER_TEXT_MAX];
     doc_say(doc, TONE_WARN, "%s: ", lock->label);
-    if (sum->failed > 0)
+    const char *blank = "";
+    if (sum->failed > 0) {
         doc_span(doc, DOC_PLAIN, "%s of %s requests failed%s%s.",
                  number_count_text(sum->failed, failed), number_count_text(sum->attempts, attempts),
                  sum->error ? ": " : "", doc_or(sum->error, ""));
-    if (sum->lost > 0)
-        doc_span(doc, DOC_PLAIN, " %s of its grants %s lost.", number_count_text(sum->lost, lost),
-                 sum->lost == 1 ? "was" : "were");
+        blank = " ";
+    }
+    if (sum->lost > 0) {
+        doc_span(doc, DOC_PLAIN, "%s%s of its grants %s lost.", blank,
+                 number_count_text(sum->lost, lost), sum->lost == 1 ? "was" : "were");
+        blank = " ";
+    }
     if (sum->empty_seconds > 0)
-        doc_span(doc, DOC_PLAIN, "%sNothing was granted for %d whole second%s.",
-                 sum->failed > 0 ? " " : "", sum->empty_seconds, plural(sum->empty_seconds));
+        doc_span(doc, DOC_PLAIN, "%sNothing was granted for %d whole second%s.", blank,
+                 sum->empty_seconds, plural(sum->empty_seconds));
 }
 
+#define FAILED_SAID 3 /* locks */
+
 void run_failed(const struct report *report, struct doc *doc, bool *headed) {
+    int said = 0, more = 0;
     for (int i = 0; i < report->lock_count; i++) {
         struct failures sum = failures_of(report, &report->locks[i], true);
         if (sum.stages == 0) continue;
+        more += said == FAILED_SAID;
+        if (said == FAILED_SAID) continue;
+        said++;
         say_failures(doc, &report->locks[i], &sum);
         if (!*headed) doc_set_headline(doc);
         *headed = true;
         doc_set_shown(doc);
     }
+    if (more > 0) doc_span(doc, DOC_PLAIN, " The same for %d more lock%s.", more, plural(more));
 }
 
 void run_outages(const struct report *report, struct doc *doc) {
     for (int i = 0; i < report->lock_count; i++) {
         struct failures sum = failures_of(report, &report->locks[i], false);
-        if (sum.failed + sum.empty_seconds > 0) say_failures(doc, &report->locks[i], &sum);
+        if (sum.failed + sum.lost + sum.empty_seconds > 0)
+            say_failures(doc, &report->locks[i], &sum);
     }
 }

@@ -61,6 +61,45 @@ TEST(requests_that_a_planned_fault_broke_are_no_headline) {
     expect_all(CLEAN, "requests failed", false);
 }
 
+/* Grants that were lost are told also where nothing else went wrong. */
+TEST(lost_grants_are_told) {
+    expect_all(
+        STAGE("a", "clean", 100,
+              ",\"attempts\":100,\"outcomes\":{\"ok\":81,\"busy\":0,\"timeout\":0,\"lost\":19,"
+              "\"unknown\":0,\"refused\":0,\"broken\":0}"),
+        "a: 19 of its grants were lost.", true);
+}
+
+/* A control that is named is judged like any lock, whatever it showed. */
+TEST(what_a_named_control_showed_is_told) {
+    static const struct {
+        const char *verdict, *stage, *says;
+    } cases[] = {
+        {"violated", STAGE("unsafe-a", "violated", 100, ",\"control\":true"),
+         "unsafe-a admitted two clients at once, as a lock broken on purpose does."},
+        {"expired", STAGE("unsafe-a", "expired", 100, ",\"control\":true"),
+         "unsafe-a admitted clients after the end of a lease or session, as a lock"},
+        {"stuck", STAGE("unsafe-a", "stuck", 100, ",\"control\":true"),
+         "unsafe-a left keys that nobody gets any more, as a lock broken on purpose does."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char more[80];
+        snprintf(more, sizeof more, ",\"verdict\":\"%s\"", cases[i].verdict);
+        struct report *report = report_of(cases[i].stage, more);
+        char *text = one_line(render(report, REPORT_TABLE, false));
+        if (!strstr(text, cases[i].says)) fail_msg("%s: %s", cases[i].verdict, text);
+        free(text);
+        report_free(report);
+    }
+}
+
+/* The sentence of the clean locks names them, where there is one. */
+TEST(what_was_not_tested_is_named_beside_a_finding) {
+    expect_all(
+        STAGE("a", "violated", 100, ",\"double_holders\":1") "," STAGE("b", "untested", 100, ""),
+        "Nothing is said of b: untested.", true);
+}
+
 #define SERIES(a, b, c, d)                                                                         \
     ",\"series\":[{\"t_s\":0,\"ok\":" #a ",\"draining\":false},{\"t_s\":1,\"ok\":" #b              \
     ",\"draining\":false},{\"t_s\":2,\"ok\":" #c ",\"draining\":false},{\"t_s\":3,\"ok\":" #d      \

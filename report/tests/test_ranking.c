@@ -38,8 +38,35 @@ TEST(the_cost_is_the_round_without_the_hold) {
     assert_int_equal(class_of(report, ranks), 2);
     assert_string_equal(name_of(report, &ranks[0]), "fast");
     assert_true(fabs(ranks[0].cost_ns - 100e3) < 1 && fabs(ranks[1].cost_ns - 900e3) < 1);
-    assert_true(fabs(ranks[1].times - 9) < 0.01 && !ranks[1].level && isnan(ranks[1].low_ns));
+    assert_true(!ranks[1].level && isnan(ranks[1].low_ns));
     assert_true(fabs(ranking_share(ranking_group(report), 1) - 0.5) < 0.01);
+    report_free(report);
+}
+
+/* What granted nothing costs more than all others, and a repeat that measured nothing makes no interval. */
+TEST(nothing_granted_is_no_small_cost) {
+    struct report *report = report_of(LOCK("none", 0) "," LOCK("slow", 1000), "");
+    struct ranked ranks[MOST];
+    assert_int_equal(class_of(report, ranks), 2);
+    assert_string_equal(name_of(report, &ranks[0]), "slow");
+    assert_true(isinf(ranks[1].cost_ns));
+    report_free(report);
+    report = report_of(REPEAT("fast", 0, 9000) "," REPEAT("fast", 1, 9000) "," REPEAT(
+                           "slow", 0, 1000) "," REPEAT("slow", 1, null) "," REPEAT("slow", 2, 1000),
+                       "");
+    assert_int_equal(class_of(report, ranks), 2);
+    assert_true(ranks[1].low_ns > 800e3 && !ranks[1].level);
+    report_free(report);
+}
+
+/* With several keys some are free for a while, and that is no cost of the lock. */
+TEST(with_several_keys_the_median_wait_ranks) {
+    struct report *report = report_of(
+        "{\"lock\":\"a\",\"topology\":\"t\",\"durability_class\":\"memory\",\"clients\":16,\"keys\":"
+        "4,\"arrival\":\"closed\",\"throughput_per_s\":900,\"exclusion\":{\"verdict\":\"clean\","
+        "\"grants\":900,\"tested\":900,\"inside_mean_ns\":1000}}",
+        "");
+    assert_false(ranking_by_cost(ranking_group(report)));
     report_free(report);
 }
 
@@ -107,7 +134,7 @@ TEST(without_a_queue_the_wait_decides) {
     assert_int_equal(class_of(report, ranks), 3);
     assert_string_equal(name_of(report, &ranks[0]), "a");
     assert_string_equal(name_of(report, &ranks[2]), "late");
-    assert_true(isinf(ranks[2].times) && !ranks[2].level);
+    assert_true(isinf(ranks[2].cost_ns) && !ranks[2].level);
     assert_string_equal(ranking_figure(ranking_group(report)), "from due p50");
     report_free(report);
 }
