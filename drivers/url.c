@@ -66,12 +66,14 @@ static const char *unknown_value(const char *query) {
         " application_name client_encoding connect_timeout dbname gssencmode host hostaddr keepalives keepalives_idle"
         " load_balance_hosts port sslcert sslkey sslmode sslrootcert target_session_attrs tcp_user_timeout user ";
     while (*query) {
-        const char *end = query + strcspn(query, "&"), *equals = query + strcspn(query, "&=");
+        const char *end = query + strcspn(query, "& ;,?\t"),
+                   *equals = query + strcspn(query, "&= ;,?\t");
         char word[42];
         if (*equals != '=') return query; /* a value without a name */
         snprintf(word, sizeof word, " %.*s ", (int)(equals - query < 38 ? equals - query : 38),
                  query);
         if (!strstr(harmless, word)) return equals + 1;
+        if (*end && *end != '&') return end + 1; /* no query goes on so */
         query = *end ? end + 1 : end;
     }
     return NULL;
@@ -85,7 +87,8 @@ static bool is_hosts(const char *text, const char *end, bool has_account) {
     bool is_path = end - text > 3 && strncasecmp(text, "%2F", 3) == 0;
     bool is_here = (size_t)(end - text) == strlen("localhost") &&
                    strncmp(text, "localhost", strlen("localhost")) == 0;
-    if (text < end && !dot && !colon && !is_path && !is_here && !has_account) return false;
+    bool is_word = !dot && !colon && !memchr(text, ',', (size_t)(end - text));
+    if (text < end && is_word && !is_path && !is_here && !has_account) return false;
     while (text < end) {
         bool bracketed = *text == '[';
         size_t len = strspn(text + bracketed, bracketed ? V6_BYTES : HOST_BYTES);
@@ -114,20 +117,17 @@ static struct hidden find_hidden(const char *text) {
         hidden.from[0] = colon ? colon + 1 : start;
         hidden.end[0] = at;
     }
-    if (!scheme) {
-        const char *value = secret_value(start);
-        if (value) hidden.from[1] = value;
-        return hidden;
-    }
+    const char *secret = secret_value(start), *query = strchr(start, '?');
+    if (secret) hidden.from[1] = secret;
+    if (!scheme) return hidden;
     const char *tail = hosts + strcspn(hosts, "/?# \t\"'");
-    const char *query = strchr(start, '?');
     if (!is_hosts(hosts, tail, at != NULL)) {
         hidden.from[0] = start;
         hidden.end[0] = end;
         return hidden;
     }
     tail += strcspn(tail, "#");
-    if (*tail == '#') hidden.from[1] = tail + 1;
+    if (*tail == '#' && tail + 1 < hidden.from[1]) hidden.from[1] = tail + 1;
     const char *value = query ? unknown_value(query + 1) : NULL;
     if (value && value < hidden.from[1]) hidden.from[1] = value;
     return hidden;

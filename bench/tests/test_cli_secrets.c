@@ -76,6 +76,11 @@ TEST(a_wrong_url_is_not_quoted) {
                                          "mariadb=mysql://ZqWv",
                                          "zookeeper=zookeeper://ZqWv",
                                          "redis=redis://127.0.0.1:1?pw=ZqWv",
+                                         "redis=redis://127.0.0.1:1/0;password=ZqWv",
+                                         "postgres=postgres://127.0.0.1:1/d;user=u;password=ZqWv",
+                                         "mariadb=mysql://127.0.0.1:1/d&password=ZqWv",
+                                         "etcd=etcd://127.0.0.1:1/?user=a password=ZqWv",
+                                         "ZqWv==",
                                          "nats=nats://127.0.0.1:1?auth=ZqWv",
                                          "postgres=postgres://127.0.0.1:1/d?user=u&p%61ssword=ZqWv",
                                          "postgres=postgres://127.0.0.1:1/d?apikey=ZqWv"};

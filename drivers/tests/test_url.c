@@ -154,7 +154,7 @@ TEST(test_public_form) {
         {"PGPASSWORD=x", "PGPASSWORD=***"},
         {"h:6379,Password = x,ssl=true", "h:6379,Password =***"}, /* StackExchange.Redis */
         {"Server=h;Pwd=x;Port=3306", "Server=h;Pwd=***"},
-        {"redis://h:1/pass=x/d", "redis://h:1/pass=x/d"}, /* a path is no name of a parameter */
+        {"redis+cluster://h1,h2", "redis+cluster://h1,h2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char out[64];
@@ -174,6 +174,11 @@ TEST(test_no_part_of_a_secret_is_shown) {
                                         "postgres://h:1/d?password=%s",
                                         "postgres://h:1/d?p%%61ss=%s",
                                         "redis://h:1?any=%s",
+                                        "postgres://h:1/d;user=u;password=%s",
+                                        "mysql://h:1/d&password=%s",
+                                        "redis://h:1 password=%s",
+                                        "etcd://h:1/?user=a password=%s",
+                                        "postgres://h:1/d?sslmode=a;password=%s",
                                         "redis://:%s",
                                         "redis://u@h:1:%s",
                                         "postgres://u@h/d?x=y&token=%s",
