@@ -326,6 +326,7 @@ static int find_lock(const struct wish *wish, const struct lb_lock **ret_lock, s
 static int find_url(struct wish *wish, const struct lb_lock *lock, struct arena *arena,
                     struct place_url *ret, struct lb_err *err) {
     const char *const *started = lb_topologies(lock);
+    if (wish->urls.count > 1) return err_set(err, LB_EXIT_USAGE, "hold: one --url is enough");
     if (urls_ready(&wish->urls, arena, NULL, err) != 0) return -1;
     for (int i = 0; i < wish->urls.count; i++) {
         if (wish->urls.item[i].backend != lock->backend) continue;

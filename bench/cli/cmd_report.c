@@ -27,7 +27,7 @@ static const struct arg args[] = {
       .help = "the file, - for standard output; default: -, for html RUN/report.html"},
      "FILE"},
     {{"full", ARG_PICK, FORMAT, .min = REPORT_FULL,
-      .help = "for a terminal, with every load, figure and warning"},
+      .help = "for a terminal, with all loads and warnings"},
      NULL},
     {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "for a pull request"}, NULL},
     {{"csv", ARG_PICK, FORMAT, .min = REPORT_CSV,

@@ -65,7 +65,7 @@ static int check_names(struct wish *wish, const char *folder, struct lb_err *err
         char script[PATH_MAX], hint[128];
         struct nearest nearest;
         snprintf(script, sizeof script, "%s/%s", folder, name);
-        bool known = *name && !strchr(name, '/') && access(script, R_OK) == 0;
+        bool known = *name && *name != '.' && !strchr(name, '/') && access(script, R_OK) == 0;
         if (!known && backend && backend->topologies) wish->names.item[i] = backend->topologies[0];
         if (known || (backend && backend->topologies)) continue;
         nearest_init(&nearest, name);

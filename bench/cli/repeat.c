@@ -78,20 +78,18 @@ int repeat_base(const struct repeat_wish *wish, const char *workload, const char
     size_t length = against ? strlen(against) : 0;
     bool is_file = length > 4 && strcmp(against + length - 4, ".ini") == 0;
     struct stat status;
-    *ret_workload = against ? against : workload; /* plan_load checks the name of a workload */
-    *ret_program = NULL;
-    if (!against || is_file) return 0;
-    if (stat(against, &status) == 0 && S_ISREG(status.st_mode) && access(against, X_OK) == 0) {
-        *ret_program = against;
-        *ret_workload = workload;
-        return 0;
-    }
-    if (!strchr(against, '/')) return 0;
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "run: --against %.200s: neither a workload file (its name ends in .ini) nor a program "
-        "that may be run",
-        against);
+    bool is_program = against && !is_file && stat(against, &status) == 0 &&
+                      S_ISREG(status.st_mode) && access(against, X_OK) == 0;
+    if (against && !is_file && !is_program && strchr(against, '/'))
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "run: --against %.200s: neither a workload file (its name ends in .ini) nor a program "
+            "that may be run",
+            against);
+    /* plan_load checks the name of a workload */
+    *ret_workload = against && !is_program ? against : workload;
+    *ret_program = is_program ? against : NULL;
+    return 0;
 }
 
 /* ---- the command lines ---- */

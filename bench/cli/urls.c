@@ -29,13 +29,17 @@ static int not_backend_url(const char *value, struct lb_err *err) {
                    "this is neither a URL that a backend knows nor BACKEND=URL");
 }
 
-static int unknown_backend(const char *name, struct lb_err *err) {
+/* value: what stands behind the name and '='. Without a URL there, and near to no backend, the name may be a part of a
+ * password, and is not shown. */
+static int unknown_backend(const char *name, const char *value, struct lb_err *err) {
     struct nearest nearest;
     char hint[80];
     nearest_init(&nearest, name);
     for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
         if ((*backend)->schemes) nearest_offer(&nearest, (*backend)->name);
     }
+    if (!nearest.best && !strstr(value, "://"))
+        return err_set(err, LB_EXIT_USAGE, "no backend of that name takes a URL");
     return err_set(err, LB_EXIT_USAGE, "no backend '%s' that takes a URL%s", name,
                    nearest_hint(&nearest, hint, sizeof hint));
 }
@@ -162,7 +166,7 @@ static int read_url(const struct lb_option *option, const char *text, void *valu
     if (!backend) {
         snprintf(name, sizeof name, "%.*s", (int)length, text);
         backend = registry_backend(name);
-        if (!backend || !backend->schemes) return unknown_backend(name, err);
+        if (!backend || !backend->schemes) return unknown_backend(name, equals + 1, err);
         text = equals + 1;
     }
     char *kept = arena_alloc(arena, size);

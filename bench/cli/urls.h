@@ -20,9 +20,9 @@ struct urls {
     int typed; /* after urls_ready: the first `typed` items come from --url, the others from the environment */
 };
 
-/* Reads one more URL into the struct urls, written as BACKEND=URL, as the URL alone where its scheme
- * names the backend, as BACKEND=@FILE (its first line) or as BACKEND=env:NAME. Refuses an unknown backend, with the nearest, a wrong scheme, and a backend
- * twice. A URL with a secret is put into the environment, for children: their arguments can be read by
+/* Reads one more URL into the struct urls, written as BACKEND=URL, as the URL alone where its scheme names the backend,
+ * as BACKEND=@FILE (its first line) or as BACKEND=env:NAME. Refuses an unknown backend, with the nearest, a wrong scheme,
+ * and a backend twice. A URL with a secret is put into the environment, for children: their arguments can be read by
  * everybody. */
 extern const struct lb_option_type type_url;
 

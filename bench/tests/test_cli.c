@@ -301,6 +301,7 @@ TEST(a_terminal_gets_lines_that_fit) {
         ARGS("check", "--help"),
         ARGS("report", "report/tests/golden/mixed"),
         ARGS("report", "report/tests/golden/modes"),
+        ARGS("report", "--full", "report/tests/golden/mixed"),
     };
     static const int widths[] = {60, 80, 100, 200};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -310,7 +311,8 @@ TEST(a_terminal_gets_lines_that_fit) {
                 watch_terminal(&cli, all[i], (struct winsize){.ws_row = 24, .ws_col = widths[w]});
             assert_code(&cli, 0);
             assert_fits(text, widths[w] > 100 ? 100 : widths[w]);
-            if (strcmp(all[i][0], "report") == 0) assert_has(text, "paused");
+            if (strcmp(all[i][0], "report") == 0)
+                assert_has(text, strcmp(all[i][1], "--full") == 0 ? "cmds/gr" : "paused");
             free(text);
             cli_free(&cli);
         }

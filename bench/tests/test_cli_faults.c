@@ -206,7 +206,7 @@ static void assert_secret_kept(const char *out, const struct cli *cli) {
 }
 
 TEST(a_password_is_used_and_never_shown) {
-    static const char *const formats[] = {"--md", "--csv", "--json", "--html"};
+    static const char *const formats[] = {"--full", "--md", "--csv", "--json", "--html"};
     cli_need("redis");
     int port;
     pid_t server = start_redis(&port, ARGS("--requirepass", SECRET));

@@ -225,7 +225,7 @@ TEST(a_missing_server_is_named_with_its_package) {
         controls++;
     }
     assert_true(controls > 0);
-    assert_has(cli.out, "unsafe-none");
+    assert_has(cli.out, "caught: unsafe-none");
     assert_true(json_is_false(cli_get(run, "partial")));
     json_decref(run);
     cli_free(&cli);
