@@ -11,17 +11,15 @@
 #include "report/run/words.h"
 
 #define RANKING_TIE 0.05 /* one run shows no smaller difference than this */
-#define RANKING_FAIR                                                                               \
-    0.8 /* below this index of Jain a lock is called unfair: it remains if a fifth of the clients gets nothing */
+/* Below this index of Jain a lock is called unfair: it remains if a fifth of the clients gets nothing. */
+#define RANKING_FAIR 0.8
 #define RANKING_NOTE_MAX 400
 
 struct ranked {
     int row;
-    double
-        cost_ns; /* NAN: not ranked; INFINITY: nothing, or less than half of the requests, was granted */
+    double cost_ns;         /* NAN: not ranked; INFINITY: nothing was granted, or less than half */
     double low_ns, high_ns; /* the interval of the cost, from repeats; NAN: none */
-    bool
-        level; /* with the first of the class: within RANKING_TIE of a round, or intervals that overlap */
+    bool level; /* with the first: within RANKING_TIE of a round, or intervals overlap */
 };
 
 /* The load that decides: the one with the most clients that meet, or with the fewest if none meet; NULL: nothing ran. */
