@@ -229,12 +229,12 @@ struct lb_session {
 struct lb_key {
     const char *name; /* printable, at most LB_KEY_MAX bytes, NUL-terminated */
     size_t len;
-    uint64_t number; /* the same name as a stable 63-bit number, for locks that take one */
+    uint64_t number; /* the same name as a stable number, for locks that take one */
     uint32_t index;  /* 0 .. keys-1 */
 };
 
-/* The number of a name that people chose: the name itself if it is a decimal number of at most 18
- * digits without leading zeros; else its 64-bit FNV-1a hash without the topmost bit. */
+/* The number of a name that people chose: the name itself if it is a number of 64 bits with a sign, in two's
+ * complement, and written without leading zeros; else its 64-bit FNV-1a hash without the topmost bit. */
 uint64_t lb_key_number(const char *name, size_t len);
 
 /* One attempt to acquire. The driver borrows it for the call; the core keeps it until the
@@ -242,7 +242,7 @@ uint64_t lb_key_number(const char *name, size_t len);
 struct lb_request {
     const char *key; /* printable name of the lock, at most LB_KEY_MAX bytes, NUL-terminated */
     size_t key_len;
-    uint64_t key_number; /* the same name as a stable 63-bit number, for locks that take one */
+    uint64_t key_number; /* the same name as a stable number, for locks that take one */
     uint32_t key_index;  /* 0 .. keys-1 */
     /* by lb_now(); in the past = try once; LB_NEVER = until the engine cancels the wait */
     int64_t deadline_ns;

@@ -7,15 +7,25 @@
 
 #define FNV_BASIS 0xcbf29ce484222325u
 #define FNV_PRIME 0x100000001b3u
-#define DIGITS_MAX 18 /* any number of so many digits fits into 63 bits */
+
+/* Reads a whole number of 64 bits, written as a server prints it: "-7", not "+7", "007" or "-0". */
+static bool is_number(const char *name, size_t len, uint64_t *ret) {
+    bool minus = len > 0 && *name == '-';
+    uint64_t limit = minus ? (uint64_t)INT64_MAX + 1 : INT64_MAX, number = 0;
+    const char *at = name + minus, *end = name + len;
+    if (at == end || (*at == '0' && len > 1)) return false;
+    for (; at < end; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (*at < '0' || *at > '9' || number > (limit - digit) / 10) return false;
+        number = 10 * number + digit;
+    }
+    *ret = minus ? 0 - number : number;
+    return true;
+}
 
 uint64_t lb_key_number(const char *name, size_t len) {
-    bool plain = len > 0 && len <= DIGITS_MAX && strspn(name, "0123456789") >= len;
-    if (plain && (len == 1 || name[0] != '0')) {
-        uint64_t number = 0;
-        for (size_t i = 0; i < len; i++) number = 10 * number + (uint64_t)(name[i] - '0');
-        return number;
-    }
+    uint64_t number;
+    if (is_number(name, len, &number)) return number;
     uint64_t hash = FNV_BASIS;
     for (size_t i = 0; i < len; i++) hash = (hash ^ (unsigned char)name[i]) * FNV_PRIME;
     return hash & (UINT64_MAX >> 1);

@@ -1,6 +1,7 @@
 /* args: see args.h. */
 #include "bench/cli/args.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,7 +220,9 @@ int args_read(const struct command *command, const struct args *args, void *valu
     bool options_end = false;
     while (reader.next < args->argc) {
         const char *word = args->argv[reader.next++];
-        bool option = word[0] == '-' && word[1] && !options_end;
+        /* "-7" may be the name of a key */
+        bool negative = word[0] && isdigit((unsigned char)word[1]);
+        bool option = word[0] == '-' && word[1] && !negative && !options_end;
         if (strcmp(word, "--") == 0 && !options_end) {
             bool as_they_are = args_find(command, "---", 3) != NULL;
             reader.dashes = as_they_are ? "---" : "--";

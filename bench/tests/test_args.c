@@ -108,6 +108,7 @@ TEST(options_and_operands_may_mix) {
     assert_string_equal(parsed("--set a=1 --set b=2"), "set=a=1 set=b=2 ");
     assert_string_equal(parsed("--json -- --out -h --"), "*--out *-h *-- json ");
     assert_string_equal(parsed("--out -5"), "out=-5 ");
+    assert_string_equal(parsed("-5 --json"), "*-5 json ");
     assert_string_equal(parsed("--out=--json"), "out=--json ");
     assert_string_equal(parsed_by(&one, "sim"), "*sim ");
     assert_string_equal(parsed_by(&sides, "a b -- c --json d"), "*a *b --*c --*d json ");

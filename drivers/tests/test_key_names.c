@@ -86,12 +86,21 @@ TEST(a_key_that_a_server_cannot_have_has_no_name) {
 TEST(a_number_is_itself_and_other_names_have_a_stable_hash) {
     assert_int_equal(lb_key_number("42", 2), 42);
     assert_int_equal(lb_key_number("0", 1), 0);
-    assert_int_equal(lb_key_number("999999999999999999", 18), 999999999999999999);
+    /* A migration tool of Rails takes a number of 19 digits. */
+    assert_true(lb_key_number("4052605083914157315", 19) == 4052605083914157315u);
+    assert_true(lb_key_number("9223372036854775807", 19) == INT64_MAX);
+    assert_true((int64_t)lb_key_number("-42", 3) == -42);
+    assert_true((int64_t)lb_key_number("-9223372036854775808", 20) == INT64_MIN);
+    static const char *const hashed[] = {
+        "-", "-0", "+7", "-07", "18446744073709551617", "-9223372036854775809"};
+    for (size_t i = 0; i < sizeof hashed / sizeof *hashed; i++)
+        assert_true(lb_key_number(hashed[i], strlen(hashed[i])) > 1000000 &&
+                    lb_key_number(hashed[i], strlen(hashed[i])) <= INT64_MAX);
     assert_int_not_equal(lb_key_number("042", 3), 42);
     assert_int_not_equal(lb_key_number("", 0), 0);
     /* FNV-1a of "foobar", from its authors' test vectors: 0x85944171f73967e8 */
     assert_true(lb_key_number("foobar", 6) == 0x05944171f73967e8u);
-    assert_true(lb_key_number("1999999999999999999", 19) <= INT64_MAX);
+    assert_true(lb_key_number("9223372036854775808", 19) != (uint64_t)INT64_MAX + 1);
     /* only len bytes count */
     assert_int_equal(lb_key_number("42x", 2), 42);
 }
