@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/key_names.h"
+
 #define REDIS_PORT 6379
 #define SENTINEL_PORT 26379
 #define HUNG_NS (1 * LB_S_NS) /* limit of connecting to one of several independent servers */
@@ -118,11 +120,25 @@ static void redis_close(struct lb_server *server) {
     state->tls = NULL;
 }
 
+/* Whether the lock makes other names of a key, beside the key itself. */
+static bool has_helpers(const struct lb_session *session) {
+    const struct lb_algorithm *algorithm = session->lock->algorithm;
+    struct lb_names *names = calloc(1, sizeof *names);
+    bool found = false;
+    if (names && algorithm->names)
+        algorithm->names(session, &(struct lb_request){.key = "k", .key_len = 1}, names);
+    for (int i = 0; names && i < names->count; i++)
+        found |= strstr(names->item[i].text, "{k}") != NULL;
+    free(names);
+    return found;
+}
+
 static int connect_cluster(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
     const struct url *url = &redis_server_of(session)->url;
     state->cluster = malloc(sizeof *state->cluster);
     if (!state->cluster) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    state->cluster->helpers = has_helpers(session);
     memset(state->cluster->node, REDIS_NOBODY, sizeof state->cluster->node);
     /* Each node of a cluster knows all other nodes, so the first one that answers is enough. */
     for (int i = 0; i < url->host_count; i++) {

@@ -59,12 +59,26 @@ int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_
     return redis_primary_connect(session, (int)(node - state->node), deadline_ns, err);
 }
 
+/* Whether a cluster puts the key and the names that redis_tagged makes of it into one slot. */
+static bool has_one_tag(const char *key, size_t len) {
+    const char *open = memchr(key, '{', len);
+    if (!open) return !memchr(key, '}', len);
+    const char *close = memchr(open, '}', len - (size_t)(open - key));
+    return close && close > open + 1;
+}
+
 enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
                               struct redis_node **ret_node) {
     struct redis_state *state = redis_state_of(session);
     int index = 0;
     if (state->mode == REDIS_CLUSTER) {
         if (!state->cluster) return lb_fail(session, LB_BROKEN, "redis: not connected");
+        if (state->cluster->helpers && !has_one_tag(key, len))
+            return lb_fail(
+                session, LB_REFUSED,
+                "redis: a cluster would spread the keys that %s makes of this name over several "
+                "slots: in a name for it, braces are a pair with something between them",
+                session->lock->name);
         unsigned slot = redis_slot(key, len);
         index = state->cluster->node[slot];
         if (index == REDIS_NOBODY)

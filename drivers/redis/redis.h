@@ -70,8 +70,8 @@ struct redis_command {
 struct redis_node;
 
 /* Finds the node that serves a key (cluster: by the key's slot; sentinels, and a URL with replicas: the
- * server that calls itself primary; else the URL's server). LB_OK; or LB_BROKEN: no node serves the key
- * now. */
+ * server that calls itself primary; else the URL's server). LB_OK; LB_BROKEN: no node serves the key
+ * now; or LB_REFUSED: a cluster would spread the lock's keys over several slots. */
 enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
                               struct redis_node **ret_node);
 

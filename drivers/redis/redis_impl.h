@@ -113,6 +113,7 @@ struct redis_node {
 };
 
 struct redis_cluster {
+    bool helpers;              /* the session's lock has keys or channels beside the key */
     uint8_t node[REDIS_SLOTS]; /* index into state->node; REDIS_NOBODY = no node serves the slot */
 };
 #define REDIS_NOBODY 255

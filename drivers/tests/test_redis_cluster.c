@@ -143,16 +143,38 @@ static void node_start(struct node *node, int count) {
     node->steps[1] = (struct peer_step){.await = "NODES", .say = node->map};
 }
 
-/* Acquires there. */
-static struct fake_session node_play(struct node *node) {
-    struct fake_session fake = {
-        .lock = registry_lock("redis-setnx"), .key = KEY, .lease_ns = 10 * LB_S_NS};
+/* Acquires a key there. */
+static struct fake_session node_play_key(struct node *node, const char *lock, const char *key) {
+    struct fake_session fake = {.lock = registry_lock(lock), .key = key, .lease_ns = 10 * LB_S_NS};
     struct lb_err err = {0};
     snprintf(fake.url, sizeof fake.url, "redis+cluster://127.0.0.1:%d", node->port);
     assert_int_equal(loop_once("fake", fake_talk, &fake, &err), 0);
     free(fake_peer_stop(node->peer));
     if (fake.connected != 0) fail_msg("no session: %s", fake.err.text);
     return fake;
+}
+
+static struct fake_session node_play(struct node *node) {
+    return node_play_key(node, "redis-setnx", KEY);
+}
+
+/* Redisson's locks have keys beside the key, which a name with odd braces puts into other slots: then the lock could
+ * be taken, and not be freed. A lock of one key takes any name. */
+TEST(test_a_name_that_a_cluster_would_spread) {
+    static const char *const locks[] = {"redis-rwlock", "redis-fair", "redis-fenced"};
+    static const char *const names[] = {"a}b", "a{b", "{}a", "a{}{b}"};
+    struct node node;
+    for (size_t i = 0; i < 12; i++) {
+        node_start(&node, 2);
+        struct fake_session fake = node_play_key(&node, locks[i / 4], names[i % 4]);
+        if (fake.acquired != LB_REFUSED || fake.commands != 0)
+            fail_msg("%s '%s': %s after %llu commands", locks[i / 4], names[i % 4],
+                     lb_outcome_name(fake.acquired), (unsigned long long)fake.commands);
+        assert_non_null(strstr(fake.err.text, "slots"));
+    }
+    node_start(&node, 3);
+    node.steps[2] = (struct peer_step){.await = "NX", .say = "+OK\r\n"};
+    assert_int_equal(node_play_key(&node, "redis-setnx", "a}b").acquired, LB_OK);
 }
 
 /* A map that is longer than the room for an answer is not used at all, not even its first part. */
