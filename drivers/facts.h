@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "drivers/scenario.h"
+
 #define LB_FACTS_MAX 48
 
 struct lb_facts {
@@ -18,12 +20,20 @@ struct lb_facts {
      * the server was not asked. lb_facts_durability sets both. */
     const char *durability_class;
     char durability[200];
-    bool alone; /* there is one server only, so its answers are not those of a majority */
+    char
+        unfit[240]; /* why the session's lock does not hold there; "" = nothing speaks against it */
+    bool alone;     /* there is one server only, so its answers are not those of a majority */
 };
 
 /* class: a word of bench/base/verdict.h that lives for ever, or NULL where the server does not tell. */
 void lb_facts_durability(struct lb_facts *facts, const char *durability_class, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
+
+struct lb_session;
+/* Notes what kind of server speaks against the session's lock: "a standby". scenario: only if the lock is not stated
+ * to be safe in it, whose reason is added then; LB_SCENARIO_NONE: any lock. */
+void lb_facts_unfit(const struct lb_session *session, struct lb_facts *facts,
+                    enum lb_scenario scenario, const char *what);
 
 /* The value of a fact; NULL where the server did not tell. */
 const char *lb_facts_value(const struct lb_facts *facts, const char *name);

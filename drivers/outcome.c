@@ -119,6 +119,17 @@ void lb_facts_durability(struct lb_facts *facts, const char *durability_class, c
     facts->durability_class = durability_class;
 }
 
+void lb_facts_unfit(const struct lb_session *session, struct lb_facts *facts,
+                    enum lb_scenario scenario, const char *what) {
+    const struct lb_lock *lock = session->lock;
+    bool asks = lock && lock->algorithm->acquire; /* `doctor` asks for no lock */
+    const struct lb_expectation *expected = asks ? lb_expected(lock, scenario) : NULL;
+    if (scenario == LB_SCENARIO_NONE || !expected)
+        snprintf(facts->unfit, sizeof facts->unfit, "%s", what);
+    else if (expected->worst > LB_EXPECT_SAFE)
+        snprintf(facts->unfit, sizeof facts->unfit, "%s: %s", what, expected->why);
+}
+
 const char *lb_facts_value(const struct lb_facts *facts, const char *name) {
     for (int i = 0; i < facts->count; i++) {
         if (strcmp(facts->item[i].name, name) == 0) return facts->item[i].value;

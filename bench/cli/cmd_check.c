@@ -13,6 +13,7 @@
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/option/text.h"
+#include "bench/run/guest.h"
 #include "bench/run/machine.h"
 #include "bench/run/outdir.h"
 
@@ -277,6 +278,17 @@ static int judge_again(const struct wish *wish, const struct args *given, struct
     return check_judge(wish->locks.item, wish->locks.count, err);
 }
 
+/* Tells of servers of a kind that does not keep locks. One that is not reached is told by the cells. */
+static void warn_of_servers(const struct urls *urls) {
+    for (int i = 0; i < urls->count; i++) {
+        struct lb_err ignored = {0};
+        char text[600];
+        bool unfit = false;
+        if (guest_look(&urls->item[i], text, sizeof text, &unfit, &ignored) == 0 && unfit)
+            fprintf(stderr, "lockbench: check: --url %s: %s\n", urls->item[i].backend->name, text);
+    }
+}
+
 static int run_check(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     char *command = NULL, *more = NULL, workloads[512];
@@ -325,6 +337,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
         goto out;
     }
     check_show_skips(&matrix, stderr);
+    warn_of_servers(&wish->urls);
     code = run_cells(wish, &matrix, command, more, err);
 out:
     free(command);

@@ -122,12 +122,13 @@ static void doctor_backends(struct doctor *checks, struct available *available) 
 }
 
 static void doctor_url(struct doctor *checks, const struct place_url *at) {
-    char name[48], url[300], text[400];
+    char name[48], url[300], text[600];
     struct lb_err err = {0};
     snprintf(name, sizeof name, "url %.38s", at->backend->name);
     url_public(at->url, url, sizeof url);
-    if (guest_look(at, text, sizeof text, &err) == 0)
-        add_doctor_check(checks, DOCTOR_OK, name, "%s: %s", url, text);
+    bool unfit = false;
+    if (guest_look(at, text, sizeof text, &unfit, &err) == 0)
+        add_doctor_check(checks, unfit ? DOCTOR_WARN : DOCTOR_OK, name, "%s: %s", url, text);
     else
         add_doctor_check(checks, DOCTOR_MISSING, name, "%s: %s", url, err.text);
 }

@@ -138,6 +138,7 @@ struct wish {
     struct urls urls;
     int64_t wait_ns; /* -1 = wait until the lock is granted */
     int64_t lease_ns;
+    bool anyway;
 };
 
 static const struct wish start_with = {.wait_ns = -1};
@@ -157,6 +158,10 @@ static const struct arg args[] = {
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set an option of the lock or its backend, as for `run`; repeatable"},
      "SECTION.KEY=VALUE"},
+    {{"anyway", ARG_FLAG, offsetof(struct wish, anyway),
+      .help =
+          "take the lock also where the server does not keep it: behind a pooler, on a replica"},
+     NULL},
     {{"---", ARG_LIST, offsetof(struct wish, command), .help = NULL}, "COMMAND"},
     {{0}, NULL},
 };
@@ -380,6 +385,19 @@ static void foretell(const struct lb_lock *lock, const struct plan *plan, struct
     fprintf(stderr, "%s\n", line);
 }
 
+/* Whether the server keeps the lock, or the user takes it all the same. */
+static bool fits(const struct hold *hold, const struct place *place, struct lb_err *err) {
+    const char *unfit = place->facts.unfit;
+    if (!*unfit) return true;
+    if (hold->wish->anyway)
+        end_with_message(hold, 0, "the lock does not exclude others here: %s", unfit);
+    else
+        err_set(err, LB_EXIT_MACHINE,
+                "hold: %s would not exclude others here: %s; --anyway takes it all the same",
+                hold->lock->name, unfit);
+    return hold->wish->anyway;
+}
+
 /* The part that needs the server. Returns the program's exit code. */
 static int hold_at(struct hold *hold, const struct plan *plan, const struct place_url *at,
                    struct lb_err *err) {
@@ -390,8 +408,9 @@ static int hold_at(struct hold *hold, const struct plan *plan, const struct plac
     int failed = -1;
     hold->wake_fd = hold_child_watch(on_interrupt, err);
     if (hold->wake_fd < 0) return -1;
-    foretell(hold->lock, plan, *at);
     place = place_open(&ask, err);
+    if (place && !fits(hold, place, err)) goto out;
+    if (place) foretell(hold->lock, plan, *at);
     if (!place || single_init(&hold->single, plan, &place->server, err) != 0) goto out;
     asking = &hold->single;
     if (*hold_child_interrupts() > 0) single_cut_off(asking);

@@ -76,15 +76,18 @@ static struct place *open_place(const struct place_url *at, const struct lb_lock
     return place_open(&(struct place_ask){.lock = &lock, .url = at->url}, err);
 }
 
-int guest_look(const struct place_url *at, char *text, size_t size, struct lb_err *err) {
+int guest_look(const struct place_url *at, char *text, size_t size, bool *ret_unfit,
+               struct lb_err *err) {
     const struct lb_lock nobody = lock_of_nobody(at->backend);
     struct arena arena = {0};
     struct place *place = open_place(at, &nobody, &arena, err);
     if (place) {
         const char *version = lb_facts_value(&place->facts, "version"),
                    *tls = lb_facts_value(&place->facts, "tls");
-        snprintf(text, size, "%s; %s%s%s", version ? version : "its version is not told",
-                 place->durability, tls ? "; TLS: " : "", tls ? tls : "");
+        *ret_unfit = *place->facts.unfit != '\0';
+        snprintf(text, size, "%s%s%s; %s%s%s", place->facts.unfit, *ret_unfit ? "; " : "",
+                 version ? version : "its version is not told", place->durability,
+                 tls ? "; TLS: " : "", tls ? tls : "");
     }
     place_close(place);
     arena_done(&arena);

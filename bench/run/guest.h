@@ -18,9 +18,11 @@ int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, st
  * Returns 0, or -1 with err. To be called while there is no other thread. */
 int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err);
 
-/* Connects to the server of a URL and asks for its version and settings. Returns 0 with these as text, or -1 with err.
- * To be called while there is no other thread. */
-int guest_look(const struct place_url *at, char *text, size_t size, struct lb_err *err);
+/* Connects to the server of a URL and asks for its version and settings. Returns 0 with these as text, and whether it
+ * is of a kind that does not keep locks, which the text says first; or -1 with err. To be called while there is no
+ * other thread. */
+int guest_look(const struct place_url *at, char *text, size_t size, bool *ret_unfit,
+               struct lb_err *err);
 
 /* Writes into line the names that the plan's locks will make on the server; the drivers give these names. stays: the
  * things will be left there, so the line also has the command that removes them. */

@@ -221,6 +221,11 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
         run_note_trouble(run, &err);
         return NULL;
     }
+    if (place_is_guest(place) && *place->facts.unfit) {
+        err_set(&err, LB_EXIT_MACHINE, "%s does not exclude others here: %s", of->lock->lock->name,
+                place->facts.unfit);
+        run_note_warning(run, &err);
+    }
     json_t *json = place_json(place), *other;
     size_t i;
     bool known = false;

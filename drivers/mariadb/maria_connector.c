@@ -267,7 +267,7 @@ static int maria_describe(struct lb_session *session, struct lb_facts *facts, st
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', "
         "'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'sync_binlog', 'log_bin', 'max_connections', 'thread_handling', "
         "'lock_wait_timeout', 'innodb_lock_wait_timeout', 'wait_timeout', 'max_prepared_stmt_count', "
-        "'innodb_buffer_pool_size', 'wsrep_on')";
+        "'innodb_buffer_pool_size', 'wsrep_on', 'read_only')";
     MYSQL_RES *result = NULL;
     if (maria_query(session, settings, maria_answer_by(session), &result) != LB_OK) {
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
@@ -282,6 +282,13 @@ static int maria_describe(struct lb_session *session, struct lb_facts *facts, st
     snprintf(number, sizeof number, "%s", version ? version : "");
     if (!maria_is_mariadb(session)) lb_fact(facts, "version", "mysql %s", number);
     describe_durability(facts);
+    const char *galera = lb_facts_value(facts, "wsrep_on"),
+               *read_only = lb_facts_value(facts, "read_only");
+    if (galera && strcmp(galera, "ON") == 0)
+        lb_facts_unfit(session, facts, LB_SCENARIO_MULTI_PRIMARY, "a node of Galera");
+    if (read_only && strcmp(read_only, "ON") == 0)
+        lb_facts_unfit(session, facts, LB_SCENARIO_NONE,
+                       "a replica (read_only): its locks are not those of its primary");
     const struct maria_session *state = session->state;
     maria_tls_facts(state->mysql, session->server->state, facts);
     return 0;

@@ -9,6 +9,7 @@
 #include "drivers/sql_lock.h"
 #include "drivers/wait.h"
 
+#define POOLED_NS (1 * LB_S_NS)          /* limit of looking how a pooler gives out sessions */
 #define GREETING_BYTES_MAX (1024 * 1024) /* more than any server says before it is ready */
 
 /* Warnings would go to stderr; those that matter come as values too (pg_advisory_unlock's
@@ -197,6 +198,40 @@ static void pg_tls_facts(PGconn *conn, struct lb_facts *facts) {
     PQconninfoFree(list);
 }
 
+/* Whether the pooler gives a session of the server to another client while this one is connected: by transaction or
+ * by statement. In session mode a client keeps the one that it got. */
+static bool is_given_out(struct lb_session *session) {
+    struct pg_session state = {0};
+    struct lb_session other = {.server = session->server, .state = &state};
+    struct lb_err ignored = {0};
+    int64_t until_ns = lb_now() + POOLED_NS;
+    PGresult *mine = NULL, *theirs = NULL;
+    bool same = pg_connect(&other, until_ns, &ignored) == 0 &&
+                pg_query(session, "SELECT pg_backend_pid()", until_ns, &mine) == LB_OK &&
+                pg_query(&other, "SELECT pg_backend_pid()", until_ns, &theirs) == LB_OK &&
+                strcmp(pg_text(mine, 0, 0), pg_text(theirs, 0, 0)) == 0;
+    session->err.code = 0;
+    PQclear(mine);
+    PQclear(theirs);
+    pg_disconnect(&other);
+    return same;
+}
+
+/* What kind of server would not keep a lock, although it grants it. */
+static void describe_fitness(struct lb_session *session, struct lb_facts *facts) {
+    const struct pg_conninfo *info = session->server->state;
+    if (lb_facts_value(facts, "standby"))
+        lb_facts_unfit(session, facts, LB_SCENARIO_NONE,
+                       "a standby (pg_is_in_recovery): its locks are not those of its primary");
+    if (info->pooled != PG_POOLED_YES) return;
+    bool given_out = is_given_out(session);
+    lb_fact(facts, "pooler", "yes%s: statements are not prepared",
+            given_out ? ", by transaction" : "");
+    if (given_out)
+        lb_facts_unfit(session, facts, LB_SCENARIO_POOLED,
+                       "behind a pooler that gives out sessions by transaction (PgBouncer)");
+}
+
 /* pg_connector: the postgres backend's connector: opening, describing, pinging. The rest is in
  * pg_connect, pg_run. */
 
@@ -235,7 +270,8 @@ static int pg_describe(struct lb_session *session, struct lb_facts *facts, struc
         "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('server_version', 'fsync', "
         "'synchronous_commit', 'synchronous_standby_names', 'full_page_writes', 'max_connections', 'max_locks_per_transaction', "
         "'deadlock_timeout', 'lock_timeout', 'statement_timeout', 'idle_session_timeout', "
-        "'client_connection_check_interval', 'tcp_keepalives_idle', 'shared_buffers') ORDER BY name";
+        "'client_connection_check_interval', 'tcp_keepalives_idle', 'shared_buffers') "
+        "UNION ALL SELECT 'standby', 'yes' WHERE pg_is_in_recovery() ORDER BY name";
     PGresult *result = NULL;
     if (pg_query(session, settings, pg_answer_by(session), &result) != LB_OK) {
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
@@ -247,8 +283,7 @@ static int pg_describe(struct lb_session *session, struct lb_facts *facts, struc
     }
     PQclear(result);
     describe_durability(facts);
-    if (((const struct pg_conninfo *)session->server->state)->pooled == PG_POOLED_YES)
-        lb_fact(facts, "pooler", "yes: statements are not prepared");
+    describe_fitness(session, facts);
     const struct pg_session *state = session->state;
     pg_tls_facts(state->conn, facts);
     return 0;

@@ -148,6 +148,17 @@ static int describe_cluster(struct lb_session *session, struct lb_facts *facts,
     return 0;
 }
 
+static int describe_role(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
+    const struct redis_reply *reply = NULL;
+    const struct redis_word words[] = {{"INFO", 4}, {"replication", 11}};
+    if (ask_figure(session, &redis_state_of(session)->node[0], words, 2, &reply, err) != 0)
+        return -1;
+    if (reply && info_line(reply->value.text, "\nrole:slave"))
+        lb_facts_unfit(session, facts, LB_SCENARIO_NONE,
+                       "a replica: its primary does not get what is written there");
+    return 0;
+}
+
 static int describe_topology(struct lb_session *session, struct lb_facts *facts,
                              struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
@@ -175,7 +186,7 @@ static int describe_topology(struct lb_session *session, struct lb_facts *facts,
         lb_fact(facts, "majority", "%d", state->node_count / 2 + 1);
         return 0;
     case REDIS_SINGLE:
-        break;
+        return describe_role(session, facts, err);
     }
     return 0;
 }

@@ -41,6 +41,18 @@ TEST(through_one_node_all_exclude) {
                     (const char *const[]){"safe", "safe"});
 }
 
+TEST(hold_takes_no_user_lock_of_one_node) {
+    char option[300];
+    struct cli up;
+    cli_up(&up, "mariadb-galera", "mariadb", option, sizeof option);
+    struct cli cli =
+        cli_run(NULL, ARGS("hold", "mysql-getlock", "k", "--url", option, "--", "true"));
+    assert_code(&cli, 125);
+    assert_has(cli.err, "a node of Galera: each node has user locks of its own");
+    cli_free(&cli);
+    cli_down(&up);
+}
+
 TEST(the_node_that_clients_use_is_lost) {
     cli_need("mariadb-galera");
     assert_verdicts("mysql-lease", "leader-kill", ARGS(NULL), (const char *const[]){"safe"});

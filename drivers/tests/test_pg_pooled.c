@@ -24,14 +24,30 @@ TEST(transaction_mode_voids_session_locks) {
     json_decref(check);
 }
 
-/* The same server by its database in session mode; its facts say that there is a pooler. */
+/* What `hold` says when it takes a lock at the URL, with the exit code that is expected. */
+static void expect_hold(const char *url, const char *lock, const char *more, int code,
+                        const char *says) {
+    struct cli cli =
+        cli_run(NULL, ARGS("hold", lock, "555", "--url", url, more, "--", "echo", "held"));
+    assert_code(&cli, code);
+    assert_has(code ? cli.err : cli.out, code ? says : "held");
+    if (*says) assert_has(cli.err, says);
+    cli_free(&cli);
+}
+
+/* The same server by its database in session mode; its facts say that there is a pooler. `hold` takes no lock that
+ * transaction mode voids, unless it is told to. */
 TEST(session_mode_keeps_them) {
     char option[300];
     struct cli up;
     cli_up(&up, "postgres-pgbouncer", "postgres", option, sizeof option - strlen("sessions"));
     char *base = strrchr(option, '/');
     assert_string_equal(base, "/postgres");
+    expect_hold(option, "pg-advisory", "--wait=1s", 125, "gives out sessions by transaction");
+    expect_hold(option, "pg-advisory", "--anyway", 0, "gives out sessions by transaction");
+    expect_hold(option, "pg-advisory-xact", "--wait=1s", 0, "");
     strcpy(base, "/sessions");
+    expect_hold(option, "pg-advisory", "--wait=1s", 0, "");
     struct cli cli = cli_run(NULL, ARGS("run", "check/none", "--lock", "pg-advisory", "--url",
                                         option, "--no-page", "--out", cli_path("sessions")));
     assert_code(&cli, 0);

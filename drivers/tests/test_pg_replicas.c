@@ -62,6 +62,25 @@ TEST(a_commit_waits_for_the_synchronous_standby_alone) {
     json_decref(check);
 }
 
+/* A standby has advisory locks of its own, and grants them beside the primary's. */
+TEST(a_standby_is_no_place_for_a_lock) {
+    char option[400], url[400], *host;
+    struct cli up;
+    cli_up(&up, "postgres-replicas", "postgres", option, sizeof option);
+    host = strrchr(option, '@') + 1;
+    char *second = strchr(option, ',') + 1;
+    snprintf(url, sizeof url, "%.*s%.*s/postgres", (int)(host - option), option,
+             (int)strcspn(second, ",/"), second);
+    struct cli cli = cli_run(NULL, ARGS("hold", "pg-advisory", "42", "--url", url, "--", "true"));
+    assert_code(&cli, 125);
+    assert_has(cli.err, "a standby");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("doctor", "--url", url));
+    assert_has(cli.out, "a standby");
+    cli_free(&cli);
+    cli_down(&up);
+}
+
 TEST(without_the_primary_nothing_is_granted_until_somebody_acts) {
     cli_need("postgres-replicas");
     json_t *check =
