@@ -1,6 +1,8 @@
 /* session: see session.h. */
 #include "bench/load/session.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +103,14 @@ void session_close(struct session *session) {
     session->moving = false;
 }
 
+/* Each closed connection keeps its local port for a minute, so many short sessions use them up. */
+static void name_lack_of_ports(struct lb_err *err) {
+    size_t used = strlen(err->text);
+    if (strstr(err->text, strerror(EADDRNOTAVAIL)) && !strstr(err->text, "ip_local_port_range"))
+        snprintf(err->text + used, sizeof err->text - used,
+                 ": this machine has no free local port: widen net.ipv4.ip_local_port_range");
+}
+
 int session_open(struct session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct lb_backend *backend = session->lb.server->backend;
     session->moving = true;
@@ -108,6 +118,7 @@ int session_open(struct session *session, int64_t deadline_ns, struct lb_err *er
     if (backend->connector->connect &&
         backend->connector->connect(&session->lb, deadline_ns, err) != 0) {
         session_close(session);
+        name_lack_of_ports(err);
         return -1;
     }
     session->lb.err.code = 0;

@@ -32,6 +32,7 @@
 struct memcached_server {
     struct url url;
     struct sock_tls *tls; /* NULL = not encrypted */
+    bool answered;        /* to the first connection, before there are threads, or to a later one */
 };
 
 struct memcached_options {
@@ -103,6 +104,27 @@ static int log_in_memcached(struct lb_session *session, int64_t deadline_ns, str
                    url->host[0], url->port[0], line);
 }
 
+/* A server with too many clients takes no more of them, or answers with an error and hangs up: a connection alone says
+ * nothing. */
+static int check_serves(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct memcached_server *server = session->server->state;
+    const struct url *url = &server->url;
+    struct stream *stream = session->state;
+    char *line = NULL;
+    if (server->answered) stream->tls_scheme = NULL;
+    if (ask_line(session, "version\r\n", deadline_ns, &line, err) != 0) {
+        size_t used = strlen(err->text);
+        if (server->answered)
+            snprintf(err->text + used, sizeof err->text - used,
+                     ": it answers others: does it have more clients than its -c?");
+        return -1;
+    }
+    if (!server->answered) server->answered = true;
+    if (strncmp(line, "ERROR", 5) != 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "memcached at %s:%d refuses: %.100s%s", url->host[0],
+                   url->port[0], line, strstr(line, "open connections") ? ": raise its -c" : "");
+}
+
 static int memcached_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct memcached_server *server = session->server->state;
     struct stream *stream = session->state;
@@ -119,7 +141,8 @@ static int memcached_connect(struct lb_session *session, int64_t deadline_ns, st
         err_prefix(err, "memcached at %s:%d", server->url.host[0], server->url.port[0]);
         return -1;
     }
-    return server->url.user[0] ? log_in_memcached(session, deadline_ns, err) : 0;
+    return server->url.user[0] ? log_in_memcached(session, deadline_ns, err)
+                               : check_serves(session, deadline_ns, err);
 }
 
 static void memcached_disconnect(struct lb_session *session) {

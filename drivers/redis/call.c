@@ -439,8 +439,8 @@ static void advise(const struct lb_session *session, const char *text, char hint
 }
 
 enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply) {
-    static const char *const final[] = {"NOAUTH", "WRONGPASS", "WRONGTYPE", "NOPERM",
-                                        "ERR",    "READONLY",  "CROSSSLOT", "NOREPLICAS"};
+    static const char *const final[] = {"NOAUTH",   "WRONGPASS", "WRONGTYPE",  "NOPERM", "ERR",
+                                        "READONLY", "CROSSSLOT", "NOREPLICAS", "OOM",    "MISCONF"};
     const char *text =
         reply->value.type == REDIS_ERROR ? reply->value.text : "an answer of an unexpected type";
     char hint[HINT_BYTES];

@@ -4,6 +4,11 @@
 
 #include "drivers/registry.h"
 
+/* Each connection begins with a question. */
+#define HELLO "version\r\n"
+#define PLAY(fake, ...)                                                                            \
+    FAKE_PLAY(fake, "memcached", {.await = HELLO, .say = "VERSION 1.6.18\r\n"}, __VA_ARGS__)
+
 static struct fake_session fake_new(void) {
     return (struct fake_session){.lock = registry_lock("memcached-add"), .release = true};
 }
@@ -29,9 +34,8 @@ TEST(test_whole_seconds) {
         struct fake_session fake = fake_new();
         fake.lease_ns = cases[i].lease_ns;
         fake.renew = true;
-        char *seen =
-            FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c1\r\n"},
-                      {.await = " C1", .say = "HD c2\r\n"}, {.await = "md ", .say = "HD\r\n"});
+        char *seen = PLAY(&fake, {.await = "\r\n", .say = "HD c1\r\n"},
+                          {.await = " C1", .say = "HD c2\r\n"}, {.await = "md ", .say = "HD\r\n"});
         assert_int_equal(fake.acquired, LB_OK);
         assert_int_equal(fake.renewed, LB_OK);
         char *second = strstr(seen, " C1");
@@ -48,14 +52,15 @@ TEST(test_whole_seconds) {
 TEST(test_what_is_sent) {
     struct fake_session fake = fake_new();
     fake.key = "orders:7";
-    char *seen = FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c77\r\n"},
-                           {.await = "md orders:7 C77\r\n", .say = "HD\r\n"});
+    char *seen = PLAY(&fake, {.await = "\r\n", .say = "HD c77\r\n"},
+                      {.await = "md orders:7 C77\r\n", .say = "HD\r\n"});
     assert_int_equal(fake.released, LB_OK);
     assert_int_equal(fake.grant.token, 77);
     assert_int_equal(fake.commands, 2);
-    assert_int_equal(strncmp(seen, "ms orders:7 16 ME T12 c\r\n", 25), 0);
-    assert_int_equal(strspn(seen + 25, "0123456789abcdef"), 16); /* the owner */
-    assert_string_equal(seen + 25 + 16, "\r\nmd orders:7 C77\r\n");
+    const char *sent = seen + strlen(HELLO);
+    assert_int_equal(strncmp(sent, "ms orders:7 16 ME T12 c\r\n", 25), 0);
+    assert_int_equal(strspn(sent + 25, "0123456789abcdef"), 16); /* the owner */
+    assert_string_equal(sent + 25 + 16, "\r\nmd orders:7 C77\r\n");
     free(seen);
 }
 
@@ -71,7 +76,7 @@ TEST(test_flags) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fake_session fake = fake_new();
         fake.release = false;
-        free(FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = cases[i].answer, .piece = 2}));
+        free(PLAY(&fake, {.await = "\r\n", .say = cases[i].answer, .piece = 2}));
         assert_int_equal(fake.acquired, LB_OK);
         if (fake.grant.token != cases[i].token)
             fail_msg("'%s' gave token %llu", cases[i].answer, (unsigned long long)fake.grant.token);
@@ -95,7 +100,7 @@ TEST(test_answers_to_acquire) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fake_session fake = fake_new();
-        free(FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = cases[i].answer}));
+        free(PLAY(&fake, {.await = "\r\n", .say = cases[i].answer}));
         if (fake.acquired != cases[i].outcome)
             fail_msg("'%s' gave %s", cases[i].answer, lb_outcome_name(fake.acquired));
         if (fake.acquired != LB_BUSY) assert_true(fake.err.code != 0);
@@ -113,9 +118,9 @@ TEST(test_answers_to_release_and_renew) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fake_session fake = fake_new();
         fake.renew = true;
-        free(FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c1\r\n"},
-                       {.await = " C1", .say = cases[i].answer},
-                       {.await = "md ", .say = cases[i].answer}));
+        free(PLAY(&fake, {.await = "\r\n", .say = "HD c1\r\n"},
+                  {.await = " C1", .say = cases[i].answer},
+                  {.await = "md ", .say = cases[i].answer}));
         assert_int_equal(fake.acquired, LB_OK);
         assert_int_equal(fake.renewed, cases[i].outcome);
         assert_int_equal(fake.released, cases[i].outcome);
@@ -125,9 +130,9 @@ TEST(test_answers_to_release_and_renew) {
 TEST(test_the_renewed_number_frees) {
     struct fake_session fake = fake_new();
     fake.renew = true;
-    char *seen = FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c41\r\n"},
-                           {.await = " C41 c\r\n", .say = "HD c42\r\n"},
-                           {.await = "md k C42\r\n", .say = "HD\r\n"});
+    char *seen = PLAY(&fake, {.await = "\r\n", .say = "HD c41\r\n"},
+                      {.await = " C41 c\r\n", .say = "HD c42\r\n"},
+                      {.await = "md k C42\r\n", .say = "HD\r\n"});
     assert_int_equal(fake.renewed, LB_OK);
     assert_int_equal(fake.released, LB_OK);
     /* the fencing token is the grant's, whatever is written later */
@@ -139,8 +144,7 @@ TEST(test_cut_anywhere) {
     static const char answer[] = "HD c12\r\n";
     for (size_t len = 1; len < sizeof answer - 1; len++) {
         struct fake_session fake = fake_new();
-        free(FAKE_PLAY(&fake, "memcached",
-                       {.await = "\r\n", .say = answer, .say_len = len, .then = PEER_CLOSES}));
+        free(PLAY(&fake, {.await = "\r\n", .say = answer, .say_len = len, .then = PEER_CLOSES}));
         assert_int_equal(fake.acquired, LB_UNKNOWN);
         /* Which server it was; one that has answered is not suspected of TLS. */
         assert_int_equal(strncmp(fake.err.text, "memcached at 127.0.0.1:", 23), 0);
@@ -152,8 +156,9 @@ TEST(test_cut_anywhere) {
 /* A server that speaks TLS waits for our greeting, or hangs up. */
 TEST(test_a_server_that_never_answered) {
     struct fake_session fake = fake_new();
-    free(FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "", .then = PEER_CLOSES}));
-    assert_int_equal(fake.acquired, LB_UNKNOWN);
+    fake.refused = true;
+    free(FAKE_PLAY(&fake, "memcached", {.await = HELLO, .say = "", .then = PEER_CLOSES}));
+    assert_int_equal(fake.connected, -1);
     assert_non_null(strstr(fake.err.text, "if the server wants TLS, write memcacheds://"));
 }
 
@@ -162,11 +167,11 @@ TEST(test_settling) {
      * another client's. */
     struct fake_session nothing = fake_new(), anothers = fake_new(), odd = fake_new();
     nothing.settle = anothers.settle = odd.settle = true;
-    free(FAKE_PLAY(&nothing, "memcached", {.await = "mg k v c\r\n", .say = "EN\r\n"}));
+    free(PLAY(&nothing, {.await = "mg k v c\r\n", .say = "EN\r\n"}));
     assert_int_equal(nothing.settled, LB_OK);
     char *seen =
-        FAKE_PLAY(&anothers, "memcached",
-                  {.await = "mg k v c\r\n", .say = "VA 16 c9\r\n0123456789abcdef\r\n", .piece = 3});
+        PLAY(&anothers,
+             {.await = "mg k v c\r\n", .say = "VA 16 c9\r\n0123456789abcdef\r\n", .piece = 3});
     assert_int_equal(anothers.settled, LB_OK);
     assert_null(strstr(seen, "md ")); /* left alone */
     free(seen);
@@ -178,10 +183,23 @@ TEST(test_settling) {
     memcpy(longer + len + 6000, "\r\n", 3);
     struct fake_session big = fake_new();
     big.settle = true;
-    free(FAKE_PLAY(&big, "memcached", {.await = "mg k v c\r\n", .say = longer}));
+    free(PLAY(&big, {.await = "mg k v c\r\n", .say = longer}));
     assert_int_equal(big.settled, LB_OK);
-    free(FAKE_PLAY(&odd, "memcached", {.await = "mg k v c\r\n", .say = "SERVER_ERROR busy\r\n"}));
+    free(PLAY(&odd, {.await = "mg k v c\r\n", .say = "SERVER_ERROR busy\r\n"}));
     assert_int_not_equal(odd.settled, LB_OK); /* not sure is not settled */
+}
+
+/* memcached at its -c answers so and hangs up, or takes no connection; neither is a session. */
+TEST(test_too_many_clients) {
+    struct fake_session full = fake_new(), silent = fake_new();
+    full.refused = silent.refused = true;
+    free(FAKE_PLAY(&full, "memcached",
+                   {.await = HELLO, .say = "ERROR Too many open connections\r\n"}));
+    assert_int_equal(full.connected, -1);
+    assert_non_null(strstr(full.err.text, "raise its -c"));
+    silent.connect_ns = 100 * LB_MS_NS;
+    free(FAKE_PLAY(&silent, "memcached", {.await = HELLO}));
+    assert_int_equal(silent.connected, -1);
 }
 
 TEST_MAIN(NULL, NULL)

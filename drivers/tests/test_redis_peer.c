@@ -98,6 +98,9 @@ TEST(test_error_replies) {
         {"-NOPERM this user has no permissions\r\n", LB_REFUSED},
         {"-READONLY You can't write against a read only replica.\r\n", LB_REFUSED},
         {"-ERR unknown command\r\n", LB_REFUSED},
+        /* it takes no write now, and the connection is good */
+        {"-OOM command not allowed when used memory > 'maxmemory'.\r\n", LB_REFUSED},
+        {"-MISCONF Errors writing to the AOF file\r\n", LB_REFUSED},
         /* a name's fault */
         {"-CROSSSLOT Keys in request don't hash to the same slot\r\n", LB_REFUSED},
         {"-LOADING Redis is loading the dataset in memory\r\n", LB_BROKEN},

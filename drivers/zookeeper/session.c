@@ -12,6 +12,7 @@
 #include "drivers/injected.h"
 #include "drivers/wait.h"
 
+#define SHORT_MS 50 /* a session time-out in which a connection may not be made */
 #define GREETING_BYTES_MAX 65536
 #define PING_XID 0xfffffffe
 #define PING_EARLY_NS (2 * LB_MS_NS) /* more than the error by which the library rounds its times */
@@ -237,6 +238,17 @@ static void run_pump(void *arg) {
     }
 }
 
+/* What may be wrong where servers hang up without an answer. */
+static const char *hint_of(const struct zk_session *z, const struct zk_server *server) {
+    if (z->refusals > 0) return "";
+    if (z->timeout_ms < SHORT_MS)
+        return ": the lease, which is the session's time-out, is too short to connect";
+    /* It served others before, so it speaks no TLS. */
+    if (atomic_load(&server->reached) && z->last_errno != ETIMEDOUT)
+        return ": a server takes no more connections of one address than its maxClientCnxns";
+    return ": if it speaks TLS, give a tunnel to it";
+}
+
 static int whole_ms(int64_t ns) {
     int64_t ms = ns / LB_MS_NS;
     return ms < 1 ? 1 : ms > 3600 * 1000 ? 3600 * 1000 : (int)ms;
@@ -285,8 +297,7 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
             return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s%s",
                            server->shown, hopeless ? "" : " in time",
                            z->last_errno ? strerror(z->last_errno) : "the server does not answer",
-                           hopeless || z->refusals > 0 ? ""
-                                                       : ": if it speaks TLS, give a tunnel to it");
+                           hopeless ? "" : hint_of(z, server));
         }
     }
     return 0;
