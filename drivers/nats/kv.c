@@ -255,14 +255,25 @@ static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_req
                    "replica is behind");
 }
 
+/* Asks for what the server says of the bucket's stream. LB_OK with *answer. */
+static enum lb_outcome ask_stream(struct lb_session *session, struct nats_message *answer) {
+    char subject[128];
+    snprintf(subject, sizeof subject, "$JS.API.STREAM.INFO.KV_%s", kv_of(session)->bucket);
+    return nats_request(session, subject, NULL, "", answer);
+}
+
+static bool is_direct(struct lb_session *session) {
+    struct nats_message answer;
+    return ask_stream(session, &answer) == LB_OK && strstr(answer.data, "\"allow_direct\":true");
+}
+
 /* The figure with this name in an answer about the bucket's stream. 0, or -1 with err. */
 static int stream_figure(struct lb_session *session, const char *name, int64_t *ret_figure,
                          struct lb_err *err) {
-    char subject[128], member[48];
+    char member[48];
     struct nats_message answer;
-    snprintf(subject, sizeof subject, "$JS.API.STREAM.INFO.KV_%s", kv_of(session)->bucket);
     snprintf(member, sizeof member, "\"%s\":", name);
-    if (nats_request(session, subject, NULL, "", &answer) != LB_OK)
+    if (ask_stream(session, &answer) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     const char *at = strstr(answer.data, member);
     int64_t figure = at ? strtoll(at + strlen(member), NULL, 10) : -1;
@@ -318,6 +329,33 @@ static int await_answers(struct lb_session *session, struct lb_err *err) {
                    kv_of(session)->bucket, session->err.text);
 }
 
+/* Takes a bucket that another program has made if its entries end after the lease, only the last one of a key is kept,
+ * and it answers direct reads: then it is the same lock. The number of its replicas is its own. 0, or -1 with err. */
+static int check_bucket(struct lb_session *session, struct lb_err *err) {
+    const struct kv_session *kv = kv_of(session);
+    int64_t age_ns, history, replicas;
+    if (stream_figure(session, "max_age", &age_ns, err) != 0 ||
+        stream_figure(session, "max_msgs_per_subject", &history, err) != 0 ||
+        stream_figure(session, "num_replicas", &replicas, err) != 0)
+        return -1;
+    char differs[160] = "";
+    if (age_ns != kv->max_age_ns)
+        snprintf(differs, sizeof differs,
+                 "its entries end after %g s (0: never), not %g s (max_age)", (double)age_ns / 1e9,
+                 (double)kv->max_age_ns / 1e9);
+    else if (history != 1)
+        snprintf(differs, sizeof differs, "it keeps %lld entries of a key, not 1 (history)",
+                 (long long)history);
+    else if (!is_direct(session))
+        snprintf(differs, sizeof differs, "it has no direct reads (allow_direct)");
+    if (*differs)
+        return err_set(err, LB_EXIT_USAGE,
+                       "nats: bucket %s exists, and %s: choose another nats-kv.bucket", kv->bucket,
+                       differs);
+    nats_session_of(session)->replicas = (int)replicas;
+    return 0;
+}
+
 /* Creates the bucket, unless it exists, with the settings of NATS's clients. */
 static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     static const char letters[] =
@@ -355,20 +393,7 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     /* NATS gives the same answer to the client that makes the bucket and to one that finds it
      * there. */
     if (!error) return nats->replicas > 1 ? await_answers(session, err) : 0;
-    /* If another program made a bucket of this name, the age and the replicas of that bucket
-     * count. */
-    int64_t age_ns, replicas;
-    if (stream_figure(session, "max_age", &age_ns, err) != 0 ||
-        stream_figure(session, "num_replicas", &replicas, err) != 0)
-        return -1;
-    if (age_ns == 0)
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "nats: bucket %s exists, and its entries never end: choose another nats-kv.bucket",
-            kv->bucket);
-    kv->max_age_ns = age_ns;
-    nats->replicas = (int)replicas;
-    return 0;
+    return check_bucket(session, err);
 }
 
 /* Counts the subjects with the prefix that have an entry. */

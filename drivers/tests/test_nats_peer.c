@@ -281,6 +281,43 @@ TEST(test_greetings) {
     }
 }
 
+/* A bucket of the same name that somebody made otherwise is another lock: the session says what differs. */
+TEST(test_a_bucket_that_differs) {
+    static const struct {
+        const char *config, *why;
+    } cases[] = {
+        {"\"max_msgs_per_subject\":1,\"max_age\":3600000000000,\"num_replicas\":1,\"allow_direct\":true",
+         "end after 3600 s"},
+        {"\"max_msgs_per_subject\":1,\"max_age\":0,\"num_replicas\":1,\"allow_direct\":true",
+         "end after 0 s (0: never), not 10 s"},
+        {"\"max_msgs_per_subject\":5,\"max_age\":10000000000,\"num_replicas\":1,\"allow_direct\":true",
+         "history"},
+        {"\"max_msgs_per_subject\":1,\"max_age\":10000000000,\"num_replicas\":1,\"allow_direct\":false",
+         "allow_direct"},
+        {"\"max_msgs_per_subject\":1,\"max_age\":10000000000,\"num_replicas\":1,\"allow_direct\":true",
+         NULL},
+    };
+    static const char taken[] =
+        "MSG i.1 1 65\r\n{\"error\":{\"code\":400,\"err_code\":10058,\"description\":\"in use\"}}   \r\n";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake_session fake = fake_new();
+        char info[4][200];
+        for (int j = 0; j < 4; j++)
+            snprintf(info[j], sizeof info[j], "MSG i.%d 1 %zu\r\n{%s}\r\n", 2 + j,
+                     strlen(cases[i].config) + 2, cases[i].config);
+        fake.refused = cases[i].why != NULL;
+        free(FAKE_PLAY(
+            &fake, "nats", {.say = INFO}, {.await = "PING\r\n", .say = "PONG\r\n"},
+            {.await = "STREAM.CREATE", .say = taken}, {.await = "STREAM.INFO", .say = info[0]},
+            {.await = "STREAM.INFO", .say = info[1]}, {.await = "STREAM.INFO", .say = info[2]},
+            {.await = "STREAM.INFO", .say = info[3]},
+            {.await = "DIRECT.GET", .then = PEER_CLOSES}));
+        if (cases[i].why ? fake.connected == 0 || !strstr(fake.err.text, cases[i].why)
+                         : fake.connected != 0)
+            fail_msg("case %zu: %d: %s", i, fake.connected, fake.err.text);
+    }
+}
+
 /* A server may end a connection on which the encryption does not begin with the first byte. */
 TEST(test_tls_is_advised_where_the_url_does_not_ask_for_it) {
     static const char *const schemes[] = {"nats", "tls"};
