@@ -198,6 +198,7 @@ static void run_load(struct client *client) {
         bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
         if (measured) session_begin_window(client->session);
         client_begin(client, started_ns);
+        if (started_ns - client->ended_ns > SESSION_IDLE_NS) session_look(client->session);
         if (shared->churn) started_ns = connect_anew(client, started_ns, measured);
         if (optimistic) {
             update_attempt(client, due_ns, started_ns, measured);

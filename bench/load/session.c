@@ -1,7 +1,9 @@
 /* session: see session.h. */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include "bench/load/session.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,20 @@ void session_break(struct session *session) {
     if (!(session->lb.lock->caps & LB_CAP_SESSION)) return;
     /* The grants of the other clients end with the session. */
     for (uint32_t i = 0; i < session->client_count; i++) client_tell(&session->clients[i], LB_LOST);
+}
+
+bool session_hung_up(const struct session *session) {
+    struct pollfd look = {.fd = session->lb.traffic_fd, .events = POLLRDHUP};
+    return look.fd >= 0 && poll(&look, 1, 0) > 0 &&
+           (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+void session_look(struct session *session) {
+    const struct lb_lock *lock = session->lb.lock;
+    /* A session of ZooKeeper or etcd outlives its connections, which its driver makes anew. */
+    bool outlives = (lock->caps & LB_CAP_SESSION) && lock->about.crash != LB_CRASH_AT_ONCE;
+    bool at_rest = session->connected && session->users == 0 && !session->moving;
+    if (at_rest && !outlives && session_hung_up(session)) session_break(session);
 }
 
 void session_part_last(struct session *session) {

@@ -69,6 +69,16 @@ static inline void session_part(struct client *client) {
 /* Marks the session as broken after a call that failed: no more requests go through it. */
 void session_break(struct session *session);
 
+/* Whether the session's connection is closed. No fiber reads from it while its clients hold or rest, so only the
+ * socket's state shows that. */
+bool session_hung_up(const struct session *session);
+
+#define SESSION_IDLE_NS (100 * LB_MS_NS) /* shorter rests are not worth a look */
+
+/* Before an attempt after a rest: a server, or what lies before it, may have closed the connection as idle. Then the
+ * attempt begins on a new one: nothing of the client was on the old one. */
+void session_look(struct session *session);
+
 /* Keeps the driver's last error as the worker's first one, and clears it. */
 void session_keep_err(struct session *session);
 

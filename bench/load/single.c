@@ -2,14 +2,13 @@
 #define _GNU_SOURCE
 #include "bench/load/single.h"
 
-#include <poll.h>
-
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
 #include "bench/load/layout.h"
 #include "bench/load/worker.h"
 
 #define SETTLE_NS (10 * LB_S_NS)        /* time limit of settling a request without an answer */
+#define AGAIN_NS (200 * LB_MS_NS)       /* pause between two tries to renew without a connection */
 #define SETTLE_PAUSE_NS (50 * LB_MS_NS) /* pause between two tries to settle */
 
 int single_init(struct single *single, const struct plan *plan, struct lb_server *server,
@@ -87,14 +86,11 @@ enum lb_outcome single_acquire(struct single *single, int64_t deadline_ns, bool 
     return outcome;
 }
 
-/* Whether the connection of a grant that lives as long as a connection is closed. No fiber reads from the connection
- * while the client holds, so only the socket's state shows it. */
-static bool is_hung_up(const struct lb_session *session) {
-    bool lives_by_it = (session->lock->caps & LB_CAP_SESSION) && session->traffic_fd >= 0 &&
-                       session->lock->about.crash == LB_CRASH_AT_ONCE;
-    struct pollfd look = {.fd = session->traffic_fd, .events = POLLRDHUP};
-    return lives_by_it && poll(&look, 1, 0) > 0 &&
-           (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+/* Whether the connection of a grant that lives as long as a connection is closed. */
+static bool is_cut_off(const struct session *session) {
+    bool lives_by_it = (session->lb.lock->caps & LB_CAP_SESSION) &&
+                       session->lb.lock->about.crash == LB_CRASH_AT_ONCE;
+    return lives_by_it && session_hung_up(session);
 }
 
 /* When the grant ends, as far as its holder can know. */
@@ -104,17 +100,42 @@ static int64_t grant_end_ns(const struct client *client) {
     return lasts_ns ? lasts_ns : LB_NEVER;
 }
 
+/* Whether a renewal had no answer, of a lease that still lasts and does not live by its connection. */
+static bool is_in_doubt(const struct client *client) {
+    const struct lb_lock *lock = client->session->lb.lock;
+    bool unanswered = client->hold.told == LB_UNKNOWN || client->hold.told == LB_BROKEN;
+    return unanswered && !(lock->caps & LB_CAP_SESSION) && lb_now() < grant_end_ns(client);
+}
+
+/* Renews the grant on a new connection: the server, or what lies before it, may have closed the old one as idle. */
+static void renew_again(struct client *client) {
+    struct session *session = client->session;
+    session_break(session);
+    session->users--;
+    bool restored = session_restore(client);
+    session->users++;
+    if (!restored) return;
+    session->lb.err.code = 0;
+    client_calls(client);
+    client->hold.told =
+        session->lb.lock->algorithm->renew(&session->lb, &client->request, &client->grant);
+    client_called(client);
+}
+
 enum lb_outcome single_wait(struct single *single, struct lb_poll *polls, int count,
                             int64_t until_ns, struct lb_err *err) {
     struct client *client = &single->client;
-    if (client->hold.told == LB_OK) {
-        int64_t end_ns = grant_end_ns(client);
+    if (is_in_doubt(client)) renew_again(client);
+    bool in_doubt = is_in_doubt(client);
+    if (client->hold.told == LB_OK || in_doubt) {
+        int64_t end_ns = in_doubt ? lb_now() + AGAIN_NS : grant_end_ns(client);
         client->hold.asleep = true;
         lb_wait_any(polls, count, end_ns < until_ns ? end_ns : until_ns);
         client->hold.asleep = false;
     }
-    if (lb_now() >= grant_end_ns(client) || is_hung_up(&single->session.lb))
+    if (lb_now() >= grant_end_ns(client) || is_cut_off(&single->session))
         client_tell(client, LB_LOST);
+    if (is_in_doubt(client)) return LB_OK;
     const struct lb_err *why = &single->session.lb.err;
     if (client->hold.told != LB_OK && why->code) err_set(err, why->code, "%s", why->text);
     return client->hold.told;

@@ -59,7 +59,8 @@ void sha1_hex(const void *data, size_t len, char out[41]) {
     for (int i = 0; i < 5; i++) snprintf(out + 8 * i, 9, "%08x", h[i]);
 }
 
-#define HOPS_MAX 5                /* the most MOVED and ASK in a row */
+#define IDLE_NS (100 * LB_MS_NS) /* after such a rest a connection is looked at before it is used */
+#define HOPS_MAX 5               /* the most MOVED and ASK in a row */
 #define AGAIN_NS (200 * LB_MS_NS) /* the pause between two tries to reach a node that is down */
 #define SCRIPTS_MAX 64            /* the number of scripts whose digests a thread remembers */
 #define OWED_MAX 256              /* a connection with so many unread late answers is given up */
@@ -108,15 +109,31 @@ static bool put_commands(const struct redis_command *commands, int count, int ho
     return true;
 }
 
+/* Whether the node's connection stands. Redis closes what is idle (its `timeout`), so one that has rested is looked at.
+ * Nothing of a lock lives by a connection: the next command can go over another one (*ret_idle). deadline_ns: of that
+ * command; all have the same time. */
+static bool stands(const struct redis_node *node, int64_t deadline_ns, bool *ret_idle) {
+    struct redis_conn *conn = node->conn;
+    *ret_idle = false;
+    if (!conn || conn->dead) return false;
+    int64_t rest_ns = deadline_ns - conn->deadline_ns;
+    conn->deadline_ns = deadline_ns;
+    *ret_idle = rest_ns > IDLE_NS && conn_is_closed(conn);
+    conn->dead = *ret_idle;
+    return !conn->dead;
+}
+
 /* Connects the node if necessary and reserves it for this fiber until redis_leave. */
 static enum lb_outcome enter_node(struct lb_session *session, struct redis_node *node,
                                   int64_t deadline_ns) {
     if (!gate_enter(&node->gate, deadline_ns))
         return lb_fail(session, LB_BROKEN,
                        "redis: another request had the connection until the deadline");
-    if (node->conn && !node->conn->dead) return LB_OK;
+    bool idle;
+    if (stands(node, deadline_ns, &idle)) return LB_OK;
     struct lb_err err = {0};
-    if (!node->conn && redis_node_reach(session, node, deadline_ns, &err) == 0) return LB_OK;
+    if ((!node->conn || idle) && redis_node_reach(session, node, deadline_ns, &err) == 0)
+        return LB_OK;
     gate_leave(&node->gate);
     return lb_fail(session, LB_BROKEN, "%s", err.code ? err.text : "redis: not connected");
 }
@@ -360,12 +377,12 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
               struct redis_answer answers[REDIS_NODES_MAX]) {
     int64_t deadline_ns = lb_now() + timeout_ns;
     int count = redis_node_count(session);
-    bool entered[REDIS_NODES_MAX];
+    bool entered[REDIS_NODES_MAX], idle;
     for (int i = 0; i < count; i++) {
         struct redis_node *node = redis_node_at(session, i);
         answers[i] = (struct redis_answer){.outcome = LB_BROKEN};
         entered[i] = gate_enter(&node->gate, deadline_ns);
-        if (entered[i] && node->conn && !node->conn->dead)
+        if (entered[i] && stands(node, deadline_ns, &idle))
             answers[i].outcome = send_to(node, command, deadline_ns);
     }
     /* Lost connections are made anew only after the command was sent on all others, since
@@ -388,14 +405,14 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
 int redis_all_in_turn(struct lb_session *session, const struct redis_command *command,
                       int64_t timeout_ns, struct redis_answer answers[REDIS_NODES_MAX]) {
     int count = redis_node_count(session);
-    bool entered[REDIS_NODES_MAX];
+    bool entered[REDIS_NODES_MAX], idle;
     for (int i = 0; i < count; i++) {
         struct redis_node *node = redis_node_at(session, i);
         int64_t deadline_ns = lb_now() + timeout_ns;
         answers[i] = (struct redis_answer){.outcome = LB_BROKEN};
         entered[i] = gate_enter(&node->gate, deadline_ns);
         if (!entered[i]) continue;
-        if ((!node->conn || node->conn->dead) && !revive(session, node, deadline_ns)) continue;
+        if (!stands(node, deadline_ns, &idle) && !revive(session, node, deadline_ns)) continue;
         answers[i].outcome = send_to(node, command, deadline_ns);
         if (answers[i].outcome == LB_OK) collect_answer(node, deadline_ns, &answers[i]);
     }

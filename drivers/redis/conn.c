@@ -1,9 +1,11 @@
 /* conn: one connection to one Redis server: RESP over a socket that is waited for edge-triggered.
  * See redis_impl.h. hiredis connects and parses; reading and writing are ours, since 0.14 has no
  * function table. */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -106,6 +108,11 @@ enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const
 
 const char *conn_why_late(void) {
     return lb_stopping() ? "cut off while waiting" : "timed out";
+}
+
+bool conn_is_closed(const struct redis_conn *conn) {
+    struct pollfd look = {.fd = conn->sock.fd, .events = POLLRDHUP};
+    return poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 /* --- writing --- */

@@ -55,7 +55,9 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
 int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                      struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
-    if (state->mode != REDIS_GROUPS) return redis_node_connect(session, node, deadline_ns, err);
+    bool asks = state->mode == REDIS_GROUPS || state->mode == REDIS_SENTINEL ||
+                state->mode == REDIS_REPLICAS;
+    if (!asks) return redis_node_connect(session, node, deadline_ns, err);
     return redis_primary_connect(session, (int)(node - state->node), deadline_ns, err);
 }
 

@@ -50,7 +50,8 @@ struct redis_conn {
     redisContext *context;
     struct sock sock;
     bool dead;
-    bool counted;   /* the core counts its bytes (session->traffic_fd) */
+    int64_t deadline_ns; /* of the answer to its last command */
+    bool counted;        /* the core counts its bytes (session->traffic_fd) */
     bool unread;    /* of a feed: more bytes may be there, for which epoll reports no new edge */
     bool half_read; /* context->reader has a part of an answer, or bytes after the wanted replies */
     int have;       /* number of complete replies of this round trip */
@@ -97,6 +98,8 @@ enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns);
  * error reply; -1 with err: there was no reply. */
 int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
              int64_t deadline_ns, struct lb_err *err);
+/* Whether the server has closed the connection, which nobody reads from now. */
+bool conn_is_closed(const struct redis_conn *conn);
 /* Marks the connection as dead. Sets session->err and returns outcome. */
 enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what,
                          const char *why);
@@ -142,8 +145,8 @@ void redis_node_drop(struct lb_session *session, struct redis_node *node);
 /* Opens the node's connection; an existing one is replaced. 0, or -1 with err and a dead connection. */
 int redis_node_connect(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                        struct lb_err *err);
-/* The same, but for a group under sentinels it first asks for the group's primary, which is at
- * another address after a failover. */
+/* The same, but of a primary with replicas it first asks who is the primary, which is at another
+ * address after a failover. */
 int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                      struct lb_err *err);
 /* The deadline for the answer to a command that is sent now. */
