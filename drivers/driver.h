@@ -469,9 +469,9 @@ void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...)
 enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format,
                         ...) __attribute__((format(printf, 3, 4)));
 
-/* To be called by a driver's helper fiber, on the session's thread, when the session is over (expired, connection
- * closed), and so are all grants that live as long as the session. The core tells the clients that hold; one call for
- * each session is enough. */
+/* To be called on the session's thread when the session is over (expired, connection closed), and so are all grants that
+ * live as long as the session. The core tells the clients that hold, and does not take a grant of theirs that overlaps
+ * another one for a fault of the lock; one call for each session is enough. */
 void lb_session_lost(struct lb_session *session);
 
 /* For sessions that the server ends after a time-out: says that the session lasts at least until until_ns,

@@ -47,6 +47,9 @@ static void write_counts(const struct run_stage *stage, char *line, size_t size)
     } counts[] = {
         {stage->double_holders, "double holder", "double holders"},
         {stage->expired_holders, "expired holder", "expired holders"},
+        {stage->revoked, "grant lost inside its lease or session",
+         "grants lost inside their leases or sessions"},
+        {stage->ended, "session ended by the server", "sessions ended by the server"},
         {stage->lost_updates, "lost update", "lost updates"},
         {stage->token_errors, "token that did not grow", "tokens that did not grow"},
         {stage->early, "client let through early", "clients let through early"},

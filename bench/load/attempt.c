@@ -386,9 +386,14 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
     client_called(client);
     int64_t released_ns = client->ended_ns = lb_now();
     client_spent(client, &client->stats->state_releasing_ns, released_ns);
-    if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, outcome);
+    bool over = false;
+    if (__builtin_expect(outcome != LB_OK, 0)) {
+        me.lease_end_ns = client->grant.lease_end_ns;
+        over = entry_lost(client, &me, outcome, learned ? client->hold.told_ns : released_ns);
+    }
+    if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, outcome, over);
     if (observed) {
-        struct parting parting = {releasing_ns, released_ns, outcome, called, learned};
+        struct parting parting = {releasing_ns, released_ns, outcome, called, learned, over};
         OBSERVERS_CALL(client, released, &parting);
     }
     if (measured) {

@@ -1,6 +1,8 @@
 /* entry: see entry.h. */
 #include "bench/load/entry.h"
 
+#include "bench/load/session.h"
+
 #define JUDGED_NS LB_S_NS               /* an intruder that takes longer counts as killed */
 #define JUDGED_LOOK_NS (100 * LB_US_NS) /* the pause between two looks whether it has judged */
 
@@ -116,13 +118,18 @@ static void wait_judged(struct client *client) {
     }
 }
 
-void entry_was_found(struct client *client, enum lb_outcome outcome) {
+void entry_was_found(struct client *client, enum lb_outcome outcome, bool over) {
     struct shared *shared = client->worker->shared;
     struct found *found = &shared->findings.holders[client->index];
     wait_judged(client);
     atomic_fetch_add(&shared->findings.detected, client->at.abandoned);
-    if (client->at.abandoned && client->grant.lease_end_ns == LB_NEVER)
+    if ((client->at.abandoned || over) && client->grant.lease_end_ns == LB_NEVER) {
+        /* No answer to the release says so, but somebody else was let in. */
+        bool ended = over && outcome != LB_LOST && !shared->faulted;
+        if (ended && atomic_load(&found->doubled) != client->at.found_at)
+            atomic_fetch_add(&shared->findings.ended, 1);
         findings_excuse_told(&shared->findings, client->index, client->at.found_at);
+    }
     atomic_store_explicit(&found->told_ns, 0, memory_order_relaxed);
     uint32_t excused = atomic_load(&found->excused);
     if (outcome == LB_OK && excused != client->at.excused_at) {
@@ -133,6 +140,25 @@ void entry_was_found(struct client *client, enum lb_outcome outcome) {
     client->at.found_at = atomic_load(&found->doubled);
     client->at.was_found = false;
     client->at.abandoned = 0;
+}
+
+/* Whether the session that the client's grant lives by is over, by what the driver said. */
+static bool session_over(const struct client *client, int64_t when_ns) {
+    const struct session *session = client->session;
+    int64_t lasts_ns = session->lb.lasts_until_ns;
+    if (!(session->lb.lock->caps & LB_CAP_SESSION) || client->grant.lease_end_ns != LB_NEVER)
+        return false;
+    return session->ended || (lasts_ns != 0 && when_ns >= lasts_ns);
+}
+
+bool entry_lost(struct client *client, const struct holding *me, enum lb_outcome outcome,
+                int64_t when_ns) {
+    struct shared *shared = client->worker->shared;
+    bool over = session_over(client, when_ns);
+    if (outcome != LB_LOST || shared->faulted || findings_ended(&shared->findings, me, when_ns))
+        return over;
+    atomic_fetch_add(over ? &shared->findings.ended : &shared->findings.revoked, 1);
+    return over;
 }
 
 void entry_told(struct client *client, int64_t told_ns) {

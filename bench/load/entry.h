@@ -87,9 +87,15 @@ static inline void entry_leave(struct client *client, int64_t releasing_ns) {
 }
 
 /* To be called after the release if another client entered while this client was inside (at.was_found), or if this
- * client left without writing. outcome: of the release. Waits, for a second at most, until the other clients have
- * judged their overlap with this client. */
-void entry_was_found(struct client *client, enum lb_outcome outcome);
+ * client left without writing. outcome: of the release. over: the session that the grant lived by is over. Waits, for a
+ * second at most, until the other clients have judged their overlap with this client. */
+void entry_was_found(struct client *client, enum lb_outcome outcome, bool over);
+
+/* To be called after a release that failed, or a hold that ended early; when_ns: when the client learned it. Counts a
+ * lost grant as revoked if its lease and session last, and as ended if the server ended its session. Returns whether the session that
+ * the grant lived by is over. */
+bool entry_lost(struct client *client, const struct holding *me, enum lb_outcome outcome,
+                int64_t when_ns);
 
 /* Notes that the client was told at told_ns that it lost its grant. */
 void entry_told(struct client *client, int64_t told_ns);

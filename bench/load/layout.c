@@ -181,6 +181,7 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     if (shape->entry == ENTRY_SLOT && plan->bound > 0) shape->slots = plan->bound;
     shape->cell_count = shape->own_cells ? (uint32_t)clients : shape->key_count * shape->slots;
     if ((lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape->depth = (uint32_t)plan->depth;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) shape->faulted |= plan->faults[i].kind != INJECT_NONE;
     shape->churn = plan->churn && plan->clients_per_session <= 1 && lock->primitive != LB_LATCH;
     bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
     shape->ticks = tick_count(plan);

@@ -186,6 +186,7 @@ static void trace_released(struct client *client, void *mine, const struct parti
         record_of(client, OPLOG_RELEASE, begin_ns, parting->released_ns, parting->outcome);
     if (!parting->called) record.flags |= OPLOG_UNCALLED;
     if (parting->learned) record.flags |= OPLOG_LEARNED;
+    if (parting->over) record.flags |= OPLOG_OVER;
     for (uint32_t i = 0; traced->recorded; i++, traced->recorded >>= 1) {
         if (i > 0) record.key = client->request.keys[i].index;
         if (traced->recorded & 1) oplog_released(ring_of(client), &record);

@@ -17,6 +17,7 @@ struct parting {
     enum lb_outcome outcome;
     bool called;  /* release was called; false: the grant could not be released any more */
     bool learned; /* the client knew that its grant was lost, and left without writing */
+    bool over;    /* the session that the grant lived by is over */
 };
 
 /* Calls to the server at the two ends of the hold. Any outcome but LB_OK ends the hold. */

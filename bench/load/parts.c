@@ -131,6 +131,8 @@ static void add_findings(struct findings *ours, const struct findings *theirs, i
     add_count(&ours->expired_holders, &theirs->expired_holders);
     add_count(&ours->token_errors, &theirs->token_errors);
     add_count(&ours->detected, &theirs->detected);
+    add_count(&ours->revoked, &theirs->revoked);
+    add_count(&ours->ended, &theirs->ended);
     add_count(&ours->early, &theirs->early);
     if (atomic_load(&ours->first_state) != 0 || atomic_load(&theirs->first_state) != 2) return;
     ours->first_key = theirs->first_key;

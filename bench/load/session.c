@@ -25,7 +25,7 @@ static void watchdog_start(struct session *session);
 static void on_lost(struct lb_session *lb) {
     struct session *session = lb->core;
     for (uint32_t i = 0; i < session->client_count; i++) client_tell(&session->clients[i], LB_LOST);
-    session->broken = true;
+    session->broken = session->ended = true;
 }
 
 int session_init(struct session *session, struct worker *worker, struct client *clients,
@@ -124,7 +124,7 @@ int session_open(struct session *session, int64_t deadline_ns, struct lb_err *er
         return -1;
     }
     session->lb.err.code = 0;
-    session->moving = session->broken = false;
+    session->moving = session->broken = session->ended = false;
     session->connected = true;
     watchdog_start(session);
     return 0;

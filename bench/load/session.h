@@ -18,6 +18,7 @@ struct session {
     uint32_t present; /* clients that still load: the last one to leave ends the counting */
     bool connected;
     bool broken;      /* the last client to leave closes the session */
+    bool ended;       /* the driver said that it is over: lb_session_lost */
     bool moving;      /* being opened or closed by one of the clients */
     bool tried;       /* the first try to open it is over */
     bool failed;      /* the first try to open it failed */

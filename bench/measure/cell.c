@@ -159,10 +159,11 @@ void findings_untold(struct findings *findings, uint32_t client, uint32_t count)
 
 enum verdict exclusion_verdict(const struct exclusion *x) {
     if (x->grants == 0 && x->stuck == 0 && x->starved == 0) return VERDICT_UNCHECKED;
-    if (x->double_holders || x->token_errors || x->early || x->oversold) return VERDICT_VIOLATED;
+    if (x->double_holders || x->revoked || x->token_errors || x->early || x->oversold)
+        return VERDICT_VIOLATED;
     if (x->lost_updates && !x->expired_holders) return VERDICT_VIOLATED;
     if (x->stuck) return VERDICT_STUCK;
-    if (x->expired_holders) return VERDICT_EXPIRED;
+    if (x->expired_holders || x->ended) return VERDICT_EXPIRED;
     return x->starved ? VERDICT_STARVED : VERDICT_CLEAN;
 }
 
@@ -173,6 +174,8 @@ struct exclusion cells_judge(const struct cell *cells, uint32_t count,
         .expired_holders = atomic_load(&findings->expired_holders),
         .token_errors = atomic_load(&findings->token_errors),
         .detected = atomic_load(&findings->detected),
+        .revoked = atomic_load(&findings->revoked),
+        .ended = atomic_load(&findings->ended),
         .early = atomic_load(&findings->early),
     };
     for (uint32_t i = 0; i < count; i++) {

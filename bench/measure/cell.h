@@ -97,6 +97,9 @@ struct findings {
     _Atomic uint64_t token_errors; /* tokens that were not greater than the previous one */
     /* holders that learned of the loss of their grant and left without writing */
     _Atomic uint64_t detected;
+    /* grants that were gone while their lease and session lasted; grants whose session the server ended. Neither is
+     * counted in a stage with planned faults, which explain both. */
+    _Atomic uint64_t revoked, ended;
     /* latches: awaiters that returned before the count was zero, or that the latch kept waiting
      * after it had opened */
     _Atomic uint64_t early;
@@ -230,9 +233,9 @@ static inline void findings_renewed(struct findings *findings, uint32_t client,
                           memory_order_relaxed);
 }
 
-/* A client whose grant has no lease learned of its loss before it wrote anything. Only the server knows when the
- * client's session ended. So the overlaps with this client since its count was `doubled` are counted as expired. Do not
- * call this for a grant with a lease: a client that enters before the lease's end violates exclusion. */
+/* A client whose grant has no lease learned that its session is over. Only the server knows when the session ended. So
+ * the overlaps with this client since its count was `doubled` are counted as expired. Do not call this for a grant with
+ * a lease: a client that enters before the lease's end violates exclusion. */
 void findings_excuse_told(struct findings *findings, uint32_t client, uint32_t doubled);
 
 /* The sums at the end of a stage, when every client has left. For a lock that admits one holder at
@@ -248,7 +251,8 @@ struct exclusion {
     uint64_t starved;
     /* grants whose holder learned, before it wrote, that it had lost them */
     uint64_t detected;
-    uint64_t early;    /* latches only: see struct findings */
+    uint64_t revoked, ended; /* as in struct findings */
+    uint64_t early;          /* latches only: see struct findings */
     uint64_t oversold; /* goods that were sold but not there, or whose count does not add up */
 };
 

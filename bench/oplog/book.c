@@ -161,12 +161,11 @@ static void book_released(struct book *book, struct book_client *client,
         hold->to_ns = record->begin_ns > hold->from_ns ? record->begin_ns : hold->from_ns;
         hold->released_ns = record->end_ns > hold->to_ns ? record->end_ns : hold->to_ns;
         hold->ended = record->outcome;
-        if (record->flags & OPLOG_LEARNED) {
-            hold->flags |= HOLD_LEARNED;
-            /* Nobody but the server knows when a session ended. A lease ends when it says: who comes in before, comes
-             * in beside a rightful holder. */
-            if (hold->lease_end_ns == LB_NEVER) hold->flags |= HOLD_OUTSIDE;
-        }
+        if (record->flags & OPLOG_LEARNED) hold->flags |= HOLD_LEARNED;
+        /* Nobody but the server knows when a session ended. A lease ends when it says: who comes in before, comes in
+         * beside a rightful holder. */
+        if ((record->flags & (OPLOG_LEARNED | OPLOG_OVER)) && hold->lease_end_ns == LB_NEVER)
+            hold->flags |= HOLD_OUTSIDE;
         forget_open(client, i);
         return;
     }

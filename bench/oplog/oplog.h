@@ -49,6 +49,8 @@ enum oplog_outcome {
 #define OPLOG_UNCALLED 2
 /* flag: with OPLOG_UNCALLED: the holder knew of the loss and left without writing, at begin_ns */
 #define OPLOG_LEARNED 4
+/* flag: of a release: the session that the grant lived by is over */
+#define OPLOG_OVER 8
 
 struct oplog_record {
     uint8_t kind, outcome, flags;

@@ -128,11 +128,16 @@ static void say_broken(const struct lb_lock *lock, const struct stage *stage, ch
         {found->lost_updates, "lost update", "lost updates", !recorded},
         {found->double_holders, "double holder", "double holders", !recorded},
         {found->expired_holders, "expired holder", "expired holders", !recorded},
+        {found->revoked, "grant lost inside its lease or session",
+         "grants lost inside their leases or sessions", false},
+        {found->ended, "session ended by the server", "sessions ended by the server", false},
         {found->token_errors, "token that did not grow", "tokens that did not grow", false},
         {found->early, "client let through early", "clients let through early", false},
         {found->oversold, "piece oversold", "pieces oversold", false}};
     bool violated = found->verdict == VERDICT_VIOLATED;
-    const char *what = violated                              ? "EXCLUSION VIOLATED by"
+    const char *what = found->revoked > 0                    ? "GRANTS TAKEN from holders of"
+                       : violated                            ? "EXCLUSION VIOLATED by"
+                       : found->ended > 0                    ? "SESSIONS ENDED under holders of"
                        : lock->about.crash == LB_CRASH_LEASE ? "LEASES OUTLIVED by holders of"
                                                              : "SESSIONS OUTLIVED by holders of";
     size_t used = (size_t)snprintf(line, size, "%s %s:", what, lock->name);
@@ -153,7 +158,8 @@ static bool only_tokens_wrong(const struct stage *stage) {
     const struct exclusion *x = &stage->exclusion;
     const struct stage_history *history = stage->history;
     bool judged = history && history->judged;
-    if (x->lost_updates || x->double_holders || x->expired_holders || x->early || x->oversold)
+    if (x->lost_updates || x->double_holders || x->expired_holders || x->revoked || x->ended ||
+        x->early || x->oversold)
         return false;
     if (judged && history->judgement.violations + history->judgement.expired > 0) return false;
     return x->token_errors > 0 || (judged && history->judgement.token_errors > 0);

@@ -325,6 +325,8 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     result->token_errors = (double)x->token_errors;
     result->stuck = (double)x->stuck;
     result->detected = (double)x->detected;
+    result->revoked = (double)x->revoked;
+    result->ended = (double)x->ended;
     result->early = (double)x->early;
     result->oversold = (double)x->oversold;
     /* No client waits for a holder of a latch, or of an optimistic lock. */

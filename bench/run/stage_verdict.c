@@ -228,7 +228,7 @@ static void add_wall_step(json_t *warnings, const struct stage *stage) {
     warn(
         warnings,
         "this machine's wall clock stepped by %+.3g s in all, at most %.3g s at once, while the stage "
-        "ran: servers on this machine that time leases by the wall clock ended leases %s by as much; the lock is not the cause",
+        "ran: servers on this machine that time leases by the wall clock ended leases %s by as much",
         step_s, largest_s, when);
 }
 

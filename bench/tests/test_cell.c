@@ -105,7 +105,7 @@ static enum verdict after_release(int64_t lease_end_ns, int64_t other_lease_end_
     struct entry b = cell_enter(&cell, &shared.findings, 7, &other);
     leave(4, b, 610);
     assert_false(cell_leave(&cell, 3, &a, 620));
-    entry_was_found(&client, said);
+    entry_was_found(&client, said, false);
     return cells_judge(&cell, 1, &shared.findings).verdict;
 }
 
@@ -139,7 +139,7 @@ static void *look_late(void *arg) {
 static void leave_and_hold_again(void *arg) {
     struct late_intruder *late = arg;
     entry_leave(late->client, 620);
-    if (late->client->at.was_found) entry_was_found(late->client, LB_LOST);
+    if (late->client->at.was_found) entry_was_found(late->client, LB_LOST, false);
     struct holding next = {3, 700, LB_NEVER, 0};
     findings_publish(&late->shared->findings, &next);
 }

@@ -148,6 +148,14 @@ KNOWN(test_learned_before_it_wrote) {
     assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
 }
 
+KNOWN(test_a_session_that_the_server_ended) {
+    got(0, 10, 20);
+    left(0, 100, 120, OPLOG_LOST, OPLOG_OVER);
+    got(1, 15, 90);
+    released(1, 200, 210);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
+}
+
 /* A lease says when it ends. Whoever came in before that, and before the holder was told, was let in beside it. */
 KNOWN(test_a_loss_inside_the_lease_is_no_excuse) {
     got_lease(0, 10, 20, 2010);

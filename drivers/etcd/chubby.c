@@ -177,8 +177,7 @@ static enum lb_outcome chubby_release(struct lb_session *session, const struct l
     enum lb_outcome outcome = etcd_released(session, etcd_transact(e, &txn));
     if (outcome != LB_OK) return outcome;
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
-    if (!answer->succeeded)
-        return lb_fail(session, LB_LOST, "etcd: the lock was gone before its release");
+    if (!answer->succeeded) return etcd_key_gone(session);
     mine->generation = 0;
     return LB_OK;
 }

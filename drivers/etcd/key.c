@@ -86,7 +86,7 @@ static enum lb_outcome key_release(struct lb_session *session, const struct lb_r
     if (outcome != LB_OK) return outcome;
     mine->revision = 0;
     if (!((const Etcdserverpb__TxnResponse *)etcd_answer(&e->call))->succeeded)
-        return lb_fail(session, LB_LOST, "etcd: the lock was gone before its release");
+        return etcd_key_gone(session);
     return LB_OK;
 }
 

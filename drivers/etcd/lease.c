@@ -44,15 +44,24 @@ static int64_t sane_ttl_s(int64_t ttl_s) {
 }
 
 /* Renews a lease once. LB_OK with the lease's new time-to-live; 0 = the server does not know the lease any more. */
-static enum lb_outcome renew_one(struct etcd_session *e, int64_t lease, int64_t *ret_ttl_s) {
+static enum lb_outcome renew_one(struct etcd_line *call, int64_t lease, int64_t *ret_ttl_s) {
     Etcdserverpb__LeaseKeepAliveRequest request = ETCDSERVERPB__LEASE_KEEP_ALIVE_REQUEST__INIT;
     struct lb_err err = {0};
     request.id = lease;
-    enum lb_outcome outcome = etcd_call(&e->keep, &etcd_lease_keep_alive, &request.base, &err);
+    enum lb_outcome outcome = etcd_call(call, &etcd_lease_keep_alive, &request.base, &err);
     if (outcome != LB_OK) return outcome;
-    const Etcdserverpb__LeaseKeepAliveResponse *answer = etcd_answer(&e->keep);
+    const Etcdserverpb__LeaseKeepAliveResponse *answer = etcd_answer(call);
     *ret_ttl_s = sane_ttl_s(answer->ttl);
     return LB_OK;
+}
+
+enum lb_outcome etcd_key_gone(struct lb_session *session) {
+    struct etcd_session *e = etcd_session_of(session);
+    int64_t ttl_s = 0;
+    if (!e->lost && renew_one(&e->call, e->lease, &ttl_s) == LB_OK && ttl_s == 0)
+        etcd_lease_lost(e);
+    return lb_fail(session, LB_LOST, "etcd: %s before its release",
+                   e->lost ? "the lease had ended or was revoked" : "the key was deleted");
 }
 
 static void renew(struct etcd_session *e) {
@@ -65,11 +74,11 @@ static void renew(struct etcd_session *e) {
             LB_BROKEN; /* nothing is sent; but the lease may have ended, which is checked below */
     }
     if (outcome == LB_OK && e->trace) {
-        outcome = renew_one(e, e->trace, &ttl_s);
+        outcome = renew_one(&e->keep, e->trace, &ttl_s);
         known = ttl_s > 0;
     }
     if (outcome == LB_OK && known) {
-        outcome = renew_one(e, lease, &ttl_s);
+        outcome = renew_one(&e->keep, lease, &ttl_s);
         known = ttl_s > 0;
     }
     if (e->lease != lease || e->ending) return; /* the session gave the lease up meanwhile */

@@ -184,8 +184,7 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
             session->err.code = 0;
             return LB_OK;
         }
-        if (outcome == LB_OK && !sent)
-            return lb_fail(session, LB_LOST, "etcd: the key was gone before its release");
+        if (outcome == LB_OK && !sent) return etcd_key_gone(session);
         if (outcome == LB_REFUSED) return outcome;
         if (outcome == LB_UNKNOWN) sent = true;
         if (outcome == LB_OK || lb_stopping() || lb_now() + AGAIN_NS >= deadline_ns) {

@@ -163,6 +163,9 @@ enum lb_outcome etcd_granted(struct lb_session *session);
 /* The outcome of a release whose requests had this outcome. LB_LOST if none was sent (LB_BROKEN) and, by our
  * clock, the lease and its grace period have ended: another client may hold the lock. */
 enum lb_outcome etcd_released(const struct lb_session *session, enum lb_outcome outcome);
+/* To be called when a release finds that the lock's key is gone: asks the server whether the lease is, too. Returns
+ * LB_LOST, with the reason in the session's error. */
+enum lb_outcome etcd_key_gone(struct lb_session *session);
 /* lb_algorithm.prepare of locks whose keys hang on their session's lease. */
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
 

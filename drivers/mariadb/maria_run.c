@@ -130,6 +130,7 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
     if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) {
         state->ended = number < 2000;
         die(session);
+        lb_session_lost(session);
     }
     return outcome;
 }

@@ -132,6 +132,7 @@ static enum lb_outcome fail_lost(struct lb_session *session, enum lb_outcome out
     const char *message = PQerrorMessage(state->conn);
     lb_fail(session, outcome, "postgres: %.*s", (int)strcspn(message, "\n"), message);
     mark_dead(session);
+    lb_session_lost(session);
     return outcome;
 }
 
@@ -193,6 +194,7 @@ static enum lb_outcome fail_refused(struct lb_session *session, const PGresult *
     if (outcome == LB_BROKEN) {
         state->ended = true;
         mark_dead(session);
+        lb_session_lost(session);
     }
     return outcome;
 }

@@ -15,6 +15,7 @@
 
 int compare_fails(enum lock_state state) {
     static const int failures[] = {[LOCK_VIOLATED] = LB_EXIT_VIOLATED,
+                                   [LOCK_REVOKED] = LB_EXIT_VIOLATED,
                                    [LOCK_TOKENS] = LB_EXIT_VIOLATED,
                                    [LOCK_STUCK] = LB_EXIT_REGRESSION,
                                    [LOCK_STARVED] = LB_EXIT_REGRESSION};

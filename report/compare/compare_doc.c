@@ -76,10 +76,11 @@ static char *note_text(const struct compare_row *row, const struct compare_figur
 }
 
 static const char *failure_words(enum lock_state state) {
-    return state == LOCK_VIOLATED ? "EXCLUSION VIOLATED"
-           : state == LOCK_TOKENS ? "FENCING TOKENS WRONG"
-           : state == LOCK_STUCK  ? "A LOCK STUCK"
-                                  : "CLIENTS STARVED";
+    return state == LOCK_VIOLATED  ? "EXCLUSION VIOLATED"
+           : state == LOCK_REVOKED ? "GRANTS TAKEN AWAY"
+           : state == LOCK_TOKENS  ? "FENCING TOKENS WRONG"
+           : state == LOCK_STUCK   ? "A LOCK STUCK"
+                                   : "CLIENTS STARVED";
 }
 
 /* The first line, which sums up the comparison. */

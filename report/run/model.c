@@ -127,8 +127,9 @@ static bool shows(const struct run_stage *stage) {
 
 /* True if no two clients held at once, and only the tokens or what depends on them were wrong. */
 static bool only_tokens(const struct run_stage *stage) {
-    const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders,
-                             stage->early,        stage->oversold,       stage->history_violations};
+    const double others[] = {stage->lost_updates, stage->double_holders,    stage->expired_holders,
+                             stage->early,        stage->oversold,          stage->revoked,
+                             stage->ended,        stage->history_violations};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] > 0) return false;
     }
@@ -141,8 +142,12 @@ enum lock_state report_stage_state(const struct run_stage *stage) {
     if (stage->control && stage->expected && report_competes(stage) && stage->checked_grants > 0)
         return LOCK_MISSED;
     if (judged(stage, VERDICT_VIOLATED))
-        return stage->control ? LOCK_CAUGHT : only_tokens(stage) ? LOCK_TOKENS : LOCK_VIOLATED;
-    if (judged(stage, VERDICT_EXPIRED)) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
+        return stage->control       ? LOCK_CAUGHT
+               : only_tokens(stage) ? LOCK_TOKENS
+               : stage->revoked > 0 ? LOCK_REVOKED
+                                    : LOCK_VIOLATED;
+    if (judged(stage, VERDICT_EXPIRED))
+        return stage->control ? LOCK_CAUGHT : stage->ended > 0 ? LOCK_ENDED : LOCK_EXPIRED;
     if (says(stage, VERDICT_STUCK)) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
     if (says(stage, VERDICT_STARVED) && !stage->control) return LOCK_STARVED;
     bool untested =
@@ -305,6 +310,8 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add_if_known(&lock->lost_updates, stage->lost_updates);
     add_if_known(&lock->double_holders, stage->double_holders);
     add_if_known(&lock->expired_holders, stage->expired_holders);
+    add_if_known(&lock->revoked, stage->revoked);
+    add_if_known(&lock->ended, stage->ended);
     add_if_known(&lock->token_errors, fmax(stage->token_errors, stage->history_token_errors));
     add_if_known(&lock->stuck, stage->stuck);
     add_if_known(&lock->starved, stage->starved);
@@ -315,6 +322,7 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
         lock->residue = stage;
     if (!lock->overlap && stage->has_overlap) lock->overlap = stage;
+    if (!lock->ending && stage->ended > 0) lock->ending = stage;
     if (report_incomplete(stage)) lock->partial = true;
 }
 

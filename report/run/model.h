@@ -23,9 +23,11 @@ enum lock_state {
     LOCK_CAUGHT,    /* a control, broken on purpose, whose mistake the checks saw */
     LOCK_STARVED,   /* clients waited until the drain limit ended their waits */
     LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */
+    LOCK_ENDED,     /* the server ended sessions of its holders, and no other overlap was seen */
     LOCK_STUCK,     /* keys became free that no client got any more */
     LOCK_MISSED,    /* a control whose mistake was not seen: the checks can't be trusted */
     LOCK_TOKENS,    /* no two clients held at once, but the fencing tokens did not grow */
+    LOCK_REVOKED,   /* grants were gone while their lease and session lasted */
     LOCK_VIOLATED   /* two clients held at once */
 };
 
@@ -49,12 +51,13 @@ struct report_lock {
     /* the longest mean time that holders were inside, over the stages with competing clients, and the
      * round trip there; NAN = not measured */
     double inside_ns, round_trip_ns;
-    double lost_updates, double_holders, expired_holders, token_errors, stuck, starved, early,
-        oversold;
+    double lost_updates, double_holders, expired_holders, revoked, ended, token_errors, stuck,
+        starved, early, oversold;
     /* findings of the judged history */
     double history_violations, history_expired;
     /* the stage that left the most keys on the server, or NULL */
     const struct run_stage *residue;
+    const struct run_stage *ending;  /* the first stage whose sessions the server ended, or NULL */
     const struct run_stage *overlap; /* the first stage that reports its first overlap, or NULL */
     bool partial;                    /* one of its stages is partial or failed */
 };

@@ -33,6 +33,9 @@ static const struct doc_column promise_columns[] = {
     {.title = "second holders",
      .help = "seen inside together with another holder",
      .figure = DOC_COUNT},
+    {.title = "taken",
+     .help = "grants lost while their lease and session lasted, or whose session the server ended",
+     .figure = DOC_COUNT},
     {.title = WORDS_BOUND, .right = true},
     {.title = "topology, version", .brief = "", .below = true, .words = true},
     {.title = "durability", .brief = "", .below = true, .joined = true, .words = true},
@@ -62,6 +65,7 @@ static void add_promise(struct doc *doc, const struct report *report,
     doc_figure(doc, lock->inside_ns);
     doc_figure(doc, report_known(lock, lock->lost_updates));
     doc_figure(doc, report_second_holders(lock));
+    doc_figure(doc, report_known(lock, lock->revoked + lock->ended));
     if (!isnan(bound)) {
         doc_value(doc, bound, "%.1e", bound);
     } else {

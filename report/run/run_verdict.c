@@ -109,9 +109,9 @@ static void add_others(struct doc *doc, const struct report *report, enum lock_s
 static void say_how_many(struct doc *doc, const struct report *report, const char *one,
                          double grants) {
     int clean = count_state(report, LOCK_CLEAN), all = clean;
-    static const enum lock_state others[] = {LOCK_VIOLATED, LOCK_EXPIRED, LOCK_STUCK,
-                                             LOCK_STARVED,  LOCK_TOKENS,  LOCK_ALONE,
-                                             LOCK_UNCHECKED};
+    static const enum lock_state others[] = {LOCK_VIOLATED, LOCK_REVOKED, LOCK_EXPIRED,
+                                             LOCK_ENDED,    LOCK_STUCK,   LOCK_STARVED,
+                                             LOCK_TOKENS,   LOCK_ALONE,   LOCK_UNCHECKED};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         all += count_state(report, others[i]);
     char total[NUMBER_TEXT_MAX];
@@ -209,13 +209,13 @@ static bool any_well_tested(const struct report *report) {
 static const struct {
     enum verdict verdict;
     const char *after;
-    enum lock_state locks[2]; /* those that explain such a verdict of the run */
+    enum lock_state locks[3]; /* those that explain such a verdict of the run */
 } chosen[] = {
-    {VERDICT_VIOLATED, " admitted two clients at once", {LOCK_VIOLATED, LOCK_TOKENS}},
+    {VERDICT_VIOLATED, " admitted two clients at once", {LOCK_VIOLATED, LOCK_TOKENS, LOCK_REVOKED}},
     {VERDICT_EXPIRED,
      " admitted clients after the end of a lease or session",
-     {LOCK_EXPIRED, LOCK_EXPIRED}},
-    {VERDICT_STUCK, " left keys that nobody gets any more", {LOCK_STUCK, LOCK_STUCK}},
+     {LOCK_EXPIRED, LOCK_ENDED, LOCK_ENDED}},
+    {VERDICT_STUCK, " left keys that nobody gets any more", {LOCK_STUCK, LOCK_STUCK, LOCK_STUCK}},
 };
 
 static bool showed(const struct report_lock *lock, enum verdict verdict) {
@@ -227,8 +227,8 @@ static bool showed(const struct report_lock *lock, enum verdict verdict) {
 static int find_chosen(const struct report *report, int *ret_count) {
     for (int c = 0; c < (int)(sizeof chosen / sizeof *chosen); c++) {
         bool verdict = false;
-        int locks =
-            count_state(report, chosen[c].locks[0]) + count_state(report, chosen[c].locks[1]);
+        int locks = 0;
+        for (int i = 0; i < 3; i++) locks += count_state(report, chosen[c].locks[i]);
         *ret_count = 0;
         for (int r = 0; r < report->run_count; r++)
             verdict |= verdict_is(report->runs[r]->verdict, chosen[c].verdict);
@@ -256,10 +256,15 @@ static const struct {
     const char *after;
 } findings[] = {
     {LOCK_VIOLATED, " admitted two clients at once: not a lock here."},
+    {LOCK_REVOKED,
+     " lost grants while their lease and session lasted: another program, a command or the "
+     "server's limit of memory took them, or it is no lock."},
     {LOCK_TOKENS, " admitted one client at a time, but the fencing tokens did not grow."},
     {LOCK_MISSED, ", broken on purpose, went unnoticed: do not trust this run."},
     {LOCK_STUCK, " left keys that are free but that no client gets any more."},
     {LOCK_STARVED, " left clients waiting until the drain limit ended their waits."},
+    {LOCK_ENDED,
+     " lost grants because the server ended the sessions of their holders, who still held on."},
     {LOCK_EXPIRED,
      " admitted clients while an earlier holder still worked after the end of its lease or session."},
 };

@@ -37,6 +37,8 @@ static void add_seen(struct doc *doc, const struct report_lock *lock) {
         {lock->double_holders, "second holder", ""},
         {fmax(lock->expired_holders, lock->history_expired), "holder",
          words_is_leased(lock->stage) ? " past the lease's end" : " past the session's end"},
+        {lock->revoked, "grant", " lost inside the lease or session"},
+        {lock->ended, "session", " ended by the server"},
         {lock->history_violations, "violation", " in the history of operations"},
         {lock->token_errors, "fencing token", " that did not grow"},
         {lock->early, "client", " let through before the count was down"},
@@ -73,7 +75,7 @@ static void say_lock(struct doc *doc, const struct report_lock *lock) {
     bool seen = lock->state == LOCK_CAUGHT || lock->state == LOCK_STARVED ||
                 lock->state == LOCK_EXPIRED || lock->state == LOCK_STUCK ||
                 lock->state == LOCK_TOKENS || lock->state == LOCK_VIOLATED ||
-                lock->token_errors > 0;
+                lock->state == LOCK_REVOKED || lock->state == LOCK_ENDED || lock->token_errors > 0;
     if (!seen && lock->state != LOCK_HIDDEN && lock->state != LOCK_UNCHECKED) return;
     doc_say(doc, words_state_tone(lock->state), "%s: ", lock->label);
     if (lock->state == LOCK_CAUGHT)
@@ -85,7 +87,10 @@ static void say_lock(struct doc *doc, const struct report_lock *lock) {
                  lock->stage->exposed_by);
     if (lock->state == LOCK_UNCHECKED) add_unchecked(doc, lock);
     if (seen) add_seen(doc, lock);
-    bool overlapped = lock->state == LOCK_VIOLATED || lock->state == LOCK_EXPIRED;
+    if (seen && lock->ending && lock->ending->error)
+        doc_span(doc, DOC_PLAIN, " It said: %s.", lock->ending->error);
+    bool overlapped = lock->state == LOCK_VIOLATED || lock->state == LOCK_EXPIRED ||
+                      lock->state == LOCK_REVOKED || lock->state == LOCK_ENDED;
     if (overlapped && lock->overlap) add_overlap(doc, lock->overlap);
 }
 

@@ -32,10 +32,13 @@ static const struct {
          "admitted a client after another one's lease or session had ended, while that one still held "
          "on",
          TONE_WARN},
+    [LOCK_ENDED] = {"ended", "the server ended sessions of holders, which still held on",
+                    TONE_WARN},
     [LOCK_STUCK] = {"STUCK", "left keys that are free but that no client gets any more", TONE_BAD},
     [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checks are not to be trusted",
                      TONE_BAD},
     [LOCK_TOKENS] = {"TOKENS", "excluded, but its fencing tokens did not grow", TONE_BAD},
+    [LOCK_REVOKED] = {"REVOKED", "grants were gone while their lease and session lasted", TONE_BAD},
     [LOCK_VIOLATED] = {"VIOLATED", "let two clients in at once", TONE_BAD},
 };
 
@@ -67,6 +70,7 @@ void words_state_chip(struct doc *doc, enum lock_state state) {
         [LOCK_STARVED] = "\xe2\x9c\x97",  [LOCK_EXPIRED] = "!",
         [LOCK_STUCK] = "\xe2\x9c\x97",    [LOCK_MISSED] = "\xe2\x9c\x97",
         [LOCK_TOKENS] = "\xe2\x9c\x97",   [LOCK_VIOLATED] = "\xe2\x9c\x97",
+        [LOCK_REVOKED] = "\xe2\x9c\x97",  [LOCK_ENDED] = "!",
     };
     enum tone tone = words_state_tone(state);
     doc_set_tone(doc, tone);

@@ -1,0 +1,122 @@
+/* test_taken: grants that are taken from their holders while a load runs, by a stranger on the same server: the verdict, the
+ * sentence and the exit code say that, and not that the lock let two clients in.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+#include "drivers/tests/live_help.h"
+
+#define KEY "taken"
+
+struct stranger {
+    const char *lock;
+    const char *script; /* run again and again beside the load; $PORT is the server's */
+    const char *word;   /* the verdict of the lock in the report */
+    const char *said;   /* in the report, beside that */
+};
+
+static pid_t start_stranger(const struct live_place *live, const char *script) {
+    char port[16], loop[1200];
+    snprintf(port, sizeof port, "%d", topo_port(live->place->topo, 0, 0));
+    setenv("PORT", port, 1);
+    setenv("SECRET", topo_about(live->place->topo)->secret, 1);
+    topo_login(live->place->topo);
+    snprintf(loop, sizeof loop, "while sleep 0.2; do %s; done >/dev/null 2>&1", script);
+    pid_t pid = fork();
+    if (pid != 0) return pid;
+    setpgid(0, 0);
+    execl("/bin/sh", "sh", "-c", loop, (char *)NULL);
+    _exit(127);
+}
+
+static void take(const struct stranger *stranger) {
+    struct live_place live = live_open(stranger->lock, NULL);
+    LIVE_NEEDS(&live);
+    pid_t pid = start_stranger(&live, stranger->script);
+    char url[400];
+    snprintf(url, sizeof url, "%s=%s", registry_lock(stranger->lock)->backend->name,
+             live.place->urls[0]);
+    struct cli cli = cli_run(NULL, ARGS("run", "contended", "--lock", stranger->lock, "--url", url,
+                                        "--key", KEY, "--set", "load.clients=4", "--set",
+                                        "load.hold=50ms", "--set", "run.duration=3s"));
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    if (cli.code != LB_EXIT_VIOLATED || !strstr(cli.out, stranger->said))
+        fail_msg("%s: exit code %d, printed:\n%s\n%s", stranger->lock, cli.code, cli.out, cli.err);
+    assert_lacks(cli.out, "not a lock here");
+    cli_free(&cli);
+    live_close(&live);
+}
+
+#define REVOKED " lost grants while their lease and session lasted"
+#define ENDED " lost grants because the server ended the sessions of their holders"
+#define ETCDCTL "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT "
+#define PSQL "psql -XAtq -h 127.0.0.1 -p $PORT -U postgres -c "
+#define TELL(lines)                                                                                \
+    "bash -c \"exec 3<>/dev/tcp/127.0.0.1/$PORT; printf '" lines "' >&3; sleep 0.1\""
+
+TEST(a_redis_key_is_overwritten) {
+    take(&(struct stranger){"redis-setnx", "redis-cli -p $PORT set " KEY " me XX PX 150", "REVOKED",
+                            REVOKED});
+}
+
+TEST(all_keys_of_redis_are_deleted) {
+    take(&(struct stranger){"redis-fenced", "redis-cli -p $PORT flushall", "REVOKED", REVOKED});
+}
+
+TEST(memcached_is_flushed) {
+    take(&(struct stranger){"memcached-add",
+                            TELL("set login 0 0 42\\r\\nlockbench $SECRET\\r\\nflush_all\\r\\n"),
+                            "REVOKED", REVOKED});
+}
+
+TEST(a_key_of_etcd_is_deleted) {
+    take(&(struct stranger){"etcd-key", ETCDCTL "del --prefix " KEY, "REVOKED", REVOKED});
+}
+
+TEST(leases_of_etcd_are_revoked) {
+    take(&(struct stranger){"etcd-mutex",
+                            "for id in $(" ETCDCTL "lease list | sed 1d); do " ETCDCTL
+                            "lease revoke $id; done",
+                            "ended", ENDED});
+}
+
+TEST(sessions_of_postgres_are_terminated) {
+    take(&(struct stranger){"pg-advisory",
+                            PSQL "\"select pg_terminate_backend(pid) from pg_locks where "
+                                 "locktype='advisory' and granted\"",
+                            "ended", ENDED});
+}
+
+TEST(sessions_of_mariadb_are_killed) {
+    take(&(struct stranger){
+        "mysql-getlock",
+        "mariadb -h 127.0.0.1 -P $PORT -e \"execute immediate concat('kill ', is_used_lock('" KEY
+        "'))\"",
+        "ended", ENDED});
+}
+
+TEST(a_bucket_of_nats_is_purged) {
+    take(&(struct stranger){
+        "nats-kv",
+        TELL("CONNECT {\\\"user\\\":\\\"lockbench\\\",\\\"pass\\\":\\\"$SECRET\\\"}\\r\\n"
+             "PUB \\$JS.API.STREAM.PURGE.KV_lockbench_10000ms 0\\r\\n\\r\\n"),
+        "REVOKED", REVOKED});
+}
+
+TEST(nodes_of_zookeeper_are_deleted) {
+    need(system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") == 0, "kazoo", "python3-kazoo");
+    take(&(struct stranger){"zk-lock",
+                            "/usr/bin/python3 -c \"\n"
+                            "import os, time\n"
+                            "from kazoo.client import KazooClient\n"
+                            "zk = KazooClient('127.0.0.1:' + os.environ['PORT'])\n"
+                            "zk.start()\n"
+                            "while True:\n"
+                            "    time.sleep(0.2)\n"
+                            "    for node in sorted(zk.get_children('/lockbench/" KEY
+                            "'), key=lambda name: name[-10:])[:1]:\n"
+                            "        zk.delete('/lockbench/" KEY "/' + node)\"",
+                            "REVOKED", REVOKED});
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
