@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,20 +27,21 @@
 
 /* ---- the command that is run while the lock is held, and the signals for it ---- */
 
-static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP};
+static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP /* while a command runs */};
 #define HANDED_ON (sizeof handed_on / sizeof *handed_on)
 
 static int wake_pipe[2] = {-1, -1};
-static volatile sig_atomic_t child; /* its process; 0 = none */
+static volatile sig_atomic_t
+    group; /* the command's process, and the group of it and all that it starts; 0 = none */
+static volatile sig_atomic_t told_to_end; /* SIGTERM came while the command ran */
 static volatile sig_atomic_t interrupts;
 static void (*when_interrupted)(void);
 
-static void on_signal(int number, siginfo_t *info, void *context) {
+static void on_signal(int number) {
     int kept = errno;
-    (void)context;
-    if (number != SIGCHLD && child > 0) {
-        /* The terminal sends Ctrl-C to the command itself. */
-        if (info->si_code != SI_KERNEL) kill((pid_t)child, number);
+    if (number != SIGCHLD && group > 0) {
+        kill(-(pid_t)group, number);
+        if (number == SIGTERM) told_to_end = 1;
     } else if (number != SIGCHLD) {
         interrupts = interrupts + 1;
         if (when_interrupted) when_interrupted();
@@ -50,21 +52,25 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     errno = kept;
 }
 
-/* SIGINT, SIGTERM and SIGHUP that another process sends to this one are passed on to the command; a terminal sends
- * Ctrl-C to the command itself. If this process dies, the kernel sends the command SIGTERM. interrupted: called in the
- * signal handler when a signal comes while no command runs; may be NULL. Returns a descriptor that becomes readable
- * after each signal and each end of a child; -1 with err. */
+/* If nohup(1) made this process ignore a signal, the command ignores it too. */
+static void hand_on(int number) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+    sigfillset(&action.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+/* The signals that this process gets while a command runs are passed on to the command's group. If this process dies,
+ * the kernel sends the command SIGTERM. interrupted: called in the signal handler when a signal comes while no command
+ * runs; may be NULL. Returns a descriptor that becomes readable after each signal and each end of a child; -1 with
+ * err. */
 static int hold_child_watch(void (*interrupted)(void), struct lb_err *err) {
     if (pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return err_set(err, LB_EXIT_MACHINE, "hold: pipe: %s", strerror(errno));
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART}, old;
-    sigfillset(&action.sa_mask);
     when_interrupted = interrupted;
-    sigaction(SIGCHLD, &action, NULL);
+    hand_on(SIGCHLD);
     for (size_t i = 0; i < HANDED_ON; i++) {
-        /* If nohup(1) made this process ignore a signal, the command ignores it too. */
-        if (sigaction(handed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(handed_on[i], &action, NULL);
+        if (handed_on[i] != SIGTSTP) hand_on(handed_on[i]);
     }
     return wake_pipe[0];
 }
@@ -73,8 +79,28 @@ static const volatile sig_atomic_t *hold_child_interrupts(void) {
     return &interrupts;
 }
 
+/* Whether a terminal takes this process's group for the one that it talks to. In a pipe the group has other programs,
+ * such as a pager, that need the terminal as well: there the command gets it when it reads. */
+static bool has_terminal(bool reads) {
+    struct stat out;
+    bool piped = !reads && fstat(STDOUT_FILENO, &out) == 0 && S_ISFIFO(out.st_mode);
+    return !piped && tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+static void give_terminal(pid_t to) {
+    sigset_t quiet, old;
+    sigemptyset(&quiet);
+    sigaddset(&quiet, SIGTTOU); /* it stops a group that is not the terminal's */
+    sigprocmask(SIG_BLOCK, &quiet, &old);
+    tcsetpgrp(STDIN_FILENO, to);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 static _Noreturn void run_child(const char *const *command, const char *const *variables,
                                 const sigset_t *mask, pid_t parent) {
+    bool terminal = has_terminal(false);
+    setpgid(0, 0);
+    if (terminal) give_terminal(getpid());
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(HOLD_CANNOT_RUN); /* the parent has died before */
     /* the default handling of signals, as a program expects it */
@@ -100,11 +126,16 @@ static int hold_child_start(const char *const *command, const char *const *varia
                             struct lb_err *err) {
     sigset_t all, old;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &old); /* no signal may come between fork and setting `child` */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);     /* what outlives the command is then ours to reap */
+    sigprocmask(SIG_SETMASK, &all, &old); /* no signal may come between fork and setting `group` */
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) run_child(command, variables, &old, parent);
-    if (pid > 0) child = (sig_atomic_t)pid;
+    if (pid > 0) {
+        setpgid(pid, pid);
+        group = (sig_atomic_t)pid;
+        hand_on(SIGTSTP);
+    }
     sigprocmask(SIG_SETMASK, &old, NULL);
     if (pid < 0)
         return err_set(err, LB_EXIT_MACHINE, "hold: fork: %s%s", strerror(errno),
@@ -113,24 +144,47 @@ static int hold_child_start(const char *const *command, const char *const *varia
 }
 
 static void hold_child_signal(int number) {
-    if (child > 0) kill((pid_t)child, number);
+    if (group > 0) kill(-(pid_t)group, number);
 }
 
-/* Empties the descriptor. True if the command has ended: *ret_code is its exit code, or 128 + the number of the signal
- * that ended it. */
+/* The command was stopped: by Ctrl-Z, then this process and its group stop too, as a shell expects it; or since it
+ * uses a terminal that it was not given. A stop by another process is left alone. */
+static void child_stopped(int number) {
+    if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU) return;
+    if (number == SIGTSTP || !has_terminal(true)) {
+        struct sigaction ours;
+        if (tcgetpgrp(STDIN_FILENO) == (pid_t)group) give_terminal(getpgrp());
+        sigaction(number, NULL, &ours);
+        signal(number, SIG_DFL);
+        kill(0, number);
+        sigaction(number, &ours, NULL);
+    }
+    if (has_terminal(true)) give_terminal((pid_t)group);
+    hold_child_signal(SIGCONT);
+}
+
+/* Empties the descriptor. True if the command and all of its group have ended. *ret_code is the command's exit code, or
+ * 128 + the number of the signal that ended it. */
 static bool hold_child_ended(int *ret_code) {
     char bytes[64];
     int status;
     while (read(wake_pipe[0], bytes, sizeof bytes) > 0) {
     }
-    if (child <= 0 || waitpid((pid_t)child, &status, WNOHANG) <= 0) return false;
-    child = 0;
-    *ret_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    for (pid_t pid; (pid = waitpid(-(pid_t)group, &status, WNOHANG | WUNTRACED)) > 0;) {
+        if (WIFSTOPPED(status))
+            child_stopped(WSTOPSIG(status));
+        else if (pid == (pid_t)group)
+            *ret_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    if (kill(-(pid_t)group, 0) == 0 || errno != ESRCH) return false;
+    if (tcgetpgrp(STDIN_FILENO) == (pid_t)group) give_terminal(getpgrp());
+    group = 0;
     return true;
 }
 
 #define OPEN_NS (10 * LB_S_NS)   /* the time limit for opening a session */
 #define LOOK_NS (500 * LB_MS_NS) /* how often a silent connection is tested */
+#define GRACE_S 5                /* from SIGTERM to SIGKILL */
 #define SETS_MAX 64
 
 struct wish {
@@ -213,19 +267,31 @@ static void name_variables(const struct hold *hold, char text[4][LB_KEY_MAX + 32
     variables[count] = NULL;
 }
 
-/* Waits for the command's end and keeps the lock meanwhile. True if the lock was lost; then the
- * command got a signal, and has ended too. */
+/* After SIGTERM: what has not ended by the time gets SIGKILL, which is told once. */
+static void end_command(const struct hold *hold, int64_t *kill_ns) {
+    if (*kill_ns == 0) *kill_ns = lb_now() + GRACE_S * LB_S_NS;
+    if (lb_now() < *kill_ns) return;
+    if (*kill_ns > 1)
+        end_with_message(hold, 0, "not ended %d s after SIGTERM; the command gets SIGKILL",
+                         GRACE_S);
+    *kill_ns = 1;
+    hold_child_signal(SIGKILL);
+}
+
+/* Waits for the end of the command and of all that it started, and keeps the lock meanwhile. True if the lock was lost;
+ * then they got a signal, and have ended too. */
 static bool wait_for_command(struct hold *hold) {
     bool lost = false;
+    int64_t kill_ns = 0;
     struct lb_err err = {0};
     while (!hold_child_ended(&hold->code)) {
         struct lb_poll wake = {.fd = hold->wake_fd, .events = LB_READABLE};
+        if (lost || told_to_end) end_command(hold, &kill_ns);
         if (lost) {
-            lb_wait_any(&wake, 1, LB_NEVER);
+            lb_wait_any(&wake, 1, lb_now() + LOOK_NS);
         } else if (single_wait(&hold->single, &wake, 1, lb_now() + LOOK_NS, &err) != LB_OK) {
             lost = true;
-            end_with_message(hold, 0, "the lock is lost%s%s; the command gets SIGTERM",
-                             err.code ? ": " : "", err.code ? err.text : "");
+            end_with_message(hold, 0, "the lock is lost: %s; the command gets SIGTERM", err.text);
             hold_child_signal(SIGTERM);
         }
     }
@@ -248,7 +314,8 @@ static void run_command(struct hold *hold) {
         hold->code = HOLD_LOST;
     else if (outcome == LB_LOST)
         hold->code =
-            end_with_message(hold, HOLD_LOST, "the lock was lost before the command ended");
+            end_with_message(hold, HOLD_LOST, "the lock was lost before the command ended: %s",
+                             err.code ? err.text : "the server had it no more as ours");
     else if (outcome != LB_OK)
         hold->code =
             end_with_message(hold, HOLD_FAILED, "the release: %s; it may be held for %lld s more",
@@ -455,7 +522,8 @@ static int run_hold(void *values, const struct args *given, struct lb_err *err) 
 static void more_help(FILE *out) {
     fputs(
         "\nThe command sees LOCKBENCH_LOCK, LOCKBENCH_KEY, LOCKBENCH_TOKEN (the fencing token, where the lock has one)\n"
-        "and LOCKBENCH_LEASE_MS (where it has leases). SIGINT, SIGTERM and SIGHUP are handed on to it.\n"
+        "and LOCKBENCH_LEASE_MS (where it has leases). SIGINT, SIGTERM and SIGHUP are handed on to it and to all that it\n"
+        "started (its process group), SIGKILL follows 5 s after SIGTERM; the lock is released when all of them have ended.\n"
         "The exit code is the command's own, 128 + the number of the signal that ended it, or:\n",
         out);
     for (const struct exit_code *code = exit_codes; code->meaning; code++) {

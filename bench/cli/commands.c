@@ -32,7 +32,7 @@ const struct exit_code exit_codes[] = {
     {LB_EXIT_INCONCLUSIVE,
      "`compare`, `history --gate`, `plan`, `capacity`, `run --slo`: the measurements are too few or "
      "too noisy to say"},
-    {HOLD_LOST, "`hold`: the lock was lost, and the command got SIGTERM"},
+    {HOLD_LOST, "`hold`: the lock was lost, and the command was ended"},
     {HOLD_NOT_GRANTED, "`hold`: not granted within `--wait`"},
     {HOLD_FAILED, "`hold`: the server or the lock failed"},
     {HOLD_CANNOT_RUN, "`hold`: the command can't be run"},

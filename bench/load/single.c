@@ -133,11 +133,21 @@ enum lb_outcome single_wait(struct single *single, struct lb_poll *polls, int co
         lb_wait_any(polls, count, end_ns < until_ns ? end_ns : until_ns);
         client->hold.asleep = false;
     }
-    if (lb_now() >= grant_end_ns(client) || is_cut_off(&single->session))
-        client_tell(client, LB_LOST);
     if (is_in_doubt(client)) return LB_OK;
-    const struct lb_err *why = &single->session.lb.err;
-    if (client->hold.told != LB_OK && why->code) err_set(err, why->code, "%s", why->text);
+    const struct lb_err *driver = &single->session.lb.err;
+    const char *why = driver->code ? driver->text : "";
+    if (client->hold.told == LB_OK && lb_now() >= grant_end_ns(client)) {
+        client_tell(client, LB_LOST);
+        if (!*why) why = "its time ended before a renewal came through";
+    } else if (client->hold.told == LB_OK && is_cut_off(&single->session)) {
+        client_tell(client, LB_LOST);
+        if (!*why) why = "the connection that it lives by was closed";
+    } else if (!*why) {
+        why = client->hold.told == LB_LOST
+                  ? "the server had it no more as ours (expired, deleted, or given to another)"
+                  : lb_outcome_name(client->hold.told);
+    }
+    if (client->hold.told != LB_OK) err_set(err, LB_EXIT_MACHINE, "%s", why);
     return client->hold.told;
 }
 

@@ -34,7 +34,7 @@ enum lb_outcome single_acquire(struct single *single, int64_t deadline_ns, bool 
                                struct lb_err *err);
 
 /* Waits until one of the polls is ready, the time has come, or the grant is lost. LB_OK, or what is
- * known of the grant: LB_LOST, or the outcome of a renewal that failed, with err. */
+ * known of the grant, with the reason in err: LB_LOST, or the outcome of a renewal that failed. */
 enum lb_outcome single_wait(struct single *single, struct lb_poll *polls, int count,
                             int64_t until_ns, struct lb_err *err);
 

@@ -2,6 +2,9 @@
  * they meet the lock under the name that `lockbench list LOCK --key` tells, and after its end the lock is free.
  * Needs: servers. */
 #define _GNU_SOURCE
+#include <pty.h>
+#include <sys/ioctl.h>
+
 #include "bench/tests/cli_help.h"
 #include "drivers/key_names.h"
 #include "drivers/tests/live_help.h"
@@ -260,10 +263,10 @@ static struct cli start_on_redis(const char *const *words) {
     return cli;
 }
 
-/* One line of ours, with this in it. */
+/* One line of ours, with this in it; a shell may tell how its child ended. */
 static void assert_says(const struct cli *cli, const char *part) {
     assert_has(cli->err, part);
-    assert_int_equal(cli_lines(cli->err), 1);
+    assert_int_equal(cli_problems(cli), 1);
 }
 
 TEST(the_command_sees_the_key_and_its_exit_code_is_passed_on) {
@@ -355,7 +358,7 @@ TEST(a_lost_lock_ends_the_command) {
     ask(&redis, "redis-cli -p $PORT del " KEY);
     cli_wait(&cli);
     assert_code(&cli, 123);
-    assert_says(&cli, "the lock is lost");
+    assert_says(&cli, "the lock is lost: the server had it no more as ours");
     assert_true(has_file(told));
     cli_free(&cli);
     /* A loss that is noticed only at the release, because the command is too fast. */
@@ -405,6 +408,85 @@ TEST(signals_are_handed_on_and_the_lock_is_released) {
     kill(cli.pid, SIGTERM);
     cli_wait(&cli);
     assert_code(&cli, 128 + SIGTERM);
+    assert_string_equal(value_of(KEY), "");
+    cli_free(&cli);
+}
+
+TEST(the_lock_is_kept_until_all_of_the_command_has_ended) {
+    LIVE_NEEDS(&redis);
+    char *ready = cli_path("all-ready"), *seen = cli_path("seen");
+    setenv("READY", ready, 1);
+    setenv("SEEN", seen, 1);
+    /* SIGTERM reaches the shell's child, too. */
+    struct cli cli =
+        start_on_redis(ARGS("--", "sh", "-c", "sleep 100 & echo $!; touch $READY; sleep 100; :"));
+    cli_until(&cli, has_file, ready, "the command");
+    kill(cli.pid, SIGTERM);
+    cli_wait(&cli);
+    assert_code(&cli, 128 + SIGTERM);
+    assert_int_equal(kill(atoi(cli.out), 0), -1);
+    assert_string_equal(value_of(KEY), "");
+    cli_free(&cli);
+    /* A child that outlives its shell works on under the lock. */
+    cli = hold_on(&redis, "redis-setnx",
+                  ARGS("--", "sh", "-c", "(sleep 1; redis-cli -p $PORT exists " KEY ") & exit 6"));
+    assert_code(&cli, 6);
+    assert_string_equal(cli.out, "1\n");
+    assert_string_equal(value_of(KEY), "");
+    cli_free(&cli);
+    /* What does not end by SIGTERM is killed. */
+    unlink(ready);
+    cli = start_on_redis(
+        ARGS("--", "sh", "-c", "trap '' TERM; touch $READY; while :; do sleep 0.1; done"));
+    cli_until(&cli, has_file, ready, "the command");
+    kill(cli.pid, SIGTERM);
+    cli_wait(&cli);
+    assert_code(&cli, 128 + SIGKILL);
+    assert_says(&cli, "SIGKILL");
+    assert_string_equal(value_of(KEY), "");
+    cli_free(&cli);
+}
+
+/* Reads what the program shows until it has shown the text. */
+static void until_shown(int terminal, const char *wanted) {
+    char text[4096] = "";
+    size_t used = 0;
+    while (!strstr(text, wanted)) {
+        ssize_t got = read(terminal, text + used, sizeof text - 1 - used);
+        if (got <= 0) fail_msg("never shown: %s; but: %s", wanted, text);
+        used += (size_t)got;
+        text[used] = '\0';
+    }
+}
+
+static void own_terminal(void *unused) {
+    (void)unused;
+    setsid();
+    ioctl(0, TIOCSCTTY, 0);
+}
+
+/* The command reads the terminal, Ctrl-Z does not stop what no shell could go on with, and Ctrl-C reaches it. */
+TEST(a_terminal_is_the_commands) {
+    LIVE_NEEDS(&redis);
+    int terminal, slave;
+    struct cli cli;
+    set_port(&redis);
+    assert_int_equal(openpty(&terminal, &slave, NULL, NULL, NULL), 0);
+    cli_start(&cli, &(struct cli_how){.terminal = slave, .prepare = own_terminal},
+              ARGS("hold", "redis-setnx", KEY, "--url", redis.place->urls[0], "--", "sh", "-c",
+                   "echo rea''dy; while read x; do echo got.$x; done"));
+    close(slave);
+    until_shown(terminal, "ready");
+    assert_int_equal(write(terminal, "one\n", 4), 4);
+    until_shown(terminal, "got.one");
+    assert_int_equal(write(terminal, "\032", 1), 1);
+    cli_nap_ms(100);
+    assert_int_equal(write(terminal, "two\n", 4), 4);
+    until_shown(terminal, "got.two");
+    assert_int_equal(write(terminal, "\003", 1), 1);
+    cli_wait(&cli);
+    close(terminal);
+    assert_code(&cli, 128 + SIGINT);
     assert_string_equal(value_of(KEY), "");
     cli_free(&cli);
 }
