@@ -59,11 +59,15 @@ static int find_pooler(struct lb_session *session, int64_t deadline_ns, struct l
     return 0;
 }
 
-int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+/* Connects to the first of the hosts that takes the client. libpq goes on from a host that refuses, but not from one
+ * that is silent: its connect_timeout holds only where it blocks. *ret_late: no host answered by deadline_ns. 0, or -1
+ * with err. */
+static int connect_to(struct lb_session *session, const char *const *value, int64_t deadline_ns,
+                      bool *ret_late, struct lb_err *err) {
     struct pg_session *state = session->state;
     const struct pg_conninfo *info = session->server->state;
-    session->traffic_fd = -1;
-    PGconn *conn = state->conn = PQconnectStartParams(info->keyword, info->value, 0);
+    *ret_late = false;
+    PGconn *conn = state->conn = PQconnectStartParams(info->keyword, value, 0);
     if (!conn) return err_set(err, LB_EXIT_MACHINE, "postgres: out of memory");
     if (PQstatus(conn) == CONNECTION_BAD) return connect_failed(conn, err);
     /* has the SQLSTATE: our only way to tell why it failed */
@@ -79,6 +83,7 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
         int ready = lb_wait_any(&wait, 1, deadline_ns);
         lb_fd_forget(fd);
         if (ready <= 0 || lb_now() >= deadline_ns) {
+            *ret_late = true;
             return err_set(err, LB_EXIT_MACHINE, "postgres at %s:%s: no connection in time",
                            PQhost(conn), PQport(conn));
         }
@@ -90,8 +95,55 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
         status = PQconnectPoll(conn);
     }
     PQsetErrorVerbosity(conn, PQERRORS_DEFAULT);
-    if (PQsetnonblocking(conn, 1) != 0) return connect_failed(conn, err);
-    state->fd = session->traffic_fd = PQsocket(conn);
+    return PQsetnonblocking(conn, 1) == 0 ? 0 : connect_failed(conn, err);
+}
+
+/* Takes the first host off the lists of hosts, addresses and ports. False if there is no other. */
+static bool drop_first_host(const struct pg_conninfo *info, const char **value) {
+    bool dropped = false;
+    for (int i = 0; info->keyword[i]; i++) {
+        bool host = strncmp(info->keyword[i], "host", 4) == 0;
+        const char *comma = strchr(value[i], ',');
+        if (!comma || !(host || strcmp(info->keyword[i], "port") == 0)) continue;
+        value[i] = comma + 1;
+        dropped |= host;
+    }
+    return dropped;
+}
+
+static int count_hosts(const struct pg_conninfo *info, const char *const *value) {
+    int most = 1;
+    for (int i = 0; info->keyword[i]; i++) {
+        int count = 1;
+        for (const char *at = value[i]; *at; at++) count += *at == ',';
+        if (strncmp(info->keyword[i], "host", 4) == 0 && count > most) most = count;
+    }
+    return most;
+}
+
+/* Each host of the URL, and each address of its name, has its share of the time, or the URL's connect_timeout. */
+static int connect_any(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct pg_conninfo *info = session->server->state;
+    const char *value[PG_KEYWORDS_MAX], *limit = pg_conninfo_value(info, "connect_timeout");
+    int64_t limit_ns = limit ? (int64_t)atoi(limit) * LB_S_NS : 0;
+    memcpy(value, info->value, sizeof value);
+    for (;;) {
+        int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / count_hosts(info, value);
+        if (limit_ns > 0 && limit_ns < share_ns) share_ns = limit_ns;
+        struct lb_err why = {0};
+        bool late;
+        if (connect_to(session, value, now_ns + share_ns, &late, &why) == 0) return 0;
+        if (!late || lb_stopping() || !drop_first_host(info, value))
+            return err_set(err, why.code, "%s", why.text);
+        pg_disconnect(session);
+    }
+}
+
+int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct pg_session *state = session->state;
+    session->traffic_fd = -1;
+    if (connect_any(session, deadline_ns, err) != 0) return -1;
+    state->fd = session->traffic_fd = PQsocket(state->conn);
     if (find_pooler(session, deadline_ns, err) != 0) return -1;
     if (!session->lock || !session->lock->algorithm->prepare) return 0;
     return session->lock->algorithm->prepare(session, deadline_ns, err);

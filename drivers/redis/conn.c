@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -404,13 +405,42 @@ refused:
         reply->value.text, login_advice(reply->value.text, sentinel));
 }
 
-/* Looks the address up here, because hiredis would look the name up in each connect, and would try IPv4 first. */
-static const char *address_of(const char *host, struct lb_err *err) {
-    const struct resolved *resolved = resolve_host(host, err);
-    for (int i = 0; resolved && i < resolved->count; i++) {
-        if (resolved->ipv4[i]) return resolved->address[i];
+/* Connects to one address, which is a number. NULL with the reason in why. */
+static redisContext *dial_address(const char *address, int port, int64_t deadline_ns,
+                                  char why[128]) {
+    redisContext *context = redisConnectNonBlock(address, port);
+    int failed = 0, ready = 0;
+    socklen_t len = sizeof failed;
+    snprintf(why, 128, "%s", context ? context->errstr : "out of memory");
+    if (context && !context->err) {
+        ready = lb_wait_edge(context->fd, LB_WRITABLE, deadline_ns);
+        if (ready > 0) getsockopt(context->fd, SOL_SOCKET, SO_ERROR, &failed, &len);
+        if (ready <= 0 || failed)
+            snprintf(why, 128, "%s", failed ? strerror(failed) : "no connection in time");
+        /* The fd is registered anew for reading only, so that epoll does not report room for writing with
+         * each answer. */
+        lb_fd_forget(context->fd);
     }
-    return resolved ? resolved->address[0] : NULL;
+    if (ready > 0 && !failed) return context;
+    if (context) redisFree(context);
+    return NULL;
+}
+
+/* Connects to the first address of the host that takes the connection, IPv4 before IPv6; each has its share of the time.
+ * The name is looked up here, because hiredis would do it in each connect. NULL with err. */
+static redisContext *dial(const char *host, int port, int64_t deadline_ns, char why[128],
+                          struct lb_err *err) {
+    const struct resolved *resolved = resolve_host(host, err);
+    redisContext *context = NULL;
+    int left = resolved ? resolved->count : 0;
+    for (int ipv4 = 1; ipv4 >= 0; ipv4--) {
+        for (int i = 0; resolved && i < resolved->count && !context; i++) {
+            if (resolved->ipv4[i] != ipv4) continue;
+            int64_t share_ns = (deadline_ns - lb_now()) / left--;
+            context = dial_address(resolved->address[i], port, lb_now() + share_ns, why);
+        }
+    }
+    return context;
 }
 
 int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
@@ -419,30 +449,17 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
     const char *dial_host = host;
     int dial_port = port;
     lb_route(session->server, &dial_host, &dial_port);
-    const char *address = address_of(dial_host, &why);
-    if (!address) return err_set(err, LB_EXIT_MACHINE, "redis: %s", why.text);
+    char reason[128];
+    redisContext *context = dial(dial_host, dial_port, deadline_ns, reason, &why);
+    if (why.code) return err_set(err, LB_EXIT_MACHINE, "redis: %s", why.text);
+    if (!context) return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port, reason);
+    if (join_thread() != 0) {
+        redisFree(context);
+        return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: out of memory", host, port);
+    }
     conn->session = session;
-    conn->context = redisConnectNonBlock(address, dial_port);
-    if (conn->context && join_thread() != 0) {
-        redisFree(conn->context);
-        conn->context = NULL;
-    }
-    if (!conn->context || conn->context->err) {
-        return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
-                       conn->context ? conn->context->errstr : "out of memory");
-    }
-    int fd = conn->context->fd;
-    int ready = lb_wait_edge(fd, LB_WRITABLE, deadline_ns);
-    int failed = 0;
-    socklen_t len = sizeof failed;
-    if (ready > 0) getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len);
-    if (ready <= 0 || failed) {
-        return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
-                       failed ? strerror(failed) : "no connection in time");
-    }
-    /* The fd is registered anew for reading only, so that epoll does not report room for writing with
-     * each answer. */
-    lb_fd_forget(fd);
+    conn->context = context;
+    int fd = context->fd;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     conn->sock.fd = fd;
     const struct sock_tls *tls = redis_server_of(session)->tls;

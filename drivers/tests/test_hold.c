@@ -2,8 +2,10 @@
  * they meet the lock under the name that `lockbench list LOCK --key` tells, and after its end the lock is free.
  * Needs: servers. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <pty.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "bench/tests/cli_help.h"
 #include "drivers/key_names.h"
@@ -119,6 +121,26 @@ TEST(psql_meets_it) {
                                                   "' for update skip locked) as l\"",
                                    .held = "0",
                                    .free = "1"});
+    live_close(&live);
+}
+
+/* A host of the URL that takes the connection and says nothing: the next one is tried after its share of the time. */
+TEST(a_silent_first_host) {
+    struct live_place live = live_open("pg-advisory", NULL);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof at;
+    char url[400];
+    LIVE_NEEDS(&live);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(bind(fd, (struct sockaddr *)&at, len) == 0 && listen(fd, 20) == 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+    const char *host = strchr(live.place->urls[0], '@') + 1;
+    snprintf(url, sizeof url, "%.*s127.0.0.1:%d,%s?connect_timeout=1",
+             (int)(host - live.place->urls[0]), live.place->urls[0], ntohs(at.sin_port), host);
+    struct cli cli = cli_run(NULL, ARGS("hold", "pg-advisory", KEY, "--url", url, "--", "true"));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    close(fd);
     live_close(&live);
 }
 
