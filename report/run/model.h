@@ -16,8 +16,8 @@
  * several stages is their maximum. */
 enum lock_state {
     LOCK_BASELINE,  /* no lock: its figures are the tool's own cost */
-    LOCK_UNCHECKED, /* no grant in the window, so nothing was checked */
     LOCK_ALONE,     /* there was only ever one client, so there was nobody to exclude */
+    LOCK_UNCHECKED, /* no grant in the window, so nothing was checked */
     LOCK_HIDDEN,    /* a control whose mistake this workload does not show */
     LOCK_CLEAN,     /* two clients or more, and no overlap was seen */
     LOCK_CAUGHT,    /* a control, broken on purpose, whose mistake the checks saw */

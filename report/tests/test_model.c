@@ -384,6 +384,11 @@ TEST(test_each_state_has_one_word) {
     expect_said(report, "untested: c", true);
     expect_said(report, "nothing is known", false);
     report_free(report);
+    /* One client alone takes nothing from that. */
+    report = report_of(STAGE("a", 1, "clean", 9, "") "," STAGE("a", 4, "unchecked", 0, ""), "");
+    assert_int_equal(report->locks[0].state, LOCK_UNCHECKED);
+    expect_said(report, "a: no request of the measured window was granted", true);
+    report_free(report);
 }
 
 TEST(test_loads_are_kept_apart) {
