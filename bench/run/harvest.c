@@ -169,9 +169,9 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
             end_ns > begin_ns ? (double)harvest->new_grants * 1e9 / (double)(end_ns - begin_ns) : 0,
         .acquire_p50_ns = hist_quantile(so_far, 0.5),
         .acquire_p99_ns = hist_quantile(so_far, 0.99),
-        .violations = atomic_load(&findings->double_holders) +
+        .violations = atomic_load(&findings->double_holders) + atomic_load(&findings->revoked) +
                       atomic_load(&findings->token_errors) + atomic_load(&findings->early),
-        .expired = atomic_load(&findings->expired_holders),
+        .expired = atomic_load(&findings->expired_holders) + atomic_load(&findings->ended),
         .interval = harvest->interval,
         .total = harvest->stage->hist,
     };

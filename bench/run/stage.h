@@ -176,6 +176,7 @@ struct stage {
      * whether keys that the user named are left there */
     char unsure[512];
     bool keeps_named;
+    int held; /* of the keys that the user named: those that somebody else held when all clients had ended */
     struct exclusion exclusion;
     struct stage_idle_keys stuck_keys; /* idle until the end */
     struct stage_idle_keys idle_keys;  /* idle for a time, and granted again */

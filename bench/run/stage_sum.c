@@ -324,6 +324,7 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     result->expired_holders = (double)x->expired_holders;
     result->token_errors = (double)x->token_errors;
     result->stuck = (double)x->stuck;
+    result->held_elsewhere = stage->held;
     result->detected = (double)x->detected;
     result->revoked = (double)x->revoked;
     result->ended = (double)x->ended;
@@ -459,6 +460,7 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     sum_clients(stage, shared);
     blame_spinning(stage, shared->lock->lock);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
+    if (stage->held > 0) stage->stuck_keys.count = 0; /* they are not free */
     stage->exclusion.stuck = stage->stuck_keys.count;
     note_starved(stage, shared);
     stage_store_sum(stage, shared);

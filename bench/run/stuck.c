@@ -241,6 +241,34 @@ static int clear_stage(const struct job *job, struct lb_session *session, struct
     return clear_all(shared, session, err);
 }
 
+#define HELD_LOOKED 16 /* keys */
+
+static bool any_cut_off(const struct shared *shared) {
+    for (int i = 0; i < shared->clients; i++)
+        if (shared->client[i].cut_off_ns > 0) return true;
+    return false;
+}
+
+/* Counts the keys that somebody holds now that no client of ours is left: one try for each of the first few. 0 if the
+ * lock can't be tried. */
+static int count_held(const struct shared *shared, struct lb_session *session) {
+    const struct lb_algorithm *algorithm = session->lock->algorithm;
+    struct lb_grant grant = {.data = calloc(1, algorithm->grant_bytes + 1)};
+    int held = 0;
+    bool tries = (session->lock->caps & LB_CAP_TRY) && session->lock->primitive == LB_MUTEX;
+    for (uint32_t i = 0; tries && grant.data && i < shared->key_count && i < HELD_LOOKED; i++) {
+        char name[KEY_TEXT_MAX];
+        struct lb_request request = shared_request(shared, i, name);
+        request.deadline_ns = 0;
+        enum lb_outcome outcome = algorithm->acquire(session, &request, &grant);
+        held += outcome == LB_BUSY || outcome == LB_TIMEOUT;
+        if (outcome == LB_OK) algorithm->release(session, &request, &grant);
+        session->err.code = 0;
+    }
+    free(grant.data);
+    return held;
+}
+
 static void run_tidy(void *arg) {
     struct job *job = arg;
     const struct shared *shared = job->worker.shared;
@@ -260,6 +288,8 @@ static void run_tidy(void *arg) {
             stage->residue_known =
                 residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
         }
+        if (job->guest && !ours && any_cut_off(shared))
+            stage->held = count_held(shared, &session->lb);
         session_close(session);
     }
     session_done(session);

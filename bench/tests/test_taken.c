@@ -119,4 +119,24 @@ TEST(nodes_of_zookeeper_are_deleted) {
                             "REVOKED", REVOKED});
 }
 
+/* By the rules, for longer than the run waits. */
+TEST(a_key_that_somebody_else_holds_is_not_stuck) {
+    struct live_place live = live_open("redis-setnx", NULL);
+    LIVE_NEEDS(&live);
+    pid_t pid = start_stranger(&live, "redis-cli -p $PORT set " KEY " me NX PX 60000");
+    char url[400];
+    snprintf(url, sizeof url, "redis=%s", live.place->urls[0]);
+    cli_nap_ms(1000);
+    struct cli cli = cli_run(NULL, ARGS("run", "contended", "--lock", "redis-setnx", "--url", url,
+                                        "--key", KEY, "--set", "run.duration=1s", "--set",
+                                        "run.drain=8s", "--set", "acquire.lease=1s"));
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_has(cli.out, "redis-setnx was held by somebody else");
+    assert_lacks(cli.err, "STUCK");
+    cli_free(&cli);
+    live_close(&live);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)

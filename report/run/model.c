@@ -149,7 +149,8 @@ enum lock_state report_stage_state(const struct run_stage *stage) {
     if (judged(stage, VERDICT_EXPIRED))
         return stage->control ? LOCK_CAUGHT : stage->ended > 0 ? LOCK_ENDED : LOCK_EXPIRED;
     if (says(stage, VERDICT_STUCK)) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
-    if (says(stage, VERDICT_STARVED) && !stage->control) return LOCK_STARVED;
+    if (says(stage, VERDICT_STARVED) && !stage->control)
+        return stage->held_elsewhere > 0 ? LOCK_HELD : LOCK_STARVED;
     bool untested =
         says(stage, VERDICT_UNTESTED) || (says(stage, VERDICT_CLEAN) && stage->tested_grants == 0);
     bool nothing_wrong = untested || says(stage, VERDICT_CLEAN) || says(stage, VERDICT_STARVED);
@@ -314,6 +315,7 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add_if_known(&lock->ended, stage->ended);
     add_if_known(&lock->token_errors, fmax(stage->token_errors, stage->history_token_errors));
     add_if_known(&lock->stuck, stage->stuck);
+    add_if_known(&lock->held, stage->held_elsewhere);
     add_if_known(&lock->starved, stage->starved);
     add_if_known(&lock->early, stage->early);
     add_if_known(&lock->oversold, stage->oversold);

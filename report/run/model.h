@@ -21,6 +21,7 @@ enum lock_state {
     LOCK_HIDDEN,    /* a control whose mistake this workload does not show */
     LOCK_CLEAN,     /* two clients or more, and no overlap was seen */
     LOCK_CAUGHT,    /* a control, broken on purpose, whose mistake the checks saw */
+    LOCK_HELD,      /* somebody else held keys that the user named, so clients waited to the end */
     LOCK_STARVED,   /* clients waited until the drain limit ended their waits */
     LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */
     LOCK_ENDED,     /* the server ended sessions of its holders, and no other overlap was seen */
@@ -51,7 +52,7 @@ struct report_lock {
     /* the longest mean time that holders were inside, over the stages with competing clients, and the
      * round trip there; NAN = not measured */
     double inside_ns, round_trip_ns;
-    double lost_updates, double_holders, expired_holders, revoked, ended, token_errors, stuck,
+    double lost_updates, double_holders, expired_holders, revoked, ended, token_errors, stuck, held,
         starved, early, oversold;
     /* findings of the judged history */
     double history_violations, history_expired;

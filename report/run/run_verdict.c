@@ -109,9 +109,9 @@ static void add_others(struct doc *doc, const struct report *report, enum lock_s
 static void say_how_many(struct doc *doc, const struct report *report, const char *one,
                          double grants) {
     int clean = count_state(report, LOCK_CLEAN), all = clean;
-    static const enum lock_state others[] = {LOCK_VIOLATED, LOCK_REVOKED, LOCK_EXPIRED,
-                                             LOCK_ENDED,    LOCK_STUCK,   LOCK_STARVED,
-                                             LOCK_TOKENS,   LOCK_ALONE,   LOCK_UNCHECKED};
+    static const enum lock_state others[] = {
+        LOCK_VIOLATED, LOCK_REVOKED, LOCK_EXPIRED, LOCK_ENDED, LOCK_STUCK,
+        LOCK_STARVED,  LOCK_HELD,    LOCK_TOKENS,  LOCK_ALONE, LOCK_UNCHECKED};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         all += count_state(report, others[i]);
     char total[NUMBER_TEXT_MAX];
@@ -262,6 +262,7 @@ static const struct {
     {LOCK_TOKENS, " admitted one client at a time, but the fencing tokens did not grow."},
     {LOCK_MISSED, ", broken on purpose, went unnoticed: do not trust this run."},
     {LOCK_STUCK, " left keys that are free but that no client gets any more."},
+    {LOCK_HELD, " was held by somebody else, who still held it when the waits were ended."},
     {LOCK_STARVED, " left clients waiting until the drain limit ended their waits."},
     {LOCK_ENDED,
      " lost grants because the server ended the sessions of their holders, who still held on."},

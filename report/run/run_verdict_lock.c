@@ -44,6 +44,7 @@ static void add_seen(struct doc *doc, const struct report_lock *lock) {
         {lock->early, "client", " let through before the count was down"},
         {lock->oversold, "piece", " sold that were not there"},
         {lock->stuck, "key", " that nobody gets any more"},
+        {lock->held, "key", " held by somebody else in the end"},
         {lock->starved, "wait", " ended by the drain limit (run.drain)"},
     };
     const char *before = "";
@@ -75,7 +76,8 @@ static void say_lock(struct doc *doc, const struct report_lock *lock) {
     bool seen = lock->state == LOCK_CAUGHT || lock->state == LOCK_STARVED ||
                 lock->state == LOCK_EXPIRED || lock->state == LOCK_STUCK ||
                 lock->state == LOCK_TOKENS || lock->state == LOCK_VIOLATED ||
-                lock->state == LOCK_REVOKED || lock->state == LOCK_ENDED || lock->token_errors > 0;
+                lock->state == LOCK_HELD || lock->state == LOCK_REVOKED ||
+                lock->state == LOCK_ENDED || lock->token_errors > 0;
     if (!seen && lock->state != LOCK_HIDDEN && lock->state != LOCK_UNCHECKED) return;
     doc_say(doc, words_state_tone(lock->state), "%s: ", lock->label);
     if (lock->state == LOCK_CAUGHT)

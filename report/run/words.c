@@ -25,6 +25,7 @@ static const struct {
                      TONE_PLAIN},
     [LOCK_CLEAN] = {"clean", "no overlap seen", TONE_GOOD},
     [LOCK_CAUGHT] = {"caught", "broken on purpose, and caught, as it must be", TONE_GOOD},
+    [LOCK_HELD] = {"held", "somebody else held its keys when the clients gave up", TONE_WARN},
     [LOCK_STARVED] = {"STARVED", "clients waited until the drain limit ended their waits",
                       TONE_BAD},
     [LOCK_EXPIRED] =
@@ -64,13 +65,21 @@ enum tone words_state_tone(enum lock_state state) {
 
 void words_state_chip(struct doc *doc, enum lock_state state) {
     static const char *const marks[] = {
-        [LOCK_BASELINE] = "\xe2\x97\x8b", [LOCK_UNCHECKED] = "?",
-        [LOCK_ALONE] = "\xe2\x97\x8b",    [LOCK_HIDDEN] = "\xe2\x97\x8b",
-        [LOCK_CLEAN] = "\xe2\x9c\x93",    [LOCK_CAUGHT] = "\xe2\x9c\x93",
-        [LOCK_STARVED] = "\xe2\x9c\x97",  [LOCK_EXPIRED] = "!",
-        [LOCK_STUCK] = "\xe2\x9c\x97",    [LOCK_MISSED] = "\xe2\x9c\x97",
-        [LOCK_TOKENS] = "\xe2\x9c\x97",   [LOCK_VIOLATED] = "\xe2\x9c\x97",
-        [LOCK_REVOKED] = "\xe2\x9c\x97",  [LOCK_ENDED] = "!",
+        [LOCK_BASELINE] = "\xe2\x97\x8b",
+        [LOCK_UNCHECKED] = "?",
+        [LOCK_ALONE] = "\xe2\x97\x8b",
+        [LOCK_HIDDEN] = "\xe2\x97\x8b",
+        [LOCK_CLEAN] = "\xe2\x9c\x93",
+        [LOCK_CAUGHT] = "\xe2\x9c\x93",
+        [LOCK_STARVED] = "\xe2\x9c\x97",
+        [LOCK_EXPIRED] = "!",
+        [LOCK_STUCK] = "\xe2\x9c\x97",
+        [LOCK_MISSED] = "\xe2\x9c\x97",
+        [LOCK_TOKENS] = "\xe2\x9c\x97",
+        [LOCK_VIOLATED] = "\xe2\x9c\x97",
+        [LOCK_REVOKED] = "\xe2\x9c\x97",
+        [LOCK_ENDED] = "!",
+        [LOCK_HELD] = "!",
     };
     enum tone tone = words_state_tone(state);
     doc_set_tone(doc, tone);
