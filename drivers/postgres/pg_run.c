@@ -39,6 +39,8 @@ enum lb_outcome pg_outcome(const char *sqlstate) {
 }
 
 const char *pg_advice(const char *sqlstate) {
+    if (strcmp(sqlstate, "42P07") == 0)
+        return ": it is not of lockbench, or of another version: rename or drop it, or use another schema of the search_path";
     /* no right to a schema or a table; no schema of the search_path that may be used */
     if (strcmp(sqlstate, "42501") != 0 && strcmp(sqlstate, "3F000") != 0) return "";
     return ": the lock makes tables lockbench_* of its own: GRANT USAGE, CREATE ON SCHEMA public (or another schema of "

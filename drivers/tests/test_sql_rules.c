@@ -63,6 +63,7 @@ TEST(pg_errors_have_outcomes) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(pg_outcome(cases[i].sqlstate), cases[i].outcome);
     }
+    assert_non_null(strstr(pg_advice("42P07"), "not of lockbench"));
     assert_non_null(strstr(pg_advice("42501"), "GRANT USAGE, CREATE ON SCHEMA"));
     assert_non_null(strstr(pg_advice("3F000"), "GRANT USAGE, CREATE ON SCHEMA"));
     assert_string_equal(pg_advice("53200"), "");
