@@ -74,6 +74,10 @@ void lb_yield(void);
 /* True once the run is cut off: the driver must give up, free what it holds, and return. */
 bool lb_stopping(void);
 
+/* For a driver whose library blocks the thread, to be read by another thread: the time of the cut-off, at which the calling
+ * fiber must give up; NULL = never. */
+const _Atomic int64_t *lb_cutoff(void);
+
 struct lb_fiber;
 
 /* The calling fiber. */

@@ -194,6 +194,10 @@ bool lb_stopping(void) {
     return loop->cut && !loop->current->shielded;
 }
 
+const _Atomic int64_t *lb_cutoff(void) {
+    return loop_current->current->shielded ? NULL : loop_current->cutoff_ns;
+}
+
 void loop_shield(bool on) {
     loop_current->current->shielded = on;
 }

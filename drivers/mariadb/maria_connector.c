@@ -128,7 +128,7 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
         }
         in_time = got != MYSQL_WAIT_TIMEOUT;
         maria_tls_step(session, host);
-        asked = mysql_real_connect_cont(&connected, mysql, got);
+        asked = maria_tls_connect_cont(&connected, session, got, deadline_ns, &in_time);
     }
     if (!offered) return maria_tls_check(session, offered, err);
     if (!connected) return connect_failed(session, in_time, err);

@@ -60,6 +60,10 @@ int maria_tls_prepare(MYSQL *mysql, const struct maria_server *server, int64_t d
 /* Before each step of connecting, and after the last: keeps the socket from blocking, and puts the URL's host
  * name into the text that libmariadb was given as its host, as large as url.host. */
 void maria_tls_step(struct lb_session *session, char *host);
+/* mysql_real_connect_cont, whose TLS handshake blocks the thread, but not beyond deadline_ns or the cut-off; then
+ * *in_time becomes false. */
+int maria_tls_connect_cont(MYSQL **connected, struct lb_session *session, int got,
+                           int64_t deadline_ns, bool *in_time);
 /* Looks at the server's greeting before libmariadb answers it: unless it verifies the host's name,
  * libmariadb logs in unencrypted where the server does not offer TLS. False = the server offers no
  * TLS, or its greeting had not all come by deadline_ns or the cut-off; the connection must end

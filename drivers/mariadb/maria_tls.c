@@ -6,14 +6,17 @@
  * of libmariadb that kept a copy of the address would compare the certificate with the address: it might refuse a good
  * connection, but would not accept a wrong one.
  *
- * The handshake of libmariadb waits in poll(), not in the engine: all clients of the thread wait with the client that
- * connects, at most until the limit for connecting. */
+ * The handshake of libmariadb waits in poll(), not in the engine, and its limit is for each read: all clients of the
+ * thread wait with the client that connects. So another thread ends the connection when the limit for connecting or the
+ * cut-off has come. */
 #include "drivers/mariadb/maria_impl.h"
 
 #include <errmsg.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mysqld_error.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -51,6 +54,50 @@ void maria_tls_step(struct lb_session *session, char *host) {
     if (!server->encrypted) return;
     unblock_socket(state->mysql);
     strcpy(host, server->url.host[state->host]);
+}
+
+#define GUARD_LOOK_NS (50 * LB_MS_NS) /* how often the cut-off is looked at */
+
+struct guard {
+    sem_t done;
+    int fd;
+    int64_t deadline_ns;
+    const _Atomic int64_t *cutoff_ns;
+    bool fired;
+};
+
+static void *guard_run(void *arg) {
+    struct guard *guard = arg;
+    for (int64_t now_ns; (now_ns = lb_now()) < guard->deadline_ns;) {
+        if (guard->cutoff_ns && now_ns >= *guard->cutoff_ns) break;
+        int64_t left_ns = guard->deadline_ns - now_ns;
+        int64_t until_ns = lb_wall_now() + (left_ns < GUARD_LOOK_NS ? left_ns : GUARD_LOOK_NS);
+        struct timespec until = {until_ns / LB_S_NS, until_ns % LB_S_NS};
+        if (sem_timedwait(&guard->done, &until) == 0) return NULL;
+    }
+    guard->fired = true;
+    shutdown(guard->fd, SHUT_RDWR);
+    return NULL;
+}
+
+int maria_tls_connect_cont(MYSQL **connected, struct lb_session *session, int got,
+                           int64_t deadline_ns, bool *in_time) {
+    const struct maria_session *state = session->state;
+    const struct maria_server *server = session->server->state;
+    struct guard guard = {.fd = (int)mysql_get_socket(state->mysql),
+                          .deadline_ns = deadline_ns,
+                          .cutoff_ns = lb_cutoff()};
+    pthread_t thread;
+    bool guarded = server->encrypted && guard.fd >= 0 && !mysql_get_ssl_cipher(state->mysql) &&
+                   sem_init(&guard.done, 0, 0) == 0 &&
+                   pthread_create(&thread, NULL, guard_run, &guard) == 0;
+    int asked = mysql_real_connect_cont(connected, state->mysql, got);
+    if (!guarded) return asked;
+    sem_post(&guard.done);
+    pthread_join(thread, NULL);
+    sem_destroy(&guard.done);
+    if (guard.fired) *in_time = false;
+    return asked;
 }
 
 #define CLIENT_SSL_BIT 0x08 /* of the second byte of the server's capabilities */

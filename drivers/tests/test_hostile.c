@@ -106,6 +106,23 @@ static const struct speech mysql[] = {
     {.name = "an error without text", .first = BYTES("\3\0\0\0\xff\0\0")},
     {0},
 };
+/* Over TLS: a record that takes longer than any limit, once the client has said what it wants. */
+#define SLOW_RECORD .again = BYTES("\x16\x03\x03\x40\0"), .slow = true
+static const struct speech tls[] = {COMMON, {.name = "a slow record", SLOW_RECORD}, {0}};
+static const struct speech tls_nats[] = {
+    {.name = "a slow record", .first = BYTES("INFO {\"tls_required\":true}\r\n"), SLOW_RECORD},
+    {0}};
+static const struct speech tls_postgres[] = {
+    {.name = "a slow record", .first = BYTES("S"), SLOW_RECORD}, {0}};
+static const struct speech tls_mysql[] = {
+    {.name = "a slow record",
+     .first = BYTES("\x49\0\0\0\xa"
+                    "10.11\0\1\0\0\0"
+                    "12345678\0\1\x8a\x8\2\0\x8\0\x15\0\0\0\0\0\0\0\0\0\0"
+                    "123456789012\0"
+                    "mysql_native_password\0"),
+     SLOW_RECORD},
+    {0}};
 static const struct speech zookeeper[] = {
     COMMON,
     {.name = "an absurd length", .first = BYTES("\x7f\xff\xff\xff"), .again = BYTES("xxxxxxxx")},
@@ -128,6 +145,12 @@ static const struct {
     {"postgres", "pg-advisory", "/base?sslmode=disable", postgres},
     {"mysql", "mysql-getlock", "/base", mysql},
     {"zookeeper", "zk-lock", "", zookeeper},
+    {"rediss", "redis-setnx", "", tls},
+    {"memcacheds", "memcached-add", "", tls},
+    {"https", "etcd-mutex", "", tls},
+    {"tls", "nats-kv", "", tls_nats},
+    {"postgres", "pg-advisory", "/base?sslmode=require", tls_postgres},
+    {"mysqls", "mysql-getlock", "/base", tls_mysql},
 };
 
 static bool tell(int fd, const char *bytes, size_t len, bool slow) {
@@ -150,8 +173,9 @@ static void give_speech(int fd, const struct speech *speech) {
     for (; speech->again && used + speech->again_len <= sizeof block && !(speech->slow && used > 0);
          used += speech->again_len)
         memcpy(block + used, speech->again, speech->again_len);
-    if (speech->first && !tell(fd, speech->first, speech->first_len, speech->slow)) return;
+    if (speech->first && !tell(fd, speech->first, speech->first_len, false)) return;
     if (speech->closes) return;
+    if (speech->first && speech->slow) usleep(200000); /* till that has been read alone */
     while (used > 0 && tell(fd, block, used, speech->slow)) {
     }
     while (recv(fd, block, sizeof block, 0) > 0) {

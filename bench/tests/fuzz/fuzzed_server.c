@@ -192,6 +192,10 @@ void lb_warm(enum lb_warm_place place, const void *memory, size_t bytes) {
 
 void lb_yield(void) {}
 
+const _Atomic int64_t *lb_cutoff(void) {
+    return NULL;
+}
+
 bool lb_stopping(void) {
     return false;
 }
