@@ -89,6 +89,9 @@ static int connect_failed(struct lb_session *session, bool in_time, struct lb_er
                    port, (int)strcspn(text, "\n"), text, number, hint);
 }
 
+/* Of a login or an answer to any of our statements: the library takes the memory for what a server announces. */
+#define PACKET_BYTES_MAX (4UL * 1024 * 1024)
+
 static int connect_to(struct lb_session *session, const char *address, int64_t deadline_ns,
                       struct lb_err *err) {
     struct maria_session *state = session->state;
@@ -97,12 +100,13 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
     MYSQL *mysql = state->mysql = mysql_init(NULL);
     if (!mysql) return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
     unsigned tcp = MYSQL_PROTOCOL_TCP;
-    size_t stack_bytes = COROUTINE_STACK_BYTES;
+    size_t stack_bytes = COROUTINE_STACK_BYTES, packet_bytes = PACKET_BYTES_MAX;
     my_bool no = 0;
     if (mysql_options(mysql, MYSQL_OPT_NONBLOCK, &stack_bytes) != 0 ||
         mysql_options(mysql, MYSQL_OPT_PROTOCOL, &tcp) != 0 ||
         mysql_options(mysql, MYSQL_OPT_RECONNECT, &no) != 0 ||
         mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4") != 0 ||
+        mysql_options(mysql, MYSQL_OPT_MAX_ALLOWED_PACKET, &packet_bytes) != 0 ||
         maria_tls_prepare(mysql, server, deadline_ns) != 0) {
         return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
     }
