@@ -19,6 +19,9 @@
  * a sanitizer never writes the line, because the sanitizer prints a report of its own. */
 void crash_expect(const char *what, const char *after);
 
+/* The same for a whole command, where crash_expect says nothing more exact: the command must stay. */
+void crash_always(const char *command);
+
 /* Gives the calling thread a separate stack for the signal handler, since a fiber's full stack may cause the crash. */
 void crash_stack(void);
 

@@ -7,6 +7,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/base/output.h"
+#include "bench/base/process.h"
 #include "bench/option/text.h"
 #include "bench/workload/sections.h"
 #include "report/doc/screen.h"
@@ -303,6 +304,8 @@ int command_main(const struct command *command, int argc, char **argv) {
         args_help(command, stdout);
         code = LB_EXIT_OK;
     } else if (code == 0) {
+        crash_always(command->name);
+        crash_stack();
         code = command->run(values, &args, &err);
     }
     if (code < 0) code = args_fail(&err);

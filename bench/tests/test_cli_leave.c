@@ -4,6 +4,7 @@
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
+#include "bench/tests/loopback.h"
 
 /* Fails unless the result of an interrupted run has its first stage, partial, with counts. */
 static void assert_saved(const char *out, const char *lock) {
@@ -72,6 +73,23 @@ TEST(a_crash_names_the_lock_and_the_stage) {
     assert_has(cli.err, out);
     cli_free(&cli);
     cli_assert_nothing_left();
+}
+
+/* So does a crash outside of a stage. */
+TEST(a_crash_names_the_command) {
+    char url[64];
+    int port, listener = loopback_listen(&port);
+    struct cli cli;
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", port);
+    cli_start(&cli, NULL, ARGS("hold", "redis-setnx", "k", "--url", url, "--", "true"));
+    int asks = accept(listener, NULL, NULL); /* it waits for an answer now */
+    kill(cli.pid, SIGSEGV);
+    cli_wait(&cli);
+    close(asks);
+    close(listener);
+    assert_code(&cli, CLI_KILLED + SIGSEGV);
+    assert_has(cli.err, "ERROR: hold: SIGSEGV ended this process");
+    cli_free(&cli);
 }
 #endif
 
