@@ -19,7 +19,7 @@ enum verdict {
     /* Verdicts on exclusion in a stage, from good to bad. */
     VERDICT_UNCHECKED, /* no grant in the window */
     VERDICT_CLEAN,
-    /* clients waited for longer than any slow server explains, until the drain limit ended their waits,
+    /* clients waited for longer than any slow server explains, for the whole window or until the drain limit ended their waits,
      * though no fault was planned */
     VERDICT_STARVED,
     VERDICT_EXPIRED, /* a holder outlived its lease or session, as a lease permits */

@@ -440,9 +440,10 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
         return verdict_because(why, CHECK_INCONCLUSIVE,
                                "nobody was granted anything in the window");
     if (verdict_is(stage->verdict, VERDICT_STARVED))
-        return verdict_because(why, CHECK_INCONCLUSIVE,
-                               "%.0f clients waited until the drain limit ended their waits",
-                               stage->starved);
+        return verdict_because(
+            why, CHECK_INCONCLUSIVE,
+            "%.0f clients waited for the whole window, or until the drain limit ended their waits",
+            fmax(stage->starved, 0) + fmax(stage->passed_over, 0));
     return verdict_on_good(run, stage, needs_fault, acted_s, not_acted, why, ret_no_trial);
 }
 

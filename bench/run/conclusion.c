@@ -217,11 +217,12 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
     }
     if (found->starved > 0) {
         conclusion->starved = true;
-        snprintf(line, size,
-                 "STARVED: %llu client%s of %s waited until the drain limit (run.drain) ended %s%s",
-                 (unsigned long long)found->starved, found->starved == 1 ? "" : "s", lock->name,
-                 found->starved == 1 ? "its wait" : "their waits",
-                 stage->held > 0 ? "; somebody else holds the key" : "");
+        snprintf(
+            line, size,
+            "STARVED: %llu client%s of %s waited for the whole window, or until the drain limit (run.drain) ended %s%s",
+            (unsigned long long)found->starved, found->starved == 1 ? "" : "s", lock->name,
+            found->starved == 1 ? "its wait" : "their waits",
+            stage->held > 0 ? "; somebody else holds the key" : "");
         return true;
     }
     return false;

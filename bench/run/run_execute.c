@@ -304,7 +304,7 @@ static void conclude_promises(struct run_state *run, struct run_end *end) {
 static void write_why(const struct run_state *run, enum verdict verdict, char *text, size_t size) {
     static const char *const whys[VERDICTS] = {
         [VERDICT_STARVED] =
-            "clients of a lock waited until the drain limit (run.drain) ended their waits",
+            "clients of a lock waited for the whole window, or until the drain limit (run.drain) ended their waits",
         [VERDICT_STUCK] = "a lock got stuck: keys that are free but that no client gets any more",
         [VERDICT_EXPIRED] =
             "holders outlived their leases: others got in beside them, as a lease allows",

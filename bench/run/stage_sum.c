@@ -264,6 +264,24 @@ static int64_t stood_in_wait_ns(const struct stage *stage, const struct shared *
     return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+#define PASSED_OVER_MEAN 100 /* grants of each other client */
+
+/* Clients that waited through all of the window, and longer than any slow server explains, while others were granted the
+ * lock again and again. A wait that the drain limit ended is not counted here. */
+static uint64_t count_passed_over(const struct stage *stage, const struct shared *shared) {
+    double others = stage->result.grants / (shared->clients > 1 ? shared->clients - 1 : 1);
+    double least_ns = fmax((double)stage->window_ns, (double)VERDICT_STUCK_PATIENCE_NS);
+    double stood_ns = stage->result.stood_still_ns > 0 ? stage->result.stood_still_ns : 0;
+    uint64_t count = 0;
+    if (!(others >= PASSED_OVER_MEAN)) return 0;
+    for (int i = 0; i < shared->clients; i++) {
+        const struct client_stats *client = &shared->client[i];
+        if (client->dead || client->grants > 0 || client->cut_off_ns > 0) continue;
+        count += (double)client->max_wait_ns - stood_ns >= least_ns;
+    }
+    return count;
+}
+
 /* Waits that the drain limit ended. Those that were longer than any slow server explains make the
  * verdict, unless there may be another reason: a fault of the plan, a grant that was left behind, or
  * an open loop, which may ask for more than any lock can do. The time for which lockbench itself stood
@@ -281,7 +299,10 @@ static void note_starved(struct stage *stage, const struct shared *shared) {
     }
     stage->result.starved = (double)ended;
     bool closed = shared->plan->arrival.kind == ARRIVAL_CLOSED;
-    if (closed && !stage->disturbed && stage->faults.count == 0) stage->exclusion.starved = starved;
+    if (!closed || stage->disturbed || stage->faults.count > 0) return;
+    uint64_t passed_over = count_passed_over(stage, shared);
+    stage->result.passed_over = (double)passed_over;
+    stage->exclusion.starved = starved + passed_over;
 }
 
 /* Judges what the cells do not check: crowds, versions, the sale. */

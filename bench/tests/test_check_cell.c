@@ -236,7 +236,7 @@ TEST(what_shows_nothing_is_inconclusive) {
     run = good_run();
     json_object_set_new(part(run, "exclusion"), "verdict", json_string("starved"));
     json_object_set_new(part(run, NULL), "fairness", json_pack("{s:i}", "starved", 2));
-    assert_seen(judge(run, NULL, false), "inconclusive", "2 clients waited until the drain limit");
+    assert_seen(judge(run, NULL, false), "inconclusive", "2 clients waited for the whole window");
     run = good_run();
     json_object_set_new(json_array_get(part(run, "series"), 2), "ok", json_integer(0));
     json_object_set_new(part(run, "recovery"), "count", json_integer(0));

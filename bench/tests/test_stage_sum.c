@@ -90,6 +90,27 @@ TEST(who_waited_for_the_lock_and_who_for_lockbench) {
     assert_int_equal(starved_of(true, 0, 3, 12), 1);  /* before most of it */
 }
 
+/* Client 1 has no grant; the others have so many each. How many starved? */
+static uint64_t passed_over_of(uint64_t others, int64_t waited_s, int64_t window_s) {
+    sum_of((const uint64_t[]){others, 0, others, others}, NULL);
+    free_sum();
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    clients[1].max_wait_ns = waited_s * LB_S_NS;
+    stage.window_ns = window_s * LB_S_NS;
+    stage_sum(&stage, &shared);
+    assert_real(stage.result.starved, 0);
+    uint64_t starved = stage.exclusion.starved;
+    free_sum();
+    return starved;
+}
+
+TEST(a_client_that_others_pass_over_starves) {
+    assert_int_equal(passed_over_of(300, 31, 30), 1);
+    assert_int_equal(passed_over_of(300, 29, 30), 0); /* it thought, or came late */
+    assert_int_equal(passed_over_of(300, 4, 2), 0);   /* a slow server explains it */
+    assert_int_equal(passed_over_of(20, 31, 30), 0);  /* nobody is granted much */
+}
+
 /* Requests to a program are no requests to the server. */
 TEST(what_a_program_sends_is_not_known) {
     static const char *const some[] = {"redis", NULL};

@@ -316,6 +316,7 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add_if_known(&lock->token_errors, fmax(stage->token_errors, stage->history_token_errors));
     add_if_known(&lock->stuck, stage->stuck);
     add_if_known(&lock->held, stage->held_elsewhere);
+    add_if_known(&lock->passed_over, stage->passed_over);
     add_if_known(&lock->starved, stage->starved);
     add_if_known(&lock->early, stage->early);
     add_if_known(&lock->oversold, stage->oversold);

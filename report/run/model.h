@@ -22,14 +22,14 @@ enum lock_state {
     LOCK_CLEAN,     /* two clients or more, and no overlap was seen */
     LOCK_CAUGHT,    /* a control, broken on purpose, whose mistake the checks saw */
     LOCK_HELD,      /* somebody else held keys that the user named, so clients waited to the end */
-    LOCK_STARVED,   /* clients waited until the drain limit ended their waits */
-    LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */
-    LOCK_ENDED,     /* the server ended sessions of its holders, and no other overlap was seen */
-    LOCK_STUCK,     /* keys became free that no client got any more */
-    LOCK_MISSED,    /* a control whose mistake was not seen: the checks can't be trusted */
-    LOCK_TOKENS,    /* no two clients held at once, but the fencing tokens did not grow */
-    LOCK_REVOKED,   /* grants were gone while their lease and session lasted */
-    LOCK_VIOLATED   /* two clients held at once */
+    LOCK_STARVED, /* clients waited for the whole window, or until the drain limit ended their waits */
+    LOCK_EXPIRED, /* overlaps only with holders past their lease's end */
+    LOCK_ENDED,   /* the server ended sessions of its holders, and no other overlap was seen */
+    LOCK_STUCK,   /* keys became free that no client got any more */
+    LOCK_MISSED,  /* a control whose mistake was not seen: the checks can't be trusted */
+    LOCK_TOKENS,  /* no two clients held at once, but the fencing tokens did not grow */
+    LOCK_REVOKED, /* grants were gone while their lease and session lasted */
+    LOCK_VIOLATED /* two clients held at once */
 };
 
 /* One lock of one run on one topology, all its stages. Texts borrowed from the run. */
@@ -53,7 +53,7 @@ struct report_lock {
      * round trip there; NAN = not measured */
     double inside_ns, round_trip_ns;
     double lost_updates, double_holders, expired_holders, revoked, ended, token_errors, stuck, held,
-        starved, early, oversold;
+        passed_over, starved, early, oversold;
     /* findings of the judged history */
     double history_violations, history_expired;
     /* the stage that left the most keys on the server, or NULL */

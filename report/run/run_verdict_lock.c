@@ -45,6 +45,7 @@ static void add_seen(struct doc *doc, const struct report_lock *lock) {
         {lock->oversold, "piece", " sold that were not there"},
         {lock->stuck, "key", " that nobody gets any more"},
         {lock->held, "key", " held by somebody else in the end"},
+        {lock->passed_over, "client", " without a grant for the whole window"},
         {lock->starved, "wait", " ended by the drain limit (run.drain)"},
     };
     const char *before = "";

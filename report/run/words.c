@@ -26,8 +26,10 @@ static const struct {
     [LOCK_CLEAN] = {"clean", "no overlap seen", TONE_GOOD},
     [LOCK_CAUGHT] = {"caught", "broken on purpose, and caught, as it must be", TONE_GOOD},
     [LOCK_HELD] = {"held", "somebody else held its keys when the clients gave up", TONE_WARN},
-    [LOCK_STARVED] = {"STARVED", "clients waited until the drain limit ended their waits",
-                      TONE_BAD},
+    [LOCK_STARVED] =
+        {"STARVED",
+         "clients waited for the whole window, or until the drain limit ended their waits",
+         TONE_BAD},
     [LOCK_EXPIRED] =
         {"expired",
          "admitted a client after another one's lease or session had ended, while that one still held "
