@@ -389,7 +389,9 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
     bool over = false;
     if (__builtin_expect(outcome != LB_OK, 0)) {
         me.lease_end_ns = client->grant.lease_end_ns;
-        over = entry_lost(client, &me, outcome, learned ? client->hold.told_ns : released_ns);
+        int64_t when_ns = learned ? client->hold.told_ns : released_ns;
+        over = session_is_over(client, when_ns);
+        if (outcome == LB_LOST) entry_lost(client, &me, over, when_ns);
     }
     if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, outcome, over);
     if (observed) {

@@ -1,8 +1,6 @@
 /* entry: see entry.h. */
 #include "bench/load/entry.h"
 
-#include "bench/load/session.h"
-
 #define JUDGED_NS LB_S_NS               /* an intruder that takes longer counts as killed */
 #define JUDGED_LOOK_NS (100 * LB_US_NS) /* the pause between two looks whether it has judged */
 
@@ -142,23 +140,10 @@ void entry_was_found(struct client *client, enum lb_outcome outcome, bool over) 
     client->at.abandoned = 0;
 }
 
-/* Whether the session that the client's grant lives by is over, by what the driver said. */
-static bool session_over(const struct client *client, int64_t when_ns) {
-    const struct session *session = client->session;
-    int64_t lasts_ns = session->lb.lasts_until_ns;
-    if (!(session->lb.lock->caps & LB_CAP_SESSION) || client->grant.lease_end_ns != LB_NEVER)
-        return false;
-    return session->ended || (lasts_ns != 0 && when_ns >= lasts_ns);
-}
-
-bool entry_lost(struct client *client, const struct holding *me, enum lb_outcome outcome,
-                int64_t when_ns) {
+void entry_lost(struct client *client, const struct holding *me, bool over, int64_t when_ns) {
     struct shared *shared = client->worker->shared;
-    bool over = session_over(client, when_ns);
-    if (outcome != LB_LOST || shared->faulted || findings_ended(&shared->findings, me, when_ns))
-        return over;
+    if (shared->faulted || findings_ended(&shared->findings, me, when_ns)) return;
     atomic_fetch_add(over ? &shared->findings.ended : &shared->findings.revoked, 1);
-    return over;
 }
 
 void entry_told(struct client *client, int64_t told_ns) {

@@ -91,11 +91,9 @@ static inline void entry_leave(struct client *client, int64_t releasing_ns) {
  * second at most, until the other clients have judged their overlap with this client. */
 void entry_was_found(struct client *client, enum lb_outcome outcome, bool over);
 
-/* To be called after a release that failed, or a hold that ended early; when_ns: when the client learned it. Counts a
- * lost grant as revoked if its lease and session last, and as ended if the server ended its session. Returns whether the session that
- * the grant lived by is over. */
-bool entry_lost(struct client *client, const struct holding *me, enum lb_outcome outcome,
-                int64_t when_ns);
+/* To be called when a grant was lost (LB_LOST); when_ns: when the client learned it; over: as above. Counts the grant as
+ * revoked if its lease and session last, and as ended if its session is over. */
+void entry_lost(struct client *client, const struct holding *me, bool over, int64_t when_ns);
 
 /* Notes that the client was told at told_ns that it lost its grant. */
 void entry_told(struct client *client, int64_t told_ns);

@@ -20,12 +20,12 @@ static void watchdog_start(struct session *session);
 #define RECONNECT_NS (5 * LB_S_NS) /* time limit of one try to reconnect */
 #define LOOK_NS LB_MS_NS           /* pause between looks while another client opens or closes */
 
-/* The driver says that the session is lost. It does so on a helper fiber, so nothing is closed
+/* The driver says that the session is lost. It may do so on a helper fiber, so nothing is closed
  * here. */
 static void on_lost(struct lb_session *lb) {
     struct session *session = lb->core;
-    for (uint32_t i = 0; i < session->client_count; i++) client_tell(&session->clients[i], LB_LOST);
-    session->broken = session->ended = true;
+    session->ended = true;
+    session_break(session);
 }
 
 int session_init(struct session *session, struct worker *worker, struct client *clients,
@@ -202,6 +202,14 @@ void session_look(struct session *session) {
     bool outlives = (lock->caps & LB_CAP_SESSION) && lock->about.crash != LB_CRASH_AT_ONCE;
     bool at_rest = session->connected && session->users == 0 && !session->moving;
     if (at_rest && !outlives && session_hung_up(session)) session_break(session);
+}
+
+bool session_is_over(const struct client *client, int64_t when_ns) {
+    const struct session *session = client->session;
+    int64_t lasts_ns = session->lb.lasts_until_ns;
+    if (!(session->lb.lock->caps & LB_CAP_SESSION) || client->grant.lease_end_ns != LB_NEVER)
+        return false;
+    return session->ended || (lasts_ns != 0 && when_ns >= lasts_ns);
 }
 
 void session_part_last(struct session *session) {

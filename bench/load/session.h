@@ -80,6 +80,10 @@ bool session_hung_up(const struct session *session);
  * attempt begins on a new one: nothing of the client was on the old one. */
 void session_look(struct session *session);
 
+/* Whether the session that the client's grant lives by is over at when_ns, by what the driver said; false for a grant with
+ * a lease. */
+bool session_is_over(const struct client *client, int64_t when_ns);
+
 /* Keeps the driver's last error as the worker's first one, and clears it. */
 void session_keep_err(struct session *session);
 
