@@ -9,6 +9,7 @@
  * The handshake of libmariadb waits in poll(), not in the engine, and its limit is for each read: all clients of the
  * thread wait with the client that connects. So another thread ends the connection when the limit for connecting or the
  * cut-off has come. */
+#define _GNU_SOURCE /* sem_clockwait */
 #include "drivers/mariadb/maria_impl.h"
 
 #include <errmsg.h>
@@ -56,7 +57,7 @@ void maria_tls_step(struct lb_session *session, char *host) {
     strcpy(host, server->url.host[state->host]);
 }
 
-#define GUARD_LOOK_NS (50 * LB_MS_NS) /* how often the cut-off is looked at */
+#define GUARD_LOOK_NS (50 * LB_MS_NS) /* how often the deadline and the cut-off are looked at */
 
 struct guard {
     sem_t done;
@@ -70,10 +71,9 @@ static void *guard_run(void *arg) {
     struct guard *guard = arg;
     for (int64_t now_ns; (now_ns = lb_now()) < guard->deadline_ns;) {
         if (guard->cutoff_ns && now_ns >= *guard->cutoff_ns) break;
-        int64_t left_ns = guard->deadline_ns - now_ns;
-        int64_t until_ns = lb_wall_now() + (left_ns < GUARD_LOOK_NS ? left_ns : GUARD_LOOK_NS);
+        int64_t until_ns = now_ns + GUARD_LOOK_NS;
         struct timespec until = {until_ns / LB_S_NS, until_ns % LB_S_NS};
-        if (sem_timedwait(&guard->done, &until) == 0) return NULL;
+        if (sem_clockwait(&guard->done, CLOCK_MONOTONIC, &until) == 0) return NULL;
     }
     guard->fired = true;
     shutdown(guard->fd, SHUT_RDWR);
