@@ -196,7 +196,7 @@ static bool was_lost(const struct stage *stage) {
 TEST(test_a_lost_session_ends_the_hold) {
     static const char *const sets[] = {"load.clients=3", "load.hold=40ms", "run.duration=600ms",
                                        NULL};
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2},
+    struct stage *stage = run_toy(&toy_session, (struct toy_faults){.session_lost_every = 2},
                                   (struct stage_wish){.until = was_lost}, sets);
     assert_sums(stage);
     assert_true(was_lost(stage));
