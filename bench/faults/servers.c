@@ -11,8 +11,8 @@
 #include "bench/servers/proc.h"
 #include "bench/workload/faults.h"
 
-#define END_NS (500 * LB_MS_NS) /* for a connection to end */
-#define BACK_NS (30 * LB_S_NS)  /* for a server to answer again; else it is said that it does not */
+#define END_NS (5 * LB_S_NS)   /* for a connection to end: a busy server takes long */
+#define BACK_NS (30 * LB_S_NS) /* for a server to answer again; else it is said that it does not */
 
 /* ---- which ---- */
 
