@@ -19,8 +19,8 @@ enum verdict {
     /* Verdicts on exclusion in a stage, from good to bad. */
     VERDICT_UNCHECKED, /* no grant in the window */
     VERDICT_CLEAN,
-    /* clients waited for longer than any slow server explains, for the whole window or until the drain limit ended their waits,
-     * though no fault was planned */
+    /* clients waited for longer than any slow server explains, for the whole window or until the drain
+     * limit ended their waits, though no fault was planned */
     VERDICT_STARVED,
     VERDICT_EXPIRED, /* a holder outlived its lease or session, as a lease permits */
     /* a free key that no client got any more: no lease or fault explains this, but the guarded data

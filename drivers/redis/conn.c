@@ -449,7 +449,7 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
     const char *dial_host = host;
     int dial_port = port;
     lb_route(session->server, &dial_host, &dial_port);
-    char reason[128];
+    char reason[128] = "";
     redisContext *context = dial(dial_host, dial_port, deadline_ns, reason, &why);
     if (why.code) return err_set(err, LB_EXIT_MACHINE, "redis: %s", why.text);
     if (!context) return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port, reason);
