@@ -16,7 +16,11 @@
 /* Less than this decides nothing: in a short window each switch of processes would be a limit. */
 #define STALLS_LEAST_NS (20 * LB_MS_NS)
 #define STALLED_LEAST 10
-#define HANDOFFS_MIN 30 /* fewer say little of their mean */
+#define HANDOFFS_MIN 30   /* fewer say little of their mean */
+#define LATE_ENDS_MIN 100 /* timed waits; fewer say little of their quantile */
+#define LATE_ENDS_QUANTILE 0.95
+#define LATE_ENDS_TRIP 0.9 /* the quantile of a round trip */
+#define LATE_ENDS_SPARE_NS (10 * LB_MS_NS)
 
 __attribute__((format(printf, 2, 3))) static void warn(json_t *warnings, const char *format, ...) {
     va_list args;
@@ -285,6 +289,35 @@ static void add_undue(json_t *warnings, const struct stage *stage) {
          (unsigned long long)stage->undue, stage->result.due);
 }
 
+/* Timed waits that lasted beyond their deadlines, whether they were granted in the end or not. A round trip under this
+ * load is that of a release; lockbench itself may have stood still. */
+static void add_late_ends(json_t *warnings, const struct stage *stage,
+                          const struct stage_ask *ask) {
+    static const enum metric waits[] = {METRIC_WAIT_FAILED, METRIC_ACQUIRE};
+    const struct run_stage *result = &stage->result;
+    const struct lb_about *about = &ask->lock->lock->about;
+    int trips = about->acquire_requests + about->release_requests + 1; /* it must leave a queue */
+    bool failed = result->refused + result->unknown + result->broken > 0;
+    int64_t longest_ns = 0;
+    for (int i = 0; i < 2; i++) {
+        const struct hist *hist = stage->hist[waits[i]];
+        int64_t ns = hist->count < LATE_ENDS_MIN ? 0 : hist_quantile(hist, LATE_ENDS_QUANTILE);
+        if (ns > longest_ns) longest_ns = ns;
+    }
+    double late_ns = (double)(longest_ns - ask->plan->timeout_ns);
+    double trip_ns = fmax((double)hist_quantile(stage->hist[METRIC_RELEASE], LATE_ENDS_TRIP),
+                          (double)hist_quantile(stage->hist[METRIC_PING], LATE_ENDS_TRIP));
+    double own_ns = (double)stage->hist[METRIC_HICCUP]->max;
+    if (ask->plan->mode != MODE_TIMED || failed ||
+        late_ns <= trips * trip_ns + own_ns + LATE_ENDS_SPARE_NS)
+        return;
+    warn(
+        warnings,
+        "waits of %s outlast their deadline of %.3g ms (acquire.timeout): 1 of 20 by %.3g ms or more, where a "
+        "round trip took up to %.3g ms",
+        ask->lock->lock->name, (double)ask->plan->timeout_ns / 1e6, late_ns / 1e6, trip_ns / 1e6);
+}
+
 static void add_unrecorded(json_t *warnings, const struct stage *stage) {
     double share = unrecorded_share(&stage->result);
     if (!(share > UNRECORDED_SHARE)) return;
@@ -312,6 +345,7 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
     add_limits(warnings, stage, ask);
     add_wall_step(warnings, stage);
     add_overload(warnings, stage, ask);
+    add_late_ends(warnings, stage, ask);
     add_undue(warnings, stage);
     add_unrecorded(warnings, stage);
     return warnings;

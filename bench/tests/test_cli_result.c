@@ -172,4 +172,18 @@ TEST(a_result_of_a_server_has_its_costs) {
     cli_assert_nothing_left();
 }
 
+TEST(how_punctually_timed_waits_end_is_in_the_tables) {
+    cli_need("redis");
+    char *out = cli_path("timed");
+    struct cli cli = cli_run(NULL, ARGS("run", "timed", "--lock", "redis-setnx", "--set",
+                                        "load.clients=32", "--set", "load.hold=200ms", "--set",
+                                        "run.duration=2s", "--no-page", "--out", out));
+    assert_code(&cli, 0);
+    assert_has(cli.out, " gave up ");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("report", "--full", out));
+    assert_has(cli.out, " gave up ");
+    cli_free(&cli);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)

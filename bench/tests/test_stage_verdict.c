@@ -127,4 +127,38 @@ OF_A_STAGE(stale_writes_are_told_with_what_a_fence_did) {
                   "check of tokens rejected 4 and let 1 pass");
 }
 
+static void waits_lasted(enum metric metric, int count, int64_t ns) {
+    hist_record_times(hists[metric], ns, count);
+}
+
+/* By a quantile: one long wait of a machine that stood still says nothing of the lock. */
+OF_A_STAGE(timed_waits_that_outlast_their_deadlines) {
+    plan.mode = MODE_TIMED;
+    plan.timeout_ns = 50 * LB_MS_NS;
+    waits_lasted(METRIC_PING, 100, LB_MS_NS);
+    waits_lasted(METRIC_RELEASE, 100, LB_MS_NS);
+    waits_lasted(METRIC_WAIT_FAILED, 194, 55 * LB_MS_NS);
+    waits_lasted(METRIC_WAIT_FAILED, 6, LB_S_NS);
+    assert_string_equal(warned(), "");
+    waits_lasted(METRIC_ACQUIRE, 100, 750 * LB_MS_NS); /* granted, but late */
+    assert_warned("waits of made outlast their deadline of 50 ms (acquire.timeout): 1 of 20 by 7");
+    assert_non_null(strstr(warned(), "a round trip took up to 1 ms"));
+    plan.mode = MODE_WAIT;
+    assert_string_equal(warned(), "");
+}
+
+/* What lockbench itself lost is no fault of the lock; neither is a server that was away. */
+OF_A_STAGE(timed_waits_that_others_made_long) {
+    plan.mode = MODE_TIMED;
+    plan.timeout_ns = 50 * LB_MS_NS;
+    waits_lasted(METRIC_WAIT_FAILED, 200, 150 * LB_MS_NS);
+    assert_warned("waits of made outlast");
+    stage.result.refused = stage.result.broken = 0;
+    stage.result.unknown = 1;
+    assert_string_equal(warned(), "");
+    stage.result.unknown = 0;
+    waits_lasted(METRIC_HICCUP, 1, 95 * LB_MS_NS);
+    assert_string_equal(warned(), "");
+}
+
 TEST_MAIN(NULL, NULL)

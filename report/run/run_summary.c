@@ -69,6 +69,7 @@ static const struct {
     {"cost.commands_per_grant", "cmds", NULL, 2},
     {"cost.server_cpu_ns_per_grant", "srv CPU", NULL, 1},
     {"ticks.none", "missed", NULL, 0},
+    {"latency_ns.wait_failed.p90", "gave up", NULL, 2},
 };
 
 static bool is_used(const struct summary *summary, const char *key) {
