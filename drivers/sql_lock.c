@@ -128,10 +128,46 @@ static bool run_texts(struct lb_session *session, const char *const *texts, int6
     return true;
 }
 
+/* The argument of look_at_stranger: the lock's recipe, and the error to fill. */
+struct stranger_look {
+    const struct sql_recipe *recipe;
+    struct lb_err *err;
+};
+
+static void look_at_stranger(void *arg, const char *name, const char *what, const char *is,
+                             const char *must_be) {
+    const struct stranger_look *look = arg;
+    for (int role = 0; role < SQL_ROLES; role++) {
+        const char *text = look->recipe->statement[role].text;
+        if (!text || !strstr(text, name)) continue;
+        if (is)
+            err_set(
+                look->err, LB_EXIT_USAGE,
+                "the %s %s is not as this lockbench makes it: it is %s, and must be %s: rename or drop it",
+                what, name, is, must_be);
+        else
+            err_set(
+                look->err, LB_EXIT_USAGE,
+                "the database has a %s %s that lockbench did not make, so it is left alone: rename it, use "
+                "another database or schema, or, if lockbench made it, give it the comment '%s'",
+                what, name, LB_MADE_BY);
+        return;
+    }
+}
+
+int sql_setup(struct lb_session *session, struct lb_err *err) {
+    const struct sql_recipe *recipe = session->lock->recipe;
+    struct lb_err found = {0};
+    struct stranger_look look = {.recipe = recipe, .err = &found};
+    if (!recipe->port->strangers) return 0;
+    if (recipe->port->strangers(session, look_at_stranger, &look, err) != 0) return -1;
+    return found.code ? err_set(err, found.code, "%s", found.text) : 0;
+}
+
 int sql_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct sql_recipe *recipe = session->lock->recipe;
     const struct sql_port *port = recipe->port;
-    struct lb_err first = {0}, schema = {0}, again = {0};
+    struct lb_err first = {0}, schema = {0}, again = {0}, other = {0};
     if (port->begin && port->begin(session, deadline_ns, err) != 0) return -1;
     run_texts(session, recipe->session, deadline_ns, &first);
     if (first.code) return err_set(err, first.code, "%s", first.text);
@@ -145,37 +181,11 @@ int sql_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *
     if (!up)
         return err_set(err, LB_EXIT_MACHINE, "%s; the lock's tables could not be made: %s",
                        first.text, schema.text);
+    /* A table that is there already may be another one. */
+    session->err.code = 0;
+    if (sql_setup(session, &other) != 0 && other.code == LB_EXIT_USAGE) schema = other;
     const struct lb_err *cause = schema.code ? &schema : &again;
     return err_set(err, cause->code, "%s", cause->text);
-}
-
-/* The argument of look_at_stranger: the lock's recipe, and the error to fill. */
-struct stranger_look {
-    const struct sql_recipe *recipe;
-    struct lb_err *err;
-};
-
-static void look_at_stranger(void *arg, const char *name, const char *what) {
-    const struct stranger_look *look = arg;
-    for (int role = 0; role < SQL_ROLES; role++) {
-        const char *text = look->recipe->statement[role].text;
-        if (!text || !strstr(text, name)) continue;
-        err_set(
-            look->err, LB_EXIT_USAGE,
-            "the database has a %s %s that lockbench did not make, so it is left alone: rename it, use "
-            "another database or schema, or, if lockbench made it, give it the comment '%s'",
-            what, name, LB_MADE_BY);
-        return;
-    }
-}
-
-int sql_setup(struct lb_session *session, struct lb_err *err) {
-    const struct sql_recipe *recipe = session->lock->recipe;
-    struct lb_err found = {0};
-    struct stranger_look look = {.recipe = recipe, .err = &found};
-    if (!recipe->port->strangers) return 0;
-    if (recipe->port->strangers(session, look_at_stranger, &look, err) != 0) return -1;
-    return found.code ? err_set(err, found.code, "%s", found.text) : 0;
 }
 
 enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,

@@ -99,8 +99,10 @@ struct sql_answer {
     int64_t number[SQL_NUMBERS];
 };
 
-/* Receives a table or a sequence that lockbench did not make. what: "TABLE" or "SEQUENCE". */
-typedef void sql_stranger_fn(void *arg, const char *name, const char *what);
+/* Receives a table or a sequence that lockbench did not make. what: "TABLE" or "SEQUENCE". is: what it consists of,
+ * where it has lockbench's mark and differs from what lockbench makes, must_be; else both are NULL. */
+typedef void sql_stranger_fn(void *arg, const char *name, const char *what, const char *is,
+                             const char *must_be);
 
 /* The functions by which a backend runs the statements of the lock's recipe. */
 struct sql_port {
@@ -126,7 +128,7 @@ struct sql_port {
      * database has the rows of all keys. */
     lb_arm_range_fn *remove;
     /* Calls visit for each table and sequence of the database whose name begins with lockbench_ and that has no mark
-     * of lockbench (LB_MADE_BY). 0, or -1 with err. NULL = there can be none. */
+     * of lockbench (LB_MADE_BY), or may differ from what has it. 0, or -1 with err. NULL = there can be none. */
     int (*strangers)(struct lb_session *session, sql_stranger_fn *visit, void *arg,
                      struct lb_err *err);
 };
@@ -258,7 +260,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
 
 /* The parts of the algorithms, for locks that differ in some of them. */
 lb_connect_fn sql_prepare;     /* takes the lock's recipe; makes its tables if they are missing */
-lb_setup_fn sql_setup;         /* refuses tables of its names that lockbench did not make */
+lb_setup_fn sql_setup;         /* refuses tables of its names that lockbench did not make so */
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
 lb_arm_range_fn sql_arm_range, sql_disarm_range; /* SQL_ADD_MANY, SQL_REMOVE_MANY, else those */
 lb_residue_fn sql_residue;                       /* the port's own, or else sql_count_left */

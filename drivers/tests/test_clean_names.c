@@ -26,6 +26,41 @@ TEST(a_table_and_a_sequence_of_other_people_are_not_used) {
     live_close(&live);
 }
 
+/* Tables of lockbench's names and with its mark that another version, or somebody, made or changed. The last one is as it
+ * must be. */
+TEST(a_table_that_is_not_as_a_lock_of_mariadb_needs_it_is_refused) {
+    static const struct {
+        const char *lock, *table, *differs; /* "" = taken */
+    } cases[] = {
+        {"mysql-row", "row (name varbinary(1024) primary key) engine=Aria", "it is Aria: "},
+        {"mysql-lease", "lease (name varbinary(1024) primary key)", "owner varchar(64), fence"},
+        {"mysql-lease",
+         "lease (name varbinary(1024) not null, owner varchar(64), fence bigint, expire_at datetime(6))",
+         "it is InnoDB: name varbinary(1024), owner"},
+        {"mysql-flag", "flag (name varbinary(1024) primary key, locked int, owner varchar(64))",
+         "locked int(11)"},
+        {"mysql-flag", "flag (name varbinary(1024) primary key, locked boolean, owner varchar(64))",
+         ""},
+    };
+    struct live_place live = live_open("mysql-getlock", NULL);
+    LIVE_NEEDS(&live);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("TABLE", cases[i].table, 1);
+        free(shell(&live,
+                   "mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e \""
+                   "drop database if exists lockbench; create database lockbench; grant all on "
+                   "lockbench.* to lockbench@'127.0.0.1'; create table lockbench.lockbench_$TABLE "
+                   "comment='" LB_MADE_BY "'\" 2>&1"));
+        struct cli cli = cli_run(NULL, ARGS("hold", cases[i].lock, "k", "--url",
+                                            backend_url("mariadb", &live), "--", "echo", "held"));
+        assert_true(*cases[i].differs ? cli.code != 0 : cli.code == 0);
+        if (*cases[i].differs) assert_has(cli.err, "is not as this lockbench makes it");
+        if (*cases[i].differs) assert_has(cli.err, cases[i].differs);
+        cli_free(&cli);
+    }
+    live_close(&live);
+}
+
 /* Its name is a key that people named, of the lock that counts up sequences. */
 TEST(a_sequence_of_other_people_is_not_counted_up) {
     struct live_place live = live_open("pg-advisory", NULL);
