@@ -157,6 +157,7 @@ struct lb_store;
 
 /* The keys of a stage: their names are a prefix and a number below count, from 0 on. */
 struct lb_own_keys {
+    uint64_t number; /* of the first key; those of the others follow */
     uint32_t count;
     uint32_t bound; /* as lb_request's */
 };

@@ -22,7 +22,9 @@ struct lb_facts {
     char durability[200];
     char
         unfit[240]; /* why the session's lock does not hold there; "" = nothing speaks against it */
-    bool alone;     /* there is one server only, so its answers are not those of a majority */
+    /* what the server is, whether it speaks against the lock or not: LB_SCENARIO_POOLED, LB_SCENARIO_MULTI_PRIMARY */
+    enum lb_scenario kind;
+    bool alone; /* there is one server only, so its answers are not those of a majority */
 };
 
 /* class: a word of bench/base/verdict.h that lives for ever, or NULL where the server does not tell. */

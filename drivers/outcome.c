@@ -122,6 +122,7 @@ void lb_facts_durability(struct lb_facts *facts, const char *durability_class, c
 void lb_facts_unfit(const struct lb_session *session, struct lb_facts *facts,
                     enum lb_scenario scenario, const char *what) {
     const struct lb_lock *lock = session->lock;
+    facts->kind = scenario;
     bool asks = lock && lock->algorithm->acquire; /* `doctor` asks for no lock */
     const struct lb_expectation *expected = asks ? lb_expected(lock, scenario) : NULL;
     if (scenario == LB_SCENARIO_NONE || !expected)

@@ -294,6 +294,9 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     struct sql_answer answer = {0};
     int len = snprintf(mine->values.key, sizeof mine->values.key, "%s", prefix);
     mine->values.key_len = (unsigned long)len;
+    mine->values.version = session->only ? (int64_t)session->only->number : INT64_MIN;
+    mine->values.value =
+        session->only ? mine->values.version + session->only->count - 1 : INT64_MAX;
     if (sql_run(session, SQL_LEFT, sql_soon(session), &answer) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);
     *ret_count = (uint64_t)answer.number[0];
@@ -302,8 +305,7 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
 
 /* Names the kind of thing that SQL_LEFT counts. */
 static void name_residue(const struct sql_recipe *recipe, char *text, size_t size) {
-    snprintf(text, size, "%s%s",
-             recipe->table ? "a row of " : "an advisory lock of a session of ours",
+    snprintf(text, size, "%s%s", recipe->table ? "a row of " : "an advisory lock that nobody frees",
              recipe->table ? recipe->table : "");
 }
 

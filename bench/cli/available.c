@@ -136,9 +136,16 @@ const char *available_reach(void *context, const struct plan *plan, const struct
                             char *text, size_t size) {
     struct lb_err why = {0};
     const char *url = url_of(context, lock->backend);
-    if (!url || place_check_faults(plan, url, &why) == 0) return NULL;
+    if (!url) return NULL;
+    if (place_check_faults(plan, url, &why) == 0) {
+        struct lb_err unreached = {0}; /* the cell tells of it */
+        struct place_ask ask = {.lock = &plan->locks[0], .url = url};
+        struct place *place = place_needs_kind(plan) ? place_open(&ask, &unreached) : NULL;
+        if (place) place_check_kind(place, plan, &why);
+        place_close(place);
+    }
     snprintf(text, size, "%s", why.text);
-    return text;
+    return why.code ? text : NULL;
 }
 
 int available_weight(void *context, const char *topology) {

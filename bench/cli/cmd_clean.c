@@ -110,8 +110,9 @@ const struct command command_clean = {
     .about =
         "Removes the keys, tables, buckets, znodes and leases that earlier runs left on a server, and\n"
         "prints each. It knows them by their marks: a key has lockbench-XXXXXXXX-N in its name, and a\n"
-        "table, a bucket or a znode says \"made by lockbench\". It touches nothing else. No run may use\n"
-        "the server meanwhile, because its keys have the same marks. The last request of a killed run may\n"
+        "table, a bucket or a znode says \"made by lockbench\". An advisory lock of\n"
+        "PostgreSQL is known by the name of its session, lockbench, or by --key; the session is ended. It\n"
+        "touches nothing else. No run and no hold may use the server meanwhile: theirs have the same marks. The last request of a killed run may\n"
         "be carried out a moment after its end: then run clean once more.",
     .examples = examples,
     .args = args,

@@ -352,6 +352,22 @@ void place_close(struct place *place) {
     if (!place->in_use) free(place);
 }
 
+bool place_needs_kind(const struct plan *plan) {
+    enum lb_scenario about = lb_scenario_from(plan->name);
+    return about == LB_SCENARIO_POOLED || about == LB_SCENARIO_MULTI_PRIMARY;
+}
+
+int place_check_kind(const struct place *place, const struct plan *plan, struct lb_err *err) {
+    enum lb_scenario about = lb_scenario_from(plan->name);
+    if (!place_needs_kind(plan) || place->facts.kind == about) return 0;
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s needs %s, and %s is none: it would not put the lock to the test", plan->name,
+                   about == LB_SCENARIO_POOLED
+                       ? "a pooler that gives out sessions by transaction"
+                       : "several nodes of one cluster (Galera), with mariadb.nodes=all",
+                   place_is_guest(place) ? "the server at --url" : place->topology);
+}
+
 bool place_is_guest(const struct place *place) {
     return !place->topo && place->server.url_count > 0;
 }

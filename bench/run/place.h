@@ -135,6 +135,12 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err);
 /* Closes the backend and stops our own servers. Accepts NULL. */
 void place_close(struct place *place);
 
+/* Whether the plan is about a kind of server: a pooler, several primaries. */
+bool place_needs_kind(const struct plan *plan);
+/* Refuses a plan about a kind of server at a place of another kind, which would show
+ * nothing. 0, or -1 with err (LB_EXIT_USAGE). */
+int place_check_kind(const struct place *place, const struct plan *plan, struct lb_err *err);
+
 /* Whether the place is a server, or a folder, that lockbench did not start or make (--url). */
 bool place_is_guest(const struct place *place);
 

@@ -217,6 +217,10 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     at.options = of->lock->backend_options;
     if (!at.url || guests_arrive(&run->guests, &at, ask->plan, &err) == 0)
         place = place_open(&place_ask, &err);
+    if (place && place_check_kind(place, of->plan, &err) != 0) {
+        place_close(place);
+        place = NULL;
+    }
     if (!place) {
         run_note_trouble(run, &err);
         return NULL;

@@ -225,6 +225,7 @@ static int clear_all(const struct shared *shared, struct lb_session *session, st
     struct lb_cleaning cleaning = {.scope = LB_CLEAN_STAGE,
                                    .name = shared->key_prefix,
                                    .count = shared->key_count,
+                                   .number = shared_key_number(shared, 0),
                                    .bound = bound_of(shared)};
     return clean ? clean(session, &cleaning, err) : 0;
 }
@@ -287,6 +288,7 @@ static void run_tidy(void *arg) {
         if (cleared && job->ask && ours) {
             stage->residue_known =
                 residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
+            if (job->guest && stage->residue.count > 0) clear_all(shared, &session->lb, &job->err);
         }
         if (job->guest && !ours && any_cut_off(shared))
             stage->held = count_held(shared, &session->lb);
@@ -307,13 +309,16 @@ static void note_untidy(const struct shared *shared, struct stage *stage) {
 
 void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest) {
     const struct lb_algorithm *algorithm = shared->lock->lock->algorithm;
-    bool asks = ask && algorithm->residue;
+    /* On a server of the user a wait that was cut off may leave something that does not end by itself. */
+    bool asks = (ask || guest) && algorithm->residue;
     if (!algorithm->disarm && !shared->store.backend && !asks && !guest) return;
     struct job job = {.worker = {.shared = (struct shared *)shared},
                       .stage = stage,
                       .ask = asks,
                       .guest = guest,
-                      .only = {.count = shared->key_count, .bound = bound_of(shared)}};
+                      .only = {.number = shared_key_number(shared, 0),
+                               .count = shared->key_count,
+                               .bound = bound_of(shared)}};
     loop_once("tidy", run_tidy, &job, &job.err);
     if (job.err.code) stage->tidy_err = job.err;
     if (guest) note_untidy(shared, stage);

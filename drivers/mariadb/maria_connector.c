@@ -290,6 +290,11 @@ static int maria_describe(struct lb_session *session, struct lb_facts *facts, st
                *read_only = lb_facts_value(facts, "read_only");
     if (galera && strcmp(galera, "ON") == 0)
         lb_facts_unfit(session, facts, LB_SCENARIO_MULTI_PRIMARY, "a node of Galera");
+    const struct maria_server *server = session->server->state;
+    const struct maria_options *options = session->server->options;
+    /* Through one node all locks hold. */
+    if (server->url.host_count == 1 || options->nodes == MARIA_NODES_ONE)
+        facts->kind = LB_SCENARIO_NONE;
     if (read_only && strcmp(read_only, "ON") == 0)
         lb_facts_unfit(session, facts, LB_SCENARIO_NONE,
                        "a replica (read_only): its locks are not those of its primary");

@@ -13,6 +13,8 @@
  * the server's own ends a wait earlier (a role's lock_timeout or statement_timeout), the wait begins
  * again, at the queue's end. An attempt that is cut off ends with its connection; the backend then
  * stays in the queue until its turn comes and leaves it at once. */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "drivers/postgres/pg_sql.h"
@@ -120,9 +122,14 @@ static enum lb_outcome advisory_release(struct lb_session *session,
 
 static int count_advisory_locks(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                                 struct lb_err *err) {
-    (void)prefix; /* a number does not tell its name: the locks of all our sessions count */
+    (void)prefix; /* a number does not tell its name */
+    const struct lb_own_keys *only = session->only;
+    long long from = only ? (long long)only->number : LLONG_MIN,
+              to = only ? from + only->count - 1 : LLONG_MAX;
+    char sql[1024];
     PGresult *result = NULL;
-    if (pg_query(session, PG_ADVISORY_LEFT, pg_answer_by(session), &result) != LB_OK)
+    snprintf(sql, sizeof sql, PG_ADVISORY_LEFT("(%lld)", "%lld"), from, to, from);
+    if (pg_query(session, sql, pg_answer_by(session), &result) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     *ret_count = strtoull(pg_text(result, 0, 0), NULL, 10);
     PQclear(result);
@@ -131,7 +138,7 @@ static int count_advisory_locks(struct lb_session *session, const char *prefix, 
 
 static int advisory_residue(struct lb_session *session, const char *prefix,
                             struct lb_residue *ret_residue, struct lb_err *err) {
-    struct lb_residue residue = {.example = "an advisory lock of a session of ours"};
+    struct lb_residue residue = {.example = "an advisory lock that nobody frees"};
     if (sql_count_down(session, prefix, count_advisory_locks, &residue.count, err) != 0) return -1;
     *ret_residue = residue;
     return 0;
@@ -187,7 +194,7 @@ static const struct sql_recipe recipe = {
                             "FROM set_config('lock_timeout', $2::bigint::text, true)",
                             "nm"},
         [SQL_LOCK_NOW] = {"SELECT WHERE pg_try_advisory_xact_lock($1::bigint)", "n"},
-        [SQL_LEFT] = {PG_ADVISORY_LEFT, ""},
+        [SQL_LEFT] = {PG_ADVISORY_LEFT("$1::bigint", "$2::bigint"), "vx"},
     }};
 
 const struct lb_lock lock_pg_advisory_xact = {

@@ -111,6 +111,40 @@ static int clean_key_sequences(struct lb_session *session, const struct lb_clean
     return failed;
 }
 
+/* Frees advisory locks that nobody frees: those of the key or of the stage by their numbers, and those of all sessions
+ * of lockbench. It ends the sessions; behind a pooler it may be in such a session itself. */
+static int clean_advisory(struct lb_session *session, const struct lb_cleaning *cleaning,
+                          struct lb_err *err) {
+    bool one = cleaning->scope == LB_CLEAN_KEY, stage = cleaning->scope == LB_CLEAN_STAGE;
+    long long first =
+        (long long)(one ? lb_key_number(cleaning->name, strlen(cleaning->name)) : cleaning->number);
+    char sql[1024], which[100] = PG_ADVISORY_OURS;
+    PGresult *found = NULL;
+    int failed = 0;
+    if (!one && !stage && cleaning->scope != LB_CLEAN_LEFT) return 0;
+    if (one || stage)
+        snprintf(which, sizeof which, "number BETWEEN %lld AND %lld", first,
+                 first + (one ? 0 : (long long)cleaning->count - 1));
+    snprintf(sql, sizeof sql,
+             "SELECT number::text, CASE WHEN granted THEN 'held' ELSE 'waited for' END, pid::text "
+             "FROM " PG_ADVISORY_LOCKS "WHERE %s",
+             which);
+    if (ask_server(session, sql, &found, err) != 0) return -1;
+    for (int i = 0; i < PQntuples(found) && !failed; i++) {
+        const char *pid = pg_text(found, i, 2);
+        if (!stage && !lb_clean_found(cleaning, "advisory lock", "%s, %s by session %s",
+                                      pg_text(found, i, 0), pg_text(found, i, 1), pid))
+            continue;
+        snprintf(sql, sizeof sql,
+                 "SELECT CASE WHEN pg_backend_pid() = %s THEN pg_advisory_unlock_all()::text "
+                 "ELSE pg_terminate_backend(%s)::text END",
+                 pid, pid);
+        failed = tell_server(session, sql, err);
+    }
+    PQclear(found);
+    return failed;
+}
+
 int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
     char where[2 * LB_KEY_MAX + 64] = "";
     PGresult *made = NULL;
@@ -131,6 +165,7 @@ int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb
     }
     if (PQntuples(made) == 0) failed = 0;
     PQclear(made);
+    if (!failed) failed = clean_advisory(session, cleaning, err);
     return failed ? failed : clean_key_sequences(session, cleaning, err);
 }
 
@@ -139,8 +174,8 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
     PGresult *found = NULL;
     if (ask_server(session, MADE_BY("IS DISTINCT FROM"), &found, err) != 0) return -1;
     for (int i = 0; i < PQntuples(found); i++)
-        visit(arg, pg_text(found, i, 1), pg_text(found, i, 2)[0] == 'r' ? "TABLE" : "SEQUENCE", NULL,
-              NULL);
+        visit(arg, pg_text(found, i, 1), pg_text(found, i, 2)[0] == 'r' ? "TABLE" : "SEQUENCE",
+              NULL, NULL);
     PQclear(found);
     return 0;
 }

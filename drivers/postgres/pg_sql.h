@@ -33,10 +33,18 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
                          "kvx"},                                                                   \
     [SQL_LEFT] = {"SELECT count(*) FROM " table " WHERE starts_with(name, $1::text)", "k"}
 
-/* Counts the advisory locks of other sessions with this session's application_name, in this database. */
-#define PG_ADVISORY_LEFT                                                                                 \
-    "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' " \
-    "AND a.application_name = current_setting('application_name') AND l.pid <> pg_backend_pid()"
+/* The advisory locks of this database, held or waited for, by number. Behind a pooler this session may be one that
+ * another client has left such a lock to. */
+#define PG_ADVISORY_LOCKS                                                                          \
+    "(SELECT classid::bigint << 32 | objid::bigint AS number, granted, pid, application_name "     \
+    "FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' "                 \
+    "AND objsubid = 1 AND database = (SELECT oid FROM pg_database "                                \
+    "WHERE datname = current_database())) AS locks "
+#define PG_ADVISORY_OURS "application_name IN ('lockbench', current_setting('application_name'))"
+/* Counts those with the numbers of the stage's keys; if these are not known, those of sessions of lockbench. */
+#define PG_ADVISORY_LEFT(from, to)                                                                 \
+    "SELECT count(*) FROM " PG_ADVISORY_LOCKS "WHERE number BETWEEN " from " AND " to              \
+    " AND (" from " > (-9223372036854775807 - 1) OR " PG_ADVISORY_OURS ")"
 
 /* Rows of pg-row and pg-nowait, which are one lock. */
 #define PG_ROW_SCHEMA                                                                              \

@@ -58,6 +58,71 @@ TEST(session_mode_keeps_them) {
     cli_down(&up);
 }
 
+/* Kills `hold` while it holds, behind the pooler, and waits until the pooler has noticed. */
+static void strand_lock(const char *option) {
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("hold", "pg-advisory", "4711", "--anyway", "--url", option, "--", "sh", "-c",
+                   "echo held; sleep 60"));
+    cli_until(&cli, cli_has_line, cli.out_path, "held");
+    kill(cli.pid, SIGKILL);
+    cli_wait(&cli);
+    cli_free(&cli);
+}
+
+static void expect_clean(const char *option, const char *more, const char *says) {
+    struct cli cli = cli_run(NULL, ARGS("clean", "--url", option, "--key", "4711", more));
+    assert_code(&cli, 0);
+    assert_has(cli.out, says);
+    cli_free(&cli);
+}
+
+/* A lock that a dead client left to a session of the pooler's, and waits for it. */
+TEST(what_is_stranded_behind_a_pooler_is_found_by_its_number) {
+    char option[300];
+    struct cli up;
+    cli_up(&up, "postgres-pgbouncer", "postgres", option, sizeof option);
+    strand_lock(option);
+    expect_clean(option, "--dry-run", "advisory lock 4711, held by session");
+    expect_clean(option, NULL, ": removed");
+    expect_clean(option, "--dry-run", "nothing is left");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "contended", "--lock", "pg-advisory", "--url", option, "--set",
+                           "load.clients=6", "--set", "run.duration=1s", "--set", "run.drain=2s",
+                           "--no-page", "--out", cli_path("stranded")));
+    assert_true(cli.code != 0);
+    cli_free(&cli);
+    json_t *run = cli_result(cli_path("stranded"));
+    assert_true(cli_number_at(run, "stages.0.residue.count") > 0);
+    json_decref(run);
+    expect_clean(option, "--dry-run", "nothing is left");
+    cli_down(&up);
+}
+
+/* Its database in session mode is none that the scenario is about. */
+TEST(a_scenario_without_its_kind_of_server_tests_nothing) {
+    char option[300];
+    struct cli up;
+    cli_up(&up, "postgres-pgbouncer", "postgres", option, sizeof option - strlen("sessions"));
+    strcpy(strrchr(option, '/'), "/sessions");
+    struct cli cli = cli_run(NULL, ARGS("check", "pg-advisory", "--fault", "pooled", "--url",
+                                        option, "--out", cli_path("direct")));
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_has(cli.err, "pooled needs a pooler that gives out sessions by transaction");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "check/pooled", "--lock", "pg-advisory", "--url", option,
+                             "--no-page", "--out", cli_path("direct-run")));
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "it would not put the lock to the test");
+    cli_free(&cli);
+    cli_down(&up);
+    cli = cli_run(NULL, ARGS("run", "check/multi-primary", "--lock", "mysql-getlock", "--set",
+                             "servers.topology=mariadb", "--no-page", "--out", cli_path("one")));
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "multi-primary needs several nodes of one cluster");
+    cli_free(&cli);
+}
+
 /* Passwords as users have them; the runner of the tests asks for a quicker way. */
 FIXTURE(set_up_with_scram) {
     unsetenv("LB_POSTGRES_LOGIN");
