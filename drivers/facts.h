@@ -4,7 +4,9 @@
 #define DRIVERS_FACTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "bench/option/option.h"
 #include "drivers/scenario.h"
 
 #define LB_FACTS_MAX 48
@@ -30,6 +32,17 @@ struct lb_facts {
 /* class: a word of bench/base/verdict.h that lives for ever, or NULL where the server does not tell. */
 void lb_facts_durability(struct lb_facts *facts, const char *durability_class, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
+
+/* The option "durability" of a backend: what the user states of a server at --url that does not tell it itself. The
+ * core reads it by its name. The struct of the options has a member const char *durability. */
+#define LB_DURABILITY "durability"
+#define LB_DURABILITY_TOLD "told"
+#define LB_DURABILITY_OPTION(options)                                                                 \
+    {                                                                                                 \
+        LB_DURABILITY, LB_OPT_CHOICE_WORD, offsetof(options, durability), LB_DURABILITY_TOLD, 0,      \
+            0, LB_DURABILITY_TOLD ",memory,log,disk",                                                 \
+            "of a server at --url: what it tells, or what you state: in memory, a log, on disk first" \
+    }
 
 struct lb_session;
 /* Notes what kind of server speaks against the session's lock: "a standby". scenario: only if the lock is not stated

@@ -225,6 +225,37 @@ static int reach_url(struct place *place, const struct place_ask *ask, struct in
     return reach_server(place, inquiry, err);
 }
 
+/* What the user states of the durability of the server, as a word of bench/base/verdict.h; NULL = nothing. */
+static const char *stated_durability(const struct lb_backend *backend, const void *options) {
+    char word[16] = LB_DURABILITY_TOLD;
+    const struct lb_option *option = options_find(lb_backend_options(backend), LB_DURABILITY);
+    if (option && options) option->type->text(option, options, word, sizeof word);
+    return durability_name(durability_from(word));
+}
+
+/* What the server tells of its durability, or else what the user states of it. */
+static int take_durability(struct place *place, struct lb_err *err) {
+    const struct lb_backend *backend = place->server.backend;
+    const struct lb_facts *facts = &place->facts;
+    const char *stated = stated_durability(backend, place->server.options),
+               *told = facts->durability_class;
+    bool may = !told && !stated && options_find(lb_backend_options(backend), LB_DURABILITY);
+    if (told && stated && strcmp(told, stated) != 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s.durability = %s, but the server tells another: %s; leave it out",
+                       backend->name, stated, facts->durability);
+    place->durability_class = told ? told : stated;
+    if (!told && stated)
+        snprintf(place->durability, sizeof place->durability, "stated by %s.durability = %s",
+                 backend->name, stated);
+    else
+        snprintf(place->durability, sizeof place->durability, "%s%s%s%s",
+                 *facts->durability ? facts->durability : "not told: nobody asked",
+                 may ? "; to state it: --set " : "", may ? backend->name : "",
+                 may ? ".durability=" : "");
+    return 0;
+}
+
 /* The drivers' messages mostly name the backend already. */
 static void name_backend(const struct lb_backend *backend, struct lb_err *err) {
     if (strncmp(err->text, backend->name, strlen(backend->name)) != 0)
@@ -252,10 +283,16 @@ bool place_tls_is_set(const struct lb_option *option, const void *options, char 
     return *value && !(option->def && strcmp(value, option->def) == 0);
 }
 
-int place_check_own_tls(const struct place_ask *ask, struct lb_err *err) {
+int place_check_own(const struct place_ask *ask, struct lb_err *err) {
     const struct lb_backend *backend = ask->lock->lock->backend;
     const struct lb_option *option = lb_backend_options(backend);
     char value[300];
+    if (backend->topologies && stated_durability(backend, ask->lock->backend_options))
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s.durability is set, but there is no --url %s=%s://…: lockbench's own servers "
+            "have servers.durability",
+            backend->name, backend->name, backend->schemes[0]);
     for (; option && option->name && backend->topologies && !ask->tls; option++) {
         if (!place_tls_is_set(option, ask->lock->backend_options, value, sizeof value)) continue;
         return err_set(err, LB_EXIT_USAGE,
@@ -315,9 +352,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         place->started_by = "url";
         place->server.url_count = 1;
         failed = reach_url(place, ask, &inquiry, err);
-        snprintf(place->durability, sizeof place->durability, "%s",
-                 *place->facts.durability ? place->facts.durability : "not told: nobody asked");
-        place->durability_class = place->facts.durability_class;
+        if (!failed) failed = take_durability(place, err);
     } else if (backend->topologies) {
         failed = start_own(place, ask, &inquiry, err);
     } else {

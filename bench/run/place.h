@@ -110,9 +110,9 @@ struct topo_flavour place_flavour(const struct plan *plan);
  * only mistakes in the text. Returns 0, or -1 with err (LB_EXIT_USAGE). */
 int place_check_url(const struct place_ask *ask, struct lb_err *err);
 
-/* Refuses options tls_... of the lock's backend for servers that lockbench starts without TLS. 0, or -1 with err
- * (LB_EXIT_USAGE). */
-int place_check_own_tls(const struct place_ask *ask, struct lb_err *err);
+/* Refuses options of the lock's backend that servers which lockbench starts do not have: tls_... without TLS, and the
+ * stated durability. 0, or -1 with err (LB_EXIT_USAGE). */
+int place_check_own(const struct place_ask *ask, struct lb_err *err);
 
 /* Whether the faults of a plan can act on a server at a URL: those of clients can, and those of clients'
  * connections, where a wire can lead to it. Returns 0, or -1 with err (LB_EXIT_USAGE), whose text is a

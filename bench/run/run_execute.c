@@ -78,7 +78,7 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
                                         .topologies = ask->topologies,
                                         .tls = stages[i].tls};
         if (check_reach(ask, &stages[i], place.url, err) != 0) return -1;
-        if (!place.url && (place_check_own_tls(&place, err) != 0 ||
+        if (!place.url && (place_check_own(&place, err) != 0 ||
                            place_check_acts(stages[i].plan, &place, err) != 0))
             return -1;
         if (!place.url) continue;

@@ -92,6 +92,45 @@ TEST(the_class_at_a_url_is_what_the_server_tells) {
     skip_for_absent();
 }
 
+/* What etcd does not tell the user may state; what the user states may not be another thing than the server tells; and of
+ * servers of our own there is nothing to state. */
+TEST(the_class_may_be_stated) {
+    static const struct {
+        const char *lock, *topology, *set, *class, *refused;
+    } cases[] = {
+        {"etcd-mutex", "etcd", "etcd.durability=disk", "disk", NULL},
+        {"redis-setnx", "redis", "redis.durability=memory", "memory", NULL},
+        {"redis-setnx", "redis", "redis.durability=disk", NULL,
+         "but the server tells another: in memory"},
+    };
+    char folder[512];
+    struct lb_err err = {0};
+    assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct twice twice;
+        struct plan_wish wish = {.workload = "smoke",
+                                 .folder = folder,
+                                 .locks = cases[i].lock,
+                                 .sets = &cases[i].set,
+                                 .set_count = 1};
+        if (!twice_open(&twice, cases[i].lock, cases[i].topology, "default")) continue;
+        struct plan *plan = plan_load(&wish, &err);
+        if (!plan) fail_msg("%s", err.text);
+        struct place_ask ask = {.lock = &plan->locks[0], .url = twice.own->urls[0]};
+        struct place *place = place_open(&ask, &err);
+        if (cases[i].class) assert_string_equal(place->durability_class, cases[i].class);
+        if (cases[i].refused) assert_non_null(strstr(err.text, cases[i].refused));
+        err = (struct lb_err){0};
+        assert_int_equal(place_check_own(&ask, &err), -1);
+        assert_non_null(strstr(err.text, "is set, but there is no --url"));
+        err = (struct lb_err){0};
+        place_close(place);
+        plan_free(plan);
+        twice_close(&twice);
+    }
+    skip_for_absent();
+}
+
 /* The flush of the log and that of the binary log are told, too. */
 TEST(mariadb_tells_when_it_flushes) {
     struct twice twice;

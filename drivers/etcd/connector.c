@@ -216,6 +216,7 @@ static enum lb_outcome etcd_ping(struct lb_session *session, int64_t deadline_ns
 static const struct lb_option etcd_option_table[] = {
     {"command_timeout", LB_OPT_DURATION, offsetof(struct etcd_options, command_timeout_ns), "5s",
      1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
+    LB_DURABILITY_OPTION(struct etcd_options),
     LB_TLS_OPTIONS(struct etcd_options, tls),
     {0},
 };

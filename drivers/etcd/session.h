@@ -29,6 +29,7 @@ struct slab {
 
 struct etcd_options {
     int64_t command_timeout_ns;
+    const char *durability; /* what the user states; see facts.h */
     struct lb_tls tls;
 };
 

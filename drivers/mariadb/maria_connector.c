@@ -322,6 +322,7 @@ static const struct lb_option maria_options[] = {
      "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
     {"nodes", LB_OPT_CHOICE, offsetof(struct maria_options, nodes), "one", 0, 0, "one,all",
      "of a URL with several hosts: one = all clients use the first that serves; all = they are spread"},
+    LB_DURABILITY_OPTION(struct maria_options),
     LB_TLS_OPTIONS(struct maria_options, tls),
     {0},
 };

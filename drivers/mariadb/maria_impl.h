@@ -28,6 +28,7 @@ enum maria_nodes { MARIA_NODES_ONE, MARIA_NODES_ALL };
 struct maria_options {
     int64_t answer_timeout_ns;
     int64_t nodes;
+    const char *durability; /* what the user states; see facts.h */
     struct lb_tls tls;
 };
 

@@ -224,6 +224,7 @@ static const struct lb_option nats_option_table[] = {
      "file with the seed of the user's nkey (SU...)"},
     {"creds", LB_OPT_TEXT, offsetof(struct nats_options, creds), NULL, 0, 0, NULL,
      "file with the user's JWT and seed (.creds)"},
+    LB_DURABILITY_OPTION(struct nats_options),
     LB_TLS_OPTIONS(struct nats_options, tls),
     {0},
 };

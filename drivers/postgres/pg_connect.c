@@ -355,6 +355,7 @@ static const struct lb_option pg_options[] = {
     {"answer_timeout", LB_OPT_DURATION, offsetof(struct pg_options, answer_timeout_ns), "5s", 1e6,
      600e9, NULL,
      "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
+    LB_DURABILITY_OPTION(struct pg_options),
     LB_TLS_OPTIONS(struct pg_options, tls),
     {0},
 };

@@ -10,6 +10,7 @@
 
 struct pg_options {
     int64_t answer_timeout_ns;
+    const char *durability; /* what the user states; see facts.h */
     struct lb_tls tls;
 };
 

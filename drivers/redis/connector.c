@@ -1,5 +1,6 @@
 /* connector: the redis backend's connector: it reads URLs and opens sessions. The kind of topology decides
  * to which nodes a session connects. See redis.h. */
+#include "drivers/facts.h"
 #include "drivers/redis/redis_impl.h"
 
 #include <errno.h>
@@ -242,6 +243,7 @@ static const struct lb_option redis_options[] = {
     {"sentinel_login", LB_OPT_TEXT, offsetof(struct redis_options, sentinel_login), NULL, 0, 0,
      NULL,
      "file with user:password or :password of the sentinels' own account, if they ask for one"},
+    LB_DURABILITY_OPTION(struct redis_options),
     LB_TLS_OPTIONS(struct redis_options, tls),
     {0},
 };

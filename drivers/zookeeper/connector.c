@@ -1,4 +1,5 @@
 /* connector: ZooKeeper as a backend: URLs, sessions, ping. Its locks are in their own files. */
+#include "drivers/facts.h"
 #include "drivers/zookeeper/calls.h"
 
 #include <netdb.h>
@@ -122,6 +123,7 @@ static enum lb_outcome zk_ping(struct lb_session *session, int64_t deadline_ns) 
 static const struct lb_option zk_option_table[] = {
     {"command_timeout", LB_OPT_DURATION, offsetof(struct zk_options, command_timeout_ns), "5s", 1e6,
      600e9, NULL, "longest wait for one answer or a reconnection; then the outcome is unknown"},
+    LB_DURABILITY_OPTION(struct zk_options),
     {0},
 };
 

@@ -82,6 +82,7 @@ void zk_read_conf(const char *answer, struct lb_facts *facts);
 
 struct zk_options {
     int64_t command_timeout_ns;
+    const char *durability; /* what the user states; see facts.h */
 };
 
 #define ZK_HOSTS_MAX 32

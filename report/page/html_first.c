@@ -13,7 +13,9 @@
 
 static void write_class(FILE *out, const struct report_group *group, int first) {
     char text[RANKING_NOTE_MAX];
-    fprintf(out, "<h3>%s</h3>", ranking_class_text(group, first, text));
+    fputs("<h3>", out);
+    escape_html(out, ranking_class_text(group, first, text));
+    fputs("</h3>", out);
 }
 
 static const char *label_of(const struct report *report, const struct report_group *group,

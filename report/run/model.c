@@ -303,7 +303,13 @@ double report_bound(const struct report_lock *lock) {
 }
 
 static void judge(struct report_lock *lock, const struct run_stage *stage) {
-    lock->state = report_worse(lock->state, report_stage_state(stage));
+    enum lock_state state = report_stage_state(stage);
+    lock->state = report_worse(lock->state, state);
+    if (state >= LOCK_REVOKED) {
+        lock->unstepped |= !((!stage->crash || equal(stage->crash, "lease")) &&
+                             stage->wall_step_ns > (double)stage->lease_ns / 2);
+        lock->stepped = !lock->unstepped;
+    }
     lock->checked |= !isnan(stage->checked_grants);
     lock->apart |= json_array_size(stage->hosts) > 1;
     add_if_known(&lock->grants, stage->checked_grants);

@@ -61,6 +61,9 @@ struct report_lock {
     const struct run_stage *ending;  /* the first stage whose sessions the server ended, or NULL */
     const struct run_stage *overlap; /* the first stage that reports its first overlap, or NULL */
     bool partial;                    /* one of its stages is partial or failed */
+    /* Grants were lost or doubled: in another stage; in stages alone in which this machine's wall clock jumped by more than
+     * half a lease, which ends leases of servers that count by it */
+    bool unstepped, stepped;
 };
 
 /* A count of findings or of grants of the lock; NAN if no stage of it was checked. */

@@ -151,7 +151,9 @@ int ranking_next_class(const struct report_group *group, int after) {
 char *ranking_class_text(const struct report_group *group, int row, char *text) {
     const struct run_stage *stage = group->rows[row].typical;
     bool stated = stage->guarantee != NULL;
-    snprintf(text, RANKING_NOTE_MAX, "%s%s%s", words_durability_text(words_durability(stage)),
+    bool unknown = words_durability(stage) == DURABILITY_UNKNOWN && stage->backend;
+    snprintf(text, RANKING_NOTE_MAX, "%s%s%s%s%s", unknown ? stage->backend : "",
+             unknown ? ": " : "", words_durability_text(words_durability(stage)),
              stated ? ", " : "", stated ? words_guarantee(stage) : "");
     return text;
 }
@@ -183,6 +185,9 @@ bool ranking_is_contest(const struct ranked *ranks, int count) {
 
 /* ---- what takes away from a lock ---- */
 
+#define RANKING_PROGRAM                                                                            \
+    "a line protocol and two process switches in each call; exec-null has them alone"
+
 static bool is_unfair(const struct report_row *row) {
     return row->figures.jain < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
 }
@@ -190,15 +195,16 @@ static bool is_unfair(const struct report_row *row) {
 char *ranking_note(const struct report_row *row, char *text) {
     const struct run_stage *figures = &row->figures;
     double failed = run_failed_requests(figures);
-    size_t used = 0;
-    text[0] = '\0';
+    bool program =
+        row->candidate && row->typical->backend && strcmp(row->typical->backend, "exec") == 0;
+    size_t used = (size_t)snprintf(text, RANKING_NOTE_MAX, "%s", program ? RANKING_PROGRAM : "");
     /* Jain's index is the part of the clients among which equal shares would give it. */
     if (is_unfair(row))
-        used += (size_t)snprintf(text, RANKING_NOTE_MAX, "%s (Jain %.2f)",
-                                 figures->jain * figures->clients < 1.1
-                                     ? "one client got almost all grants"
-                                     : "few clients got most of the grants",
-                                 figures->jain);
+        used += (size_t)snprintf(
+            text + used, RANKING_NOTE_MAX - used, "%s%s (Jain %.2f)", used ? "; " : "",
+            figures->jain * figures->clients < 1.1 ? "one client got almost all grants"
+                                                   : "few clients got most of the grants",
+            figures->jain);
     if (row->unrecorded > UNRECORDED_SHARE)
         used += (size_t)snprintf(text + used, RANKING_NOTE_MAX - used,
                                  "%s%.0f %% of its waiting is in no percentile", used ? "; " : "",

@@ -250,6 +250,11 @@ static void say_chosen(struct doc *doc, const struct report *report, bool *heade
     set_headline(doc, headed);
 }
 
+/* Of a lock that failed only in stages in which the wall clock jumped. */
+static const char stepped[] =
+    " lost grants when this machine's wall clock jumped forward, by which servers on it end "
+    "leases: no word on the lock itself before a run without such a jump.";
+
 /* What was found, the worst first; each follows the names of the locks. */
 static const struct {
     enum lock_state state;
@@ -259,6 +264,8 @@ static const struct {
     {LOCK_REVOKED,
      " lost grants while their lease and session lasted: another program, a command or the "
      "server's limit of memory took them, or it is no lock."},
+    {LOCK_VIOLATED, stepped},
+    {LOCK_REVOKED, stepped},
     {LOCK_TOKENS, " admitted one client at a time, but the fencing tokens did not grow."},
     {LOCK_MISSED, ", broken on purpose, went unnoticed: do not trust this run."},
     {LOCK_STUCK, " left keys that are free but that no client gets any more."},
@@ -271,12 +278,21 @@ static const struct {
      " admitted clients while an earlier holder still worked after the end of its lease or session."},
 };
 
+static bool is_found(const struct report_lock *lock, size_t finding) {
+    return is_in(lock, findings[finding].state) &&
+           lock->stepped == (findings[finding].after == stepped);
+}
+
 static void say_findings(struct doc *doc, const struct report *report, bool *headed) {
     say_chosen(doc, report, headed);
     for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) {
-        if (count_state(report, findings[i].state) == 0) continue;
+        int number = 0, count = 0;
+        for (int l = 0; l < report->lock_count; l++) count += is_found(&report->locks[l], i);
+        if (count == 0) continue;
         doc_say(doc, words_state_tone(findings[i].state), "%s", "");
-        add_lock_names(doc, report, findings[i].state);
+        for (int l = 0; l < report->lock_count; l++)
+            if (is_found(&report->locks[l], i))
+                add_name(doc, report->locks[l].label, number++, count);
         doc_span(doc, DOC_PLAIN, "%s", findings[i].after);
         if (findings[i].state == LOCK_MISSED) doc_set_shown(doc);
         set_headline(doc, headed);

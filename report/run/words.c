@@ -197,7 +197,10 @@ const char *words_guarantee_title(const struct run_stage *stage) {
 }
 
 bool words_same_class(const struct run_stage *a, const struct run_stage *b) {
+    /* What one server does not tell, two servers have not in common. */
+    bool known = words_durability(a) != DURABILITY_UNKNOWN;
     return words_durability(a) == words_durability(b) &&
+           (known || strcmp(doc_or(a->backend, ""), doc_or(b->backend, "")) == 0) &&
            strcmp(words_guarantee(a), words_guarantee(b)) == 0;
 }
 

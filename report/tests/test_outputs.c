@@ -317,6 +317,28 @@ TEST(test_a_repeat_without_a_status) {
     report_free(report);
 }
 
+/* One finding blames the lock or the clock, never both. */
+TEST(test_a_step_of_the_wall_clock_is_no_mistake_of_the_lock) {
+#define STEPPED(lock, ns, lease)                                                                   \
+    "{\"lock\":\"" lock "\",\"clients\":2,\"lease_ns\":" #lease                                    \
+    ",\"executor\":{\"wall_step_ns\":" #ns                                                         \
+    "},\"exclusion\":{\"verdict\":\"violated\",\"grants\":50,\"tested\":40,\"double_holders\":3}}"
+    struct report *report = report_of(
+        STEPPED("a", 3600000000000, 10000000000) "," STEPPED(
+            "b", 20000000,
+            10000000000) "," STEPPED("c", -3600000000000,
+                                     10000000000) "," STEPPED("d", 3600000000000,
+                                                              10000000000) "," STEPPED("d", 0,
+                                                                                       10000000000),
+        "");
+    char *text = one_line(render(report, REPORT_MD, false));
+    has(text, "b, c and d admitted two clients at once: not a lock here.");
+    has(text, "a lost grants when this machine's wall clock jumped forward");
+    lacks(text, "a, b");
+    free(text);
+    report_free(report);
+}
+
 /* A reader/writer lock whose readers fail has rows that are clean, and one that is not. */
 TEST(test_each_row_has_the_verdict_of_its_own_stages) {
     struct report *report = report_of(

@@ -176,6 +176,33 @@ TEST(what_takes_away_from_the_first) {
     }
 }
 
+/* Of two servers that do not tell how durable they are none is before the other. */
+TEST(servers_that_tell_nothing_are_not_compared) {
+#define UNTOLD(lock, backend, rate)                                                                \
+    STAGE(lock, "", "clean", rate, 100, ",\"backend\":\"" backend "\"")
+    struct report *report = report_of(
+        UNTOLD("a", "redis", 900) "," UNTOLD("b", "etcd", 9000) "," UNTOLD("c", "redis", 500), "");
+    struct ranked ranks[MOST];
+    assert_int_equal(class_of(report, ranks), 2);
+    assert_string_equal(name_of(report, &ranks[0]), "a");
+    char *text = one_line(render(report, REPORT_FULL, false));
+    has(text, "-- redis: not stated a");
+    has(text, "-- etcd: not stated b");
+    free(text);
+    report_free(report);
+}
+
+/* What stands between lockbench and the server is told beside the row of a client program. */
+TEST(a_program_is_told) {
+    struct report *report = report_of(
+        STAGE("exec", "memory", "clean", 9000, 100, ",\"backend\":\"exec\"") "," LOCK("b", 500),
+        "");
+    char *text = one_line(render(report, REPORT_MD, false));
+    has(text, "exec: a line protocol and two process switches in each call");
+    free(text);
+    report_free(report);
+}
+
 /* Machines read the same ranking. */
 TEST(the_ranking_is_in_json) {
     struct report *report = report_of(LOCK("slow", 1000) "," LOCK("fast", 5000), "");
