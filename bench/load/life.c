@@ -11,7 +11,8 @@
 #include "bench/load/session.h"
 
 #define PINGS 500                /* the most pings before the load, and again after it */
-#define PING_NS (100 * LB_MS_NS) /* the longest time for these pings */
+#define PING_NS (100 * LB_MS_NS) /* the longest time for these pings ... */
+#define PING_PART 10             /* ... and at most this part of the window */
 #define PING_WAIT_NS (5 * LB_S_NS)
 #define RETRY_NS (20 * LB_MS_NS) /* between two tries to settle */
 #define WORK_OFF_TIMES                                                                             \
@@ -62,7 +63,8 @@ static void ping_server(struct client *client) {
     struct session *session = client->session;
     const struct lb_backend *backend = session->lb.server->backend;
     if (!backend->connector->ping || !session->connected || session->broken) return;
-    int64_t now_ns = lb_now(), end_ns = now_ns + PING_NS;
+    int64_t part_ns = client->worker->shared->plan->duration_ns / PING_PART;
+    int64_t now_ns = lb_now(), end_ns = now_ns + (part_ns < PING_NS ? part_ns : PING_NS);
     session->users++;
     for (int i = 0; i < PINGS && now_ns < end_ns && !lb_stopping(); i++) {
         int64_t start_ns = now_ns;

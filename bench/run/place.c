@@ -178,8 +178,7 @@ int place_ready(struct topo *topo, const struct plan_lock *lock,
     return failed;
 }
 
-static int start_own(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
-                     struct lb_err *err) {
+static int start_own(struct place *place, const struct place_ask *ask, struct lb_err *err) {
     struct topo_info info;
     const char *name = ask->topology ? ask->topology : lb_topologies(ask->lock->lock)[0];
     if (topo_info(ask->topologies, name, &info, err) != 0) return -1;
@@ -196,10 +195,7 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     wish.clock = ask->clock && info.clock;
     if (wire_own(place, ask, &info, &wish, err) != 0) return -1;
     place->topo = topo_start(&wish, err);
-    if (!place->topo) return -1;
-    if (wait_ready(place->topo, inquiry, ask->interrupts, err) != 0) return -1;
-    if (info.other_program) name_program(place);
-    return 0;
+    return place->topo ? 0 : -1;
 }
 
 static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_err *err) {
@@ -334,45 +330,68 @@ int place_check_acts(const struct plan *plan, const struct place_ask *ask, struc
     return 0;
 }
 
-struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
+static int open_embedded(struct place *place, struct inquiry *inquiry, struct lb_err *err) {
+    const struct lb_backend *backend = place->server.backend;
+    snprintf(place->topology, sizeof place->topology, "embedded");
+    snprintf(place->durability, sizeof place->durability, "nothing to lose: no server");
+    place->durability_class = backend->durability_class;
+    place->started_by = "embedded";
+    if (janitor_start(err) != 0) return -1;
+    if (folder_make(NULL, backend->name, place->dir, sizeof place->dir, err) != 0) return -1;
+    janitor_folder(JANITOR_ADD, place->dir);
+    place->server.dir = place->dir;
+    return reach_server(place, inquiry, err);
+}
+
+static int open_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
+                    struct lb_err *err) {
+    snprintf(place->topology, sizeof place->topology, "url");
+    place->started_by = "url";
+    place->server.url_count = 1;
+    if (reach_url(place, ask, inquiry, err) != 0) return -1;
+    return take_durability(place, err);
+}
+
+struct place *place_begin(const struct place_ask *ask, struct lb_err *err) {
     const struct lb_backend *backend = ask->lock->lock->backend;
     struct place *place = calloc(1, sizeof *place);
     if (!place) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         return NULL;
     }
-    struct inquiry inquiry = {.place = place, .lock = ask->lock};
     place->server = (struct lb_server){
         .backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
+    struct inquiry inquiry = {.place = place, .lock = ask->lock};
     int failed;
-    if (wires_of(ask) && !backend->topologies) {
+    if (wires_of(ask) && !backend->topologies)
         failed = err_set(err, LB_EXIT_USAGE, "the lock has no server, so no wire can lead to it");
-    } else if (ask->url) {
-        snprintf(place->topology, sizeof place->topology, "url");
-        place->started_by = "url";
-        place->server.url_count = 1;
-        failed = reach_url(place, ask, &inquiry, err);
-        if (!failed) failed = take_durability(place, err);
-    } else if (backend->topologies) {
-        failed = start_own(place, ask, &inquiry, err);
-    } else {
-        snprintf(place->topology, sizeof place->topology, "embedded");
-        snprintf(place->durability, sizeof place->durability, "nothing to lose: no server");
-        place->durability_class = backend->durability_class;
-        place->started_by = "embedded";
-        failed = janitor_start(err);
-        if (!failed) failed = folder_make(NULL, backend->name, place->dir, sizeof place->dir, err);
-        if (!failed) {
-            janitor_folder(JANITOR_ADD, place->dir);
-            place->server.dir = place->dir;
-            failed = reach_server(place, &inquiry, err);
-        }
-    }
-    lb_tls_words(&place->facts, place->encryption, sizeof place->encryption);
+    else if (ask->url)
+        failed = open_url(place, ask, &inquiry, err);
+    else if (backend->topologies)
+        failed = start_own(place, ask, err);
+    else
+        failed = open_embedded(place, &inquiry, err);
     if (!failed) return place;
     name_backend(backend, err);
     place_close(place);
     return NULL;
+}
+
+struct place *place_finish(struct place *place, const struct place_ask *ask, struct lb_err *err) {
+    struct inquiry inquiry = {.place = place, .lock = ask->lock};
+    if (place->topo && wait_ready(place->topo, &inquiry, ask->interrupts, err) != 0) {
+        name_backend(place->server.backend, err);
+        place_close(place);
+        return NULL;
+    }
+    if (place->topo && topo_about(place->topo)->other_program) name_program(place);
+    lb_tls_words(&place->facts, place->encryption, sizeof place->encryption);
+    return place;
+}
+
+struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
+    struct place *place = place_begin(ask, err);
+    return place ? place_finish(place, ask, err) : NULL;
 }
 
 void place_close(struct place *place) {

@@ -132,6 +132,10 @@ int place_ready(struct topo *topo, const struct plan_lock *lock,
 /* Starts the servers, opens the backend and waits until it answers. NULL with err. Call it on the
  * main thread, while there is no other thread. */
 struct place *place_open(const struct place_ask *ask, struct lb_err *err);
+/* Its two parts, so that several servers start side by side. begin does not wait for servers that it starts; finish
+ * closes the place where they fail. The ask is the same for both. */
+struct place *place_begin(const struct place_ask *ask, struct lb_err *err);
+struct place *place_finish(struct place *place, const struct place_ask *ask, struct lb_err *err);
 /* Closes the backend and stops our own servers. Accepts NULL. */
 void place_close(struct place *place);
 

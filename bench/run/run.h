@@ -1,7 +1,7 @@
 /* run: runs a whole plan, stage by stage, and writes its run.json.
  *
- * Only one backend's servers run at a time, so that they do not share the processors with others.
- * Results are on disk soon after each stage, and at the end in any case: an error, a lost server or
+ * With repeats the servers of all backends stay up, and a repeat is a round over all of them; else only one backend's
+ * servers run at a time. Results are on disk soon after each stage, and at the end in any case: an error, a lost server or
  * Ctrl-C costs only the stage that it hits. */
 #ifndef BENCH_RUN_RUN_H
 #define BENCH_RUN_RUN_H

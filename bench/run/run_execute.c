@@ -113,11 +113,8 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     struct run_state run = {.ask = ask, .guests = {.tell = ask->tell, .arg = ask->arg}};
     struct run_end end = {0};
     int count = 0, result = -1;
-    struct plan_stage *stages = stages_new(ask->plan, &count);
-    if (!stages) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        goto out;
-    }
+    struct plan_stage *stages = stages_new(ask->plan, STAGES_BY_PLACE, &count);
+    if (!stages) goto out_of_memory;
     if (check_urls(ask, stages, count, err) != 0) goto out;
     if (conclusion_init(&run.conclusion, ask->plan, err) != 0) goto out;
     if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
@@ -127,6 +124,13 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     if (ask->next) {
         run_asked(&run);
     } else {
+        run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
+        json_object_set_new(run.json, "paired", json_boolean(run.paired));
+        if (run.paired) {
+            free(stages);
+            stages = stages_new(ask->plan, STAGES_BY_ROUND, &count);
+            if (!stages) goto out_of_memory;
+        }
         count = run_keep_reachable(&run, stages, count);
         run_tell_expected(&run, stages, count);
         run_all_places(&run, stages, count);
@@ -135,6 +139,9 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     run_conclude(&run, &end);
     run_save(&run, &end);
     *ret_end = end;
+    goto out;
+out_of_memory:
+    result = err_set(err, LB_EXIT_MACHINE, "out of memory");
 out:
     conclusion_done(&run.conclusion);
     thresholds_done(&run.thresholds);
@@ -244,12 +251,12 @@ static int run_begin_result(struct run_state *run, struct lb_err *err) {
     run->skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
     /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
     run->json = json_pack(
-        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:o, s:O, s:O, s:O, s:O, "
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:b, s:n, s:o, s:o, s:o, s:o, s:O, s:O, s:O, s:O, "
         "s:[]}",
         "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
-        "the run was cut off", "verdict", "plan", plan_json(ask->plan), "control_plans",
-        control_plans_json(ask->plan), "environment", environment_json(), "hosts",
+        "the run was cut off", "paired", 0, "verdict", "plan", plan_json(ask->plan),
+        "control_plans", control_plans_json(ask->plan), "environment", environment_json(), "hosts",
         hosts_json(ask->hosts), "servers", run->servers, "skipped", run->skipped, "warnings",
         run->warnings, "stages", run->stages, "slo");
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -383,7 +390,7 @@ static void run_save(struct run_state *run, struct run_end *end) {
 
 struct run *planned_run(const struct plan *plan, struct lb_err *err) {
     int count = 0;
-    struct plan_stage *stages = stages_new(plan, &count);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     struct run *run = calloc(1, sizeof *run);
     bool failed = !stages || !run;
     if (!failed) {

@@ -1,4 +1,4 @@
-/* run_state: the state of a run while it runs. Only run_execute.c, run_result.c and run_stages.c include this header.
+/* run_state: the state of a run while it runs. Only run_execute.c, run_stages.c and run_places.c include this header.
  * One thread. */
 #ifndef BENCH_RUN_RUN_STATE_H
 #define BENCH_RUN_RUN_STATE_H
@@ -11,12 +11,21 @@
 #include "bench/run/thresholds.h"
 #include "bench/workload/stages.h"
 
+/* What came between the stages of a round and their figures. */
+struct round {
+    double window_ns; /* of all its stages */
+    double stood_ns;  /* lockbench itself stood still */
+    double stolen_ns; /* the host of this virtual machine took */
+};
+
 struct run_state {
     const struct run_ask *ask;
     struct outdir out;
     json_t *json, *stages, *servers, *skipped, *warnings;
     int64_t written_ns;
-    int number; /* of the next stage */
+    int number;          /* of the next stage */
+    struct round *round; /* one for each that may come; NULL = there are none */
+    bool paired; /* the stages are in rounds over all servers, of which round 0 warms them */
     struct expect expect;
     struct conclusion conclusion;
     struct thresholds thresholds;
@@ -41,13 +50,27 @@ void run_write_so_far(struct run_state *run);
 
 /* --- run_stages.c --- */
 
+/* Runs one stage and adds it to the result. False when the other stages of the place need a new place. */
+bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of);
+
+/* Tells the caller that the stage it asked for is over. ask, stage and place NULL: it could not be started. */
+void run_tell_took(const struct run_state *run, const struct plan_stage *of,
+                   const struct stage_ask *ask, const struct stage *stage,
+                   const struct place *place);
+
+/* --- run_places.c --- */
+
 /* The URL of --url for a backend; NULL = lockbench starts its servers. Borrowed. */
 const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backend);
 /* Drops the stages that are not to be run. Returns how many are left. */
 int run_keep_reachable(const struct run_state *run, struct plan_stage *stages, int count);
+/* The order for the stages, which are in some order already: rounds, if there are repeats and all servers can be up at a
+ * time; if they can't, the result's warnings say why. */
+enum stages_order run_choose_order(struct run_state *run, const struct plan_stage *stages,
+                                   int count);
 /* Tells the user the estimated time of all stages. */
 void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count);
-/* Runs all stages. Consecutive stages that can share servers run on the same ones. */
+/* Runs all stages. Servers stay up from their first stage to their last. */
 void run_all_places(struct run_state *run, const struct plan_stage *stages, int count);
 /* Runs stages that the caller asks for one by one. */
 void run_asked(struct run_state *run);

@@ -216,16 +216,7 @@ static int fill_latency(struct run_stage *result, struct run_latency *latency, c
     if (!hdr) return -1;
     latency->hdr = run_stage_keep_text(result, "%s", hdr);
     free(hdr);
-    latency->count = (double)h->count;
-    latency->min = (double)h->min;
-    latency->mean = hist_mean(h);
-    latency->p50 = (double)hist_quantile(h, 0.5);
-    latency->p90 = (double)hist_quantile(h, 0.9);
-    latency->p99 = (double)hist_quantile(h, 0.99);
-    latency->p999 = (double)hist_quantile(h, 0.999);
-    latency->max = (double)h->max;
-    latency->over = (double)h->over;
-    run_latency_trim(latency);
+    run_latency_of(latency, h);
     return latency->hdr ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 

@@ -110,7 +110,7 @@ TEST(stages_follow_the_sweep) {
     if (!plan) fail_msg("%s", err.text);
     int count;
     char name[96];
-    struct plan_stage *stages = stages_new(plan, &count);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 5);
     static const double rates[] = {100, 200, 400, 200, 100};
     for (int i = 0; i < 5; i++) {

@@ -186,4 +186,38 @@ TEST(how_punctually_timed_waits_end_is_in_the_tables) {
     cli_free(&cli);
 }
 
+/* With repeats the servers of all backends stay up: a round has each lock, the first one only warms the servers, and one
+ * lock runs twice a round. */
+TEST(repeats_are_rounds_over_all_locks) {
+    cli_need("redis");
+    char *out = cli_path("rounds");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx,mem-mutex", "--set",
+                                        "load.clients=4", "--set", "run.duration=300ms", "--set",
+                                        "run.repeat=2", "--out", out));
+    assert_code(&cli, 0);
+    json_t *run = cli_result(out), *stage;
+    size_t index;
+    int of_redis[6] = {0}, of_memory[6] = {0}, repeat = 0, good = 0;
+    assert_true(json_is_true(cli_get(run, "paired")));
+    assert_int_equal(json_array_size(cli_get(run, "servers")), 2);
+    json_array_foreach(cli_get(run, "stages"), index, stage) {
+        bool redis = strcmp(cli_text_at(stage, "lock"), "redis-setnx") == 0;
+        bool aside = !json_is_null(cli_get(stage, "aside"));
+        assert_true(cli_number_at(stage, "repeat") >= repeat);
+        repeat = (int)cli_number_at(stage, "repeat");
+        assert_in_range(repeat, 0, 5); /* a busy machine gets spare rounds */
+        (redis ? of_redis : of_memory)[repeat]++;
+        if (repeat == 0) assert_true(aside);
+        good += !redis && !aside;
+        assert_stage_whole(stage);
+    }
+    assert_int_equal(good, 2);
+    for (int r = 0; r <= repeat; r++) {
+        assert_int_equal(of_redis[r], 2);
+        assert_int_equal(of_memory[r], 1);
+    }
+    json_decref(run);
+    cli_free(&cli);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)

@@ -11,7 +11,7 @@ TEST(each_lease_is_a_stage_of_its_own) {
         load("[acquire]\nlease = 500ms, 1s, 5s\n[load]\nclients = 1,2\n", "sim", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     int count;
-    struct plan_stage *stages = stages_new(plan, &count);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 6);
     for (int i = 0; i < count; i++) {
         assert_int_equal(stages[i].plan->lease_ns, leases_ns[i / 2]);
@@ -33,7 +33,7 @@ TEST(a_lock_without_leases_runs_once) {
     struct plan *plan = load("[acquire]\nlease = 500ms, 1s\n", "mem-mutex", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     int count;
-    struct plan_stage *stages = stages_new(plan, &count);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 1);
     assert_false(leases_differ(stages[0].plan, stages[0].lock->lock));
     char name[96];

@@ -68,7 +68,7 @@ TEST(ladders_make_stages) {
         load("[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\n",
              "mem-rwlock, null", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
-    struct plan_stage *stages = stages_new(plan, &count);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 16);
     assert_int_equal(plan_stages(plan), 16);
     assert_int_equal(plan_time_ns(plan), 16 * 6 * LB_S_NS);
@@ -80,7 +80,7 @@ TEST(ladders_make_stages) {
     plan_free(plan);
     /* One step of a ladder is not worth a word in the name. */
     plan = load("[acquire]\nreaders = 50\n", "mem-rwlock", NULL, &err);
-    stages = stages_new(plan, &count);
+    stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 1);
     assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-rwlock-c1-r0");
     free(stages);
@@ -94,7 +94,7 @@ static char *order_of(const char *text, char *order, size_t size) {
     size_t used = 0;
     struct plan *plan = load(text, "mem-rwlock, null, mem-mutex, mem-semaphore", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
-    struct plan_stage *stages = stages_new(plan, &count);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     order[0] = '\0';
     for (int i = 0; i < count && used < size; i++)
         used += (size_t)snprintf(order + used, size - used, "%s ", stages[i].lock->lock->name);
@@ -122,6 +122,35 @@ TEST(locks_run_in_an_order_drawn_from_the_seed) {
     for (int repeat = 1; repeat < 6; repeat++)
         differs |= strncmp(twice, twice + repeat * (int)strlen(one), strlen(one)) != 0;
     assert_true(differs);
+}
+
+/* Each round has every lock once, and one of a server twice; of two rounds the second one mirrors the first, so that no
+ * lock has always the same place. What is there for show runs in round 1. */
+TEST(a_round_has_every_lock) {
+    struct lb_err err = {0};
+    int count = 0, shown = 0;
+    struct plan *plan = load("[run]\nrepeat = 3\n", "redis-setnx, mem-mutex, mem-rwlock, controls",
+                             SETS("run.controls=exposed"), &err);
+    if (!plan) fail_msg("%s", err.text);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_ROUND, &count),
+                      *round[4 + STAGES_SPARE] = {0};
+    int of_round[4 + STAGES_SPARE] = {0};
+    for (int i = 0; i < count; i++) {
+        int repeat = stages[i].repeat;
+        bool control = stages[i].lock->lock->caps & LB_CAP_CONTROL;
+        assert_in_range(repeat, i > 0 ? stages[i - 1].repeat : 0, 3 + STAGES_SPARE);
+        if (control) assert_int_equal(repeat, 1);
+        shown += control;
+        if (!round[repeat]) round[repeat] = &stages[i];
+        of_round[repeat]++;
+        if (stages[i].again) assert_string_equal(stages[i].lock->lock->name, "redis-setnx");
+    }
+    assert_int_not_equal(shown, 0);
+    assert_int_equal(count, (4 + STAGES_SPARE) * (3 + 1) + shown);
+    for (int i = 0; i < of_round[2]; i++)
+        assert_string_equal(round[2][i].lock->lock->name, round[3][3 - i].lock->lock->name);
+    free(stages);
+    plan_free(plan);
 }
 
 /* Its clients go in rounds, through the sessions that they have. */
@@ -239,7 +268,7 @@ TEST(servers_with_tls_are_places_of_their_own) {
             load("[load]\nclients=2,4\n", "redis-setnx,mem-mutex", SETS(settings[i]), &err);
         if (!plan) fail_msg("%s", err.text);
         int count = 0, redis = 0, encrypted = 0, shared = 0;
-        struct plan_stage *stages = stages_new(plan, &count);
+        struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
         for (int s = 0; s < count; s++) {
             redis += stages[s].topology != NULL;
             encrypted += stages[s].tls;
@@ -265,7 +294,7 @@ TEST(servers_at_distances_are_places_of_their_own) {
                                         "redis-setnx-rtt500us-c2-r0", "redis-setnx-rtt20ms-c2-r0"};
     int count = 0, far = 0;
     char text[96];
-    struct plan_stage *stages = stages_new(plan, &count);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 2 + 4 * 2);
     for (int i = 0; i < count; i++) {
         const struct distance *distance = &stages[i].distance;

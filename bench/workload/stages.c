@@ -4,22 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHUFFLED_MAX 512 /* locks; more of them run in the plan's order */
-#define PLACES_MAX 256   /* (backend, topology) pairs */
 /* Other random numbers than those of arrivals, clients and sweeps with the same seed. */
 #define STREAM (UINT64_C(1) << 42)
-
-struct building {
-    const struct plan *plan;
-    struct plan_stage *stage; /* NULL: only count */
-    int count;
-    int order[SHUFFLED_MAX]; /* numbers of the plan's locks, in the current repeat */
-};
-
-/* Leaves out a latch with one client, which would wait for itself. */
-static bool makes_sense(const struct lb_lock *lock, int clients) {
-    return lock->primitive != LB_LATCH || clients >= 2;
-}
 
 /* Servers that stages share; .topology NULL = embedded. */
 struct site {
@@ -29,9 +15,33 @@ struct site {
     struct distance distance;
 };
 
+/* A lock at one of its sites. */
+struct entry {
+    const struct plan_lock *lock;
+    const struct site *site;
+    bool again;
+};
+
+struct building {
+    const struct plan *plan;
+    struct plan_stage *stage; /* NULL: only count */
+    int count;
+    struct site *sites;
+    struct entry *entries; /* those of one site are together */
+    int site_count, entry_count;
+    int *order; /* numbers of the entries, in the current repeat */
+};
+
+/* Leaves out a latch with one client, which would wait for itself. */
+static bool makes_sense(const struct lb_lock *lock, int clients) {
+    return lock->primitive != LB_LATCH || clients >= 2;
+}
+
 /* The stages of one lock with one lease. */
-static void add_loads(struct building *building, const struct plan *plan,
-                      const struct plan_lock *lock, const struct site *site, int repeat) {
+static void add_loads(struct building *building, const struct plan *plan, const struct entry *entry,
+                      int repeat) {
+    const struct plan_lock *lock = entry->lock;
+    const struct site *site = entry->site;
     struct rung rungs[SWEEP_RUNGS_MAX];
     int count = sweep_rungs(plan, repeat, rungs);
     for (int i = 0; i < count; i++) {
@@ -48,7 +58,8 @@ static void add_loads(struct building *building, const struct plan *plan,
                                         .readers = plan->readers[r],
                                         .repeat = repeat,
                                         .rate_per_s = rungs[i].rate_per_s,
-                                        .sweep = rungs[i].at};
+                                        .sweep = rungs[i].at,
+                                        .again = entry->again};
             }
             building->count++;
         }
@@ -56,12 +67,12 @@ static void add_loads(struct building *building, const struct plan *plan,
 }
 
 /* A lock without a lease runs only once, even if the plan has several leases. */
-static void add_lock(struct building *building, const struct plan_lock *lock,
-                     const struct site *site, int repeat) {
+static void add_entry(struct building *building, const struct entry *entry, int repeat) {
+    const struct plan_lock *lock = entry->lock;
     const struct plan *plan = lock->plan ? lock->plan : building->plan, *at;
     bool all = leases_differ(plan, lock->lock);
     for (int i = 0; (i == 0 || all) && (at = leases_plan(plan, i)); i++)
-        add_loads(building, at, lock, site, repeat);
+        add_loads(building, at, entry, repeat);
 }
 
 static bool same_text(const char *a, const char *b) {
@@ -86,84 +97,131 @@ static bool runs_at(const struct plan *plan, const struct plan_lock *lock,
     return false;
 }
 
-static bool is_shuffled(const struct plan *plan) {
-    return plan->lock_count <= SHUFFLED_MAX;
-}
-
-/* Draws the order of the locks anew for a repeat (Fisher and Yates), so that no lock is always the
- * first on fresh servers, or the one after a heavy one. */
-static void order_locks(struct building *building, int repeat) {
+/* Lists the locks that run at a site. */
+static void add_site(struct building *building, const struct site *site) {
     const struct plan *plan = building->plan;
-    struct lb_rng rng;
-    if (!is_shuffled(plan)) return;
-    for (int i = 0; i < plan->lock_count; i++) building->order[i] = i;
-    rng_seed(&rng, plan->seed + (uint64_t)repeat, STREAM);
-    for (int i = plan->lock_count - 1; i > 0; i--) {
-        int other = (int)rng_below(&rng, (uint64_t)i + 1), kept = building->order[i];
-        building->order[i] = building->order[other];
-        building->order[other] = kept;
+    struct site *kept = &building->sites[building->site_count++];
+    *kept = *site;
+    for (int i = 0; i < plan->lock_count; i++) {
+        if (runs_at(plan, &plan->locks[i], site->backend, site->topology))
+            building->entries[building->entry_count++] =
+                (struct entry){.lock = &plan->locks[i], .site = kept};
     }
 }
 
-/* All stages at one place. */
-static void add_place(struct building *building, const struct site *site) {
-    const struct plan *plan = building->plan;
-    for (int repeat = 0; repeat < plan->repeat; repeat++) {
-        order_locks(building, repeat);
-        for (int i = 0; i < plan->lock_count; i++) {
-            int number = is_shuffled(plan) ? building->order[i] : i;
-            const struct plan_lock *lock = &plan->locks[number];
-            if (runs_at(plan, lock, site->backend, site->topology))
-                add_lock(building, lock, site, repeat);
-        }
-    }
-}
-
-/* All places of these servers. Embedded locks have no connections to encrypt or to delay. */
-static void add_places(struct building *building, const struct lb_backend *backend,
-                       const char *topology) {
+/* All sites of these servers. Embedded locks have no connections to encrypt or to delay. */
+static void add_sites(struct building *building, const struct lb_backend *backend,
+                      const char *topology) {
     const struct plan *plan = building->plan;
     struct site site = {.backend = backend, .topology = topology};
     for (int i = 0; distance_of(plan, !topology, i, &site.distance); i++) {
         site.tls = false;
-        if (!topology || plan->tls != PLAN_TLS_YES) add_place(building, &site);
+        if (!topology || plan->tls != PLAN_TLS_YES) add_site(building, &site);
         site.tls = true;
-        if (topology && plan->tls != PLAN_TLS_NO) add_place(building, &site);
+        if (topology && plan->tls != PLAN_TLS_NO) add_site(building, &site);
     }
 }
 
-static void add_all(struct building *building) {
+static bool is_listed(const struct building *building, const struct lb_backend *backend,
+                      const char *topology) {
+    for (int s = 0; s < building->site_count; s++) {
+        if (building->sites[s].backend == backend &&
+            same_text(building->sites[s].topology, topology))
+            return true;
+    }
+    return false;
+}
+
+/* Lists the sites, and the locks at each. 0, or -1 when out of memory. */
+static int list_entries(struct building *building) {
     const struct plan *plan = building->plan;
-    struct {
-        const struct lb_backend *backend;
-        const char *topology;
-    } seen[PLACES_MAX];
-    int count = 0;
-    building->count = 0;
+    size_t most = 0, variants = 2 * (size_t)plan->distance_count;
+    const char *topology;
     for (int i = 0; i < plan->lock_count; i++) {
-        const struct plan_lock *lock = &plan->locks[i];
-        const struct lb_backend *backend = lock->lock->backend;
-        const char *topology;
-        for (int t = 0; place_of(plan, lock, t, &topology); t++) {
-            bool known = false;
-            for (int s = 0; s < count; s++) {
-                known |= seen[s].backend == backend && same_text(seen[s].topology, topology);
-            }
-            if (known || count == PLACES_MAX) continue;
-            seen[count].backend = backend;
-            seen[count++].topology = topology;
-            add_places(building, backend, topology);
+        for (int t = 0; place_of(plan, &plan->locks[i], t, &topology); t++) most += variants;
+    }
+    building->sites = calloc(most + 1, sizeof *building->sites);
+    building->entries = calloc(most + 2, sizeof *building->entries);
+    building->order = calloc(most + 2, sizeof *building->order);
+    if (!building->sites || !building->entries || !building->order) return -1;
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct lb_backend *backend = plan->locks[i].lock->backend;
+        for (int t = 0; place_of(plan, &plan->locks[i], t, &topology); t++) {
+            if (!is_listed(building, backend, topology)) add_sites(building, backend, topology);
         }
     }
+    return 0;
 }
 
-struct plan_stage *stages_new(const struct plan *plan, int *ret_count) {
+/* A baseline or a control that the user did not name is there to show that the tool works: one round shows it. */
+static bool is_for_show(const struct plan_lock *lock) {
+    bool simulated = strcmp(lock->lock->backend->name, "sim") == 0;
+    return !lock->chosen && (simulated || (lock->lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE)));
+}
+
+/* Lists the first lock of a server once more: what two equal entries differ by is no difference of locks. */
+static void add_again(struct building *building) {
+    for (int i = 0; i < building->entry_count && building->entry_count > 1; i++) {
+        const struct entry *entry = &building->entries[i];
+        if (!entry->site->topology || entry->lock->plan || is_for_show(entry->lock)) continue;
+        building->entries[building->entry_count] = *entry;
+        building->entries[building->entry_count++].again = true;
+        return;
+    }
+}
+
+/* Draws the order of the entries for a pair of repeats (Fisher and Yates); the second one mirrors the first, so that
+ * no lock is always the first on fresh servers, or the one after a heavy one. */
+static void order_entries(struct building *building, int repeat) {
+    int count = building->entry_count, *order = building->order;
+    struct lb_rng rng;
+    for (int i = 0; i < count; i++) order[i] = i;
+    rng_seed(&rng, building->plan->seed + (uint64_t)(repeat / 2), STREAM);
+    for (int i = count - 1; i > 0; i--) {
+        int other = (int)rng_below(&rng, (uint64_t)i + 1), kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    for (int i = 0; i < count / 2 && repeat % 2; i++) {
+        int kept = order[i];
+        order[i] = order[count - 1 - i];
+        order[count - 1 - i] = kept;
+    }
+}
+
+/* One repeat of the locks at a site; NULL = at all sites. */
+static void add_repeat(struct building *building, const struct site *site, int repeat) {
+    order_entries(building, repeat);
+    for (int i = 0; i < building->entry_count; i++) {
+        const struct entry *entry = &building->entries[building->order[i]];
+        if (!site && repeat != 1 && is_for_show(entry->lock)) continue;
+        if (!site || entry->site == site) add_entry(building, entry, repeat);
+    }
+}
+
+static void add_all(struct building *building, enum stages_order order) {
+    int repeats = building->plan->repeat;
+    building->count = 0;
+    for (int round = 0; round <= repeats + STAGES_SPARE && order == STAGES_BY_ROUND; round++)
+        add_repeat(building, NULL, round);
+    for (int s = 0; s < building->site_count && order == STAGES_BY_PLACE; s++) {
+        for (int repeat = 0; repeat < repeats; repeat++)
+            add_repeat(building, &building->sites[s], repeat);
+    }
+}
+
+struct plan_stage *stages_new(const struct plan *plan, enum stages_order order, int *ret_count) {
     struct building building = {.plan = plan};
-    add_all(&building);
-    building.stage = calloc((size_t)building.count + 1, sizeof *building.stage);
-    if (!building.stage) return NULL;
-    add_all(&building);
-    *ret_count = building.count;
+    if (list_entries(&building) == 0) {
+        if (order == STAGES_BY_ROUND) add_again(&building);
+        add_all(&building, order);
+        building.stage = calloc((size_t)building.count + 1, sizeof *building.stage);
+        if (building.stage) add_all(&building, order);
+    }
+    free(building.sites);
+    free(building.entries);
+    free(building.order);
+    if (building.stage) *ret_count = building.count;
     return building.stage;
 }
 
@@ -182,20 +240,20 @@ char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
                  duration_text(stage->distance.rtt_ns, time, sizeof time));
     if (leases_differ(plan, stage->lock->lock))
         snprintf(lease, sizeof lease, "-lease%s", duration_text(plan->lease_ns, time, sizeof time));
-    snprintf(text, size, "%s%s%s%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, tls, rtt, lease,
-             stage->clients, shared, rate, stage->repeat);
+    snprintf(text, size, "%s%s%s%s%s-c%d%s%s-r%d%s", stage->lock->lock->name, where, tls, rtt,
+             lease, stage->clients, shared, rate, stage->repeat, stage->again ? "-again" : "");
     return text;
 }
 
 int plan_stages(const struct plan *plan) {
-    struct building building = {.plan = plan};
-    add_all(&building);
-    return building.count;
+    int count = 0;
+    free(stages_new(plan, STAGES_BY_PLACE, &count));
+    return count;
 }
 
 int64_t plan_time_ns(const struct plan *plan) {
     int count = 0;
-    struct plan_stage *stages = stages_new(plan, &count);
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     int64_t time_ns = 0;
     for (int i = 0; stages && i < count; i++) {
         time_ns += stages[i].plan->warmup_ns + stages[i].plan->duration_ns;

@@ -87,13 +87,24 @@ struct plan_stage {
     int clients, readers, repeat;
     double rate_per_s; /* rate of open arrivals; 0 = the plan's */
     struct sweep_at sweep;
+    bool again; /* the same once more in its round, to see by how much two equal stages differ */
 };
 
-/* Returns all stages. Those of one backend on one topology are together, so that its servers start once. Within them
- * repeats are the outer loop, so that a machine that becomes slower affects all locks; in each repeat the locks run
- * in an order that is drawn from the seed. Then follow the leases, the loads (struct sweep_at) and the shares of
- * readers. The caller frees the array; NULL when out of memory. */
-struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
+enum stages_order {
+    STAGES_BY_PLACE, /* the stages of one backend on one topology are together, so that its servers run alone */
+    /* A repeat of all locks on all servers is a round: what changes the machine changes all locks alike, and the figures
+     * of a round can be compared with each other. Round 0 comes before the repeats, which are 1, 2, ...: it warms the
+     * servers; STAGES_SPARE rounds come after them, for those that were disturbed. Baselines and controls that the user did
+     * not name run in round 1 only. */
+    STAGES_BY_ROUND,
+};
+
+#define STAGES_SPARE 3
+
+/* Returns all stages. Of one place, or of all, repeats are the outer loop. In each repeat the locks run in an order that
+ * is drawn from the seed; every second repeat mirrors the one before it. Then follow the leases, the loads (struct
+ * sweep_at) and the shares of readers. The caller frees the array; NULL when out of memory. */
+struct plan_stage *stages_new(const struct plan *plan, enum stages_order order, int *ret_count);
 
 /* Whether two consecutive stages run on the same servers. */
 static inline bool stages_share(const struct plan_stage *a, const struct plan_stage *b) {

@@ -53,11 +53,25 @@ static int check_hdr(struct tree_place *place, enum metric metric, const struct 
                    place->where, path, id, why.text);
 }
 
-void run_latency_trim(struct run_latency *latency) {
+/* Clears the percentiles that so few values do not support. The reader calls it too, since it trusts no file. */
+static void latency_trim(struct run_latency *latency) {
     if (!quantile_supported(latency->count, 0.5)) latency->p50 = NAN;
     if (!quantile_supported(latency->count, 0.9)) latency->p90 = NAN;
     if (!quantile_supported(latency->count, 0.99)) latency->p99 = NAN;
     if (!quantile_supported(latency->count, 0.999)) latency->p999 = NAN;
+}
+
+void run_latency_of(struct run_latency *latency, const struct hist *hist) {
+    latency->count = (double)hist->count;
+    latency->min = (double)hist->min;
+    latency->mean = hist_mean(hist);
+    latency->p50 = (double)hist_quantile(hist, 0.5);
+    latency->p90 = (double)hist_quantile(hist, 0.9);
+    latency->p99 = (double)hist_quantile(hist, 0.99);
+    latency->p999 = (double)hist_quantile(hist, 0.999);
+    latency->max = (double)hist->max;
+    latency->over = (double)hist->over;
+    latency_trim(latency);
 }
 
 static int read_holder(struct tree_place *place, const json_t *overlap, const char *name,
@@ -116,7 +130,7 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
         return tree_bad(place, "clients", "is missing or absurd");
     for (int m = 0; m < METRICS; m++) {
         if (check_hdr(place, (enum metric)m, stage)) return -1;
-        run_latency_trim(&stage->latency[m]);
+        latency_trim(&stage->latency[m]);
     }
     return read_overlap(place, stage);
 }
@@ -263,6 +277,10 @@ static const struct result_field run_fields[] = {
             "nothing-granted: no request of a measured window was granted. untested: nothing was "
             "wrong, but no client of a lock ever had to wait for another holder. If several "
             "apply, the first of these counts: violated, control-missed, expired, stuck, starved."),
+    ROW(run, FLAG, paired, "paired",
+        .help =
+            "the repeats are rounds over all servers, which stayed up, so that the stages of one "
+            "repeat can be compared with each other"),
     NO_MEMBER(FREE, "plan", .help = "every workload key with its value, defaults filled in"),
     ROW(run, TEXT, workload, "plan.workload.name", .help = "name of the workload"),
     ROW(run, TEXT, summary, "plan.workload.summary", .help = "what it measures"),

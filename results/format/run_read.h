@@ -92,6 +92,7 @@ struct run {
         *verdict;
     const char *workload, *summary;
     bool partial;
+    bool paired; /* the stages of one repeat can be compared with each other */
     const json_t *plan, *environment, *hosts, *warnings; /* NULL when absent */
     struct run_stage *stages;
     int stage_count;
@@ -123,9 +124,8 @@ void run_free(struct run *run);
  * requests do not support. */
 void run_fill_response(struct run_stage *stage, const struct hist *granted);
 
-/* Clears the percentiles that so few values do not support (quantile_supported). To be called after
- * a latency was filled in. The reader calls it too, since it trusts no file. */
-void run_latency_trim(struct run_latency *latency);
+/* Fills in all but hdr from a histogram with values; percentiles that so few values do not support stay NAN. */
+void run_latency_of(struct run_latency *latency, const struct hist *hist);
 
 /* The rows of stage.def, in its order. They end with a path of NULL; any thread may read them. */
 const struct result_field *run_stage_fields(void);
