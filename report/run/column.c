@@ -81,7 +81,7 @@ const struct column *column_compared(const char *key, const struct report_group 
     return other ? other : column;
 }
 
-static double column_stage_value(const struct column *column, const struct run_stage *stage) {
+double column_stage_value(const struct column *column, const struct run_stage *stage) {
     double value;
     memcpy(&value, (const char *)stage + column->offset, sizeof value);
     return value;

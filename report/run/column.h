@@ -41,6 +41,8 @@ const struct column *column_compared(const char *key, const struct report_group 
 bool column_gives_way(const struct column *column, const struct report_group *group);
 
 double column_value(const struct column *column, const struct report_row *row);
+/* The same of one stage. */
+double column_stage_value(const struct column *column, const struct run_stage *stage);
 
 /* The form in which a table shows the figures of the column. Counts are shown in full, so that a reader can add
  * them up. */

@@ -20,6 +20,10 @@ bool report_is_real(const struct run_stage *stage) {
     return !stage->control && !stage->baseline && !simulated;
 }
 
+bool report_is_aside_stage(const struct run_stage *stage) {
+    return stage->aside || stage->again;
+}
+
 bool report_limited(const struct run_stage *stage) {
     return equal(stage->limited_by, "generator");
 }
@@ -448,6 +452,7 @@ void report_free(struct report *report) {
     for (int g = 0; g < report->group_count; g++) {
         for (int r = 0; r < report->groups[g].row_count; r++)
             free(report->groups[g].rows[r].stages);
+        free(report->groups[g].again);
         free(report->groups[g].load);
         free(report->groups[g].rows);
     }

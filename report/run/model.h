@@ -1,9 +1,8 @@
 /* model: the contents of all outputs, made once from the runs: locks with their verdicts, and one
  * table for each load.
  *
- * A row is one lock under one load, all repeats together: its figures are the medians over the
- * repeats (percentiles are never pooled), its counts of checks and of outcomes are sums. This code prints
- * nothing. */
+ * A row is one lock under one load, all repeats together: its figures are the medians over the repeats, its percentiles
+ * those of all repeats' values together, its counts of checks and of outcomes are sums. This code prints nothing. */
 #ifndef REPORT_RUN_MODEL_H
 #define REPORT_RUN_MODEL_H
 
@@ -80,10 +79,10 @@ struct report_row {
     /* medians and sums; the texts are those of the typical repeat */
     struct run_stage figures;
     const struct run_stage *typical; /* the repeat of median throughput, whose curves are shown */
-    const struct run_stage **stages; /* all repeats; the list is owned */
-    /* the number of stages, and of those that are partial or failed */
+    const struct run_stage **stages; /* the repeats that give figures; the list is owned */
+    /* the number of these stages, and of those that are partial or failed */
     int repeats, incomplete;
-    bool limited;    /* one of them was generator-limited */
+    bool limited;    /* more than half of them were generator-limited */
     bool idle_fault; /* in one of them a fault never acted */
     /* the share of the clients' waiting that no percentile of acquire has, in the worst of them; NAN: not known */
     double unrecorded;
@@ -104,6 +103,11 @@ struct report_group {
     int row_count;
     /* several rows are of one lock, by runs with the same plan: such rows differ by chance, so none is ranked */
     bool repeated;
+    bool
+        paired; /* its stages of one repeat ran in one round, so their figures can be compared one by one */
+    const struct run_stage *
+        *again; /* the stages of a lock that ran twice in each round; the list is owned */
+    int again_count;
 };
 
 struct report {
@@ -176,6 +180,10 @@ enum lock_state report_stage_state(const struct run_stage *stage);
 
 /* True for a real lock: neither a control, nor the baseline, nor the simulator. */
 bool report_is_real(const struct run_stage *stage);
+
+/* True if no median and no percentile has the stage: it warmed the servers, was disturbed, or is in its round for the
+ * second time. */
+bool report_is_aside_stage(const struct run_stage *stage);
 
 /* True if all rows of the group are controls that ran in workloads of their own, so that there is
  * nothing to compare them with. */

@@ -9,6 +9,8 @@
 #include "report/doc/number.h"
 #include "report/run/model.h"
 #include "results/format/bound.h"
+#include "results/format/hdr.h"
+#include "results/format/hist.h"
 #include "results/format/run_read.h"
 
 /* A stage and the group and row where it belongs. */
@@ -133,6 +135,8 @@ static int by_group_and_row(const void *a, const void *b) {
     if (x->stage->clients != y->stage->clients)
         return x->stage->clients < y->stage->clients ? -1 : 1;
     if (x->lock != y->lock) return x->lock - y->lock;
+    if (report_is_aside_stage(x->stage) != report_is_aside_stage(y->stage))
+        return report_is_aside_stage(x->stage) - report_is_aside_stage(y->stage);
     /* Then by throughput, so that the typical repeat is in the middle; a repeat without the figure
      * comes first. */
     double p = x->stage->throughput_per_s, q = y->stage->throughput_per_s;
@@ -158,40 +162,101 @@ static double sum_of(const struct result_field *field, const struct ref *refs, i
     return sum;
 }
 
-static int fill_figures(struct report_row *row, const struct ref *refs, int count) {
-    double *values = malloc((size_t)count * sizeof *values);
+/* Adds a stage's histogram to all. 0, or -1 when out of memory. */
+static int add_hist(struct hist **all, const char *hdr) {
+    struct lb_err err = {0};
+    struct hist *hist = hdr_decode(hdr, &err);
+    int rc = hist ? 0 : -1;
+    if (hist && *all) {
+        rc = hist_add(*all, hist);
+        hist_free(hist);
+    } else {
+        *all = hist;
+    }
+    return rc;
+}
+
+/* The percentiles of all repeats together, from their histograms: they are of more values than one repeat has, and no
+ * average of percentiles. What a histogram has only to its slots comes from the stages. 0, or -1 when out of memory. */
+static int merge_latency(struct run_latency *latency, enum metric metric, const struct ref *refs,
+                         int count) {
+    struct hist *all = NULL;
+    double sum = 0, min = INFINITY, max = 0, over = 0;
+    int rc = 0;
+    for (int i = 0; i < count && rc == 0; i++) {
+        const struct run_latency *one = &refs[i].stage->latency[metric];
+        if (!one->hdr) continue;
+        rc = add_hist(&all, one->hdr);
+        sum += one->count * one->mean;
+        min = fmin(min, one->min);
+        max = fmax(max, one->max);
+        over += report_count(one->over);
+    }
+    if (rc == 0 && all) {
+        run_latency_of(latency, all);
+        latency->mean = sum / latency->count;
+        latency->min = min;
+        latency->max = max;
+        latency->over = over;
+    }
+    hist_free(all);
+    return rc;
+}
+
+/* of: the repeats that give figures, the first ones of all. */
+static int fill_figures(struct report_row *row, const struct ref *refs, int of, int all) {
+    double *values = malloc((size_t)all * sizeof *values);
+    int rc = 0;
     if (!values) return -1;
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
         if (!result_field_is_figure(field)) continue;
         result_field_set_figure(field, &row->figures,
-                                field->sums ? sum_of(field, refs, count)
-                                            : median_of(field, refs, count, values));
+                                field->sums ? sum_of(field, refs, all)
+                                            : median_of(field, refs, of, values));
     }
     free(values);
+    for (int m = 0; m < METRICS && of > 1 && rc == 0; m++)
+        rc = merge_latency(&row->figures.latency[m], (enum metric)m, refs, of);
     double tested = row->figures.tested_grants, checked = row->figures.checked_grants;
     bool hardly =
         bound_hardly_tested(row->figures.inside_mean_ns, row->figures.latency[METRIC_PING].p50);
     bool known = row->state == LOCK_CLEAN && !hardly;
     row->figures.bound95 = known ? bound_of_grants(isnan(tested) ? checked : tested) : NAN;
-    return 0;
+    return rc;
 }
 
 static int fill_row(struct report_row *row, const struct ref *refs, int count) {
-    row->repeats = count;
+    int of = 0, limited = 0;
+    while (of < count && !report_is_aside_stage(refs[of].stage)) of++;
+    if (of == 0) of = count; /* nothing else is there */
+    row->repeats = of;
     row->unrecorded = NAN;
     for (int i = 0; i < count; i++) {
         row->state = report_worse(row->state, report_stage_state(refs[i].stage));
-        if (report_incomplete(refs[i].stage)) row->incomplete++;
-        row->limited |= report_limited(refs[i].stage);
         row->idle_fault |= report_idle_fault(refs[i].stage);
+    }
+    for (int i = 0; i < of; i++) {
+        if (report_incomplete(refs[i].stage)) row->incomplete++;
+        limited += report_limited(refs[i].stage);
         row->unrecorded = fmax(row->unrecorded, unrecorded_share(refs[i].stage));
     }
-    row->stages = malloc((size_t)count * sizeof *row->stages);
+    row->limited = 2 * limited > of; /* fewer do not move a median */
+    row->stages = malloc((size_t)of * sizeof *row->stages);
     if (!row->stages) return -1;
-    for (int i = 0; i < count; i++) row->stages[i] = refs[i].stage;
-    row->typical = refs[count / 2].stage;
+    for (int i = 0; i < of; i++) row->stages[i] = refs[i].stage;
+    row->typical = refs[of / 2].stage;
     row->figures = *row->typical;
-    return fill_figures(row, refs, count);
+    return fill_figures(row, refs, of, count);
+}
+
+/* Adds a stage that ran twice in its round. 0, or -1 when out of memory. */
+static int add_again(struct report_group *group, const struct run_stage *stage) {
+    const struct run_stage **more =
+        realloc(group->again, (size_t)(group->again_count + 1) * sizeof *more);
+    if (!more) return -1;
+    group->again = more;
+    if (!stage->aside) group->again[group->again_count++] = stage;
+    return 0;
 }
 
 static int fill_groups(struct report *report, const struct ref *refs, int count) {
@@ -209,6 +274,10 @@ static int fill_groups(struct report *report, const struct ref *refs, int count)
         }
         struct report_row *row = group ? add_report_row(group, refs[i].lock) : NULL;
         if (!row || fill_row(row, refs + i, next - i)) return -1;
+        for (int a = i; a < next; a++) {
+            if (refs[a].stage->again && add_again(group, refs[a].stage)) return -1;
+        }
+        group->paired = report->run_count == 1 && report->runs[0]->paired;
     }
     return 0;
 }

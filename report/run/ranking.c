@@ -95,33 +95,74 @@ double ranking_share(const struct report_group *group, int row) {
                : NAN;
 }
 
+/* The figure that ranks, of one stage. */
+static double stage_rank_ns(const struct report_group *group, const struct run_stage *stage) {
+    return ranking_by_cost(group) ? stage_cost_ns(stage)
+                                  : column_stage_value(median_wait(group), stage);
+}
+
 static void add_interval(const struct report_group *group, struct ranked *rank) {
     const struct report_row *row = &group->rows[rank->row];
-    struct spread spread;
-    if (ranking_by_cost(group)) {
-        double *costs = calloc((size_t)row->repeats, sizeof *costs);
-        int count = 0;
-        for (int i = 0; i < row->repeats && costs; i++) {
-            double cost_ns = stage_cost_ns(row->stages[i]);
-            if (!isnan(cost_ns)) costs[count++] = cost_ns;
-        }
-        spread = spread_of_values(costs, count);
-        free(costs);
-    } else {
-        spread = spread_of(row, median_wait(group));
+    double *costs = calloc((size_t)row->repeats, sizeof *costs);
+    int count = 0;
+    for (int i = 0; i < row->repeats && costs; i++) {
+        double cost_ns = stage_rank_ns(group, row->stages[i]);
+        if (isfinite(cost_ns)) costs[count++] = cost_ns;
     }
+    struct spread spread = spread_of_values(costs, count);
+    free(costs);
     rank->low_ns = spread.low;
     rank->high_ns = spread.high;
+}
+
+/* The stage of a list that ran in the same round; NULL: there is none. */
+static const struct run_stage *of_round(const struct run_stage *const *stages, int count,
+                                        const struct run_stage *stage) {
+    for (int i = 0; i < count; i++) {
+        if (stages[i]->repeat == stage->repeat) return stages[i];
+    }
+    return NULL;
+}
+
+/* The interval of the ratio of two lists' costs, round by round: what changed the machine changed both. */
+static struct spread ratio_of(const struct report_group *group, const struct run_stage *const *over,
+                              int over_count, const struct run_stage *const *under,
+                              int under_count) {
+    double *ratios = calloc((size_t)over_count + 1, sizeof *ratios);
+    int count = 0;
+    for (int i = 0; i < over_count && ratios; i++) {
+        const struct run_stage *other = of_round(under, under_count, over[i]);
+        double ratio = other ? stage_rank_ns(group, over[i]) / stage_rank_ns(group, other) : NAN;
+        if (isfinite(ratio)) ratios[count++] = ratio;
+    }
+    struct spread spread = spread_of_values(ratios, count);
+    free(ratios);
+    return spread;
+}
+
+double ranking_resolution(const struct report_group *group) {
+    if (group->again_count == 0) return NAN;
+    for (int r = 0; r < group->row_count; r++) {
+        const struct report_row *row = &group->rows[r];
+        if (strcmp(row->typical->lock, group->again[0]->lock) != 0) continue;
+        struct spread spread =
+            ratio_of(group, group->again, group->again_count, row->stages, row->repeats);
+        return spread.kind == SPREAD_REPEATS ? fmax(spread.high, 1 / spread.low) - 1 : NAN;
+    }
+    return NAN;
 }
 
 /* True if the figures do not show that `rank` costs more than the best. */
 static bool is_level(const struct report_group *group, const struct ranked *best,
                      const struct ranked *rank) {
     if (!isfinite(best->cost_ns) || !isfinite(rank->cost_ns)) return false;
-    double whole_ns =
-        ranking_by_cost(group) ? round_ns(&group->rows[rank->row].figures) : rank->cost_ns;
+    const struct report_row *row = &group->rows[rank->row], *first = &group->rows[best->row];
+    double whole_ns = ranking_by_cost(group) ? round_ns(&row->figures) : rank->cost_ns;
     if (rank->cost_ns - best->cost_ns <= RANKING_TIE * whole_ns) return true;
-    return rank->low_ns <= best->high_ns; /* false where one has no interval */
+    if (!group->paired) return rank->low_ns <= best->high_ns; /* false where one has no interval */
+    struct spread spread =
+        ratio_of(group, row->stages, row->repeats, first->stages, first->repeats);
+    return spread.low <= 1;
 }
 
 /* ---- the classes ---- */

@@ -13,13 +13,16 @@
 #define RANKING_TIE 0.05 /* one run shows no smaller difference than this */
 /* Below this index of Jain a lock is called unfair: it remains if a fifth of the clients gets nothing. */
 #define RANKING_FAIR 0.8
+#define RANKING_ROUNDS 6 /* fewer give no interval */
 #define RANKING_NOTE_MAX 400
 
 struct ranked {
     int row;
     double cost_ns;         /* NAN: not ranked; INFINITY: nothing was granted, or less than half */
     double low_ns, high_ns; /* the interval of the cost, from repeats; NAN: none */
-    bool level; /* with the first: within RANKING_TIE of a round, or intervals overlap */
+    /* with the first: within RANKING_TIE of a round; or the interval of their ratio, round by round, holds 1 or less, or
+     * where there are no rounds their intervals overlap */
+    bool level;
 };
 
 /* The load that decides: the one with the most clients that meet, or with the fewest if none meet; NULL: nothing ran. */
@@ -38,6 +41,10 @@ const char *ranking_figure(const struct report_group *group);
 double ranking_cost_ns(const struct report_group *group, int row);
 /* The grants a second over those that one key gives without a lock at this hold; NAN where the cost does not rank. */
 double ranking_share(const struct report_group *group, int row);
+
+/* The greatest difference that the run shows between a lock and the same lock once more, as a share: smaller ones can't be
+ * told from it. NAN: no lock ran twice in a round, or there are fewer than six rounds. */
+double ranking_resolution(const struct report_group *group);
 
 /* The next row after `after` that is the first real lock of a class, in the order of durabilities; after = -1 gives the
  * first. Returns -1 if there is none. */

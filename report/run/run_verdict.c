@@ -349,19 +349,38 @@ void run_safe(const struct report *report, struct doc *doc) {
 
 /* Names figures that partly measure the tool itself, before a reader comes to them. */
 static void say_limited(struct doc *doc, const struct report *report) {
-    int limited = 0, stages = 0;
-    for (int r = 0; r < report->run_count; r++) {
-        const struct run *run = report->runs[r];
-        for (int s = 0; s < run->stage_count; s++) {
-            if (!report_is_real(&run->stages[s])) continue;
+    int limited = 0, rows = 0;
+    for (int g = 0; g < report->group_count; g++) {
+        const struct report_group *group = &report->groups[g];
+        for (int r = 0; r < group->row_count; r++) {
+            if (!report_is_real(group->rows[r].typical)) continue;
             /* A less busy machine would not help where requests failed. */
-            limited += report_limited(&run->stages[s]) && !run_failed_mostly(&run->stages[s]);
-            stages++;
+            limited += group->rows[r].limited && !run_failed_mostly(group->rows[r].typical);
+            rows++;
         }
     }
     if (limited > 0)
-        doc_say(doc, TONE_WARN, "In %d of the %d stages of locks %s (~).", limited, stages,
+        doc_say(doc, TONE_WARN, "In %d of the %d rows of locks %s (~).", limited, rows,
                 words_help(WORDS_LIMITED));
+}
+
+/* Says what the rounds can tell apart. */
+static void say_rounds(struct doc *doc, const struct report *report) {
+    const struct report_group *group = ranking_group(report);
+    if (!group || !group->paired) return;
+    int rounds = 0;
+    for (int r = 0; r < group->row_count; r++)
+        if (group->rows[r].repeats > rounds) rounds = group->rows[r].repeats;
+    double resolution = ranking_resolution(group);
+    if (rounds < RANKING_ROUNDS)
+        doc_say(doc, TONE_WARN, "Unproven: %d round%s over all locks; an interval needs %d.",
+                rounds, rounds == 1 ? "" : "s", RANKING_ROUNDS);
+    else if (isnan(resolution))
+        doc_say(doc, TONE_PLAIN, "Trust: %d rounds over all locks.", rounds);
+    else
+        doc_say(doc, TONE_PLAIN,
+                "Trust: %d rounds over all locks; differences under %.0f %% can't be told.", rounds,
+                ceil(100 * resolution));
 }
 
 #define OVERLOADED 0.1 /* of the requests */
@@ -388,6 +407,7 @@ static void say_overloaded(struct doc *doc, const struct report *report) {
 }
 
 void run_trust(const struct report *report, struct doc *doc) {
+    say_rounds(doc, report);
     say_limited(doc, report);
     say_overloaded(doc, report);
 }

@@ -96,6 +96,49 @@ TEST(only_locks_to_choose_are_ranked) {
     report_free(report);
 }
 
+#define ROUND(lock, repeat, rate, more)                                                            \
+    STAGE(lock, "memory", "clean", rate, 100000, ",\"repeat\":" #repeat more)
+#define ROUNDS(lock, more, one, two, three, four, five, six)                                       \
+    ROUND(lock, 1, one, more)                                                                      \
+    "," ROUND(lock, 2, two, more) "," ROUND(lock, 3, three, more) "," ROUND(                       \
+        lock, 4, four, more) "," ROUND(lock, 5, five, more) "," ROUND(lock, 6, six, more)
+
+/* The machine becomes six times slower, and in each round b costs 30 % more than a: the intervals of the two overlap, that
+ * of their ratio does not hold 1. a once more costs 10 % more, which is no difference of locks. */
+TEST(rounds_are_compared_one_by_one) {
+    static const char stages[] =
+        ROUNDS("a", "", 5000, 3333.3, 2500, 2000, 1666.7,
+               1428.6) "," ROUNDS("b", "", 4347.8, 2777.8, 2040.8, 1612.9, 1333.3, 1136.4);
+    static const char again[] =
+        ROUNDS("a", ",\"again\":true", 4761.9, 3125, 2325.6, 1851.9, 1538.5, 1315.8);
+    static const char warm[] = ROUND("a", 0, 1, ",\"aside\":\"warms\"");
+    char *all = NULL;
+    assert_true(asprintf(&all, "%s,%s,%s", warm, stages, again) > 0);
+    struct report *paired = report_of(all, ",\"paired\":true"), *apart = report_of(stages, "");
+    struct ranked ranks[MOST];
+    assert_int_equal(class_of(apart, ranks), 2);
+    assert_true(ranks[1].level);
+    assert_true(isnan(ranking_resolution(ranking_group(apart))));
+    assert_int_equal(class_of(paired, ranks), 2);
+    assert_false(ranks[1].level);
+    assert_true(fabs(ranks[0].cost_ns - 350e3) < 30e3); /* without the round that warms */
+    assert_true(fabs(ranking_resolution(ranking_group(paired)) - 0.1) < 0.01);
+    char *text = one_line(render(paired, REPORT_TABLE, false));
+    has(text, "6 rounds over all locks; differences under 1");
+    free(text);
+    /* in one round b is the better one */
+    free(all);
+    assert_true(
+        asprintf(&all, "%s,%s", stages, ROUND("b", 7, 2000, "") "," ROUND("a", 7, 1900, "")) > 0);
+    struct report *once = report_of(all, ",\"paired\":true");
+    assert_int_equal(class_of(once, ranks), 2);
+    assert_true(ranks[1].level);
+    free(all);
+    report_free(paired);
+    report_free(apart);
+    report_free(once);
+}
+
 /* One run can't show that 3 % are a difference; intervals of repeats that overlap can't either. */
 TEST(who_is_level) {
     static const struct {
