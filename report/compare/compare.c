@@ -41,9 +41,30 @@ double compare_value(const struct result_field *metric, const struct run_stage *
     return result_field_figure(metric, stage);
 }
 
-/* True if the stage ran to its end and the load generator was not its limit. */
-static bool is_sample(const struct run_stage *stage) {
-    return stage->status && strcmp(stage->status, "complete") == 0 && !report_limited(stage);
+#define MEDIANS_BEAR 0.05 /* of a window that the load generator lost: more may move a median */
+#define LOST_LEAST 0.01   /* less is not what made a stage generator-limited */
+
+/* The share of the window that was lost to the load generator's own side; 1 = not known. */
+static double lost_share(const struct run_stage *stage) {
+    if (!report_limited(stage)) return 0;
+    double share = fmax(stage->stood_still_ns / (stage->duration_s * 1e9), stage->stolen_share);
+    return share >= LOST_LEAST ? share : 1;
+}
+
+static bool is_tail(const struct result_field *metric) {
+    const char *part = strrchr(metric->path, '.');
+    return part && (strcmp(part, ".p99") == 0 || strcmp(part, ".p999") == 0);
+}
+
+/* True if the stage ran to its end and gives figures. */
+static bool is_whole(const struct run_stage *stage) {
+    return stage->status && strcmp(stage->status, "complete") == 0 && !report_is_aside_stage(stage);
+}
+
+bool compare_is_sample(const struct run_stage *stage, const struct result_field *metric) {
+    bool counted = !metric || strncmp(metric->path, "cost.", strlen("cost.")) == 0;
+    double lost = lost_share(stage);
+    return is_whole(stage) && (counted || lost <= (is_tail(metric) ? 0 : MEDIANS_BEAR));
 }
 
 /* ---- pairing ---- */
@@ -187,22 +208,23 @@ static int count_limited(const struct pick *pick) {
 static int count_samples(const struct pick *pick) {
     int count = 0, last = -1;
     for (int i = 0; i < pick->count; i++) {
-        if (!is_sample(pick->refs[i].stage)) continue;
+        if (!compare_is_sample(pick->refs[i].stage, NULL)) continue;
         count += !pick->by_run || pick->refs[i].run != last;
         last = pick->refs[i].run;
     }
     return count;
 }
 
-/* The value of the stages of one run, or of one stage. NAN if none of them ran to its end, was a
- * sample and has the figure. *at moves past these stages. */
-static double next_sample(const struct pick *pick, const struct result_field *metric, int *at,
-                          double *room) {
+/* The value of the stages of one run, or of one stage. NAN if none of them is a sample of the figure; disturbed: those
+ * that are none count, too. *at moves past these stages. */
+static double next_sample(const struct pick *pick, const struct result_field *metric,
+                          bool disturbed, int *at, double *room) {
     int run = pick->refs[*at].run, count = 0;
     do {
         const struct run_stage *stage = pick->refs[*at].stage;
         double value = compare_value(metric, stage);
-        if (is_sample(stage) && !isnan(value)) room[count++] = value;
+        bool is_sample = disturbed ? is_whole(stage) : compare_is_sample(stage, metric);
+        if (is_sample && !isnan(value)) room[count++] = value;
         ++*at;
     } while (pick->by_run && *at < pick->count && pick->refs[*at].run == run);
     return rank_median(room, count);
@@ -215,10 +237,15 @@ static int fill_side(const struct pick *pick, int metric, struct compare_side *s
         free(room);
         return -1;
     }
-    for (int i = 0; i < pick->count;) {
-        double value = next_sample(pick, compare_metric(metric), &i, room);
-        if (!isnan(value)) side->values[side->count++] = value;
+    /* A figure that was measured is shown, also if it can't be judged. */
+    for (int pass = 0; pass < 2 && side->count == 0; pass++) {
+        side->disturbed = pass > 0;
+        for (int i = 0; i < pick->count;) {
+            double value = next_sample(pick, compare_metric(metric), side->disturbed, &i, room);
+            if (!isnan(value)) side->values[side->count++] = value;
+        }
     }
+    side->disturbed &= side->count > 0;
     free(room);
     return 0;
 }

@@ -40,6 +40,10 @@ static inline bool choice_has(uint32_t choice, int metric) {
 #define COMPARE_METRICS_TEXT_MAX 400
 char *compare_metrics_text(uint32_t choice, char text[COMPARE_METRICS_TEXT_MAX]);
 
+/* True if the stage is a sample of the figure; NULL = of any. A disturbance on the load generator's side takes away what it
+ * disturbs: no cost, a median where more than 5 % of the window was lost, a tail in any case. */
+bool compare_is_sample(const struct run_stage *stage, const struct result_field *metric);
+
 /* The value of a figure of a stage. NAN = not measured, or another figure takes its place (in an
  * open loop the response time, instead of the time from the call). INFINITY = never. */
 double compare_value(const struct result_field *metric, const struct run_stage *stage);
@@ -48,6 +52,8 @@ struct compare_side {
     double *values; /* the samples; owned */
     int count;
     double median;
+    bool
+        disturbed; /* no stage is a sample: the values are those of all that ran to their end, and are not judged */
 };
 
 struct compare_figure {
@@ -68,7 +74,7 @@ struct compare_row {
     double clients;
     int place;                 /* rows stand in the order of the base's stages */
     int base_count, new_count; /* samples */
-    /* stages that are no samples, because the load generator was their limit */
+    /* stages whose limit was the load generator */
     int base_limited, new_limited;
     /* the worst state of the new stages; LOCK_BASELINE for a lock that is broken on purpose */
     enum lock_state state;
@@ -97,8 +103,7 @@ struct compare {
     int alone_count, missing;      /* missing: how many of them only the base has */
     int counts[COMPARE_WORSE + 1]; /* the number of figures with each verdict */
     int partial_count;             /* runs of both sides that are incomplete */
-    /* stages of both sides that are no samples because the load generator was their limit, and the
-     * number of all stages */
+    /* stages of both sides whose limit was the load generator, and the number of all stages */
     int limited_count, stage_count;
     /* why there are fewer runs than the user wanted, or NULL; borrowed */
     const char *partial_reason;

@@ -54,23 +54,21 @@ static char *shift_text(const struct compare_figure *figure, char *text, size_t 
 static char *note_text(const struct compare_row *row, const struct compare_figure *figure,
                        char *text) {
     bool changed = figure->verdict == COMPARE_BETTER || figure->verdict == COMPARE_WORSE;
-    bool of_new = figure->base.count > 0;
-    int limited = of_new ? row->new_limited : row->base_limited;
+    bool of_new = figure->base.count > 0 && !figure->base.disturbed;
     int samples = of_new ? row->new_count : row->base_count;
     const char *side = of_new ? "new runs" : "base";
     text[0] = '\0';
-    if (changed && isnan(figure->p)) {
+    if (figure->base.disturbed || figure->new.disturbed) {
+        snprintf(text, NOTE_MAX, "the load generator was the limit in the %s", side);
+    } else if (changed && isnan(figure->p)) {
         snprintf(text, NOTE_MAX, "nothing was granted any more");
     } else if (changed) {
         snprintf(text, NOTE_MAX, "p = %.2g", figure->p);
     } else if (figure->base.count > 0 && figure->new.count > 0) {
         return text;
-    } else if (samples > 0) {
-        snprintf(text, NOTE_MAX, "not measured in the %s", side);
-    } else if (limited > 0) {
-        snprintf(text, NOTE_MAX, "load generator limited %d in the %s: less load", limited, side);
     } else {
-        snprintf(text, NOTE_MAX, "no sample in the %s", side);
+        snprintf(text, NOTE_MAX, samples > 0 ? "not measured in the %s" : "no sample in the %s",
+                 side);
     }
     return text;
 }
@@ -125,10 +123,11 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
                  "%d of the runs %s partial; only stages that came to their end are samples",
                  compare->partial_count, compare->partial_count == 1 ? "is" : "are");
     if (compare->limited_count > 0)
-        doc_item(doc, TONE_WARN,
-                 "%d of %d stages %s left out: their limit was the load generator, not the lock",
-                 compare->limited_count, compare->stage_count,
-                 compare->limited_count == 1 ? "is" : "are");
+        doc_item(
+            doc, TONE_WARN,
+            "%d of %d stages %s disturbed on the load generator's side: their p99 are not compared",
+            compare->limited_count, compare->stage_count,
+            compare->limited_count == 1 ? "was" : "were");
     for (int i = 0; i < compare->difference_count && i < LINES_SHOWN; i++)
         doc_item(doc, TONE_WARN, "differs: %s", compare->differences[i]);
     if (compare->difference_count > LINES_SHOWN)
@@ -185,9 +184,10 @@ static void add_compared_lock(struct doc *doc, const struct compare_row *row) {
               row->base_count, row->new_count, fails ? ": " : "",
               fails ? words_state_title(row->state) : "");
     if (row->base_limited + row->new_limited > 0)
-        doc_span(doc, DOC_DETAIL,
-                 "stages left out, generator-limited: %d of the base, %d of the new",
-                 row->base_limited, row->new_limited);
+        doc_span(
+            doc, DOC_DETAIL,
+            "stages whose p99 is not compared, generator-limited: %d of the base, %d of the new",
+            row->base_limited, row->new_limited);
     bool alike = strcmp(row->guarantee, row->new_guarantee) == 0;
     doc_span(doc, DOC_DETAIL, "%s%s", alike ? "" : "base: ", row->guarantee);
     if (!alike) doc_span(doc, DOC_DETAIL, "new: %s", row->new_guarantee);

@@ -99,11 +99,6 @@ int compare_test(struct compare_row *row, int metric, struct lb_err *err) {
     figure->p = figure->shift = figure->low = figure->high = NAN;
     base->median = rank_median(base->values, base->count);
     new->median = rank_median(new->values, new->count);
-    /* If the load generator was the limit of all stages of a side, that side has no sample, and
-     * there is no verdict. */
-    bool left_out =
-        (base->count == 0 && row->base_limited > 0) || (new->count == 0 && row->new_limited > 0);
-    if (left_out && base->count + new->count > 0) figure->verdict = COMPARE_INCONCLUSIVE;
     /* If a side has no sample for any reason (its stages failed, or were cut off), the figure of the grants reports
      * it: nothing was compared, and that is no success. */
     if (is_throughput && (base->count == 0 || new->count == 0))
@@ -118,7 +113,9 @@ int compare_test(struct compare_row *row, int metric, struct lb_err *err) {
         return 0;
     }
     if (idle && all_zero(base)) return 0;
-    return fill_shift(figure) == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (fill_shift(figure) != 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (base->disturbed || new->disturbed) figure->p = NAN; /* shown, not judged */
+    return 0;
 }
 
 /* ---- verdicts ---- */

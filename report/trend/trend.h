@@ -26,7 +26,7 @@ enum trend_text {
     TREND_TEXTS
 };
 enum trend_number {
-    TREND_REPEATS, /* the stages that the medians are of; those that the load generator limited are not */
+    TREND_REPEATS, /* the stages that the median of the grants is of */
     TREND_FIGURES, /* the first compared figure; NAN: not measured; INFINITY: never */
     TREND_NUMBERS_MAX = TREND_FIGURES + COMPARE_METRICS_MAX
 };
@@ -68,8 +68,7 @@ struct trend *trend_read(const char *path, const struct trend_ask *ask, struct l
 void trend_free(struct trend *trend);
 
 /* paths: runs, or folders of runs. Appends a line for each lock and load of a run that the file does not have yet, and
- * makes the file if there is none. Locks that are broken on purpose and incomplete stages have no line. A lock all of
- * whose stages were generator-limited has a line without figures. commit may be NULL.
+ * makes the file if there is none. Locks that are broken on purpose and incomplete stages have no line. commit may be NULL.
  * Returns the number of new lines, or -1 with err. */
 int trend_append(const char *path, const char *const *paths, int path_count, const char *commit,
                  struct lb_err *err);

@@ -135,13 +135,14 @@ static bool has_line(const struct run_stage *stage) {
            strcmp(stage->status, "complete") == 0;
 }
 
-/* The median of a figure over the stages that have this key, without those that the load generator limited. */
+/* The median of a figure over the stages that have this key. */
 static double median_of(const struct run *run, char *const *keys, const char *key, int metric,
                         double *room) {
     int count = 0;
     for (int i = 0; i < run->stage_count; i++) {
         double value = NAN;
-        if (keys[i] && strcmp(keys[i], key) == 0 && !report_limited(&run->stages[i]))
+        if (keys[i] && strcmp(keys[i], key) == 0 &&
+            compare_is_sample(&run->stages[i], compare_metric(metric)))
             value = compare_value(compare_metric(metric), &run->stages[i]);
         if (!isnan(value)) room[count++] = value;
     }
@@ -156,7 +157,7 @@ static void write_line(const struct run *run, char *const *keys, const char *key
     for (int i = 0; i < run->stage_count; i++) {
         if (!keys[i] || strcmp(keys[i], key) != 0) continue;
         state = report_worse(state, report_stage_state(&run->stages[i]));
-        repeats += !report_limited(&run->stages[i]);
+        repeats += compare_is_sample(&run->stages[i], compare_metric(0));
     }
     fputs(key + 1, out);
     put(out, "%s", doc_or(commit, ""));
