@@ -236,6 +236,7 @@ static int maria_open(struct lb_server *server, struct lb_err *err) {
     if (maria_url(state, server, server->urls[0], err) != 0) return -1;
     state->encrypted =
         strcmp(state->url.scheme, "mysqls") == 0 || strcmp(state->url.scheme, "mariadbs") == 0;
+    if (!state->encrypted && maria_keep_password(err) != 0) return -1;
     state->tls = lb_tls_of(&options->tls, server->ca);
     if (state->encrypted && state->tls.verify == LB_TLS_CA && !state->tls.ca)
         return err_set(

@@ -74,6 +74,9 @@ bool maria_tls_offered(MYSQL *mysql, const struct maria_server *server, int64_t 
  * errors, which the connections of a thread share, so that an error of one connection does not fail
  * another one. */
 void maria_tls_before_call(const struct lb_session *session);
+/* For a URL without TLS: from now on this process sends no password in clear, as plugins of libmariadb would. 0, or -1
+ * with err. */
+int maria_keep_password(struct lb_err *err);
 /* Refuses a connection that is not encrypted although it should be, or one to a server that offers no TLS. 0, or -1
  * with err. */
 int maria_tls_check(const struct lb_session *session, bool offered, struct lb_err *err);

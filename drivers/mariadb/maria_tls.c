@@ -100,6 +100,44 @@ int maria_tls_connect_cont(MYSQL **connected, struct lb_session *session, int go
     return asked;
 }
 
+/* As in libmariadb's mysql/client_plugin.h, which includes a header that Debian does not have. */
+struct authentication {
+    MYSQL_CLIENT_PLUGIN_HEADER
+    int (*authenticate_user)(void *channel, MYSQL *mysql);
+};
+#define AUTHENTICATION 2 /* a type */
+#define AUTHENTICATION_VERSION 0x0100
+#define CR_ERROR 0 /* of authenticate_user: the error is set */
+
+/* Stands in the place of libmariadb's plugins that send the password in clear to whoever asks for it. */
+static int keep_password(void *channel, MYSQL *mysql) {
+    (void)channel;
+    mysql->net.last_errno = CR_AUTH_PLUGIN_ERR;
+    snprintf(mysql->net.last_error, sizeof mysql->net.last_error,
+             "the server asks for the password in clear: write mysqls://");
+    return CR_ERROR;
+}
+
+int maria_keep_password(struct lb_err *err) {
+    static const char *const names[] = {"mysql_clear_password", "dialog"};
+    static struct authentication plugins[2];
+    static bool kept;
+    MYSQL *mysql = kept ? NULL : mysql_init(NULL);
+    for (int i = 0; mysql && i < 2; i++) {
+        plugins[i] = (struct authentication){.type = AUTHENTICATION,
+                                             .interface_version = AUTHENTICATION_VERSION,
+                                             .name = names[i],
+                                             .author = "lockbench",
+                                             .desc = "sends no password",
+                                             .license = "",
+                                             .authenticate_user = keep_password};
+        struct st_mysql_client_plugin *plugin = (struct st_mysql_client_plugin *)&plugins[i];
+        kept = mysql_client_register_plugin(mysql, plugin) != NULL;
+    }
+    if (mysql) mysql_close(mysql);
+    return kept ? 0 : err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
+}
+
 #define CLIENT_SSL_BIT 0x08 /* of the second byte of the server's capabilities */
 
 /* Looks at the greeting, which stays unread in the socket: 1 = the server speaks TLS, or it greets
