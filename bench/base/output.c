@@ -2,8 +2,8 @@
 #include "bench/base/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -36,4 +36,30 @@ int output_json(json_t *json, size_t flags, FILE *out, const char *what, struct 
     fputc('\n', out);
     if (failed && !ferror(out)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     return output_check(out, what, err);
+}
+
+FILE *output_begin(struct output_file *file, const char *path) {
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t wait;
+    sigemptyset(&wait);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++) sigaddset(&wait, ending[i]);
+    snprintf(file->fresh, sizeof file->fresh, "%.*s.%d.new", PATH_MAX, path, (int)getpid());
+    pthread_sigmask(SIG_BLOCK, &wait, &file->before);
+    unlink(file->fresh);
+    int fd = open(file->fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!stream) pthread_sigmask(SIG_SETMASK, &file->before, NULL);
+    return stream;
+}
+
+int output_replace(struct output_file *file, FILE *stream, const char *path, bool whole) {
+    int failed = whole ? 0 : -1;
+    if (!failed) failed = ferror(stream) || fflush(stream);
+    int why = errno;
+    if (fclose(stream) != 0 && !failed) failed = -1, why = errno;
+    if (!failed && rename(file->fresh, path) != 0) failed = -1, why = errno;
+    if (failed) unlink(file->fresh);
+    pthread_sigmask(SIG_SETMASK, &file->before, NULL);
+    errno = why;
+    return failed ? -1 : 0;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/base/output.h"
 #include "results/format/tree.h"
 
 static int cannot_write(const char *path, struct lb_err *err) {
@@ -41,12 +42,10 @@ static bool is_replaceable(const char *path) {
     return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
 
-static int render_and_close(FILE *out, const char *path, page_render_fn *render, const void *what,
-                            struct lb_err *err) {
-    if (!out) return cannot_write(path, err);
+static int render_to(FILE *out, const char *path, page_render_fn *render, const void *what,
+                     struct lb_err *err) {
     int rc = render(what, out, err);
     if (rc != 0 && err->code == LB_EXIT_MACHINE) err_prefix(err, "%s", path);
-    if (fclose(out) != 0 && rc == 0) rc = cannot_write(path, err);
     return rc ? -1 : 0;
 }
 
@@ -54,20 +53,21 @@ static int render_and_close(FILE *out, const char *path, page_render_fn *render,
 static int write_into(const char *path, page_render_fn *render, const void *what,
                       struct lb_err *err) {
     fflush(stdout);
-    return render_and_close(fopen(path, "ae"), path, render, what, err);
+    FILE *out = fopen(path, "ae");
+    if (!out) return cannot_write(path, err);
+    int rc = render_to(out, path, render, what, err);
+    if (fclose(out) != 0 && rc == 0) rc = cannot_write(path, err);
+    return rc;
 }
 
 /* path: the path for messages; real: the same path without links. */
 static int replace(const char *path, const char *real, page_render_fn *render, const void *what,
                    struct lb_err *err) {
-    char *fresh = NULL;
-    if (asprintf(&fresh, "%s.%d.new", real, (int)getpid()) < 0)
-        return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    FILE *out = fopen(fresh, "we");
-    int rc = render_and_close(out, path, render, what, err);
-    if (rc == 0 && rename(fresh, real) != 0) rc = cannot_write(path, err);
-    if (out && rc != 0) unlink(fresh);
-    free(fresh);
+    struct output_file file;
+    FILE *out = output_begin(&file, real);
+    if (!out) return cannot_write(path, err);
+    int rc = render_to(out, path, render, what, err);
+    if (output_replace(&file, out, real, rc == 0) != 0 && rc == 0) rc = cannot_write(path, err);
     return rc;
 }
 
@@ -79,10 +79,10 @@ int page_write(const char *path, page_render_fn *render, const void *what, struc
     return rc;
 }
 
-/* Writes a page and prints its path on standard error: a command calls it last. 0, or -1 with err. */
-static int say_page(const char *path, page_render_fn *render, const void *what,
-                    struct lb_err *err) {
-    if (page_write(path, render, what, err) != 0) {
+/* Prints the path of a page that was written on standard error: a command calls it last. failed: it was not written, and
+ * err has the reason. 0, or -1 with err. */
+static int say_page(const char *path, int failed, struct lb_err *err) {
+    if (failed) {
         err_prefix(err, "the page could not be written");
         return -1;
     }
@@ -94,16 +94,18 @@ int page_conclude(int code, const char *path, page_render_fn *render, const void
                   struct lb_err *err) {
     bool found = code == LB_EXIT_VIOLATED || code == LB_EXIT_REGRESSION;
     if (found) page_offer(path, render, what);
-    return found || say_page(path, render, what, err) == 0 ? code : -1;
+    return found || say_page(path, page_write(path, render, what, err), err) == 0 ? code : -1;
 }
 
 void page_offer(const char *path, page_render_fn *render, const void *what) {
     struct lb_err unmade = {0};
-    if (say_page(path, render, what, &unmade) != 0) fprintf(stderr, "lockbench: %s\n", unmade.text);
+    if (say_page(path, page_write(path, render, what, &unmade), &unmade) != 0)
+        fprintf(stderr, "lockbench: %s\n", unmade.text);
 }
 
 int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/report.html", folder);
-    return say_page(path, render, what, err);
+    /* A link there, which another account may have made, is replaced and not followed. */
+    return say_page(path, replace(path, path, render, what, err), err);
 }

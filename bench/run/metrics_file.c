@@ -2,20 +2,20 @@
 #include "bench/run/metrics_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bench/base/output.h"
 #include "bench/measure/cell.h"
 #include "results/stats/quantile.h"
 
 #define BODY_MAX 16384 /* about 3 KB are usual */
 
 struct metrics_file {
-    char path[PATH_MAX], temporary[PATH_MAX + 8];
+    char path[PATH_MAX];
     char body[BODY_MAX]; /* the figures of the last second, without lockbench_up */
 };
 
@@ -90,19 +90,13 @@ static void write_stage(FILE *out, const struct stage_ask *ask, const struct sta
 
 /* -1 with errno. */
 static int replace_file(const struct metrics_file *file, bool goes_on) {
-    int fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+    struct output_file fresh;
+    FILE *out = output_begin(&fresh, file->path);
     if (!out) return -1;
     write_head(out, "up", "gauge", "1 while the run goes on; 0 in the file that it left");
     fprintf(out, "lockbench_up %d\n", goes_on);
     fputs(file->body, out);
-    bool whole = fflush(out) == 0 && !ferror(out);
-    int failed = errno;
-    if (fclose(out) == 0 && whole && rename(file->temporary, file->path) == 0) return 0;
-    if (whole) failed = errno;
-    remove(file->temporary);
-    errno = failed;
-    return -1;
+    return output_replace(&fresh, out, file->path, true);
 }
 
 static bool is_address(const char *text) {
@@ -139,7 +133,6 @@ struct metrics_file *metrics_file_open(const char *path, struct lb_err *err) {
         return NULL;
     }
     snprintf(file->path, sizeof file->path, "%s", path);
-    snprintf(file->temporary, sizeof file->temporary, "%s.new", path);
     if (replace_file(file, true) == 0) return file;
     not_written(file, err);
     free(file);

@@ -113,7 +113,7 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
     assert_true(up);
     char *text = cli_read(path);
     assert_true(sum_of(text, "lockbench_outcomes_total", "clients=\"2\",outcome=\"ok\"") > 0);
-    assert_int_equal(access(cli_path("figures.prom.new"), F_OK), -1);
+    assert_int_equal(access(cli_path("figures.prom.%d.new", (int)cli.pid), F_OK), -1);
     free(text);
     cli_free(&cli);
     need(access("/usr/lib/python3/dist-packages/prometheus_client/parser.py", F_OK) == 0,

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/base/output.h"
+
 #define WHOLE_BELOW                                                                                \
     0x1p63 /* an integer of JSON has 64 bits here; a greater figure is written with an exponent */
 
@@ -133,23 +135,30 @@ static int cannot_write_result(struct lb_err *err, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", path, strerror(errno));
 }
 
-int result_write_plain(const json_t *json, const char *path, struct lb_err *err) {
-    FILE *file = fopen(path, "we");
-    if (!file) return cannot_write_result(err, path);
+/* Writes the JSON to the disk. 0, or -1 with errno. */
+static int dump(const json_t *json, FILE *file) {
     int failed = json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     failed |= fputc('\n', file) == EOF;
     failed |= fflush(file) != 0;
-    if (!failed) failed = fsync(fileno(file));
+    return failed ? -1 : fsync(fileno(file));
+}
+
+int result_write_plain(const json_t *json, const char *path, struct lb_err *err) {
+    FILE *file = fopen(path, "we");
+    if (!file) return cannot_write_result(err, path);
+    int failed = dump(json, file);
     if (failed) cannot_write_result(err, path);
     if (fclose(file) != 0 && !failed) failed = cannot_write_result(err, path);
     return failed ? -1 : 0;
 }
 
 int result_write_file(const json_t *json, const char *path, struct lb_err *err) {
-    char fresh[720];
-    snprintf(fresh, sizeof fresh, "%.700s.new", path);
-    int failed = result_write_plain(json, fresh, err);
-    if (!failed && rename(fresh, path) != 0) failed = cannot_write_result(err, path);
-    if (failed) unlink(fresh);
+    struct output_file fresh;
+    FILE *file = output_begin(&fresh, path);
+    if (!file) return cannot_write_result(err, path);
+    int failed = dump(json, file);
+    if (failed) cannot_write_result(err, path);
+    if (output_replace(&fresh, file, path, !failed) != 0 && !failed)
+        failed = cannot_write_result(err, path);
     return failed ? -1 : 0;
 }

@@ -38,7 +38,7 @@ const char *result_date(time_t moment, char text[RESULT_DATE_MAX]);
 /* The present time in this format. New reference; NULL when out of memory. */
 json_t *result_now_json(void);
 
-/* Writes JSON to a file in one step: into PATH.new, to the disk, then renamed. 0, or -1 with err
+/* Writes JSON to a file in one step: into a file beside it, to the disk, then renamed. 0, or -1 with err
  * (LB_EXIT_MACHINE); and then the old file is unchanged. */
 int result_write_file(const json_t *json, const char *path, struct lb_err *err);
 /* The same without the renaming: if writing is interrupted, the file stays cut off. */
