@@ -25,7 +25,10 @@ void jobs_init(struct jobs *jobs, const char *program, int capacity) {
 }
 
 int jobs_make_folder(const char *path, struct lb_err *err) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return 0;
+    struct stat status;
+    if (mkdir(path, 0777) == 0) return 0;
+    /* Not a link, which another account may have made there. */
+    if (errno == EEXIST && lstat(path, &status) == 0 && S_ISDIR(status.st_mode)) return 0;
     return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
 }
 
@@ -50,7 +53,7 @@ static _Noreturn void become_job(const char *program, const struct job *job, pid
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) signal(usual[i], SIG_DFL);
     int in = open("/dev/null", O_RDONLY);
-    int out = open(job->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+    int out = open(job->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0666);
     if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(127);
     execv(program, argv);
     _exit(127);

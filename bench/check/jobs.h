@@ -51,7 +51,7 @@ struct jobs {
 /* program: NULL = this one, /proc/self/exe. */
 void jobs_init(struct jobs *jobs, const char *program, int capacity);
 
-/* Makes the folder in which jobs leave their results, unless it is there. 0, or -1 with err. */
+/* Makes the folder in which jobs leave their results, unless it is there and no link. 0, or -1 with err. */
 int jobs_make_folder(const char *path, struct lb_err *err);
 
 /* True if a job of this weight may start now: there is room for it, or no other job runs. */

@@ -127,7 +127,7 @@ static int make_folder(const struct repeat *repeat, const struct side *side, cha
                        size_t size, struct lb_err *err) {
     char parent[600];
     snprintf(parent, sizeof parent, "%s%s%s", repeat->folder, *side->name ? "/" : "", side->name);
-    if (jobs_make_folder(parent, err) != 0) return -1;
+    if (*side->name && jobs_make_folder(parent, err) != 0) return -1;
     int used = snprintf(path, size, "%s/%0*d", parent, repeat->each > 100 ? 3 : 2, side->ended);
     if (used < 0 || (size_t)used >= size)
         return err_set(err, LB_EXIT_USAGE, "%s: the path is too long", parent);

@@ -241,7 +241,7 @@ struct oplog_writer *oplog_writer_start(struct oplog *history, const char *path,
     writer->history = history;
     snprintf(writer->path, sizeof writer->path, "%s", path ? path : "a file without a name");
     if (path) {
-        writer->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        writer->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     } else {
         writer->nameless = tmpfile();
         writer->fd = writer->nameless ? fileno(writer->nameless) : -1;

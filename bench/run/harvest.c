@@ -2,6 +2,7 @@
 #include "bench/run/harvest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +84,9 @@ static void lose_log(struct harvest *harvest, const char *why) {
 
 static void open_log(struct harvest *harvest) {
     struct lb_err err = {0};
-    harvest->hlog = fopen(harvest->ask->hlog_path, "we");
+    int fd =
+        open(harvest->ask->hlog_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    harvest->hlog = fd < 0 ? NULL : fdopen(fd, "w");
     if (!harvest->hlog) {
         lose_log(harvest, strerror(errno));
     } else if (hlog_begin(harvest->hlog, lb_wall_now(), harvest->ask->version, &err) != 0) {

@@ -33,7 +33,7 @@ static bool lock_file(int fd) {
 static int claim_folder(struct outdir *out, struct lb_err *err) {
     char path[600], block[4096] = {0};
     snprintf(path, sizeof path, "%s/" CLAIM, out->path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return path_error(err, "write into", out->path);
     if (!lock_file(fd)) {
         close(fd);

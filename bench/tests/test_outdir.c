@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
+#include "bench/check/jobs.h"
+#include "bench/oplog/oplog.h"
 #include "bench/run/outdir.h"
 #include "bench/tests/unit.h"
 
@@ -109,6 +111,22 @@ TEST(a_folder_with_a_link_is_refused) {
         refused("is a link; name a new folder");
         assert_int_equal(unlink(inside(names[i])), 0);
     }
+}
+
+/* A link that was made after the run began. */
+TEST(no_file_of_a_run_is_a_link) {
+    struct lb_err err = {0};
+    assert_int_equal(symlink("/tmp", inside("a")), 0);
+    assert_int_equal(jobs_make_folder(inside("a"), &err), -1);
+    assert_int_equal(unlink(inside("a")), 0);
+    assert_int_equal(symlink("theirs", inside("a")), 0);
+    err.code = 0;
+    void *memory = calloc(1, oplog_bytes(1));
+    struct oplog *history = oplog_init(memory, 1);
+    assert_null(oplog_writer_start(history, inside("a"), &(struct oplog_rules){0}, "sim", &err));
+    assert_int_not_equal(access(inside("theirs"), F_OK), 0);
+    free(memory);
+    assert_int_equal(unlink(inside("a")), 0);
 }
 
 TEST_MAIN(make_folder, remove_folder)
