@@ -58,4 +58,8 @@ static inline const char *too_many_remedy(int error) {
                            : "";
 }
 
+/* A variable of the environment, "NAME=VALUE", by which the janitor finds the programs that were started with it, and all
+ * that these have started, wherever that went; "" without a janitor. It ends them with this program. */
+extern char janitor_mark[48];
+
 #endif

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "bench/servers/janitor.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,6 +35,8 @@ struct janitor_message {
     pid_t group;
     char path[512]; /* the folder's path, or the line to print */
 };
+
+#define JANITOR_MARK "LOCKBENCH_JANITOR=%d"
 
 static int janitor_fd = -1;
 static pid_t janitor_process;
@@ -101,8 +104,40 @@ static void say_words(int fd) {
     if (fd >= 0) close(fd);
 }
 
+/* Whether the process was started with janitor_mark in its environment. */
+static bool has_mark(const char *pid) {
+    char path[64], *variable = NULL;
+    size_t room = 0;
+    bool has = false;
+    snprintf(path, sizeof path, "/proc/%.20s/environ", pid);
+    FILE *file = fopen(path, "re");
+    while (file && !has && getdelim(&variable, &room, '\0', file) > 0)
+        has = strcmp(variable, janitor_mark) == 0;
+    free(variable);
+    if (file) fclose(file);
+    return has;
+}
+
+/* Kills what the program's client programs have started and what left their groups, as setsid does. */
+static void end_marked(void) {
+    snprintf(janitor_mark, sizeof janitor_mark, JANITOR_MARK, (int)getpid());
+    bool any = true;
+    for (int64_t until_ns = lb_now() + PATIENCE_NS; any && lb_now() < until_ns;) {
+        DIR *dir = opendir("/proc");
+        any = false;
+        for (struct dirent *entry; dir && (entry = readdir(dir));) {
+            pid_t pid = atoi(entry->d_name);
+            if (pid > 0 && has_mark(entry->d_name) && proc_runs(pid))
+                any |= kill(pid, SIGKILL) == 0;
+        }
+        if (dir) closedir(dir);
+        if (any) lb_nap(LB_MS_NS);
+    }
+}
+
 static void clean_up(void) {
     struct shm_list shm = {0};
+    end_marked();
     for (int i = 0; i < item_count; i++) {
         if (group_runs(&items[i])) end_group(items[i].added.group, &shm);
     }
@@ -175,6 +210,7 @@ int janitor_start(struct lb_err *err) {
         close(pair[0]);
         janitor_main(pair[1], program);
     }
+    snprintf(janitor_mark, sizeof janitor_mark, JANITOR_MARK, (int)pid);
     close(pair[1]);
     janitor_fd = pair[0];
     janitor_process = pid;

@@ -93,6 +93,42 @@ TEST(a_crash_names_the_command) {
 }
 #endif
 
+/* Whether a process with this argument runs. */
+static bool runs_with(const char *argument) {
+    char command[100];
+    snprintf(command, sizeof command, "pgrep -f 'sleep %s$' >/dev/null", argument);
+    return system(command) == 0;
+}
+
+/* A client program may start others, which leave its group and its tree. */
+TEST(what_a_client_program_started_ends_with_the_run) {
+    need_program("pgrep", "procps");
+    static const int signals[] = {0, SIGINT, SIGKILL};
+    for (int i = 0; i < 3; i++) {
+        char program[500], *out = cli_path("exec%d", i), number[40];
+        snprintf(number, sizeof number, "86%d.%d", i, (int)getpid());
+        snprintf(program, sizeof program,
+                 "(setsid sleep %s </dev/null >/dev/null 2>&1 &)\n"
+                 "while read a; do echo '{\"outcome\":\"ok\",\"lease\":9000}'; done\n",
+                 number);
+        cli_write(cli_path("client"), program);
+        snprintf(program, sizeof program, "exec.program=sh %s", cli_path("client"));
+        struct cli cli;
+        cli_start(&cli, NULL,
+                  ARGS("run", "smoke", "--lock", "exec", "--url", "exec=redis://127.0.0.1:1",
+                       "--set", program, "--set", "load.clients=1", "--set",
+                       i ? "run.duration=10m" : "run.duration=1s", "--no-page", "--out", out));
+        cli_until(&cli, (bool (*)(void *))runs_with, number, "the program's own child");
+        if (signals[i]) kill(cli.pid, signals[i]);
+        cli_wait(&cli);
+        cli_free(&cli);
+        cli_assert_nothing_left();
+        for (int64_t until_ns = lb_now() + 20 * LB_S_NS; runs_with(number) && lb_now() < until_ns;)
+            cli_nap_ms(20);
+        if (runs_with(number)) fail_msg("signal %d: it runs on", signals[i]);
+    }
+}
+
 TEST(once_stops_the_servers) {
     cli_need("redis");
     interrupted_once("redis-setnx", "load.processes=2", SIGINT);

@@ -50,7 +50,7 @@ static char **make_environment(const struct lb_server *server, char **ret_text) 
     for (int i = 0; i < server->url_count; i++)
         bytes += lb_route_url(server, server->urls[i], NULL, 0) + 1;
     if (server->ca) bytes += strlen(server->ca);
-    char **list = calloc(count + 3, sizeof *list), *text = calloc(1, bytes);
+    char **list = calloc(count + 4, sizeof *list), *text = calloc(1, bytes);
     if (!list || !text) {
         free(list);
         free(text);
@@ -67,6 +67,7 @@ static char **make_environment(const struct lb_server *server, char **ret_text) 
         list[count++] = text + used + 1;
         snprintf(text + used + 1, bytes - used - 1, "LOCKBENCH_CA=%s", server->ca);
     }
+    if (*janitor_mark) list[count++] = janitor_mark;
     *ret_text = text;
     return list;
 }
