@@ -324,12 +324,13 @@ static int choose_listen(struct topo_info *info, const char *listen, struct lb_e
     if (strlen(listen) >= sizeof info->listen || inet_pton(AF_INET, listen, &address) != 1)
         return err_set(err, LB_EXIT_USAGE,
                        "servers.listen: \"%.60s\" is no IPv4 address, such as 10.0.0.1", listen);
-    if (!is_ours(address))
+    if (address.s_addr == htonl(INADDR_ANY) || !is_ours(address))
         return err_set(
             err, LB_EXIT_USAGE,
             "servers.listen: %s is no address of this machine, on which the servers start: see `ip address`",
             listen);
-    strcpy(info->listen, listen);
+    /* At 127.0.0.1 each server listens anyway, and at most once. */
+    if (address.s_addr != htonl(INADDR_LOOPBACK)) strcpy(info->listen, listen);
     return 0;
 }
 

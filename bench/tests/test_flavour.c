@@ -34,10 +34,26 @@ static char *run_flavour(const char *lock, const char *topology, const char *pro
 
 /* Told before anything starts. */
 TEST(an_address_of_another_machine_is_refused) {
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--set",
-                                        "servers.listen=192.0.2.1"));
-    assert_code(&cli, 2);
-    assert_has(cli.err, "servers.listen: 192.0.2.1 is no address of this machine");
+    static const char *const addresses[] = {"192.0.2.1", "0.0.0.0"};
+    for (int i = 0; i < 2; i++) {
+        char set[60], words[80];
+        snprintf(set, sizeof set, "servers.listen=%s", addresses[i]);
+        snprintf(words, sizeof words, "servers.listen: %s is no address of this", addresses[i]);
+        struct cli cli =
+            cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--set", set));
+        assert_code(&cli, 2);
+        assert_has(cli.err, words);
+        cli_free(&cli);
+    }
+}
+
+/* The servers listen there anyway. */
+TEST(the_loopback_address_is_taken_once) {
+    cli_need("redis");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx,etcd-mutex", SMALL, "--set",
+                           "servers.listen=127.0.0.1", "--no-page", "--out", cli_path("loopback")));
+    assert_code(&cli, 0);
     cli_free(&cli);
 }
 
