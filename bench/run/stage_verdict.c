@@ -228,12 +228,14 @@ static void add_wall_step(json_t *warnings, const struct stage *stage) {
     double step_s = stage->result.wall_step_ns / 1e9;
     double largest_s = (double)stage->wall_largest_ns / 1e9;
     const char *when = fabs(step_s) < largest_s ? "early or late" : step_s > 0 ? "early" : "late";
+    char all[48] = "to and fro";
     if (stage->wall_largest_ns == 0) return;
+    if (fabs(step_s) >= WALL_STEP_NS / 1e9) snprintf(all, sizeof all, "by %+.3g s in all", step_s);
     warn(
         warnings,
-        "this machine's wall clock stepped by %+.3g s in all, at most %.3g s at once, while the stage "
+        "this machine's wall clock stepped %s, at most %.3g s at once, while the stage "
         "ran: servers on this machine that time leases by the wall clock ended leases %s by as much",
-        step_s, largest_s, when);
+        all, largest_s, when);
 }
 
 /* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is

@@ -80,12 +80,13 @@ OF_A_STAGE(orders_and_missing_goods_must_be_as_many) {
 
 OF_A_STAGE(a_step_of_the_wall_clock_tells_which_way_leases_were_wrong) {
     static const struct {
-        int step_s, largest_s;
-        const char *when;
-    } cases[] = {{3, 2, "early by as much"},
-                 {-3, 3, "late by as much"},
-                 {0, 2, "early or late"}, /* there and back */
-                 {1, 2, "early or late"}};
+        double step_s;
+        int largest_s;
+        const char *by, *when;
+    } cases[] = {{3, 2, "by +3 s in all", "early by as much"},
+                 {-3, 3, "by -3 s in all", "late by as much"},
+                 {1e-8, 2, "to and fro", "early or late"},
+                 {1, 2, "by +1 s in all", "early or late"}};
     stage.result.wall_step_ns = 0;
     assert_string_equal(warned(), "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -93,8 +94,8 @@ OF_A_STAGE(a_step_of_the_wall_clock_tells_which_way_leases_were_wrong) {
         stage.result.wall_step_ns = cases[i].step_s * 1e9;
         stage.wall_largest_ns = cases[i].largest_s * LB_S_NS;
         snprintf(begin, sizeof begin,
-                 "this machine's wall clock stepped by %+d s in all, at most %d s at once",
-                 cases[i].step_s, cases[i].largest_s);
+                 "this machine's wall clock stepped %s, at most %d s at once", cases[i].by,
+                 cases[i].largest_s);
         assert_warned(begin);
         if (!strstr(warned(), cases[i].when)) fail_msg("'%s': %s", cases[i].when, warned());
     }
