@@ -196,7 +196,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                              .seeds = wish->seeds,
                              .seed_count = wish->seed_count,
                              .environment = environment};
-    struct check_show show = {.result = &result, .terminal = isatty(STDERR_FILENO)};
+    struct check_show show = {.result = &result, .terminal = terminal_obeys(stderr)};
     struct cell_schedule_ask tour = {.matrix = matrix,
                                      .result = &result,
                                      .folder = out.path,

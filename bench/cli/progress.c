@@ -8,11 +8,12 @@
 
 #include "bench/base/output.h"
 #include "report/doc/number.h"
+#include "report/doc/screen.h"
 
 #define BAR_WIDTH 16
 
 void progress_init(struct progress *progress, enum progress_kind kind) {
-    if (kind == PROGRESS_AUTO) kind = isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_LINE;
+    if (kind == PROGRESS_AUTO) kind = terminal_obeys(stderr) ? PROGRESS_BAR : PROGRESS_LINE;
     *progress = (struct progress){.kind = kind};
 }
 
@@ -92,7 +93,9 @@ void progress_end(struct progress *progress) {
 void progress_line(struct progress *progress, const char *line) {
     if (progress->kind == PROGRESS_NONE) return;
     progress_end(progress);
-    fprintf(stderr, "%s\n", line);
+    const struct screen screen = screen_of(stderr, false);
+    screen_put(&screen, line, 0, TONE_PLAIN);
+    fputc('\n', stderr);
 }
 
 void progress_stage(void *arg, const struct run_at *at, const struct stage *stage) {

@@ -357,7 +357,7 @@ static int begin(struct repeat *repeat, struct lb_err *err) {
     for (int s = 0; s < repeat->side_count; s++)
         jobs_init(&repeat->side[s].jobs, repeat->side[s].program, 1);
     repeat->each = repeat_times(ask->wish);
-    repeat->terminal = isatty(STDERR_FILENO);
+    repeat->terminal = terminal_obeys(stderr);
     repeat->interrupts = interrupt_watch(true);
     return 0;
 }

@@ -10,10 +10,14 @@
 #include "bench/base/process.h"
 #include "bench/servers/topo.h"
 
-bool terminal_has_color(FILE *out) {
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    if (no_color && *no_color) return false;
+bool terminal_obeys(FILE *out) {
+    const char *term = getenv("TERM");
     return isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
+}
+
+bool terminal_has_color(FILE *out) {
+    const char *no_color = getenv("NO_COLOR");
+    return !(no_color && *no_color) && terminal_obeys(out);
 }
 
 #define WAITS                                                                                      \
@@ -39,7 +43,7 @@ static void on_signal(int number) {
 
 const volatile sig_atomic_t *interrupt_watch(bool waits) {
     /* On a terminal the line overwrites the bar and the ^C. */
-    if (waits) first_words = isatty(STDERR_FILENO) ? "\r\033[K" WAITS : WAITS;
+    if (waits) first_words = terminal_obeys(stderr) ? "\r\033[K" WAITS : WAITS;
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

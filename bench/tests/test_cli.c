@@ -236,10 +236,11 @@ TEST(up_prints_a_url_when_the_server_answers) {
 }
 
 /* Reads what a program shows on a terminal until it ends. */
-static char *watch_terminal(struct cli *cli, const char *const *args, struct winsize size) {
+static char *watch_terminal(struct cli *cli, const char *const *args, struct winsize size,
+                            const char *term, const char *locale) {
     int master, slave;
     assert_int_equal(openpty(&master, &slave, NULL, NULL, &size), 0);
-    cli_start(cli, &(struct cli_how){.terminal = slave, .env = {"TERM=xterm"}}, args);
+    cli_start(cli, &(struct cli_how){.terminal = slave, .env = {term, locale}}, args);
     close(slave);
     size_t used = 0, room = 1 << 20;
     char *text = calloc(1, room);
@@ -250,6 +251,22 @@ static char *watch_terminal(struct cli *cli, const char *const *args, struct win
     return text;
 }
 
+TEST(a_plain_terminal_gets_plain_text) {
+    struct cli cli;
+    char *text =
+        watch_terminal(&cli,
+                       ARGS("run", "smoke", "--lock", "sim,mem-mutex", "--set",
+                            "run.duration=300ms", "--out", cli_path("plain")),
+                       (struct winsize){.ws_row = 24, .ws_col = 80}, "TERM=dumb", "LC_ALL=C");
+    assert_code(&cli, 0);
+    assert_has(text, "sim");
+    for (const char *at = text; *at; at++) {
+        if ((*at & 0x80) || *at == '\033') fail_msg("a byte %02x in: %s", *at & 0xff, text);
+    }
+    free(text);
+    cli_free(&cli);
+}
+
 TEST(a_terminal_sees_progress) {
     struct cli cli;
     char *out = cli_path("terminal");
@@ -257,7 +274,7 @@ TEST(a_terminal_sees_progress) {
         watch_terminal(&cli,
                        ARGS("run", "smoke", "--lock", "sim,unsafe-none", "--set", "load.clients=2",
                             "--set", "run.duration=1200ms", "--out", out),
-                       (struct winsize){.ws_row = 24, .ws_col = 120});
+                       (struct winsize){.ws_row = 24, .ws_col = 120}, "TERM=xterm", NULL);
     assert_code(&cli, 3);
     assert_has(text, "2 stages, about ");
     char *line = strstr(text, "\r\033[K#");
@@ -308,7 +325,8 @@ TEST(a_terminal_gets_lines_that_fit) {
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
             struct cli cli;
             char *text =
-                watch_terminal(&cli, all[i], (struct winsize){.ws_row = 24, .ws_col = widths[w]});
+                watch_terminal(&cli, all[i], (struct winsize){.ws_row = 24, .ws_col = widths[w]},
+                               "TERM=xterm", NULL);
             assert_code(&cli, 0);
             assert_fits(text, widths[w] > 100 ? 100 : widths[w]);
             if (strcmp(all[i][0], "report") == 0)

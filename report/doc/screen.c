@@ -12,10 +12,20 @@
 #define FIELD_MAX 40 /* a second field that begins farther right is no place to indent to */
 #define INDENT_MAX 8 /* a line that is indented farther goes on under its own beginning */
 
+/* True also where the environment names no locale, as in containers. */
+static bool locale_has_utf8(void) {
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value) return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return true;
+}
+
 struct screen screen_of(FILE *out, bool color) {
     int columns = output_columns(out);
     bool known = columns > 0 && columns < SCREEN_WIDTH;
-    return (struct screen){out, color,
+    return (struct screen){out, color, columns > 0 && !locale_has_utf8(),
                            !known                   ? SCREEN_WIDTH
                            : columns < SCREEN_LEAST ? SCREEN_LEAST
                                                     : columns};
@@ -47,13 +57,24 @@ static const char *tone_code(enum tone tone) {
     return "";
 }
 
+#define ELLIPSIS "\xe2\x80\xa6"
+
+/* The plain sign for a character beyond ASCII: a dash, an ellipsis, the signs of a matrix, a bar. */
+static char plain_of(const char *point) {
+    static const char signs[] = "\xe2\x80\x93-" ELLIPSIS ".\xe2\x97\x8bo\xe2\x9c\x93+\xe2\x9c\x97x";
+    for (const char *at = signs; *at; at += 4) {
+        if (strncmp(at, point, 3) == 0) return at[3];
+    }
+    return strncmp(point, "\xe2\x96", 2) == 0 ? (char)('0' + (point[2] & 0x0f)) : '?';
+}
+
 /* Writes the first `points` code points; returns the rest. */
-static const char *put_points(FILE *out, const char *text, int points) {
+static const char *put_points(const struct screen *screen, const char *text, int points) {
     while (*text && points-- > 0) {
-        bool control = utf8_is_control(text);
-        if (control) fputc('?', out);
+        bool control = utf8_is_control(text), plain = screen->ascii && (*text & 0x80);
+        if (control || plain) fputc(control ? '?' : plain_of(text), screen->out);
         do {
-            if (!control) fputc(*text, out);
+            if (!control && !plain) fputc(*text, screen->out);
             text++;
         } while (!starts_point(*text));
     }
@@ -70,8 +91,8 @@ void screen_put(const struct screen *screen, const char *text, int width, enum t
     const char *code = screen->color ? tone_code(tone) : "";
     if (width > 0) pad(screen->out, room - length);
     fputs(code, screen->out);
-    put_points(screen->out, text, cut ? room - 1 : length);
-    if (cut) fputs("\xe2\x80\xa6", screen->out);
+    put_points(screen, text, cut ? room - 1 : length);
+    if (cut) put_points(screen, ELLIPSIS, 1);
     if (*code) fputs("\033[0m", screen->out);
     if (width < 0) pad(screen->out, room - length);
 }
@@ -89,9 +110,9 @@ void screen_put_name(const struct screen *screen, const char *name, int width, e
     }
     const char *code = screen->color ? tone_code(tone) : "";
     fputs(code, screen->out);
-    put_points(screen->out, name, room - tail - 1);
-    fputs("\xe2\x80\xa6", screen->out);
-    put_points(screen->out, end, tail);
+    put_points(screen, name, room - tail - 1);
+    put_points(screen, ELLIPSIS, 1);
+    put_points(screen, end, tail);
     if (*code) fputs("\033[0m", screen->out);
 }
 
@@ -113,7 +134,7 @@ void screen_wrap(const struct screen *screen, const char *text, int used, int in
     const char *code = screen->color ? tone_code(tone) : "";
     fputs(code, screen->out);
     do {
-        text = put_points(screen->out, text, line_points(text, screen->columns - used));
+        text = put_points(screen, text, line_points(text, screen->columns - used));
         while (*text == ' ') text++;
         if (*text) {
             fputc('\n', screen->out);
@@ -168,7 +189,8 @@ void screen_lines(const struct screen *screen, const char *text) {
         int indent = strchr(line, '\n') ? 0 : hanging_indent(line);
         for (char *at = line; (at = strchr(at, '\n'));) *at = ' ';
         if (command || screen_width(line) <= screen->columns) {
-            fprintf(screen->out, "%s\n", line);
+            put_points(screen, line, screen_width(line));
+            fputc('\n', screen->out);
         } else {
             screen_wrap(screen, line, 0, indent, TONE_PLAIN);
         }

@@ -26,6 +26,7 @@ const char *tone_mark(enum tone tone);
 struct screen {
     FILE *out;
     bool color;
+    bool ascii; /* a terminal in a locale without UTF-8: it gets plain signs */
     int columns;
 };
 
