@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/base/text.h"
+
 #define HEX_DIGITS 8
 
 static bool is_digit(char c) {
@@ -50,5 +52,5 @@ bool lb_clean_found(const struct lb_cleaning *cleaning, const char *what, const 
     va_start(args, format);
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    return cleaning->found(cleaning->arg, what, name);
+    return cleaning->found(cleaning->arg, what, utf8_clean(name)); /* others may have made it */
 }

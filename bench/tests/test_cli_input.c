@@ -268,6 +268,20 @@ TEST(a_certificate_needs_a_url) {
            {"redis.tls_ca is set, but there is no --url redis=redis://", "servers.tls=yes"}});
 }
 
+/* A terminal would obey it. */
+TEST(a_value_has_no_control_characters) {
+    char *file = cli_path("control.ini");
+    cli_write(file, "[workload]\nsummary = a \xc2\x9b"
+                    "31m b\n");
+    CHECK({{"run", "smoke", "--lock", "sim", "--dry-run", "--set", "workload.summary=a \033[31m b"},
+           LB_EXIT_USAGE,
+           {"--set workload.summary: a control character in the value"}});
+    struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", "sim", "--dry-run"));
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "control.ini:2: workload.summary: a control character in the value");
+    cli_free(&cli);
+}
+
 TEST(servers_for_other_hosts_have_no_certificates) {
     CHECK({{"run", "smoke", "--lock", "redis-setnx", "--set", "servers.tls=yes", "--set",
             "servers.listen=127.0.0.1"},

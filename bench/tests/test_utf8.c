@@ -5,6 +5,7 @@
 #include "bench/base/rng.h"
 #include "bench/base/text.h"
 #include "bench/tests/unit.h"
+#include "drivers/clean.h"
 
 TEST(lines_are_made_clean) {
     static const char *const cases[][2] = {
@@ -55,6 +56,19 @@ TEST(an_error_is_valid_whatever_a_server_said) {
     assert_non_null(json);
     json_decref(json);
     assert_string_equal(err.text, "the server said: ??");
+}
+
+static bool note_found(void *arg, const char *what, const char *name) {
+    snprintf(arg, 40, "%s %s", what, name);
+    return true;
+}
+
+/* The name of a thing on a server, which others may have made. */
+TEST(a_name_that_is_to_be_removed_is_shown_clean) {
+    char shown[40];
+    struct lb_cleaning cleaning = {.found = note_found, .arg = shown};
+    assert_true(lb_clean_found(&cleaning, "key", "%s", "a\033[31mb"));
+    assert_string_equal(shown, "key a [31mb");
 }
 
 TEST_MAIN(NULL, NULL)

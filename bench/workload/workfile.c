@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
+#include "bench/base/text.h"
 #include "bench/option/text.h"
 
 #define LINE_MAX_BYTES 4096
@@ -123,6 +124,12 @@ const struct setting *settings_find(const struct settings *settings, const char 
 
 int settings_add(struct settings *settings, struct arena *arena, const struct setting *setting,
                  struct lb_err *err) {
+    for (const char *at = setting->value; *at; at++) {
+        char place[300];
+        if (*at == '\t' || !utf8_is_control(at)) continue;
+        return err_set(err, LB_EXIT_USAGE, "%s: a control character in the value",
+                       setting_place(setting, place, sizeof place));
+    }
     if (settings->count == settings->room) {
         int room = settings->room ? settings->room * 2 : 32;
         struct setting *item = arena_alloc(arena, sizeof *item * (size_t)room);
