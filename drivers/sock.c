@@ -84,36 +84,6 @@ static int on_asked(SSL *ssl, void *arg) {
     return 1;
 }
 
-/* Gives OpenSSL no password for an encrypted key. Without this function OpenSSL would ask at the terminal. */
-static int no_password(char *text, int size, int for_writing, void *arg) {
-    (void)text;
-    (void)size;
-    (void)for_writing;
-    (void)arg;
-    return -1;
-}
-
-static int load_files(const struct sock_tls *shared, const char *name, struct lb_err *err) {
-    const struct lb_tls *tls = &shared->options;
-    const char *ca = tls->ca;
-    SSL_CTX *context = shared->context;
-    int loaded = ca ? SSL_CTX_load_verify_locations(context, ca, NULL)
-                    : SSL_CTX_set_default_verify_paths(context);
-    if (loaded != 1)
-        return err_set(err, LB_EXIT_USAGE, "%s.tls_ca: %s: %s", name,
-                       ca ? ca : "the machine's authorities", take_reason("no certificate in it"));
-    if (!tls->cert) return 0;
-    if (SSL_CTX_use_certificate_chain_file(context, tls->cert) != 1)
-        return err_set(err, LB_EXIT_USAGE, "%s.tls_cert: %s: %s", name, tls->cert,
-                       take_reason("no certificate in it"));
-    if (SSL_CTX_use_PrivateKey_file(context, lb_tls_key(tls), SSL_FILETYPE_PEM) != 1) {
-        const char *why = take_reason("no key in it");
-        return err_set(err, LB_EXIT_USAGE, "%s.tls_key: %s: %s%s", name, lb_tls_key(tls), why,
-                       lb_tls_advice(why, tls));
-    }
-    return 0;
-}
-
 struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_tls *tls,
                                struct lb_err *err) {
     struct sock_tls *shared = calloc(1, sizeof *shared);
@@ -133,10 +103,10 @@ struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_t
     SSL_CTX_set_mode(shared->context,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_cert_cb(shared->context, on_asked, NULL);
-    SSL_CTX_set_default_passwd_cb(shared->context, no_password);
     SSL_CTX_set_verify(shared->context,
                        tls->verify == LB_TLS_NONE ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-    if (load_files(shared, server->backend->name, err) == 0) return shared;
+    if (lb_tls_load(&shared->options, server->backend->name, shared->context, err) == 0)
+        return shared;
 failed:
     sock_tls_close(shared);
     return NULL;
@@ -230,7 +200,7 @@ static int refuse(struct sock *sock, int error, struct lb_err *err) {
     bool checked = SSL_get_verify_mode(sock->ssl) != SSL_VERIFY_NONE;
     const char *why =
         checked && verified != X509_V_OK ? X509_verify_cert_error_string(verified) : reason;
-    return err_set(err, LB_EXIT_USAGE, "TLS: %s%s", why, lb_tls_advice(why, sock->tls));
+    return err_set(err, LB_EXIT_MACHINE, "TLS: %s%s", why, lb_tls_advice(why, sock->tls));
 }
 
 static int set_host(SSL *ssl, const char *host, enum lb_tls_verify verify) {

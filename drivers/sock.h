@@ -39,8 +39,7 @@ struct sock { /* zeroed = none; fd is set by whoever connects */
 };
 
 /* Encrypts the connection: the handshake, by deadline_ns. host: the URL's, which the certificate must have. Returns
- * 0, or -1 with err (LB_EXIT_USAGE: a certificate that is not accepted, by us or by the server; LB_EXIT_MACHINE: no
- * answer). */
+ * 0, or -1 with err. */
 int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
                 int64_t deadline_ns, struct lb_err *err);
 

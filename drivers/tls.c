@@ -2,6 +2,10 @@
 #include "drivers/tls.h"
 
 #include <errno.h>
+#ifdef LB_OPENSSL
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +55,59 @@ static int check_key(const struct lb_tls *tls, const char *backend, struct lb_er
                    backend, option, path);
 }
 
+#ifdef LB_OPENSSL
+
+/* Gives OpenSSL no password for an encrypted key. Without this function OpenSSL would ask at the terminal. */
+static int no_password(char *text, int size, int for_writing, void *arg) {
+    (void)text;
+    (void)size;
+    (void)for_writing;
+    (void)arg;
+    return -1;
+}
+
+/* The oldest error of OpenSSL's queue as text, and empties the queue. */
+static const char *take_reason(const char *otherwise) {
+    unsigned long code = ERR_get_error();
+    const char *text = code ? ERR_reason_error_string(code) : NULL;
+    ERR_clear_error();
+    return text ? text : otherwise;
+}
+
+int lb_tls_load(const struct lb_tls *tls, const char *backend, SSL_CTX *context,
+                struct lb_err *err) {
+    const char *ca = tls->ca;
+    SSL_CTX_set_default_passwd_cb(context, no_password);
+    int loaded = ca ? SSL_CTX_load_verify_locations(context, ca, NULL)
+                    : SSL_CTX_set_default_verify_paths(context);
+    if (loaded != 1)
+        return err_set(err, LB_EXIT_USAGE, "%s.tls_ca: %s: %s", backend,
+                       ca ? ca : "the machine's authorities", take_reason("no certificate in it"));
+    if (!tls->cert) return 0;
+    if (SSL_CTX_use_certificate_chain_file(context, tls->cert) != 1)
+        return err_set(err, LB_EXIT_USAGE, "%s.tls_cert: %s: %s", backend, tls->cert,
+                       take_reason("no certificate in it"));
+    if (SSL_CTX_use_PrivateKey_file(context, lb_tls_key(tls), SSL_FILETYPE_PEM) != 1) {
+        const char *why = take_reason("no key in it");
+        return err_set(err, LB_EXIT_USAGE, "%s.tls_key: %s: %s%s", backend, lb_tls_key(tls), why,
+                       lb_tls_advice(why, tls));
+    }
+    return 0;
+}
+
+/* What libraries would find at the handshake. */
+static int check_whole(const struct lb_tls *tls, const char *backend, struct lb_err *err) {
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    int failed = context ? lb_tls_load(tls, backend, context, err)
+                         : err_set(err, LB_EXIT_MACHINE, "out of memory");
+    SSL_CTX_free(context);
+    return failed;
+}
+
+#else
+#define check_whole(tls, backend, err) 0
+#endif
+
 int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, const char *asked,
                  struct lb_err *err) {
     const struct {
@@ -75,7 +132,8 @@ int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, 
             return err_set(err, LB_EXIT_USAGE, "%s.%s: %s: there is no certificate in it (PEM)",
                            backend, files[i].option, files[i].path);
     }
-    return check_key(tls, backend, err);
+    if (check_key(tls, backend, err) != 0) return -1;
+    return encrypted ? check_whole(tls, backend, err) : 0;
 }
 
 const char *lb_tls_unsigned(const struct lb_tls *tls) {

@@ -75,6 +75,11 @@ struct lb_tls lb_tls_of(const struct lb_tls *options, const char *server_ca);
 int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, const char *asked,
                  struct lb_err *err);
 
+/* Reads the files into a context of OpenSSL. 0, or -1 with err (LB_EXIT_USAGE). */
+struct ssl_ctx_st;
+int lb_tls_load(const struct lb_tls *tls, const char *backend, struct ssl_ctx_st *context,
+                struct lb_err *err);
+
 /* The key's file: tls_key, or tls_cert. NULL without a certificate. */
 const char *lb_tls_key(const struct lb_tls *tls);
 

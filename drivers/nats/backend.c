@@ -96,13 +96,12 @@ static enum lb_outcome encrypt_connection(struct lb_session *session, int64_t de
     struct lb_err err = {0};
     if (!asked && !nats->wants_tls) return LB_OK;
     if (!nats->offers_tls)
-        return lb_fail(session, LB_REFUSED,
+        return lb_fail(session, LB_BROKEN,
                        "nats at %s:%d: the server does not speak TLS at this port", host, port);
     if (!server->tls) return lb_fail(session, LB_REFUSED, "%s", server->no_tls.text);
     if (stream_secure(&nats->stream, server->tls, host, deadline_ns, &err) == 0) return LB_OK;
     nats->stream.dead = true;
-    return lb_fail(session, err.code == LB_EXIT_USAGE ? LB_REFUSED : LB_BROKEN, "nats at %s:%d: %s",
-                   host, port, err.text);
+    return lb_fail(session, LB_BROKEN, "nats at %s:%d: %s", host, port, err.text);
 }
 
 /* Sends the client's credentials and waits for the PONG that confirms them. */

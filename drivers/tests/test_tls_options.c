@@ -5,14 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/tests/unit.h"
+#include "drivers/registry.h"
+#include "drivers/tests/fake_session.h"
 #include "drivers/tls.h"
 
 static char folder[] = "/tmp/lockbench-tls-XXXXXX";
-static char certificate[64], key[64], both[64], locked[64], nowhere[64];
+static char certificate[64], key[64], both[64], locked[64], other[64], nowhere[64];
 
-#define CERTIFICATE "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
-#define KEY "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"
 #define LOCKED "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIE\n-----END ENCRYPTED PRIVATE KEY-----\n"
 
 static void write_text(const char *path, const char *text) {
@@ -54,6 +53,46 @@ TEST(a_passphrase_is_not_asked_for) {
     assert_refused((struct lb_tls){.cert = certificate, .key = locked}, "has a passphrase");
 }
 
+/* Before any connection: there is no server at these URLs. */
+TEST(a_mistake_has_one_code_in_every_backend) {
+    static const struct {
+        const char *backend, *lock, *url;
+    } all[] = {{"redis", "redis-setnx", "rediss://127.0.0.1:1"},
+               {"memcached", "memcached-add", "memcacheds://127.0.0.1:1"},
+               {"nats", "nats-kv", "tls://127.0.0.1:1"},
+               {"etcd", "etcd-mutex", "etcds://127.0.0.1:1"},
+               {"postgres", "pg-advisory", "postgres://me:a@127.0.0.1:1/a?sslmode=verify-full"},
+               {"mariadb", "mysql-getlock", "mysqls://me:a@127.0.0.1:1/a"}};
+    const struct {
+        const char *ca, *cert, *key, *says;
+    } mistakes[] = {{nowhere, NULL, NULL, "can't read"},
+                    {key, NULL, NULL, "no certificate in it"},
+                    {NULL, certificate, NULL, "no private key in it"},
+                    {NULL, certificate, locked, "passphrase"},
+                    {NULL, certificate, other, "tls_key is not the key of tls_cert"}};
+    for (size_t b = 0; b < sizeof all / sizeof *all; b++) {
+        for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+            char text[3][100];
+            const char *sets[4] = {NULL},
+                       *values[] = {mistakes[i].ca, mistakes[i].cert, mistakes[i].key};
+            for (int k = 0, n = 0; k < 3; k++) {
+                static const char *const names[] = {"tls_ca", "tls_cert", "tls_key"};
+                if (!values[k]) continue;
+                snprintf(text[n], sizeof text[n], "%s=%s", names[k], values[k]);
+                sets[n] = text[n];
+                n++;
+            }
+            struct fake_session fake = {
+                .lock = registry_lock(all[b].lock), .key = "k", .sets = sets, .refused = true};
+            if (!fake.lock->backend->connector) continue;
+            snprintf(fake.url, sizeof fake.url, "%s", all[b].url);
+            fake_run(&fake);
+            if (fake.err.code != LB_EXIT_USAGE || !strstr(fake.err.text, mistakes[i].says))
+                fail_msg("%s: code %d: %s", all[b].backend, fake.err.code, fake.err.text);
+        }
+    }
+}
+
 /* An option that is set already is not to be set, and an alert of the server is about the client's certificate. */
 TEST(advice_is_true_of_the_options_that_are_given) {
     static const struct lb_tls none, with_ca = {.ca = "ca.pem"}, with_cert = {.cert = "me.pem"};
@@ -92,12 +131,17 @@ FIXTURE(make_files) {
     snprintf(key, sizeof key, "%s/key.pem", folder);
     snprintf(both, sizeof both, "%s/both.pem", folder);
     snprintf(nowhere, sizeof nowhere, "%s/nowhere.pem", folder);
-    write_text(certificate, CERTIFICATE);
-    write_text(key, KEY);
     snprintf(locked, sizeof locked, "%s/locked.pem", folder);
-    write_text(both, KEY CERTIFICATE);
+    snprintf(other, sizeof other, "%s/other.pem", folder);
     write_text(locked, LOCKED);
-    return 0;
+    char command[500];
+    snprintf(command, sizeof command,
+             "cd %s && for name in key other; do openssl req -x509 -newkey ec -pkeyopt "
+             "ec_paramgen_curve:P-256 -nodes -subj /CN=a -keyout $name.pem -out cert.pem "
+             "2>/dev/null; [ $name = other ] || { cat key.pem cert.pem >both.pem; "
+             "cp cert.pem first; }; done; mv first cert.pem",
+             folder);
+    return system(command);
 }
 
 FIXTURE(remove_files) {
@@ -105,6 +149,7 @@ FIXTURE(remove_files) {
     unlink(key);
     unlink(both);
     unlink(locked);
+    unlink(other);
     return rmdir(folder);
 }
 
