@@ -5,6 +5,8 @@
 
 #define EXACT_MAX 1e8    /* n q (1-q): so many that the normal distribution is exact to a rank */
 #define NEGLIGIBLE 1e-20 /* relative to the most likely count */
+/* Fewer groups of neighbours than these show the variance between groups too roughly. */
+#define GROUPS_MIN 8
 
 /* The incomplete beta function's continued fraction, by Lentz's method as Thompson and Barnett
  * modified it (1986). Converges fast for x < (a + 1) / (a + b + 2). */
@@ -204,6 +206,7 @@ static double beta_quantile(double a, double b, double p) {
     double low = 0, high = 1;
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2;
+        if (middle <= low || middle >= high) break;
         if (beta_part(a, b, middle, 1 - middle) < p) {
             low = middle;
         } else {
@@ -217,10 +220,52 @@ int share_of_batches(const struct quantile_batch *batches, int count, double lev
                      struct share *ret) {
     struct quantile_worth worth;
     if (quantile_effective(batches, count, NAN, level, &worth) != 0) return -1;
-    double in = worth.share * worth.effective, out = worth.effective - in, tail = (1 - level) / 2;
-    *ret = (struct share){.share = worth.share,
-                          .low = in > 0 ? beta_quantile(in, out + 1, tail) : 0,
-                          .high = out > 0 ? beta_quantile(in + 1, out, 1 - tail) : 1,
-                          .effective = worth.effective};
+    *ret = (struct share){.share = worth.share, .effective = worth.effective};
+    share_interval(ret, level);
     return 0;
+}
+
+void share_interval(struct share *share, double level) {
+    double in = share->share * share->effective, out = share->effective - in;
+    double tail = (1 - level) / 2;
+    share->low = in > 0 ? beta_quantile(in, out + 1, tail) : 0;
+    share->high = out > 0 ? beta_quantile(in + 1, out, 1 - tail) : 1;
+}
+
+/* batches_worth for groups of `size` neighbours; all: the sums of all batches. Sets *ret_groups. */
+static double worth_of_groups(const struct quantile_batch *batches, int count, int size,
+                              const struct quantile_batch *all, double level, int *ret_groups) {
+    double n = (double)all->count, mean = all->sum / n, squares = 0;
+    double variance = all->squares / n - mean * mean;
+    int groups = 0;
+    for (int i = 0; i < count; i += size) {
+        double off = 0, filled = 0;
+        for (int k = i; k < i + size && k < count; k++) {
+            off += batches[k].sum - mean * (double)batches[k].count;
+            filled += (double)batches[k].count;
+        }
+        squares += off * off;
+        groups += filled > 0;
+    }
+    *ret_groups = groups;
+    if (groups < QUANTILE_BATCHES_MIN || !(squares > 0 && variance > 0)) return n;
+    double of_mean = squares * groups / (groups - 1) / (n * n);
+    double wider = student_quantile(level, groups - 1) / student_quantile(level, INFINITY);
+    return variance / of_mean / (wider * wider);
+}
+
+double batches_worth(const struct quantile_batch *batches, int count, double level) {
+    struct quantile_batch all = {0};
+    for (int i = 0; i < count; i++) {
+        all.count += batches[i].count;
+        all.sum += batches[i].sum;
+        all.squares += batches[i].squares;
+    }
+    double worth = (double)all.count;
+    int groups = count;
+    for (int size = 1; size == 1 || size * GROUPS_MIN <= count; size *= 2) {
+        worth = fmin(worth, worth_of_groups(batches, count, size, &all, level, &groups));
+        if (groups * RELAXATIONS <= worth) break; /* groups hardly depend on each other */
+    }
+    return worth;
 }

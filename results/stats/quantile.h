@@ -28,8 +28,9 @@ int quantile_ranks(uint64_t n, double q, double level, uint64_t *ret_low, uint64
 
 /* One of several batches of samples: one second, or one repeat. */
 struct quantile_batch {
-    uint64_t count; /* samples in it */
-    uint64_t below; /* samples of it at or below the q-quantile of all batches together */
+    uint64_t count;      /* samples in it */
+    uint64_t below;      /* samples of it at or below the q-quantile of all batches together */
+    double sum, squares; /* of the samples' values, and of their squares; 0: not known */
 };
 
 #define QUANTILE_BATCHES_MIN 5
@@ -63,5 +64,22 @@ struct share {
  * quantile_ranks_batches; then *ret is untouched. */
 int share_of_batches(const struct quantile_batch *batches, int count, double level,
                      struct share *ret);
+
+/* The same interval for the samples that share->effective says. */
+void share_interval(struct share *share, double level);
+
+/* A window should last so many relaxation times; a window of fewer than the second shows nothing of
+ * a queue's steady state. */
+#define RELAXATIONS 8.0
+#define RELAXATIONS_MIN 3.0
+
+/* The number of independent samples that all samples are worth, as their values show: also where no
+ * sample is beyond a limit, so that the share says nothing of clusters. For a queue near its
+ * capacity it is the window's length in relaxation times (2 variance / drift^2 of a reflected
+ * Brownian motion), for the mean wait and for the share beyond a great limit alike. Takes the least
+ * that batches, pairs of batches, fours of batches, ... show, until these last RELAXATIONS. At most
+ * all samples; all samples where no values are known or there are fewer than QUANTILE_BATCHES_MIN
+ * batches. */
+double batches_worth(const struct quantile_batch *batches, int count, double level);
 
 #endif

@@ -114,9 +114,9 @@ TEST(correlated_samples_are_covered_by_batches_only) {
 /* survey 4.1: svyratio(~below, ~count, svydesign(ids = ~batch, data = d)), its SE squared over q (1
  * - q) / n is the design effect; then Korn and Graubard's effective n and qbinom as above. */
 TEST(batches_are_worth_what_survey_says) {
-    static const struct quantile_batch batches[] = {{1000, 998},  {1200, 1150}, {900, 895},
-                                                    {1100, 1099}, {1000, 960},  {950, 949},
-                                                    {0, 0},       {1050, 1047}};
+    static const struct quantile_batch batches[] = {
+        {1000, 998, 0, 0}, {1200, 1150, 0, 0}, {900, 895, 0, 0}, {1100, 1099, 0, 0},
+        {1000, 960, 0, 0}, {950, 949, 0, 0},   {0, 0, 0, 0},     {1050, 1047, 0, 0}};
     uint64_t low, high;
     double effective;
     assert_int_equal(quantile_ranks_batches(batches, 8, 0.98, 0.95, &low, &high, &effective), 0);
@@ -127,14 +127,44 @@ TEST(batches_are_worth_what_survey_says) {
 
 TEST(too_few_batches_are_refused) {
     const struct quantile_batch few[] = {
-        {1000, 990}, {1000, 990}, {1000, 990}, {0, 0}, {1000, 990}};
-    const struct quantile_batch wrong[] = {{10, 11}, {10, 9}, {10, 9}, {10, 9}, {10, 9}};
+        {1000, 990, 0, 0}, {1000, 990, 0, 0}, {1000, 990, 0, 0}, {0, 0, 0, 0}, {1000, 990, 0, 0}};
+    const struct quantile_batch wrong[] = {
+        {10, 11, 0, 0}, {10, 9, 0, 0}, {10, 9, 0, 0}, {10, 9, 0, 0}, {10, 9, 0, 0}};
     uint64_t low = 7, high = 8;
     assert_int_equal(quantile_ranks_batches(few, 5, 0.99, 0.95, &low, &high, NULL), -1);
     assert_int_equal(quantile_ranks_batches(wrong, 5, 0.9, 0.95, &low, &high, NULL), -1);
     assert_int_equal(quantile_ranks_batches(NULL, 0, 0.9, 0.95, &low, &high, NULL), -1);
     assert_int_equal(low, 7);
     assert_int_equal(high, 8);
+}
+
+/* A series whose neighbours are correlated by r is worth (1 - r) / (1 + r) of its samples: by its values alone, also
+ * where none is beyond the limit; and where batches are shorter than it takes to forget. */
+TEST(values_tell_what_dependent_samples_are_worth) {
+    static const struct {
+        double r;
+        int batch;
+    } cases[] = {{0, 100}, {0.95, 1000}, {0.95, 20}, {0.99, 1000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct quantile_batch batches[1000] = {0};
+        int per = cases[i].batch, count = SAMPLES / per;
+        double r = cases[i].r, value = 0, sum = 0;
+        for (uint64_t trial = 0; trial < 20; trial++) {
+            struct lb_rng rng;
+            rng_seed(&rng, trial, 12);
+            memset(batches, 0, sizeof batches);
+            for (int k = 0; k < count * per; k++) {
+                value = r * value + sqrt(1 - r * r) * normal(&rng);
+                batches[k / per].count++;
+                batches[k / per].sum += value;
+                batches[k / per].squares += value * value;
+            }
+            sum += batches_worth(batches, count, 0.95) / 20;
+        }
+        double truth = SAMPLES * (1 - r) / (1 + r);
+        if (!(sum > 0.4 * truth && sum < 1.1 * truth))
+            fail_msg("r %g, batches of %d: worth %g of %g", r, per, sum, truth);
+    }
 }
 
 TEST(students_quantile_is_that_of_r) {
