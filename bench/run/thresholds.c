@@ -26,6 +26,18 @@ uint64_t promise_within(const struct hist *hist, int64_t limit_ns) {
     return within;
 }
 
+/* The histogram's values as a batch, of which `below` are within the limit. */
+static struct quantile_batch promise_batch(const struct hist *hist, int64_t limit_ns) {
+    struct quantile_batch batch = {.count = (uint64_t)(hist->count + hist->over),
+                                   .below = promise_within(hist, limit_ns)};
+    for (int32_t slot = hist->first; slot <= hist->last; slot++) {
+        double count = (double)hist->counts[slot], value = (double)hist_slot_middle(hist, slot);
+        batch.sum += count * value;
+        batch.squares += count * value * value;
+    }
+    return batch;
+}
+
 static uint64_t values_of(const struct stage *stage, enum metric metric) {
     return (uint64_t)(stage->hist[metric]->count + stage->hist[metric]->over);
 }
@@ -136,8 +148,8 @@ static struct threshold_row *threshold_row(struct thresholds *thresholds,
 
 /* The counts of one interval of the log that the thresholds need. */
 struct interval {
-    uint64_t count[THRESHOLDS_MAX], within[THRESHOLDS_MAX]; /* of a quantile's metric */
-    uint64_t granted, failed;
+    struct quantile_batch of[THRESHOLDS_MAX]; /* of a quantile's metric */
+    struct quantile_batch granted, failed;    /* the waits that ended so */
 };
 
 struct intervals {
@@ -162,14 +174,12 @@ static void take_interval(struct intervals *intervals, enum metric metric, int i
                           const struct hist *hist) {
     struct interval *interval = interval_of(intervals, index);
     if (!interval) return;
-    uint64_t count = (uint64_t)(hist->count + hist->over);
-    if (metric == METRIC_ACQUIRE) interval->granted = count;
-    if (metric == METRIC_WAIT_FAILED) interval->failed = count;
+    if (metric == METRIC_ACQUIRE) interval->granted = promise_batch(hist, 0);
+    if (metric == METRIC_WAIT_FAILED) interval->failed = promise_batch(hist, 0);
     for (int t = 0; t < intervals->thresholds->count; t++) {
         const struct threshold *threshold = &intervals->thresholds->threshold[t];
         if (threshold_metric(threshold) != metric) continue;
-        interval->count[t] = count;
-        interval->within[t] = promise_within(hist, (int64_t)threshold->limit);
+        interval->of[t] = promise_batch(hist, (int64_t)threshold->limit);
     }
 }
 
@@ -189,21 +199,35 @@ static bool is_in_log(const struct threshold *threshold, const struct stage_ask 
     return threshold_metric(threshold) < METRICS || ask->lock->lock->primitive != LB_LATCH;
 }
 
+/* A second's attempts, as the threshold counts them; missed: arrivals of it that never started. */
+static struct quantile_batch batch_of(const struct interval *interval,
+                                      const struct threshold *threshold, int t, uint64_t missed) {
+    struct quantile_batch batch = interval->granted, failed = interval->failed;
+    failed.count += missed;
+    if (threshold_metric(threshold) < METRICS) {
+        batch = interval->of[t];
+        if (!counts_failed(threshold_metric(threshold))) return batch;
+        /* They waited for longer than the limit, whatever they waited for. */
+        failed.sum = (double)failed.count * threshold->limit;
+        failed.squares = failed.sum * threshold->limit;
+    } else {
+        batch.below = failed.count;
+    }
+    batch.count += failed.count;
+    batch.sum += failed.sum;
+    batch.squares += failed.squares;
+    return batch;
+}
+
 /* A figure's seconds, where the log has what it is made of. */
 static void add_seconds(struct slo_evidence *evidence, const struct threshold *threshold, int t,
                         const struct intervals *intervals, const struct stage *stage) {
-    enum metric metric = threshold_metric(threshold);
     bool share = strcmp(threshold->figure->path, "not_granted") == 0;
+    if (threshold_metric(threshold) == METRICS && !share) return;
     for (int i = 0; i < intervals->count; i++) {
-        const struct interval *interval = &intervals->item[i];
         uint64_t missed = missed_of(stage, i + 1 == intervals->count);
-        uint64_t failed = interval->failed + missed;
-        if (metric < METRICS) {
-            uint64_t count = interval->count[t] + (counts_failed(metric) ? failed : 0);
-            if (count > 0) slo_add_batch(evidence, count, interval->within[t]);
-        } else if (share && interval->granted + failed > 0) {
-            slo_add_batch(evidence, interval->granted + failed, failed);
-        }
+        struct quantile_batch batch = batch_of(&intervals->item[i], threshold, t, missed);
+        if (batch.count > 0) slo_add_batch(evidence, &batch);
     }
 }
 
@@ -265,20 +289,27 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
     if (thresholds->count == 0 || !makes_promises(of->lock)) return;
     struct threshold_row *row = threshold_row(thresholds, ask, of);
     struct intervals intervals = {.thresholds = thresholds};
-    struct lb_err unread = {0}; /* without a log there are no seconds, which the basis says */
+    struct lb_err unread = {0}; /* without a log the whole window is one batch */
     thresholds->failed |= row == NULL;
     if (!row) return;
-    if (stage->status == STAGE_COMPLETE && ask->hlog_path)
-        read_intervals(&intervals, ask->hlog_path, &unread);
+    bool complete = stage->status == STAGE_COMPLETE;
+    if (complete && ask->hlog_path) read_intervals(&intervals, ask->hlog_path, &unread);
+    bool whole = complete && (unread.code || intervals.count == 0);
+    if (whole) intervals.count = 0;
+    for (int metric = 0; whole && metric < METRICS; metric++)
+        if (stage->hist[metric])
+            take_interval(&intervals, (enum metric)metric, 0, stage->hist[metric]);
     for (int t = 0; t < thresholds->count; t++) {
         const struct threshold *threshold = &thresholds->threshold[t];
         add_stage_figure(&row->evidence[t], threshold, stage, ask);
+        row->evidence[t].window_s += (double)stage->window_ns / 1e9;
+        row->evidence[t].whole |= whole;
         row->evidence[t].limited += stage->result.limited_by != NULL;
         bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
         bool in_log = is_in_log(threshold, ask);
-        if (rate && in_log && stage->status == STAGE_COMPLETE) {
+        if (rate && in_log && complete) {
             add_rates(&row->evidence[t], stage);
-        } else if (!unread.code && !intervals.failed && in_log) {
+        } else if (!intervals.failed && in_log) {
             add_seconds(&row->evidence[t], threshold, t, &intervals, stage);
         }
     }
@@ -372,6 +403,6 @@ int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size)
     if (unsure == 0) return LB_EXIT_OK;
     snprintf(why, size, "of %d promise%s it is not known whether %s kept, first of %s: %s: %s%s%s",
              unsure, unsure == 1 ? "" : "s", unsure == 1 ? "it is" : "they are", lock, first,
-             named.basis, named.remedy ? "; " : "", named.remedy ? named.remedy : "");
+             named.basis, named.remedy[0] ? "; " : "", named.remedy);
     return LB_EXIT_INCONCLUSIVE;
 }

@@ -247,10 +247,9 @@ void slo_add_thin(struct slo_evidence *evidence) {
     slo_add_figure(evidence, NAN);
 }
 
-void slo_add_batch(struct slo_evidence *evidence, uint64_t count, uint64_t below) {
-    struct quantile_batch batch = {.count = count, .below = below};
-    if (grow_array(evidence, (void **)&evidence->batches, evidence->batch_count, sizeof batch))
-        evidence->batches[evidence->batch_count++] = batch;
+void slo_add_batch(struct slo_evidence *evidence, const struct quantile_batch *batch) {
+    if (grow_array(evidence, (void **)&evidence->batches, evidence->batch_count, sizeof *batch))
+        evidence->batches[evidence->batch_count++] = *batch;
 }
 
 void slo_add_second(struct slo_evidence *evidence, double value) {
@@ -268,6 +267,9 @@ void slo_evidence_done(struct slo_evidence *evidence) {
 /* ---- the answer ---- */
 
 #define LONGER "a longer run knows more (--set run.duration=60s)"
+#define LENGTH_STEP 1.25 /* lengths that are tried differ by this factor */
+#define LENGTH_MARGIN 2  /* a short window takes relaxation times for shorter than they are */
+#define LENGTH_MOST 1e4  /* no advice where so many times the length would not do */
 
 /* Compares the interval of a figure with the limit. */
 static enum promise_verdict judge_interval(const struct threshold *threshold, double low,
@@ -291,34 +293,71 @@ static enum promise_verdict judge_quantile(const struct threshold *threshold,
     return inside ? PROMISE_KEPT : beyond ? PROMISE_BROKEN : PROMISE_UNSURE;
 }
 
+static enum promise_verdict judge_share(const struct threshold *threshold,
+                                        const struct share *share) {
+    return isnan(threshold->quantile) ? judge_interval(threshold, share->low, share->high)
+                                      : judge_quantile(threshold, share);
+}
+
+/* Says which window would decide, if it shows the share that was seen: one that is so much longer. */
+static void advise_window(const struct threshold *threshold, const struct slo_evidence *evidence,
+                          const struct share *worth, struct slo_answer *answer) {
+    double window_s =
+        (evidence->window_s > 0 ? evidence->window_s : evidence->batch_count) / evidence->repeats;
+    double times = RELAXATIONS_MIN * evidence->repeats / worth->effective;
+    char text[24];
+    strcpy(answer->remedy, LONGER);
+    for (times = fmax(times, LENGTH_STEP); times < LENGTH_MOST; times *= LENGTH_STEP) {
+        struct share longer = *worth;
+        longer.effective *= times;
+        share_interval(&longer, SLO_LEVEL);
+        if (judge_share(threshold, &longer) == PROMISE_UNSURE) continue;
+        double needed_s = LENGTH_MARGIN * times * window_s,
+               digits_s = pow(10, floor(log10(needed_s)) - 1);
+        int64_t needed_ns = (int64_t)(ceil(needed_s / fmax(1, digits_s)) * fmax(1, digits_s) * 1e9);
+        duration_text(needed_ns, text, sizeof text);
+        snprintf(answer->remedy, sizeof answer->remedy,
+                 "a window of about %s would do (--set run.duration=%s)", text, text);
+        return;
+    }
+}
+
 static void judge_batches(const struct threshold *threshold, const struct slo_evidence *evidence,
                           struct slo_answer *answer) {
     struct share share;
-    if (share_of_batches(evidence->batches, evidence->batch_count, SLO_LEVEL, &share) != 0) {
+    int count = evidence->batch_count;
+    const char *unit = evidence->whole ? "windows" : "seconds";
+    answer->verdict = PROMISE_UNSURE;
+    if (share_of_batches(evidence->batches, count, SLO_LEVEL, &share) != 0) {
         snprintf(answer->basis, sizeof answer->basis,
-                 "too few samples: fewer than %d seconds with a request", QUANTILE_BATCHES_MIN);
-        answer->remedy = LONGER;
+                 "too few samples: fewer than %d %s with a request", QUANTILE_BATCHES_MIN, unit);
+        strcpy(answer->remedy, LONGER);
         return;
     }
+    /* Seconds without a request over the limit say nothing of how such requests cluster; their values do. */
+    struct share worth = share;
+    double shown = batches_worth(evidence->batches, count, SLO_LEVEL);
+    worth.effective = fmin(share.effective, shown);
+    share_interval(&worth, SLO_LEVEL);
+    bool settled = shown >= RELAXATIONS_MIN * evidence->repeats;
+    answer->verdict = judge_share(threshold, &share);
+    if (answer->verdict == PROMISE_KEPT &&
+        !(settled && judge_share(threshold, &worth) == PROMISE_KEPT))
+        answer->verdict = PROMISE_UNSURE;
+    if (answer->verdict != PROMISE_BROKEN) share = worth;
+    const char *few = answer->verdict == PROMISE_UNSURE ? "too few samples: " : "",
+               *unseen = evidence->thin > 0 ? ", too few to show the quantile itself" : "";
+    if (answer->verdict == PROMISE_UNSURE) advise_window(threshold, evidence, &worth, answer);
     if (isnan(threshold->quantile)) {
-        answer->verdict = judge_interval(threshold, share.low, share.high);
         answer->low = share.low;
         answer->high = share.high;
-    } else {
-        answer->verdict = judge_quantile(threshold, &share);
-    }
-    bool unsure = answer->verdict == PROMISE_UNSURE;
-    const char *few = unsure ? "too few samples: " : "",
-               *unseen = evidence->thin > 0 ? ", too few to show the quantile itself" : "";
-    if (unsure) answer->remedy = LONGER;
-    if (isnan(threshold->quantile)) {
-        snprintf(answer->basis, sizeof answer->basis, "%s%d seconds, worth %.0f samples", few,
-                 evidence->batch_count, share.effective);
+        snprintf(answer->basis, sizeof answer->basis, "%s%d %s, worth %.0f samples", few, count,
+                 unit, share.effective);
     } else {
         snprintf(answer->basis, sizeof answer->basis,
-                 "%s%.3f..%.3f %% are over the limit; %d seconds, worth %.0f samples%s", few,
-                 100 * (1 - share.high), 100 * (1 - share.low), evidence->batch_count,
-                 share.effective, unseen);
+                 "%s%.3f..%.3f %% are over the limit; %d %s, worth %.0f samples%s", few,
+                 100 * (1 - share.high), 100 * (1 - share.low), count, unit, share.effective,
+                 unseen);
     }
 }
 
@@ -330,7 +369,7 @@ static void judge_seconds(const struct threshold *threshold, const struct slo_ev
     if (n < QUANTILE_BATCHES_MIN) {
         snprintf(answer->basis, sizeof answer->basis, "too few samples: fewer than %d seconds",
                  QUANTILE_BATCHES_MIN);
-        answer->remedy = LONGER;
+        strcpy(answer->remedy, LONGER);
         return;
     }
     for (int i = 0; i < n; i++) sum += evidence->seconds[i];
@@ -340,7 +379,7 @@ static void judge_seconds(const struct threshold *threshold, const struct slo_ev
     answer->high = sum / n + half;
     answer->verdict = judge_interval(threshold, answer->low, answer->high);
     bool unsure = answer->verdict == PROMISE_UNSURE;
-    if (unsure) answer->remedy = LONGER;
+    if (unsure) strcpy(answer->remedy, LONGER);
     snprintf(answer->basis, sizeof answer->basis, "%s%d seconds", unsure ? "too few samples: " : "",
              n);
 }
@@ -365,7 +404,7 @@ static void judge_repeats(const struct threshold *threshold, const struct slo_ev
                  "of one run: only repeats can show how certain the verdict is");
     } else if (all == PROMISE_UNSURE) {
         snprintf(answer->basis, sizeof answer->basis, "the %d repeats disagree", n);
-        answer->remedy = LONGER; /* which makes the repeats scatter less */
+        strcpy(answer->remedy, LONGER); /* which makes the repeats scatter less */
     } else {
         snprintf(answer->basis, sizeof answer->basis, "all of %d repeats%s", n,
                  n < SLO_REPEATS_MIN ? ", too few for an interval" : "");
@@ -379,10 +418,22 @@ static void excuse_limited(const struct threshold *threshold, const struct slo_e
     if (answer->verdict != PROMISE_BROKEN || evidence->limited == 0) return;
     if (threshold->figure->kind == RESULT_COUNT) return;
     answer->verdict = PROMISE_UNSURE;
-    answer->remedy = "run it again on a less busy machine, or under less load";
+    strcpy(answer->remedy, "run it again on a less busy machine, or under less load");
     snprintf(answer->basis, sizeof answer->basis,
              "broken, but the load generator was the limit in %d of %d stages", evidence->limited,
              evidence->repeats);
+}
+
+/* Six repeats of a queue whose windows are too short show too little in all of them. */
+static void doubt_repeats(const struct threshold *threshold, const struct slo_evidence *evidence,
+                          struct slo_answer *answer) {
+    struct slo_answer doubt = *answer;
+    if (answer->verdict != PROMISE_KEPT || evidence->batch_count == 0) return;
+    judge_batches(threshold, evidence, &doubt);
+    if (doubt.verdict == PROMISE_KEPT) return;
+    if (evidence->whole) strcpy(doubt.remedy, "more repeats know more (--set run.repeat=20)");
+    *answer = doubt;
+    answer->verdict = PROMISE_UNSURE;
 }
 
 /* Sorts the figures. */
@@ -409,17 +460,19 @@ struct slo_answer slo_judge(const struct threshold *threshold,
     if (shown) answer.figure = median_of_repeats(evidence);
     if (shown && evidence->repeats >= SLO_REPEATS_MIN) {
         judge_repeats(threshold, evidence, &answer);
-    } else if (evidence->batch_count > 0) {
+        doubt_repeats(threshold, evidence, &answer);
+    } else if (evidence->batch_count > 0 && !(shown && evidence->whole)) {
         judge_batches(threshold, evidence, &answer);
     } else if (evidence->second_count > 0) {
         judge_seconds(threshold, evidence, &answer);
     } else if (shown) {
         judge_repeats(threshold, evidence, &answer);
+        doubt_repeats(threshold, evidence, &answer);
     } else {
         snprintf(answer.basis, sizeof answer.basis,
                  "too few samples: fewer than %d requests of a repeat are beyond the quantile",
                  QUANTILE_ABOVE);
-        answer.remedy = LONGER;
+        strcpy(answer.remedy, LONGER);
     }
     excuse_limited(threshold, evidence, &answer);
     return answer;

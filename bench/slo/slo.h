@@ -51,7 +51,9 @@ bool threshold_leaves_out_wait(const struct threshold *threshold);
 /* verdict: says whether one lock kept a threshold under one load, in one repeat or several, and how
  * sure that is.
  *
- * If the samples are too few, or scatter too much, the threshold is unsure: neither kept nor broken. If the
+ * If the samples are too few, or scatter too much, the threshold is unsure: neither kept nor broken. Requests queue
+ * behind each other, so a quiet window shows nothing of the next one: a quantile or a share is kept only if the window
+ * is long enough for its values, by batches_worth; else it is unsure, and the remedy says how long a window would do. If the
  * load generator was the limit, a threshold that seems broken is unsure too, because a faster generator
  * might have shown otherwise; a threshold that was kept nevertheless is kept. A request that was never
  * granted lies above every limit. This file runs nothing and prints nothing. */
@@ -65,10 +67,13 @@ struct slo_evidence {
     double *figures; /* of each repeat; INFINITY: the quantile lies among requests never granted */
     int repeats;
     int thin; /* repeats whose requests are too few to show the quantile: the figure is NAN, and their seconds count */
-    /* A second each, of all repeats. A quantile: how many requests, and how many were within the
-     * limit. A share: how many attempts, and how many belong to the share. */
+    /* A second each, of all repeats; a whole repeat where its seconds are not known. A quantile: how
+     * many requests, and how many were within the limit. A share: how many attempts, and how many
+     * belong to the share. */
     struct quantile_batch *batches;
     int batch_count;
+    bool whole;      /* the batches are whole repeats */
+    double window_s; /* the windows of all repeats together; 0 = not known */
     double *seconds; /* for a mean: its value in each second */
     int second_count;
     int limited; /* repeats in which the load generator itself was the limit */
@@ -81,14 +86,14 @@ struct slo_answer {
     double figure;
     double low, high; /* its interval; NAN: not known */
     char basis[160];  /* what the verdict and the interval are based on */
-    /* what would make an unsure verdict sure, without a full stop; NULL: it is sure, or that is not known */
-    const char *remedy;
+    /* what would make an unsure verdict sure, without a full stop; "": it is sure, or that is not known */
+    char remedy[100];
 };
 
 void slo_add_figure(struct slo_evidence *evidence, double figure);
 /* Adds a repeat whose requests are too few to show the quantile. */
 void slo_add_thin(struct slo_evidence *evidence);
-void slo_add_batch(struct slo_evidence *evidence, uint64_t count, uint64_t below);
+void slo_add_batch(struct slo_evidence *evidence, const struct quantile_batch *batch);
 void slo_add_second(struct slo_evidence *evidence, double value);
 void slo_evidence_done(struct slo_evidence *evidence);
 
