@@ -227,6 +227,12 @@ static double stood_still_ns(const struct run_stage *stage) {
     return isnan(stage->stood_still_ns) ? 0 : stage->stood_still_ns;
 }
 
+/* True if lockbench stood still so long at a time, beside what a fault planned, that a holder may have outlived its lease
+ * by that alone. */
+static bool stood_beyond_lease(const struct run_stage *stage) {
+    return fmin(stood_still_ns(stage), stage->latency[METRIC_HICCUP].max) > stage->lease_ns;
+}
+
 /* True if the slowest recovery took much longer than the theory of the lock says. */
 static bool took_too_long(const struct run_stage *stage, double *ret_max_ns,
                           double *ret_theory_ns) {
@@ -429,9 +435,16 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
             "no client got a grant in the %.0f s from the fault to the end of the window",
             stage->duration_s - acted_s);
     }
-    if (verdict_is(stage->verdict, VERDICT_EXPIRED) ||
-        verdict_is(stage->history_verdict, VERDICT_EXPIRED))
-        return verdict_because(why, CHECK_EXPIRED, "%s", counts);
+    bool expired = verdict_is(stage->verdict, VERDICT_EXPIRED) ||
+                   verdict_is(stage->history_verdict, VERDICT_EXPIRED);
+    if (expired && stood_beyond_lease(stage)) {
+        *ret_no_trial = true; /* so it is tried again */
+        return verdict_because(
+            why, CHECK_INCONCLUSIVE,
+            "%s; lockbench itself stood still for %.1f s, longer than the lease of %.1f s", counts,
+            stood_still_ns(stage) / 1e9, stage->lease_ns / 1e9);
+    }
+    if (expired) return verdict_because(why, CHECK_EXPIRED, "%s", counts);
     if (!is(stage->status, "complete"))
         return verdict_because(why, CHECK_FAILED, "%s", stage->error ? stage->error : "");
     if (!(stage->checked_grants > 0))

@@ -26,6 +26,22 @@ TEST(grants_that_servers_lost_are_told) {
     }
 }
 
+/* Holders stand still with lockbench, so an overlap may be its own: such a cell says nothing of the lock. */
+TEST(a_stall_longer_than_the_lease_excuses_an_overlap) {
+    for (int longer = 0; longer < 2; longer++) {
+        json_t *run = good_run();
+        json_object_set_new(part(run, "exclusion"), "verdict", json_string("expired"));
+        json_object_set_new(part(run, "exclusion"), "expired_holders", json_integer(1));
+        json_object_set_new(
+            part(run, NULL), "executor",
+            json_pack("{s:I}", "stood_still_ns", (json_int_t)(longer ? 3 * S_NS : S_NS)));
+        assert_seen(judge(run, NULL, true), longer ? "inconclusive" : "expired",
+                    longer
+                        ? "lockbench itself stood still for 3.0 s, longer than the lease of 2.0 s"
+                        : "1 expired holder");
+    }
+}
+
 /* They decide no verdict, and the cell tells them. */
 TEST(lost_wake_ups_are_told) {
     for (int count = 1; count <= 2; count++) {
