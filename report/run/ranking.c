@@ -206,6 +206,34 @@ static int by_rank(const void *a, const void *b) {
     return x->cost_ns < y->cost_ns ? -1 : 1;
 }
 
+static bool is_unfair(const struct report_row *row) {
+    return row->figures.jain < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
+}
+
+/* True if the first lock has long waits or few winners where another one has not. */
+static bool is_steadier(const struct report_row *other, const struct report_row *first) {
+    double tail_ns = other->figures.latency[METRIC_ACQUIRE].p99;
+    double first_tail_ns = first->figures.latency[METRIC_ACQUIRE].p99;
+    bool fairer = is_unfair(first) && !is_unfair(other);
+    bool less_fair = is_unfair(other) && !is_unfair(first);
+    bool sooner = first_tail_ns > RANKING_MULTIPLE * tail_ns;
+    bool later = tail_ns > RANKING_MULTIPLE * first_tail_ns;
+    return (fairer && !later) || (sooner && !less_fair);
+}
+
+/* Of locks that are level the one leads whose p99 and fairness are not worse by a multiple. */
+static void choose_first(const struct report_group *group, struct ranked *ranks, int count) {
+    for (int i = 1; i < count; i++) {
+        if (!ranks[i].level || !is_steadier(&group->rows[ranks[i].row], &group->rows[ranks[0].row]))
+            continue;
+        struct ranked steadier = ranks[i];
+        memmove(&ranks[1], &ranks[0], (size_t)i * sizeof *ranks);
+        ranks[0] = steadier;
+        ranks[0].level = false;
+        ranks[1].level = true;
+    }
+}
+
 int ranking_class(const struct report_group *group, int first, struct ranked *ret) {
     int count = 0;
     for (int r = 0; r < group->row_count; r++) {
@@ -217,6 +245,7 @@ int ranking_class(const struct report_group *group, int first, struct ranked *re
     for (int i = 0; i < count; i++) {
         ret[i].level = i > 0 && is_level(group, &ret[0], &ret[i]);
     }
+    choose_first(group, ret, count);
     return count;
 }
 
@@ -228,10 +257,6 @@ bool ranking_is_contest(const struct ranked *ranks, int count) {
 
 #define RANKING_PROGRAM                                                                            \
     "a line protocol and two process switches in each call; exec-null has them alone"
-
-static bool is_unfair(const struct report_row *row) {
-    return row->figures.jain < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
-}
 
 char *ranking_note(const struct report_row *row, char *text) {
     const struct run_stage *figures = &row->figures;

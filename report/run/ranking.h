@@ -3,7 +3,8 @@
  * The rule: within a class (durability and guarantee), the lock comes first whose grant costs least under contention. The
  * cost of a grant is the time between two grants of a key without the time that holders were inside, so that a long hold
  * does not make slow locks look alike. Where clients do not always wait (one client, an open loop, pauses), it is the
- * median wait instead. Unfairness, lost requests and waits that are missing take nothing from the rank: they are a note. */
+ * median wait instead. Of locks that are level the first one is no lock whose p99 or fairness is worse by a multiple. Lost
+ * requests and waits that are missing take nothing from the rank: they are a note. */
 #ifndef REPORT_RUN_RANKING_H
 #define REPORT_RUN_RANKING_H
 
@@ -13,7 +14,8 @@
 #define RANKING_TIE 0.05 /* one run shows no smaller difference than this */
 /* Below this index of Jain a lock is called unfair: it remains if a fifth of the clients gets nothing. */
 #define RANKING_FAIR 0.8
-#define RANKING_ROUNDS 6 /* fewer give no interval */
+#define RANKING_MULTIPLE 2 /* so much longer a p99 does not lead */
+#define RANKING_ROUNDS 6   /* fewer give no interval */
 #define RANKING_NOTE_MAX 400
 
 struct ranked {
