@@ -235,20 +235,16 @@ static int take_durability(struct place *place, struct lb_err *err) {
     const struct lb_facts *facts = &place->facts;
     const char *stated = stated_durability(backend, place->server.options),
                *told = facts->durability_class;
-    bool may = !told && !stated && options_find(lb_backend_options(backend), LB_DURABILITY);
     if (told && stated && strcmp(told, stated) != 0)
         return err_set(err, LB_EXIT_USAGE,
                        "%s.durability = %s, but the server tells another: %s; leave it out",
                        backend->name, stated, facts->durability);
     place->durability_class = told ? told : stated;
-    if (!told && stated)
-        snprintf(place->durability, sizeof place->durability, "stated by %s.durability = %s",
-                 backend->name, stated);
-    else
-        snprintf(place->durability, sizeof place->durability, "%s%s%s%s",
-                 *facts->durability ? facts->durability : "not told: nobody asked",
-                 may ? "; to state it: --set " : "", may ? backend->name : "",
-                 may ? ".durability=" : "");
+    snprintf(place->durability, sizeof place->durability, "%s%s",
+             *facts->durability ? facts->durability : "not told: nobody asked",
+             told || (!stated && !options_find(lb_backend_options(backend), LB_DURABILITY)) ? ""
+             : stated ? "; the user states it (durability)"
+                      : "; the backend's option durability states it");
     return 0;
 }
 

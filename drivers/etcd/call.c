@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/clean.h"
 #include "drivers/etcd/session.h"
 #include "drivers/wait.h"
 
@@ -176,6 +177,17 @@ static const char *advice(const struct transfer *transfer, const char *why) {
                : ": if the server speaks TLS, write etcds://";
 }
 
+/* What an operator has to type before the server does it: ": ...", or "". */
+static const char *remedy(const struct etcd_line *line) {
+    const char *said = line->transfer.message;
+    return line->status == ETCD_DENIED
+               ? ": etcdctl role grant-permission ROLE --prefix=true readwrite PREFIX (of its keys: " LB_MARK
+                 "; etcd-chubby: also chubby/)"
+           : strstr(said, "database space exceeded")
+               ? ": etcdctl compaction REVISION, etcdctl defrag, then etcdctl alarm disarm"
+               : "";
+}
+
 /* The outcome of a transfer that is over. Sets err unless the outcome is LB_OK. */
 static enum lb_outcome transfer_outcome(struct etcd_line *line, struct lb_err *err) {
     struct transfer *transfer = &line->transfer;
@@ -191,8 +203,10 @@ static enum lb_outcome transfer_outcome(struct etcd_line *line, struct lb_err *e
     }
     line->status = transfer->grpc_status;
     if (line->status > 0) {
-        return fail_call(line, outcome_of(line->status),
-                         transfer->message[0] ? transfer->message : "an error", err);
+        char text[sizeof transfer->message + 160];
+        snprintf(text, sizeof text, "%s%s", transfer->message[0] ? transfer->message : "an error",
+                 remedy(line));
+        return fail_call(line, outcome_of(line->status), text, err);
     }
     if (transfer->http_status != 200)
         return fail_call(line, LB_REFUSED, "this is not etcd's v3 API", err);

@@ -113,6 +113,21 @@ static void die(struct lb_session *session) {
     lb_fd_forget(state->fd);
 }
 
+/* What grants the right that an account lacks; the error's text names the account. Writes ": ...", or "". */
+static const char *advise(const struct lb_session *session, unsigned number, const char *text,
+                          char advice[300]) {
+    const struct maria_server *server = session->server->state;
+    const char *account = strstr(text, "'");
+    bool denied = number == ER_TABLEACCESS_DENIED_ERROR || number == ER_DBACCESS_DENIED_ERROR;
+    advice[0] = '\0';
+    if (denied && account)
+        snprintf(advice, 300,
+                 ": GRANT CREATE, DROP, INDEX, SELECT, INSERT, UPDATE, DELETE ON %.64s.* TO %.*s",
+                 server->url.path[0] ? server->url.path : "lockbench", (int)strcspn(account, " "),
+                 account);
+    return advice;
+}
+
 enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const char *text) {
     struct maria_session *state = session->state;
     if (state->timed_out) {
@@ -126,7 +141,9 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
     /* A lock's ordinary answers; no text is made for them. */
     if (outcome == LB_BUSY || number == ER_LOCK_WAIT_TIMEOUT || number == ER_STATEMENT_TIMEOUT)
         return outcome;
-    lb_fail(session, outcome, "mariadb: %.*s (error %u)", (int)strcspn(text, "\n"), text, number);
+    char advice[300];
+    lb_fail(session, outcome, "mariadb: %.*s (error %u)%s", (int)strcspn(text, "\n"), text, number,
+            advise(session, number, text, advice));
     if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) {
         state->ended = number < 2000;
         die(session);

@@ -27,8 +27,13 @@ static int64_t answer_deadline(struct lb_session *session) {
 static enum lb_outcome fail_odd_line(struct lb_session *session, const char *line) {
     struct stream *stream = &nats_session_of(session)->stream;
     stream->dead = true;
-    return lb_fail(session, LB_UNKNOWN, "nats at %s:%d said: %.200s", stream->host, stream->port,
-                   line);
+    bool denied = strstr(line, "Permissions Violation") != NULL;
+    return lb_fail(session, LB_UNKNOWN, "nats at %s:%d said: %.200s%s", stream->host, stream->port,
+                   line,
+                   denied ? ": in the server's configuration: permissions { publish: "
+                            "[\"$JS.API.>\", \"$KV.>\"], subscribe: \"_INBOX.>\" }, then "
+                            "nats-server --signal reload"
+                          : "");
 }
 
 /* The value of a header line with this name; NULL for other lines. */

@@ -450,6 +450,9 @@ static void advise(const struct lb_session *session, const char *text, char hint
     if (begins(text, "CROSSSLOT"))
         snprintf(hint, HINT_BYTES,
                  ": in a cluster all keys of a script need the same {tag}; pass ids as arguments");
+    else if (begins(text, "OOM"))
+        snprintf(hint, HINT_BYTES,
+                 ": its memory is full: CONFIG SET maxmemory BYTES raises the limit");
     else if (begins(text, "NOPERM") || strstr(text, "ACL failure in script") ||
              strstr(text, "The user executing the script can't"))
         advise_account(session, text, hint);

@@ -364,7 +364,8 @@ enum lb_outcome zk_fail(struct lb_session *session, int rc, const char *doing, c
         return lb_fail(
             session, LB_REFUSED,
             "zookeeper refuses to %s %s: not permitted: check the user and password of the "
-            "URL, and the node's ACL",
+            "URL; as the owner of the nodes above: addauth digest USER:PASSWORD (the URL's), "
+            "setAcl -R /NODE auth::cdrwa",
             doing, path);
     case ZAUTHFAILED:
     case ZINVALIDACL:
