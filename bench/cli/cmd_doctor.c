@@ -1,5 +1,5 @@
 /* cmd_doctor: `lockbench doctor`: prints what is missing on this machine or would distort figures, and the
- * commands that mend it; with --url whether servers of the user's own can be reached. It changes nothing and
+ * commands that mend it; with --url whether locks work on servers of the user's own. It leaves nothing and
  * starts no server. Its exit code says whether every lock can run. */
 #include <errno.h>
 #include <jansson.h>
@@ -8,20 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/home.h"
 #include "bench/base/output.h"
-#include "bench/base/sort.h"
 #include "bench/cli/available.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
+#include "bench/conform/conform_trial.h"
 #include "bench/run/guest.h"
 #include "bench/run/machine.h"
 #include "bench/run/place.h"
@@ -121,16 +119,102 @@ static void doctor_backends(struct doctor *checks, struct available *available) 
     check_topologies(checks, available);
 }
 
-static void doctor_url(struct doctor *checks, const struct place_url *at) {
+/* False if the server can't be reached. */
+static bool doctor_url(struct doctor *checks, const struct place_url *at) {
     char name[48], url[300], text[600];
     struct lb_err err = {0};
     snprintf(name, sizeof name, "url %.38s", at->backend->name);
     url_public(at->url, url, sizeof url);
     bool unfit = false;
-    if (guest_look(at, text, sizeof text, &unfit, &err) == 0)
+    bool reached = guest_look(at, text, sizeof text, &unfit, &err) == 0;
+    if (reached)
         add_doctor_check(checks, unfit ? DOCTOR_WARN : DOCTOR_OK, name, "%s: %s", url, text);
     else
         add_doctor_check(checks, DOCTOR_MISSING, name, "%s: %s", url, err.text);
+    return reached;
+}
+
+/* ---- a lock at a server of the user's own ---- */
+
+#define PATIENCE_NS (10 * LB_S_NS)
+#define WAIT_NS (100 * LB_MS_NS) /* of the second client */
+
+static struct trial_key key;
+
+/* Ends the script with the server's own words. */
+static bool gives(struct actor *client, const char *doing, enum lb_outcome got,
+                  enum lb_outcome wanted) {
+    const struct lb_err *err = &client->session.err;
+    if (got == wanted || trial_failed(client->trial)) return got == wanted;
+    trial_fail(client->trial, "%s: %s", doing, err->code ? err->text : lb_outcome_name(got));
+    return false;
+}
+
+static void use_lock(struct trial *trial) {
+    const struct lb_lock *lock = trial->lock->lock;
+    bool latch = lock->primitive == LB_LATCH; /* it is awaited after it was counted down */
+    bool holds = !latch && lock->primitive != LB_OPTIMISTIC;
+    struct actor *one = actor_new(trial);
+    if (trial_failed(trial)) return;
+    actor_use_key(one, &key);
+    if (latch && !gives(one, "counting down", actor_release(one), LB_OK)) return;
+    if (!gives(one, "taking", actor_acquire(one, &key, trial_soon()), LB_OK)) return;
+    if (holds && (lock->caps & LB_CAP_WAIT)) {
+        struct actor *other = actor_new(trial);
+        enum lb_outcome outcome = actor_acquire(other, &key, lb_now() + WAIT_NS);
+        if (!gives(other, "waiting", outcome, LB_TIMEOUT)) return;
+    }
+    if (lock->algorithm->renew && !gives(one, "renewing", actor_renew(one, trial->lease_ns), LB_OK))
+        return;
+    if (!latch) gives(one, "freeing", actor_release(one), LB_OK);
+}
+
+static bool remove_it(void *arg, const char *what, const char *name) {
+    (void)arg, (void)what, (void)name;
+    return true;
+}
+
+/* Takes a key of its own with the lock, lets a second client wait for it, renews and frees it, and removes it. guests:
+ * remove the tables and buckets that this made. 0, or -1 with err: what the server refused, and what grants it. */
+static int try_lock(const struct plan *plan, const struct plan_lock *lock,
+                    const struct place_url *at, struct guests *guests, struct lb_err *err) {
+    struct place_url here = *at;
+    struct lb_err left = {0};
+    char name[PLAN_KEY_PREFIX_MAX + 64];
+    here.options = lock->backend_options;
+    struct place *place = guests_arrive(guests, &here, plan, err) == 0
+                              ? place_open(&(struct place_ask){.lock = lock, .url = at->url}, err)
+                              : NULL;
+    if (!place) return -1;
+    struct trial_key marked = trial_key();
+    int len = snprintf(name, sizeof name, "%s%s", plan->key_prefix, marked.name);
+    key = trial_key_named(name, (size_t)len);
+    struct trial trial = {.lock = lock, .place = place};
+    trial_patience_ns = PATIENCE_NS;
+    trial_run(&trial, use_lock);
+    place_close(place);
+    struct lb_cleaning cleaning = {.scope = LB_CLEAN_KEY, .name = name, .found = remove_it};
+    int failed = guest_clean(&here, &cleaning, &left);
+    if (trial.failure[0]) return err_set(err, LB_EXIT_MACHINE, "%s", trial.failure);
+    return failed ? err_set(err, LB_EXIT_MACHINE, "removing: %s", left.text) : 0;
+}
+
+/* Tries the plan's locks of the server. */
+static void doctor_locks(struct doctor *checks, const struct plan *plan,
+                         const struct place_url *at) {
+    struct guests guests = {0};
+    json_t *untold = json_array();
+    for (int i = 0; i < plan->lock_count; i++) {
+        const struct plan_lock *lock = &plan->locks[i];
+        struct lb_err err = {0};
+        if (lock->lock->backend != at->backend) continue;
+        if (try_lock(plan, lock, at, &guests, &err) == 0)
+            add_doctor_check(checks, DOCTOR_OK, lock->lock->name, "taken and freed");
+        else
+            add_doctor_check(checks, DOCTOR_MISSING, lock->lock->name, "%s", err.text);
+    }
+    guests_leave(&guests, untold);
+    json_decref(untold);
 }
 
 /* The first line of a small file of /proc or /sys; "" if it can't be read. */
@@ -202,27 +286,6 @@ static void check_clock(struct doctor *checks) {
             "choose a source that user space can read: clocksource=tsc on the kernel's command line");
 }
 
-/* Measures how late a thread wakes from a short sleep, which limits schedules and hold times. */
-static void check_timers(struct doctor *checks) {
-    int64_t late_ns[51];
-    int count = sizeof late_ns / sizeof *late_ns;
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    for (int i = 0; i < count; i++) {
-        int64_t due_ns = lb_now() + 200 * LB_US_NS;
-        struct timespec due = {due_ns / LB_S_NS, due_ns % LB_S_NS};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
-        late_ns[i] = lb_now() - due_ns;
-    }
-    sort_times(late_ns, (size_t)count);
-    int64_t median_us = late_ns[count / 2] / LB_US_NS, most_us = late_ns[count - 1] / LB_US_NS;
-    bool coarse = median_us > 500;
-    struct doctor_finding *check =
-        add_doctor_check(checks, coarse ? DOCTOR_WARN : DOCTOR_OK, "timers",
-                         "sleeps end %lld us late, at most %lld us (of %d)", (long long)median_us,
-                         (long long)most_us, count);
-    if (coarse) FIX(check, "use a less busy machine, or a kernel with high-resolution timers");
-}
-
 static void check_room(struct doctor *checks, const char *name, const char *folder,
                        const char *remedy) {
     char path[PATH_MAX];
@@ -261,7 +324,6 @@ static void doctor_machine(struct doctor *checks, const char *results) {
     check_files(checks);
     check_maps(checks);
     check_clock(checks);
-    check_timers(checks);
     check_machine(checks);
     check_results(checks, results);
     check_room(checks, "servers' folder", temporary && *temporary ? temporary : "/tmp",
@@ -269,21 +331,23 @@ static void doctor_machine(struct doctor *checks, const char *results) {
 }
 
 #define SETS_MAX 64
+#define LOCKS_MAX 64
 
 struct wish {
     struct urls urls;
-    struct arg_list sets;
+    struct arg_list locks, sets;
     bool json;
 };
 
 static const struct arg args[] = {
+    {{"", ARG_LIST, offsetof(struct wish, locks), .max = LOCKS_MAX, .help = NULL}, "LOCK"},
     {{"url", &type_url, offsetof(struct wish, urls),
       .help =
-          "only ask this server whether it lets lockbench in: redis=redis://HOST:6379; repeatable"},
+          "only try locks on this server, with a key of their own: redis=redis://HOST:6379; repeatable"},
      "BACKEND=URL"},
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
-      .help = "an option of a backend, e.g. redis.tls_ca=ca.pem; repeatable"},
-     "BACKEND.KEY=VALUE"},
+      .help = "as for run, e.g. redis.tls_ca=ca.pem or load.key_prefix=PREFIX; repeatable"},
+     "SECTION.KEY=VALUE"},
     {{"json", ARG_FLAG, offsetof(struct wish, json), .help = "the same for machines"}, NULL},
     {{0}, NULL},
 };
@@ -347,21 +411,68 @@ static int print_doctor_json(const struct doctor *checks, const struct ready *re
     return output_json(root, JSON_INDENT(2), stdout, "what was found", err);
 }
 
+/* The plan of the locks that are named, or else of all locks of the URLs' backends. NULL with err. */
+static struct plan *locks_plan(const struct wish *wish, struct available *available,
+                               struct lb_err *err) {
+    char workloads[PATH_MAX], names[2000] = "";
+    size_t used = 0;
+    bool named = wish->locks.count > 0;
+    int count = named ? wish->locks.count : wish->urls.count;
+    for (int i = 0; i < count && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? "," : "",
+                                 named ? wish->locks.item[i] : wish->urls.item[i].backend->name);
+    if (home_path("workloads", workloads, sizeof workloads, err) != 0) return NULL;
+    struct plan *plan = plan_load(&(struct plan_wish){.workload = "smoke",
+                                                      .folder = workloads,
+                                                      .locks = names,
+                                                      .sets = wish->sets.item,
+                                                      .set_count = wish->sets.count,
+                                                      .why_not = available_for_plan,
+                                                      .why_not_context = available},
+                                  err);
+    for (int i = 0; plan && i < plan->lock_count; i++) {
+        const struct lb_backend *backend = plan->locks[i].lock->backend;
+        bool has = false;
+        for (int u = 0; u < wish->urls.count; u++) has |= wish->urls.item[u].backend == backend;
+        if (has) continue;
+        err_set(err, LB_EXIT_USAGE, "doctor: %s is tried on a server of yours: --url %s=URL",
+                plan->locks[i].lock->name, backend->name);
+        plan_free(plan);
+        return NULL;
+    }
+    return plan;
+}
+
+/* The backend's options of the plan; NULL: it has no lock of the backend. */
+static const void *options_of(const struct plan *plan, const struct lb_backend *backend) {
+    for (int i = 0; i < plan->lock_count; i++)
+        if (plan->locks[i].lock->backend == backend) return plan->locks[i].backend_options;
+    return NULL;
+}
+
 static int examine(struct wish *wish, struct arena *arena, struct lb_err *err) {
     struct available available = {0};
     struct doctor checks = {0};
     char results[PATH_MAX];
     if (home_results(results, sizeof results, err)) return -1;
     if (available_init(&available, NULL, err)) return -1;
-    if (urls_ready(&wish->urls, arena, &available, err) ||
-        urls_options(&wish->urls, &wish->sets, arena, err)) {
+    struct plan *plan = NULL;
+    bool failed = urls_ready(&wish->urls, arena, &available, err) != 0;
+    bool whole = wish->urls.typed == 0 && wish->locks.count == 0;
+    if (!failed && wish->urls.count + wish->locks.count > 0)
+        failed = !(plan = locks_plan(wish, &available, err));
+    if (failed) {
         available_done(&available);
         return -1;
     }
-    bool whole = wish->urls.typed == 0;
     if (whole) doctor_backends(&checks, &available);
     if (whole) doctor_machine(&checks, results);
-    for (int i = 0; i < wish->urls.count; i++) doctor_url(&checks, &wish->urls.item[i]);
+    for (int i = 0; i < wish->urls.count; i++) {
+        struct place_url at = wish->urls.item[i];
+        at.options = options_of(plan, at.backend);
+        if (doctor_url(&checks, &at)) doctor_locks(&checks, plan, &at);
+    }
+    if (plan) plan_free(plan);
     struct ready ready = count_ready(&available, &checks);
     ready.whole = whole;
     available_done(&available);
@@ -382,18 +493,21 @@ static int run_doctor(void *values, const struct args *given, struct lb_err *err
 
 static const struct example examples[] = {
     {"lockbench doctor", "what is missing, and what to type"},
-    {"lockbench doctor --url redis=env:REDIS_URL", "whether this server lets lockbench in"},
+    {"lockbench doctor pg-row --url postgres=env:PG_URL",
+     "whether the account may do what this lock needs"},
     {NULL, NULL},
 };
 
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "what this machine lacks, and what to type",
-    .usage = "doctor [OPTIONS]",
+    .usage = "doctor [LOCK...] [OPTIONS]",
     .about =
         "Says what is missing on this machine to run every lock, what would distort figures, and what to\n"
-        "type; with --url only whether servers of your own let lockbench in. Exit code 0 if\n"
-        "nothing is missing, else 2.",
+        "type. With --url only whether locks (names or backends; default: those of the URLs) work on\n"
+        "servers of your own: each takes a key, waits for it, frees and removes it, with what it needs.\n"
+        "What the account may not do is named, with what grants it. Exit code 0 if nothing is missing,\n"
+        "else 2.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

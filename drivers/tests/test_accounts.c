@@ -141,6 +141,17 @@ TEST(a_refused_key_says_what_to_set) {
     cli_free(&cli);
 }
 
+/* What `doctor` says of a lock at a server, and its exit code: NULL = it works. Nothing of it stays. */
+static void assert_doctor(const char *lock, const char *url, const char *grants) {
+    struct cli cli = cli_run(NULL, ARGS("doctor", lock, "--json", "--url", url));
+    assert_code(&cli, grants ? LB_EXIT_MACHINE : 0);
+    assert_has(cli.out, grants ? grants : "taken and freed");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("clean", "--dry-run", "--url", url));
+    assert_lacks(cli.out, "lockbench-");
+    cli_free(&cli);
+}
+
 /* ---- PostgreSQL and MariaDB ---- */
 
 /* The server refuses to run as root. */
@@ -171,6 +182,7 @@ TEST(the_rights_that_postgresql_needs) {
     assert_granted("pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-table,pg-flag,pg-lease,"
                    "pg-optimistic,pg-update,pg-sequence",
                    postgres_url(1));
+    assert_doctor("postgres", postgres_url(1), NULL);
 }
 
 TEST(nothing_is_left_where_postgresql_refuses_the_table) {
@@ -183,6 +195,8 @@ TEST(nothing_is_left_where_postgresql_refuses_the_table) {
     assert_lacks(cli.err, "left on ");
     assert_lacks(cli.err, "could not ask ");
     cli_free(&cli);
+    assert_doctor("pg-row", postgres_url(3), "GRANT USAGE, CREATE ON SCHEMA public");
+    assert_doctor("pg-advisory", postgres_url(3), NULL);
 }
 
 #define MARIADB                                                                                    \
@@ -202,6 +216,95 @@ TEST(the_rights_that_mariadb_needs) {
     assert_granted("mysql-getlock,mysql-row,mysql-nowait,mysql-table,mysql-flag,mysql-lease,"
                    "mysql-optimistic,mysql-update",
                    tls_text("mariadb=mysql://" ACCOUNT "127.0.0.1:%d/locks", tls_servers[2].port));
+}
+
+/* ---- doctor ---- */
+
+TEST(doctor_names_the_right_that_redis_refuses) {
+    static const struct {
+        const char *lock, *rights, *grants;
+    } cases[] = {
+        {"redis-setnx", "~* &* +@read +@connection", "ACL SETUSER me +set"},
+        {"redis-reentrant", "~* &* +@read +@connection +@write", "ACL SETUSER me +evalsha"},
+        {"redis-reentrant", "~* resetchannels +@all", "ACL SETUSER me '&*'"},
+        {"redis-setnx", "~ours:* &* +@all", "ACL SETUSER me ~*"},
+        {"redis", "~lockbench-* ~{lockbench-* ~redisson*{lockbench-* &* " RIGHTS, NULL},
+    };
+    need_program("redis-server", "redis-server");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        redis_start(0, cases[i].rights);
+        assert_doctor(cases[i].lock, redis_url(0), cases[i].grants);
+    }
+    struct cli cli = cli_run(NULL, ARGS("doctor", "redis-setnx"));
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "is tried on a server of yours: --url redis=URL");
+    cli_free(&cli);
+}
+
+TEST(doctor_names_the_right_that_mariadb_refuses) {
+    need_program("mariadbd", "mariadb-server");
+    setenv("RIGHTS", "grant select, insert, update, delete on locks.*", 1);
+    tls_start(5, "", MARIADB);
+    const char *url =
+        tls_text("mariadb=mysql://" ACCOUNT "127.0.0.1:%d/locks", tls_servers[5].port);
+    assert_doctor("mysql-lease", url,
+                  "GRANT CREATE, DROP, INDEX, SELECT, INSERT, UPDATE, DELETE ON locks.* TO "
+                  "'me'@'127.0.0.1'");
+    assert_doctor("mysql-getlock", url, NULL);
+    url = tls_text("mariadb=mysql://" ACCOUNT "127.0.0.1:%d", tls_servers[5].port);
+    assert_doctor("mysql-lease", url, "ON lockbench.* TO 'me'@'127.0.0.1'");
+}
+
+#define ETCD                                                                                       \
+    "exec etcd --data-dir $DIR/data --listen-client-urls http://127.0.0.1:$PORT "                  \
+    "--advertise-client-urls http://127.0.0.1:$PORT --listen-peer-urls http://127.0.0.1:$PORT2 "   \
+    "--initial-advertise-peer-urls http://127.0.0.1:$PORT2 "                                       \
+    "--initial-cluster default=http://127.0.0.1:$PORT2 --unsafe-no-fsync"
+
+TEST(doctor_names_the_right_that_etcd_refuses) {
+    need_program("etcd", "etcd-server");
+    need_program("etcdctl", "etcd-client");
+    tls_start(2, "", ETCD);
+    tls_script(2,
+               "ctl() { ETCDCTL_API=3 etcdctl --endpoints 127.0.0.1:$PORT \"$@\"; }\n"
+               "until ctl endpoint health; do sleep 0.1; done\n"
+               "ctl user add root:x; ctl user add me:" TLS_SECRET "\n"
+               "ctl role add ours; ctl role grant-permission ours --prefix=true readwrite other\n"
+               "ctl user grant-role me ours; ctl user grant-role root root; ctl auth enable\n");
+    assert_doctor("etcd-key", tls_text("etcd=etcd://" ACCOUNT "127.0.0.1:%d", tls_servers[2].port),
+                  "etcdctl role grant-permission ROLE --prefix=true readwrite PREFIX");
+}
+
+#define NATS                                                                                       \
+    "exec nats-server -c /dev/stdin <<END\nlisten: \"127.0.0.1:$PORT\"\njetstream { store_dir: "   \
+    "\"$DIR\" }\nauthorization { users: [{ user: me, password: \"" TLS_SECRET                      \
+    "\", permissions: { $RIGHTS } }] }\nEND"
+
+TEST(doctor_names_the_right_that_nats_refuses) {
+    need_program("nats-server", "nats-server");
+    setenv("RIGHTS", "publish: [\"other.>\"], subscribe: \"_INBOX.>\"", 1);
+    tls_start(4, "", NATS);
+    const char *url = tls_text("nats=nats://" ACCOUNT "127.0.0.1:%d", tls_servers[4].port);
+    assert_doctor("nats-kv", url, "permissions { publish: ");
+    setenv("RIGHTS", "publish: [\"$JS.API.>\", \"$KV.>\"], subscribe: \"_INBOX.>\"", 1);
+    tls_start(4, "", NATS);
+    url = tls_text("nats=nats://" ACCOUNT "127.0.0.1:%d", tls_servers[4].port);
+    assert_doctor("nats-kv", url, NULL);
+}
+
+/* The nodes above the keys are those of the account that came first. */
+TEST(doctor_names_the_right_that_zookeeper_refuses) {
+    char option[300], other[320], *at;
+    struct cli up, cli;
+    cli_up(&up, "zookeeper", "zookeeper", option, sizeof option);
+    at = strstr(option, "://") + 3;
+    snprintf(other, sizeof other, "%.*sfirst:x@%s", (int)(at - option), option, at);
+    cli = cli_run(NULL, ARGS("hold", "zk-lock", "k", "--url", other, "--", "true"));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    snprintf(other, sizeof other, "%.*ssecond:x@%s", (int)(at - option), option, at);
+    assert_doctor("zk-lock", other, "setAcl -R /NODE auth::cdrwa");
+    cli_down(&up);
 }
 
 TEST_MAIN(cli_setup, tls_teardown)
