@@ -86,6 +86,7 @@ static const struct {
     GONE("servers.peer_rtt", "servers.rtt delays clients; give a cluster of your own by --url"),
     GONE("servers.min_replicas", "give a primary of your own by --url"),
     GONE("servers.min_replicas_lag", "give a primary of your own by --url"),
+    GONE("load.sweep", "the loads run as they are listed, and with run.repeat also in reverse"),
     GONE("run.order", "the locks always run in an order drawn from load.seed"),
     GONE("run.steady", "a stage lasts for run.duration"),
     GONE("run.canary", "run.repeat shows how much the machine changes"),

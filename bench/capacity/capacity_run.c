@@ -152,7 +152,6 @@ static void fill_probe_stage(struct capacity_run *capacity_run,
     const struct plan *plan = capacity_run->ask.plan;
     capacity_run->probe_plan = *plan;
     capacity_run->probe_plan.rates_count = 0;
-    capacity_run->probe_plan.sweep = SWEEP_LISTED;
     capacity_run->probe_plan.repeat = 1;
     capacity_run->probe_plan.seed =
         plan->seed + SEED_STEP * (uint64_t)(lock_search->probe_count + 1);

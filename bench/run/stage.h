@@ -61,9 +61,8 @@ struct stage_ask {
     uint64_t client_ends, peer_ends; /* its ends: a bit each */
     struct distance distance;
     int clients, repeat;
-    int readers;       /* per cent of the attempts that are shared */
-    double rate_per_s; /* of an open arrival; 0 = the plan's */
-    struct sweep_at sweep;
+    int readers;                  /* per cent of the attempts that are shared */
+    double rate_per_s;            /* of an open arrival; 0 = the plan's */
     struct stage_promise promise; /* the stage ends early once the promise can only be broken */
     char id[96];
     /* in words; durability_class is a word of bench/base/verdict.h; NULL = not known */

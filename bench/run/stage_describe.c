@@ -151,11 +151,6 @@ static void describe_load(struct run_stage *result, const struct stage_ask *ask,
     if (plan->tick_ns > 0) result->tick_ns = (double)plan->tick_ns;
     if (plan->at_least_ns > 0) result->at_least_ns = (double)plan->at_least_ns;
     describe_request(result, plan, ask->lock->lock, ask->readers);
-    if (!ask->sweep.by) return;
-    result->sweep_by = ask->sweep.by;
-    result->sweep_order = ask->sweep.order;
-    result->sweep_leg = ask->sweep.leg;
-    result->sweep_step = ask->sweep.step;
 }
 
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of) {
@@ -185,8 +180,7 @@ void stage_describe_planned(struct run_stage *result, const struct plan_stage *o
                                   .lock = of->lock,
                                   .readers = of->readers,
                                   .repeat = of->repeat,
-                                  .distance = of->distance,
-                                  .sweep = of->sweep};
+                                  .distance = of->distance};
     double rate_per_s = of->rate_per_s > 0 ? of->rate_per_s : of->plan->arrival.rate_per_s;
     bool open = of->plan->arrival.kind != ARRIVAL_CLOSED;
     *result = (struct run_stage){0};

@@ -55,75 +55,6 @@ TEST(nonsense_is_no_promise) {
     }
 }
 
-/* The loads of one repeat, "up:100 up:200 ..." */
-static char *rungs_text(const struct plan *plan, int repeat, char *text, size_t size) {
-    struct rung rungs[SWEEP_RUNGS_MAX];
-    size_t used = 0;
-    int count = sweep_rungs(plan, repeat, rungs);
-    text[0] = '\0';
-    for (int i = 0; i < count && used < size; i++) {
-        if (rungs[i].at.by) assert_int_equal(rungs[i].at.step, i);
-        used += (size_t)snprintf(text + used, size - used, "%s%s:%g", i ? " " : "",
-                                 rungs[i].at.by ? rungs[i].at.leg : "",
-                                 rungs[i].rate_per_s > 0 ? rungs[i].rate_per_s : rungs[i].clients);
-    }
-    return text;
-}
-
-TEST(sweeps_go_up_down_and_both_ways) {
-    struct plan plan = {
-        .clients = {8}, .clients_count = 1, .rates = {300, 100, 200}, .rates_count = 3, .seed = 1};
-    char text[300];
-    assert_string_equal(rungs_text(&plan, 0, text, sizeof text), ":300 :100 :200");
-    plan.sweep = SWEEP_UP;
-    assert_string_equal(rungs_text(&plan, 0, text, sizeof text), "up:100 up:200 up:300");
-    plan.sweep = SWEEP_DOWN;
-    assert_string_equal(rungs_text(&plan, 0, text, sizeof text), "down:300 down:200 down:100");
-    plan.sweep = SWEEP_MIRROR;
-    assert_string_equal(rungs_text(&plan, 0, text, sizeof text),
-                        "up:100 up:200 up:300 down:200 down:100");
-    struct plan clients = {.clients = {4, 1, 2}, .clients_count = 3, .sweep = SWEEP_UP};
-    assert_string_equal(rungs_text(&clients, 0, text, sizeof text), "up:1 up:2 up:4");
-    clients.sweep = SWEEP_LISTED;
-    assert_string_equal(rungs_text(&clients, 0, text, sizeof text), ":4 :1 :2");
-}
-
-TEST(a_shuffle_is_the_seeds_and_differs_by_repeat) {
-    struct plan plan = {.clients_count = 10, .sweep = SWEEP_SHUFFLED, .seed = 1};
-    for (int i = 0; i < 10; i++) plan.clients[i] = i + 1;
-    char first[300], again[300], other[300];
-    rungs_text(&plan, 0, first, sizeof first);
-    assert_string_equal(rungs_text(&plan, 0, again, sizeof again), first);
-    assert_string_not_equal(rungs_text(&plan, 1, other, sizeof other), first);
-    bool seen[11] = {false};
-    struct rung rungs[SWEEP_RUNGS_MAX];
-    assert_int_equal(sweep_rungs(&plan, 1, rungs), 10);
-    for (int i = 0; i < 10; i++) seen[rungs[i].clients] = true;
-    for (int i = 1; i <= 10; i++) assert_true(seen[i]);
-}
-
-TEST(stages_follow_the_sweep) {
-    struct lb_err err = {0};
-    const char *const sets[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=100..400 x2",
-                                            "load.sweep=mirror", "load.clients=8"};
-    struct plan *plan = load(NULL, "sim", sets, &err);
-    if (!plan) fail_msg("%s", err.text);
-    int count;
-    char name[96];
-    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
-    assert_int_equal(count, 5);
-    static const double rates[] = {100, 200, 400, 200, 100};
-    for (int i = 0; i < 5; i++) {
-        assert_true(stages[i].rate_per_s == rates[i]);
-        assert_string_equal(stages[i].sweep.by, "rate");
-        assert_string_equal(stages[i].sweep.order, "mirror");
-        assert_string_equal(stages[i].sweep.leg, i < 3 ? "up" : "down");
-    }
-    assert_non_null(strstr(stage_name(&stages[2], name, sizeof name), "-c8-400ps-r0"));
-    free(stages);
-    plan_free(plan);
-}
-
 TEST(keys_that_contradict_each_other_are_refused) {
     static const struct {
         const char *sets[SETS_MAX + 1];
@@ -133,8 +64,7 @@ TEST(keys_that_contradict_each_other_are_refused) {
                 "one ladder at a time"},
                {{"load.rates=0"}, "load.rates"},
                {{"load.rates=1e3"}, "load.rates"},
-               {{"load.rates="}, "the value is missing"},
-               {{"load.sweep=sideways"}, "as-listed, up, down, shuffled or mirror"}};
+               {{"load.rates="}, "the value is missing"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct lb_err err = {0};
         assert_null(load(NULL, "sim", bad[i].sets, &err));
@@ -164,10 +94,6 @@ TEST(rates_that_no_key_carries_are_flagged) {
                                              "load.hold=10ms", "load.keys=1", "load.clients=8"};
     plan = load(NULL, "sim", fewer, &err);
     assert_false(warned(plan, "ask for"));
-    plan_free(plan);
-    const char *const none[SETS_MAX + 1] = {"load.sweep=up", "load.clients=8"};
-    plan = load(NULL, "sim", none, &err);
-    assert_true(warned(plan, "load.sweep has no effect"));
     plan_free(plan);
 }
 

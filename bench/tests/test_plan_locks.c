@@ -73,7 +73,7 @@ TEST(ladders_make_stages) {
     assert_int_equal(plan_stages(plan), 16);
     assert_int_equal(plan_time_ns(plan), 16 * 6 * LB_S_NS);
     assert_string_equal(stage_name(&stages[1], name, sizeof name), "mem-rwlock-c2-rd50-r0");
-    assert_string_equal(stage_name(&stages[7], name, sizeof name), "mem-rwlock-c4-rd50-r1");
+    assert_string_equal(stage_name(&stages[7], name, sizeof name), "mem-rwlock-c2-rd50-r1");
     assert_string_equal(stages[8].lock->lock->name, "null");
     assert_null(stages[0].topology);
     free(stages);

@@ -129,9 +129,6 @@ struct span {
     int64_t from_ns, to_ns; /* the same = not drawn */
 };
 
-/* The order in which the rates, or the numbers of clients, are run; see stages.h. */
-enum sweep_order { SWEEP_LISTED, SWEEP_UP, SWEEP_DOWN, SWEEP_SHUFFLED, SWEEP_MIRROR };
-
 struct plan_fault {
     enum injection kind;
     enum fault_target target;
@@ -187,7 +184,6 @@ struct plan {
     /* arrivals a second instead of load.arrival's rate, one stage for each */
     int rates[PLAN_LADDER_MAX];
     int rates_count; /* 0 = load.arrival's own */
-    enum sweep_order sweep;
     struct dist hold, think;
     /* closed loop: each client starts an attempt at each tick, late by a time drawn from think; 0 = it starts one
      * when its last one is done */

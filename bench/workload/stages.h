@@ -5,33 +5,6 @@
 #include "bench/option/option.h"
 #include "bench/workload/plan.h"
 
-/* sweep: the order in which the loads of a plan (rates, or else numbers of clients) run.
- *
- * The same load may give other figures on the way up than on the way down, because of queues that have
- * not emptied, caches, or leases of clients that gave up. So a sweep can go up, down, both ways (mirror),
- * or in a shuffled order, in which a load has other neighbours each time; each repeat is shuffled anew,
- * from the plan's seed. */
-
-#define SWEEP_RUNGS_MAX (2 * PLAN_LADDER_MAX)
-
-/* The position of a stage in its sweep. by NULL: it belongs to none. */
-struct sweep_at {
-    const char *by;    /* "rate", "clients" */
-    const char *order; /* "up", "down", "shuffled", "mirror" */
-    const char *leg;   /* "up", "down", "shuffled" */
-    int step;          /* 0, 1, ... in the order in which they run */
-};
-
-/* One load. */
-struct rung {
-    int clients;
-    double rate_per_s; /* rate of all clients together; 0 = load.arrival's own, or closed */
-    struct sweep_at at;
-};
-
-/* Fills in the loads of one repeat in the order in which they run. Returns their number. */
-int sweep_rungs(const struct plan *plan, int repeat, struct rung rungs[SWEEP_RUNGS_MAX]);
-
 /* distance: the round trips that lockbench's own wire adds, as keys of a workload; see struct distance in plan.h.
  * It starts no wire. */
 
@@ -86,7 +59,6 @@ struct plan_stage {
     struct distance distance;
     int clients, readers, repeat;
     double rate_per_s; /* rate of open arrivals; 0 = the plan's */
-    struct sweep_at sweep;
     bool again; /* the same once more in its round, to see by how much two equal stages differ */
 };
 
@@ -102,8 +74,8 @@ enum stages_order {
 #define STAGES_SPARE 3
 
 /* Returns all stages. Of one place, or of all, repeats are the outer loop. In each repeat the locks run in an order that
- * is drawn from the seed; every second repeat mirrors the one before it. Then follow the leases, the loads (struct
- * sweep_at) and the shares of readers. The caller frees the array; NULL when out of memory. */
+ * is drawn from the seed; every second repeat mirrors the one before it. Then follow the leases, the loads as
+ * they are listed (in every second repeat from the last to the first) and the shares of readers. The caller frees the array; NULL when out of memory. */
 struct plan_stage *stages_new(const struct plan *plan, enum stages_order order, int *ret_count);
 
 /* Whether two consecutive stages run on the same servers. */

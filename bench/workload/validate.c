@@ -264,10 +264,6 @@ static void warn_about_values(struct draft *draft) {
         leased |= (plan->locks[i].lock->caps & LB_CAP_LEASE) != 0;
         any |= !(plan->locks[i].lock->caps & LB_CAP_BASELINE);
     }
-    if (plan->sweep != SWEEP_LISTED && plan->rates_count < 2 && plan->clients_count < 2) {
-        add_warning(draft,
-                    "load.sweep has no effect: neither load.rates nor load.clients is a ladder");
-    }
     if (plan->mode != MODE_TIMED && plan->timeout_ns > 0) {
         add_warning(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed",
                     mode_text(plan->mode));

@@ -56,11 +56,6 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
         fprintf(out, ", %.0f clients a session", stage->clients_per_session);
     if (stage->session && strcmp(stage->session, "each") == 0)
         fprintf(out, ", a session each time");
-    /* A sweep up and down asks whether the way down differs from the way up, so its two stages at
-     * one load are no repeats of each other. */
-    bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
-    if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
-        fprintf(out, ", on the way down");
     char rtt[NUMBER_TEXT_MAX];
     fputs(report_rtt_text(stage->rtt_ns, rtt), out);
     if (stage->lease_varies) fprintf(out, ", lease %s", number_time_text(stage->lease_ns, time));

@@ -257,19 +257,17 @@ function decide() {
   const stages = [];
   const add = (name, clients, options = {}, patch = {}) => {
     const s = stage(stages.length, name, clients, { samples: 500, ...options });
-    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, sweep: null, fault: 'none', ...patch });
+    stages.push({ ...s, guarantee: GUARANTEE[name], offered_per_s: null, fault: 'none', ...patch });
   };
   // The law: lambda 1,000, sigma 0.02, kappa 0.0005.
   const law = (n) => round((1000 * n) / (1 + 0.02 * (n - 1) + 0.0005 * n * (n - 1)) * (1 + 0.004 * normal()));
-  for (const n of [1, 2, 4, 8, 16, 32]) add('pg-advisory', n, { keys: 1000 }, { key_distribution: 'uniform', throughput_per_s: law(n), sweep: { by: 'clients', order: 'up', leg: 'up', step: Math.log2(n) } });
+  for (const n of [1, 2, 4, 8, 16, 32]) add('pg-advisory', n, { keys: 1000 }, { key_distribution: 'uniform', throughput_per_s: law(n) });
   for (const n of [1, 4, 16]) add('zk-lock', n, { keys: 1000 }, { key_distribution: 'uniform' });
   for (let repeat = 0; repeat < 7; repeat++) for (const name of ['redis-setnx', 'pg-advisory', 'zk-lock', 'mem-mutex']) add(name, 16, { repeat });
-  for (const leg of ['up', 'down']) {
-    for (const [step, rate] of (leg === 'up' ? RATES : RATES.toReversed()).entries()) {
-      const wait = (200 + 900 / (1 - rate / 480)) * us * (leg === 'down' ? 1.25 : 1);
-      add('redis-setnx', 32, { rate, hold: '1ms' }, { offered_per_s: rate, sweep: { by: 'rate', order: 'mirror', leg, step: leg === 'up' ? step : RATES.length + step },
-        latency_ns: { ...stages[0].latency_ns, acquire_due: latency(800, wait, 0.6), hold: latency(800, 1.05 * ms, 0.05), handoff: latency(400, 1.0 * ms, 0.2), lag: latency(800, 30 * us, 0.3) } });
-    }
+  for (const rate of RATES) {
+    const wait = (200 + 900 / (1 - rate / 480)) * us;
+    add('redis-setnx', 32, { rate, hold: '1ms' }, { offered_per_s: rate,
+      latency_ns: { ...stages[0].latency_ns, acquire_due: latency(800, wait, 0.6), hold: latency(800, 1.05 * ms, 0.05), handoff: latency(400, 1.0 * ms, 0.2), lag: latency(800, 30 * us, 0.3) } });
   }
   const faults = [{ kind: 'pause', section: 0, target: 'holder', process: 0, client: 0, node: null, key: 0, from_s: 2.05, to_s: 2.45, acted: true, sign: 'stopped' }];
   const recovery = (trials, min, max, more = {}) => ({ trials_ns: trials.toSorted((a, b) => a - b), count: trials.length, unrecovered: 0, min_ns: Math.min(...trials), p50_ns: null, p90_ns: null, max_ns: Math.max(...trials), theory: 'TTL 0.0..0.2 s', theory_min_ns: min, theory_max_ns: max,
@@ -309,7 +307,7 @@ function overTime() {
   for (const repeat of [0, 1, 2]) for (const name of ['redis-setnx', 'pg-advisory']) add(name, 8, { repeat });
   const faults = [{ kind: 'pause', section: 'fault', target: 'holder', process: null, client: 3, node: null, key: 0, from_s: 6.25, to_s: 9.5, acted: true, sign: 'no call returned' },
     { kind: 'kill', section: 'fault', target: 'server <b>1</b>', process: null, client: null, node: 0, key: null, from_s: 14, to_s: null, acted: true, sign: 'its process was gone' }];
-  const open = { offered_per_s: 400, sweep: null, limited_by: null };
+  const open = { offered_per_s: 400, limited_by: null };
   for (const name of ['redis-setnx', 'pg-advisory', 'etcd-mutex', 'zk-lock', 'memcached-add']) add(name, 16, { rate: 400, hold: '1ms' }, { ...open, fault: 'pause', faults }, (t) => (t >= 7 && t < 9 ? 0 : 1));
   return run('over-time', 'what happened when', plan, stages);
 }

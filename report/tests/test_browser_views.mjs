@@ -82,13 +82,11 @@ async function compareFigures(shown, stages) {
 async function compareSweeps(shown, stages) {
   const { tables: [measured] } = await shown.evaluate(SHOW('sweep'));
   for (const stage of stages.filter((s) => s.keys === 1000 && s.lock === 'pg-advisory')) close(`sweep: ${stage.clients} clients`, measured.rows.find(([n]) => n === stage.clients)[measured.head.findIndex((name) => name.startsWith('pg-advisory, in memory, one server'))], stage.throughput_per_s);
-  for (const leg of ['up', 'down']) {
-    await shown.evaluate(CHOOSE('sweep', 'Load', leg === 'up' ? 'rates: 32 clients' : 'on the way down'));
-    const { tables: [rates] } = await shown.evaluate(SHOW('sweep'));
-    const offered = stages.filter((s) => s.offered_per_s && s.sweep.leg === leg);
-    check(`sweep: a row a rate, going ${leg}`, rates.rows.length === offered.length && offered.length > 4, `${rates.rows.length} of ${offered.length}`);
-    for (const stage of offered) close(`sweep: ${stage.offered_per_s}/s, going ${leg}`, rates.rows.find(([rate]) => rate === stage.offered_per_s)?.[1], stage.throughput_per_s);
-  }
+  await shown.evaluate(CHOOSE('sweep', 'Load', 'rates: 32 clients'));
+  const { tables: [rates] } = await shown.evaluate(SHOW('sweep'));
+  const offered = stages.filter((s) => s.offered_per_s);
+  check('sweep: a row a rate', rates.rows.length === offered.length && offered.length > 4, `${rates.rows.length} of ${offered.length}`);
+  for (const stage of offered) close(`sweep: ${stage.offered_per_s}/s`, rates.rows.find(([rate]) => rate === stage.offered_per_s)?.[1], stage.throughput_per_s);
 }
 
 async function chooseEverything(shown) {

@@ -127,7 +127,7 @@ TEST(test_the_verdict_says_what_ran) {
         "\"version\":\"1.2\"}}],\"environment\":{\"cpu_model\":\"CPU\",\"cpus\":2,\"kernel\":\"K 6\"}",
         "Ran: w, 1 lock in 1 stage on t 1.2; CPU, 2 processors, K 6.");
     assert_said("{\"lock\":\"a\",\"clients\":1,\"limited_by\":\"generator\"}", "",
-                "In 1 of the 1 stages of locks");
+                "In 1 of the 1 rows of locks");
 }
 
 static json_t *page_data(const struct report *report) {
@@ -141,27 +141,6 @@ static json_t *page_data(const struct report *report) {
     assert_non_null(root);
     free(text);
     return root;
-}
-
-/* Up and down are no repeats of each other, and each is a sweep of its own. */
-TEST(test_both_ways_of_a_sweep_stand_apart) {
-#define RUNG(leg, rate)                                                                            \
-    "{\"lock\":\"a\",\"clients\":2,\"arrival\":\"poisson:" #rate "/s\",\"offered_per_s\":" #rate   \
-    ",\"grants\":1,\"sweep\":{\"by\":\"rate\",\"order\":\"mirror\",\"leg\":\"" leg                 \
-    "\",\"step\":0}}"
-    struct report *report = report_of(RUNG("up", 10) "," RUNG("up", 20) "," RUNG("down", 10), "");
-    json_t *root = page_data(report), *groups = json_object_get(root, "groups");
-    const char *task[3];
-    assert_int_equal(report->group_count, 3);
-    for (size_t g = 0; g < 3; g++) {
-        const json_t *group = json_array_get(groups, g);
-        task[g] = json_string_value(json_object_get(group, "task"));
-        assert_true(json_number_value(json_object_get(group, "offered")) == (g == 1 ? 20 : 10));
-    }
-    assert_string_equal(task[0], task[1]);
-    assert_string_not_equal(task[0], task[2]);
-    json_decref(root);
-    report_free(report);
 }
 
 static double time_item(const json_t *time, const char *list, size_t i) {
