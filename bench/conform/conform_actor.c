@@ -403,6 +403,14 @@ enum lb_outcome actor_ping(struct actor *client) {
     return call(client, ping);
 }
 
+const char *actor_said(const struct lb_session *session, enum lb_outcome outcome) {
+    static _Thread_local char text[sizeof session->err.text + 32];
+    bool told = session->err.code && session->err.text[0];
+    snprintf(text, sizeof text, "%s%s%s", lb_outcome_name(outcome), told ? ": " : "",
+             told ? session->err.text : "");
+    return text;
+}
+
 /* The kind of a call, by the script's text. */
 static const char *kind_of_call(const char *call) {
     static const struct {

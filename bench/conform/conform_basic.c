@@ -21,8 +21,8 @@ static void cycle_often(struct actor *client, const struct trial_key *key) {
             what = "release";
             outcome = actor_release(client);
         }
-        MUST(trial, outcome == LB_OK, "%s %d of %d of a free lock gave %s: %s", what, i + 1, CYCLES,
-             lb_outcome_name(outcome), client->session.err.text);
+        MUST(trial, outcome == LB_OK, "%s %d of %d of a free lock gave %s", what, i + 1, CYCLES,
+             actor_said(&client->session, outcome));
     }
 }
 
@@ -268,8 +268,8 @@ static void try_unheld(struct trial *trial, struct actor *one, struct actor *oth
     struct trial_key odd = trial_key_named(name, len);
     bool latch = trial->lock->lock->primitive == LB_LATCH;
     enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
-    MUST(trial, outcome == (latch ? LB_BUSY : LB_OK) || outcome == LB_REFUSED, "%s: gave %s: %s",
-         what, lb_outcome_name(outcome), one->session.err.text);
+    MUST(trial, outcome == (latch ? LB_BUSY : LB_OK) || outcome == LB_REFUSED, "%s: gave %s", what,
+         actor_said(&one->session, outcome));
     if (outcome == LB_REFUSED) {
         MUST(trial, strlen(one->session.err.text) > 10, "%s: refused without a reason", what);
         return;
@@ -277,8 +277,8 @@ static void try_unheld(struct trial *trial, struct actor *one, struct actor *oth
     outcome = actor_release(one);
     if (outcome == LB_OK) outcome = actor_acquire(other, &odd, trial_soon());
     if (outcome == LB_OK && !latch) outcome = actor_release(other);
-    MUST(trial, outcome == LB_OK, "%s: what followed gave %s: %s", what, lb_outcome_name(outcome),
-         one->session.err.text);
+    MUST(trial, outcome == LB_OK, "%s: what followed gave %s", what,
+         actor_said(&one->session, outcome));
 }
 
 /* The name works as a lock, or is refused with a text; in both cases the two connections stay
@@ -291,8 +291,8 @@ static void try_name(struct trial *trial, struct actor *one, struct actor *other
     }
     struct trial_key odd = trial_key_named(name, len), plain = trial_key();
     enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
-    MUST(trial, outcome == LB_OK || outcome == LB_REFUSED, "%s: gave %s, not ok or refused: %s",
-         what, lb_outcome_name(outcome), one->session.err.text);
+    MUST(trial, outcome == LB_OK || outcome == LB_REFUSED, "%s: it must give ok or refused, not %s",
+         what, actor_said(&one->session, outcome));
     if (outcome == LB_REFUSED) {
         MUST(trial, strlen(one->session.err.text) > 10, "%s: refused without a reason", what);
         outcome = actor_acquire(other, &odd, lb_now() + LB_S_NS);
@@ -300,16 +300,16 @@ static void try_name(struct trial *trial, struct actor *one, struct actor *other
              lb_outcome_name(outcome));
     } else {
         outcome = actor_acquire(other, &odd, TRIAL_TRY);
-        MUST_SAY_NO(trial, outcome, outcome == LB_BUSY, "%s: taken, but another got %s: %s", what,
-                    lb_outcome_name(outcome), other->session.err.text);
+        MUST_SAY_NO(trial, outcome, outcome == LB_BUSY, "%s: taken, but another got %s", what,
+                    actor_said(&other->session, outcome));
         outcome = actor_release(one);
-        MUST(trial, outcome == LB_OK, "%s: its release gave %s: %s", what, lb_outcome_name(outcome),
-             one->session.err.text);
+        MUST(trial, outcome == LB_OK, "%s: its release gave %s", what,
+             actor_said(&one->session, outcome));
     }
     outcome = actor_acquire(one, &plain, trial_soon());
     if (outcome == LB_OK) outcome = actor_release(one);
-    MUST(trial, outcome == LB_OK, "after %s a plain name gave %s: %s", what,
-         lb_outcome_name(outcome), one->session.err.text);
+    MUST(trial, outcome == LB_OK, "after %s a plain name gave %s", what,
+         actor_said(&one->session, outcome));
 }
 
 void conform_odd_names(struct trial *trial) {

@@ -73,8 +73,7 @@ static void contend(struct actor *client) {
                        lb_now() < end_ns && !lb_stopping();
          turn++) {
         if (attempt(client, turn)) continue;
-        trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),
-                   client->session.err.text);
+        trial_fail(client->trial, "a call gave %s", actor_said(&client->session, client->outcome));
         return;
     }
 }
@@ -126,18 +125,26 @@ static void leave_cell(struct actor *client) {
 
 /* Fails the trial unless the cell is clean. Returns the number of grants. */
 static int judge(struct trial *trial) {
-    struct exclusion exclusion = cells_judge(&judged.cell, 1, &judged.findings);
+    struct exclusion found = cells_judge(&judged.cell, 1, &judged.findings);
+    const struct {
+        uint64_t count;
+        const char *what;
+    } counts[] = {{found.lost_updates, "lost updates"},
+                  {found.double_holders, "double holders"},
+                  {found.expired_holders, "past their lease"},
+                  {found.token_errors, "tokens that did not grow"}};
+    bool overlap = found.lost_updates + found.double_holders + found.expired_holders > 0;
     char text[256];
-    snprintf(
-        text, sizeof text,
-        "%llu grants, %llu lost updates, %llu double holders, %llu past their lease, %llu tokens that "
-        "did not grow",
-        (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
-        (unsigned long long)exclusion.double_holders, (unsigned long long)exclusion.expired_holders,
-        (unsigned long long)exclusion.token_errors);
-    if (exclusion.verdict == VERDICT_VIOLATED) trial_overlap(trial, "does not exclude: %s", text);
-    if (exclusion.verdict != VERDICT_CLEAN) trial_fail(trial, "does not exclude: %s", text);
-    return (int)exclusion.grants;
+    int used = snprintf(text, sizeof text, "%llu grants", (unsigned long long)found.grants);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        if (counts[i].count == 0) continue;
+        used += snprintf(text + used, sizeof text - (size_t)used, ", %llu %s",
+                         (unsigned long long)counts[i].count, counts[i].what);
+    }
+    const char *fault = overlap ? "does not exclude" : "its tokens do not grow";
+    if (found.verdict == VERDICT_VIOLATED) trial_overlap(trial, "%s: %s", fault, text);
+    if (found.verdict != VERDICT_CLEAN) trial_fail(trial, "%s: %s", fault, text);
+    return (int)found.grants;
 }
 
 void conform_exclude(struct trial *trial) {
@@ -233,8 +240,8 @@ static void share(void *arg) {
         outcome = algorithm->release(session, &sharer->request, &sharer->grant);
     }
     if (outcome != LB_OK)
-        trial_fail(sharer->actor->trial, "a client that shares its session got %s: %s",
-                   lb_outcome_name(outcome), session->err.text);
+        trial_fail(sharer->actor->trial, "a client that shares its session got %s",
+                   actor_said(session, outcome));
 }
 
 static void share_session(struct actor *client) {

@@ -214,8 +214,8 @@ void conform_residue(struct trial *trial) {
     for (int i = 0; i < RESIDUE_WAITERS; i++) {
         enum lb_outcome outcome = actor_end(waiters[i]);
         MUST_SAY_NO(trial, outcome, outcome == LB_TIMEOUT || outcome == LB_BUSY,
-                    "a waiter that had to give up got %s: %s", lb_outcome_name(outcome),
-                    waiters[i]->session.err.text);
+                    "a waiter that had to give up got %s",
+                    actor_said(&waiters[i]->session, outcome));
     }
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     clear(trial, holder);

@@ -160,8 +160,7 @@ static void take_and_hold(struct trial *trial) {
     if (!trial_failed(trial)) atomic_store(&me->state, CHILD_ACQUIRES);
     enum lb_outcome outcome = actor_acquire(client, &me->key, LB_NEVER);
     if (outcome != LB_OK)
-        trial_fail(trial, "acquire gave %s: %s", lb_outcome_name(outcome),
-                   client->session.err.text);
+        trial_fail(trial, "acquire gave %s", actor_said(&client->session, outcome));
     me->token = client->grant.token;
     snprintf(me->failure, sizeof me->failure, "%s", trial->failure);
     atomic_store(&me->state, outcome == LB_OK ? CHILD_HOLDS : CHILD_FAILED);

@@ -217,6 +217,9 @@ enum lb_outcome actor_renew(struct actor *client, int64_t lease_ns);
 enum lb_outcome actor_settle(struct actor *client);
 enum lb_outcome actor_ping(struct actor *client);
 
+/* "timeout", or "timeout: why" where the driver gives a reason. The text lasts until the thread's next call of it. */
+const char *actor_said(const struct lb_session *session, enum lb_outcome outcome);
+
 /* Starts an acquire, during which the script goes on; actor_end waits for it. */
 void actor_begin_acquire(struct actor *client, const struct trial_key *key, int64_t deadline_ns);
 enum lb_outcome actor_end(struct actor *client);

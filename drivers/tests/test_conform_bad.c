@@ -361,6 +361,7 @@ TEST(test_a_failure_says_who_did_what) {
         {BAD_LEASE_UNKNOWN, "a lease ends, not too early",
          "a release by client 0 (holder) after its lease had ended gave ok; it must give lost "
          "(conform_lease.c:"},
+        {BAD_TOKEN_REPEATS, "eight clients exclude each other", "its tokens do not grow: "},
         {BAD_TRY_TIMES_OUT, "busy while another holds it",
          "a try that does not wait by client 1 (other) where another holds gave timeout; it must "
          "give busy (conform_basic.c:"},
