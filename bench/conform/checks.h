@@ -13,6 +13,8 @@ CONFORM_CHECK("busy while another holds it", EXCLUDES, TRY, 0, BASIC, REAL, conf
 CONFORM_CHECK("keys are independent", EXCLUDES, TRY, 0, 0, REAL, conform_keys)
 CONFORM_CHECK("a timed wait ends in time and leaves nothing", EXCLUDES, TRY | WAIT, 0, BASIC, REAL,
               conform_timed)
+CONFORM_CHECK("a try returns at once, a timed wait by its deadline", EXCLUDES | LATCH, TRY | WAIT,
+              0, 0, REAL, conform_prompt)
 CONFORM_CHECK("a waiter gets what is freed", EXCLUDES, WAIT, 0, BASIC, REAL, conform_handover)
 CONFORM_CHECK("the cut-off ends a wait", EXCLUDES | LATCH, WAIT, 0, 0, REAL, conform_cutoff)
 CONFORM_CHECK("eight clients exclude each other", EXCLUDES, WAIT, 0, BASIC, CONFORM_CONTROLS,

@@ -254,6 +254,7 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
         /* A client that holds the lock already does not queue for it. */
         bool turn = !queues || request->held > 0 || first(session, request, part);
         if (turn && enter(session, request, part, grant)) break;
+        if (once && has(session, KIND_POLLS)) lb_sleep_until(lb_now() + 60 * LB_MS_NS);
         if (once) return LB_BUSY;
         while (has(session, KIND_SPINS)) continue;
         if (has(session, KIND_CRASHES)) *(volatile int *)NULL = 1;

@@ -39,6 +39,7 @@ enum kind_fault {
     /* latches */
     KIND_OPENS_EARLY,
     KIND_OPENS_ONCE,  /* for the first one that looks */
+    KIND_POLLS,       /* a try looks again for 60 ms */
     KIND_KEEPS_ARMED, /* disarm does nothing */
     /* versions */
     KIND_WRITES_ANYWAY,

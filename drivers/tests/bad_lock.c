@@ -75,6 +75,9 @@ static enum lb_outcome bad_acquire(struct lb_session *session, const struct lb_r
     enum bad_fault fault = fault_of(session);
     int64_t now_ns = lb_now(), deadline_ns = request->deadline_ns;
     bool once = deadline_ns <= now_ns;
+    if (fault == BAD_TRY_POLLS && once && !is_free(session, slot))
+        lb_sleep_until(now_ns + 60 * LB_MS_NS);
+    if (fault == BAD_WAITS_ON && !once) deadline_ns += 700 * LB_MS_NS;
     if (fault == BAD_NAME_BREAKS && memchr(request->key, ' ', request->key_len)) return LB_BROKEN;
     if (fault == BAD_NAME_SILENT && request->key_len > 200) return LB_REFUSED;
     if (fault == BAD_TIMES_OUT_EARLY && !once) deadline_ns = now_ns + (deadline_ns - now_ns) / 2;

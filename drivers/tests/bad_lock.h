@@ -31,6 +31,8 @@ enum bad_fault {
     BAD_NAME_BREAKS,     /* a blank in a name breaks it */
     BAD_NAME_SILENT,     /* a long name is refused without a word */
     BAD_NO_VERSION,      /* describe says nothing */
+    BAD_TRY_POLLS,       /* a try of a held lock looks again for 60 ms */
+    BAD_WAITS_ON,        /* a timed wait lasts 700 ms longer */
     BAD_FAULTS
 };
 
