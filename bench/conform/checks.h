@@ -11,6 +11,9 @@ CONFORM_CHECK("counts its commands, as many as it says", CONFORM_ANY, 0, 0, 0, R
 CONFORM_CHECK("opens no more files than it says", CONFORM_ANY, 0, 0, 0, REAL, conform_descriptors)
 CONFORM_CHECK("busy while another holds it", EXCLUDES, TRY, 0, BASIC, REAL, conform_busy)
 CONFORM_CHECK("keys are independent", EXCLUDES, TRY, 0, 0, REAL, conform_keys)
+CONFORM_CHECK("names that differ in one byte or bit are two locks", EXCLUDES, TRY, 0, 0, REAL,
+              conform_near_keys)
+CONFORM_CHECK("names that differ in case are two locks", EXCLUDES, TRY, 0, 0, REAL, conform_case)
 CONFORM_CHECK("a timed wait ends in time and leaves nothing", EXCLUDES, TRY | WAIT, 0, BASIC, REAL,
               conform_timed)
 CONFORM_CHECK("a try returns at once, a timed wait by its deadline", EXCLUDES | LATCH, TRY | WAIT,

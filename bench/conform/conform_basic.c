@@ -8,6 +8,7 @@
 #include "bench/conform/conform.h"
 #include "bench/conform/conform_place.h"
 #include "drivers/facts.h"
+#include "drivers/key_names.h"
 
 #define CYCLES 40
 #define LOOP_FILES 2 /* the stack of a thread with a loop of its own */
@@ -141,6 +142,65 @@ void conform_busy(struct trial *trial) {
         holder = other;
         other = swap;
     }
+}
+
+/* While one client holds a name, another gets a name that differs a little, unless such names are refused. */
+static void tell_apart(struct actor *a, struct actor *b, const struct trial_key *one,
+                       const struct trial_key *two, const char *what) {
+    enum lb_outcome taken = actor_acquire(a, one, trial_soon());
+    if (taken == LB_REFUSED) return;
+    MUST_GIVE(a, taken, LB_OK);
+    MUST_GIVE(b, actor_acquire(b, two, TRIAL_TRY), LB_OK, what);
+    MUST_GIVE(b, actor_release(b), LB_OK);
+    MUST_GIVE(a, actor_release(a), LB_OK);
+}
+
+/* True if the lock takes the number of a name, not the name. */
+static bool takes_number(const struct plan_lock *lock) {
+    lb_names_fn *names = lock->lock->algorithm->names;
+    const struct lb_session session = {
+        .lock = lock->lock, .options = lock->options, .lease_ns = LB_S_NS};
+    struct lb_request request = {.key = "name", .key_len = 4, .permits = 1, .bound = 1};
+    struct lb_names of[2] = {{0}, {0}};
+    for (int i = 0; names && i < 2; i++) {
+        request.key_number = (uint64_t)i;
+        names(&session, &request, &of[i]);
+    }
+    return of[0].count > 0 && strcmp(of[0].item[0].text, of[1].item[0].text) != 0;
+}
+
+void conform_near_keys(struct trial *trial) {
+    static const size_t lengths[] = {32, 64, 65, 95, 128, 192, 250, 255, LB_KEY_MAX};
+    struct actor *a = actor_new(trial), *b = actor_new(trial);
+    char name[LB_KEY_MAX], what[96];
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths && !trial_failed(trial); i++) {
+        struct trial_key plain = trial_key();
+        memset(name, 'k', sizeof name);
+        memcpy(name, plain.name, plain.len);
+        struct trial_key one = trial_key_named(name, lengths[i]);
+        name[lengths[i] - 1]++;
+        struct trial_key two = trial_key_named(name, lengths[i]);
+        snprintf(what, sizeof what,
+                 "where another holds a name that differs in the last of %d bytes",
+                 (int)lengths[i]);
+        tell_apart(a, b, &one, &two, what);
+    }
+    for (int bit = 0; takes_number(trial->lock) && bit < 64 && !trial_failed(trial); bit++) {
+        struct trial_key one = trial_key(), two = trial_key();
+        two.number = one.number ^ UINT64_C(1) << bit;
+        snprintf(what, sizeof what, "where another holds a number that differs in bit %d", bit);
+        tell_apart(a, b, &one, &two, what);
+    }
+}
+
+void conform_case(struct trial *trial) {
+    struct trial_key one = trial_key(), two = trial_key();
+    struct actor *a = actor_new(trial), *b = actor_new(trial);
+    memcpy(two.name, one.name, sizeof two.name);
+    two.len = one.len;
+    one.name[one.len++] = 'k';
+    two.name[two.len++] = 'K';
+    tell_apart(a, b, &one, &two, "where another holds a name that differs in case");
 }
 
 void conform_keys(struct trial *trial) {

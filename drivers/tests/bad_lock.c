@@ -3,13 +3,17 @@
 #include "drivers/registry.h"
 
 #include <string.h>
+#include <strings.h>
 
+#include "drivers/key_names.h"
 #include "drivers/wait.h"
 
 #define SLOTS 4096
 #define POLL_NS LB_MS_NS
 
 struct slot {
+    char name[LB_KEY_MAX + 1]; /* the last that used it, and its number */
+    uint64_t number;
     uint64_t token; /* of the last grant */
     bool held;      /* by the grant with that token, until */
     int64_t lease_end_ns;
@@ -42,7 +46,21 @@ static enum bad_fault fault_of(const struct lb_session *session) {
 
 static struct slot *slot_of(const struct lb_session *session, const struct lb_request *request) {
     struct bad_shared *shared = session->server->shared;
-    return &shared->slot[fault_of(session) == BAD_ONE_KEY ? 0 : request->key_index % SLOTS];
+    enum bad_fault fault = fault_of(session);
+    const uint64_t bit = UINT64_C(1) << 40;
+    for (int i = 0; i < SLOTS; i++) {
+        struct slot *at = &shared->slot[i];
+        if (at->held &&
+            ((fault == BAD_CUTS_NAME && request->key_len >= 64 &&
+              strncmp(at->name, request->key, 64) == 0) ||
+             (fault == BAD_FOLDS_CASE && strcasecmp(at->name, request->key) == 0) ||
+             (fault == BAD_CUTS_NUMBER && (at->number | bit) == (request->key_number | bit))))
+            return at;
+    }
+    struct slot *slot = &shared->slot[fault == BAD_ONE_KEY ? 0 : request->key_index % SLOTS];
+    memcpy(slot->name, request->key, request->key_len + 1);
+    slot->number = request->key_number;
+    return slot;
 }
 
 static bool is_free(const struct lb_session *session, const struct slot *slot) {
@@ -189,8 +207,15 @@ static const struct lb_backend backend_bad = {
     .connector = &connector,
 };
 
+static void bad_names(const struct lb_session *session, const struct lb_request *request,
+                      struct lb_names *names) {
+    (void)session;
+    lb_names_add(names, "number", "%llu", (unsigned long long)request->key_number);
+}
+
 static const struct lb_algorithm algorithm = {
     .options = bad_options,
+    .names = bad_names,
     .options_bytes = sizeof(struct bad_options),
     .grant_bytes = sizeof(struct bad_grant),
     .acquire = bad_acquire,
