@@ -34,6 +34,8 @@ CONFORM_CHECK("readers hold together, writers alone", EXCLUDES, TRY | LB_CAP_SHA
               conform_shared)
 CONFORM_CHECK("readers and writers wait for each other", EXCLUDES, TRY | WAIT | LB_CAP_SHARED, 0, 0,
               REAL, conform_shared_wait)
+CONFORM_CHECK("a reader that comes while a writer waits never overlaps it", EXCLUDES,
+              TRY | WAIT | LB_CAP_SHARED, 0, 0, REAL, conform_shared_late)
 CONFORM_CHECK("eight readers and writers never overlap", EXCLUDES, WAIT | LB_CAP_SHARED, 0, 0, REAL,
               conform_shared_mix)
 CONFORM_CHECK("a reader's lease is its own", EXCLUDES, TRY | WAIT | LB_CAP_SHARED | LEASE, 0, 0,

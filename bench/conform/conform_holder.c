@@ -229,15 +229,71 @@ void conform_shared_wait(struct trial *trial) {
     MUST_GIVE(writer, actor_release(writer), LB_OK);
     MUST_GIVE(one, actor_end(one), LB_OK);
     MUST_GIVE(two, actor_end(two), LB_OK);
-    /* A writer that gave up blocks nobody. */
-    writer->request.shared = false;
-    MUST_GIVE(writer, actor_acquire(writer, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
-    MUST_GIVE(one, actor_release(one), LB_OK);
-    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
     MUST_GIVE(one, actor_release(one), LB_OK);
     MUST_GIVE(two, actor_release(two), LB_OK);
     MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_OK);
     MUST_GIVE(writer, actor_release(writer), LB_OK);
+}
+
+/* Of a reader and a writer that wait one gets it, and the other when the first has released. first: which one;
+ * NULL = any. */
+static void one_by_one(struct actor *a, struct actor *b, const struct actor *first) {
+    struct trial *trial = a->trial;
+    int64_t deadline_ns = trial_soon();
+    while (actor_is_busy(a) && actor_is_busy(b) && lb_now() < deadline_ns)
+        trial_sleep_until(lb_now() + LB_MS_NS);
+    struct actor *holder = actor_is_busy(a) ? b : a, *waiter = holder == a ? b : a;
+    MUST_GIVE(holder, actor_end(holder), LB_OK);
+    MUST_WAIT(waiter, 100, "while the other of reader and writer holds");
+    MUST(trial, !first || holder == first, "the one that came later got it first");
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(waiter, actor_end(waiter), LB_OK);
+    MUST_GIVE(waiter, actor_release(waiter), LB_OK);
+}
+
+/* A reader comes while a writer waits: in a fair lock it waits for the writer, in others it may come in. It never
+ * holds beside the writer. */
+void conform_shared_late(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
+    bool fair = trial->lock->lock->caps & LB_CAP_FAIR;
+    one->request.shared = two->request.shared = true;
+    MUST_GIVE(one, actor_acquire(one, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(writer, &key, trial_soon());
+    MUST_WAIT(writer, 100, "while one reads");
+    actor_begin_acquire(two, &key, trial_soon());
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    bool passed = !actor_is_busy(two);
+    if (passed) MUST_GIVE(two, actor_end(two), LB_OK);
+    MUST_GIVE(one, actor_release(one), LB_OK);
+    if (passed) {
+        MUST_WAIT(writer, 100, "while a reader holds that came after it");
+        MUST(trial, !fair, "a reader went before a writer that waited, in a lock that is fair");
+        MUST_GIVE(two, actor_release(two), LB_OK);
+        MUST_GIVE(writer, actor_end(writer), LB_OK);
+        MUST_GIVE(writer, actor_release(writer), LB_OK);
+    } else {
+        one_by_one(writer, two, fair ? writer : NULL);
+    }
+    /* A reader, and after it another writer, wait for a writer. */
+    one->request.shared = false;
+    MUST_GIVE(one, actor_acquire(one, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(two, &key, trial_soon());
+    MUST_WAIT(two, 100, "while one writes");
+    actor_begin_acquire(writer, &key, trial_soon());
+    MUST_WAIT(writer, 100, "while one writes");
+    MUST_GIVE(one, actor_release(one), LB_OK);
+    one_by_one(two, writer, fair ? two : NULL);
+    /* A writer that gives up lets in the readers that waited behind it. */
+    one->request.shared = true;
+    MUST_GIVE(one, actor_acquire(one, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(writer, &key, lb_now() + 300 * LB_MS_NS);
+    MUST_WAIT(writer, 100, "while one reads");
+    actor_begin_acquire(two, &key, trial_soon());
+    MUST_GIVE(writer, actor_end(writer), LB_TIMEOUT);
+    MUST_GIVE(two, actor_end(two), LB_OK, "after the writer before it had given up");
+    MUST_GIVE(two, actor_release(two), LB_OK);
+    MUST_GIVE(one, actor_release(one), LB_OK);
 }
 
 /* Each client writes now and then, at other times than the others. */

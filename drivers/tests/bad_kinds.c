@@ -52,6 +52,7 @@ struct kinds_options {
 };
 
 struct kinds_grant {
+    uint64_t came; /* the last share that there was when its attempt began */
     uint32_t slot; /* + 1; 0 = nothing is held */
     uint32_t permits;
     uint64_t share;
@@ -116,6 +117,7 @@ static void sweep(const struct lb_session *session, struct part *part) {
 static bool enter_rwlock(struct lb_session *session, const struct lb_request *request,
                          struct part *part, struct lb_grant *grant) {
     struct kinds_shared *shared = session->server->shared;
+    const struct kinds_grant *mine = grant->data;
     bool reads_along = request->shared && !has(session, KIND_READS_ALONE);
     struct share *place = NULL;
     sweep(session, part);
@@ -123,7 +125,8 @@ static bool enter_rwlock(struct lb_session *session, const struct lb_request *re
         const struct share *at = &part->share[i];
         if (!at->id) place = &part->share[i];
         bool along =
-            at->reads && (reads_along || (has(session, KIND_WRITES_AMONG) && !request->shared));
+            at->reads && (reads_along || (has(session, KIND_WRITES_AMONG) && !request->shared) ||
+                          (has(session, KIND_FORGETS_LATE) && at->id > mine->came));
         if (at->id && !along) return false;
     }
     if (!place) return false;
@@ -250,6 +253,7 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
     if (has(session, KIND_HOARDS)) hoard();
     bool once = request->deadline_ns <= lb_now(), queued = false;
     grant->lease_end_ns = LB_NEVER;
+    mine->came = ((struct kinds_shared *)session->server->shared)->ids;
     for (;;) {
         /* A client that holds the lock already does not queue for it. */
         bool turn = !queues || request->held > 0 || first(session, request, part);

@@ -29,6 +29,7 @@ enum kind_fault {
     KIND_READS_ALONE,  /* one reader at a time */
     KIND_WRITES_AMONG, /* a writer comes in where readers are */
     KIND_READER_FREES, /* one reader's release frees for all */
+    KIND_FORGETS_LATE, /* a writer that waits does not see the readers that come after it */
     KIND_READER_STAYS, /* a reader's part does not end by itself */
     KIND_ENDS_ALL,     /* ... or takes those of the others along */
     /* permits */
