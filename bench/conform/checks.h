@@ -63,6 +63,8 @@ CONFORM_CHECK("each part of a key has one holder", EXCLUDES, TRY | WAIT | LB_CAP
               REAL, conform_slots)
 CONFORM_CHECK("a release by one who does not hold is refused", EXCLUDES, TRY, 0, 0, REAL,
               conform_stranger)
+CONFORM_CHECK("an earlier grant's word frees no later grant", EXCLUDES, TRY, 0, 0, REAL,
+              conform_old_word)
 CONFORM_CHECK("tokens grow", EXCLUDES, LB_CAP_FENCE, 0, BASIC, REAL, conform_fence)
 CONFORM_CHECK("the end of a session frees", EXCLUDES, LB_CAP_SESSION | WAIT, 0, 0, REAL,
               conform_session)

@@ -203,11 +203,12 @@ static struct actor *start(struct trial *trial, struct place *place) {
     const struct lb_lock *lock = trial->lock->lock;
     size_t session_bytes = (lock->backend->connector->session_bytes + 63) & ~(size_t)63;
     size_t lock_bytes = (lock->algorithm->session_bytes + 63) & ~(size_t)63;
+    size_t grant_bytes = (lock->algorithm->grant_bytes + 64) & ~(size_t)63;
     struct actor *client = calloc(1, sizeof *client);
     client->trial = trial;
     client->server = &place->server;
     client->memory_bytes = session_bytes + lock_bytes;
-    client->memory = calloc(1, client->memory_bytes + lock->algorithm->grant_bytes + 1);
+    client->memory = calloc(1, client->memory_bytes + 2 * grant_bytes);
     client->session = (struct lb_session){
         .server = client->server,
         .lock = lock,
@@ -221,6 +222,7 @@ static struct actor *start(struct trial *trial, struct place *place) {
         .core = client,
     };
     client->grant.data = (char *)client->memory + client->memory_bytes;
+    client->kept.data = (char *)client->grant.data + grant_bytes;
     client->request.key = client->key.name;
     client->request.lease_ns = trial->lease_ns;
     client->request.client = client->session.client;
@@ -401,6 +403,12 @@ enum lb_outcome actor_settle(struct actor *client) {
 
 enum lb_outcome actor_ping(struct actor *client) {
     return call(client, ping);
+}
+
+void actor_swap_grants(struct actor *client) {
+    struct lb_grant now = client->grant;
+    client->grant = client->kept;
+    client->kept = now;
 }
 
 const char *actor_said(const struct lb_session *session, enum lb_outcome outcome) {

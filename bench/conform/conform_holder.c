@@ -32,6 +32,33 @@ void conform_stranger(struct trial *trial) {
     MUST_USE(was, &key, trial_soon());
 }
 
+/* A lock that knows its holder by the session or the client alone can't tell two grants apart. In others the first
+ * grant's word frees nothing, after its release and after its lease. */
+void conform_old_word(struct trial *trial) {
+    const struct lb_lock *lock = trial->lock->lock;
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *other = actor_new(trial);
+    int64_t lease_ns = holder->request.lease_ns;
+    for (int ends = 0; ends < ((lock->caps & LB_CAP_LEASE) ? 2 : 1); ends++) {
+        holder->request.lease_ns = ends ? 300 * LB_MS_NS : lease_ns;
+        MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+        if (!ends) MUST_GIVE(holder, actor_release(holder), LB_OK);
+        actor_swap_grants(holder);
+        holder->request.lease_ns = lease_ns;
+        MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+        bool apart = memcmp(holder->grant.data, holder->kept.data, lock->algorithm->grant_bytes);
+        if (apart) {
+            actor_swap_grants(holder);
+            MUST_GIVE(holder, actor_release(holder), LB_LOST, "by the word of an earlier grant");
+            actor_swap_grants(holder);
+            MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY,
+                      "where another holds, after a release by the word of an earlier grant,");
+        }
+        MUST_GIVE(holder, actor_release(holder), LB_OK);
+        if (!apart) return;
+    }
+}
+
 void conform_fence(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[3];

@@ -188,8 +188,9 @@ struct actor {
     _Atomic bool quit;
     struct lb_fiber *fiber;
     pthread_t thread;
-    void *memory; /* session state, lock state, grant data */
+    void *memory; /* session state, lock state, data of both grants */
     size_t memory_bytes;
+    struct lb_grant kept; /* see actor_swap_grants */
 };
 
 /* A connected client. Through the wire: actor_far. The trial frees it. After a failure (that it can't connect, too) the
@@ -216,6 +217,9 @@ enum lb_outcome actor_release(struct actor *client);
 enum lb_outcome actor_renew(struct actor *client, int64_t lease_ns);
 enum lb_outcome actor_settle(struct actor *client);
 enum lb_outcome actor_ping(struct actor *client);
+
+/* From now on the client's calls are about another grant of its session, the next time about this one again. */
+void actor_swap_grants(struct actor *client);
 
 /* "timeout", or "timeout: why" where the driver gives a reason. The text lasts until the thread's next call of it. */
 const char *actor_said(const struct lb_session *session, enum lb_outcome outcome);

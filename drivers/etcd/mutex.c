@@ -43,8 +43,12 @@ static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb
 
 static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
+    struct etcd_place *place = grant->data;
     (void)request;
-    return etcd_released(session, etcd_place_leave(session, grant->data));
+    enum lb_outcome outcome = etcd_released(session, etcd_place_leave(session, place));
+    /* The session's next grant of the key has a key of the same name. */
+    if (outcome == LB_OK) place->lease = 0;
+    return outcome;
 }
 
 static const struct lb_option mutex_options[] = {

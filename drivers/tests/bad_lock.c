@@ -135,6 +135,14 @@ static bool is_mine(const struct slot *slot, const struct lb_grant *grant) {
     return slot->held && mine->token != 0 && mine->token == slot->token;
 }
 
+/* A word of the client that holds, whose grants are numbered. */
+static bool is_old_word(const struct lb_session *session, const struct slot *slot,
+                        const struct lb_grant *grant) {
+    const struct bad_grant *mine = grant->data;
+    return fault_of(session) == BAD_OLD_WORD && slot->held && mine->token != 0 &&
+           slot->client == session->client;
+}
+
 static enum lb_outcome bad_release(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant) {
     struct bad_shared *shared = session->server->shared;
@@ -142,7 +150,7 @@ static enum lb_outcome bad_release(struct lb_session *session, const struct lb_r
     enum bad_fault fault = fault_of(session);
     shared->releases++;
     if (fault == BAD_FORGETS_RELEASE && shared->releases % 7 == 0) return LB_OK;
-    bool mine = is_mine(slot, grant);
+    bool mine = is_mine(slot, grant) || is_old_word(session, slot, grant);
     bool over = mine && is_free(session, slot);
     if (mine || (fault == BAD_FREES_ANYBODYS && slot->held)) {
         slot->held = false;

@@ -33,6 +33,7 @@ enum bad_fault {
     BAD_NO_VERSION,      /* describe says nothing */
     BAD_TRY_POLLS,       /* a try of a held lock looks again for 60 ms */
     BAD_WAITS_ON,        /* a timed wait lasts 700 ms longer */
+    BAD_OLD_WORD,        /* a grant's word frees the client's next grant */
     BAD_CUTS_NAME,       /* after 64 bytes */
     BAD_FOLDS_CASE,      /* of names */
     BAD_CUTS_NUMBER,     /* ignores a bit of a name's number */
