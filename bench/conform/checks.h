@@ -101,6 +101,8 @@ CONFORM_CHECK("a request that never arrives is in doubt, then settled", EXCLUDES
               REAL, conform_silent_request)
 CONFORM_CHECK("a release cut off is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
               conform_cut_release)
+CONFORM_CHECK("a renewal without an answer is in doubt, and extends nothing", EXCLUDES,
+              LEASE | LB_CAP_RENEW | WAIT, 0, FAR, REAL, conform_lost_renewal)
 CONFORM_CHECK("a write cut off is in doubt", OPTIMISTIC | ATOMIC, 0, 0, FAR, REAL,
               conform_cut_write)
 CONFORM_CHECK("an await cut off does not open", LATCH, TRY | WAIT, 0, FAR, REAL, conform_cut_await)

@@ -123,8 +123,11 @@ void conform_late_renewal(struct trial *trial) {
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK,
               "after the lease of another had ended");
+    int64_t end_ns = holder->grant.lease_end_ns;
     MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST,
               "after its lease had ended and another had got the lock");
+    MUST_REFUSE(trial, holder->grant.lease_end_ns == end_ns,
+                "a renewal of what was lost has changed the end of the lease");
     MUST_GIVE(next, actor_release(next), LB_OK);
     /* A renewal does not revive the grant either. */
     MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST,

@@ -235,6 +235,45 @@ void conform_cut_release(struct trial *trial) {
     clear_up(trial, victim, other, &key, outcome);
 }
 
+/* A renewal whose answer is lost may have been done or not: the holder keeps the end that it knows. */
+static void lose_renewal(struct actor *victim, struct actor *other, struct wire_fault fault,
+                         const char *how) {
+    struct trial *trial = victim->trial;
+    struct trial_key key = trial_key();
+    victim->request.lease_ns = LEASE_NS;
+    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+    int64_t end_ns = victim->grant.lease_end_ns;
+    strike(trial, fault);
+    enum lb_outcome outcome = actor_renew(victim, LONG_LEASE_NS);
+    MUST_SAY_NO(trial, outcome, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+                "%s, but a renewal gave %s", how, actor_said(&victim->session, outcome));
+    MUST_REFUSE(trial, victim->grant.lease_end_ns == end_ns,
+                "%s, but a renewal has changed the end of the lease", how);
+    MUST(trial, has_struck(trial), "nothing was lost: no answer came");
+    clear_up(trial, victim, other, &key, LB_UNKNOWN);
+}
+
+void conform_lost_renewal(struct trial *trial) {
+    static const struct {
+        const char *how;
+        struct wire_fault fault;
+    } losses[] = {
+        {"the answer was cut off", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT}},
+        {"the answer was cut in the middle",
+         {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT, .bytes = 1}},
+        {"the connection was reset", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_RESET}},
+        {"the answer never came", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_SWALLOW}},
+        {"the request never arrived", {.kind = WIRE_SWALLOW, .way = WIRE_REQUESTS}},
+        {"the answer came too late",
+         {.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = 2 * LB_S_NS}},
+    };
+    trial->session_lease_ns = LEASE_NS;
+    struct actor *other = actor_new(trial), *victim = actor_far(trial);
+    other->request.lease_ns = LONG_LEASE_NS;
+    for (size_t i = 0; i < sizeof losses / sizeof *losses && !trial_failed(trial); i++)
+        lose_renewal(victim, other, losses[i].fault, losses[i].how);
+}
+
 /* The holder's machine is gone: nothing from it ever arrives again. */
 void conform_crash(struct trial *trial) {
     struct trial_key key = trial_key();

@@ -60,6 +60,9 @@ enum bad_redis_fault {
     BAD_REDIS_FROM_ANSWER,   /* a lease counts from the answer */
     BAD_REDIS_RENEWED_FROM_ANSWER, /* ... a renewed one */
     BAD_REDIS_RENEWS_NEVER,        /* each renewal is refused */
+    BAD_REDIS_RENEWAL_SURE,        /* a renewal in doubt is called ok */
+    BAD_REDIS_RENEWAL_LOST,        /* ... and lost */
+    BAD_REDIS_RENEWAL_COUNTS,      /* ... extends the grant */
     BAD_REDIS_FAULTS
 };
 

@@ -143,6 +143,26 @@ static enum lb_outcome never_renew(struct lb_session *session, const struct lb_r
     return lb_fail(session, LB_REFUSED, "no renewal");
 }
 
+static enum lb_outcome sure_renew(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    enum lb_outcome outcome =
+        registry_lock("redis-setnx")->algorithm->renew(session, request, grant);
+    return outcome == LB_UNKNOWN ? LB_OK : outcome;
+}
+
+static enum lb_outcome lost_renew(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    enum lb_outcome outcome =
+        registry_lock("redis-setnx")->algorithm->renew(session, request, grant);
+    return outcome == LB_UNKNOWN ? LB_LOST : outcome;
+}
+
+static enum lb_outcome counting_renew(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    grant->lease_end_ns = lb_now() + request->lease_ns;
+    return registry_lock("redis-setnx")->algorithm->renew(session, request, grant);
+}
+
 struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     static struct lb_algorithm algorithms[BAD_REDIS_FAULTS];
     struct lb_lock lock = *registry_lock("redis-setnx");
@@ -163,6 +183,9 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     if (fault == BAD_REDIS_FROM_ANSWER) bad->acquire = late_acquire;
     if (fault == BAD_REDIS_RENEWED_FROM_ANSWER) bad->renew = late_renew;
     if (fault == BAD_REDIS_RENEWS_NEVER) bad->renew = never_renew;
+    if (fault == BAD_REDIS_RENEWAL_SURE) bad->renew = sure_renew;
+    if (fault == BAD_REDIS_RENEWAL_LOST) bad->renew = lost_renew;
+    if (fault == BAD_REDIS_RENEWAL_COUNTS) bad->renew = counting_renew;
     lock.algorithm = bad;
     return lock;
 }

@@ -448,6 +448,9 @@ static const struct {
     {BAD_REDIS_FROM_ANSWER, "a lease counts from before the request"},
     {BAD_REDIS_RENEWED_FROM_ANSWER, "a lease counts from before the request"},
     {BAD_REDIS_RENEWS_NEVER, "a lease counts from before the request"},
+    {BAD_REDIS_RENEWAL_SURE, "a renewal without an answer is in doubt, and extends nothing"},
+    {BAD_REDIS_RENEWAL_LOST, "a renewal without an answer is in doubt, and extends nothing"},
+    {BAD_REDIS_RENEWAL_COUNTS, "a renewal without an answer is in doubt, and extends nothing"},
 };
 
 /* These tell a client that it holds, or has freed, what it may not. */
@@ -455,7 +458,8 @@ static bool says_yes(enum bad_redis_fault fault) {
     return fault == BAD_REDIS_SURE || fault == BAD_REDIS_FROM_ANSWER ||
            fault == BAD_REDIS_RENEWED_FROM_ANSWER || fault == BAD_REDIS_SHORT ||
            fault == BAD_REDIS_GET_DEL || fault == BAD_REDIS_SECONDS ||
-           fault == BAD_REDIS_RENEWED_SHORT;
+           fault == BAD_REDIS_RENEWED_SHORT || fault == BAD_REDIS_RENEWAL_SURE ||
+           fault == BAD_REDIS_RENEWAL_COUNTS;
 }
 
 TEST(test_what_is_lost_on_the_way_is_caught) {
