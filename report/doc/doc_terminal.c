@@ -69,8 +69,9 @@ static int write_matrix_row(const struct matrix *matrix, const struct doc_node *
         if (c > 0 && c < matrix->from) continue;
         char *text = doc_flat_text(cell, DOC_TERMINAL);
         if (!text) return -1;
-        int width = c == 0 ? matrix->name_width + 1 : c + 1 < matrix->to ? matrix->sign_width : 0;
+        int width = c == 0 ? matrix->name_width : c + 1 < matrix->to ? matrix->sign_width : 0;
         screen_put(matrix->screen, text, -width, c == 0 ? TONE_PLAIN : cell->tone);
+        if (c == 0) fputc(' ', matrix->screen->out);
         free(text);
     }
     fputc('\n', matrix->screen->out);

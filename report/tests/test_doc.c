@@ -214,6 +214,17 @@ TEST(upright_columns_are_written_downwards) {
     doc_end(&doc);
     has(&doc, DOC_TERMINAL, "      k   \n      i  c\n      l  u\nlock  l  t\nredis .+ E\n");
     doc_free(&doc);
+    /* A name that is cut keeps its distance from the first sign. */
+    doc = (struct doc){0};
+    doc_table(&doc, "matrix", NULL);
+    doc_column(&doc, &(struct doc_column){.title = "lock"});
+    doc_column(&doc, &(struct doc_column){.title = "cut", .upright = true});
+    doc_row(&doc, DOC_ROW);
+    doc_cell(&doc, "unsafe-sql-version-compares-itself");
+    doc_cell(&doc, "V");
+    doc_end(&doc);
+    has(&doc, DOC_TERMINAL, "unsafe-sql-version-compares-i… V\n");
+    doc_free(&doc);
 }
 
 TEST(a_tree_of_json_is_nested_terms) {
