@@ -182,6 +182,9 @@ fuzz: ## the readers of result files, URLs, workloads and servers' answers on ge
 	@compose/install fuzz
 	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
 	@bench/tests/fuzz/run .build/fuzz/bench/tests/fuzz $(FUZZ_SECONDS)
+mutants: ## put each mistake of drivers/tests/mutants into a copy of the tree: does the conformance suite notice it? T=WORD; 40 minutes
+	@compose/install test
+	@CC='$(CC)' drivers/tests/mutants/run $(T)
 answers: ## figures whose truth is known beside what lockbench says of them, bench/ANSWERS.md: 20 minutes, with nothing else to do
 	@compose/install run
 	@$(BUILD) lockbench $(B)/bench/tests/answers/main
@@ -213,4 +216,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench lockbench-hosts
 help:
 	@sed -n 's/^\([a-z]*\)[a-z -]*:.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all needed chosen print-chosen run hosts check quick test answers tests asan tsan fuzz bench lint lint-quick table fields man install uninstall deb clean help
+.PHONY: all needed chosen print-chosen run hosts check quick test mutants answers tests asan tsan fuzz bench lint lint-quick table fields man install uninstall deb clean help
