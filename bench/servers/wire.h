@@ -42,7 +42,8 @@ enum wire_way {
 
 enum wire_kind {
     /* Bytes and ends of connections arrive by_ns later; their order stays. At most 256 KiB of a connection are in transit; a sender of more has to wait. A
-     * new connection itself is made at once: the handshake's round trip is not added. */
+     * new connection itself is made at once: the handshake's round trip is not added. With a by_ns of an hour, all that
+     * comes after so many chunks (reads that returned data) is held until the fault is lifted, and goes on then. */
     WIRE_DELAY,
     /* Everything that arrives is read and thrown away, also ends of connections; nothing is closed.
      * Bytes in transit are thrown away as well. New connections are accepted; if the fault drops
@@ -79,7 +80,8 @@ struct wire_fault {
     const pid_t *pids;
     int pid_count;
     int64_t by_ns;
-    uint64_t bytes;      /* WIRE_MIDWAY */
+    uint64_t chunks; /* WIRE_DELAY: so many pass before it begins, counted over all connections */
+    uint64_t bytes;  /* WIRE_MIDWAY */
     enum wire_then then; /* WIRE_MIDWAY */
 };
 

@@ -205,7 +205,7 @@ void faults_set(struct proxy *proxy, const struct order *order) {
     struct slot *slot = &proxy->slots[order->slot];
     *slot = (struct slot){.on = true, .fault = order->fault};
     memcpy(slot->pids, order->pids, sizeof slot->pids);
-    slot->left = slot->fault.bytes;
+    slot->left = slot->fault.kind == WIRE_DELAY ? slot->fault.chunks : slot->fault.bytes;
     size_t count = 0;
     struct peer *peers =
         slot->fault.pid_count ? peers_of(slot->pids, slot->fault.pid_count, &count) : NULL;

@@ -110,7 +110,7 @@ struct slot {
     bool on;
     struct wire_fault fault; /* its pids are these: */
     pid_t pids[WIRE_PIDS_MAX];
-    uint64_t left; /* WIRE_MIDWAY: bytes that still pass */
+    uint64_t left; /* what still passes: bytes (WIRE_MIDWAY), chunks (WIRE_DELAY) */
     bool full;     /* the fault has done all that it should, or has hit all its connections */
 };
 

@@ -236,11 +236,17 @@ static void hold_bytes(struct proxy *proxy, struct link *link, int way, const ch
 /* The time at which a chunk that arrives now may be forwarded; 0 = at once. Never before that of an earlier
  * chunk, so that the order is kept. */
 static int64_t due_of(struct proxy *proxy, const struct flow *flow, size_t len) {
-    int64_t due_ns = lb_now();
-    if (!flow->delays) return 0;
-    for (int i = 0; i < WIRE_FAULTS_MAX; i++) {
+    int64_t due_ns = 0;
+    for (int i = 0; flow->delays >> i; i++) {
+        struct slot *slot = &proxy->slots[i];
         if (!(flow->delays & (1U << i))) continue;
-        due_ns += proxy->slots[i].fault.by_ns;
+        if (slot->left >
+            0) { /* what ends a connection is no chunk, but keeps its place among them */
+            if (len > 0) slot->left--;
+            continue;
+        }
+        if (!due_ns) due_ns = lb_now();
+        due_ns += slot->fault.by_ns;
         fault_acted(proxy, i, len);
     }
     return due_ns;

@@ -115,6 +115,39 @@ TEST(delays_and_keeps_the_order) {
     rig_down(&rig);
 }
 
+/* The first chunks of a direction pass, and all that comes after them is held, over all connections, new ones too; what
+ * was held goes on in its order. */
+TEST(holds_from_a_chunk_on) {
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig), other = pair_up(&rig);
+    int fault = help_set(
+        &rig, (struct wire_fault){
+                  .kind = WIRE_DELAY, .way = WIRE_REQUESTS, .chunks = 2, .by_ns = 3600 * LB_S_NS});
+    help_pass(pair.client, pair.server, "one");
+    help_pass(pair.server, pair.client, "answers are not counted");
+    help_pass(other.client, other.server, "two");
+    assert_int_equal(help_sign(&rig, fault).struck, 0);
+    help_send(pair.client, "three");
+    HELP_UNTIL(help_sign(&rig, fault).struck == 1);
+    help_send(pair.client, ", four");
+    HELP_UNTIL(help_sign(&rig, fault).struck == 2);
+    help_send(other.client, "five");
+    HELP_UNTIL(help_sign(&rig, fault).struck == 3);
+    help_pass(pair.server, pair.client, "answers pass");
+    assert_int_equal(help_count(&rig, WIRE_REQUESTS).forwarded_bytes, 6);
+    close(other.client);
+    help_lift(&rig, fault);
+    help_comes(pair.server, "three, four");
+    char data[8] = "";
+    assert_int_equal(help_read(other.server, data, 8), 4);
+    assert_string_equal(data, "five");
+    help_pass(pair.client, pair.server, "all passes");
+    close(other.server);
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
 TEST(the_end_comes_after_the_delayed_bytes) {
     struct rig rig;
     rig_up(&rig);
