@@ -106,8 +106,18 @@ CONFORM_CHECK("a renewal without an answer is in doubt, and extends nothing", EX
 CONFORM_CHECK("a write cut off is in doubt", OPTIMISTIC | ATOMIC, 0, 0, FAR, REAL,
               conform_cut_write)
 CONFORM_CHECK("an await cut off does not open", LATCH, TRY | WAIT, 0, FAR, REAL, conform_cut_await)
-CONFORM_CHECK("a slow release frees nothing of another's", EXCLUDES, LEASE | TRY | WAIT, 0, FAR,
-              REAL, conform_slow_release)
+CONFORM_CHECK("each message of an acquire may be late", EXCLUDES, TRY | WAIT, 0, PATIENT, REAL,
+              conform_late_acquire)
+CONFORM_CHECK("each message of a wait may be late", EXCLUDES, TRY | WAIT, 0, PATIENT, REAL,
+              conform_late_wait)
+CONFORM_CHECK("each message of a wait that times out may be late", EXCLUDES, TRY | WAIT, 0, PATIENT,
+              REAL, conform_late_timeout)
+CONFORM_CHECK("each message of a release may be late", EXCLUDES, TRY | WAIT, 0, PATIENT, REAL,
+              conform_late_release)
+CONFORM_CHECK("each message of a renewal may be late", EXCLUDES, TRY | WAIT | LB_CAP_RENEW, 0,
+              PATIENT, REAL, conform_late_renew)
+CONFORM_CHECK("a lease may end while a message is late", EXCLUDES, TRY | WAIT | LEASE, 0, PATIENT,
+              REAL, conform_late_lease)
 CONFORM_CHECK("a vanished holder's lock is freed", EXCLUDES, WAIT, LB_CLAIM_CRASH_RELEASE, FAR,
               REAL, conform_crash)
 CONFORM_CHECK("a session that ends tells its holder", EXCLUDES, LB_CAP_SESSION, 0,

@@ -20,6 +20,7 @@
 #define WAIT LB_CAP_WAIT
 #define LEASE LB_CAP_LEASE
 #define FAR CONFORM_FAR
+#define PATIENT (CONFORM_FAR | CONFORM_PATIENT)
 #define BASIC CONFORM_BASIC
 #define REAL CONFORM_LOCKS
 
@@ -145,6 +146,7 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
         trial.holder = child_start(&trial, &key);
         trial.waiter = child_start(&trial, &key);
     }
+    if (check->needs & CONFORM_PATIENT) far_lock = lock;
     if (check->needs & CONFORM_FAR) trial.far = conform_open_far(far_lock, *place, &err);
     if (err.code)
         snprintf(trial.failure, sizeof trial.failure, "%s", err.text);

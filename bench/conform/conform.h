@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "bench/conform/conform_trial.h"
+#include "bench/servers/wire.h"
 
 /* The needs of a check besides capabilities. */
 enum conform_need {
@@ -21,6 +22,8 @@ enum conform_need {
     CONFORM_TELLS = 1 << 5,    /* a session with a lease of its own */
     CONFORM_BASIC = 1 << 6,    /* no need: the check also runs on each further topology of a lock */
     CONFORM_COUNTS = 1 << 7,   /* a server whose keys can be counted without the driver */
+    /* with CONFORM_FAR: the clients through the wire wait for answers as long as all others do */
+    CONFORM_PATIENT = 1 << 8,
 };
 
 /* The primitives that a check is for. */
@@ -129,6 +132,17 @@ extern const struct conform_exemption conform_exemptions[]; /* the last entry ha
     void script(struct trial *trial);
 #include "bench/conform/checks.h"
 #undef CONFORM_CHECK
+
+/* For scripts with CONFORM_FAR. strike: the wire does this, and nothing else, to all connections. struck: it has done it
+ * at least once. heal: it ends what it does; connections that lost bytes are reset, and new ones work. */
+void conform_strike(struct trial *trial, struct wire_fault fault);
+bool conform_struck(const struct trial *trial);
+void conform_heal(struct trial *trial);
+
+/* For the end of a script: the key is disarmed by the client, all sessions end, and the lock must have left nothing under
+ * the key after that use, if it can report its residue. */
+void conform_leaves_nothing(struct trial *trial, struct actor *client, const struct trial_key *key,
+                            const char *use);
 
 /* True if the keys on the backend's servers can be counted from outside. */
 bool conform_can_count(const struct lb_backend *backend);

@@ -66,7 +66,7 @@ void actor_job_release(struct actor *client) {
                                                                &client->grant);
 }
 
-static void renew(struct actor *client) {
+void actor_job_renew(struct actor *client) {
     client->outcome =
         client->session.lock->algorithm->renew(&client->session, &client->request, &client->grant);
 }
@@ -394,7 +394,7 @@ enum lb_outcome actor_release(struct actor *client) {
 
 enum lb_outcome actor_renew(struct actor *client, int64_t lease_ns) {
     client->request.lease_ns = lease_ns;
-    return call(client, renew);
+    return call(client, actor_job_renew);
 }
 
 enum lb_outcome actor_settle(struct actor *client) {

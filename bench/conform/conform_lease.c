@@ -182,6 +182,14 @@ static void clear(struct trial *trial, struct actor *client) {
         trial_fail(trial, "disarming: %s", client->err.text);
 }
 
+void conform_leaves_nothing(struct trial *trial, struct actor *client, const struct trial_key *key,
+                            const char *use) {
+    if (trial_failed(trial)) return;
+    clear(trial, client);
+    for (struct actor *at = trial->clients; at; at = at->next) actor_close(at);
+    if (trial->lock->lock->algorithm->residue) nothing_left(trial, key, use);
+}
+
 void conform_residue(struct trial *trial) {
     struct trial_key plain = trial_key(), contended = trial_key(), given_up = trial_key();
     struct actor *holder = actor_new(trial), *waiters[RESIDUE_WAITERS];

@@ -15,16 +15,15 @@ static int64_t freed_by(const struct trial *trial) {
     return lb_now() + LEASE_NS + trial->lock->lock->about.crash_slack_ns + trial_patience_ns;
 }
 
-/* Ends what the wire does: connections that lost bytes are reset, and new ones work. */
-static void heal(struct trial *trial) {
+void conform_heal(struct trial *trial) {
     struct lb_err err = {0};
     if (wire_heal(trial->far->wiring->wire, &err) != 0) trial_fail(trial, "%s", err.text);
+    trial->wire_fault = -1;
 }
 
-/* Has the wire do this, and nothing else, to all connections. */
-static void strike(struct trial *trial, struct wire_fault fault) {
+void conform_strike(struct trial *trial, struct wire_fault fault) {
     struct lb_err err = {0};
-    heal(trial);
+    conform_heal(trial);
     fault.ends = WIRE_ALL_ENDS;
     trial->wire_fault = wire_set(trial->far->wiring->wire, &fault, &err);
     if (trial->wire_fault < 0) trial_fail(trial, "%s", err.text);
@@ -36,15 +35,16 @@ static const struct wire_fault cut_at_answer = {.kind = WIRE_MIDWAY, .then = WIR
 static void cut_off(struct trial *trial) {
     const struct wire_fault cut = {.kind = WIRE_CUT, .ends = WIRE_ALL_ENDS};
     struct lb_err err = {0};
-    strike(trial, (struct wire_fault){.kind = WIRE_REFUSE});
+    conform_strike(trial, (struct wire_fault){.kind = WIRE_REFUSE});
     if (wire_set(trial->far->wiring->wire, &cut, &err) < 0) trial_fail(trial, "%s", err.text);
 }
 
 static void delay_answers(struct trial *trial, int64_t by_ns) {
-    strike(trial, (struct wire_fault){.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = by_ns});
+    conform_strike(trial,
+                   (struct wire_fault){.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = by_ns});
 }
 
-static bool has_struck(const struct trial *trial) {
+bool conform_struck(const struct trial *trial) {
     struct wire_sign sign;
     wire_sign(trial->far->wiring->wire, trial->wire_fault, &sign);
     return sign.struck > 0;
@@ -75,7 +75,7 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
                      const struct trial_key *key, enum lb_outcome outcome) {
     const struct lb_lock *lock = trial->lock->lock;
     actor_close(victim);
-    heal(trial);
+    conform_heal(trial);
     bool settle = outcome == LB_UNKNOWN && lock->algorithm->settle;
     if (!recover(victim, settle)) return;
     /* The lock is free at once after settling. After BROKEN, which says that nothing was left, it is
@@ -99,16 +99,16 @@ static void lose_acquire(struct trial *trial, struct wire_fault fault) {
     MUST_USE(other, &key, trial_soon());
     enum lb_outcome outcome;
     for (int tries = 0;; tries++) {
-        strike(trial, fault);
+        conform_strike(trial, fault);
         outcome = actor_acquire(victim, &key, lb_now() + 300 * LB_MS_NS);
-        if (has_struck(trial) || tries == 3 || outcome == LB_OK) break;
+        if (conform_struck(trial) || tries == 3 || outcome == LB_OK) break;
         /* The machine was so busy that the driver's patience ended before there was an answer to
          * lose. */
         actor_close(victim);
-        heal(trial);
+        conform_heal(trial);
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
     }
-    MUST(trial, has_struck(trial), "nothing was lost: no answer came");
+    MUST(trial, conform_struck(trial), "nothing was lost: no answer came");
     MUST_SAY_NO(trial, outcome, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
                 "the answer was lost, but acquire gave %s", lb_outcome_name(outcome));
     MUST(trial, victim->session.err.code != 0,
@@ -155,50 +155,12 @@ void conform_lease_counts(struct trial *trial) {
         if (outcome == LB_OK || outcome == LB_REFUSED) break;
         /* The machine was so busy that the driver's patience ended before the answer came. */
         actor_close(client);
-        heal(trial);
+        conform_heal(trial);
         if (!recover(client, outcome == LB_UNKNOWN)) return;
     }
     MUST_GIVE(client, outcome, LB_OK);
-    MUST(trial, has_struck(trial), "no answer was delayed");
-    heal(trial);
-}
-
-#define SLOW_NS                                                                                    \
-    (350 * LB_MS_NS) /* the delay of each answer to a release; the driver waits for 500 ms */
-#define AHEAD_NS (150 * LB_MS_NS) /* so much before the end of the lease the release begins */
-
-/* While the holder's release is under way, another one gets the lock as soon as it is free. */
-static bool take_meanwhile(struct trial *trial, struct actor *holder, struct actor *other,
-                           const struct trial_key *key) {
-    bool taken = false;
-    while (actor_is_busy(holder)) {
-        if (!taken && actor_acquire(other, key, TRIAL_TRY) == LB_OK) taken = true;
-        if (trial_failed(trial)) return false;
-        trial_sleep_until(lb_now() + 2 * LB_MS_NS);
-    }
-    actor_end(holder);
-    return taken || actor_acquire(other, key, freed_by(trial)) == LB_OK;
-}
-
-/* A release that first asks who holds and then frees: the answer comes after the lease has ended and another one has
- * taken the lock. */
-void conform_slow_release(struct trial *trial) {
-    struct trial_key key = trial_key(), warm = trial_key();
-    trial->session_lease_ns = LEASE_NS;
-    trial->lease_ns = LEASE_NS / 3;
-    struct actor *other = actor_new(trial), *third = actor_new(trial), *holder = actor_far(trial);
-    MUST_USE(holder, &warm, trial_soon());
-    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    other->request.lease_ns = LONG_LEASE_NS;
-    trial_sleep_until(holder->grant.lease_end_ns - AHEAD_NS);
-    delay_answers(trial, SLOW_NS);
-    actor_begin(holder, actor_job_release);
-    MUST(trial, take_meanwhile(trial, holder, other, &key), "nobody got what was released slowly");
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
-              "where another holds, after a slow release by one whose lease ended meanwhile,");
-    MUST(trial, has_struck(trial), "no answer was delayed");
-    heal(trial);
-    MUST_GIVE(other, actor_release(other), LB_OK);
+    MUST(trial, conform_struck(trial), "no answer was delayed");
+    conform_heal(trial);
 }
 
 void conform_cut_answer(struct trial *trial) {
@@ -228,7 +190,7 @@ void conform_cut_release(struct trial *trial) {
     trial->lease_ns = LONG_LEASE_NS;
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-    strike(trial, cut_at_answer);
+    conform_strike(trial, cut_at_answer);
     enum lb_outcome outcome = actor_release(victim);
     MUST_SAY_NO(trial, outcome, outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT,
                 "the answer was lost, but release gave %s", lb_outcome_name(outcome));
@@ -243,13 +205,13 @@ static void lose_renewal(struct actor *victim, struct actor *other, struct wire_
     victim->request.lease_ns = LEASE_NS;
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
     int64_t end_ns = victim->grant.lease_end_ns;
-    strike(trial, fault);
+    conform_strike(trial, fault);
     enum lb_outcome outcome = actor_renew(victim, LONG_LEASE_NS);
     MUST_SAY_NO(trial, outcome, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
                 "%s, but a renewal gave %s", how, actor_said(&victim->session, outcome));
     MUST_REFUSE(trial, victim->grant.lease_end_ns == end_ns,
                 "%s, but a renewal has changed the end of the lease", how);
-    MUST(trial, has_struck(trial), "nothing was lost: no answer came");
+    MUST(trial, conform_struck(trial), "nothing was lost: no answer came");
     clear_up(trial, victim, other, &key, LB_UNKNOWN);
 }
 
@@ -325,13 +287,13 @@ void conform_cut_write(struct trial *trial) {
     for (int reads = first; reads < 2; reads++) {
         MUST_USE(victim, &key, trial_soon());
         if (!reads) MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-        strike(trial, cut_at_answer);
+        conform_strike(trial, cut_at_answer);
         enum lb_outcome outcome =
             reads ? actor_acquire(victim, &key, trial_soon()) : actor_release(victim);
         MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a %s gave %s",
                     reads ? "read" : "write", lb_outcome_name(outcome));
         actor_close(victim);
-        heal(trial);
+        conform_heal(trial);
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
         MUST_USE(other, &key, trial_soon());
     }
@@ -352,7 +314,7 @@ void conform_cut_await(struct trial *trial) {
     MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the connection ended, but an await gave %s",
                 lb_outcome_name(outcome));
     actor_close(victim);
-    heal(trial);
+    conform_heal(trial);
     if (!recover(victim, outcome == LB_UNKNOWN)) return;
     MUST_GIVE(counter, actor_release(counter), LB_OK);
     MUST_GIVE(victim, actor_acquire(victim, &key, TRIAL_TRY), LB_BUSY);
@@ -360,7 +322,7 @@ void conform_cut_await(struct trial *trial) {
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
     /* A count whose answer is lost is in doubt as well. */
     actor_use_key(victim, &other);
-    strike(trial, cut_at_answer);
+    conform_strike(trial, cut_at_answer);
     outcome = actor_release(victim);
     MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a count gave %s",
                 lb_outcome_name(outcome));

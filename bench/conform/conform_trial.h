@@ -240,6 +240,7 @@ void actors_do(struct actor *const *clients, int count, void (*job)(struct actor
  * sets client->outcome. */
 void actor_job_acquire(struct actor *client);
 void actor_job_release(struct actor *client);
+void actor_job_renew(struct actor *client);
 
 /* A contest: clients acquire and release again and again, until all together have had so many grants, each has had so
  * many turns, or the time is over. */

@@ -63,6 +63,11 @@ enum bad_redis_fault {
     BAD_REDIS_RENEWAL_SURE,        /* a renewal in doubt is called ok */
     BAD_REDIS_RENEWAL_LOST,        /* ... and lost */
     BAD_REDIS_RENEWAL_COUNTS,      /* ... extends the grant */
+    BAD_REDIS_GET_SET,             /* an acquire looks whether the key is free, and then sets it */
+    BAD_REDIS_SLEEPS,              /* a waiter misses a release between its two requests */
+    BAD_REDIS_HASTY,               /* a grant that comes after the deadline is called a time-out */
+    BAD_REDIS_FREES_AGAIN,         /* a release deletes the key a second time */
+    BAD_REDIS_RENEWS_ANEW,         /* a renewal frees it and takes it again */
     BAD_REDIS_FAULTS
 };
 

@@ -7,6 +7,7 @@
 #include "drivers/redis/string.h"
 #include "drivers/registry.h"
 #include "drivers/tests/bad_lock.h"
+#include "drivers/wait.h"
 
 /* The mistake of clients that treat a missing answer as a refusal. */
 static enum lb_outcome certain_acquire(struct lb_session *session, const struct lb_request *request,
@@ -102,6 +103,74 @@ static enum lb_outcome two_step_release(struct lb_session *session,
     return redis_call(session, del, 2, &reply);
 }
 
+/* GET, and if there is nothing SET: another may be quicker in between. */
+static enum lb_outcome two_step_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    struct string_grant *mine = grant->data;
+    char lease_ms[24];
+    redis_lease_ms(request->lease_ns, lease_ms);
+    redis_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
+    const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
+    const struct redis_word set[] = {
+        {"SET", 3}, {request->key, request->key_len}, {mine->token, 0}, {"PX", 2}, {lease_ms, 0}};
+    for (bool once = request->deadline_ns <= lb_now();;) {
+        const struct redis_reply *reply;
+        enum lb_outcome outcome = redis_call(session, get, 2, &reply);
+        grant->lease_end_ns = lb_now() + request->lease_ns;
+        if (outcome == LB_OK && reply->value.type == REDIS_NIL)
+            return redis_call(session, set, 5, &reply);
+        if (outcome != LB_OK || once) return outcome == LB_OK ? LB_BUSY : outcome;
+        if (lb_stopping() || lb_now() >= request->deadline_ns) return LB_TIMEOUT;
+        lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    }
+}
+
+/* Asks who holds it, and waits for a word of the holder's end: which never comes if it ended in between. */
+static enum lb_outcome sleepy_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    struct lb_request once = *request;
+    const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
+    once.deadline_ns = 0;
+    for (bool tries = request->deadline_ns <= lb_now();;) {
+        const struct redis_reply *reply;
+        enum lb_outcome outcome =
+            registry_lock("redis-setnx")->algorithm->acquire(session, &once, grant);
+        if (outcome != LB_BUSY || tries) return outcome;
+        outcome = redis_call(session, get, 2, &reply);
+        if (outcome != LB_OK) return outcome;
+        bool missed = reply->value.type == REDIS_NIL;
+        lb_sleep_until(missed ? request->deadline_ns : lb_now() + 5 * LB_MS_NS);
+        if (lb_stopping() || lb_now() >= request->deadline_ns) return LB_TIMEOUT;
+    }
+}
+
+/* An answer that comes after the deadline is not looked at. */
+static enum lb_outcome hasty_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    bool waits = request->deadline_ns > lb_now();
+    enum lb_outcome outcome =
+        registry_lock("redis-setnx")->algorithm->acquire(session, request, grant);
+    return waits && outcome == LB_OK && lb_now() > request->deadline_ns ? LB_TIMEOUT : outcome;
+}
+
+/* Deletes the key once more, to be sure. */
+static enum lb_outcome thorough_release(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    const struct redis_word del[] = {{"DEL", 3}, {request->key, request->key_len}};
+    const struct redis_reply *reply;
+    enum lb_outcome outcome =
+        registry_lock("redis-setnx")->algorithm->release(session, request, grant);
+    return outcome == LB_OK ? redis_call(session, del, 2, &reply) : outcome;
+}
+
+/* Frees it and takes it again. */
+static enum lb_outcome anew_renew(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    const struct lb_algorithm *right = registry_lock("redis-setnx")->algorithm;
+    enum lb_outcome outcome = right->release(session, request, grant);
+    return outcome == LB_OK ? right->acquire(session, request, grant) : outcome;
+}
+
 static enum lb_outcome hoarding_acquire(struct lb_session *session,
                                         const struct lb_request *request, struct lb_grant *grant) {
     if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) return LB_REFUSED;
@@ -186,6 +255,11 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     if (fault == BAD_REDIS_RENEWAL_SURE) bad->renew = sure_renew;
     if (fault == BAD_REDIS_RENEWAL_LOST) bad->renew = lost_renew;
     if (fault == BAD_REDIS_RENEWAL_COUNTS) bad->renew = counting_renew;
+    if (fault == BAD_REDIS_GET_SET) bad->acquire = two_step_acquire;
+    if (fault == BAD_REDIS_SLEEPS) bad->acquire = sleepy_acquire;
+    if (fault == BAD_REDIS_HASTY) bad->acquire = hasty_acquire;
+    if (fault == BAD_REDIS_FREES_AGAIN) bad->release = thorough_release;
+    if (fault == BAD_REDIS_RENEWS_ANEW) bad->renew = anew_renew;
     lock.algorithm = bad;
     return lock;
 }

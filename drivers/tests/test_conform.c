@@ -21,7 +21,7 @@
 #define PARTS_MAX 256
 #define PART_LOCKS 4 /* on one set of servers */
 
-#define EXEMPT_MAX 4
+#define EXEMPT_MAX 5
 /* 64 processes of a heavy program, which ask again and again, keep two processors busy for minutes. */
 #define NO_CROWD                                                                                   \
     { "64 clients all get it", "a machine with few processors is too slow for 64 such programs" }
@@ -33,7 +33,7 @@ static const struct variant {
     const char *lock, *set;
     struct {
         const char *check, *why;
-    } exempt[EXEMPT_MAX]; /* checks that are left out for it */
+    } exempt[EXEMPT_MAX]; /* checks that are left out for it; a name's beginning is enough */
     const char *name;     /* of the part, without blanks; NULL = the option */
     const char *topology; /* NULL = the lock's first */
     const char *file,
@@ -87,6 +87,8 @@ static const struct variant {
            "waits of some milliseconds end before etcdctl has asked, so that nobody is granted anything"},
           {"a killed server ends every wait, and serves again",
            "etcdctl goes on waiting while its server is away, and asks again"},
+          {"each message of",
+           "a try is a wait of etcdctl's that is interrupted: while a message is late, it can't tell"},
           {"nothing is left on the server",
            "etcdctl leaves the key of a wait that was interrupted, now and then, until its lease ends"}},
      .topology = "etcd",
@@ -260,10 +262,14 @@ static void add_test(struct CMUnitTest **tests, size_t *count, const char *what,
         (struct CMUnitTest){.name = name, .test_func = run, .initial_state = kept};
 }
 
+static bool is_exempt(const struct conform_check *check, const char *beginning) {
+    return strncmp(check->name, beginning, strlen(beginning)) == 0;
+}
+
 /* Why a variant is not tried with a check; NULL = it is. */
 static const char *exempt_why(const struct variant *variant, const struct conform_check *check) {
     for (size_t i = 0; variant && i < EXEMPT_MAX && variant->exempt[i].check; i++) {
-        if (strcmp(variant->exempt[i].check, check->name) == 0) return variant->exempt[i].why;
+        if (is_exempt(check, variant->exempt[i].check)) return variant->exempt[i].why;
     }
     return NULL;
 }
@@ -322,7 +328,7 @@ static void test_exemptions_are_of_use(void **state) {
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         for (int j = 0; j < EXEMPT_MAX && variants[i].exempt[j].check; j++) {
             const struct conform_check *check = conform_checks;
-            while (check->name && strcmp(check->name, variants[i].exempt[j].check) != 0) check++;
+            while (check->name && !is_exempt(check, variants[i].exempt[j].check)) check++;
             if (!check->name)
                 fail_msg("%s is exempt from '%s', which is no check", variants[i].name,
                          variants[i].exempt[j].check);

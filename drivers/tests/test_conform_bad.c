@@ -441,7 +441,6 @@ static const struct {
     {BAD_REDIS_SURE, "a release cut off is in doubt, then settled"},
     {BAD_REDIS_HOLDS_ON, "a vanished holder's lock is freed"},
     {BAD_REDIS_NO_LEASE, "a lease ends, not too early"},
-    {BAD_REDIS_GET_DEL, "a slow release frees nothing of another's"},
     {BAD_REDIS_SHORT, "a lease lasts until its stated end"},
     {BAD_REDIS_SECONDS, "a lease lasts until its stated end"},
     {BAD_REDIS_RENEWED_SHORT, "a lease lasts until its stated end"},
@@ -451,6 +450,12 @@ static const struct {
     {BAD_REDIS_RENEWAL_SURE, "a renewal without an answer is in doubt, and extends nothing"},
     {BAD_REDIS_RENEWAL_LOST, "a renewal without an answer is in doubt, and extends nothing"},
     {BAD_REDIS_RENEWAL_COUNTS, "a renewal without an answer is in doubt, and extends nothing"},
+    {BAD_REDIS_GET_SET, "each message of an acquire may be late"},
+    {BAD_REDIS_SLEEPS, "each message of a wait may be late"},
+    {BAD_REDIS_HASTY, "each message of a wait that times out may be late"},
+    {BAD_REDIS_FREES_AGAIN, "each message of a release may be late"},
+    {BAD_REDIS_RENEWS_ANEW, "each message of a renewal may be late"},
+    {BAD_REDIS_GET_DEL, "a lease may end while a message is late"},
 };
 
 /* These tell a client that it holds, or has freed, what it may not. */
@@ -459,7 +464,8 @@ static bool says_yes(enum bad_redis_fault fault) {
            fault == BAD_REDIS_RENEWED_FROM_ANSWER || fault == BAD_REDIS_SHORT ||
            fault == BAD_REDIS_GET_DEL || fault == BAD_REDIS_SECONDS ||
            fault == BAD_REDIS_RENEWED_SHORT || fault == BAD_REDIS_RENEWAL_SURE ||
-           fault == BAD_REDIS_RENEWAL_COUNTS;
+           fault == BAD_REDIS_RENEWAL_COUNTS || fault == BAD_REDIS_GET_SET ||
+           fault == BAD_REDIS_FREES_AGAIN || fault == BAD_REDIS_RENEWS_ANEW;
 }
 
 TEST(test_what_is_lost_on_the_way_is_caught) {
