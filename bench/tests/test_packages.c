@@ -215,25 +215,31 @@ TEST(npm_needs_no_home) {
     cli_free(&cli);
 }
 
-/* Killed hard it can't take away its policy-rc.d, which then must not keep any service from its start. The script's
- * copy has its files below the test's folder, and an apt-get that waits. */
-TEST(a_killed_install_leaves_no_policy_that_acts) {
+/* Killed hard it can't take away its policy-rc.d, which still holds for the apt that works on, and for nobody else; and
+ * the next installation says what that apt has enabled. The script's copy has its files below the test's folder, and an
+ * apt-get that waits. */
+TEST(a_killed_install_starts_no_service) {
     struct cli cli = cli_shell(
-        "bash", "cd $(mktemp -d); mkdir bin; "
+        "bash", "cd $(mktemp -d); mkdir bin systemd; "
                 "sed \"s#^policy=.*#policy=$PWD/policy#; s#/run/lockbench-install#$PWD/lock#; "
+                "s#/etc/systemd/system#$PWD/systemd#; "
                 "s#^clusters=.*#clusters=$PWD/clusters#\" $ROOT/compose/apt-quietly >quietly; "
-                "printf '#!/bin/sh\necho $$ >%s/pid.new; mv %s/pid.new %s/pid\nexec sleep 300\n' "
-                "$PWD $PWD $PWD >bin/apt-get; "
+                "printf '#!/bin/sh\n>%s/begun\nuntil [ -e %s/killed ]; do sleep 0.02; done\n"
+                "%s/policy\necho for its apt $? >%s/said.new\nmv %s/said.new %s/said\n' "
+                "$PWD $PWD $PWD $PWD $PWD $PWD >bin/apt-get; "
                 "for name in apt-cache dpkg-query; do ln -s /bin/true bin/$name; done; "
-                "chmod +x bin/apt-get; "
-                "PATH=$PWD/bin:$PATH sh quietly some-package & maker=$!; "
-                "until [ -e pid ]; do sleep 0.02; done; "
-                "./policy; echo while it runs $?; "
+                "chmod +x bin/apt-get; export PATH=$PWD/bin:$PATH; "
+                "sh quietly some-package & maker=$!; "
+                "until [ -e begun ]; do sleep 0.02; done; "
                 "kill -9 $maker; wait $maker 2>/dev/null; "
-                "./policy; echo when it was killed $?; "
-                "kill -9 $(cat pid)");
-    assert_has(cli.out, "while it runs 101\n");
-    assert_has(cli.out, "when it was killed 0\n");
+                "./policy; echo for others $?; >killed; "
+                "until [ -e said ]; do sleep 0.02; done; cat said; "
+                "ln -s /nowhere systemd/some.service; sh quietly some-package 2>&1; "
+                "echo then; sh quietly some-package 2>&1; ls lock* policy 2>&1 | grep -c policy:");
+    assert_has(cli.out, "for others 0\n");
+    assert_has(cli.out, "for its apt 101\n");
+    assert_has(cli.out, "an installation was killed; enabled since then: some.service (systemctl");
+    assert_lacks(strstr(cli.out, "then\n"), "was killed");
     cli_free(&cli);
 }
 
