@@ -112,8 +112,9 @@ const struct command command_clean = {
         "prints each. It knows them by their marks: a key has lockbench-XXXXXXXX-N in its name, and a\n"
         "table, a bucket or a znode says \"made by lockbench\". An advisory lock of\n"
         "PostgreSQL is known by the name of its session, lockbench, or by --key; the session is ended. It\n"
-        "touches nothing else. No run and no hold may use the server meanwhile: theirs have the same marks. The last request of a killed run may\n"
-        "be carried out a moment after its end: then run clean once more.",
+        "touches nothing else. No run and no hold may use the server meanwhile: theirs have the same\n"
+        "marks; PostgreSQL shows their sessions, and there clean is refused. The last request of a\n"
+        "killed run may be carried out a moment after its end: then run clean once more.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "drivers/clean.h"
+#include "drivers/wait.h"
 
 #define CLEAN_NS (600 * LB_S_NS) /* for one statement: there may be millions of rows */
 
@@ -145,12 +146,36 @@ static int clean_advisory(struct lb_session *session, const struct lb_cleaning *
     return failed;
 }
 
+#define END_NS (3 * LB_S_NS) /* within which a program's sessions are quiet after its end */
+
+/* Refuses where other sessions of lockbench work: a run would lose its tables, and their locks. */
+static int check_alone(struct lb_session *session, struct lb_err *err) {
+    static const char others[] = "SELECT count(*) FROM pg_stat_activity WHERE application_name = "
+                                 "'lockbench' AND pid <> pg_backend_pid() AND "
+                                 "state_change > clock_timestamp() - interval '2 s'";
+    int64_t until_ns = lb_now() + END_NS;
+    for (;; lb_sleep_until(lb_now() + END_NS / 50)) {
+        PGresult *result = NULL;
+        if (ask_server(session, others, &result, err) != 0) return -1;
+        int count = atoi(pg_text(result, 0, 0));
+        PQclear(result);
+        if (count == 0) return 0;
+        if (lb_now() >= until_ns || lb_stopping())
+            return err_set(
+                err, LB_EXIT_MACHINE,
+                "postgres: sessions of lockbench that work on this server: %d: clean when "
+                "the run has ended",
+                count);
+    }
+}
+
 int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
     char where[2 * LB_KEY_MAX + 64] = "";
     PGresult *made = NULL;
     bool full = false;
     int failed = -1;
     bool rows = cleaning->scope == LB_CLEAN_KEY || cleaning->scope == LB_CLEAN_STAGE;
+    if (cleaning->scope == LB_CLEAN_LEFT && check_alone(session, err) != 0) return -1;
     /* Do not wait for long for clients that use a table. */
     if (tell_server(session, "SET lock_timeout = '3s'", err) != 0) return -1;
     if (write_where(session, cleaning, where, sizeof where, err) != 0) return -1;

@@ -298,4 +298,26 @@ TEST(all_segments_of_a_stage_are_removed) {
     }
 }
 
+/* Its tables would be gone, and all that it then measures wrong. */
+TEST(a_run_that_goes_on_is_not_cleaned_away) {
+    struct live_place live = live_open("pg-advisory", NULL);
+    LIVE_NEEDS(&live);
+    const char *url = backend_url("postgres", &live);
+    struct cli run;
+    cli_start(&run, NULL,
+              ARGS("run", "smoke", "--lock", "pg-lease", "--url", url, "--set", "load.clients=2",
+                   "--set", "run.duration=10m", "--no-page", "--out", cli_path("goes-on")));
+    cli_until(&run, cli_has_second, cli_path("goes-on/000-pg-lease-c2-r0.hlog"), "a first second");
+    struct cli cli = cli_run(NULL, ARGS("clean", "--url", url));
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_has(cli.err, "postgres: sessions of lockbench that work on this server: ");
+    cli_free(&cli);
+    kill(run.pid, SIGINT);
+    cli_wait(&run);
+    assert_code(&run, 130);
+    cli_free(&run);
+    clean_url(url);
+    live_close(&live);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)
