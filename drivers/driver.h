@@ -449,7 +449,7 @@ struct lb_lock {
     /* for a lock that needs other servers than its backend's topologies; NULL = the backend's */
     const char *const *topologies;
     struct lb_about about;
-    /* a guarded value in the lock's own backend: store.h; NULL = the backend has no such store */
+    /* a guarded value in the lock's own backend: store.h; NULL = there is none */
     const struct lb_store *store;
     /* never NULL; if the backend is unavailable, an algorithm without functions */
     const struct lb_algorithm *algorithm;

@@ -50,9 +50,6 @@ const char *sql_role_name(enum sql_role role) {
         [SQL_STORE] = "lb_store",
         [SQL_LOOK] = "lb_look",
         [SQL_DROP] = "lb_drop",
-        [SQL_ORDER] = "lb_order",
-        [SQL_TALLY] = "lb_tally",
-        [SQL_DROP_ORDERS] = "lb_drop_orders",
     };
     return names[role];
 }

@@ -50,9 +50,6 @@ enum sql_role {
     SQL_STORE, /* sets the value x and the token v, of a row whose token is not greater */
     SQL_LOOK,  /* gives the value */
     SQL_DROP,  /* deletes the row */
-    SQL_ORDER, /* adds an order of the key, with the token v */
-    SQL_TALLY, /* gives the value and the number of the key's orders, as they are at one moment */
-    SQL_DROP_ORDERS, /* deletes the key's orders */
     SQL_ROLES
 };
 
@@ -198,10 +195,6 @@ lb_residue_fn sql_count_left;
 
 /* Locks that are held until a transaction ends; their keys have rows if the recipe has SQL_ADD and SQL_REMOVE. */
 extern const struct lb_algorithm sql_transaction_algorithm;
-/* To be called after a statement in the transaction of a grant failed: rolls the transaction back,
- * and so gives up the lock. LB_LOST, as the release will then return, too; LB_UNKNOWN, LB_BROKEN:
- * the connection is dead. */
-enum lb_outcome sql_transaction_undo(struct lb_session *session);
 /* A row with an owner and an end; the second also with rows to sweep. */
 extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
 /* A row with an owner and no end. */
@@ -288,16 +281,11 @@ lb_settle_fn sql_lease_settle;
 lb_store_install_fn sql_store_install;
 lb_store_write_fn sql_store_write;
 lb_store_read_fn sql_store_read;
-lb_store_order_fn sql_store_order;
-lb_store_tally_fn sql_store_tally;
 lb_arm_fn sql_store_drop;
 
-/* The members of a struct lb_store without .setup. The first macro is for a guarded value beside the lock; the second
- * one is for a store in the lock's transaction, with the orders of a sale. */
+/* The members of a struct lb_store without .setup. */
 #define SQL_STORE_MEMBERS                                                                          \
     .install = sql_store_install, .write = sql_store_write, .read = sql_store_read,                \
     .drop = sql_store_drop
-#define SQL_SALE_MEMBERS                                                                           \
-    SQL_STORE_MEMBERS, .with_release = true, .order = sql_store_order, .tally = sql_store_tally
 
 #endif

@@ -34,11 +34,6 @@ static enum lb_outcome give_up(struct lb_session *session) {
     return lb_fail(session, LB_BROKEN, "%s: can't roll back", session->lock->name);
 }
 
-enum lb_outcome sql_transaction_undo(struct lb_session *session) {
-    enum lb_outcome outcome = give_up(session);
-    return outcome == LB_OK ? LB_LOST : outcome;
-}
-
 /* Chooses the statement that locks the next key, by how long it may wait. */
 static enum sql_role choose_wait(struct lb_session *session, int64_t deadline_ns,
                                  int64_t *ret_answer_by_ns) {

@@ -4,15 +4,14 @@
  *
  * A holder installs its token before it reads; a holder with a smaller token can neither read nor
  * write after that. Each step is one atomic operation of the server and goes through the client's
- * own session, so that faults of its connection affect its writes too. For locks with LB_CAP_FENCE; where the
- * lock itself keeps a transaction open, the writes are part of that (with_release). */
+ * own session, so that faults of its connection affect its writes too. For locks with LB_CAP_FENCE. */
 #ifndef DRIVERS_STORE_H
 #define DRIVERS_STORE_H
 
 #include "drivers/driver.h"
 
-/* Only key, key_len and key_index of the request matter. LB_OK; LB_LOST: a greater token is there, or the
- * lock's transaction was rolled back, and nothing was done; LB_UNKNOWN, LB_BROKEN, LB_REFUSED as elsewhere, with
+/* Only key, key_len and key_index of the request matter. LB_OK; LB_LOST: a greater token is there, and
+ * nothing was done; LB_UNKNOWN, LB_BROKEN, LB_REFUSED as elsewhere, with
  * session->err.
  * Out-parameters are written only with LB_OK. */
 typedef enum lb_outcome lb_store_install_fn(struct lb_session *session,
@@ -25,26 +24,12 @@ typedef enum lb_outcome lb_store_write_fn(struct lb_session *session,
 typedef enum lb_outcome lb_store_read_fn(struct lb_session *session,
                                          const struct lb_request *request, uint64_t *ret_value);
 
-/* Adds an order of the key, in the transaction that the value was written in. */
-typedef enum lb_outcome lb_store_order_fn(struct lb_session *session,
-                                          const struct lb_request *request, uint64_t token);
-/* Reads the value and the number of the key's orders, as they are at one moment. */
-typedef enum lb_outcome lb_store_tally_fn(struct lb_session *session,
-                                          const struct lb_request *request, uint64_t *ret_value,
-                                          uint64_t *ret_orders);
-
 struct lb_store {
-    /* A written value takes effect with the release, and is undone if the grant ends in another way. Such a store
-     * can't show the writes of late holders, so it is used for sales only (check.stock). */
-    bool with_release;
     lb_setup_fn *setup; /* as the setup of a lock; may be NULL */
     lb_store_install_fn *install;
     lb_store_write_fn *write;
     lb_store_read_fn *read;
-    /* Only of a store with_release, where each sale leaves an order; else both are NULL. */
-    lb_store_order_fn *order;
-    lb_store_tally_fn *tally;
-    lb_arm_fn *drop; /* removes the key's value and orders; it is no error if there is none */
+    lb_arm_fn *drop; /* removes the key's value; it is no error if there is none */
 };
 
 #endif

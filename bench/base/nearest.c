@@ -92,6 +92,7 @@ static const struct {
     GONE("run.canary", "run.repeat shows how much the machine changes"),
     GONE("check.residue", "a server at --url is asked for the stage's own keys only"),
     GONE("check.careful", "a late holder writes, and check.store counts it"),
+    GONE("check.stock", "check.store: stale writes and lost updates show the same mistakes"),
     GONE("load.sharing", "a lock whose clients can't share a session has one for each client"),
     /* options of locks */
     GONE("etcd-lock.lease", "the key hangs on its session's lease"),

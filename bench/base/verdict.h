@@ -26,8 +26,8 @@ enum verdict {
     /* a free key that no client got any more: no lease or fault explains this, but the guarded data
      * stayed correct */
     VERDICT_STUCK,
-    /* two clients at once inside their leases, a lost update, a fencing token that did not grow, a latch
-     * that opened early, or goods that were sold twice */
+    /* two clients at once inside their leases, a lost update, a fencing token that did not grow, or a
+     * latch that opened early */
     VERDICT_VIOLATED,
 
     VERDICT_UNTESTED,        /* nothing wrong, but no client had to wait for another holder */

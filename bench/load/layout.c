@@ -87,8 +87,6 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     if (shape->store.kept) parts.store.keys = carve_part(carver, cells * sizeof *parts.store.keys);
     if (shape->store.backend)
         parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
-    if (store_keeps_orders(shape))
-        parts.store.orders = carve_part(carver, cells * sizeof *parts.store.orders);
     if (shape->ticks) parts.tick_runs = carve_part(carver, shape->ticks * sizeof *parts.tick_runs);
     parts.worker = carve_part(carver, (size_t)shape->threads * sizeof *parts.worker);
     if (trace_applies(plan, lock, shape->split))
@@ -105,7 +103,6 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->versions = parts.versions;
     shared->store.keys = parts.store.keys;
     shared->store.values = parts.store.values;
-    shared->store.orders = parts.store.orders;
     shared->tick_runs = parts.tick_runs;
     shared->worker = parts.worker;
     if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads);

@@ -145,8 +145,7 @@ struct shared_store {
     const struct lb_store *backend; /* where the fenced values are; NULL = in memory */
     struct guarded *keys;           /* one for each cell; NULL = no store */
     uint64_t *values; /* for each cell: writes that the backend's value shows at the end; or NULL */
-    uint64_t *orders; /* for each cell: orders at the end; NULL = sales leave no orders */
-    bool collected;   /* the values and the orders are there */
+    bool collected;   /* the values are there */
     struct store_counts counts;
 };
 

@@ -12,20 +12,13 @@ void store_shape(struct shared *shape) {
     shape->store.kept = true;
     /* A grant of several keys has the token of the first key only. */
     shape->store.fenced = (lock->caps & LB_CAP_FENCE) && shape->entry != ENTRY_CELLS;
-    bool sells = shape->plan->stock > 0;
-    bool fences = shape->store.fenced && lock->store && !lock->store->with_release;
-    if (shape->plan->store == STORE_BACKEND && (sells || fences)) {
+    if (shape->plan->store == STORE_BACKEND && shape->store.fenced)
         shape->store.backend = lock->store;
-    }
     /* A store in one host's memory does not see the writes of the others. */
     if (shape->split && !shape->store.backend) shape->store = (struct shared_store){.kept = false};
     if (shape->store.backend) {
         shape->no_hold = false; /* the calls of the store happen during the hold */
     }
-}
-
-bool store_keeps_orders(const struct shared *shape) {
-    return shape->plan->stock > 0 && shape->store.backend && shape->store.backend->tally;
 }
 
 static uint32_t cell_index(const struct client *client) {
@@ -82,25 +75,13 @@ static enum lb_outcome note_answer(struct visit *visit, enum lb_outcome outcome)
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-uint64_t store_stock_of_cell(const struct shared *shared, uint32_t cell) {
-    uint64_t stock = shared->plan->stock;
-    return stock / shared->slots + (cell % shared->slots == 0 ? stock % shared->slots : 0);
-}
-
-/* A visit to the value that the backend keeps. */
-struct backend_visit {
-    struct visit at; /* the first member: `mine` is both */
-    bool uncounted;  /* written, but it takes effect with the release only */
-};
-
 static enum lb_outcome install_token(struct client *client, void *mine) {
     const struct shared *shared = client->worker->shared;
     const struct lb_store *store = shared->store.backend;
-    struct backend_visit *all = mine;
-    struct visit *visit = &all->at;
+    struct visit *visit = mine;
     enum lb_outcome outcome = LB_OK;
     if (client->request.shared) return LB_OK;
-    *all = (struct backend_visit){.at = {.token = client->grant.token}};
+    *visit = (struct visit){.token = client->grant.token};
     client_calls(client);
     if (client->hold.told == LB_OK) {
         /* The backend keeps one value for each cell, named like the key with the cell's number. */
@@ -118,56 +99,29 @@ static enum lb_outcome install_token(struct client *client, void *mine) {
 static enum lb_outcome write_value(struct client *client, void *mine) {
     struct shared *shared = client->worker->shared;
     const struct lb_store *store = shared->store.backend;
-    struct backend_visit *all = mine;
-    struct visit *visit = &all->at;
+    struct visit *visit = mine;
     enum lb_outcome outcome = LB_OK;
     if (client->request.shared) return LB_OK;
     client_calls(client);
-    bool sells = shared->plan->stock > 0;
-    bool writes = client->hold.told == LB_OK && !(sells && visit->fenced == 0);
+    bool writes = client->hold.told == LB_OK;
     if (writes) store_write_beside(key_of(client, 0), visit);
     if (writes && visit->fence == FENCE_ACCEPTED) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = shared_request(shared, cell_index(client), name);
-        uint64_t value = sells ? visit->fenced - 1 : visit->fenced + 1;
-        outcome = store->write(&client->session->lb, &request, visit->token, value);
-        if (outcome == LB_OK && sells && store->order)
-            outcome = store->order(&client->session->lb, &request, visit->token);
+        outcome = store->write(&client->session->lb, &request, visit->token, visit->fenced + 1);
         outcome = note_answer(visit, outcome);
     }
     client_called(client);
-    all->uncounted = writes && store->with_release;
-    if (writes && !all->uncounted) store_count(key_of(client, 0), &shared->store.counts, visit);
+    if (writes) store_count(key_of(client, 0), &shared->store.counts, visit);
     return client->hold.told != LB_OK ? client->hold.told : outcome;
 }
 
-/* After a release whose answer was lost, or that was not called, it is not known whether the write took effect. */
-static void count_released(struct client *client, void *mine, const struct parting *parting) {
-    struct backend_visit *all = mine;
-    if (!all->uncounted) return;
-    all->uncounted = false;
-    if (parting->outcome != LB_OK) all->at.fence = FENCE_UNSURE;
-    store_count(key_of(client, 0), &client->worker->shared->store.counts, &all->at);
-}
-
-const struct observer store_in_backend = {.client_bytes = sizeof(struct backend_visit),
-                                          .begin_hold = install_token,
-                                          .end_hold = write_value,
-                                          .released = count_released};
+const struct observer store_in_backend = {
+    .client_bytes = sizeof(struct visit), .begin_hold = install_token, .end_hold = write_value};
 
 int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
     const struct lb_store *store = shared->store.backend;
-    if (store->setup && store->setup(session, err) != 0) return -1;
-    for (uint32_t i = 0; shared->plan->stock > 0 && i < shared->cell_count; i++) {
-        char name[KEY_TEXT_MAX];
-        struct lb_request request = shared_request(shared, i, name);
-        uint64_t value;
-        if (store->install(session, &request, 0, &value) != LB_OK ||
-            store->write(session, &request, 0, store_stock_of_cell(shared, i)) != LB_OK) {
-            return err_set(err, LB_EXIT_MACHINE, "the stock: %s", session->err.text);
-        }
-    }
-    return 0;
+    return store->setup ? store->setup(session, err) : 0;
 }
 
 int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err) {
@@ -175,14 +129,8 @@ int store_collect(struct shared *shared, struct lb_session *session, struct lb_e
     for (uint32_t i = 0; i < shared->cell_count; i++) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = shared_request(shared, i, name);
-        uint64_t *value = &shared->store.values[i];
-        enum lb_outcome outcome =
-            shared->store.orders ? store->tally(session, &request, value, &shared->store.orders[i])
-                                 : store->read(session, &request, value);
-        if (outcome != LB_OK) {
+        if (store->read(session, &request, &shared->store.values[i]) != LB_OK)
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-        }
-        if (shared->plan->stock > 0) *value = store_stock_of_cell(shared, i) - *value;
         if (store->drop(session, &request, err) != 0) return -1;
     }
     shared->store.collected = true;

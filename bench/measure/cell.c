@@ -159,8 +159,7 @@ void findings_untold(struct findings *findings, uint32_t client, uint32_t count)
 
 enum verdict exclusion_verdict(const struct exclusion *x) {
     if (x->grants == 0 && x->stuck == 0 && x->starved == 0) return VERDICT_UNCHECKED;
-    if (x->double_holders || x->revoked || x->token_errors || x->early || x->oversold)
-        return VERDICT_VIOLATED;
+    if (x->double_holders || x->revoked || x->token_errors || x->early) return VERDICT_VIOLATED;
     if (x->lost_updates && !x->expired_holders) return VERDICT_VIOLATED;
     if (x->stuck) return VERDICT_STUCK;
     if (x->expired_holders || x->ended) return VERDICT_EXPIRED;

@@ -253,7 +253,6 @@ struct exclusion {
     uint64_t detected;
     uint64_t revoked, ended; /* as in struct findings */
     uint64_t early;          /* latches only: see struct findings */
-    uint64_t oversold; /* goods that were sold but not there, or whose count does not add up */
 };
 
 /* The verdict that follows from the counts. */

@@ -132,8 +132,7 @@ static void say_broken(const struct lb_lock *lock, const struct stage *stage, ch
          "grants lost inside their leases or sessions", false},
         {found->ended, "session ended by the server", "sessions ended by the server", false},
         {found->token_errors, "token that did not grow", "tokens that did not grow", false},
-        {found->early, "client let through early", "clients let through early", false},
-        {found->oversold, "piece oversold", "pieces oversold", false}};
+        {found->early, "client let through early", "clients let through early", false}};
     bool violated = found->verdict == VERDICT_VIOLATED;
     const char *what = found->revoked > 0                    ? "GRANTS TAKEN from holders of"
                        : violated                            ? "EXCLUSION VIOLATED by"
@@ -159,7 +158,7 @@ static bool only_tokens_wrong(const struct stage *stage) {
     const struct stage_history *history = stage->history;
     bool judged = history && history->judged;
     if (x->lost_updates || x->double_holders || x->expired_holders || x->revoked || x->ended ||
-        x->early || x->oversold)
+        x->early)
         return false;
     if (judged && history->judgement.violations + history->judgement.expired > 0) return false;
     return x->token_errors > 0 || (judged && history->judgement.token_errors > 0);

@@ -103,18 +103,6 @@ struct stage_batch {
     int64_t end_ns; /* from the window's begin; the last one lasts until all have drained */
 };
 
-/* The goods that holders counted down in the backend's store, over all keys. */
-struct stage_sale {
-    uint64_t stock;  /* at the start; 0 = there was no sale */
-    uint64_t sold;   /* counted by the sellers: writes that the store confirmed */
-    uint64_t left;   /* in the store at the end, if known */
-    uint64_t orders; /* in the store at the end, if known and kept there */
-    /* sold more than once: sold - (stock - left), key by key; and by how many the orders differ from stock - left */
-    uint64_t oversold;
-    bool known; /* whether the store could be read at the end */
-    bool orders_known;
-};
-
 /* Keys that no client held or was granted for a time, although clients waited for them all that time. */
 struct stage_idle_keys {
     uint64_t count;
@@ -130,7 +118,6 @@ struct stage_store {
     bool fenced;       /* the lock has tokens */
     bool fenced_known; /* the lock has tokens, and the fenced values at the end are known */
     struct store_sum sum;
-    struct stage_sale sale;
 };
 
 struct stage {

@@ -305,12 +305,11 @@ static void note_starved(struct stage *stage, const struct shared *shared) {
     stage->exclusion.starved = starved + passed_over;
 }
 
-/* Judges what the cells do not check: crowds, versions, the sale. */
+/* Judges what the cells do not check: crowds and versions. */
 static void judge_others(struct stage *stage, const struct shared *shared) {
     struct exclusion *x = &stage->exclusion;
     crowds_judge(x, &shared->crowds, shared->key_count);
     if (shared->versions) versions_judge(x, shared->versions, shared->key_count);
-    x->oversold = stage->store.sale.oversold;
     if (shared->lock->lock->primitive == LB_LATCH)
         stage->result.rounds = (double)atomic_load(&shared->latch.rounds);
     x->verdict = exclusion_verdict(x);
@@ -350,7 +349,6 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     result->revoked = (double)x->revoked;
     result->ended = (double)x->ended;
     result->early = (double)x->early;
-    result->oversold = (double)x->oversold;
     /* No client waits for a holder of a latch, or of an optimistic lock. */
     if (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC)
         result->tested_grants = NAN;
@@ -379,11 +377,6 @@ static void fill_store(struct run_stage *result, const struct stage_store *store
         result->refused_fenced = (double)sum->refused_fenced;
     }
     if (store->fenced_known) result->lost_updates_fenced = (double)sum->lost_updates_fenced;
-    if (store->sale.stock == 0) return;
-    result->sale_stock = (double)store->sale.stock;
-    result->sale_sold = (double)store->sale.sold;
-    if (store->sale.known) result->sale_left = (double)store->sale.left;
-    if (store->sale.orders_known) result->sale_orders = (double)store->sale.orders;
 }
 
 static void fill_ticks(struct run_stage *result, const struct shared *shared) {

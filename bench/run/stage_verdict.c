@@ -205,12 +205,6 @@ static void add_stale_writes(json_t *warnings, const struct stage_store *store) 
          (unsigned long long)sum->stale_accepted_unfenced, fence);
 }
 
-static void add_orders(json_t *warnings, const struct stage_sale *sale) {
-    if (!sale->orders_known || sale->orders == sale->stock - sale->left) return;
-    warn(warnings, "sale: there are %llu orders, but %llu goods are missing from the stock",
-         (unsigned long long)sale->orders, (unsigned long long)(sale->stock - sale->left));
-}
-
 static void add_history(json_t *warnings, const struct stage_history *history) {
     if (!history) return;
     if (history->err.code) {
@@ -342,7 +336,6 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
     add_starved(warnings, stage, ask->plan);
     add_left_behind(warnings, stage);
     add_stale_writes(warnings, &stage->store);
-    add_orders(warnings, &stage->store.sale);
     add_history(warnings, stage->history);
     add_limits(warnings, stage, ask);
     add_wall_step(warnings, stage);

@@ -31,7 +31,6 @@ struct stage_wish {
         *instead; /* run this lock, with the options of the named one; NULL = the named one */
     int readers, depth, keys_at_once, clients_per_session;
     uint32_t permits, bound;
-    uint64_t stock;
     bool churn, renew;
     struct stage_promise promise;
     int faults; /* the window ends when so many faults are over ... */
@@ -86,7 +85,6 @@ static inline void grant_wish(struct plan *plan, const struct stage_wish *wish) 
     if (wish->clients_per_session) plan->clients_per_session = wish->clients_per_session;
     if (wish->permits) plan->permits = wish->permits;
     if (wish->bound) plan->bound = wish->bound;
-    if (wish->stock) plan->stock = wish->stock;
     plan->churn |= wish->churn;
     plan->renew |= wish->renew;
 }

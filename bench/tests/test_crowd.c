@@ -1,5 +1,5 @@
 /* test_crowd: the checks other than those of one cell: readers and permits in known histories,
- * versions, goods; and how a finding moves when a holder learns of its loss. */
+ * and versions; and how a finding moves when a holder learns of its loss. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -291,8 +291,6 @@ TEST_WITH(test_verdicts, setup, NULL) {
     assert_int_equal(exclusion_verdict(&x), VERDICT_VIOLATED);
     x = (struct exclusion){.stuck = 1}; /* nobody got it even once */
     assert_int_equal(exclusion_verdict(&x), VERDICT_STUCK);
-    x = (struct exclusion){.grants = 1, .oversold = 1};
-    assert_int_equal(exclusion_verdict(&x), VERDICT_VIOLATED);
 }
 
 struct visitor {

@@ -111,10 +111,7 @@ TEST(wrong_input_is_one_clear_line) {
         REFUSED("[load]\nclients_per_session = 2\n", "load.clients_per_session", "1 at most"),
         REFUSED("[load]\nsession = each\nclients = 2\nclients_per_session = 2\n",
                 "load.session = each", "clients_per_session = 1"),
-        REFUSED("[check]\nstock = 5\n", "check.stock = 5", "check.store = backend"),
-        REFUSED(
-            "[load]\nkeys = 4\n[acquire]\nkeys_at_once = 2\n[check]\nstore = backend\nstock = 5\n",
-            "check.stock = 5", "acquire.keys_at_once = 1"),
+        REFUSED("[check]\nstock = 5\n", ".ini:2: check.stock", "removed in 0.2.0: check.store"),
         REFUSED("[acquire]\nkey_order = opposite\n", ".ini:2: acquire.key_order",
                 "keys_at_once = 2"),
         REFUSED("[fault]\nkind = kill\n", "fault.kind", "load.processes"),

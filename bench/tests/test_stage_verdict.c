@@ -61,23 +61,6 @@ OF_A_STAGE(a_stage_that_nothing_is_wrong_with_has_no_warning) {
     assert_string_equal(warned(), "");
 }
 
-/* The stock and the orders are two counts of the same sales. */
-OF_A_STAGE(orders_and_missing_goods_must_be_as_many) {
-    struct stage_sale *sale = &stage.store.sale;
-    *sale = (struct stage_sale){.stock = 100, .sold = 60, .left = 40, .known = true, .orders = 60};
-    sale->orders_known = true;
-    assert_string_equal(warned(), "");
-    for (uint64_t orders = 59; orders <= 61; orders += 2) {
-        char text[100];
-        sale->orders = orders;
-        snprintf(text, sizeof text,
-                 "sale: there are %d orders, but 60 goods are missing from the stock", (int)orders);
-        assert_string_equal(warned(), text);
-    }
-    sale->orders_known = false;
-    assert_string_equal(warned(), "");
-}
-
 OF_A_STAGE(a_step_of_the_wall_clock_tells_which_way_leases_were_wrong) {
     static const struct {
         double step_s;
@@ -93,9 +76,8 @@ OF_A_STAGE(a_step_of_the_wall_clock_tells_which_way_leases_were_wrong) {
         char begin[120];
         stage.result.wall_step_ns = cases[i].step_s * 1e9;
         stage.wall_largest_ns = cases[i].largest_s * LB_S_NS;
-        snprintf(begin, sizeof begin,
-                 "this machine's wall clock stepped %s, at most %d s at once", cases[i].by,
-                 cases[i].largest_s);
+        snprintf(begin, sizeof begin, "this machine's wall clock stepped %s, at most %d s at once",
+                 cases[i].by, cases[i].largest_s);
         assert_warned(begin);
         if (!strstr(warned(), cases[i].when)) fail_msg("'%s': %s", cases[i].when, warned());
     }

@@ -58,9 +58,6 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
          "can't be taken again by its holder (acquire.depth; capability 'reentrant')"},
         {plan->keys_at_once > 1 && !(lock->caps & LB_CAP_MULTI),
          "can't take several keys at once (acquire.keys_at_once; capability 'multi')"},
-        /* what an optimistic lock writes is the number itself */
-        {plan->stock > 0 && !lock->store && lock->primitive != LB_OPTIMISTIC,
-         "has no store in its backend that could keep a stock (check.stock)"},
         {plan->tick_ns > 0 && (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC),
          "has no holder that could run a job once a tick (load.tick)"},
         {plan->bound > LB_SLOTS_MAX && (lock->caps & LB_CAP_SLOTS),

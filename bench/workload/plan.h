@@ -223,8 +223,6 @@ struct plan {
     enum check_gap gap;
     int64_t gap_ns;
     enum check_store store;
-    /* goods of each key, which the writes of the store count down; 0 = writes count up from 0 */
-    uint64_t stock;
     bool history; /* each operation is recorded in the oplog, which is judged after the stage */
 
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* sections with INJECT_NONE are unused */

@@ -146,8 +146,6 @@ static const struct lb_option check_keys[] = {
      "what a holder does between reading and writing the guarded counter"},
     {"store", LB_OPT_CHOICE32, offsetof(struct plan, store), "none", 0, 0, "none,memory,backend",
      "a value that holders write with and without a check of their tokens; backend: in the lock's server"},
-    {"stock", LB_OPT_INT, offsetof(struct plan, stock), "0", 0, 1e12, NULL,
-     "goods of each key in the backend's store, one less with each grant; 0: no sale"},
     {"history", LB_OPT_BOOL8, offsetof(struct plan, history), "no", 0, 0, NULL,
      "whether each operation is recorded, and all of them are judged after the stage"},
     {0},

@@ -173,10 +173,6 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
          "more than there are clients (%d at most)"},
         {plan->churn && plan->clients_per_session > 1, 0, "load", "session",
          "a session that clients share is kept: set load.clients_per_session = 1"},
-        {plan->stock > 0 && (plan->store != STORE_BACKEND || plan->keys_at_once > 1), 0, "check",
-         "stock",
-         "the stock is one key's value in the backend: set check.store = backend and "
-         "acquire.keys_at_once = 1"},
         {plan->permits > plan->bound, (int)plan->bound, "acquire", "permits",
          "more than acquire.bound = %d has"},
         {plan->keys_at_once > 1 && few_keys, 0, "acquire", "keys_at_once",

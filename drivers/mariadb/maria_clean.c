@@ -173,7 +173,6 @@ static const struct {
     {"lockbench_version", "InnoDB: name varbinary(1024) key, version bigint, value bigint"},
     {"lockbench_guarded",
      "InnoDB: name varbinary(1024) key, token bigint, value bigint, steps bigint"},
-    {"lockbench_order", "InnoDB: name varbinary(1024) key, token bigint key"},
 };
 
 /* Visits the tables that have lockbench's mark and are not as it makes them. */

@@ -69,10 +69,9 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
     "SELECT NEXTVAL(lockbench_fence) FROM lockbench_row WHERE name = ? FOR UPDATE"
 #define MARIA_ROW_STATEMENTS MARIA_ROWS_OF("lockbench_row", "", "")
 
-/* The guarded stores: beside the lock for mysql-lease, in the lock's own transaction for mysql-row:
- * lb_lock.store, and the recipe's statements. A statement that changes no column counts as not done, so
- * each step raises the column steps. The columns are assigned from left to right. */
-extern const struct lb_store maria_store, maria_store_in_transaction;
+/* The guarded store beside mysql-lease: lb_lock.store, and the recipe's statements. A statement that changes no column
+ * counts as not done, so each step raises the column steps. The columns are assigned from left to right. */
+extern const struct lb_store maria_store;
 #define MARIA_STORE_STATEMENTS                                                                     \
     [SQL_INSTALL] = {"INSERT INTO lockbench_guarded (name, token, value, steps) "                  \
                      "VALUES (?, ?, LAST_INSERT_ID(0), 1) ON DUPLICATE KEY UPDATE "                \
@@ -85,14 +84,6 @@ extern const struct lb_store maria_store, maria_store_in_transaction;
                    "vxkv"},                                                                        \
     [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = ?", "k"},                      \
     [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = ?", "k"}
-/* The statements of a sale under mysql-row: the orders beside the stock. One statement reads the stock and counts the
- * orders. */
-#define MARIA_ORDER_STATEMENTS                                                                     \
-    [SQL_ORDER] = {"INSERT INTO lockbench_order (name, token) VALUES (?, ?)", "kv"},               \
-    [SQL_TALLY] = {"SELECT value, (SELECT COUNT(*) FROM lockbench_order AS o WHERE o.name = ?) "   \
-                   "FROM lockbench_guarded WHERE name = ?",                                        \
-                   "kk"},                                                                          \
-    [SQL_DROP_ORDERS] = {"DELETE FROM lockbench_order WHERE name = ?", "k"}
 
 /* The server's clock at the statement's begin. In UTC: a DATETIME of local time jumps twice a
  * year. */

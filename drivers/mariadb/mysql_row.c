@@ -22,8 +22,6 @@ static const struct sql_recipe wait_timeout_recipe = {
     .statement = {
         MARIA_TRANSACTION,
         MARIA_ROW_STATEMENTS,
-        MARIA_STORE_STATEMENTS,
-        MARIA_ORDER_STATEMENTS,
         [SQL_LOCK] = {MARIA_ROW_LOCKED, "k"},
         [SQL_LOCK_UNTIL] = {"SET STATEMENT max_statement_time = ? / 1e6 FOR " MARIA_ROW_LOCKED,
                             "wk"},
@@ -54,7 +52,6 @@ const struct lb_lock lock_mysql_row = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
-    .store = &maria_store_in_transaction,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &wait_timeout_recipe,
 };

@@ -22,8 +22,6 @@ static const struct sql_recipe pg_row_recipe = {
     .statement = {
         PG_TRANSACTION,
         PG_ROW_STATEMENTS,
-        PG_STORE_STATEMENTS,
-        PG_ORDER_STATEMENTS,
         [SQL_LOCK] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE"), "k"},
         /* From a FROM clause, so that it takes effect before the row is locked; "true": until the
          * transaction ends. */
@@ -56,7 +54,6 @@ const struct lb_lock lock_pg_row = {
          .release_requests = 1,
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
-    .store = &pg_store_in_transaction,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &pg_row_recipe,
 };

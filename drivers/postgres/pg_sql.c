@@ -65,12 +65,14 @@ const struct sql_port pg_port = {.query = port_query,
                                  .ended = pg_ended,
                                  .strangers = pg_strangers};
 
-/* pg_store: a guarded value beside a lock: a row of lockbench_guarded; and the orders of a sale: rows of
- * lockbench_order. See drivers/sql_lock.h and pg_sql.h, which has the statements. */
+/* pg_store: a guarded value beside a lock: a row of lockbench_guarded. See drivers/sql_lock.h and pg_sql.h, which has
+ * the statements. */
 
-/* Makes a table where `look` finds none. */
-static int create_table(struct lb_session *session, const char *look, const char *make,
-                        struct lb_err *err) {
+static int create_guarded(struct lb_session *session, struct lb_err *err) {
+    static const char look[] = "SELECT to_regclass('lockbench_guarded')";
+    static const char make[] =
+        PG_MAKE("TABLE", "lockbench_guarded",
+                " (name text PRIMARY KEY, token bigint NOT NULL, value bigint NOT NULL)");
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_query(session, look, pg_answer_by(session), &result);
     bool missing = outcome == LB_OK && PQntuples(result) == 1 && PQgetisnull(result, 0, 0);
@@ -81,23 +83,4 @@ static int create_table(struct lb_session *session, const char *look, const char
     return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
-static int create_guarded(struct lb_session *session, struct lb_err *err) {
-    return create_table(
-        session, "SELECT to_regclass('lockbench_guarded')",
-        PG_MAKE("TABLE", "lockbench_guarded",
-                " (name text PRIMARY KEY, token bigint NOT NULL, value bigint NOT NULL)"),
-        err);
-}
-
-/* A grant sells one piece, so its token names the order. */
-static int create_sale(struct lb_session *session, struct lb_err *err) {
-    if (create_guarded(session, err) != 0) return -1;
-    return create_table(
-        session, "SELECT to_regclass('lockbench_order')",
-        PG_MAKE("TABLE", "lockbench_order",
-                " (name text NOT NULL, token bigint NOT NULL, PRIMARY KEY (name, token))"),
-        err);
-}
-
 const struct lb_store pg_store = {SQL_STORE_MEMBERS, .setup = create_guarded};
-const struct lb_store pg_store_in_transaction = {SQL_SALE_MEMBERS, .setup = create_sale};

@@ -70,9 +70,8 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
 #define PG_TABLE_LEFT                                                                              \
     "SELECT count(*) FROM lockbench_table WHERE starts_with(name, $1::text) AND expire_at > now()"
 
-/* The guarded stores: beside the lock for pg-lease, in the lock's own transaction for pg-row: lb_lock.store, and the
- * recipe's statements. */
-extern const struct lb_store pg_store, pg_store_in_transaction;
+/* The guarded store beside pg-lease: lb_lock.store, and the recipe's statements. */
+extern const struct lb_store pg_store;
 #define PG_STORE_STATEMENTS                                                                        \
     [SQL_INSTALL] =                                                                                \
         {"INSERT INTO lockbench_guarded AS kept (name, token, value) "                             \
@@ -84,15 +83,6 @@ extern const struct lb_store pg_store, pg_store_in_transaction;
                    "kvx"},                                                                         \
     [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = $1::text", "k"},               \
     [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = $1::text", "k"}
-/* The statements of a sale under pg-row: the orders beside the stock. One statement reads the stock and counts the
- * orders. */
-#define PG_ORDER_STATEMENTS                                                                        \
-    [SQL_ORDER] = {"INSERT INTO lockbench_order (name, token) VALUES ($1::text, $2::bigint)",      \
-                   "kv"},                                                                          \
-    [SQL_TALLY] = {"SELECT value, (SELECT count(*) FROM lockbench_order AS o "                     \
-                   "WHERE o.name = $1::text) FROM lockbench_guarded WHERE name = $1::text",        \
-                   "k"},                                                                           \
-    [SQL_DROP_ORDERS] = {"DELETE FROM lockbench_order WHERE name = $1::text", "k"}
 
 #define PG_VERSION_SCHEMA                                                                          \
     PG_MAKE("TABLE", "lockbench_version",                                                          \

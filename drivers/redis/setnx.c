@@ -259,6 +259,5 @@ const struct lb_lock lock_redis_setnx = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 100 * LB_MS_NS},
-    .store = &redis_store,
     .algorithm = &algorithm,
 };

@@ -210,7 +210,6 @@ const struct lb_lock lock_unsafe_redis_ttl_short = {
                   "introductory articles: a guessed expiry that nothing extends; work that takes "
                   "longer continues without the lock, beside the next holder",
               .exposed_by = "short-lease", .exposed_as = LB_EXPOSED_EXPIRED},
-    .store = &redis_store,
     .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
                                               .release = string_release},
 };

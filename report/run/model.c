@@ -131,9 +131,9 @@ static bool shows(const struct run_stage *stage) {
 
 /* True if no two clients held at once, and only the tokens or what depends on them were wrong. */
 static bool only_tokens(const struct run_stage *stage) {
-    const double others[] = {stage->lost_updates, stage->double_holders,    stage->expired_holders,
-                             stage->early,        stage->oversold,          stage->revoked,
-                             stage->ended,        stage->history_violations};
+    const double others[] = {
+        stage->lost_updates, stage->double_holders, stage->expired_holders,   stage->early,
+        stage->revoked,      stage->ended,          stage->history_violations};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] > 0) return false;
     }
@@ -329,7 +329,6 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add_if_known(&lock->passed_over, stage->passed_over);
     add_if_known(&lock->starved, stage->starved);
     add_if_known(&lock->early, stage->early);
-    add_if_known(&lock->oversold, stage->oversold);
     add_if_known(&lock->history_violations, stage->history_violations);
     add_if_known(&lock->history_expired, stage->history_expired);
     if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))

@@ -52,7 +52,7 @@ struct report_lock {
      * round trip there; NAN = not measured */
     double inside_ns, round_trip_ns;
     double lost_updates, double_holders, expired_holders, revoked, ended, token_errors, stuck, held,
-        passed_over, starved, early, oversold;
+        passed_over, starved, early;
     /* findings of the judged history */
     double history_violations, history_expired;
     /* the stage that left the most keys on the server, or NULL */

@@ -42,7 +42,6 @@ static void add_seen(struct doc *doc, const struct report_lock *lock) {
         {lock->history_violations, "violation", " in the history of operations"},
         {lock->token_errors, "fencing token", " that did not grow"},
         {lock->early, "client", " let through before the count was down"},
-        {lock->oversold, "piece", " sold that were not there"},
         {lock->stuck, "key", " that nobody gets any more"},
         {lock->held, "key", " held by somebody else in the end"},
         {lock->passed_over, "client", " without a grant for the whole window"},
