@@ -81,7 +81,6 @@ enum lb_cap {
     /* several clients (fibers) may call on one session at the same time, also while one of them
      * waits; lock_state of the session is then common to them */
     LB_CAP_SHARE = 1 << 15,
-    LB_CAP_SPINS = 1 << 16, /* its waits spin, so they use the processor */
     /* LB_OPTIMISTIC: acquire is one statement of the server that reads, computes and writes, so it is never
      * refused; its token is the version that it made. Release does nothing */
     LB_CAP_ATOMIC = 1 << 17,

@@ -30,7 +30,6 @@ struct schedule {
     struct wanted *queue; /* all runs that were ever wanted; [next..count) still wait */
     int next, count;
     int done;
-    bool spinning; /* the runs in progress are of spinning locks */
     bool asked_to_end;
 };
 
@@ -208,23 +207,12 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     return failed;
 }
 
-static bool spins(const struct matrix_cell *cell) {
-    return (cell->lock->caps & LB_CAP_SPINS) != 0;
-}
-
-/* When the holder of a spinning lock is dead, its clients take all processors. Servers that ran at the
- * same time stood still for up to 5 s. So cells of spinning locks run apart from the others. */
-static bool may_start(const struct schedule *schedule, const struct matrix_cell *cell) {
-    if (schedule->jobs.count > 0 && schedule->spinning != spins(cell)) return false;
-    return jobs_fit(&schedule->jobs, cell->weight);
-}
-
 /* Starts the first waiting run that has room, or a lighter one behind it, so that no room stays
  * empty. */
 static int start_some(struct schedule *schedule, struct lb_err *err) {
     for (int i = schedule->next; i < schedule->count; i++) {
         const struct matrix_cell *cell = &schedule->ask->matrix->cells[schedule->queue[i].cell];
-        if (!may_start(schedule, cell)) continue;
+        if (!jobs_fit(&schedule->jobs, cell->weight)) continue;
         if (i > schedule->next) {
             /* The run moves to the front; the others keep their order. */
             struct wanted light = schedule->queue[i];
@@ -233,7 +221,6 @@ static int start_some(struct schedule *schedule, struct lb_err *err) {
             schedule->queue[schedule->next] = light;
         }
         if (start_run(schedule, schedule->next, err)) return -1;
-        schedule->spinning = spins(cell);
         i = schedule->next++;
     }
     return 0;

@@ -24,8 +24,8 @@ int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, s
     return 0;
 }
 
-int arg_read_list(const struct lb_option *option, const char *text, void *values,
-                  struct arena *arena, struct lb_err *err) {
+static int arg_read_list(const struct lb_option *option, const char *text, void *values,
+                         struct arena *arena, struct lb_err *err) {
     struct arg_list *list = option_at(option, values);
     if (option->max > 0 && list->count >= (int)option->max)
         return err_set(err, LB_EXIT_USAGE, "at most %.0f", option->max);
@@ -111,7 +111,7 @@ struct reader {
     const struct arg *picked; /* the last option that shares its member with others */
 };
 
-const struct arg *args_find(const struct command *command, const char *name, size_t len) {
+static const struct arg *args_find(const struct command *command, const char *name, size_t len) {
     for (const struct arg *arg = command->args; arg->option.name; arg++) {
         if (strlen(arg->option.name) == len && strncmp(arg->option.name, name, len) == 0)
             return arg;

@@ -45,10 +45,6 @@ extern const struct lb_option_type
 extern const struct lb_option_type arg_type_rate;
 #define ARG_RATE (&arg_type_rate)
 
-/* The read function of the lists. */
-int arg_read_list(const struct lb_option *option, const char *text, void *values,
-                  struct arena *arena, struct lb_err *err);
-
 /* The inputs of a command besides its struct. */
 struct args {
     int argc; /* argv[0] is the command's name */
@@ -80,9 +76,6 @@ struct command {
  * given; -1 with err. Texts are copied into the arena. */
 int args_read(const struct command *command, const struct args *args, void *values,
               struct lb_err *err);
-
-/* The row of a name of len bytes; NULL if there is none. */
-const struct arg *args_find(const struct command *command, const char *name, size_t len);
 
 /* Prints "Usage: lockbench <usage>", the description, and the options in two columns; on a terminal
  * no line is wider than that. */

@@ -230,19 +230,6 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     fill_cost(stage, &sums, lock);
 }
 
-/* If the waits of this lock spin, and on average no processor was left for idle clients, the lock may have delayed the
- * slots that started late: then they count as queued, and not as stalled. */
-static void blame_spinning(struct stage *stage, const struct lb_lock *lock) {
-    struct run_stage *result = &stage->result;
-    struct processors processors = processors_look();
-    double spare_ns = (double)(processors_usable(&processors) - 1) * (double)stage->window_ns;
-    bool kept = (lock->caps & LB_CAP_SPINS) && result->state_waiting_ns > spare_ns;
-    if (!kept || isnan(result->stalled)) return;
-    result->queued += result->stalled;
-    result->stalled = 0;
-    stage->stalled_missed = 0;
-}
-
 /* Takes the effects of killed clients off the sums, because the lock did not cause them. */
 static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) {
@@ -472,7 +459,6 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     stage->grants_per_client = calloc((size_t)shared->clients, sizeof *stage->grants_per_client);
     sum_workers(stage, shared);
     sum_clients(stage, shared);
-    blame_spinning(stage, shared->lock->lock);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     if (stage->held > 0) stage->stuck_keys.count = 0; /* they are not free */
     stage->exclusion.stuck = stage->stuck_keys.count;

@@ -159,11 +159,11 @@ TEST(another_build_is_a_base) {
 TEST(another_lock_and_workload_are_a_base) {
     struct cli cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "2",
-                           "--against-lock", "mem-ticket", "--out", cli_path("lock")));
+                           "--against-lock", "mem-robust", "--out", cli_path("lock")));
     assert_code(&cli, 5);
-    assert_has(cli.out, "mem-ticket -> mem-mutex, 2 clients");
+    assert_has(cli.out, "mem-robust -> mem-mutex, 2 clients");
     assert_has(cli.out, "one host");
-    assert_has(cli.err, "--lock mem-ticket=mem-mutex");
+    assert_has(cli.err, "--lock mem-robust=mem-mutex");
     cli_free(&cli);
     char *file = cli_path("other.ini");
     cli_write(file, "[load]\nclients = 2\nkeys = 1\narrival = closed\nprocesses = 1\nhold = 0\n"

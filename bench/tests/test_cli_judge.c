@@ -6,13 +6,13 @@
 TEST(test_a_run_is_judged_again) {
     char *folder = cli_path("run");
     struct cli run =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex,mem-ticket", "--set",
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex,mem-robust", "--set",
                            "check.history=yes", "--set", "run.duration=200ms", "--out", folder));
     assert_code(&run, LB_EXIT_OK);
     struct cli judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_OK);
     assert_has(judge.out, "mem-mutex");
-    assert_has(judge.out, "mem-ticket");
+    assert_has(judge.out, "mem-robust");
     assert_lacks(judge.out, "cut off");
     cli_free(&judge);
     /* One that can't be read does not keep the others from being judged. */
@@ -20,7 +20,7 @@ TEST(test_a_run_is_judged_again) {
     judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_USAGE);
     assert_has(judge.err, "000-a.history is not a history of lockbench");
-    assert_has(judge.out, "mem-ticket");
+    assert_has(judge.out, "mem-robust");
     cli_free(&judge);
     cli_free(&run);
 }
@@ -28,14 +28,14 @@ TEST(test_a_run_is_judged_again) {
 /* A check has a history for each of its cells. */
 TEST(test_all_cells_of_a_check_are_judged) {
     char *folder = cli_path("check");
-    struct cli check = cli_run(NULL, ARGS("check", "mem-mutex,mem-ticket", "--fault", "none",
+    struct cli check = cli_run(NULL, ARGS("check", "mem-mutex,mem-robust", "--fault", "none",
                                           "--set", "run.duration=300ms", "--out", folder));
     assert_code(&check, LB_EXIT_OK);
     cli_free(&check);
     struct cli judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_OK);
     assert_has(judge.out, "cells/mem-mutex.none.1");
-    assert_has(judge.out, "cells/mem-ticket.none.1");
+    assert_has(judge.out, "cells/mem-robust.none.1");
     cli_free(&judge);
 }
 

@@ -56,10 +56,10 @@ TEST(test_the_sums_are_those_of_all_hosts) {
 TEST(test_a_lock_in_memory_is_refused) {
     struct far_run run;
     struct lb_err err = {0};
-    begin_run(&run, &no_wish, "mem-spin", SETS("load.clients=3"));
+    begin_run(&run, &no_wish, "mem-mutex", SETS("load.clients=3"));
     assert_null(go(&run, NULL, &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_non_null(strstr(err.text, "mem-spin can't run: it lives in the memory"));
+    assert_non_null(strstr(err.text, "mem-mutex can't run: it lives in the memory"));
     end_run(&run);
 }
 

@@ -473,7 +473,7 @@ TEST(each_lease_is_judged_by_itself) {
     char out[200];
     snprintf(out, sizeof out, "%s/leases", cli_folder);
     const char *args[] = {
-        RUN,     out,        "--lock", "sim,mem-spin", "--set", "acquire.lease=1s,2s",
+        RUN,     out,        "--lock", "sim,mem-mutex", "--set", "acquire.lease=1s,2s",
         "--slo", "stuck<=0", NULL};
     struct cli cli = cli_run(NULL, args);
     assert_code(&cli, LB_EXIT_OK);

@@ -182,7 +182,7 @@ static const char *remedy(const struct etcd_line *line) {
     const char *said = line->transfer.message;
     return line->status == ETCD_DENIED
                ? ": etcdctl role grant-permission ROLE --prefix=true readwrite PREFIX (of its keys: " LB_MARK
-                 "; etcd-chubby: also chubby/)"
+                 ")"
            : strstr(said, "database space exceeded")
                ? ": etcdctl compaction REVISION, etcdctl defrag, then etcdctl alarm disarm"
                : "";

@@ -11,9 +11,6 @@
 #define PAGE 200 /* keys asked for at once */
 #define PAGE_BYTES (PAGE * 1200)
 
-/* The texts before the lock's name in a key: none, or the root of etcd-chubby. */
-static const char *const roots[] = {"", "chubby/"};
-
 static int delete_range(struct etcd_session *e, ProtobufCBinaryData from, ProtobufCBinaryData end,
                         struct lb_err *err) {
     Etcdserverpb__DeleteRangeRequest request = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
@@ -22,33 +19,25 @@ static int delete_range(struct etcd_session *e, ProtobufCBinaryData from, Protob
     return etcd_call(&e->call, &etcd_delete_range, &request.base, err) == LB_OK ? 0 : -1;
 }
 
-/* Whether a key (without its root) belongs to the named lock: the name itself (etcd-key, which has no root), a key of
- * etcd-chubby, or a key that ends with a lease. */
-static bool is_of_key(bool rooted, const char *key, size_t len, const char *name) {
+/* Whether a key belongs to the named lock: the name itself (etcd-key), or with a lease behind it. */
+static bool is_of_key(const char *key, size_t len, const char *name) {
     size_t own = strlen(name);
     if (len < own || memcmp(key, name, own) != 0) return false;
     const char *rest = key + own;
-    size_t left = len - own;
-    if (left == 0) return !rooted;
-    if (*rest == '\0') return true;
-    size_t digits = 1;
+    size_t left = len - own, digits = 1;
+    if (left == 0 || *rest == '\0') return true;
     while (digits < left && strchr("0123456789abcdef", rest[digits])) digits++;
     return *rest == '/' && left > 1 && digits == left;
 }
 
-/* root_len: the number of bytes of the key that are its root. */
-static bool is_wanted(const struct lb_cleaning *cleaning, size_t root_len, const char *key,
-                      size_t len) {
-    const char *behind = key + root_len;
-    len -= root_len;
-    return cleaning->scope == LB_CLEAN_KEY ? is_of_key(root_len > 0, behind, len, cleaning->name)
-                                           : lb_clean_wants(cleaning, behind, len);
+static bool is_wanted(const struct lb_cleaning *cleaning, const char *key, size_t len) {
+    return cleaning->scope == LB_CLEAN_KEY ? is_of_key(key, len, cleaning->name)
+                                           : lb_clean_wants(cleaning, key, len);
 }
 
 /* A walk through the keys that begin with a text, page by page. */
 struct walk {
-    size_t root_len,
-        asked_len; /* lengths in `from`: of the root, and of the text that all keys begin with */
+    size_t asked_len;            /* length in `from` of the text that all keys begin with */
     char from[ETCD_KEY_MAX + 1]; /* the first key that has not been seen */
     size_t from_len;
 };
@@ -77,19 +66,19 @@ static int clean_page(struct etcd_session *e, const Etcdserverpb__RangeResponse 
         walk->from[key->len] = '\0';
         walk->from_len = key->len + 1;
         *ret_moved = true;
-        if (!is_wanted(cleaning, walk->root_len, text, key->len)) continue;
+        if (!is_wanted(cleaning, text, key->len)) continue;
         if (!lb_clean_found(cleaning, "key", "%.*s", (int)key->len, text)) continue;
         if (delete_range(e, *key, (ProtobufCBinaryData){0}, err) != 0) return -1;
     }
     return 0;
 }
 
-/* The keys that begin with a root and the text behind it. */
-static int clean_keys(struct etcd_session *e, struct etcd_line *line, const char *root,
-                      const char *begin, const struct lb_cleaning *cleaning, struct lb_err *err) {
-    struct walk walk = {.root_len = strlen(root)};
+/* The keys that begin with a text. */
+static int clean_keys(struct etcd_session *e, struct etcd_line *line, const char *begin,
+                      const struct lb_cleaning *cleaning, struct lb_err *err) {
+    struct walk walk = {0};
     char end[ETCD_KEY_MAX];
-    walk.from_len = (size_t)snprintf(walk.from, ETCD_KEY_MAX, "%s%s", root, begin);
+    walk.from_len = (size_t)snprintf(walk.from, ETCD_KEY_MAX, "%s", begin);
     walk.asked_len = walk.from_len;
     size_t end_len = etcd_prefix_end(walk.from, walk.from_len, end);
     for (bool more = true; more && !lb_stopping();) {
@@ -111,18 +100,9 @@ static int clean_keys(struct etcd_session *e, struct etcd_line *line, const char
 /* All keys that begin with the stage's name go at once. */
 static int clean_stage(struct etcd_session *e, const struct lb_cleaning *cleaning,
                        struct lb_err *err) {
-    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
-        char from[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
-        size_t len = (size_t)snprintf(from, sizeof from, "%s%s", roots[i], cleaning->name);
-        size_t end_len = etcd_prefix_end(from, len, end);
-        struct lb_err why = {0};
-        if (delete_range(e, etcd_bytes(from, len), etcd_bytes(end, end_len), &why) == 0) continue;
-        /* A user who may not delete below this root could not write below it either, so nothing is
-         * left there. */
-        if (i > 0 && e->call.status == ETCD_DENIED) continue;
-        return err_set(err, why.code, "%s", why.text);
-    }
-    return 0;
+    char end[ETCD_KEY_MAX];
+    size_t len = strlen(cleaning->name), end_len = etcd_prefix_end(cleaning->name, len, end);
+    return delete_range(e, etcd_bytes(cleaning->name, len), etcd_bytes(end, end_len), err);
 }
 
 int etcd_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
@@ -135,16 +115,7 @@ int etcd_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct 
     if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return 0;
     if (cleaning->scope == LB_CLEAN_STAGE) return clean_stage(e, cleaning, err);
     int failed = etcd_line_init(&line, e, PAGE_BYTES, 2 * ETCD_KEY_MAX + 64, err);
-    for (size_t i = 0; i < sizeof roots / sizeof *roots && !failed; i++) {
-        struct lb_err why = {0};
-        failed = clean_keys(e, &line, roots[i], begin, cleaning, &why);
-        if (failed && i > 0 && line.status == ETCD_DENIED) {
-            snprintf(cleaning->unseen, sizeof cleaning->unseen,
-                     "the user may not look at keys that begin with %s", roots[i]);
-            failed = 0;
-        }
-        if (failed) err_set(err, why.code, "%s", why.text);
-    }
+    if (!failed) failed = clean_keys(e, &line, begin, cleaning, err);
     if (!failed && !named) failed = etcd_clean_leases(e, cleaning, err);
     etcd_line_done(&line);
     return failed;

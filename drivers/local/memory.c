@@ -1,5 +1,5 @@
 /* memory: locks in memory shared by this machine's processes: a lower bound for every remote lock.
- * The backend; its locks are in mem_*.c. All block their thread, by the kernel or by spinning, so
+ * The backend; its locks are in mem_*.c. All block their thread, by the kernel, so
  * the engine gives each client one. */
 #define _GNU_SOURCE
 #include "drivers/local/memory.h"

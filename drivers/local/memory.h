@@ -10,37 +10,8 @@
 
 #include "drivers/local/local.h"
 
-/* The most waiters of one ticket lock at once, including those that gave up and were not passed
- * yet. */
-#define TICKET_RING 256
-/* Queue nodes of all MCS locks together, MCS_NODES_OF each for 2048 clients; further clients
- * share. */
-#define MCS_NODES 16384
-#define MCS_NODES_OF 8
-
 struct mem_mutex_slot {
     _Alignas(64) pthread_mutex_t mutex;
-};
-
-struct mem_spin_slot {
-    _Alignas(64) _Atomic uint32_t owner; /* client + 1; 0 = free */
-};
-
-struct mem_ticket_slot {
-    _Alignas(64) _Atomic uint64_t next;    /* the ticket that the next one draws */
-    _Alignas(64) _Atomic uint64_t serving; /* the ticket that is served now */
-    /* ticket + 1 of a waiter that gave up, at ticket % TICKET_RING */
-    _Atomic uint64_t left[TICKET_RING];
-};
-
-struct mem_mcs_slot {
-    _Alignas(64) _Atomic uint32_t tail; /* node + 1; 0 = free */
-};
-
-struct mem_mcs_node {
-    _Alignas(64) _Atomic uint32_t state;
-    _Atomic uint32_t next;   /* node + 1; 0 = none yet */
-    _Atomic uint32_t in_use; /* from its choice until a release has passed it */
 };
 
 struct mem_rwlock_slot {
@@ -54,10 +25,6 @@ struct mem_semaphore_slot {
 
 struct memory_shared {
     struct mem_mutex_slot mutex[LOCAL_SLOTS], robust[LOCAL_SLOTS];
-    struct mem_spin_slot spin[LOCAL_SLOTS];
-    struct mem_ticket_slot ticket[LOCAL_SLOTS];
-    struct mem_mcs_slot mcs[LOCAL_SLOTS];
-    struct mem_mcs_node node[MCS_NODES];
     struct mem_rwlock_slot rwlock[2][LOCAL_SLOTS]; /* preferring readers, and preferring writers */
     struct mem_semaphore_slot semaphore[LOCAL_SLOTS];
 };

@@ -38,7 +38,7 @@ struct host {
     "set -- $PORTS; for port in " nodes "; do redis-cli -p $port --scan; done | sort -u"
 
 #define ETCD "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT "
-#define ETCD_KEEP ETCD "put lockbench-mine 1; " ETCD "put chubby/mine 1"
+#define ETCD_KEEP ETCD "put lockbench-mine 1"
 #define ETCD_LIST ETCD "get --prefix --keys-only ''; " ETCD "lease list"
 
 /* The server closes the connection behind its answer. */
@@ -73,10 +73,8 @@ static const struct guest_case cases[] = {
     {"redis-independents", "redis", "redis-redlock,redis-multi", "contended",
      "set -- $PORTS; for port; do redis-cli -p $port mset lockbench-mine 1 orders/7 2; done",
      REDIS_LIST("$1 $2 $3 $4 $5")},
-    {"etcd", "etcd", "etcd-mutex,etcd-lock,etcd-key,etcd-chubby", "contended", ETCD_KEEP,
-     ETCD_LIST},
-    {"etcd-3", "etcd", "etcd-mutex,etcd-lock,etcd-key,etcd-chubby", "contended", ETCD_KEEP,
-     ETCD_LIST},
+    {"etcd", "etcd", "etcd-mutex,etcd-lock,etcd-key", "contended", ETCD_KEEP, ETCD_LIST},
+    {"etcd-3", "etcd", "etcd-mutex,etcd-lock,etcd-key", "contended", ETCD_KEEP, ETCD_LIST},
     {"postgres", "postgres",
      "pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-sequence,pg-nowait,pg-flag",
      "guarded-update",

@@ -14,7 +14,7 @@
 
 enum { STATUSES = 17, TRANSFER_NO_STATUS = 'n', TRANSFER_OPEN = 'o', TRANSFER_NO_GRPC = 'h' };
 
-extern const struct lb_lock lock_etcd_mutex, lock_etcd_lock, lock_etcd_chubby;
+extern const struct lb_lock lock_etcd_mutex, lock_etcd_lock;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -123,8 +123,7 @@ void transfer_cancel(struct transfer *transfer) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const struct lb_lock *const locks[] = {&lock_etcd_mutex, &lock_etcd_lock,
-                                                  &lock_etcd_chubby};
+    static const struct lb_lock *const locks[] = {&lock_etcd_mutex, &lock_etcd_lock};
     if (size == 0) return 0;
     fuzzed_server_begin(data + 1, size - 1);
     lock_life(locks[data[0] % (sizeof locks / sizeof *locks)],

@@ -117,7 +117,7 @@ TEST(test_real_files_keep_to_the_schemas) {
     need_validator();
     /* All at once: they mostly sleep. */
     shell(
-        "{ %1$s run smoke --lock sim,null,mem-ticket,mem-semaphore,mem-rwlock --set "
+        "{ %1$s run smoke --lock sim,null,mem-robust,mem-semaphore,mem-rwlock --set "
         "check.history=yes --set check.store=memory --set run.duration=300ms --out %2$s/run & "
         "%1$s run smoke --lock sim --set load.arrival=poisson:500/s --set run.duration=300ms "
         "--out %2$s/open & "
