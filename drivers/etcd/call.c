@@ -237,8 +237,8 @@ static enum lb_outcome call_once(struct etcd_line *line, const struct etcd_metho
     if (!e->http.running || lb_stopping())
         return fail_call(line, LB_BROKEN, "the session is over", err);
     int64_t deadline_ns = answer_deadline(e);
-    /* The lease's keeper waits for an answer no longer than the lease and its grace period last. */
-    int64_t hope_ns = lb_after(e->alive_until_ns, e->grace_ns);
+    /* The lease's keeper waits for an answer no longer than the lease lasts. */
+    int64_t hope_ns = e->alive_until_ns;
     if (line == &e->keep && hope_ns < deadline_ns) deadline_ns = hope_ns;
     start_transfer(line, method, len, deadline_ns);
     if (!transfer_wait(&line->transfer, deadline_ns, line == &e->keep ? &e->ending : NULL)) {

@@ -1,6 +1,5 @@
 /* lease: a session's lease and the fiber that keeps it alive, as etcd's Go client does: every third
- * of its time-to-live. A second lease, the trace, may go with it: it is renewed first, so that it
- * outlasts the session's lease by trace_s. See session.h. */
+ * of its time-to-live. See session.h. */
 #include "drivers/etcd/session.h"
 
 #include <stdio.h>
@@ -27,14 +26,14 @@ void etcd_lease_lost(struct etcd_session *e) {
 
 enum lb_outcome etcd_granted(struct lb_session *session) {
     const struct etcd_session *e = etcd_session_of(session);
-    if (!e->lost && lb_now() < lb_after(e->alive_until_ns, e->grace_ns)) return LB_OK;
+    if (!e->lost && lb_now() < e->alive_until_ns) return LB_OK;
     return lb_fail(session, LB_UNKNOWN,
                    "etcd: the answer came when the lease was over by our clock");
 }
 
 enum lb_outcome etcd_released(const struct lb_session *session, enum lb_outcome outcome) {
     const struct etcd_session *e = etcd_session_of(session);
-    bool late = lb_now() >= lb_after(e->alive_until_ns, e->grace_ns);
+    bool late = lb_now() >= e->alive_until_ns;
     return outcome == LB_BROKEN && late ? LB_LOST : outcome;
 }
 
@@ -73,22 +72,18 @@ static void renew(struct etcd_session *e) {
         outcome =
             LB_BROKEN; /* nothing is sent; but the lease may have ended, which is checked below */
     }
-    if (outcome == LB_OK && e->trace) {
-        outcome = renew_one(&e->keep, e->trace, &ttl_s);
-        known = ttl_s > 0;
-    }
-    if (outcome == LB_OK && known) {
+    if (outcome == LB_OK) {
         outcome = renew_one(&e->keep, lease, &ttl_s);
         known = ttl_s > 0;
     }
     if (e->lease != lease || e->ending) return; /* the session gave the lease up meanwhile */
     if (outcome == LB_OK && known) {
         e->alive_until_ns = lb_after(sent_ns, ttl_s * LB_S_NS);
-        lb_session_renewed(e->owner, lb_after(e->alive_until_ns, e->grace_ns));
+        lb_session_renewed(e->owner, e->alive_until_ns);
         e->keep_due_ns = sent_ns + ttl_s * LB_S_NS / 3;
         return;
     }
-    int64_t hope_ns = lb_after(e->alive_until_ns, e->grace_ns), again_ns = lb_now() + RETRY_NS;
+    int64_t hope_ns = e->alive_until_ns, again_ns = lb_now() + RETRY_NS;
     e->keep_due_ns = again_ns < hope_ns ? again_ns : hope_ns;
     if (outcome == LB_OK || lb_now() >= hope_ns) etcd_lease_lost(e);
 }
@@ -124,17 +119,16 @@ static enum lb_outcome grant(struct etcd_session *e, int64_t asked_s, int64_t *r
     }
 }
 
-int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err) {
+/* Takes a lease of the length that the workload states, and keeps it alive from then on; an earlier lease is replaced. */
+static int start_lease(struct etcd_session *e, struct lb_err *err) {
     int64_t asked_ns = e->owner->lease_ns > 0 ? e->owner->lease_ns : 10 * LB_S_NS;
-    int64_t ignored_s;
     int64_t sent_ns = lb_now();
     e->asked_ttl_s = (asked_ns + LB_S_NS - 1) / LB_S_NS; /* etcd counts in seconds */
     e->lost = false;
     /* The server's shortest lease is one and a half election timeouts: 2 s by default. */
     if (grant(e, e->asked_ttl_s, &e->lease, &e->ttl_s, err) != LB_OK) return -1;
     e->alive_until_ns = lb_after(sent_ns, e->ttl_s * LB_S_NS);
-    lb_session_renewed(e->owner, lb_after(e->alive_until_ns, e->grace_ns));
-    if (trace_s > 0 && grant(e, e->ttl_s + trace_s, &e->trace, &ignored_s, err) != LB_OK) return -1;
+    lb_session_renewed(e->owner, e->alive_until_ns);
     e->keep_due_ns = sent_ns + e->ttl_s * LB_S_NS / 3;
     if (!e->keeper) {
         e->keeper = lb_start_fiber("etcd lease", keep_lease_alive, e);
@@ -146,7 +140,7 @@ int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err
 
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     (void)deadline_ns; /* each call is limited by e->patience_ns, which depends on the lease */
-    return etcd_lease_start(etcd_session_of(session), 0, err);
+    return start_lease(etcd_session_of(session), err);
 }
 
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease) {
@@ -161,17 +155,6 @@ enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease) {
     return outcome;
 }
 
-/* Stops keeping the lease alive, and revokes it if the server can be reached, which deletes all its keys.
- * Does nothing if there is no lease. */
-static enum lb_outcome etcd_lease_stop(struct etcd_session *e) {
-    int64_t lease = e->lease, trace = e->trace;
-    enum lb_outcome outcome = LB_OK;
-    e->lease = e->trace = 0;
-    e->keep_due_ns = LB_NEVER;
-    if (trace != 0) outcome = etcd_lease_drop(e, trace);
-    return lease != 0 && outcome == LB_OK ? etcd_lease_drop(e, lease) : outcome;
-}
-
 void etcd_lease_end(struct etcd_session *e) {
     e->ending = true;
     if (e->keeper) {
@@ -180,8 +163,9 @@ void etcd_lease_end(struct etcd_session *e) {
         e->keeper = NULL;
     }
     e->patience_ns = GOODBYE_NS;
-    if (e->lease != 0 && http_revive(&e->http) == 0) etcd_lease_stop(e);
-    e->lease = e->trace = 0;
+    e->keep_due_ns = LB_NEVER;
+    if (e->lease != 0 && http_revive(&e->http) == 0) etcd_lease_drop(e, e->lease);
+    e->lease = 0;
 }
 
 /* Calls visit with each lease that lockbench made, but not with the session's own. A visit of -1, with err,
@@ -199,8 +183,7 @@ static int visit_leases(struct etcd_session *e,
         failed = 0;
         for (size_t i = 0; i < answer->n_leases && !failed; i++) {
             int64_t id = answer->leases[i]->id;
-            if (id >> 32 == MARK && id != e->lease && id != e->trace)
-                failed = visit(e, id, arg, err);
+            if (id >> 32 == MARK && id != e->lease) failed = visit(e, id, arg, err);
         }
     }
     etcd_line_done(&line);
@@ -227,12 +210,12 @@ int etcd_clean_leases(struct etcd_session *e, struct lb_cleaning *cleaning, stru
     return visit_leases(e, clean_lease, cleaning, err);
 }
 
-int etcd_residue_below(struct lb_session *session, const char *root, const char *prefix,
-                       struct lb_residue *ret_residue, struct lb_err *err) {
+int etcd_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                 struct lb_err *err) {
     struct etcd_session *e = etcd_session_of(session);
     struct lb_residue residue = {0};
     char from[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
-    size_t len = (size_t)snprintf(from, sizeof from, "%s%s", root, prefix);
+    size_t len = (size_t)snprintf(from, sizeof from, "%s", prefix);
     Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
     if (len == 0) from[len++] = '\0'; /* every key */
     range.key = etcd_bytes(from, len);
@@ -252,9 +235,4 @@ int etcd_residue_below(struct lb_session *session, const char *root, const char 
     if (!session->only && visit_leases(e, count_lease, &residue, err) != 0) return -1;
     *ret_residue = residue;
     return 0;
-}
-
-int etcd_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                 struct lb_err *err) {
-    return etcd_residue_below(session, "", prefix, ret_residue, err);
 }

@@ -80,14 +80,12 @@ struct etcd_session {
     /* when the lease is renewed next; LB_NEVER = there is none */
     int64_t keep_due_ns;
     int64_t lease, asked_ttl_s, ttl_s; /* 0 = none */
-    int64_t trace;                     /* a second lease, which outlasts the first; 0 = none */
     int64_t alive_until_ns;            /* the lease lasts at least until then, by lb_now() */
-    int64_t grace_ns;    /* for so long after that, an answer may still extend the lease */
-    bool ending;         /* the session is being closed: the keeper is to end */
-    int64_t patience_ns; /* how long a call waits for its answer */
-    bool lost;           /* the lease has ended, or may have ended by lb_now() */
-    bool watch_on;       /* the server has started the watch */
-    bool watch_hit;      /* the watched key was deleted */
+    bool ending;                       /* the session is being closed: the keeper is to end */
+    int64_t patience_ns;               /* how long a call waits for its answer */
+    bool lost;                         /* the lease has ended, or may have ended by lb_now() */
+    bool watch_on;                     /* the server has started the watch */
+    bool watch_hit;                    /* the watched key was deleted */
 };
 
 static inline struct etcd_session *etcd_session_of(const struct lb_session *session) {
@@ -146,10 +144,6 @@ bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns);
 /* The outcome of a long call that has finished, as for etcd_call. */
 enum lb_outcome etcd_long_end(struct etcd_session *e);
 
-/* Takes a lease of the length that the workload states, and keeps it alive from then on; an earlier lease
- * is replaced. trace_s above 0: also takes and keeps a second lease, which is longer by trace_s seconds.
- * Returns 0, or -1 with err. */
-int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err);
 /* At the session's end, with little patience: stops keeping the lease alive, and revokes it if the server can be
  * reached, which deletes all its keys. Does nothing if there is no lease. */
 void etcd_lease_end(struct etcd_session *e);
@@ -157,12 +151,12 @@ void etcd_lease_end(struct etcd_session *e);
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease);
 /* The lease has ended: notifies all fibers that wait or hold. */
 void etcd_lease_lost(struct etcd_session *e);
-/* LB_OK, or LB_UNKNOWN if the lease and its grace period had ended by our clock when the server's
+/* LB_OK, or LB_UNKNOWN if the lease had ended by our clock when the server's
  * answer was read: we may have been paused since the answer was sent, and another client may have
  * been admitted. */
 enum lb_outcome etcd_granted(struct lb_session *session);
 /* The outcome of a release whose requests had this outcome. LB_LOST if none was sent (LB_BROKEN) and, by our
- * clock, the lease and its grace period have ended: another client may hold the lock. */
+ * clock, the lease has ended: another client may hold the lock. */
 enum lb_outcome etcd_released(const struct lb_session *session, enum lb_outcome outcome);
 /* To be called when a release finds that the lock's key is gone: asks the server whether the lease is, too. Returns
  * LB_LOST, with the reason in the session's error. */
@@ -173,9 +167,6 @@ int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct l
 /* Counts the things that are left on the server: keys that begin with the prefix, and leases that lockbench
  * made, except this session's own. The leases of another lockbench on the same server count too. */
 lb_residue_fn etcd_residue;
-/* The same for a lock whose keys begin with root, followed by the prefix. */
-int etcd_residue_below(struct lb_session *session, const char *root, const char *prefix,
-                       struct lb_residue *ret_residue, struct lb_err *err);
 
 /* Removes the things that lockbench left on the server; see drivers/clean.h. */
 lb_clean_fn etcd_clean;
