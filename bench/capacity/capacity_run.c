@@ -129,7 +129,6 @@ static void begin_search(struct capacity_run *capacity_run, struct lock_search *
     if (lock_search->budget_ns == 0)
         lock_search->budget_ns = (int64_t)(1e9 * window_budget_s(limit_s, allowed, done_per_s));
     double longest_s = (double)lock_search->budget_ns / WINDOWS / 1e9;
-    struct window_ask window_ask = window_ask_of(capacity_run, lock_search);
     struct search_ask ask = {.start = by_clients       ? START_CLIENTS
                                       : done_per_s > 0 ? START_PART * done_per_s
                                                        : START_PER_S,
@@ -138,8 +137,8 @@ static void begin_search(struct capacity_run *capacity_run, struct lock_search *
                              .allowed = allowed,
                              .whole = by_clients,
                              .seed = capacity_run->ask.plan->seed,
-                             .capacity_per_s = done_per_s};
-    ask.scatter_min = window_scatter(&window_ask, by_clients ? 0 : ask.start);
+                             .capacity_per_s = done_per_s,
+                             .limit_s = limit_s};
     if (ask.least > ask.most) ask.least = ask.most;
     search_init(&lock_search->search, &ask);
     tell_begin(capacity_run, lock_search);
@@ -359,6 +358,13 @@ static const char *why_text(const struct lock_search *lock_search,
                             const struct search_answer *answer, struct texts *texts) {
     const char *ours = limit_words(lock_search);
     if (lock_search->probe_count == 0) return "no probe could be measured";
+    if (answer->times > 1) {
+        double minutes = ceil(answer->times * (double)lock_search->budget_ns / 60e9);
+        snprintf(texts->why, sizeof texts->why,
+                 "%s: about %.0f minutes would do (--time %.0fm)%s%s", answer->why, minutes,
+                 minutes, ours ? ": " : "", ours ? ours : "");
+        return texts->why;
+    }
     if (!answer->why || answer->limit == SEARCH_BY_RANGE || !ours) return answer->why;
     snprintf(texts->why, sizeof texts->why, "%s: %s", answer->why, ours);
     return texts->why;

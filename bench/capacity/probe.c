@@ -69,8 +69,23 @@ static int batches_of(const struct stage *stage, struct quantile_batch batches[B
         struct quantile_batch *batch = &batches[(int64_t)i * count / stage->batch_count];
         batch->count += stage->batches[i].counted;
         batch->below += stage->batches[i].within;
+        batch->sum += stage->batches[i].sum;
+        batch->squares += stage->batches[i].squares;
     }
     return count;
+}
+
+static struct search_waits waits_of(const struct quantile_batch *batches, int count) {
+    double n = 0, sum = 0, squares = 0;
+    for (int i = 0; i < count; i++) {
+        n += (double)batches[i].count;
+        sum += batches[i].sum;
+        squares += batches[i].squares;
+    }
+    if (!(sum > 0)) return (struct search_waits){0};
+    return (struct search_waits){.worth = batches_worth(batches, count, PROBE_LEVEL),
+                                 .mean_s = sum / n / 1e9,
+                                 .square_s2 = squares / n / 1e18};
 }
 
 /* True if more than the allowed share is over the limit, even if chance is taken into account. */
@@ -87,6 +102,7 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
     uint64_t low, high;
     double n = (double)probe->samples, limit_ns = (double)promise->limit_ns;
     double allowed = 1 - promise->quantile;
+    probe->waits = waits_of(batches, count);
     probe->quantile_ns = value_at(hist, (uint64_t)ceil(promise->quantile * n));
     bool judged = quantile_ranks_batches(batches, count, promise->quantile, PROBE_LEVEL, &low,
                                          &high, NULL) == 0;
@@ -247,5 +263,6 @@ struct search_result probe_result(const struct probe *probe, double allowed) {
                                   .grew = probe->grew,
                                   .served_per_s = probe->served_per_s,
                                   .span_s = probe->span_s,
+                                  .waits = probe->waits,
                                   .limited = probe->limit != PROBE_NOT_LIMITED};
 }

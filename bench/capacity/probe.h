@@ -54,6 +54,7 @@ struct probe {
     bool grew;
     double served_per_s;
     double span_s; /* warm-up and window together */
+    struct search_waits waits;
 };
 
 #define PROBE_LEVEL 0.95

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "bench/base/rng.h"
+#include "results/stats/quantile.h"
 
 static double window_settled_rate(double capacity_per_s, double span_s);
+static double relaxation_s(double rate_per_s, double capacity_per_s);
 
 #define GRID 80      /* steps of the grid of loads */
 #define BEYOND 0.2   /* how far the edge may lie beyond the outermost points, in x */
@@ -116,6 +118,17 @@ int edge_find(const struct edge_point *points, int count, double level, double s
     return 0;
 }
 
+/* Probes from NEAR below an edge to ABOVE it, in the logarithm of the load, show its scatter: above it
+ * a queue grows. */
+#define NEAR 0.35
+#define ABOVE 0.03
+#define SCATTER_WAITS 1.2 /* of the relaxation times that the waits show */
+#define SCATTER_MIN 3.5   /* the scatter of probes of very long windows */
+#define TAIL_LEAST 0.95
+#define TAIL_MOST 6.5 /* a heavier tail needs more time, */
+#define TAIL_LIMITS 700
+/* If the relaxation time is longer than this part of the window, the queue still grows at its end. */
+#define UNSETTLED 0.6
 #define STEP 1.6 /* the ratio of two loads of the bracket */
 /* A round of probes reaches so far to each side of the edge, in the logarithm of the load. The
  * greatest width is half a STEP; below the least one a lock is seldom constant. */
@@ -195,10 +208,64 @@ static int points_of(const struct search *search, enum points which,
     return count;
 }
 
+static double longest_span_s(const struct search *search) {
+    double span_s = 0;
+    for (int i = 0; i < search->count; i++) span_s = fmax(span_s, search->results[i].span_s);
+    return span_s;
+}
+
+/* The greatest throughput that the lock was seen to have; 0 = not known. */
+static double most_served(const struct search *search) {
+    double most = search->ask.capacity_per_s;
+    for (int i = 0; most > 0 && i < search->count; i++)
+        most = fmax(most, search->results[i].served_per_s);
+    return most;
+}
+
+/* What the waits of the probes around an edge show. */
+struct around {
+    double scatter; /* the variance of the share over the limit, in shares that are allowed */
+    double tail; /* how heavy the tail of the services is: 2 for exponential ones; 0 = not known */
+};
+
+/* A window has as many independent samples as relaxation times; probes with rare long services count
+ * most. The mean wait tells 1 + cv^2 of the services (Pollaczek and Khinchine). `ratio` is the mean
+ * square of the waits over that of exponential waits, which a queue has near its capacity: it is
+ * above 1 where single services are as long as the limit. Then few of them decide, and a search has
+ * seen too few. A lock that polls has long waits too, but no such ratio. */
+static struct around look_around(const struct search *search, double x) {
+    double most = most_served(search), spread = 0, weight = 0, variances = 0, squares = 0,
+           exponential = 0, busy_sum = 0;
+    for (int i = 0; i < search->count; i++) {
+        const struct search_result *result = &search->results[i];
+        const struct search_waits *waits = &result->waits;
+        double off = log(result->load) - x, mean = waits->mean_s;
+        if (!(waits->worth > 0) || result->grew || off < -NEAR || off > ABOVE) continue;
+        double variance = waits->square_s2 - mean * mean, busy = fmin(1, result->load / most);
+        variances += variance / waits->worth;
+        weight += variance;
+        squares += waits->square_s2;
+        exponential += 2 * mean * mean / busy;
+        spread += 2 * (1 - busy) * most * mean;
+        busy_sum += busy;
+    }
+    struct around around = {.scatter = 0};
+    if (weight > 0) around.scatter = SCATTER_WAITS * variances / weight / search->ask.allowed;
+    double ratio = squares / exponential; /* not a number if nothing is known */
+    if (most > 0 && ratio > TAIL_LEAST) around.tail = pow(ratio, 3) * spread / busy_sum;
+    return around;
+}
+
 static int find_among(const struct search *search, enum points which, struct edge *ret) {
     struct edge_point points[EDGE_POINTS_MAX];
     int count = points_of(search, which, points);
-    return edge_find(points, count, SEARCH_LEVEL, search->ask.scatter_min, ret);
+    double most = most_served(search);
+    int side = edge_find(points, count, SEARCH_LEVEL, SCATTER_MIN, ret);
+    if (side != 0) return side;
+    double relaxed_s = most > 0 ? relaxation_s(exp(ret->x), most) : 0;
+    if (relaxed_s > UNSETTLED * longest_span_s(search)) return 0;
+    double scatter = fmax(SCATTER_MIN, look_around(search, ret->x).scatter);
+    return edge_find(points, count, SEARCH_LEVEL, scatter, ret);
 }
 
 /* Finds the edge like edge_find, from the clean probes if they suffice, so that the generator does
@@ -338,12 +405,13 @@ static struct search_answer no_answer(const char *why) {
     return (struct search_answer){.limit = SEARCH_NO_ANSWER, .why = why};
 }
 
-/* The greatest throughput that the lock was seen to have; 0 = not known. */
-static double most_served(const struct search *search) {
-    double most = search->ask.capacity_per_s;
-    for (int i = 0; most > 0 && i < search->count; i++)
-        most = fmax(most, search->results[i].served_per_s);
-    return most;
+/* How many times the time would be enough for the tail of the services. A search of a usual lock takes
+ * TAIL_LIMITS limits. */
+static double tail_times(const struct search *search, const struct edge *edge) {
+    double limits = 0;
+    for (int i = 0; i < search->count && search->ask.limit_s > 0; i++)
+        limits += search->results[i].span_s / search->ask.limit_s;
+    return pow(look_around(search, edge->x).tail / TAIL_MOST, 2) / fmax(1, limits / TAIL_LIMITS);
 }
 
 /* Bounds the answer by the greatest throughput that the lock was seen to have: no greater rate can
@@ -351,10 +419,9 @@ static double most_served(const struct search *search) {
  * promise that the probe kept might not last, and the answer is the middle of the possible
  * range. */
 static void bound_by_capacity(const struct search *search, struct search_answer *answer) {
-    double most = most_served(search), span_s = 0;
+    double most = most_served(search);
     if (!(most > 0)) return;
-    for (int i = 0; i < search->count; i++) span_s = fmax(span_s, search->results[i].span_s);
-    double settled = window_settled_rate(most, span_s);
+    double settled = window_settled_rate(most, longest_span_s(search));
     answer->load = fmin(answer->load, most);
     if (isfinite(answer->high)) answer->high = fmax(answer->load, fmin(answer->high, most));
     if (settled < answer->low) {
@@ -420,9 +487,18 @@ struct search_answer search_answer(const struct search *search) {
         return no_answer(
             "the promise was broken at every load, down to the least that the time allows (--time)");
     if (answer.high / answer.low - 1 > TOO_WIDE &&
-        !(search->ask.whole && answer.high - answer.low < 3))
-        return no_answer(
+        !(search->ask.whole && answer.high - answer.low < 3)) {
+        answer = no_answer(
             "the probes differ too much: give it more time (--time), or use a less busy machine");
+        answer.times = pow((edge.high - edge.low) / log(1 + TOO_WIDE), 2);
+        return answer;
+    }
+    double times = which == POINTS_BEYOND ? 0 : tail_times(search, &edge);
+    if (times > 1) {
+        answer = no_answer("rare long services decide, and the time shows too few of them");
+        answer.times = times;
+        return answer;
+    }
     if (which == POINTS_TOLD && any_limited(search))
         answer.why =
             "too few probes had a load generator that was fast enough, so probes with a slow one count "
@@ -439,10 +515,8 @@ struct search_answer search_answer(const struct search *search) {
 /* ---- how long a probe must last ---- */
 
 #define WINDOW_MIN_S 5.0
-#define LIMITS 20           /* a window lasts so many limits, or ... */
-#define RELAXATIONS 8.0     /* ... so many relaxation times, whichever is longer */
-#define RELAXATIONS_MIN 3.0 /* a shorter window shows nothing of a steady state */
-#define WARM_LIMITS 5       /* a warm-up lasts so many limits, */
+#define LIMITS 20     /* a window lasts so many limits or RELAXATIONS, whichever is longer */
+#define WARM_LIMITS 5 /* a warm-up lasts so many limits, */
 #define WARM_RELAXATIONS 2.0
 #define WARM_PART 0.25 /* and at most this part of the window */
 /* A window should have so many requests that this number may be over the limit. */
@@ -451,14 +525,6 @@ struct search_answer search_answer(const struct search *search) {
 #define PROBES_MIN 4 /* and for so many if the quantile needs many samples */
 /* The budget of a slow lock has room for so many windows with SAMPLES. */
 #define PROBES_SLOW 30
-/* The scatter of very long windows, and the scatter if the relaxation time is as long as the window,
- * times the share allowed. The relaxation time counts up to SCATTER_PART of the window, which has no
- * room for longer clusters. */
-#define SCATTER_MIN 2.5
-#define SCATTER 0.3
-#define SCATTER_PART 0.25
-/* If the relaxation time is longer than this part of the window, the queue still grows at its end. */
-#define UNSETTLED 0.6
 #define BUDGET_MIN_S 150.0
 #define BUDGET_MAX_S 600.0
 
@@ -493,12 +559,6 @@ struct window window_of(const struct window_ask *ask, double rate_per_s) {
     double warmup_s = fmax(WARM_LIMITS * ask->limit_s, WARM_RELAXATIONS * relaxed_s);
     warmup_s = fmax(ask->warmup_s, fmin(warmup_s, WARM_PART * duration_s));
     return (struct window){.warmup_s = warmup_s, .duration_s = duration_s};
-}
-
-double window_scatter(const struct window_ask *ask, double rate_per_s) {
-    double part = edge_relaxation_s(ask) / window_of(ask, rate_per_s).duration_s;
-    if (part > UNSETTLED) part = SCATTER_PART * UNSETTLED / part;
-    return fmax(SCATTER_MIN, SCATTER * fmin(SCATTER_PART, part) / ask->allowed);
 }
 
 double window_budget_s(double limit_s, double allowed, double capacity_per_s) {

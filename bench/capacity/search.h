@@ -55,7 +55,7 @@ struct edge {
 };
 
 /* The edge of count points (at most EDGE_POINTS_MAX) and its interval at this level. scatter_min:
- * the variance of y where its mean is 1, at least (window_scatter). Returns 0; -1 if the promise
+ * the variance of y where its mean is 1, at least. Returns 0; -1 if the promise
  * was kept at all points, and 1 if it was broken at all points: then there is no edge among them,
  * and *ret is untouched. */
 int edge_find(const struct edge_point *points, int count, double level, double scatter_min,
@@ -71,7 +71,12 @@ struct search_ask {
     uint64_t seed;
     /* grants a second in a closed loop; 0 = not known, or the load is no rate */
     double capacity_per_s;
-    double scatter_min; /* the variance of a probe's share over the limit (window_scatter) */
+    double limit_s; /* of the promise */
+};
+
+/* The waits of a probe; 0 = not known. worth: the window in relaxation times (batches_worth). */
+struct search_waits {
+    double worth, mean_s, square_s2;
 };
 
 struct search_result {
@@ -82,6 +87,7 @@ struct search_result {
     bool grew; /* the backlog grew: there is no steady state, so the promise will be broken */
     double served_per_s; /* grants within the window; 0 = not known */
     double span_s;       /* warm-up and window together */
+    struct search_waits waits;
 };
 
 struct search {
@@ -100,6 +106,7 @@ struct search_answer {
         /* interval at SEARCH_LEVEL; high infinite where limit is the range or the generator */
         high;
     const char *why; /* in words; NULL when only the promise limits it */
+    double times;    /* no answer: so many times the time would do; 0 = not known */
 };
 
 void search_init(struct search *search, const struct search_ask *ask);
@@ -140,13 +147,6 @@ struct window {
  * of the queue at the edge, whichever is longer, but no longer than lets 12 probes fit into the budget (4 probes, if
  * the quantile needs many samples); and never less than 5 s. */
 struct window window_of(const struct window_ask *ask, double rate_per_s);
-
-/* The variance between probes of the share over the limit, in shares that are allowed, at the edge:
- * requests over the limit come in clusters that last for about a relaxation time, so a window has
- * few clusters if little is allowed. If the queue still grows when the window ends, its length
- * decides rather than chance, and window_settled_rate bounds the answer. The factor is from a
- * simulation of ideal queues (bench/tests/test_capacity_truth.c). */
-double window_scatter(const struct window_ask *ask, double rate_per_s);
 
 /* The time that the probes of a lock take for this promise if the user gives no time: 2.5 to 10
  * minutes. */

@@ -120,16 +120,17 @@ static void close_batch(struct harvest *harvest) {
     struct stage *stage = harvest->stage;
     const struct stage_promise *promise = &harvest->ask->promise;
     if (promise->limit_ns == 0) return;
-    const struct hist *hist = harvest->interval[promise->metric];
-    struct stage_batch now = {.counted = (uint64_t)hist->count + (uint64_t)hist->over,
-                              .within = promise_within(hist, promise->limit_ns)};
+    struct quantile_batch now =
+        promise_batch(harvest->interval[promise->metric], promise->limit_ns);
     struct stage_batch *grown =
         realloc(stage->batches, (size_t)(stage->batch_count + 1) * sizeof *grown);
     if (!grown) return;
     stage->batches = grown;
     stage->batches[stage->batch_count++] =
-        (struct stage_batch){.counted = now.counted - harvest->batched.counted,
-                             .within = now.within - harvest->batched.within,
+        (struct stage_batch){.counted = now.count - harvest->batched.count,
+                             .within = now.below - harvest->batched.below,
+                             .sum = now.sum - harvest->batched.sum,
+                             .squares = now.squares - harvest->batched.squares,
                              .granted = granted_by_now(harvest->shared),
                              .end_ns = lb_now() - atomic_load(&harvest->shared->window_begin_ns)};
     harvest->batched = now;
@@ -237,7 +238,7 @@ static void harvest_close_interval(struct harvest *harvest, int64_t end_ns) {
     harvest->window_over ? add_drain(harvest) : add_second(harvest);
     tell_news(harvest, begin_ns, end_ns);
     for (int metric = 0; metric < METRICS; metric++) hist_reset(harvest->interval[metric]);
-    harvest->batched = (struct stage_batch){0};
+    harvest->batched = (struct quantile_batch){0};
     harvest->from_ns = end_ns;
 }
 

@@ -12,6 +12,7 @@
 #include "bench/run/stage.h"
 #include "bench/workload/plan.h"
 #include "results/format/run_read.h"
+#include "results/stats/quantile.h"
 
 /* harvest_done may also be called on a zeroed struct. */
 struct harvest {
@@ -19,13 +20,13 @@ struct harvest {
     struct stage *stage;
     struct shared *shared;
     struct hist *interval[METRICS];
-    FILE *hlog;                 /* NULL = none is kept, or it was lost: stage->log_err */
-    int64_t wall_offset_ns;     /* wall clock minus monotonic */
-    int64_t from_ns;            /* the interval's begin; the supervisor sets the first one */
-    struct stage_batch batched; /* the counts of the batches of this interval so far */
-    bool window_over;           /* the series has the last second of the window */
-    int64_t told_grants;        /* grants in the window that the series has so far */
-    int64_t new_grants;         /* grants of the last point of the series */
+    FILE *hlog;                    /* NULL = none is kept, or it was lost: stage->log_err */
+    int64_t wall_offset_ns;        /* wall clock minus monotonic */
+    int64_t from_ns;               /* the interval's begin; the supervisor sets the first one */
+    struct quantile_batch batched; /* the counts of the batches of this interval so far */
+    bool window_over;              /* the series has the last second of the window */
+    int64_t told_grants;           /* grants in the window that the series has so far */
+    int64_t new_grants;            /* grants of the last point of the series */
 };
 
 /* Makes the histograms, the stage's too, and opens the log; several hosts keep none. 0, or -1 with err when out of memory. */

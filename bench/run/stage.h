@@ -97,6 +97,7 @@ struct stage_second {
  * its limit. */
 struct stage_batch {
     uint64_t counted, within;
+    double sum, squares; /* of the values, and of their squares */
     /* Grants from the window's begin to the batch's end. A value is recorded only when its grant has been released, so
      * `counted` lacks the grants that are still held. */
     int64_t granted;

@@ -26,8 +26,7 @@ uint64_t promise_within(const struct hist *hist, int64_t limit_ns) {
     return within;
 }
 
-/* The histogram's values as a batch, of which `below` are within the limit. */
-static struct quantile_batch promise_batch(const struct hist *hist, int64_t limit_ns) {
+struct quantile_batch promise_batch(const struct hist *hist, int64_t limit_ns) {
     struct quantile_batch batch = {.count = (uint64_t)(hist->count + hist->over),
                                    .below = promise_within(hist, limit_ns)};
     for (int32_t slot = hist->first; slot <= hist->last; slot++) {

@@ -19,6 +19,9 @@
  * limit counts as a whole. */
 uint64_t promise_within(const struct hist *hist, int64_t limit_ns);
 
+/* The histogram's values as a batch, of which `below` are within the limit. */
+struct quantile_batch promise_batch(const struct hist *hist, int64_t limit_ns);
+
 /* Whether so many of `whole` operations are over the limit that chance is no explanation, although nothing is known
  * of how much they depend on each other. */
 bool promise_is_far_over(const struct stage_promise *promise, double over, double whole);

@@ -36,10 +36,10 @@ static struct search_result probe(struct toy *toy, double load) {
     return result;
 }
 
-#define SCATTER 2.5 /* of probes: the least that a search takes */
+#define SCATTER 2.5 /* of probes */
 
 static const struct search_ask usual = {
-    .scatter_min = SCATTER, .start = 100, .least = 1, .most = 1e6, .allowed = ALLOWED, .seed = 1};
+    .start = 100, .least = 1, .most = 1e6, .allowed = ALLOWED, .seed = 1};
 
 /* Runs a whole search of so many probes at most. */
 static struct search_answer run(struct toy *toy, const struct search_ask *ask, int probes,
@@ -259,13 +259,8 @@ TEST(a_search_that_knows_no_load_yet_asks_for_the_same_again) {
 
 TEST(clients_are_whole) {
     static struct search search;
-    struct search_ask ask = {.scatter_min = SCATTER,
-                             .start = 4,
-                             .least = 1,
-                             .most = 1000,
-                             .allowed = ALLOWED,
-                             .whole = true,
-                             .seed = 2};
+    struct search_ask ask = {
+        .start = 4, .least = 1, .most = 1000, .allowed = ALLOWED, .whole = true, .seed = 2};
     for (int seed = 1; seed <= 20; seed++) {
         struct toy toy = {.edge = 17.5, .steep = 20, .noise = 0.3};
         rng_seed(&toy.rng, (uint64_t)seed, 7);
@@ -308,6 +303,36 @@ TEST(no_answer_is_above_what_was_ever_granted) {
     assert_non_null(strstr(answer.why, "settles more slowly"));
     /* Without a closed loop nothing is known. */
     assert_true(beyond_capacity(0, 99).load > 110);
+}
+
+/* Waits as rare long services make them, at loads around an edge that the shares show clearly; and as a polling lock
+ * or exponential services do. */
+TEST(rare_long_services_take_more_time) {
+    static const struct {
+        double mean_s, square_ratio;
+        bool answered;
+    } cases[] = {{0.08, 1.6, false}, {0.04, 0.6, true}, {0.006, 1, true}, {0, 0, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static struct search search;
+        struct search_ask ask = usual;
+        ask.capacity_per_s = 200;
+        ask.limit_s = 0.2;
+        search_init(&search, &ask);
+        for (int k = 0; k < 12; k++) {
+            double mean_s = cases[i].mean_s;
+            struct search_result result = {
+                .load = 96 + 3 * k,
+                .samples = SAMPLES,
+                .over = k > 6 ? SAMPLES / 5 : 0,
+                .span_s = 12,
+                .waits = {100, mean_s, cases[i].square_ratio * 2 * mean_s * mean_s / 0.55}};
+            search_add(&search, &result);
+        }
+        struct search_answer answer = search_answer(&search);
+        if ((answer.limit == SEARCH_BY_PROMISE) != cases[i].answered)
+            fail_msg("case %zu: %s, %g times", i, answer.why, answer.times);
+        if (!cases[i].answered) assert_true(answer.times > 1);
+    }
 }
 
 TEST(an_answer_above_the_closed_loop_says_so) {
