@@ -99,13 +99,6 @@ static const struct variant {
 /* Instead of conform_impatient, for locks whose client is a program: several processes have to run before it answers. */
 static const char *const of_programs[] = {"answer_timeout=10s", NULL};
 
-/* Locks that get servers of their own, and why. */
-static const struct solo {
-    const char *lock, *reason;
-} solos[] = {
-    {"zk-herd", "its node has the name of the node that the other recipes have theirs under"},
-};
-
 /* Checks that a lock fails now and then on a further topology, because of a behaviour of its servers that the driver
  * states. */
 #define TWO_IN_FLIGHT                                                                              \
@@ -390,13 +383,6 @@ static const struct CMUnitTest own_tests[] = {
     cmocka_unit_test(test_all_covered),
 };
 
-static bool is_solo(const struct lb_lock *lock) {
-    for (size_t i = 0; i < sizeof solos / sizeof *solos; i++) {
-        if (strcmp(solos[i].lock, lock->name) == 0) return true;
-    }
-    return false;
-}
-
 static struct part *new_part(const char *topology, bool further, const struct variant *variant) {
     if (part_count == PARTS_MAX) abort();
     parts[part_count] = (struct part){.topology = topology, .further = further, .variant = variant};
@@ -413,12 +399,12 @@ static void add_lock(struct part *part, const struct lb_lock *lock) {
 
 /* The part that takes one more lock on a topology. */
 static struct part *part_for(const struct lb_lock *lock, const char *topology, bool further) {
-    for (int i = 0; i < part_count && !is_solo(lock); i++) {
+    for (int i = 0; i < part_count; i++) {
         struct part *part = &parts[i];
         bool same = topology && part->topology ? strcmp(topology, part->topology) == 0
                                                : topology == part->topology;
         if (part->locks[0]->backend == lock->backend && same && part->further == further &&
-            !part->variant && !is_solo(part->locks[0]) && part->lock_count < PART_LOCKS)
+            !part->variant && part->lock_count < PART_LOCKS)
             return part;
     }
     return new_part(topology, further, NULL);

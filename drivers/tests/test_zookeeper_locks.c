@@ -90,7 +90,6 @@ static uint64_t wakeups_of_a_release(const char *lock) {
 LIVE(&zk, who_is_woken) {
     CHECK(wakeups_of_a_release("zk-lock") == 1, "a queue wakes one");
     CHECK(wakeups_of_a_release("zk-recipe") == 1, "a queue wakes one");
-    CHECK(wakeups_of_a_release("zk-herd") == CROWD, "a herd wakes all");
 }
 
 static struct lb_session *told;

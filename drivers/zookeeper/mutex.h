@@ -75,11 +75,6 @@ enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *pl
 enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queue *queue,
                                 struct zk_place *place);
 
-/* Takes a session up again and ends it. No request of that session leaves a node afterwards, not
- * even one that is still on its way. An expired session has ended by itself. LB_OK = the session
- * is over. */
-enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous);
-
 lb_release_fn zk_mutex_release;
 
 lb_residue_fn zk_residue;

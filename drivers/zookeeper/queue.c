@@ -296,7 +296,10 @@ enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *pl
     return outcome;
 }
 
-enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous) {
+/* Takes a session up again and ends it. No request of that session leaves a node afterwards, not
+ * even one that is still on its way. An expired session has ended by itself. LB_OK = the session
+ * is over. */
+static enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous) {
     struct zk_session *old = calloc(1, sizeof *old);
     if (!old) return lb_fail(session, LB_BROKEN, "out of memory");
     /* its socket, counts and end do not belong to the new session */

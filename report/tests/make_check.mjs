@@ -53,7 +53,7 @@ const BACKENDS = [
   ['redis', 'redis-replicas', 'async-replica', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-wait'],
   ['memcached', 'memcached', 'node', 'lease', 'memcached 1.6.18', 'in memory, gone with the process', 'memcached-add*'],
   ['nats', 'nats', 'node', 'lease', 'nats-server 2.9.10', 'on disk, synced every two minutes', 'nats-kv*'],
-  ['zookeeper', 'zookeeper-3', 'majority', 'session', 'zookeeper 3.8.0', 'transaction log, on disk before each answer', 'zk-lock* zk-reentrant* zk-rwlock* zk-semaphore zk-multi* zk-recipe* zk-herd*'],
+  ['zookeeper', 'zookeeper-3', 'majority', 'session', 'zookeeper 3.8.0', 'transaction log, on disk before each answer', 'zk-lock* zk-reentrant* zk-rwlock* zk-semaphore zk-multi* zk-recipe*'],
   ['etcd', 'etcd-3', 'majority', 'session', 'etcd 3.4.23', 'write-ahead log, on disk before each answer', 'etcd-mutex* etcd-lock*'],
   ['sqlite', 'embedded', 'host', 'at-once', null, 'write-ahead log', 'sqlite-immediate sqlite-table sqlite-optimistic*'],
   ['postgres', 'postgres', 'node', 'at-once', 'postgres 15.8', 'in memory: the lock ends with its session', 'pg-advisory pg-advisory-xact pg-row* pg-nowait* pg-table pg-lease* pg-optimistic*'],
