@@ -165,15 +165,19 @@ static bool is_for_show(const struct plan_lock *lock) {
     return !lock->chosen && (simulated || (lock->lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE)));
 }
 
-/* Lists the first lock of a server once more: what two equal entries differ by is no difference of locks. */
+/* Lists a lock of a server once more: what two equal entries differ by is no difference of locks. A lock that serves in
+ * turn is preferred, since the luck of who asks first scatters the others by itself. */
 static void add_again(struct building *building) {
+    const struct entry *chosen = NULL;
     for (int i = 0; i < building->entry_count && building->entry_count > 1; i++) {
         const struct entry *entry = &building->entries[i];
+        bool fair = entry->lock->lock->caps & LB_CAP_FAIR;
         if (!entry->site->topology || entry->lock->plan || is_for_show(entry->lock)) continue;
-        building->entries[building->entry_count] = *entry;
-        building->entries[building->entry_count++].again = true;
-        return;
+        if (!chosen || (fair && !(chosen->lock->lock->caps & LB_CAP_FAIR))) chosen = entry;
     }
+    if (!chosen) return;
+    building->entries[building->entry_count] = *chosen;
+    building->entries[building->entry_count++].again = true;
 }
 
 /* Draws the order of the entries for a pair of repeats (Fisher and Yates); the second one mirrors the first, so that
