@@ -30,7 +30,7 @@ TEST(a_lock_whose_requests_failed_says_so_and_why) {
         "a", "unchecked", 0, OUTCOMES(272, 0, 0, 272, 0) ERROR ",\"limited_by\":\"generator\"");
     expect_all(refused, "a: 272 of 272 requests failed: redis: NOPERM no permissions.", true);
     /* A less busy machine would not help. */
-    expect_all(refused, "stages of locks the load generator", false);
+    expect_all(refused, "rows of locks the load generator", false);
     struct report *report = report_of(refused, "");
     char *text = render(report, REPORT_MD, false);
     char *headline = strstr(text, "**");
