@@ -468,6 +468,13 @@ static bool says_yes(enum bad_redis_fault fault) {
            fault == BAD_REDIS_FREES_AGAIN || fault == BAD_REDIS_RENEWS_ANEW;
 }
 
+/* Whether the check fails, in the way that the fault asks for. */
+static bool is_caught(const struct lb_lock *wrong, struct place **place, const char *name,
+                      enum bad_redis_fault fault) {
+    bool failed = !passes(wrong, NULL, place, check_of(name));
+    return failed && (!says_yes(fault) || result.shown == TRIAL_GRANTED);
+}
+
 TEST(test_what_is_lost_on_the_way_is_caught) {
     struct lb_lock right = bad_redis_lock(BAD_REDIS_NOTHING);
     struct place *place = open_real(&right);
@@ -478,10 +485,16 @@ TEST(test_what_is_lost_on_the_way_is_caught) {
         if (!passes(&right, NULL, &place, check_of(name)))
             fail_msg("'%s' failed: %s", name, result.failure);
         trial_patience_ns = 4 * LB_S_NS; /* a server starts in that */
-        must_fail(&wrong, NULL, &place, name, (int)redis_faults[i].fault);
-        if (says_yes(redis_faults[i].fault) && result.shown != TRIAL_GRANTED)
-            fail_msg("fault %d: '%s' shows no yes: %s", (int)redis_faults[i].fault, name,
-                     result.failure);
+        if (!is_caught(&wrong, &place, name, redis_faults[i].fault)) {
+            /* A busy machine may have been later than the mistake: once more, on a fresh server. */
+            print_message("fault %d: '%s': once more\n", (int)redis_faults[i].fault, name);
+            place_close(place);
+            place = open_real(&right);
+            if (!is_caught(&wrong, &place, name, redis_faults[i].fault))
+                fail_msg("fault %d: '%s' does not show it: %s", (int)redis_faults[i].fault, name,
+                         result.failure);
+        }
+        caught[check_of(name) - conform_checks] = true;
         /* The failed check left the server in an unknown state, so a fresh one is started. */
         if (check_of(name)->needs & CONFORM_OWNED) {
             place_close(place);
