@@ -47,7 +47,7 @@ extern const struct lb_backend backend_nats;
 struct nats_options {
     int64_t command_timeout_ns;
     const char *nkey, *creds; /* files; NULL = none */
-    const char *durability; /* what the user states; see facts.h */
+    const char *durability;   /* what the user states; see facts.h */
     struct lb_tls tls;
 };
 

@@ -41,7 +41,7 @@ struct redis_server {
 struct redis_options {
     int64_t command_timeout_ns;
     const char *sentinel_login; /* a file; NULL = none */
-    const char *durability; /* what the user states; see facts.h */
+    const char *durability;     /* what the user states; see facts.h */
     struct lb_tls tls;
 };
 

@@ -87,9 +87,8 @@ static const struct guest_case cases[] = {
      "contended", MARIADB "'create database mine; create table mine.lockbench_row (name int)'",
      MARIADB "'show databases; select table_schema, table_name from information_schema.tables "
              "where table_schema not in (\"information_schema\", \"sys\", \"mysql\")'"},
-    {"zookeeper", "zookeeper",
-     "zk-lock,zk-recipe,zk-semaphore,zk-multi,zk-reentrant,zk-rwlock", "contended",
-     KEEPS_NOTHING, ZOO_LIST},
+    {"zookeeper", "zookeeper", "zk-lock,zk-recipe,zk-semaphore,zk-multi,zk-reentrant,zk-rwlock",
+     "contended", KEEPS_NOTHING, ZOO_LIST},
     {"zookeeper-3", "zookeeper", "zk-lock,zk-recipe,zk-semaphore", "contended", KEEPS_NOTHING,
      ZOO_LIST},
     {"nats", "nats", "nats-kv", "contended", NATS_KEEP, NATS_LIST},

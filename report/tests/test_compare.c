@@ -74,7 +74,6 @@ TEST(a_base_without_grants_makes_no_new_one_worse) {
     }
 }
 
-
 /* A figure that has nothing to compare says why. */
 static void says(const struct made *base, const struct made *new, const char *figure,
                  const char *words) {

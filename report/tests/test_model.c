@@ -302,7 +302,8 @@ TEST(test_repeats) {
     const struct report_row *row = &report->groups[0].rows[0];
     assert_int_equal(row->repeats, 3);
     assert_true(row->figures.throughput_per_s == 200);
-    assert_true(row->figures.latency[METRIC_ACQUIRE].count == 30); /* percentiles of all waits together */
+    assert_true(row->figures.latency[METRIC_ACQUIRE].count ==
+                30); /* percentiles of all waits together */
     assert_true(row->figures.grants == 30 && row->figures.checked_grants == 30);
     assert_true(row->figures.bound95 == 3.0 / 30);
     assert_true(row->typical->repeat == 2);
