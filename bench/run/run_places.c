@@ -195,9 +195,9 @@ enum stages_order run_choose_order(struct run_state *run, const struct plan_stag
                                    int count) {
     const struct plan *plan = run->ask->plan;
     struct lb_err why = {0};
+    if (plan->repeat < 2 || run->ask->hosts) return STAGES_BY_PLACE;
     int nodes = count_nodes(run, stages, count);
     long free_kb = memory_available_kb();
-    if (plan->repeat < 2 || run->ask->hosts) return STAGES_BY_PLACE;
     if (plan->fresh || nodes == 0) return STAGES_BY_ROUND;
     if (nodes > NODES_MOST)
         err_set(&why, LB_EXIT_OK, "they are %d servers, more than %d", nodes, NODES_MOST);

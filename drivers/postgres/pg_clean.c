@@ -112,14 +112,15 @@ static int clean_key_sequences(struct lb_session *session, const struct lb_clean
     return failed;
 }
 
-/* Frees advisory locks that nobody frees: those of the key or of the stage by their numbers, and those of all sessions
- * of lockbench. It ends the sessions; behind a pooler it may be in such a session itself. */
+/* Frees advisory locks that nobody frees: those of the key or of the stage by their numbers, or those of all sessions
+ * named lockbench; the name in the URL may be that of the user's own program. It ends the sessions; behind a pooler it
+ * may be in such a session itself. */
 static int clean_advisory(struct lb_session *session, const struct lb_cleaning *cleaning,
                           struct lb_err *err) {
     bool one = cleaning->scope == LB_CLEAN_KEY, stage = cleaning->scope == LB_CLEAN_STAGE;
     long long first =
         (long long)(one ? lb_key_number(cleaning->name, strlen(cleaning->name)) : cleaning->number);
-    char sql[1024], which[100] = PG_ADVISORY_OURS;
+    char sql[1024], which[100] = "application_name = 'lockbench'";
     PGresult *found = NULL;
     int failed = 0;
     if (!one && !stage && cleaning->scope != LB_CLEAN_LEFT) return 0;

@@ -99,6 +99,27 @@ TEST(what_is_stranded_behind_a_pooler_is_found_by_its_number) {
     cli_down(&up);
 }
 
+/* A URL may carry the name of the user's own program, whose sessions are not lockbench's. */
+TEST(sessions_of_another_name_are_left) {
+    char option[300];
+    struct cli up, mine;
+    cli_up(&up, "postgres", "postgres", option, sizeof option - strlen("?application_name=mine"));
+    strcat(option, "?application_name=mine");
+    cli_start(&mine, NULL,
+              ARGS("hold", "pg-advisory", "12", "--url", option, "--", "sh", "-c",
+                   "echo held; cat >/dev/null; sleep 60"));
+    cli_until(&mine, cli_has_line, mine.out_path, "held");
+    struct cli cli = cli_run(NULL, ARGS("clean", "--url", option));
+    assert_code(&cli, 0);
+    assert_lacks(cli.out, "advisory lock");
+    cli_free(&cli);
+    kill(mine.pid, SIGTERM);
+    cli_wait(&mine);
+    assert_lacks(mine.err, "lost");
+    cli_free(&mine);
+    cli_down(&up);
+}
+
 /* Its database in session mode is none that the scenario is about. */
 TEST(a_scenario_without_its_kind_of_server_tests_nothing) {
     char option[300];
