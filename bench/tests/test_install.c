@@ -65,7 +65,8 @@ TEST(man_pages_and_completion_come_with_it) {
         "share/lockbench/compose/certificates", /* run for each server with TLS that is started */
         "share/lockbench/workloads/check/pause.ini",
         "share/doc/lockbench/LICENSE",
-        "share/doc/lockbench/bench/HOSTS.md", /* messages and help texts name such pages */
+        "share/doc/lockbench/bench/HOSTS.md",
+        "share/doc/lockbench/bench/OWN-SERVERS.md", /* messages and help texts name such pages */
         "share/doc/lockbench/compose/README.md",
         "share/doc/lockbench/drivers/README.md",
         "share/doc/lockbench/drivers/exec/examples/redis_py.py",

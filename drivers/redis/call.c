@@ -441,7 +441,7 @@ static void advise_account(const struct lb_session *session, const char *text,
         snprintf(hint, HINT_BYTES, ": the lock's waiters need its channels: ACL SETUSER %.60s '&*'",
                  user);
     } else {
-        snprintf(hint, HINT_BYTES, ": drivers/README.md says what a lock's account needs");
+        snprintf(hint, HINT_BYTES, ": bench/OWN-SERVERS.md says what a lock's account needs");
     }
 }
 

@@ -84,7 +84,7 @@ TEST(a_primary_without_info_and_role) {
     free(told);
 }
 
-/* What drivers/README.md says that an account needs. */
+/* What bench/OWN-SERVERS.md says that an account needs. */
 #define RIGHTS "+@read +@write +@scripting +@pubsub +@connection -@dangerous"
 
 static void assert_granted(const char *locks, const char *url) {
