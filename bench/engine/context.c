@@ -43,15 +43,6 @@ void stack_unmap(struct stack *stack) {
     stack->bytes = 0;
 }
 
-/* Reads memory of frames that no longer exist, which a sanitizer would report as an error. */
-__attribute__((no_sanitize("address", "thread"))) size_t stack_used(const struct stack *stack) {
-    const uint64_t *word = (const uint64_t *)(const void *)stack->base;
-    size_t count = stack->bytes / sizeof *word;
-    size_t i = 0;
-    while (i < count && word[i] == 0) i++;
-    return stack->bytes - i * sizeof *word;
-}
-
 struct transfer {
     void *from;
     void *data;

@@ -9,8 +9,7 @@
 
 #include <stddef.h>
 
-/* stack: a fiber's stack, mapped lazily, with a guard page below it and a measure of its deepest
- * use. */
+/* stack: a fiber's stack, mapped lazily, with a guard page below it. */
 
 struct stack {
     char *base;   /* lowest usable byte; the guard page lies below */
@@ -22,10 +21,6 @@ int stack_map(struct stack *stack, size_t bytes);
 
 /* Unmaps a stack; accepts an empty one. */
 void stack_unmap(struct stack *stack);
-
-/* The deepest use so far, in bytes. Pages are zero until they are touched, so the lowest non-zero
- * byte marks it. */
-size_t stack_used(const struct stack *stack);
 
 #if defined(__SANITIZE_ADDRESS__)
 #define LB_ASAN 1

@@ -51,8 +51,6 @@ static void free_dead_fibers(struct loop *loop) {
     while (loop->dead) {
         struct lb_fiber *fiber = loop->dead;
         loop->dead = fiber->ready_next;
-        size_t used = stack_used(&fiber->stack);
-        if (used > loop->stats.stack_bytes_max) loop->stats.stack_bytes_max = used;
         context_done(&fiber->context);
         struct stack stack = fiber->stack; /* the fiber is stored in its stack */
         stack_unmap(&stack);
@@ -73,8 +71,8 @@ struct loop *loop_self(void) {
     return loop_current;
 }
 
-const struct loop_stats *loop_stats(const struct loop *loop) {
-    return &loop->stats;
+int64_t loop_blocked_ns(const struct loop *loop) {
+    return loop->blocked_ns;
 }
 
 static void push_ready(struct loop *loop, struct lb_fiber *fiber) {
@@ -316,10 +314,9 @@ static void resume_fiber(struct loop *loop, struct lb_fiber *fiber) {
     fetch_next(loop);
     context_switch(&loop->main, &fiber->context);
     loop->current = NULL;
-    loop->stats.switches++;
     loop->now_ns = lb_now();
     int64_t kept_ns = loop->now_ns - start_ns;
-    if (kept_ns > loop->stats.blocked_max_ns) loop->stats.blocked_max_ns = kept_ns;
+    if (kept_ns > loop->blocked_ns) loop->blocked_ns = kept_ns;
     if (loop->dead) free_dead_fibers(loop);
 }
 

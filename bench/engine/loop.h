@@ -27,14 +27,6 @@ struct loop_config {
     bool blocking;
 };
 
-/* Figures that a loop measured about itself. To be read on its thread, or after the thread has
- * ended. */
-struct loop_stats {
-    int64_t blocked_max_ns; /* the longest time for which one fiber kept the thread */
-    size_t stack_bytes_max; /* the deepest stack use of all fibers that have ended */
-    uint64_t switches;
-};
-
 /* Returns NULL with err. */
 struct loop *loop_new(const struct loop_config *config, struct lb_err *err);
 /* To be called after loop_run; no fiber may be left. */
@@ -56,7 +48,8 @@ int loop_once(const char *name, void (*run)(void *), void *arg, struct lb_err *e
 /* The loop that the calling fiber runs on. */
 struct loop *loop_self(void);
 
-const struct loop_stats *loop_stats(const struct loop *loop);
+/* The longest time for which one fiber kept the thread. To be read on it, or after it has ended. */
+int64_t loop_blocked_ns(const struct loop *loop);
 
 /* Lets other fibers run if any is ready, or if sockets and timers were not polled for
  * LOOP_GRACE_NS. now_ns: a fresh lb_now(). Otherwise the call costs one comparison. For a fiber

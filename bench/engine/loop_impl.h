@@ -61,7 +61,7 @@ struct loop {
     int idle_yields;
     bool cut; /* the cut-off has passed */
     bool blocking;
-    struct loop_stats stats;
+    int64_t blocked_ns; /* the longest time for which one fiber kept the thread */
 };
 
 extern _Thread_local struct loop *loop_current;

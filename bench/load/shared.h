@@ -120,7 +120,6 @@ struct worker_stats {
     struct cpu_span cpu, idle_cpu; /* in the window; while all clients idled before it */
     int64_t first_start_ns;        /* when its first client went on to load; 0 = none did */
     int64_t blocked_max_ns;
-    size_t stack_bytes_max;
     bool dead; /* killed on purpose; the supervisor writes this one */
     /* the outcome of an attempt was unknown, so the attempt may have left a grant on the server */
     bool unsure;

@@ -188,8 +188,7 @@ static void *thread_main(void *arg) {
     struct loop *loop = loop_new(&config, &stats->err);
     if (loop && spawn_clients(loop, &context, &stats->err) == 0) {
         loop_run(loop);
-        stats->blocked_max_ns = loop_stats(loop)->blocked_max_ns;
-        stats->stack_bytes_max = loop_stats(loop)->stack_bytes_max;
+        stats->blocked_max_ns = loop_blocked_ns(loop);
         loop_free(loop);
     } else {
         count_out(shared, context.count); /* the loop and its fibers are left to the process' end */

@@ -142,7 +142,7 @@ static void describe_load(struct run_stage *result, const struct stage_ask *ask,
     struct arrival arrival = plan->arrival;
     char text[TEXT_MAX];
     if (offered_per_s > 0) result->offered_per_s = arrival.rate_per_s = offered_per_s;
-    result->clients = result->fibers = clients;
+    result->clients = clients;
     result->repeat = ask->repeat;
     describe_keys(result, plan, clients);
     result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));

@@ -65,7 +65,6 @@ static void sum_worker(struct run_stage *result, const struct worker_stats *work
         add_to(outcome_of(result, (enum lb_outcome)outcome),
                (double)atomic_load(&worker->outcomes[outcome]));
     }
-    result->stack_bytes_max = fmax(result->stack_bytes_max, (double)worker->stack_bytes_max);
     result->blocked_ns_max = fmax(result->blocked_ns_max, (double)worker->blocked_max_ns);
     result->stood_still_ns = fmax(result->stood_still_ns, (double)worker->stalls.lost_ns);
     if (!open) return;

@@ -259,26 +259,6 @@ TEST(test_a_busy_fiber_lets_timers_through) {
     assert_int_equal(trace.a, 1);
 }
 
-static __attribute__((noinline)) int use_stack(int depth) {
-    volatile char room[1024];
-    memset((char *)room, depth | 1, sizeof room);
-    return depth ? use_stack(depth - 1) + room[7] : room[9];
-}
-static void deep(void *arg) {
-    ((struct trace *)arg)->a = use_stack(40);
-}
-TEST(test_stack_census) {
-    struct lb_err err = {0};
-    struct trace trace = {0};
-    struct loop *loop = loop_new(&(struct loop_config){0}, &err);
-    assert_non_null(loop);
-    loop_start_fiber(loop, "deep", deep, &trace);
-    loop_run(loop);
-    assert_in_range(loop_stats(loop)->stack_bytes_max, 40 * 1024, LOOP_STACK_BYTES);
-    assert_true(loop_stats(loop)->switches >= 1);
-    loop_free(loop);
-}
-
 static void counts(void *arg) {
     struct trace *trace = arg;
     lb_sleep_until(lb_now() + (trace->a % 7) * LB_MS_NS);

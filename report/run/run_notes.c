@@ -67,8 +67,7 @@ static void run_warnings(const struct run *run, struct doc *doc) {
 /* ---- notes ---- */
 
 static void add_executor(struct doc *doc, const struct run *run) {
-    double least = INFINITY, most = 0, processes = 0, spread = 0, stall = NAN;
-    bool pinned = false;
+    double least = INFINITY, most = 0, processes = 0, stall = NAN;
     char text[NUMBER_TEXT_MAX];
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *stage = &run->stages[s];
@@ -76,35 +75,15 @@ static void add_executor(struct doc *doc, const struct run *run) {
         most = fmax(most, stage->threads);
         processes = fmax(processes, stage->processes);
         stall = fmax(stall, stage->latency[METRIC_HICCUP].p99);
-        pinned |= stage->pinned;
-        /* Of several hosts each has a process; a stage that failed may have heard of no host. */
-        bool failed = stage->status && strcmp(stage->status, "failed") == 0;
-        if (!failed && json_array_size(stage->hosts) == 0) spread = fmax(spread, stage->processes);
     }
     if (!isfinite(least)) return;
     doc_say(doc, TONE_PLAIN, "Executor: clients are fibers on ");
     if (least < most) doc_span(doc, DOC_PLAIN, "%.0f to ", least);
     doc_span(doc, DOC_PLAIN,
-             "%.0f thread%s in %.0f process%s, %s; its own "
+             "%.0f thread%s in %.0f process%s; its own "
              "stalls, p99 of the worst stage: %s",
              most, most == 1 ? "" : "s", processes, processes == 1 ? "" : "es",
-             pinned ? "pinned" : "not pinned", number_time_text(stall, text));
-    const json_t *asked = json_object_get(json_object_get(run->plan, "load"), "processes");
-    if (json_is_integer(asked) && spread > (double)json_integer_value(asked))
-        doc_say(doc, TONE_PLAIN,
-                "These are more processes than load.processes asks for, since one may not open the "
-                "files of all clients (ulimit -n)");
-}
-
-/* The order in which the locks of the same servers ran. */
-static void add_order(struct doc *doc, const struct run *run) {
-    const json_t *locks = json_object_get(run->plan, "locks"),
-                 *seed = json_object_get(json_object_get(run->plan, "load"), "seed");
-    if (!json_is_integer(seed) || json_array_size(locks) < 2) return;
-    doc_say(
-        doc, TONE_PLAIN,
-        "Order: the locks on the same servers ran in an order drawn from the seed %" JSON_INTEGER_FORMAT,
-        json_integer_value(seed));
+             number_time_text(stall, text));
 }
 
 static void add_skips(struct doc *doc, const struct run *run) {
@@ -136,7 +115,6 @@ static void add_run_notes(struct doc *doc, const struct report *report, int r) {
     doc_span(doc, DOC_INLINE, "%s", run->path);
     add_executor(doc, run);
     run_hosts(run, doc);
-    add_order(doc, run);
     add_skips(doc, run);
     run_warnings(run, doc);
     if (run->command) {

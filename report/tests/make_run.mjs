@@ -167,7 +167,7 @@ function stage(index, name, clients, options = {}) {
       bound95: violated || !checked || lock.baseline ? null : round(3 / checked),
       first: violated ? { key: 0, holder: { client: 0, acquired_ns: 81234000000, lease_end_ns: 111234000000, token: 0 },
         intruder: { client: 1, acquired_ns: 81234512000, lease_end_ns: 111234512000, token: 0 } } : null },
-    executor: { hiccup_ns: latency(100, 3 * us, 0.5, 0.02), stack_bytes_max: 9216, blocked_ns_max: 180000, fibers: clients, pinned: false },
+    executor: { hiccup_ns: latency(100, 3 * us, 0.5, 0.02), blocked_ns_max: 180000 },
     series: options.failed ? [] : [{ t_s: 1, ok: Math.round(grants / 2), acquire_p50_ns: Math.round(wait), acquire_p99_ns: Math.round(wait * 2) }],
     limited_by: options.limited ? 'generator' : null, limited_why: options.limited ? [options.limited] : [],
     warnings: options.limited ? [options.limited] : [],

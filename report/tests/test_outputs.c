@@ -451,8 +451,7 @@ TEST(test_sections_that_only_scripts_fill) {
 TEST(test_counts_are_shown_in_full) {
 #define REPEAT(attempts, ok, lost, broken)                                                         \
     "{\"lock\":\"a\",\"clients\":4,\"keys\":1,\"attempts\":" #attempts                             \
-    ",\"outcomes\":{\"ok\":" #ok ",\"lost\":" #lost ",\"broken\":" #broken                         \
-    "},\"executor\":{\"fibers\":" #attempts "}}"
+    ",\"outcomes\":{\"ok\":" #ok ",\"lost\":" #lost ",\"broken\":" #broken "}}"
     struct report *report = report_of(REPEAT(2030, 2006, 2, 22), "");
     char *html = render(report, REPORT_HTML, false);
     has(html, "data-v=\"2030\">2,030<");
@@ -468,7 +467,6 @@ TEST(test_counts_are_shown_in_full) {
     has(html, ">3,031<"); /* attempts */
     has(html, ">3,007<"); /* ok */
     has(html, ">22<");
-    has(html, ">1,515.5<"); /* fibers: a median */
     free(html);
     report_free(report);
 #undef REPEAT

@@ -30,31 +30,6 @@ TEST(test_load_hosts_have_a_table) {
 #define FAST "{\"cpu_model\":\"Fast\",\"cpus\":8,\"kernel\":\"Linux 6\"}"
 #define SLOW "{\"cpu_model\":\"Slow\",\"cpus\":2,\"kernel\":\"Linux 6\"}"
 
-/* Each host has a process of its own. Only on one machine are more processes than asked for due to a limit on files. */
-TEST(test_processes_of_hosts_are_no_spreading_of_clients) {
-    static const struct {
-        const char *stages;
-        bool spread;
-    } cases[] = {
-        {"{\"lock\":\"a\",\"clients\":2,\"status\":\"complete\",\"threads\":2,\"processes\":2}",
-         true},
-        {"{\"lock\":\"a\",\"clients\":2,\"status\":\"failed\",\"threads\":2,\"processes\":2}",
-         false},
-        {"{\"lock\":\"a\",\"clients\":5,\"status\":\"complete\",\"threads\":2,\"processes\":2," TWO_HOSTS
-         "}",
-         false},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct report *report =
-            report_of(cases[i].stages, ",\"plan\":{\"load\":{\"processes\":1}}");
-        char *text = one_line(render(report, REPORT_MD, false));
-        if ((strstr(text, "more processes than load.processes") != NULL) != cases[i].spread)
-            fail_msg("case %zu: %s", i, text);
-        free(text);
-        report_free(report);
-    }
-}
-
 /* Holders on several hosts share no memory: the history has what they did. */
 TEST(test_what_only_the_history_shows_is_no_zero) {
     struct report *report = report_of(
