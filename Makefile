@@ -188,7 +188,15 @@ mutants: ## put each mistake of drivers/tests/mutants into a copy of the tree: d
 answers: ## figures whose truth is known beside what lockbench says of them, bench/ANSWERS.md: 20 minutes, with nothing else to do
 	@compose/install run
 	@$(BUILD) lockbench $(B)/bench/tests/answers/main
-	@LOCKBENCH_PROGRAM=$(B)/lockbench $(B)/bench/tests/answers/main --page bench/ANSWERS.md
+	@LOCKBENCH_PROGRAM=$(B)/lockbench $(B)/bench/tests/answers/main --page $(B)/answers.md
+	@sed -n '/^## The comparison itself/,$$p' bench/ANSWERS.md >>$(B)/answers.md && mv $(B)/answers.md bench/ANSWERS.md
+ROUNDS ?= idle burner sinking one twice aimed changed equal
+answers-rounds: ## the end of that page: known things put to a comparison in rounds, 80 minutes, with nothing else to do. ROUNDS='idle=3 twice=40'
+	@compose/install run
+	@$(BUILD) lockbench
+	@mkdir -p $(B)/rounds && node bench/tests/answers/rounds.mjs $(B)/lockbench $(B)/rounds $(ROUNDS)
+	@sed '/^## The comparison itself/,$$d' bench/ANSWERS.md >$(B)/answers.md
+	@node bench/tests/answers/rounds.mjs $(B)/lockbench $(B)/rounds --page >>$(B)/answers.md && mv $(B)/answers.md bench/ANSWERS.md
 bench: ## the tool's own cost, as ratios against other programs. FIGURE=null, redis, floor or postgres, or 'redis 16'
 	@compose/install test
 	@$(BUILD) lockbench $(B)/bench/tests/perf/floor

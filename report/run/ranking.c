@@ -147,7 +147,9 @@ double ranking_resolution(const struct report_group *group) {
         if (strcmp(row->typical->lock, group->again[0]->lock) != 0) continue;
         struct spread spread =
             ratio_of(group, group->again, group->again_count, row->stages, row->repeats);
-        return spread.kind == SPREAD_REPEATS ? fmax(spread.high, 1 / spread.low) - 1 : NAN;
+        if (spread.kind != SPREAD_REPEATS) return NAN;
+        bool level = spread.low < 1 + RANKING_TIE && spread.high > 1 / (1 + RANKING_TIE);
+        return level ? fmax(spread.high, 1 / spread.low) - 1 : INFINITY;
     }
     return NAN;
 }

@@ -45,7 +45,8 @@ double ranking_cost_ns(const struct report_group *group, int row);
 double ranking_share(const struct report_group *group, int row);
 
 /* The greatest difference that the run shows between a lock and the same lock once more, as a share: smaller ones can't be
- * told from it. NAN: no lock ran twice in a round, or there are fewer than six rounds. */
+ * told from it. INFINITY: it was not level with itself. NAN: no lock ran twice in a round, or there are fewer than six
+ * rounds. */
 double ranking_resolution(const struct report_group *group);
 
 /* The next row after `after` that is the first real lock of a class, in the order of durabilities; after = -1 gives the

@@ -13,6 +13,7 @@
 #define NOTES_MAX 4
 #define NOTE_LINE 92 /* columns of a note beside its letter */
 #define PROMISES_MAX 4
+#define P99 "latency_ns.acquire.p99"
 
 /* What is on the screen. */
 struct summary {
@@ -63,7 +64,7 @@ static const struct {
 } figures[] = {
     {"throughput_per_s", "grants/s", NULL, 0},
     {"latency_ns.acquire.p50", "wait p50", NULL, 4},
-    {"latency_ns.acquire.p99", "wait p99", NULL, 0},
+    {P99, "wait p99", NULL, 0},
     {"latency_ns.handoff.p50", "handoff", NULL, 3},
     {"fairness.jain", "fair", NULL, 0},
     {"cost.commands_per_grant", "cmds", NULL, 2},
@@ -170,6 +171,11 @@ static char keep_note(struct summary *summary, const struct report_row *row) {
     return (char)('a' + summary->note_count++);
 }
 
+/* True if the figure is a lower bound, since long waits are missing. */
+static bool is_least(const struct report_row *row, const char *key) {
+    return row->unrecorded > UNRECORDED_SHARE && strcmp(key, P99) == 0;
+}
+
 static void add_row(struct doc *doc, struct summary *summary, int r) {
     const struct report_row *row = &summary->group->rows[r];
     double share = ranking_share(summary->group, r);
@@ -178,8 +184,14 @@ static void add_row(struct doc *doc, struct summary *summary, int r) {
     doc_figure(doc, alone_ns(summary, row->lock));
     doc_figure(doc, ranking_cost_ns(summary->group, r));
     isnan(share) ? doc_cell(doc, "%s", NUMBER_NONE) : doc_cell(doc, "%.0f %%", 100 * share);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        doc_figure(doc, column_value(compared(summary, figures[i].key), row));
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        double value = column_value(compared(summary, figures[i].key), row);
+        char time[NUMBER_TEXT_MAX];
+        if (is_least(row, figures[i].key) && !isnan(value))
+            doc_value(doc, value, "> %s", number_time_text(value, time));
+        else
+            doc_figure(doc, value);
+    }
     doc_figure(doc, row->figures.recovery_p50);
     doc_figure(doc, row->figures.unrecovered);
     doc_cell(doc, "%s",
@@ -225,17 +237,18 @@ static void add_rows(struct doc *doc, struct summary *summary) {
 
 /* Explains the columns and marks that the table has; lines: room for the notes. */
 static void add_legend(struct doc *doc, const struct summary *summary, int lines) {
-    bool limited = false, idle = false, incomplete = false;
+    bool limited = false, idle = false, incomplete = false, least = false;
     for (int r = 0; r < summary->group->row_count; r++) {
+        least |= is_least(&summary->group->rows[r], P99);
         limited |= summary->group->rows[r].limited;
         idle |= summary->group->rows[r].idle_fault;
         incomplete |= summary->group->rows[r].incomplete;
     }
     doc_note(doc, TONE_PLAIN, "%spaused: what a holder meets that is paused beyond its lease",
              summary->alone ? "alone: with one client; " : "");
-    if (limited || idle || incomplete)
-        doc_span(doc, DOC_PLAIN, "%s%s%s", limited ? "; ~: disturbed" : "",
-                 idle ? "; ?: no fault acted" : "", incomplete ? "; !: not complete" : "");
+    doc_span(doc, DOC_PLAIN, "%s%s%s%s", limited ? "; ~: disturbed" : "",
+             idle ? "; ?: no fault acted" : "", incomplete ? "; !: not complete" : "",
+             least ? "; >: at least, as long waits are missing" : "");
     if (ranking_by_cost(summary->group))
         doc_note(doc, TONE_PLAIN, "cost: of a grant, without the hold%s",
                  has_share(summary) ? "; of max: of what one key gives at this hold without a lock"

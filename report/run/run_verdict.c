@@ -375,6 +375,12 @@ static void say_rounds(struct doc *doc, const struct report *report) {
     if (rounds < RANKING_ROUNDS)
         doc_say(doc, TONE_WARN, "Unproven: %d round%s over all locks; an interval needs %d.",
                 rounds, rounds == 1 ? "" : "s", RANKING_ROUNDS);
+    else if (resolution > RANKING_MULTIPLE - 1)
+        doc_say(
+            doc, TONE_WARN,
+            "Unproven: within %d rounds a lock that ran twice in each differed from itself%s: run again on a less "
+            "busy machine, or with --set run.repeat=15.",
+            rounds, isinf(resolution) ? "" : " by more than 100 %");
     else if (isnan(resolution))
         doc_say(doc, TONE_PLAIN, "Trust: %d rounds over all locks.", rounds);
     else

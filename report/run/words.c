@@ -143,8 +143,14 @@ char *words_machine(const json_t *environment, char *text, size_t size) {
     if (json_is_integer(cpus))
         snprintf(count, sizeof count, "%" JSON_INTEGER_FORMAT " processor%s",
                  json_integer_value(cpus), json_integer_value(cpus) == 1 ? "" : "s");
-    snprintf(text, size, "%.200s%s%s%s%.200s", doc_or(model, ""), model && *count ? ", " : "",
-             count, (model || *count) && kernel ? ", " : "", doc_or(kernel, ""));
+    const json_t *servers = json_object_get(environment, "servers_on");
+    const char *on = json_string_value(servers);
+    snprintf(text, size, "%.200s%s%s%s%.80s%s%s%.200s", doc_or(model, ""),
+             model && *count ? ", " : "", count, on ? " (of the servers: " : "", doc_or(on, ""),
+             on        ? ")"
+             : servers ? " that clients and servers share"
+                       : "",
+             (model || *count) && kernel ? ", " : "", doc_or(kernel, ""));
     utf8_clean(text); /* it may be cut */
     return text;
 }

@@ -1,0 +1,172 @@
+// rounds: what a comparison in rounds says of things whose truth is known: the same locks idle and beside a burner, the
+// same lock twice, a regression that was put in, and two equal sides. `make answers-rounds` runs all parts on a machine
+// with nothing else to do, for two hours, and writes the end of bench/ANSWERS.md.
+//
+// usage: node rounds.mjs PROGRAM FOLDER PART...   runs parts; each leaves its runs in FOLDER/PART.N
+//        node rounds.mjs PROGRAM FOLDER --page    prints the table of all parts that FOLDER has
+// A part is NAME or NAME=TIMES.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+
+const [program, folder, ...asked] = process.argv.slice(2);
+
+// ---- what disturbs ----
+
+const SPIN = "while (Date.now() < end);";
+// Spins on one processor for 7 s, then rests for 7 s, again and again. Returns the function that ends it.
+function burner() {
+  const code = `for (;;) { let end = Date.now() + 7000; ${SPIN} Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000); }`;
+  const child = spawn("taskset", ["-c", "0", process.execPath, "-e", code], { stdio: "ignore" });
+  return () => child.kill("SIGKILL");
+}
+
+// Takes more and more of each processor's time: none at first, a fifth after `seconds`.
+function sinking(seconds) {
+  const code = `const begin = Date.now(); for (;;) { const share = Math.min(0.2, 0.2 * (Date.now() - begin) / ${1000 * seconds});
+    let end = Date.now() + 20 * share; ${SPIN} Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20 * (1 - share)); }`;
+  const children = cpus().map((_, cpu) =>
+    spawn("taskset", ["-c", String(cpu), process.execPath, "-e", code], { stdio: "ignore" }));
+  return () => children.forEach((child) => child.kill("SIGKILL"));
+}
+
+// Spins while a server of this name works, so in the windows of its lock only.
+function follower(name) {
+  const code = `const fs = require("fs"), cp = require("child_process"); let used = 0, pid = 0;
+    for (;;) {
+      if (!pid || !fs.existsSync("/proc/" + pid)) pid = Number(cp.spawnSync("pgrep", ["-n", "-x", "${name}"]).stdout.toString());
+      let now = used;
+      try { const w = fs.readFileSync("/proc/" + pid + "/schedstat", "utf8"); now = 0;
+        for (const t of fs.readdirSync("/proc/" + pid + "/task")) now += Number(fs.readFileSync("/proc/" + pid + "/task/" + t + "/schedstat", "utf8").split(" ")[0]); } catch { pid = 0; }
+      let end = Date.now() + (now - used > 2e6 ? 20 : 0); used = now; ${SPIN}
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, end ? 5 : 10); }`;
+  const child = spawn(process.execPath, ["-e", code], { stdio: "ignore" });
+  return () => child.kill("SIGKILL");
+}
+
+const quiet = () => () => {};
+
+// ---- the parts ----
+
+const PAIR = ["contended", "--lock", "pg-advisory,redis-setnx", "--set", "load.clients=16", "--set", "load.hold=100us",
+  "--set", "run.repeat=7", "--set", "run.warmup=100ms", "--set", "run.duration=400ms", "--no-page"];
+const GATE = ["contended", "--lock", "redis-setnx", "--set", "load.clients=16", "--set", "load.hold=100us",
+  "--set", "run.warmup=200ms", "--set", "run.duration=1s", "--repeat", "10"];
+const parts = {
+  idle: { words: ["compare", "--no-page"], times: 3 },
+  burner: { words: ["compare", "--no-page"], times: 10, disturb: burner },
+  sinking: { words: ["compare", "--no-page"], times: 1, disturb: () => sinking(140) },
+  one: { words: ["compare", "--no-page"], times: 1, before: ["taskset", "-c", "0"] },
+  twice: { words: PAIR, times: 40 },
+  aimed: { words: PAIR, times: 5, disturb: () => follower("redis-server") },
+  changed: { words: [...GATE, "--against-set", "redis-setnx.poll_max=4ms"], times: 10, disturb: burner },
+  equal: { words: [...GATE, "--against-set", "redis-setnx.poll_max=64ms"], times: 10, disturb: burner },
+};
+
+function run(part, number) {
+  const { words, disturb = quiet, before = [] } = parts[part];
+  const out = `${folder}/${part}.${String(number).padStart(2, "0")}`;
+  if (existsSync(`${out}.exit`)) return;
+  const command = [...before, program, "run", ...words, "--out", out, "--progress", "none"];
+  const end = disturb(), begin = Date.now();
+  const ran = spawnSync(command[0], command.slice(1), { encoding: "utf8" });
+  end();
+  writeFileSync(`${out}.txt`, ran.stdout + ran.stderr);
+  writeFileSync(`${out}.exit`, `${ran.status} ${((Date.now() - begin) / 1000).toFixed(1)}`);
+  console.error(`${part} ${number}: exit code ${ran.status}, ${((Date.now() - begin) / 1000).toFixed(0)} s`);
+}
+
+// ---- what came out ----
+
+const outs = (part) => readdirSync(folder).filter((name) => name.startsWith(`${part}.`) && name.endsWith(".exit"))
+  .map((name) => `${folder}/${name.slice(0, -5)}`).sort();
+const exit_of = (out) => Number(readFileSync(`${out}.exit`, "utf8").split(" ")[0]);
+const seconds_of = (out) => Number(readFileSync(`${out}.exit`, "utf8").split(" ")[1]);
+const summary = (out) => JSON.parse(spawnSync(program, ["report", out, "--json"], { encoding: "utf8", maxBuffer: 1 << 28 }).stdout);
+const stages_of = (out) => JSON.parse(readFileSync(`${out}/run.json`, "utf8")).stages;
+
+// By class: the first and those level with it.
+function leaders(out) {
+  const ret = {};
+  for (const { class: name, locks } of summary(out).ranking) {
+    const level = locks.filter((lock, i) => i === 0 || lock.level).map((lock) => lock.lock);
+    if (locks.length > 1) ret[name] = { first: locks[0], level };
+  }
+  return ret;
+}
+
+// Classes of `out` whose leader is neither that of `base` nor level with it, in either run.
+function others(base, out) {
+  const there = leaders(out);
+  return Object.entries(leaders(base)).filter(([name, { first, level }]) => {
+    const now = there[name];
+    return now && !level.includes(now.first.lock) && !now.level.includes(first.lock);
+  }).map(([name]) => name);
+}
+
+const cost_ns = (stage) => 1e9 / stage.throughput_per_s - (stage.held?.inside_mean_ns ?? 0);
+const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const spread = (values) => [Math.min(...values), median([...values]), Math.max(...values)];
+
+// The ratios of the lock that ran twice in a round, the second time over the first, and how many places lay between.
+function ratios(out) {
+  const ret = [];
+  const stages = stages_of(out).filter((stage) => stage.clients > 1 && !stage.aside);
+  for (const again of stages.filter((stage) => stage.again)) {
+    const first = stages.find((s) => s.lock === again.lock && !s.again && s.repeat === again.repeat);
+    if (first) ret.push({ ratio: cost_ns(again) / cost_ns(first), places: stages.indexOf(again) - stages.indexOf(first) });
+  }
+  return ret;
+}
+
+// The slope of a straight line through the points (least squares).
+function slope(points) {
+  const mean = (f) => points.reduce((sum, p) => sum + f(p), 0) / points.length;
+  const x = mean((p) => p.x), y = mean((p) => p.y);
+  return mean((p) => (p.x - x) * (p.y - y)) / mean((p) => (p.x - x) ** 2);
+}
+
+const text = (value) => value.toFixed(2);
+const trust = (out) => /Trust: ([^.]*)\.|(Unproven[^.]*)\./.exec(readFileSync(`${out}.txt`, "utf8"))?.slice(1).find(Boolean) ?? "no word of trust";
+const named = (out) => readFileSync(`${out}.txt`, "utf8");
+
+const rows = {
+  idle: (runs) => {
+    const moved = runs.slice(1).map((out) => others(runs[0], out).length);
+    return ["`make run` on an idle machine", "the same leaders, or level", `${moved.filter((n) => n === 0).length} of ${moved.length} further runs agree with the first in each class; ${runs.map(trust).join("; ")}; ${runs.map((out) => seconds_of(out).toFixed(0)).join(", ")} s`];
+  },
+  burner: (runs) => {
+    const idle = outs("idle")[0];
+    const moved = runs.map((out) => others(idle, out));
+    return ["a burner on one of two processors, 7 s on, 7 s off, over the whole `make run`", "the leaders of the idle run, or level; nothing void", `${moved.filter((n) => n.length === 0).length} of ${runs.length} agree in each class${moved.flat().length ? ` (not: ${moved.flat().join("; ")})` : ""}; void ${runs.filter((out) => /void/i.test(named(out))).length}; ${runs.map(trust).join("; ")}`];
+  },
+  sinking: (runs) => ["each processor loses from 0 to 20 % over `make run`", "the leaders of the idle run, or level", `${runs.filter((out) => others(outs("idle")[0], out).length === 0).length} of ${runs.length}; ${runs.map(trust).join("; ")}`],
+  one: (runs) => ["`make run` on one processor (taskset)", "an answer, or unproven", runs.map((out) => `exit code ${exit_of(out)} after ${seconds_of(out).toFixed(0)} s: ${trust(out)}`).join("; ")],
+  twice: (runs) => {
+    const all = runs.map(ratios);
+    const alarms = all.filter((list) => list.length > 5 && (list.every((p) => p.ratio > 1) || list.every((p) => p.ratio < 1))).length;
+    const flat = all.flat(), [low, mid, high] = spread(flat.map((p) => p.ratio));
+    const places = flat.map((p) => ({ x: p.places, y: p.ratio }));
+    return [`the same lock twice in a round, ${runs.length} runs of 7 rounds`, "at most 2 of 40 not level with itself", `${alarms} not level; ${flat.length} ratios: median ${text(mid)}, ${text(low)} to ${text(high)}; ${(100 * slope(places)).toFixed(1)} % for each place between`];
+  },
+  aimed: (runs) => {
+    const said = runs.map((out) => leaders(out)).map((classes) => Object.values(classes)[0]);
+    const aside = runs.map((out) => new Set(stages_of(out).filter((s) => s.aside).map((s) => s.repeat)).size);
+    return ["a process that spins while redis-server works, so beside one lock only", "rounds are measured again, or the interval holds the idle ratio", `${runs.length} runs: first ${said.map((s) => s?.first.lock).join(", ")}, level ${said.filter((s) => s?.level.length > 1).length}; rounds set aside ${aside.join(", ")}`];
+  },
+  changed: (runs) => ["`run --repeat 10 --against-set redis-setnx.poll_max=4ms` beside the burner", "exit code 4, commands named", `exit codes ${runs.map(exit_of).join(" ")}; commands named in ${runs.filter((out) => /commands/.test(named(out))).length} of ${runs.length}`],
+  equal: (runs) => ["two equal sides beside the burner", "exit code 0 or 5, never 4", `exit codes ${runs.map(exit_of).join(" ")}`],
+};
+
+if (asked[0] === "--page") {
+  console.log("## The comparison itself\n\nThings whose truth is known were put to `run` in rounds and to `run --against`, on two processors; how rounds work: [READING.md](../report/READING.md#rounds). Written by `make answers-rounds`.\n");
+  console.log("| put in | must say | said |\n|---|---|---|");
+  for (const [part, row] of Object.entries(rows)) {
+    if (outs(part).length > 0) console.log(`| ${row(outs(part)).join(" | ")} |`);
+  }
+} else {
+  for (const one of asked) {
+    const [part, times] = one.split("=");
+    for (let number = 0; number < Number(times ?? parts[part].times); number++) run(part, number);
+  }
+}
