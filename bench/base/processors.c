@@ -95,10 +95,55 @@ static int count_allowed(int online) {
     return count < online ? count : online;
 }
 
+static int allowed_before; /* processors_bind; 0 = it was not called */
+
+int processors_bind(const cpu_set_t *set) {
+    int allowed = count_allowed(CPUS_MOST);
+    if (sched_setaffinity(0, sizeof *set, set) != 0) return -1;
+    allowed_before = allowed;
+    return 0;
+}
+
+/* The first processor of the same core. */
+static int core_of(const char *root, int processor) {
+    char folder[PATH_MAX];
+    double first[2];
+    snprintf(folder, sizeof folder, "%s/sys/devices/system/cpu/cpu%d/topology", root, processor);
+    return read_numbers(folder, "thread_siblings_list", first) ? (int)first[0] : processor;
+}
+
+void processors_divide(const cpu_set_t *all, const char *root, cpu_set_t *ret_clients,
+                       cpu_set_t *ret_servers) {
+    int half = CPU_COUNT(all) / 2;
+    CPU_ZERO(ret_clients);
+    for (int first = 0; first < CPU_SETSIZE; first++) {
+        int core = CPU_ISSET(first, all) ? core_of(root, first) : -1;
+        for (int i = first; core >= 0 && i < CPU_SETSIZE && CPU_COUNT(ret_clients) < half; i++)
+            if (CPU_ISSET(i, all) && (i == first || core_of(root, i) == core))
+                CPU_SET(i, ret_clients);
+    }
+    CPU_XOR(ret_servers, all, ret_clients);
+}
+
+char *processors_text(const cpu_set_t *set, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < CPU_SETSIZE && used < size; i++) {
+        int last = i;
+        if (!CPU_ISSET(i, set)) continue;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set)) last++;
+        used += (size_t)snprintf(text + used, size - used, "%s%d", used ? "," : "", i);
+        if (last > i && used < size)
+            used += (size_t)snprintf(text + used, size - used, "-%d", last);
+        i = last;
+    }
+    return text;
+}
+
 struct processors processors_look(void) {
     int online = (int)sysconf(_SC_NPROCESSORS_ONLN);
     return (struct processors){.online = online,
-                               .allowed = count_allowed(online),
+                               .allowed = allowed_before ? allowed_before : count_allowed(online),
                                .quota = processors_quota("/proc/self/cgroup", "/sys/fs/cgroup")};
 }
 

@@ -121,6 +121,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     result = run_begin_result(&run, err);
     if (result != 0) goto out;
     raise_servers_limit(stages, count);
+    run_divide_processors(&run, stages, count);
     if (ask->next) {
         run_asked(&run);
     } else {

@@ -1,14 +1,19 @@
 /* run_places: the servers that a run's stages run on, and the order of the stages. See run_state.h. */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/processors.h"
 #include "bench/run/run_state.h"
+#include "bench/servers/spawn.h"
 #include "bench/workload/faults.h"
 
 /* Rounds over all servers need them side by side. */
 #define NODES_MOST 16
 #define MEMORY_LEAST_KB (2 * 1024 * 1024)
+#define PROCESSORS_LEAST 4 /* fewer are shared */
 
 /* The --url of a backend; all members NULL = the user gave none. */
 static struct place_url place_url_of(const struct run_ask *ask, const struct lb_backend *backend) {
@@ -210,6 +215,27 @@ enum stages_order run_choose_order(struct run_state *run, const struct plan_stag
             "the backends ran one after the other, so locks of different backends are not paired: %s",
             why.text));
     return STAGES_BY_PLACE;
+}
+
+void run_divide_processors(struct run_state *run, const struct plan_stage *stages, int count) {
+    json_t *environment = json_object_get(run->json, "environment");
+    struct processors seen = processors_look();
+    cpu_set_t all, clients, servers;
+    char text[400];
+    bool starts = false;
+    for (int i = 0; i < count; i++) starts |= starts_servers(run, &stages[i]);
+    if (!starts || run->ask->hosts) return;
+    json_object_set_new(environment, "servers_on", json_null());
+    if (run->ask->plan->processors_shared || processors_usable(&seen) < PROCESSORS_LEAST ||
+        sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    processors_divide(&all, "", &clients, &servers);
+    if (processors_bind(&clients) != 0) return;
+    spawn_on(&servers);
+    json_object_set_new(environment, "clients_on",
+                        json_string(processors_text(&clients, text, sizeof text)));
+    json_object_set_new(environment, "servers_on",
+                        json_string(processors_text(&servers, text, sizeof text)));
 }
 
 /* The places that are open. */

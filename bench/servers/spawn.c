@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -189,6 +190,14 @@ static void leave_terminal(void) {
     close(terminal);
 }
 
+static cpu_set_t servers_on;
+static bool servers_bound;
+
+void spawn_on(const cpu_set_t *set) {
+    servers_on = *set;
+    servers_bound = true;
+}
+
 /* Runs in the child: makes a process group that the janitor knows, changes to the account, and sets the limits
  * and the folder that the script expects. Exits on failure. */
 static void enter_child(const struct spawn *spawn, pid_t parent) {
@@ -210,6 +219,7 @@ static void enter_child(const struct spawn *spawn, pid_t parent) {
     if (getppid() != parent) _exit(127);
     /* Linux's default: lockbench may use a finer one, but the server must run as it normally does */
     prctl(PR_SET_TIMERSLACK, 50000UL);
+    if (servers_bound) sched_setaffinity(0, sizeof servers_on, &servers_on);
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max; /* enough descriptors for all clients */

@@ -6,6 +6,7 @@
 #ifndef BENCH_SERVERS_SPAWN_H
 #define BENCH_SERVERS_SPAWN_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,9 @@ char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t l
 /* Runs `sh SCRIPT info` and returns its output (the caller frees it), or NULL with err. The script may run
  * for 10 s and print 64 KiB. */
 char *spawn_info(const char *script, struct lb_err *err);
+
+/* Servers that start from now on run on these processors. */
+void spawn_on(const cpu_set_t *set);
 
 /* --- The environment variables that a process is started with. --- */
 

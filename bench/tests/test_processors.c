@@ -55,6 +55,32 @@ TEST(a_quota_of_version_1) {
     assert_int_equal((int)processors_quota("/nowhere", folder), 0);
 }
 
+static void assert_divided(const char *all, const char *clients, const char *servers) {
+    cpu_set_t set, halves[2];
+    char text[100];
+    CPU_ZERO(&set);
+    for (const char *at = all; *at; at += strspn(at, ",")) {
+        CPU_SET((int)strtol(at, (char **)(uintptr_t)&at, 10), &set);
+    }
+    processors_divide(&set, folder, &halves[0], &halves[1]);
+    assert_string_equal(processors_text(&halves[0], text, sizeof text), clients);
+    assert_string_equal(processors_text(&halves[1], text, sizeof text), servers);
+}
+
+/* Of eight, 0 and 4 are one core, as 1 and 5, ...; of others nothing is known. */
+TEST(halves_have_whole_cores) {
+    for (int i = 0; i < 8; i++) {
+        char name[100], text[20];
+        snprintf(name, sizeof name, "sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+                 i);
+        snprintf(text, sizeof text, "%d,%d\n", i % 4, i % 4 + 4);
+        make_file(name, text);
+    }
+    assert_divided("0,1,2,3,4,5,6,7", "0-1,4-5", "2-3,6-7");
+    assert_divided("1,2,5,6,7", "1,5", "2,6-7");
+    assert_divided("10,11,12,13,14,20", "10-12", "13-14,20");
+}
+
 TEST(the_least_of_all_counts) {
     assert_int_equal(processors_usable(&(struct processors){64, 64, 0}), 64);
     assert_int_equal(processors_usable(&(struct processors){64, 2, 0}), 2);
