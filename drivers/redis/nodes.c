@@ -332,6 +332,7 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
                           struct lb_err *err) {
     const struct url *url = &redis_server_of(session)->url;
     bool sentinels = redis_server_of(session)->group_count > 0;
+    struct lb_err said = {0};
     for (int i = 0;; i++) {
         struct redis_conn *conn = calloc(1, sizeof *conn);
         struct lb_err why = {0};
@@ -354,8 +355,9 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
         if (!failed) return 0;
         bool round = i % url->host_count == url->host_count - 1;
         session->err.code = 0; /* why has the reason */
+        if (!said.code || lb_now() < until_ns) said = why; /* the last try may have had no time */
         if (why.code == LB_EXIT_USAGE || lb_now() >= deadline_ns || lb_stopping())
-            return err_set(err, why.code, "%s", why.text);
+            return err_set(err, said.code, "%s", said.text);
         if (round)
             lb_sleep_until(lb_now() + AGAIN_NS < deadline_ns ? lb_now() + AGAIN_NS : deadline_ns);
     }
