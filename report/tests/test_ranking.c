@@ -295,6 +295,24 @@ TEST(what_takes_away_from_the_first) {
     }
 }
 
+/* A tenth of the waiting is missing: the p99 of what was recorded is a lower bound. */
+TEST(a_p99_without_long_waits_is_a_lower_bound) {
+#define TAIL(waiting)                                                                                     \
+    STAGE(                                                                                                \
+        "a", "memory", "clean", 9000, 100,                                                                \
+        ",\"latency_ns\":{\"acquire\":{\"count\":5000,\"mean\":20000,\"p99\":5310000,\"hdr\":\"" HDR_5000 \
+        "\"}},\"client_time_ns\":{\"waiting\":" #waiting "}")
+    for (int missing = 0; missing < 2; missing++) {
+        struct report *report = report_of(missing ? TAIL(120000000) : TAIL(105000000), "");
+        char *text = one_line(render(report, REPORT_TABLE, false));
+        missing ? has(text, "> 5.31 ms") : lacks(text, "> 5.31 ms");
+        missing ? has(text, ">: at least") : lacks(text, ">: at least");
+        has(text, "5.31 ms");
+        free(text);
+        report_free(report);
+    }
+}
+
 /* Of two servers that do not tell how durable they are none is before the other. */
 TEST(servers_that_tell_nothing_are_not_compared) {
 #define UNTOLD(lock, backend, rate)                                                                \
