@@ -59,7 +59,7 @@ const parts = {
   one: { words: ["compare", "--no-page"], times: 1, before: ["taskset", "-c", "0"] },
   twice: { words: PAIR, times: 40 },
   aimed: { words: PAIR, times: 5, disturb: () => follower("redis-server") },
-  changed: { words: [...GATE, "--against-set", "redis-setnx.poll_max=4ms"], times: 10, disturb: burner },
+  changed: { words: [...GATE, "--set", "redis-setnx.poll_max=4ms", "--against-set", "redis-setnx.poll_max=64ms"], times: 10, disturb: burner },
   equal: { words: [...GATE, "--against-set", "redis-setnx.poll_max=64ms"], times: 10, disturb: burner },
 };
 
@@ -154,8 +154,8 @@ const rows = {
     const aside = runs.map((out) => new Set(stages_of(out).filter((s) => s.aside).map((s) => s.repeat)).size);
     return ["a process that spins while redis-server works, so beside one lock only", "rounds are measured again, or the interval holds the idle ratio", `${runs.length} runs: first ${said.map((s) => s?.first.lock).join(", ")}, level ${said.filter((s) => s?.level.length > 1).length}; rounds set aside ${aside.join(", ")}`];
   },
-  changed: (runs) => ["`run --repeat 10 --against-set redis-setnx.poll_max=4ms` beside the burner", "exit code 4, commands named", `exit codes ${runs.map(exit_of).join(" ")}; commands named in ${runs.filter((out) => /commands/.test(named(out))).length} of ${runs.length}`],
-  equal: (runs) => ["two equal sides beside the burner", "exit code 0 or 5, never 4", `exit codes ${runs.map(exit_of).join(" ")}`],
+  changed: (runs) => ["ten runs a side, poll\\_max 64 ms against 4 ms, beside the burner", "exit code 4, commands named", `exit codes ${runs.map(exit_of).join(" ")}; commands named in ${runs.filter((out) => /commands/.test(named(out))).length} of ${runs.length}`],
+  equal: (runs) => ["the same with two equal sides", "exit code 0 or 5, never 4", `exit codes ${runs.map(exit_of).join(" ")}`],
 };
 
 if (asked[0] === "--page") {
