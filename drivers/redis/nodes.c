@@ -241,10 +241,8 @@ struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct
  * primary. It subscribes to no events: a session that loses its primary ends, and the next session asks again.
  * See redis_impl.h. */
 
-#define ASK_NS                                                                                     \
-    (1 * LB_S_NS) /* one sentinel may take at most this time; one server at least this time */
-#define AGAIN_NS                                                                                   \
-    (50 * LB_MS_NS) /* the pause between two rounds; and the least time for one sentinel */
+#define ASK_NS (1 * LB_S_NS)     /* one sentinel may take at most this time; a server at least */
+#define AGAIN_NS (50 * LB_MS_NS) /* between two rounds; and the least time for one sentinel */
 
 /* Opens a connection to one sentinel. */
 static int open_sentinel(struct redis_conn *conn, struct lb_session *session, int index,
@@ -354,7 +352,7 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
                 connect_primary(session, &redis_state_of(session)->node[group], until_ns, &why);
         if (!failed) return 0;
         bool round = i % url->host_count == url->host_count - 1;
-        session->err.code = 0; /* why has the reason */
+        session->err.code = 0;                             /* why has the reason */
         if (!said.code || lb_now() < until_ns) said = why; /* the last try may have had no time */
         if (why.code == LB_EXIT_USAGE || lb_now() >= deadline_ns || lb_stopping())
             return err_set(err, said.code, "%s", said.text);
