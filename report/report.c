@@ -45,8 +45,8 @@ struct report *report_from_json(json_t *run, const char *path, struct lb_err *er
 static int write_text(const struct report *report, enum report_format format, bool color, FILE *out,
                       struct lb_err *err) {
     struct doc doc = {0};
-    if (format == REPORT_TABLE) {
-        run_summary(report, &doc);
+    if (format == REPORT_TABLE || format == REPORT_QUIET) {
+        run_summary(report, format == REPORT_QUIET, &doc);
     } else {
         run_doc_verdict(report, &doc);
         run_doc_begin(report, &doc);

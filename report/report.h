@@ -19,7 +19,8 @@ enum report_format {
     REPORT_CSV,
     REPORT_JSON,
     REPORT_HTML,
-    REPORT_FULL, /* a table of everything; REPORT_TABLE has one screen */
+    REPORT_FULL,  /* a table of everything; REPORT_TABLE has one screen */
+    REPORT_QUIET, /* the verdict of that screen */
     REPORT_FORMATS
 };
 

@@ -133,7 +133,10 @@ int report_check_write(const struct check *check, enum report_format format, boo
                        check->path);
     struct check_view *view = check_view_make(check, err);
     if (!view) return -1;
-    check_doc(view, &doc);
+    if (format == REPORT_TABLE || format == REPORT_QUIET)
+        check_summary(view, format == REPORT_QUIET, &doc);
+    else
+        check_doc(view, &doc);
     int rc = format == REPORT_JSON   ? check_write_json(view, out, err)
              : format == REPORT_HTML ? check_write_page(view, &doc, out, err)
                                      : doc_write(&doc, report_doc_format(format), color, out, err);

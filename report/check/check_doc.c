@@ -186,10 +186,9 @@ static void check_doc_evidence(const struct check_view *view, struct doc *doc) {
 }
 
 #define SERVERS_MAX 12
-#define SKIPS_SHOWN 3
 
 static void check_doc_add_verdict(const struct check_view *view, struct doc *doc) {
-    doc_section(doc, "verdict", "lockbench check: does each lock keep what its driver states?");
+    doc_section(doc, "verdict", "Is it a lock? What held under faults, and what broke");
     check_verdict(view, doc);
     doc_end(doc);
 }
@@ -198,39 +197,20 @@ static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Adds the servers with their versions and durability, each once. */
-static void add_check_servers(const struct check *check, struct doc *doc) {
+void check_add_servers(const struct check *check, bool brief, struct doc *doc) {
     int count = 0;
     for (int i = 0; i < check->cell_count && count < SERVERS_MAX; i++) {
         const struct check_cell *cell = &check->cells[i];
         bool known = !cell->server;
         for (int j = 0; j < i && !known; j++)
             known = same_text(check->cells[j].server, cell->server) &&
-                    same_text(check->cells[j].durability, cell->durability);
+                    (brief || same_text(check->cells[j].durability, cell->durability));
         if (known) continue;
-        if (count == 0) {
-            doc_item(doc, TONE_PLAIN, "Servers and their durability: ");
-            doc_set_only(doc, DOC_MARKDOWN | DOC_HTML);
-        }
+        if (count == 0) doc_say(doc, TONE_PLAIN, brief ? "Servers: " : "Servers and durability: ");
         doc_span(doc, DOC_PLAIN, "%s%s", count > 0 ? "; " : "", cell->server);
-        if (cell->durability) doc_span(doc, DOC_PLAIN, " (%s)", cell->durability);
+        if (cell->durability && !brief) doc_span(doc, DOC_PLAIN, " (%s)", cell->durability);
         count++;
     }
-}
-
-/* Adds the first of the locks and faults that were left out, with their reasons; the page has
- * all. */
-static void add_skips(const struct check *check, struct doc *doc) {
-    if (check->skip_count == 0) return;
-    doc_item(doc, TONE_PLAIN, "Left out: %d", check->skip_count);
-    doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
-    for (int i = 0; i < check->skip_count && i < SKIPS_SHOWN; i++) {
-        const struct check_skip *skip = &check->skips[i];
-        doc_span(doc, DOC_PLAIN, "%s%s%s%s (%s)", i == 0 ? ": " : "; ",
-                 doc_or(skip->lock, doc_or(skip->backend, "?")), skip->fault ? " under " : "",
-                 skip->fault ? skip->fault : "", doc_or(skip->reason, "no reason given"));
-    }
-    if (check->skip_count > SKIPS_SHOWN) doc_span(doc, DOC_PLAIN, "; ...");
 }
 
 static void add_all_skips(const struct check *check, struct doc *doc) {
@@ -249,77 +229,27 @@ static void add_all_skips(const struct check *check, struct doc *doc) {
     doc_end(doc);
 }
 
-static void add_fault_terms(const struct check_view *view, struct doc *doc) {
-    static const struct doc_column columns[] = {
-        {.title = "fault"}, {.title = "what happens", .words = true}, {.title = NULL}};
-    doc_table(doc, NULL, "The faults");
-    doc_columns(doc, columns);
-    for (int c = 0; c < view->column_count; c++) {
-        const struct check_fault *fault = &view->check->faults[view->column[c]];
-        doc_row(doc, DOC_ROW);
-        doc_cell(doc, "%s", fault->name);
-        doc_cell(doc, "%s", doc_or(fault->summary, ""));
-    }
-    doc_end(doc);
-    doc_set_only(doc, DOC_HTML);
-}
-
-/* The trials of the safe cells of real locks. */
-struct safe_trials {
-    double least_hits; /* faults that hit a client or a server; NAN: there is no such cell */
-    /* without a fault: grants that tested the lock, in the cells that have a bound; NAN: there is no such cell */
-    double least_tested;
-    int unbounded; /* cells without a fault that have no bound */
-};
-
-static double less(double a, double b) {
-    return isnan(a) || b < a ? b : a;
-}
-
-static struct safe_trials safe_trials_of(const struct check_view *view) {
-    struct safe_trials trials = {.least_hits = NAN, .least_tested = NAN};
+/* Says how much the safe cells of real locks can mean: by the greatest bound of them. */
+static void add_safe(const struct check_view *view, struct doc *doc) {
+    double bound = 0;
+    int unbounded = 0;
     for (int i = 0; i < view->check->cell_count; i++) {
         const struct check_cell *cell = &view->check->cells[i];
         if (cell->verdict != CHECK_SAFE || check_lock_of(view, cell)->control) continue;
-        trials.least_hits = less(trials.least_hits, cell->faults_hit);
-        if (!(cell->grants > 0) || check_under_fault(cell)) continue;
-        trials.unbounded += isnan(cell->bound95);
-        if (!isnan(cell->bound95))
-            trials.least_tested =
-                less(trials.least_tested, isnan(cell->tested) ? cell->grants : cell->tested);
+        unbounded += isnan(cell->bound95);
+        if (cell->bound95 > bound) bound = cell->bound95;
     }
-    return trials;
-}
-
-static void add_safe(const struct check_view *view, struct doc *doc) {
-    struct safe_trials trials = safe_trials_of(view);
-    char text[NUMBER_TEXT_MAX];
     doc_item(doc, TONE_PLAIN, "Safe means: nothing wrong was seen.");
-    if (!isnan(trials.least_hits)) {
+    if (bound > 0)
         doc_span(
             doc, DOC_PLAIN,
-            " Under a fault each fault that puts the lock to the test is one trial; the safe cells have at "
-            "least %s",
-            number_count_text(trials.least_hits, text));
-        if (trials.least_hits > 0)
-            doc_span(doc, DOC_PLAIN,
-                     ": with 95 %% confidence the lock fails in fewer than %.0f %% of such faults",
-                     100 * bound_of_faults(trials.least_hits));
-        doc_span(doc, DOC_PLAIN, ". More seeds give more trials.");
-    }
-    if (!isnan(trials.least_tested))
-        doc_span(
-            doc, DOC_PLAIN,
-            " Without a fault each grant during which another client waited is one trial (of locks "
-            "where nobody waits, each grant); the safe cells%s have at least %s: with "
-            "95 %% confidence fewer than %.1e of them go wrong.",
-            trials.unbounded > 0 ? " with a bound" : "",
-            number_count_text(trials.least_tested, text), 3 / trials.least_tested);
-    if (trials.unbounded > 0)
-        doc_span(
-            doc, DOC_PLAIN,
-            " Without a fault %d safe cell%s no bound, since exclusion was hardly tested there.",
-            trials.unbounded, trials.unbounded == 1 ? " has" : "s have");
+            " With 95 %% confidence fewer than %.2g %% of the faults go wrong, and of the grants "
+            "where nothing was injected; more seeds give more trials.",
+            100 * bound);
+    if (unbounded > 0)
+        doc_span(doc, DOC_PLAIN,
+                 " %d safe cell%s no bound, since hardly anything was tested there.", unbounded,
+                 unbounded == 1 ? " has" : "s have");
 }
 
 /* Adds the basis of the figures, and the command that repeats the check. */
@@ -327,6 +257,7 @@ static void add_check_basis(const struct check_view *view, struct doc *doc) {
     const struct check *check = view->check;
     char machine[WORDS_MACHINE_MAX];
     doc_section(doc, "run", "The check");
+    check_add_servers(check, false, doc);
     doc_list(doc, NULL);
     doc_item(doc, TONE_PLAIN, "%s %s, %s to %s", doc_or(check->tool_name, "lockbench"),
              doc_or(check->tool_version, "of an unknown version"),
@@ -339,18 +270,14 @@ static void add_check_basis(const struct check_view *view, struct doc *doc) {
     if (seeds) doc_span(doc, DOC_PLAIN, ", seeds %.*s", (int)strlen(seeds) - 2, seeds + 1);
     free(seeds);
     doc_command(doc, "again", doc_or(check->command, "lockbench check"));
-    add_check_servers(check, doc);
-    add_skips(check, doc);
     words_machine(check->environment, machine, sizeof machine);
     doc_item(doc, TONE_PLAIN, "Machine: %s", *machine ? machine : "not known");
     doc_set_only(doc, DOC_MARKDOWN);
     add_safe(view, doc);
     doc_end(doc);
-    add_fault_terms(view, doc);
     add_all_skips(check, doc);
-    doc_set_only(doc, DOC_HTML);
-    doc_tree(doc, "The machine", check->environment);
-    doc_set_only(doc, DOC_HTML);
+    if (check->environment) doc_tree(doc, "The machine", check->environment);
+    if (check->environment) doc_set_only(doc, DOC_HTML);
     doc_end(doc);
 }
 
@@ -379,7 +306,9 @@ void check_doc(const struct check_view *view, struct doc *doc) {
     /* A page begins with the matrix, a terminal with the sentences. */
     check_doc_matrix(view, DOC_HTML, doc);
     check_doc_add_verdict(view, doc);
-    check_doc_matrix(view, DOC_TERMINAL | DOC_MARKDOWN, doc);
+    check_doc_matrix(view, DOC_MARKDOWN, doc);
+    check_add_table(view, view->row_count, doc);
+    doc_set_only(doc, DOC_TERMINAL);
     check_doc_findings(view, doc);
     check_doc_evidence(view, doc);
     add_check_basis(view, doc);

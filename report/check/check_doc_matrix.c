@@ -66,44 +66,30 @@ static void add_lock_rows(const struct check_view *view, struct doc *doc) {
     }
 }
 
-/* The signs and what they mean: the one legend of all outputs. */
+static void add_sign(struct doc *doc, enum tone tone, const char *sign, const char *text) {
+    doc_item(doc, TONE_PLAIN, "%s", "");
+    doc_chip(doc, DOC_CHIP, tone, NULL, sign, NULL);
+    doc_span(doc, DOC_PLAIN, " %s", text);
+}
+
+/* The signs and what they mean. */
 static void add_legend(struct doc *doc) {
-    struct {
-        enum tone tone;
-        const char *sign, *text;
-    } signs[CHECK_VERDICTS + 3];
     static const enum tone tones[CHECK_VERDICTS] = {[CHECK_SAFE] = TONE_GOOD,
                                                     [CHECK_EXPIRED] = TONE_WARN,
                                                     [CHECK_STUCK] = TONE_WARN,
                                                     [CHECK_VIOLATED] = TONE_BAD};
-    const size_t sign_count = sizeof signs / sizeof *signs;
-    for (int v = 0; v < CHECK_VERDICTS; v++) {
-        signs[v].tone = tones[v];
-        signs[v].sign = check_sign((enum check_verdict)v);
-        signs[v].text = check_verdict_name((enum check_verdict)v);
-    }
-    signs[CHECK_VERDICTS].tone = TONE_PLAIN;
-    signs[CHECK_VERDICTS].sign = "-";
-    signs[CHECK_VERDICTS].text = "not run";
-    signs[CHECK_VERDICTS + 1].tone = TONE_GOOD;
-    signs[CHECK_VERDICTS + 1].sign = "+";
-    signs[CHECK_VERDICTS + 1].text = "better than the driver states";
-    signs[CHECK_VERDICTS + 2].tone = TONE_BAD;
-    signs[CHECK_VERDICTS + 2].sign = "!";
-    signs[CHECK_VERDICTS + 2].text =
-        "worse than the driver states, or a control that was not caught";
     doc_list(doc, "legend");
     doc_set_only(doc, DOC_HTML);
-    for (size_t i = 0; i < sign_count; i++) {
-        doc_item(doc, TONE_PLAIN, "%s", "");
-        doc_chip(doc, DOC_CHIP, signs[i].tone, NULL, signs[i].sign, NULL);
-        doc_span(doc, DOC_PLAIN, " %s", signs[i].text);
-    }
+    for (enum check_verdict v = 0; v < CHECK_VERDICTS; v++)
+        add_sign(doc, tones[v], check_sign(v), check_verdict_name(v));
+    add_sign(doc, TONE_PLAIN, "-", "not run");
+    add_sign(doc, TONE_GOOD, "+", "better than the driver states");
+    add_sign(doc, TONE_BAD, "!", "worse than that, or a control that was not caught");
     doc_end(doc);
-    doc_say(doc, TONE_PLAIN, "%s", "");
-    doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
-    for (size_t i = 0; i < sign_count; i++)
-        doc_span(doc, DOC_PLAIN, "%s%s %s", i > 0 ? ", " : "", signs[i].sign, signs[i].text);
+    doc_say(doc, TONE_PLAIN, "%s",
+            ". safe, E expired, S stuck, V violated, ? inconclusive, x failed, - not run, + better "
+            "than the driver states, ! worse than that, or a control that was not caught");
+    doc_set_only(doc, DOC_MARKDOWN);
 }
 
 void check_doc_matrix(const struct check_view *view, unsigned formats, struct doc *doc) {

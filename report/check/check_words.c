@@ -7,7 +7,8 @@
 
 #include "report/check/check_view.h"
 
-#define NAMES_SHOWN 3
+#define NAMES_SHOWN 2
+#define FAULTS_SHOWN 3
 
 static const struct {
     const char *sign, *title;
@@ -168,8 +169,7 @@ static void add_cell_names(struct doc *doc, const struct check_view *view,
 }
 
 struct judged {
-    int cells, locks, faults;  /* cells of real locks, with a verdict */
-    int all_locks, all_faults; /* that were to be judged */
+    int cells, locks, faults; /* cells of real locks, with a verdict */
 };
 
 static struct judged judged_of(const struct check_view *view) {
@@ -177,7 +177,6 @@ static struct judged judged_of(const struct check_view *view) {
     for (int r = 0; r < view->row_count; r++) {
         bool any = false;
         if (view->check->locks[view->row[r]].control) continue;
-        judged.all_locks++;
         for (int c = 0; c < view->column_count; c++) {
             const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
             any |= cell && !check_silent(cell);
@@ -192,7 +191,6 @@ static struct judged judged_of(const struct check_view *view) {
         }
         judged.cells += cells;
         judged.faults += cells > 0;
-        judged.all_faults += strcmp(view->check->faults[view->column[c]].name, CHECK_EXPOSED) != 0;
     }
     return judged;
 }
@@ -218,51 +216,90 @@ static void say_findings(const struct check_view *view, struct doc *doc) {
         add_cell_names(doc, view, view->finding, count);
     } else if (judged.cells == 0) {
         doc_say(doc, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
-    } else if (view->check->partial) {
-        doc_say(doc, TONE_PLAIN,
-                "No lock did worse than its driver states so far: %d cell%s, %d of %d lock%s, %d "
-                "of %d scenario%s",
-                judged.cells, judged.cells == 1 ? "" : "s", judged.locks, judged.all_locks,
-                judged.all_locks == 1 ? "" : "s", judged.faults, judged.all_faults,
-                judged.all_faults == 1 ? "" : "s");
     } else {
-        doc_say(doc, TONE_GOOD,
-                "No lock did worse than its driver states: %d cell%s, %d lock%s, %d scenario%s",
-                judged.cells, judged.cells == 1 ? "" : "s", judged.locks,
-                judged.locks == 1 ? "" : "s", judged.faults, judged.faults == 1 ? "" : "s");
+        doc_say(doc, view->check->partial ? TONE_PLAIN : TONE_GOOD,
+                "No lock did worse than its driver states%s: %d cell%s, %d lock%s, %d scenario%s",
+                view->check->partial ? " so far" : "", judged.cells, judged.cells == 1 ? "" : "s",
+                judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
+                judged.faults == 1 ? "" : "s");
     }
+    if (view->real.better > 0) doc_span(doc, DOC_PLAIN, "; %d better", view->real.better);
     doc_set_headline(doc);
 }
 
-/* Adds the safe and the broken cells, whatever their drivers state, because the resource of a user
- * is harmed by a break that was expected, too. */
-static void say_counts_of_all(const struct check_view *view, struct doc *doc) {
-    const struct check_counts *real = &view->real;
-    const int *seen = real->verdict, silent = seen[CHECK_INCONCLUSIVE] + seen[CHECK_FAILED];
-    bool all_held = seen[CHECK_EXPIRED] + seen[CHECK_STUCK] + seen[CHECK_VIOLATED] == 0;
-    if (real->cells == 0) return;
-    doc_say(doc, all_held ? TONE_PLAIN : TONE_WARN,
-            "%d cell%s of real locks: %d safe, %d expired (a fencing token needed), %d "
-            "stuck, %d violated, %d without a verdict; %d as expected, %d worse, %d better",
-            real->cells, real->cells == 1 ? "" : "s", seen[CHECK_SAFE], seen[CHECK_EXPIRED],
-            seen[CHECK_STUCK], seen[CHECK_VIOLATED], silent, real->as_expected, real->worse,
-            real->better);
+/* The locks whose cells are all safe. */
+static void say_held(const struct check_view *view, struct doc *doc) {
+    int locks = 0, held = 0;
+    const char *names[NAMES_SHOWN];
+    for (int r = 0; r < view->row_count; r++) {
+        const struct check_lock *lock = &view->check->locks[view->row[r]];
+        int judged = 0, safe = 0;
+        for (int c = 0; c < view->column_count; c++) {
+            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
+            judged += cell && !check_silent(cell);
+            safe += cell && cell->verdict == CHECK_SAFE;
+        }
+        if (lock->control || judged == 0) continue;
+        locks++;
+        if (safe == judged && held++ < NAMES_SHOWN) names[held - 1] = lock->name;
+    }
+    if (locks == 0) return;
+    doc_say(doc, held == locks ? TONE_GOOD : TONE_WARN,
+            "Is it a lock? %d of %d survived all that was judged", held, locks);
+    for (int i = 0; i < held && i < NAMES_SHOWN; i++)
+        doc_span(doc, DOC_PLAIN, "%s%s", i ? ", " : ": ", names[i]);
+    if (held > NAMES_SHOWN) doc_span(doc, DOC_PLAIN, " and %d more", held - NAMES_SHOWN);
+    doc_set_headline(doc);
+}
+
+/* What breaks, whatever the drivers state, because the resource of a user is harmed by a break that was expected, too:
+ * "Stuck: 3 of 14 under server-restart". */
+static void say_broken(const struct check_view *view, enum check_verdict verdict, const char *what,
+                       struct doc *doc) {
+    int said = 0, more = 0;
+    for (int c = 0; c < view->column_count; c++) {
+        int judged = 0, broke = 0;
+        for (int r = 0; r < view->row_count; r++) {
+            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
+            if (!cell || check_silent(cell) || check_lock_of(view, cell)->control) continue;
+            judged++;
+            broke += cell->verdict == verdict;
+        }
+        more += broke > 0 && said == FAULTS_SHOWN;
+        if (broke == 0 || said == FAULTS_SHOWN) continue;
+        if (said == 0) doc_say(doc, TONE_WARN, "%s: ", what);
+        doc_span(doc, DOC_PLAIN, "%s%d of %d under %s", said++ ? ", " : "", broke, judged,
+                 view->check->faults[view->column[c]].name);
+    }
+    if (more > 0) doc_span(doc, DOC_PLAIN, " and %d more", more);
+}
+
+static void say_answer(const struct check_view *view, struct doc *doc) {
+    say_held(view, doc);
+    say_broken(view, CHECK_EXPIRED, "A second holder, from whom a fencing token saves the data",
+               doc);
+    say_broken(view, CHECK_VIOLATED, "Two valid holders, or a grant was lost", doc);
+    say_broken(view, CHECK_STUCK, "Stuck: granted again late, or never", doc);
+}
+
+/* Adds the names of controls to the last sentence. */
+static void add_control_names(const struct check_lock *const *locks, int count, struct doc *doc) {
+    for (int i = 0; i < count && i < NAMES_SHOWN; i++)
+        doc_span(doc, DOC_PLAIN, "%s%s", i ? ", " : "", locks[i]->name);
+    if (count > NAMES_SHOWN) doc_span(doc, DOC_PLAIN, " and %d more", count - NAMES_SHOWN);
 }
 
 static void say_controls(const struct check_view *view, struct doc *doc) {
     int all = view->control_count, caught = view->caught_count;
     if (all == 0) return;
-    for (int i = 0; i < view->missed_count; i++)
-        doc_say(
-            doc, TONE_BAD,
-            "The control %s, broken on purpose, was not caught: this check is not to be trusted",
-            view->missed[i]->name);
-    for (int i = 0; i < view->unshown_count; i++)
-        doc_say(
-            doc, TONE_WARN,
-            "Whether the control %s, broken on purpose, is caught is not shown: its run failed or "
-            "was inconclusive",
-            view->unshown[i]->name);
+    if (view->missed_count > 0) {
+        doc_say(doc, TONE_BAD, "Broken on purpose, and not caught, so do not trust this check: ");
+        add_control_names(view->missed, view->missed_count, doc);
+    }
+    if (view->unshown_count > 0) {
+        doc_say(doc, TONE_WARN, "Broken on purpose, and its run failed or was inconclusive: ");
+        add_control_names(view->unshown, view->unshown_count, doc);
+    }
     if (caught == all) {
         doc_say(doc, TONE_GOOD, "Every lock broken on purpose was caught: %d", all);
         return;
@@ -280,8 +317,7 @@ static void say_silent(const struct check_view *view, struct doc *doc) {
     for (int i = 0; i < check->cell_count; i++)
         half += !check_silent(&check->cells[i]) && check->cells[i].failed_runs > 0;
     if (view->silent_count > 0) {
-        doc_say(doc, TONE_WARN,
-                "%d cell%s say%s nothing (inconclusive or failed): ", view->silent_count,
+        doc_say(doc, TONE_WARN, "%d cell%s show%s nothing: ", view->silent_count,
                 view->silent_count == 1 ? "" : "s", view->silent_count == 1 ? "s" : "");
         add_cell_names(doc, view, view->silent, view->silent_count);
     }
@@ -294,9 +330,9 @@ static void say_silent(const struct check_view *view, struct doc *doc) {
 void check_verdict(const struct check_view *view, struct doc *doc) {
     doc_box(doc);
     say_unfinished(view, doc);
+    say_answer(view, doc);
     say_findings(view, doc);
     say_controls(view, doc);
     say_silent(view, doc);
-    say_counts_of_all(view, doc);
     doc_end(doc);
 }

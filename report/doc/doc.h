@@ -42,7 +42,7 @@ struct doc_column {
     int drop;
     bool right; /* a text that is aligned like a number */
     bool words; /* long texts, which wrap in the page, and in the last column of a terminal */
-    /* One sign in each cell: the title is written downwards. Either all columns but the first are
+    /* One sign in each cell: a page writes the title downwards. Either all columns but the first are
      * upright, or none. */
     bool upright;
     /* In a terminal this is no column, but a line below the row: "brief: text", or the bare text if

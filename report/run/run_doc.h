@@ -18,7 +18,7 @@ void run_doc_begin(const struct report *report, struct doc *doc);
 void run_doc_end(const struct report *report, struct doc *doc);
 
 /* All on one screen, for a terminal. */
-void run_summary(const struct report *report, struct doc *doc);
+void run_summary(const struct report *report, bool quiet, struct doc *doc);
 
 /* Whether each lock excludes, in sentences; the headline answers the question. */
 void run_verdict(const struct report *report, struct doc *doc);

@@ -314,7 +314,7 @@ static void say_next(struct doc *doc, const struct report *report, const struct 
     doc_end(doc);
 }
 
-void run_summary(const struct report *report, struct doc *doc) {
+void run_summary(const struct report *report, bool quiet, struct doc *doc) {
     struct summary summary = {.report = report, .group = ranking_load(report)};
     summary.alone = find_alone(report, summary.group);
     int rows = summary.group ? summary.group->row_count : 0;
@@ -327,10 +327,12 @@ void run_summary(const struct report *report, struct doc *doc) {
     say_trust(doc, report);
     run_slo_short(report, PROMISES_MAX, doc);
     doc_end(doc);
-    doc_section(doc, "ran", "Ran");
-    say_head(doc, report, summary.group);
-    doc_end(doc);
-    if (rows > 0) add_summary_table(doc, &summary);
-    say_next(doc, report, summary.group, summary.ranks);
+    if (!quiet) {
+        doc_section(doc, "ran", "Ran");
+        say_head(doc, report, summary.group);
+        doc_end(doc);
+        if (rows > 0) add_summary_table(doc, &summary);
+        say_next(doc, report, summary.group, summary.ranks);
+    }
     free(summary.ranks);
 }

@@ -180,8 +180,7 @@ TEST(a_wide_table_fits) {
     doc_free(&doc);
 }
 
-/* A table of signs: a terminal writes the heads downwards, right above their columns. */
-TEST(upright_columns_are_written_downwards) {
+TEST(a_table_of_signs_names_each_cell) {
     struct doc doc = {0};
     doc_table(&doc, "matrix", NULL);
     doc_column(&doc, &(struct doc_column){.title = "lock"});
@@ -195,35 +194,9 @@ TEST(upright_columns_are_written_downwards) {
     doc_link(&doc, "#one", "V", "violated");
     doc_cell(&doc, ".");
     doc_end(&doc);
-    has(&doc, DOC_TERMINAL,
-        "      k  \n      i c\n      l u\nlock  l t\non one server\nredis V .\n");
     has(&doc, DOC_HTML, "<tr data-backend=\"re&quot;dis\"><th scope=\"row\">redis</th>");
     has(&doc, DOC_HTML, "<a href=\"#one\" title=\"violated\" aria-label=\"violated\">V</a>");
     has(&doc, DOC_MARKDOWN, "**on one server**\n\n| lock | kill | cut |\n");
-    doc_free(&doc);
-    /* A mark stands at its own sign. */
-    doc = (struct doc){0};
-    doc_table(&doc, "matrix", NULL);
-    doc_column(&doc, &(struct doc_column){.title = "lock"});
-    doc_column(&doc, &(struct doc_column){.title = "kill", .upright = true});
-    doc_column(&doc, &(struct doc_column){.title = "cut", .upright = true});
-    doc_row(&doc, DOC_ROW);
-    doc_cell(&doc, "redis");
-    doc_cell(&doc, ".+");
-    doc_cell(&doc, "E");
-    doc_end(&doc);
-    has(&doc, DOC_TERMINAL, "      k   \n      i  c\n      l  u\nlock  l  t\nredis .+ E\n");
-    doc_free(&doc);
-    /* A name that is cut keeps its distance from the first sign. */
-    doc = (struct doc){0};
-    doc_table(&doc, "matrix", NULL);
-    doc_column(&doc, &(struct doc_column){.title = "lock"});
-    doc_column(&doc, &(struct doc_column){.title = "cut", .upright = true});
-    doc_row(&doc, DOC_ROW);
-    doc_cell(&doc, "unsafe-sql-version-compares-itself");
-    doc_cell(&doc, "V");
-    doc_end(&doc);
-    has(&doc, DOC_TERMINAL, "unsafe-sql-version-compares-i… V\n");
     doc_free(&doc);
 }
 
