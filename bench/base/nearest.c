@@ -69,19 +69,14 @@ static const struct {
     const char *name, *hint;
 } removed[] = {
     GONE("plan --lock", "the table has every lock; name the folders that shall answer"),
-    GONE("plan --table", "the table is what is printed without it"),
-    GONE("plan --hold", "the table says under which hold each lock was measured"),
-    GONE("plan --keys", "the table says with how many keys each lock was measured"),
-    GONE("plan --topology", "the table of `plan` names the topology of each row"),
     GONE("--complete", "the shell's script reads --help and `list`"),
     GONE("report --format", "--full, --md, --csv, --json or --html"),
-    GONE("report --table", "the table is what is printed without it"),
     GONE("list --lease", "--key NAME shows the names for a lease of 30s"),
     GONE("capacity --dry-run", "`lockbench capacity --help` has the defaults"),
     GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),
     GONE("conform", "`lockbench check LOCK --fault conformance` does it"),
     GONE("judge", "`lockbench check FOLDER` does it"),
-    GONE("check --trials", "--seeds 1..N runs each cell N times"),
+    GONE("check --trials", "--seed 1..N runs each cell N times"),
     /* keys of workloads, with their section */
     GONE("servers.peer_rtt", "servers.rtt delays clients; give a cluster of your own by --url"),
     GONE("servers.min_replicas", "give a primary of your own by --url"),
@@ -114,9 +109,7 @@ static const struct {
     GONE("compare --alpha", "it is 0.05; --json has each p"),
     GONE("compare --anyway", "what differs between the sides is said before the figures"),
     GONE("compare --html", "the page is written without it; --out FILE says where"),
-    GONE("compare --table", "the table is what is printed without it"),
     GONE("history --html", "--out FILE writes the page"),
-    GONE("history --table", "the table is what is printed without it"),
     GONE("history --lock", "--json has every line; choose among them"),
     GONE("history --no-page", "a page is written with --out FILE only"),
     /* scenarios, keys of faults */

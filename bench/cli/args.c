@@ -14,6 +14,18 @@
 
 /* ---- the types that only arguments have ---- */
 
+char *arg_list_join(const struct arg_list *list, struct arena *arena, struct lb_err *err) {
+    size_t size = 1;
+    for (int i = 0; i < list->count; i++) size += strlen(list->item[i]) + 1;
+    char *joined = arena_alloc(arena, size);
+    if (!joined) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (int i = 0; joined && i < list->count; i++) {
+        if (i > 0) strcat(joined, ",");
+        strcat(joined, list->item[i]);
+    }
+    return joined;
+}
+
 int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, struct lb_err *err) {
     const char **item = arena_alloc(arena, sizeof *item * (size_t)(list->count + 1));
     if (!item) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -71,33 +83,55 @@ const struct lb_option_type arg_type_list = {
     .words = "one value each time",
 };
 
+#define RATE_WORDS "a number a second: 40/s"
+
+/* The key of the workload that an ARG_KEY sets; *ret_value: what its .choices have behind the "=". */
+static const struct lb_option *key_of(const struct lb_option *option, const char **ret_value) {
+    char section[40], key[40];
+    int number;
+    sscanf(option->choices, "%39[^.].%39[^=]", section, key);
+    *ret_value = strchr(option->choices, '=') + 1;
+    return options_find(section_find(section, &number)->keys, key);
+}
+
+static int read_key(const struct lb_option *option, const char *text, void *values,
+                    struct arena *arena, struct lb_err *err) {
+    char set[300];
+    const char *before;
+    const struct lb_option *key = key_of(option, &before);
+    struct plan *scratch = arena_alloc(arena, sizeof *scratch);
+    if (!scratch) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (snprintf(set, sizeof set, "%s%s", option->choices, text) >= (int)sizeof set)
+        return err_set(err, LB_EXIT_USAGE, "'%.40s...' is too long", text);
+    if (option_read(key, scratch, set + (before - option->choices), arena, err)) return -1;
+    return arg_list_add(option_at(option, values), set, arena, err);
+}
+
+static void key_allowed(const struct lb_option *option, char *text, size_t size) {
+    const char *before;
+    const struct lb_option *key = key_of(option, &before);
+    if (*before)
+        snprintf(text, size, RATE_WORDS);
+    else
+        option_allowed(key, text, size);
+}
+
+const struct lb_option_type arg_type_key = {
+    .name = "key", .bytes = sizeof(struct arg_list), .read = read_key, .allowed = key_allowed};
+
 static int read_rate(const struct lb_option *option, const char *text, void *values,
                      struct arena *arena, struct lb_err *err) {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}};
-    const char *slash = strchr(text, '/');
     char number[40];
-    double seconds = slash ? 0 : 1, rate;
+    const char *slash = strchr(text, '/');
     (void)arena;
-    for (size_t i = 0; slash && i < sizeof units / sizeof *units; i++) {
-        if (strcmp(slash + 1, units[i].name) == 0) seconds = units[i].seconds;
-    }
-    if (!(seconds > 0) ||
-        text_trim(text, slash ? (size_t)(slash - text) : strlen(text), number, sizeof number) != 0)
+    if ((slash && strcmp(slash, "/s") != 0) ||
+        text_trim(text, strcspn(text, "/"), number, sizeof number) != 0)
         return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a rate", text);
-    if (text_real(number, option->min, option->max, &rate, err) != 0) return -1;
-    *(double *)option_at(option, values) = rate / seconds;
-    return 0;
+    return text_real(number, option->min, option->max, option_at(option, values), err);
 }
 
 const struct lb_option_type arg_type_rate = {
-    .name = "rate",
-    .bytes = sizeof(double),
-    .read = read_rate,
-    .words = "a number a second, a minute or an hour: 40/s, 2400/min, 1/h",
-};
+    .name = "rate", .bytes = sizeof(double), .read = read_rate, .words = RATE_WORDS};
 
 /* ---- reading ---- */
 
@@ -116,6 +150,22 @@ static const struct arg *args_find(const struct command *command, const char *na
         if (strlen(arg->option.name) == len && strncmp(arg->option.name, name, len) == 0)
             return arg;
     }
+    return NULL;
+}
+
+/* Of its short form; 0 = it has none. */
+static char letter_of(const struct arg *arg) {
+    return arg->value && arg->value[0] == '-' ? arg->value[1] : '\0';
+}
+
+static const char *value_of(const struct arg *arg) {
+    return arg->value + (letter_of(arg) ? strlen("-x ") : 0);
+}
+
+/* The option "-c". */
+static const struct arg *find_letter(const struct command *command, char letter) {
+    for (const struct arg *arg = command->args; arg->option.name; arg++)
+        if (letter_of(arg) && letter_of(arg) == letter) return arg;
     return NULL;
 }
 
@@ -194,13 +244,15 @@ static int check_pick(struct reader *reader, const struct arg *arg, struct lb_er
 static int read_option(struct reader *reader, const char *word, struct lb_err *err) {
     const struct args *args = reader->args;
     const char *command = reader->command->name;
-    if (word[1] != '-')
+    size_t len = word[1] == '-' ? strcspn(word + 2, "=") : 0;
+    const struct arg *arg =
+        len > 0 ? args_find(reader->command, word + 2, len) : find_letter(reader->command, word[1]);
+    if (!arg && word[1] != '-')
         return err_set(err, LB_EXIT_USAGE,
-                       "%s: unknown option %.60s; options are long, like --help", command, word);
-    size_t len = strcspn(word + 2, "=");
-    const struct arg *arg = len > 0 ? args_find(reader->command, word + 2, len) : NULL;
+                       "%s: unknown option %.60s ('lockbench %s --help' shows all)", command, word,
+                       command);
     if (!arg) return unknown_option(reader, word, len, err);
-    const char *name = arg->option.name, *value = word[2 + len] ? word + 2 + len + 1 : NULL;
+    const char *name = arg->option.name, *value = word[2 + len] ? word + 2 + len + (len > 0) : NULL;
     if (value && !arg->value)
         return err_set(err, LB_EXIT_USAGE, "%s: --%s takes no value", command, name);
     if (!value && arg->value) {
@@ -208,7 +260,7 @@ static int read_option(struct reader *reader, const char *word, struct lb_err *e
          * "--out=--json" means such a folder. */
         if (reader->next == args->argc || strncmp(args->argv[reader->next], "--", 2) == 0)
             return err_set(err, LB_EXIT_USAGE, "%s: --%s needs a value: --%s %s", command, name,
-                           name, arg->value);
+                           name, value_of(arg));
         value = args->argv[reader->next++];
     }
     return check_pick(reader, arg, err) == 0 ? set_arg(reader, arg, value, err) : -1;
@@ -239,41 +291,32 @@ int args_read(const struct command *command, const struct args *args, void *valu
 
 /* ---- help, and the whole command ---- */
 
-static void print_row(const char *name, const char *value, const char *help, const char *def,
-                      FILE *out) {
-    char left[64];
-    snprintf(left, sizeof left, "--%s%s%s", name, value ? " " : "", value ? value : "");
-    bool fits = strlen(left) < 26; /* two blanks part it from its help */
-    fprintf(out, "  %-*s%s%s%s%s\n", fits ? 27 : 0, left,
-            fits ? "" : "\n                             ", help, def ? "; default " : "",
-            def ? def : "");
-}
+#define HELP_COLUMN 29
 
-static void write_help(const struct command *command, FILE *out) {
-    fprintf(out, "Usage: lockbench %s\n\n%s\n\noptions:\n", command->usage, command->about);
-    for (const struct arg *arg = command->args; arg->option.name; arg++) {
-        const struct lb_option *option = &arg->option;
-        if (option->help) print_row(option->name, arg->value, option->help, option->def, out);
-    }
-    print_row("help", NULL, "this text", NULL, out);
-    if (command->more_help) command->more_help(out);
-    if (command->examples) fprintf(out, "\nexamples:\n");
-    for (const struct example *example = command->examples; example && example->line; example++)
-        fprintf(out, "  %s\n      %s\n", example->line, example->about);
+static void print_row(const struct screen *screen, const struct arg *arg) {
+    const struct lb_option *option = &arg->option;
+    char left[64], letter[6] = "";
+    if (letter_of(arg)) snprintf(letter, sizeof letter, "-%c, ", letter_of(arg));
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, arg->value ? " " : "",
+             arg->value ? value_of(arg) : "");
+    screen_say(screen, HELP_COLUMN, TONE_PLAIN, "  %-*s%s%s%s%s", HELP_COLUMN - 2, left,
+               strlen(left) < HELP_COLUMN - 2 ? "" : "  ", option->help,
+               option->def ? "; default " : "", option->def ? option->def : "");
 }
 
 void args_help(const struct command *command, FILE *out) {
+    static const struct arg help = {{"help", .help = "this text"}, NULL};
     const struct screen screen = screen_of(out, false);
-    char *text = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory) write_help(command, memory);
-    if (!memory || fclose(memory) != 0 || output_columns(out) == 0) {
-        write_help(command, out);
-    } else {
-        screen_lines(&screen, text);
-    }
-    free(text);
+    fprintf(out, "Usage: lockbench %s\n\n", command->usage);
+    screen_lines(&screen, command->about);
+    fprintf(out, "\noptions:\n");
+    for (const struct arg *arg = command->args; arg->option.name; arg++)
+        if (arg->option.help) print_row(&screen, arg);
+    print_row(&screen, &help);
+    if (command->more_help) command->more_help(&screen);
+    if (command->examples) fprintf(out, "\nexamples:\n");
+    for (const struct example *example = command->examples; example && example->line; example++)
+        fprintf(out, "  %s\n      %s\n", example->line, example->about);
 }
 
 int args_fail(const struct lb_err *err) {

@@ -1,6 +1,6 @@
 /* args: a subcommand: its arguments in a table, the struct that they fill, and its help.
  *
- * "--out DIR" and "--out=DIR" are the same; "--" ends the options; "-h" is "--help". Options can't
+ * "--out DIR" and "--out=DIR" are the same, and "-c 8", "-c8"; "--" ends the options; "-h" is "--help". Options can't
  * be abbreviated, because a script must not change its meaning when an option is added. The error
  * for an unknown option has the nearest name, and the error for a wrong value says what is
  * allowed. */
@@ -12,13 +12,15 @@
 
 #include "bench/base/err.h"
 #include "bench/option/option.h"
+#include "report/doc/screen.h"
 
 /* A row. The name of an option is without the hyphens. "" takes the operands (one, or several with
  * ARG_LIST). "--" takes the operands after a "--", and options may follow there. "---" takes all
  * words after a "--" as they are. A row without help is not shown. */
 struct arg {
     struct lb_option option;
-    const char *value; /* the name of its value in help: "DIR"; NULL = the option has no value */
+    /* the name of its value in help: "DIR", or with a short form "-d DIR"; NULL = the option has no value */
+    const char *value;
 };
 
 /* All values that were given, in their order. A zeroed struct has none. */
@@ -29,6 +31,8 @@ struct arg_list {
 
 /* 0, or -1 with err when out of memory. */
 int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, struct lb_err *err);
+/* "a,b,c"; belongs to the arena. NULL with err when out of memory. */
+char *arg_list_join(const struct arg_list *list, struct arena *arena, struct lb_err *err);
 
 extern const struct lb_option_type arg_type_flag; /* bool: the option was given */
 /* an enum: the option sets it to the entry's .min; two options of one member are refused */
@@ -41,7 +45,12 @@ extern const struct lb_option_type
 #define ARG_PATH (&arg_type_path)
 #define ARG_LIST (&arg_type_list)
 
-/* double, a second: "40/s", "40", "2400/min", "1/h"; min and max are of the number alone */
+/* struct arg_list: a key of the workload, as one more --set. .choices: its name, and the beginning of its value, as
+ * "load.arrival=poisson:". The value is checked here, so that an error names the option that was typed. */
+extern const struct lb_option_type arg_type_key;
+#define ARG_KEY (&arg_type_key)
+
+/* double, a second: "40/s", "40" */
 extern const struct lb_option_type arg_type_rate;
 #define ARG_RATE (&arg_type_rate)
 
@@ -69,7 +78,8 @@ struct command {
     const void *start;
     /* Runs the command, which may print. Returns the exit code, or -1 with err. */
     int (*run)(void *values, const struct args *args, struct lb_err *err);
-    void (*more_help)(FILE *out); /* the text after the options in --help; may be NULL */
+    void (*more_help)(
+        const struct screen *screen); /* the text after the options in --help; may be NULL */
 };
 
 /* Reads the arguments into values, which has the command's start and defaults. 0; 1 = --help was
@@ -77,8 +87,8 @@ struct command {
 int args_read(const struct command *command, const struct args *args, void *values,
               struct lb_err *err);
 
-/* Prints "Usage: lockbench <usage>", the description, and the options in two columns; on a terminal
- * no line is wider than that. */
+/* Prints "Usage: lockbench <usage>", the description, and the options in two columns, as wide as
+ * the screen. */
 void args_help(const struct command *command, FILE *out);
 
 /* Does everything for a command: reads its arguments, prints its help, runs it, prints its error.

@@ -65,34 +65,21 @@ void check_show_news(void *arg, const struct cell_schedule_news *news) {
     fflush(stderr);
 }
 
-/* " x leader-kill, minority-lost": the faults in which one lock is left out for this reason; it may
- * be in others. */
-static void show_skipped_faults(const struct matrix *matrix, int first, FILE *out) {
-    for (int i = first; i < matrix->skip_count; i++) {
-        const struct matrix_skip *skip = &matrix->skips[i];
-        if (!skip->fault || strcmp(skip->reason, matrix->skips[first].reason) != 0) continue;
-        fprintf(out, "%s%s", i == first ? " x " : ", ", skip->fault);
-    }
-}
-
 void check_show_skips(const struct matrix *matrix, FILE *out) {
     for (int i = 0; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
-        const struct lb_lock *last = skip->lock;
-        bool said = false;
-        int more = 0;
+        int same = 0, before = 0;
         /* The lock does not suit the workload, so nothing can be installed. */
         if (!skip->unavailable && !skip->out_of_reach) continue;
         for (int j = 0; j < matrix->skip_count; j++) {
             if (strcmp(matrix->skips[j].reason, skip->reason) != 0) continue;
-            said |= j < i;
-            more += j > i && matrix->skips[j].lock != last;
-            if (j > i) last = matrix->skips[j].lock;
+            before += j < i;
+            same += j > i;
         }
-        if (said) continue;
-        fprintf(out, "lockbench: left out: %s", skip->lock->name);
-        if (more > 0) fprintf(out, " and %d more", more);
-        if (more == 0 && skip->fault) show_skipped_faults(matrix, i, out);
+        if (before > 0) continue;
+        fprintf(out, "lockbench: left out: %s%s%s", skip->lock->name, skip->fault ? " x " : "",
+                skip->fault ? skip->fault : "");
+        if (same > 0) fprintf(out, " and %d more", same);
         fprintf(out, ": %s%s%s\n", skip->reason, skip->install ? "; install: " : "",
                 skip->install ? skip->install : "");
     }
@@ -108,9 +95,8 @@ void check_show_expected(const struct matrix *matrix, int seed_count, int capaci
         if (cell->time_ns > longest_ns) longest_ns = cell->time_ns;
     }
     int64_t expected_ns = weighed_ns / capacity * seed_count;
-    fprintf(out, "%d run%s, about %s by the plan (an estimate)", runs, runs == 1 ? "" : "s",
+    fprintf(out, "%d run%s, about %s by the plan (an estimate)\n", runs, runs == 1 ? "" : "s",
             progress_about(expected_ns > longest_ns ? expected_ns : longest_ns, span));
-    fputc('\n', out);
 }
 
 void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count,
@@ -130,10 +116,10 @@ void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int see
                 skip->install ? skip->install : "");
     }
     int cells = matrix->cell_count, runs = cells * seed_count;
-    fprintf(out, "%d cell%s, %d run%s, from seed %llu; one after the other at most %.0f s of load",
+    fprintf(out,
+            "%d cell%s, %d run%s, from seed %llu; one after the other at most %.0f s of load\n",
             cells, cells == 1 ? "" : "s", runs, runs == 1 ? "" : "s", (unsigned long long)seeds[0],
             (double)time_ns / 1e9 * seed_count);
-    fputc('\n', out);
 }
 
 /* Prints the report for a terminal. It is made from memory, since the disk may be full. 0, or -1

@@ -30,7 +30,7 @@
 
 struct wish {
     struct arg_list names, sets;
-    const char *slo_word, *hold, *keys, *most_word, *out;
+    const char *slo_word, *most_word, *out;
     struct urls urls;
     bool by_clients;
     enum report_format format;
@@ -43,28 +43,31 @@ struct wish {
 
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "LOCK"},
+    {{"lock", ARG_LIST, offsetof(struct wish, names), .help = "the same as LOCK"}, "A,B"},
+    {{"search", LB_OPT_CHOICE8, offsetof(struct wish, by_clients), "rate",
+      .choices = "rate,clients", .help = "what to search for: clients are of a closed loop"},
+     "rate|clients"},
     {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
-      .help = "default: " SLO_BY_RATE "; with --clients " SLO_BY_CLIENTS},
+      .help = "default: " SLO_BY_RATE "; of clients " SLO_BY_CLIENTS},
      "PROMISE"},
-    {{"clients", ARG_FLAG, offsetof(struct wish, by_clients),
-      .help = "search for the greatest number of clients of a closed loop, not the greatest rate"},
-     NULL},
-    {{"hold", LB_OPT_TEXT, offsetof(struct wish, hold),
-      .help = "how long a holder works; default 1ms"},
+    {{"clients", ARG_KEY, offsetof(struct wish, sets),
+      .choices = "load.clients=", .help = "the pool of clients that serves the requests"},
+     "-c N"},
+    {{"hold", ARG_KEY, offsetof(struct wish, sets),
+      .choices = "load.hold=", .help = "how long a holder works; default 1ms"},
      "TIME"},
-    {{"keys", LB_OPT_TEXT, offsetof(struct wish, keys),
-      .help = "default 1, a hot key; own, or many keys, measure the server's capacity"},
+    {{"keys", ARG_KEY, offsetof(struct wish, sets), .choices = "load.keys=",
+      .help = "default 1, a hot key; own, or many keys: the server's capacity"},
      "KEYS"},
     {{"most", LB_OPT_TEXT, offsetof(struct wish, most_word),
-      .help = "the greatest load to try: 500/s, 300/min; default 200000/s, or 1000 clients"},
+      .help = "the greatest load to try: 500/s; default 200000/s, or 1000 clients"},
      "LOAD"},
     {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), .min = 20.0 * LB_S_NS,
       .max = 24 * 3600.0 * LB_S_NS,
-      .help =
-          "time for each lock's probes; default: 150s, up to 10m for long limits, high quantiles, slow locks"},
-     "TIME"},
+      .help = "for each lock's probes; default: 150s, up to 10m for long limits and slow locks"},
+     "-d TIME"},
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
-      .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},
+      .help = "a key of the workload (capacity), a lock or a backend; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
@@ -108,19 +111,6 @@ static int check_set(const char *text, bool by_clients, struct lb_err *err) {
     return 0;
 }
 
-static int join_names(struct wish *wish, struct arena *arena, struct lb_err *err) {
-    size_t size = 1;
-    for (int i = 0; i < wish->names.count; i++) size += strlen(wish->names.item[i]) + 1;
-    char *joined = arena_alloc(arena, size);
-    if (!joined) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (int i = 0; i < wish->names.count; i++) {
-        if (i > 0) strcat(joined, ",");
-        strcat(joined, wish->names.item[i]);
-    }
-    wish->locks = joined;
-    return 0;
-}
-
 __attribute__((format(printf, 4, 5))) static int
 add_set(struct wish *wish, struct arena *arena, struct lb_err *err, const char *format, ...) {
     char text[220];
@@ -133,25 +123,12 @@ add_set(struct wish *wish, struct arena *arena, struct lb_err *err, const char *
 
 /* Adds the keys of the workload that the search sets. */
 static int add_sets(struct wish *wish, struct arena *arena, struct lb_err *err) {
-    if (wish->hold && add_set(wish, arena, err, "load.hold=%.180s", wish->hold)) return -1;
-    if (wish->keys && add_set(wish, arena, err, "load.keys=%.180s", wish->keys)) return -1;
     /* The plan must have the kind of arrivals that the search varies, since think times are only
      * allowed in a closed loop. The rate itself has no meaning here. */
     if (add_set(wish, arena, err, "load.arrival=%s", wish->by_clients ? "closed" : "poisson:1/s"))
         return -1;
     if (!wish->by_clients) return 0;
     return add_set(wish, arena, err, "load.clients=%d", (int)wish->most);
-}
-
-/* Checks a value for a key of the workload, so that an error names the option that was typed. */
-static int check_load(const char *name, const char *text, struct arena *arena, struct lb_err *err) {
-    int number;
-    char place[40];
-    struct plan *scratch = arena_alloc(arena, sizeof *scratch);
-    if (!scratch) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    snprintf(place, sizeof place, "capacity: --%s", name);
-    return option_set(options_find(section_find("load", &number)->keys, name), scratch, text, place,
-                      arena, err);
 }
 
 /* Reads --most, a rate or a number of clients. */
@@ -178,10 +155,11 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
     if (wish->by_clients && wish->slo.metric != METRIC_ACQUIRE)
         return err_set(
             err, LB_EXIT_USAGE,
-            "capacity: --slo: a closed loop (--clients) has no due times: promise acquire");
+            "capacity: --slo: a closed loop (--search clients) has no due times: promise acquire");
     if (!wish->by_clients && wish->slo.metric != METRIC_ACQUIRE_DUE)
         return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --slo: " THRESHOLD_PROMISE_DUE "; acquire is for --clients");
+                       "capacity: --slo: " THRESHOLD_PROMISE_DUE
+                       "; acquire is for --search clients");
     if (wish->names.count == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: name a lock, or several; `lockbench list` has them");
@@ -189,10 +167,8 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
         if (check_set(wish->sets.item[i], wish->by_clients, err) != 0) return -1;
     }
     if (read_most(wish, arena, err) != 0) return -1;
-    if (wish->hold && strcmp(wish->hold, "window") == 0) return refuse_window(err);
-    if (wish->hold && check_load("hold", wish->hold, arena, err) != 0) return -1;
-    if (wish->keys && check_load("keys", wish->keys, arena, err) != 0) return -1;
-    return join_names(wish, arena, err) == 0 ? add_sets(wish, arena, err) : -1;
+    wish->locks = arg_list_join(&wish->names, arena, err);
+    return wish->locks ? add_sets(wish, arena, err) : -1;
 }
 
 /* Refuses a plan with several numbers of clients or kinds of servers, with a latch, or without locks. */
@@ -370,7 +346,7 @@ out:
 
 static const struct example examples[] = {
     {"lockbench capacity redis-setnx", "the greatest rate at which the usual promise is kept"},
-    {"lockbench capacity pg-advisory --clients --slo 'acquire.p99<=50ms'",
+    {"lockbench capacity pg-advisory --search clients --slo 'acquire.p99<=50ms'",
      "the most clients, with a promise of your own"},
     {NULL, NULL},
 };
@@ -380,8 +356,8 @@ const struct command command_capacity = {
     .summary = "search the greatest load under which a lock keeps a promise",
     .usage = "capacity LOCK... [OPTIONS]",
     .about =
-        "Searches for the greatest rate of random (Poisson) requests at which a lock keeps a promise,\n"
-        "or for the most clients, on real servers that it starts itself.\n"
+        "Searches for the greatest rate of random (Poisson) requests at which a lock keeps a promise, or\n"
+        "for the most clients, on real servers that it starts itself.\n"
         "Exit codes: 0 an answer for each lock, 5 not for each, 1 usage, 2 a server or the machine,\n"
         "3 exclusion violated, 130 interrupted (what was found is saved).",
     .examples = examples,

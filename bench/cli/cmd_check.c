@@ -31,8 +31,7 @@
 struct wish {
     struct arg_list locks, sets;
     struct urls urls;
-    int64_t seed;
-    uint64_t seeds[SEEDS_MAX]; /* the seeds of --seeds, or else the seed of --seed */
+    uint64_t seeds[SEEDS_MAX];
     int seed_count, jobs;
     const char *faults, *out;
     bool full, json, dry_run;
@@ -64,7 +63,7 @@ static const struct lb_option_type type_locks = {
     .words = "names of locks, backends or primitives, all, controls; or folders of saved runs",
 };
 
-/* "1..5": fills the array of seeds. */
+/* "3", or "1..5": fills the array of seeds. */
 static int read_seeds(const struct lb_option *option, const char *text, void *values,
                       struct arena *arena, struct lb_err *err) {
     struct wish *wish = values;
@@ -72,10 +71,11 @@ static int read_seeds(const struct lb_option *option, const char *text, void *va
     char from_text[24];
     int64_t from, to;
     (void)arena;
-    if (!dots || text_trim(text, (size_t)(dots - text), from_text, sizeof from_text))
-        return err_set(err, LB_EXIT_USAGE, "'%.60s' is no range of seeds", text);
+    if (text_trim(text, dots ? (size_t)(dots - text) : strlen(text), from_text, sizeof from_text))
+        return err_set(err, LB_EXIT_USAGE, "'%.60s' is no seed", text);
     if (text_int(from_text, 0, (int64_t)option->max, &from, err)) return -1;
-    if (text_int(dots + 2, from, (int64_t)option->max, &to, err)) return -1;
+    to = from;
+    if (dots && text_int(dots + 2, from, (int64_t)option->max, &to, err)) return -1;
     if (to - from >= SEEDS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", SEEDS_MAX);
     wish->seed_count = 0;
     for (int64_t seed = from; seed <= to; seed++) wish->seeds[wish->seed_count++] = (uint64_t)seed;
@@ -86,7 +86,7 @@ static const struct lb_option_type type_seeds = {
     .name = "seeds",
     .bytes = sizeof(uint64_t[SEEDS_MAX]),
     .read = read_seeds,
-    .words = "two whole numbers, like 1..5",
+    .words = "a whole number, or two, like 1..5",
 };
 
 static int read_check_set(const struct lb_option *option, const char *text, void *values,
@@ -105,17 +105,14 @@ static const struct lb_option_type type_set = {
 
 static const struct arg args[] = {
     {{"", &type_locks, offsetof(struct wish, locks), .help = NULL}, "LOCK"},
+    {{"lock", &type_locks, offsetof(struct wish, locks), .help = "the same as LOCK"}, "A,B"},
     {{"fault", LB_OPT_TEXT, offsetof(struct wish, faults),
-      .help =
-          "only these; also 'exposed' (controls, where they must show) and 'conformance' (the suite)"},
+      .help = "only these faults, 'exposed' (controls) or 'conformance' (the suite)"},
      "F,G"},
     {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "every fault"}, NULL},
-    {{"seed", LB_OPT_INT, offsetof(struct wish, seed), TEXT_OF(SEED_USUAL), .max = SEED_MAX,
-      .help = "seed of each cell's random numbers"},
-     "N"},
-    {{"seeds", &type_seeds, offsetof(struct wish, seeds), .max = SEED_MAX,
-      .help = "run each cell once with each of these seeds; the worst verdict counts"},
-     "A..B"},
+    {{"seed", &type_seeds, offsetof(struct wish, seeds), TEXT_OF(SEED_USUAL), .max = SEED_MAX,
+      .help = "a run of each cell with each of these; the worst verdict counts"},
+     "N|A..B"},
     {{"jobs", LB_OPT_INT32, offsetof(struct wish, jobs), .min = 1, .max = 200,
       .help = "cells that run at once; default 4 a processor, at most 32; 1 with --url"},
      "N"},
@@ -123,7 +120,7 @@ static const struct arg args[] = {
       .help = "the result's folder; default: results/<time>-check"},
      "DIR"},
     {{"set", &type_set, offsetof(struct wish, sets), .max = SETS_MAX,
-      .help = "set a key of each cell's workload; repeatable"},
+      .help = "a key of each cell's workload; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"url", &type_url, offsetof(struct wish, urls), .max = URLS_MAX, .help = URLS_HELP},
      "BACKEND=URL"},
@@ -136,17 +133,18 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-static void print_scenarios(FILE *out) {
-    fprintf(out, "\nfaults:\n");
+static void print_scenarios(const struct screen *screen) {
+    char names[1200] = "faults (`lockbench list faults` tells more):";
     for (int i = 0; i < LB_SCENARIOS; i++) {
-        fprintf(out, "  %-18s %s\n", lb_scenario_name((enum lb_scenario)i),
-                lb_scenario_summary((enum lb_scenario)i));
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, " %s", lb_scenario_name((enum lb_scenario)i));
     }
-    fprintf(
-        out,
-        "\nExit codes: 0 every cell as expected or better; 1 usage; 2 a cell failed or showed nothing,\n"
-        "or a control was not caught; 3 a cell worse than its driver states (controls aside);\n"
-        "130 interrupted (what was found is saved).\n");
+    fputc('\n', screen->out);
+    screen_wrap(screen, names, 0, 2, TONE_PLAIN);
+    screen_lines(
+        screen,
+        "Exit codes: 0 every cell as expected or better; 1 usage; 2 a cell failed or showed nothing, or a\n"
+        "control was not caught; 3 a cell worse than its driver states; 130 interrupted.");
 }
 
 /* On a server of the user, cells run one after the other, because each run removes the tables and
@@ -257,10 +255,6 @@ static int need_urls(const struct matrix *matrix, const struct urls *urls, struc
 static int check_options(const struct wish *wish, struct lb_err *err) {
     if (wish->dry_run && wish->json)
         return err_set(err, LB_EXIT_USAGE, "check: --dry-run prints text: leave out --json");
-    if (wish->seed_count > 0 && wish->seed != SEED_USUAL)
-        return err_set(err, LB_EXIT_USAGE,
-                       "check: --seeds names all seeds, so --seed would have no effect: leave out "
-                       "one of the two");
     return 0;
 }
 
@@ -300,7 +294,6 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     /* Faults of servers need servers that the cells start themselves, so only --url counts. */
     urls_forget(&wish->urls);
     if (check_options(wish, err) != 0 || urls_hand_on(&wish->urls, err) != 0) goto out;
-    if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;
     if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
@@ -349,28 +342,21 @@ out:
 
 static const struct example examples[] = {
     {"lockbench check redis,etcd", "the locks of two backends, under the four usual faults"},
-    {"lockbench check zk-lock --fault pause --seeds 1..7",
-     "three recoveries of a lock in each of 7 runs"},
     {"lockbench check pg-advisory --url postgres=env:PG_URL", "the lock of a server of yours"},
     {"lockbench check redis-fair --fault conformance", "what each lock must do, check by check"},
-    {"lockbench check results/latest", "judge the histories of the newest run again"},
     {NULL, NULL},
 };
 
 const struct command command_check = {
     .name = "check",
     .summary = "put locks through faults: which hold, which break, and what was expected",
-    .usage = "check [LOCK...] [OPTIONS]\n       lockbench check FOLDER...",
+    .usage = "check [LOCK...] [OPTIONS]; lockbench check FOLDER...",
     .about =
-        "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real\n"
-        "servers and client processes, and compares each verdict with the one that its driver states.\n"
-        "Without --fault and --full: pause, holder-kill, server-restart, wire-cut, and each lock broken\n"
-        "on purpose where it must show.\n\n"
-        "With --url, on a server of yours: is what it sells as a lock a lock? The conformance suite, then\n"
-        "faults of clients and of their connections; those that need control of the server are left out\n"
-        "and listed. lockbench writes only things with its own mark: keys, tables, buckets, znodes.\n\n"
-        "A FOLDER of a run or a check: its histories (check.history = yes) are judged again, and the\n"
-        "operations that contradict each other are printed.",
+        "Is it a lock? Puts locks (names, backends, primitives, all, controls; default: all) through faults\n"
+        "of servers and clients, and compares each verdict with the one that its driver states. Without\n"
+        "--fault and --full: pause, holder-kill, server-restart, wire-cut, and controls where they must show.\n"
+        "With --url, on a server of yours: the conformance suite, and the faults that need no control of\n"
+        "it. A FOLDER of a run or a check: its histories (check.history = yes) are judged again.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

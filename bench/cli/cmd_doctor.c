@@ -49,7 +49,6 @@ struct doctor {
 
 /* descriptors for 2,000 clients here and as many in a server that we start */
 #define FILES_WANTED 8192
-#define MAPS_WANTED 65530 /* the kernel's default; each client's stack takes two */
 #define ROOM_WANTED_MB 1024
 
 /* Adds a check; the caller fills fix. */
@@ -238,16 +237,6 @@ static void check_files(struct doctor *checks) {
     if (!enough) FIX(check, "as root: ulimit -Hn %d, or LimitNOFILE= of the service", FILES_WANTED);
 }
 
-static void check_maps(struct doctor *checks) {
-    char line[64];
-    long maps = atol(read_system_line("/proc/sys/vm/max_map_count", line, sizeof line));
-    if (maps <= 0) return;
-    struct doctor_finding *check =
-        add_doctor_check(checks, maps >= MAPS_WANTED ? DOCTOR_OK : DOCTOR_WARN, "memory maps",
-                         "at most %ld, so about %ld clients a process", maps, maps / 2 - 500);
-    if (maps < MAPS_WANTED) FIX(check, "as root: sysctl vm.max_map_count=%d", MAPS_WANTED * 4);
-}
-
 static void check_processors(struct doctor *checks) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     struct doctor_finding *check =
@@ -322,7 +311,6 @@ static void doctor_machine(struct doctor *checks, const char *results) {
     const char *temporary = getenv("TMPDIR");
     check_processors(checks);
     check_files(checks);
-    check_maps(checks);
     check_clock(checks);
     check_machine(checks);
     check_results(checks, results);
@@ -336,19 +324,20 @@ static void doctor_machine(struct doctor *checks, const char *results) {
 struct wish {
     struct urls urls;
     struct arg_list locks, sets;
-    bool json;
+    bool json, full;
 };
 
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, locks), .max = LOCKS_MAX, .help = NULL}, "LOCK"},
+    {{"lock", ARG_LIST, offsetof(struct wish, locks), .help = "the same as LOCK"}, "A,B"},
     {{"url", &type_url, offsetof(struct wish, urls),
-      .help =
-          "only try locks on this server, with a key of their own: redis=redis://HOST:6379; repeatable"},
+      .help = "only try locks on this server, with a key of their own; repeatable"},
      "BACKEND=URL"},
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
-      .help = "as for run, e.g. redis.tls_ca=ca.pem or load.key_prefix=PREFIX; repeatable"},
+      .help = "as for run, e.g. redis.tls_ca=ca.pem, load.key_prefix=PREFIX; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"json", ARG_FLAG, offsetof(struct wish, json), .help = "the same for machines"}, NULL},
+    {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "also what is as it should be"}, NULL},
+    {{"json", ARG_FLAG, offsetof(struct wish, json), .help = "all of it, for machines"}, NULL},
     {{0}, NULL},
 };
 
@@ -356,6 +345,7 @@ static const char *const status_names[] = {"ok", "warn", "missing"};
 
 struct ready {
     int locks, of;
+    int fine;   /* findings that are ok */
     bool all;   /* nothing is missing */
     bool whole; /* the machine was examined, and not only the servers of --url */
 };
@@ -366,11 +356,15 @@ static struct ready count_ready(struct available *available, const struct doctor
     for (; registry_locks()[ready.of]; ready.of++) {
         ready.locks += !available_lock(available, registry_locks()[ready.of], &install);
     }
-    for (int i = 0; i < checks->count; i++) ready.all &= checks->item[i].status != DOCTOR_MISSING;
+    for (int i = 0; i < checks->count; i++) {
+        ready.all &= checks->item[i].status != DOCTOR_MISSING;
+        ready.fine += checks->item[i].status == DOCTOR_OK;
+    }
     return ready;
 }
 
-static void add_doctor_findings(const struct doctor *checks, const struct ready *ready,
+/* full: also what is ok. Of a server of the user's own it is always shown. */
+static void add_doctor_findings(const struct doctor *checks, const struct ready *ready, bool full,
                                 struct doc *doc) {
     static const enum tone tones[] = {TONE_GOOD, TONE_WARN, TONE_BAD};
     static const struct doc_column columns[] = {{.title = "state"},
@@ -378,10 +372,16 @@ static void add_doctor_findings(const struct doctor *checks, const struct ready 
                                                 {.title = "found here", .words = true},
                                                 {.title = "what to do", .below = true},
                                                 {0}};
+    full |= !ready->whole;
+    if (ready->whole)
+        doc_say(doc, ready->all ? TONE_GOOD : TONE_WARN,
+                "%d of %d locks can run here. %d of %d checks are fine%s.", ready->locks, ready->of,
+                ready->fine, checks->count, full ? "" : ", which --full shows");
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
     for (int i = 0; i < checks->count; i++) {
         const struct doctor_finding *check = &checks->item[i];
+        if (!full && check->status == DOCTOR_OK) continue;
         doc_row(doc, DOC_ROW);
         doc_cell(doc, "%s", status_names[check->status]);
         doc_set_tone(doc, tones[check->status]);
@@ -391,9 +391,6 @@ static void add_doctor_findings(const struct doctor *checks, const struct ready 
         if (*check->fix) doc_command(doc, "do", check->fix);
     }
     doc_end(doc);
-    if (ready->whole)
-        doc_say(doc, ready->all ? TONE_GOOD : TONE_WARN, "%d of %d locks can run here.",
-                ready->locks, ready->of);
 }
 
 static int print_doctor_json(const struct doctor *checks, const struct ready *ready,
@@ -413,15 +410,13 @@ static int print_doctor_json(const struct doctor *checks, const struct ready *re
 
 /* The plan of the locks that are named, or else of all locks of the URLs' backends. NULL with err. */
 static struct plan *locks_plan(const struct wish *wish, struct available *available,
-                               struct lb_err *err) {
-    char workloads[PATH_MAX], names[2000] = "";
-    size_t used = 0;
-    bool named = wish->locks.count > 0;
-    int count = named ? wish->locks.count : wish->urls.count;
-    for (int i = 0; i < count && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? "," : "",
-                                 named ? wish->locks.item[i] : wish->urls.item[i].backend->name);
-    if (home_path("workloads", workloads, sizeof workloads, err) != 0) return NULL;
+                               struct arena *arena, struct lb_err *err) {
+    char workloads[PATH_MAX];
+    struct arg_list locks = wish->locks;
+    for (int i = 0; wish->locks.count == 0 && i < wish->urls.count; i++)
+        if (arg_list_add(&locks, wish->urls.item[i].backend->name, arena, err)) return NULL;
+    const char *names = arg_list_join(&locks, arena, err);
+    if (!names || home_path("workloads", workloads, sizeof workloads, err) != 0) return NULL;
     struct plan *plan = plan_load(&(struct plan_wish){.workload = "smoke",
                                                       .folder = workloads,
                                                       .locks = names,
@@ -460,7 +455,7 @@ static int examine(struct wish *wish, struct arena *arena, struct lb_err *err) {
     bool failed = urls_ready(&wish->urls, arena, &available, err) != 0;
     bool whole = wish->urls.typed == 0 && wish->locks.count == 0;
     if (!failed && wish->urls.count + wish->locks.count > 0)
-        failed = !(plan = locks_plan(wish, &available, err));
+        failed = !(plan = locks_plan(wish, &available, arena, err));
     if (failed) {
         available_done(&available);
         return -1;
@@ -478,7 +473,7 @@ static int examine(struct wish *wish, struct arena *arena, struct lb_err *err) {
     available_done(&available);
     if (!wish->json) {
         struct doc doc = {0};
-        add_doctor_findings(&checks, &ready, &doc);
+        add_doctor_findings(&checks, &ready, wish->full, &doc);
         if (doc_write_and_free(&doc, DOC_TERMINAL, terminal_has_color(stdout), stdout, err))
             return -1;
     } else if (print_doctor_json(&checks, &ready, err)) {

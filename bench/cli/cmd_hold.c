@@ -519,16 +519,18 @@ static int run_hold(void *values, const struct args *given, struct lb_err *err) 
     return code;
 }
 
-static void more_help(FILE *out) {
-    fputs(
-        "\nThe command sees LOCKBENCH_LOCK, LOCKBENCH_KEY, LOCKBENCH_TOKEN (the fencing token, where the lock has one)\n"
-        "and LOCKBENCH_LEASE_MS (where it has leases). SIGINT, SIGTERM and SIGHUP are handed on to it and to all that it\n"
-        "started (its process group), SIGKILL follows 5 s after SIGTERM; the lock is released when all of them have ended.\n"
-        "The exit code is the command's own, 128 + the number of the signal that ended it, or:\n",
-        out);
+static void more_help(const struct screen *screen) {
+    fputc('\n', screen->out);
+    screen_lines(
+        screen,
+        "The command sees LOCKBENCH_LOCK, LOCKBENCH_KEY, LOCKBENCH_TOKEN (the fencing token, where the lock\n"
+        "has one) and LOCKBENCH_LEASE_MS (where it has leases). SIGINT, SIGTERM and SIGHUP are handed on to\n"
+        "it and to all that it started (its process group), SIGKILL follows 5 s after SIGTERM; the lock is\n"
+        "released when all of them have ended. The exit code is the command's own, 128 + the number of the\n"
+        "signal that ended it, or:");
     for (const struct exit_code *code = exit_codes; code->meaning; code++) {
         if (code->code >= HOLD_LOST && code->code <= HOLD_NO_COMMAND)
-            fprintf(out, "  %d  %s\n", code->code, code->meaning);
+            fprintf(screen->out, "  %d  %s\n", code->code, code->meaning);
     }
 }
 

@@ -21,10 +21,10 @@ struct wish {
 static const struct arg args[] = {
     {{"", LB_OPT_TEXT, offsetof(struct wish, only), .help = NULL}, "name"},
     {{"keys", ARG_PICK, offsetof(struct wish, what), .min = LIST_KEYS,
-      .help = "every key of a workload file, with its default, its allowed values and its meaning"},
+      .help = "the keys of a workload; with a name, the options of a lock or backend"},
      NULL},
     {{"key", LB_OPT_TEXT, offsetof(struct wish, key),
-      .help = "the names of this key of the lock on the server, for other clients and tools"},
+      .help = "the names of this key of the lock on the server, for other clients"},
      "NAME"},
     {{"table", ARG_PICK, offsetof(struct wish, what), .min = LIST_TABLE,
       .help = "every lock as Markdown: drivers/LOCKS.md"},
@@ -41,7 +41,7 @@ static int add_names(struct list *list, enum what what, struct doc *doc, struct 
     if (available_init(&list->available, NULL, err)) return -1;
     if (workloads_find(workloads, &list->workloads, err)) return -1;
     if (list->only) return list_details(list, doc, err);
-    if (what == LIST_NAMES) list_tables(list, doc);
+    if (what == LIST_NAMES) list_names(list, doc);
     return 0;
 }
 
@@ -57,18 +57,16 @@ static int add_key(const struct wish *wish, struct doc *doc, struct lb_err *err)
 
 static int run_list(void *values, const struct args *unused, struct lb_err *err) {
     const struct wish *wish = values;
-    struct list list = {.only = wish->only};
+    struct list list = {.only = wish->only, .keys = wish->what == LIST_KEYS};
     struct doc doc = {0};
-    bool whole = wish->what == LIST_KEYS || wish->what == LIST_TABLE;
     int result = 0;
     (void)unused;
-    if (whole && wish->only && !wish->key)
-        return err_set(err, LB_EXIT_USAGE,
-                       "list: --keys and --table show all: leave out '%.40s', or the option",
+    if (wish->what == LIST_TABLE && wish->only && !wish->key)
+        return err_set(err, LB_EXIT_USAGE, "list: --table shows all locks: leave out '%.40s'",
                        wish->only);
     if (wish->key)
         result = add_key(wish, &doc, err);
-    else if (wish->what == LIST_KEYS)
+    else if (wish->what == LIST_KEYS && !wish->only)
         list_keys(&doc);
     else if (wish->what == LIST_TABLE)
         list_page(&doc);
@@ -89,7 +87,7 @@ static int run_list(void *values, const struct args *unused, struct lb_err *err)
 }
 
 static const struct example examples[] = {
-    {"lockbench list", "all locks, backends and workloads"},
+    {"lockbench list redis", "a backend, its locks and its servers"},
     {"lockbench list redis-setnx", "all about one lock"},
     {"lockbench list --keys", "the keys of a workload file"},
     {NULL, NULL},
@@ -98,10 +96,10 @@ static const struct example examples[] = {
 const struct command command_list = {
     .name = "list",
     .summary = "locks, backends and workloads, and what each can do",
-    .usage = "list [LOCK|BACKEND|WORKLOAD] [--key NAME] [--keys] [--table] [--json]",
+    .usage = "list [LOCK|BACKEND|WORKLOAD|controls|workloads|faults] [OPTIONS]",
     .about =
-        "Shows which locks, backends and workloads there are, and whether they can run here;\n"
-        "with a name, everything about it; with a lock and --key, the names of a key on the server.",
+        "Shows which locks, backends and workloads there are, and whether they can run here; with a\n"
+        "name, all about it; with a lock and --key, the names of a key on the server.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -34,11 +34,11 @@ struct files {
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "CAPACITY"},
     {{"rate", ARG_RATE, offsetof(struct wish, rate), .min = 1e-6, .max = 1e9,
-      .help = "requests of all clients together: 40/s, 2400/min"},
+      .help = "requests of all clients together: 40/s"},
      "RATE"},
     {{"clients", LB_OPT_INT, offsetof(struct wish, clients), .min = 1, .max = COUNT_MAX,
       .help = "clients of a closed loop; with --rate only measurements with this pool answer"},
-     "N"},
+     "-c N"},
     {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
       .help = "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
      "PROMISE"},

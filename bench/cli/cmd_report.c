@@ -29,6 +29,7 @@ static const struct arg args[] = {
     {{"full", ARG_PICK, FORMAT, .min = REPORT_FULL,
       .help = "for a terminal, with all loads and warnings"},
      NULL},
+    {{"quiet", ARG_PICK, FORMAT, .min = REPORT_QUIET, .help = "the verdict of runs only"}, NULL},
     {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "for a pull request"}, NULL},
     {{"csv", ARG_PICK, FORMAT, .min = REPORT_CSV,
       .help = "a row for each stage with every figure; of runs only"},
@@ -177,7 +178,7 @@ static const struct example examples[] = {
 const struct command command_report = {
     .name = "report",
     .summary = "show saved runs as table, Markdown, CSV, JSON or HTML",
-    .usage = "report [RUN...] [--full|--md|--csv|--json|--html] [--out FILE]",
+    .usage = "report [RUN...] [--full|--quiet|--md|--csv|--json|--html] [--out FILE]",
     .about =
         "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the\n"
         "newest. Or a saved check: the folder that `lockbench check` made, or its check.json. Or a\n"

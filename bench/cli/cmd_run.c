@@ -21,69 +21,99 @@
 #include "bench/run/stage_hosts.h"
 #include "bench/slo/slo.h"
 #include "bench/workload/shape.h"
+#include "drivers/registry.h"
 #include "report/compare/compare.h"
 #include "report/report.h"
 
 #define SETS_MAX 128 /* --set, and the one that --key becomes */
 
 struct wish {
-    const char *workload, *locks, *out, *metrics;
-    struct arg_list sets, promises, keys;
+    const char *workload, *locks, *out,
+        *metrics; /* locks: the names with commas between, or NULL */
+    struct arg_list names, sets, promises, keys;
     struct urls urls;
     struct repeat_wish repeat;
     bool dry_run, json, no_page;
+    enum report_format format; /* of the result; json says the same of REPORT_JSON */
     enum progress_kind progress;
 };
 
+/* An operand: a lock or a backend; else the workload, or else one more name of locks. */
+static int read_operand(const struct lb_option *option, const char *text, void *values,
+                        struct arena *arena, struct lb_err *err) {
+    struct wish *wish = values;
+    char first[80];
+    (void)option;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ","), text);
+    if (wish->workload || registry_lock(first) || registry_backend(first))
+        return arg_list_add(&wish->names, text, arena, err);
+    wish->workload = arena_text(arena, text);
+    return wish->workload ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+static const struct lb_option_type type_operand = {.name = "operand", .read = read_operand};
+
 static const struct arg args[] = {
-    {{"", LB_OPT_TEXT, offsetof(struct wish, workload), .help = NULL}, "workload"},
-    {{"lock", LB_OPT_TEXT, offsetof(struct wish, locks),
-      .help =
-          "names of locks, backends or primitives; default: those of the workload, else all that can run"},
+    {{"", &type_operand, 0, .help = NULL}, "name"},
+    {{"lock", ARG_LIST, offsetof(struct wish, names),
+      .help = "locks, backends or primitives; default: the workload's, or all"},
      "A,B|all"},
+    {{"clients", ARG_KEY, offsetof(struct wish, sets),
+      .choices = "load.clients=", .help = "as --set load.clients=N,..."},
+     "-c N,..."},
+    {{"time", ARG_KEY, offsetof(struct wish, sets),
+      .choices = "run.duration=", .help = "how long each stage is measured: run.duration"},
+     "-d TIME"},
+    {{"hold", ARG_KEY, offsetof(struct wish, sets),
+      .choices = "load.hold=", .help = "how long a holder works: load.hold"},
+     "TIME"},
+    {{"rate", ARG_KEY, offsetof(struct wish, sets), .choices = "load.arrival=poisson:",
+      .help = "requests at random, of all clients together: 200/s"},
+     "N/s"},
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX - 1,
-      .help = "set a key of the workload, or an option of a lock or backend; repeatable"},
+      .help = "a key of the workload, a lock or a backend; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
-      .help =
-          "a promise that each lock must keep, e.g. acquire_due.p99<=20ms, not_granted<=0.1%; repeatable"},
+      .help = "each lock must keep it, e.g. not_granted<=0.1%; repeatable"},
      "PROMISE"},
     {{"key", ARG_LIST, offsetof(struct wish, keys),
-      .help = "lock a key of exactly this name, which clients of your own use too; repeatable"},
+      .help = "lock the key of this name, which others use too; repeatable"},
      "NAME"},
     {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
-      .help = "this run's folder; default: results/<time>-<workload>"},
+      .help = "the folder; default: results/<time>-<workload>"},
      "DIR"},
-    {{"metrics", ARG_PATH, offsetof(struct wish, metrics),
-      .help = "write the figures each second for node_exporter's textfile collector (Prometheus)"},
+    {{"prometheus", ARG_PATH, offsetof(struct wish, metrics),
+      .help = "write each second's figures, for node_exporter's textfile collector"},
      "FILE"},
     {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = REPEAT_MAX,
-      .help =
-          "N whole runs, each with servers of its own; with --against... of each side, by default 10"},
+      .help = "N whole runs; with --against... of each side, by default 10"},
      "N"},
     {{"against", ARG_PATH, offsetof(struct wish, repeat.against),
-      .help =
-          "compare with another workload, or with another build of lockbench; exits as `compare`"},
+      .help = "compare with another workload or build; exits as `compare`"},
      "FILE|PROGRAM"},
     {{"against-lock", LB_OPT_TEXT, offsetof(struct wish, repeat.lock),
       .help = "compare with another lock: its runs are the base"},
      "LOCK"},
     {{"against-set", ARG_LIST, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
-      .help = "compare with runs that have this setting instead; repeatable"},
+      .help = "compare with runs that have this setting; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"metric", ARG_METRICS, offsetof(struct wish, repeat.metrics),
-      .help = "with --against...: judge these figures only, and show the others"},
+      .help = "with --against...: judge these figures only"},
      "METRIC,..."},
     PROGRESS_ARG,
-    {{"no-page", ARG_FLAG, offsetof(struct wish, no_page),
-      .help = "leave out report.html, the page beside the result"},
+    {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out report.html"}, NULL},
+    {{"full", ARG_PICK, offsetof(struct wish, format), .min = REPORT_FULL,
+      .help = "print all loads and warnings"},
+     NULL},
+    {{"quiet", ARG_PICK, offsetof(struct wish, format), .min = REPORT_QUIET,
+      .help = "print the verdict only"},
      NULL},
     {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
-      .help = "print the plan with every default filled in, and start nothing"},
+      .help = "print the plan with every default, and start nothing"},
      NULL},
-    {{"json", ARG_FLAG, offsetof(struct wish, json),
-      .help = "print the plan (--dry-run) or the result's summary as JSON"},
+    {{"json", ARG_PICK, offsetof(struct wish, format), .min = REPORT_JSON,
+      .help = "print the result, or with --dry-run the plan"},
      NULL},
     {{0}, NULL},
 };
@@ -100,17 +130,16 @@ static int render_run_page(const void *report, FILE *out, struct lb_err *err) {
     return report_write(report, REPORT_HTML, false, out, err);
 }
 
-/* Prints what `lockbench report` prints: the table, or the summary as JSON. *ret_report is for the
+/* Prints what `lockbench report` prints. *ret_report is for the
  * page, and the caller frees it; NULL if nothing was measured. 0, or -1 with err. */
-static int print_result(const struct run_end *end, bool as_json, struct report **ret_report,
-                        struct lb_err *err) {
+static int print_result(const struct run_end *end, enum report_format format,
+                        struct report **ret_report, struct lb_err *err) {
     const char *const saved[] = {end->saved};
     if (end->stages == 0) return 0;
     *ret_report = end->unsaved ? report_from_json(end->unsaved, "run.json, not saved", err)
                                : report_load(saved, 1, err);
     if (!*ret_report) return -1;
-    return report_write(*ret_report, as_json ? REPORT_JSON : REPORT_TABLE,
-                        terminal_has_color(stdout), stdout, err);
+    return report_write(*ret_report, format, terminal_has_color(stdout), stdout, err);
 }
 
 /* The results are saved by now, so a page that can't be written is a message and no failure of the run.
@@ -119,7 +148,7 @@ static int show_end(const struct wish *wish, const struct run_end *end) {
     struct lb_err unprinted = {0}, unmade = {0};
     struct report *report = NULL;
     int code = end->exit_code;
-    if (print_result(end, wish->json, &report, &unprinted) != 0)
+    if (print_result(end, wish->format, &report, &unprinted) != 0)
         fprintf(stderr, "lockbench: the result could not be printed: %s\n", unprinted.text);
     /* Prints the message if it was not printed before, or if a table has come after it. */
     if (end->exit_code && (report || !end->said)) fprintf(stderr, "lockbench: %s\n", end->why);
@@ -309,24 +338,23 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
     return code;
 }
 
-/* Adds the names of --key as one more --set. */
-static int set_keys(struct wish *wish, struct arena *arena, struct lb_err *err) {
-    static const char before[] = "load.key_names=";
-    size_t size = sizeof before, used = sizeof before - 1;
-    if (wish->keys.count == 0) return 0;
+/* Adds the names of --key as one more --set, and joins the names of locks. */
+static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) {
+    wish->json = wish->format == REPORT_JSON;
+    if (wish->format == REPORT_QUIET && wish->progress == PROGRESS_AUTO)
+        wish->progress = PROGRESS_NONE;
+    if (wish->names.count && !(wish->locks = arg_list_join(&wish->names, arena, err))) return -1;
     for (int i = 0; i < wish->keys.count; i++) {
         if (key_name_check(wish->keys.item[i], err) != 0) {
             err_prefix(err, "run: --key");
             return -1;
         }
-        size += strlen(wish->keys.item[i]) + 1;
     }
-    char *text = arena_alloc(arena, size);
-    if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    memcpy(text, before, sizeof before);
-    for (int i = 0; i < wish->keys.count; i++)
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", wish->keys.item[i]);
+    if (wish->keys.count == 0) return 0;
+    char *names = arg_list_join(&wish->keys, arena, err), *text;
+    size_t size = names ? strlen(names) + sizeof "load.key_names=" : 0;
+    if (!names || !(text = arena_alloc(arena, size))) return -1;
+    snprintf(text, size, "load.key_names=%s", names);
     return arg_list_add(&wish->sets, text, arena, err);
 }
 
@@ -351,7 +379,7 @@ static char *command_again(const struct args *given, const struct urls *urls) {
 
 static int run_run(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
-    if (set_keys(wish, given->arena, err) != 0) return -1;
+    if (complete(wish, given->arena, err) != 0) return -1;
     char workloads[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL;
@@ -374,19 +402,21 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     if (cli_hosts() && stage_hosts_check_clients(plan, cli_hosts()->count, err) != 0) goto out;
     if (wish->repeat.metrics && !repeat_has_base(&wish->repeat)) {
         err_set(err, LB_EXIT_USAGE,
-                "run: --metric names what a comparison judges: add --against..., or leave it out "
-                "(--metrics writes a file for Prometheus)");
-    } else if (repeat_is_asked(&wish->repeat) && wish->metrics) {
-        err_set(
-            err, LB_EXIT_USAGE,
-            "run: --metrics shows one run: leave it out where --repeat or --against make several");
+                "run: --metric names what a comparison judges: add --against..., or leave it out");
+    } else if (repeat_is_asked(&wish->repeat) &&
+               (wish->metrics || (wish->format != REPORT_TABLE && !wish->json))) {
+        err_set(err, LB_EXIT_USAGE,
+                "run: %s shows one run: leave it out where --repeat or --against make several",
+                wish->metrics                 ? "--prometheus"
+                : wish->format == REPORT_FULL ? "--full"
+                                              : "--quiet");
     } else if (repeat_is_asked(&wish->repeat) && cli_hosts()) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts one run at a time: leave out --repeat and --against");
     } else if (wish->metrics && cli_hosts()) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts nobody has the figures before a stage ends: leave out "
-                "--metrics");
+                "--prometheus");
     } else if (repeat_is_asked(&wish->repeat)) {
         result = run_repeats(wish, &plan_wish, plan, err);
     } else if (wish->dry_run) {
@@ -406,25 +436,20 @@ out:
 
 static const struct example examples[] = {
     {"lockbench run", "a lock of each backend that can run here"},
-    {"lockbench run contended --lock redis-setnx,pg-advisory --set load.clients=8 --set load.hold=5ms",
-     "two locks under a load of your own"},
-    {"lockbench run contended --lock redis-setnx,pg-advisory --url redis=env:REDIS_URL",
-     "two locks; the Redis server is your own"},
+    {"lockbench run contended redis-setnx,pg-advisory -c 8 --hold 5ms --url redis=env:REDIS_URL",
+     "two locks under a load of your own; the Redis server is your own"},
     {"lockbench run open --lock redis-setnx --slo 'acquire_due.p99<=20ms'",
      "exit code 4 when the promise is broken"},
-    {"lockbench run contended --lock redis-setnx --repeat 10 --against-lock pg-advisory",
-     "whether the difference between two locks is real"},
     {NULL, NULL},
 };
 
 const struct command command_run = {
     .name = "run",
     .summary = "run a workload on locks and save what was measured",
-    .usage = "run [WORKLOAD|FILE] [OPTIONS]",
+    .usage = "run [WORKLOAD|FILE] [LOCK...] [OPTIONS]",
     .about =
-        "Runs a workload (default: compare) on real servers that it starts itself, checks mutual\n"
-        "exclusion, saves the result, prints a table and writes a page with charts beside it.\n"
-        "`lockbench list` names workloads and locks.",
+        "Runs a workload (default: compare) on real servers that it starts itself, checks exclusion, saves\n"
+        "the result, prints it and writes a page. `lockbench list` has the workloads and locks.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -177,7 +177,7 @@ int cli_main(int argc, char **argv) {
     const char *wish = argv[1];
     if (strcmp(wish, "--help") == 0 || strcmp(wish, "-h") == 0 || strcmp(wish, "help") == 0)
         return flushed(help_main(argv[2]));
-    if (strcmp(wish, "--version") == 0) {
+    if (strcmp(wish, "--version") == 0 || strcmp(wish, "-v") == 0) {
         version_write(stdout);
         return flushed(LB_EXIT_OK);
     }

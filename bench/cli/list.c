@@ -176,48 +176,77 @@ static const char *why_no_backend(struct list *list, const struct lb_backend *ba
     return available_why_not(&list->available, backend, NULL, NULL, ret_install);
 }
 
-void list_tables(struct list *list, struct doc *doc) {
-    static const struct doc_column of_locks[] = {{.title = "lock"},
-                                                 {.title = "primitive"},
-                                                 {.title = "here"},
-                                                 {.title = "summary", .words = true},
-                                                 {0}},
-                                   of_workloads[] = {{.title = "workload"},
-                                                     {.title = "question", .words = true},
-                                                     {0}};
-    const struct lb_backend *last = NULL;
+/* The locks that are broken on purpose, whose names are long. */
+static void add_controls(struct doc *doc) {
+    for (int i = 0; registry_locks()[i]; i++)
+        if (is_control(registry_locks()[i]))
+            doc_say(doc, TONE_PLAIN, "%s: %s", registry_locks()[i]->name,
+                    registry_locks()[i]->summary);
+}
+
+/* The faults of `check` are workloads, too: check/NAME. */
+static bool is_fault(const struct workload_file *file) {
+    return strncmp(file->name, "check/", strlen("check/")) == 0;
+}
+
+static void add_workloads(struct list *list, bool faults, struct doc *doc) {
+    static const struct doc_column columns[] = {
+        {.title = "workload"}, {.title = "question", .words = true}, {0}};
     doc_table(doc, NULL, NULL);
-    doc_columns(doc, of_locks);
-    for (int i = 0; registry_locks()[i]; i++) {
-        const struct lb_lock *lock = registry_locks()[i];
-        const char *install, *reason;
-        if (lock->backend != last) { /* a heading, which says what to do if it can't run here */
-            reason = why_no_backend(list, lock->backend, &install);
-            doc_group(doc, reason ? TONE_WARN : TONE_PLAIN, "%s: %s", lock->backend->name,
-                      lock->backend->summary);
-            if (reason) doc_span(doc, DOC_DETAIL, "not here: %s", reason);
-            if (reason && install) doc_span(doc, DOC_DETAIL, "install: %s", install);
-        }
-        last = lock->backend;
-        doc_row(doc, DOC_ROW);
-        doc_cell(doc, "%s", lock->name);
-        doc_cell(doc, "%s", lb_primitive_name(lock->primitive));
-        doc_cell(doc, "%s", available_lock(&list->available, lock, &install) ? "no" : "yes");
-        doc_cell(doc, "%s", lock->summary);
-    }
-    doc_end(doc);
-    doc_table(doc, NULL, NULL);
-    doc_columns(doc, of_workloads);
+    doc_columns(doc, columns);
     for (int i = 0; i < list->workloads.count; i++) {
         const struct workload_file *file = &list->workloads.item[i];
+        if (is_fault(file) != faults) continue;
         doc_row(doc, DOC_ROW);
         doc_cell(doc, "%s", file->name);
         doc_cell(doc, "%s", file->wrong ? file->wrong : file->summary);
     }
     doc_end(doc);
-    doc_heading(doc,
-                "`lockbench list NAME` tells all about one; `lockbench list --keys` the keys of "
-                "a workload file.");
+}
+
+/* Adds the names of the backend's locks, without those that are broken on purpose. */
+static void add_backend_names(struct list *list, const struct lb_backend *backend,
+                              struct doc *doc) {
+    const char *install, *reason = why_no_backend(list, backend, &install), *blank = "";
+    doc_term(doc, backend->name, "%s", "");
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (lock->backend != backend || is_control(lock)) continue;
+        doc_span(doc, DOC_PLAIN, "%s%s", blank, lock->name);
+        blank = " ";
+    }
+    if (reason) doc_span(doc, DOC_PLAIN, "%s", " (not here)");
+}
+
+void list_names(struct list *list, struct doc *doc) {
+    int locks = 0, controls = 0, here = 0, faults = 0;
+    const char *install;
+    for (; registry_locks()[locks]; locks++) {
+        controls += is_control(registry_locks()[locks]);
+        here += !available_lock(&list->available, registry_locks()[locks], &install);
+    }
+    doc_say(doc, here < locks ? TONE_WARN : TONE_PLAIN,
+            "%d locks can be used, and %d are broken on purpose. %d of all can run here%s.",
+            locks - controls, controls, here,
+            here < locks ? "; `lockbench doctor` says what the others lack" : "");
+    doc_terms(doc);
+    for (int i = 0; registry_backends()[i]; i++)
+        add_backend_names(list, registry_backends()[i], doc);
+    doc_term(doc, "controls",
+             "the %d that are broken on purpose, so that the checks must catch them", controls);
+    doc_term(doc, "workloads", "%s", "");
+    for (int i = 0; i < list->workloads.count; i++) {
+        const struct workload_file *file = &list->workloads.item[i];
+        faults += is_fault(file);
+        if (!is_fault(file)) doc_span(doc, DOC_PLAIN, "%s%s", i ? " " : "", file->name);
+    }
+    doc_term(doc, "faults", "%d of servers, clients and connections, for `lockbench check`",
+             faults);
+    doc_end(doc);
+    doc_say(
+        doc, TONE_PLAIN,
+        "`lockbench list NAME` tells about a lock, a backend and its locks, a workload, and "
+        "about controls, workloads or faults; `lockbench list --keys` has the keys of a workload.");
 }
 
 /* ---- all about one ---- */
@@ -262,6 +291,10 @@ static void add_lock(struct list *list, const struct lb_lock *lock, struct doc *
     const char *install, *reason = available_lock(&list->available, lock, &install);
     const char *const *topology = lb_topologies(lock), *label = "runs on";
     bool built = !lb_unavailable(lock->backend); /* else no more is known of it */
+    if (list->keys) {
+        add_section(lock->name, lock->algorithm->options, doc);
+        return;
+    }
     doc_heading(doc, "lock %s: %s", lock->name, lock->summary);
     doc_terms(doc);
     doc_term(doc, "backend", "%s", lock->backend->name);
@@ -310,32 +343,43 @@ static void add_durabilities(const struct topo_info *info, struct doc *doc) {
 }
 
 static void add_backend(struct list *list, const struct lb_backend *backend, struct doc *doc) {
-    const char *install, *reason = why_no_backend(list, backend, &install), *comma = "";
+    const char *install, *reason = why_no_backend(list, backend, &install);
     const struct topo_info *info =
         backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
+    const struct lb_option *options = lb_backend_options(backend);
+    if (list->keys) {
+        add_section(backend->name, options, doc);
+        return;
+    }
     doc_heading(doc, "backend %s: %s", backend->name, backend->summary);
     doc_terms(doc);
     add_here(doc, reason, install);
-    doc_term(doc, "locks", "%s", "");
     for (int i = 0; registry_locks()[i]; i++) {
-        if (registry_locks()[i]->backend != backend) continue;
-        doc_span(doc, DOC_PLAIN, "%s%s", comma, registry_locks()[i]->name);
-        comma = ", ";
+        const struct lb_lock *lock = registry_locks()[i];
+        if (lock->backend == backend && !is_control(lock))
+            doc_term(doc, lock->name, "%s", lock->summary);
     }
-    for (int i = 0; backend->schemes && backend->schemes[i]; i++)
-        doc_term(doc, i ? "" : "use yours", "--url %s=%s://...", backend->name,
-                 backend->schemes[i]);
+    for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
+        if (i == 0) doc_term(doc, "use yours", "--url %s=", backend->name);
+        doc_span(doc, DOC_PLAIN, "%s%s://", i ? " or " : "", backend->schemes[i]);
+    }
     if (!backend->topologies)
         doc_term(doc, "server", "none: it lives in this program or in a file");
     add_backend_topologies(list, backend, doc);
     if (info) add_durabilities(info, doc);
+    for (int i = 0; options && options[i].name; i++) {
+        if (i == 0) doc_term(doc, "options", "list %s --keys: ", backend->name);
+        doc_span(doc, DOC_PLAIN, "%s%s", i ? ", " : "", options[i].name);
+    }
     doc_end(doc);
-    add_section(backend->name, lb_backend_options(backend), doc);
 }
 
 int list_details(struct list *list, struct doc *doc, struct lb_err *err) {
     struct nearest nearest;
     char hint[100];
+    bool faults = is_wanted(list, "faults");
+    if (is_wanted(list, "controls")) return add_controls(doc), 0;
+    if (faults || is_wanted(list, "workloads")) return add_workloads(list, faults, doc), 0;
     nearest_init(&nearest, list->only);
     for (int i = 0; registry_locks()[i]; i++) {
         if (is_wanted(list, registry_locks()[i]->name)) add_lock(list, registry_locks()[i], doc);
@@ -365,8 +409,8 @@ void list_keys(struct doc *doc) {
         doc_heading(doc, "[%s]", section->name);
         add_options(section->keys, doc);
     }
-    doc_heading(doc, "[LOCK] and [BACKEND] sections hold their own options: `lockbench list NAME` "
-                     "shows them.");
+    doc_heading(doc, "[LOCK] and [BACKEND] sections hold their own options: `lockbench list NAME "
+                     "--keys` shows them.");
     doc_say(doc, TONE_PLAIN, "Each key can be set on the command line: --set load.clients=1,2,4");
 }
 
@@ -475,17 +519,6 @@ int list_key(const struct lb_lock *lock, const char *key, struct doc *doc, struc
 
 /* ---- drivers/LOCKS.md ---- */
 
-static void add_key_names(const struct lb_lock *lock, struct doc *doc) {
-    struct lb_names names;
-    struct lb_err unnamed = {0};
-    if (ask_names(lock, "k", &names, &unnamed) != 1) return;
-    doc_term(doc, "key k on the server", "%s", "");
-    for (int i = 0; i < names.count; i++) {
-        doc_span(doc, DOC_PLAIN, "%s%s ", i ? "; " : "", names.item[i].what);
-        doc_span(doc, DOC_INLINE, "%s", names.item[i].text);
-    }
-}
-
 /* The scenarios in which a lock may show this verdict at worst. */
 static void add_scenarios(const struct lb_lock *lock, enum lb_expect worst, struct doc *doc) {
     char name[40], text[1024] = "";
@@ -522,7 +555,6 @@ void list_page(struct doc *doc) {
         doc_terms(doc);
         doc_term(doc, "algorithm", "%s", lock->summary);
         each_fact(lock, add_fact, doc);
-        add_key_names(lock, doc);
         for (int worst = LB_EXPECT_SAFE; worst <= LB_EXPECT_VIOLATED; worst++)
             add_scenarios(lock, (enum lb_expect)worst, doc);
         doc_end(doc);

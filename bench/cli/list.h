@@ -13,11 +13,12 @@ struct list {
     struct available available;
     struct workload_list workloads;
     const char *only; /* one name of a lock, backend or workload; NULL = all */
+    bool keys;        /* of that lock or backend the options only */
 };
 
-/* Adds the tables of all locks, backends and workloads. */
-void list_tables(struct list *list, struct doc *doc);
-/* Adds all facts of list->only. 0, or -1 with err: an unknown name, with the nearest. */
+/* Adds the names of all locks, workloads and faults, on one screen. */
+void list_names(struct list *list, struct doc *doc);
+/* Adds all facts of list->only, which may also be "controls", "workloads" or "faults". 0, or -1 with err: an unknown name, with the nearest. */
 int list_details(struct list *list, struct doc *doc, struct lb_err *err);
 
 /* Adds every key of a workload file. */

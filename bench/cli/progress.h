@@ -16,9 +16,9 @@ enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR }
         {"progress",                                                                               \
          LB_OPT_CHOICE32,                                                                          \
          offsetof(struct wish, progress),                                                          \
-         "auto",                                                                                   \
+         NULL,                                                                                     \
          .choices = "auto,none,line,bar", /* in the order of enum progress_kind */                 \
-         .help = "what to show on standard error; default: a bar on a terminal, otherwise lines"}, \
+         .help = "on standard error; default: a bar on a terminal, else lines"},                   \
             "none|line|bar"                                                                        \
     }
 

@@ -39,9 +39,8 @@ struct side {
     int64_t
         planned_ns; /* how long a run takes by its plan; 0 = not known, so there is no time limit */
     struct jobs jobs;
-    int ended;       /* runs that have ended */
-    int saved;       /* those of them that left a result with a stage, whole or partial */
-    int64_t took_ns; /* the sum over all ended runs */
+    int ended; /* runs that have ended */
+    int saved; /* those of them that left a result with a stage, whole or partial */
     /* the gravest exit code of the runs that were not interrupted */
     int exit_code;
 };
@@ -145,21 +144,9 @@ static void show_place(const struct repeat *repeat, const struct side *side) {
             repeat->each * repeat->side_count, side->name, *side->name ? " " : "", side->ended);
 }
 
-/* Shows on a terminal that a run begins, and how long all further ones take if each takes as long as those before. */
+/* Shows on a terminal that a run begins. */
 static void show_begin(const struct repeat *repeat, const struct side *side) {
-    int64_t left_ns = 0;
-    bool known = true;
-    if (!repeat->terminal) return;
-    for (int s = 0; s < repeat->side_count; s++) {
-        const struct side *each = &repeat->side[s];
-        known &= each->ended > 0;
-        if (known) left_ns += each->took_ns / each->ended * (repeat->each - each->ended);
-    }
-    show_place(repeat, side);
-    if (known && left_ns < 90 * LB_S_NS)
-        fprintf(stderr, ", about %.0f s left", (double)left_ns / 1e9);
-    else if (known)
-        fprintf(stderr, ", about %.0f min left", (double)left_ns / 60e9);
+    if (repeat->terminal) show_place(repeat, side);
     fflush(stderr);
 }
 
@@ -205,7 +192,6 @@ static int take_run(struct repeat *repeat, struct side *side, const struct job_e
     show_place(repeat, side);
     fprintf(stderr, ", %.1f s%s%s\n", (double)end->took_ns / 1e9, *why ? ": " : "", why);
     side->saved += saved;
-    side->took_ns += end->took_ns;
     side->ended++;
     repeat->done++;
     if (saved || repeat->interrupted) return 0;

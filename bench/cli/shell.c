@@ -61,34 +61,31 @@ static int put_urls(FILE *out, const struct place_url *urls, int url_count) {
     return failed;
 }
 
-char *shell_command(const char *program, int argc, char **argv, const struct place_url *urls,
-                    int url_count) {
+/* first: what is written before the words; each word gets `before` in front. */
+static char *line_of(const char *first, const char *before, int count, const char *const *words,
+                     const struct place_url *urls, int url_count) {
     char *text = NULL;
     size_t size;
     int failed = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    fputs(program, out);
-    for (int i = 0; i < argc && !failed; i++) {
-        int skipped = count_left_out(argv[i]);
-        if (skipped == 0) failed = put_word(out, argv[i]);
+    fputs(first, out);
+    for (int i = 0; i < count && !failed; i++) {
+        int skipped = *before ? 0 : count_left_out(words[i]);
+        fputs(skipped ? "" : before, out);
+        if (skipped == 0) failed = put_word(out, words[i]);
         i += skipped > 1;
     }
     if (!failed) failed = put_urls(out, urls, url_count);
     return end_text(out, &text, failed);
 }
 
+char *shell_command(const char *program, int argc, char **argv, const struct place_url *urls,
+                    int url_count) {
+    return line_of(program, "", argc, (const char *const *)argv, urls, url_count);
+}
+
 char *shell_options(const char *const *sets, int set_count, const struct place_url *urls,
                     int url_count) {
-    char *text = NULL;
-    size_t size;
-    int failed = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
-    for (int i = 0; i < set_count && !failed; i++) {
-        fputs(" --set", out);
-        failed = put_word(out, sets[i]);
-    }
-    if (!failed) failed = put_urls(out, urls, url_count);
-    return end_text(out, &text, failed);
+    return line_of("", " --set", set_count, sets, urls, url_count);
 }

@@ -9,8 +9,7 @@
 #include "bench/run/place.h"
 
 #define URLS_MAX 16
-#define URLS_HELP                                                                                  \
-    "use a server that runs already: redis=redis://HOST:6379, redis=@FILE, redis=env:NAME"
+#define URLS_HELP "a server that runs already: redis=redis://HOST, redis=@FILE or env:NAME"
 
 struct urls {
     struct place_url item[URLS_MAX];

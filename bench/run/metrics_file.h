@@ -1,4 +1,4 @@
-/* metrics_file: the figures of a run while it goes on (`run --metrics FILE`), in Prometheus' text format 0.0.4. The
+/* metrics_file: the figures of a run while it goes on (`run --prometheus FILE`), in Prometheus' text format 0.0.4. The
  * file is replaced in one step each second, as node_exporter's textfile collector reads it.
  *
  * Only the supervising thread calls this. The file is not forced to the disk: after a crash of the machine nobody needs

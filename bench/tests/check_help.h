@@ -54,8 +54,8 @@ static inline void check_recovered(const json_t *check, const char *lock, const 
 
 /* Runs the check with five seeds of each cell. The result; the caller decrefs. */
 static inline json_t *check_five_seeds(const char *name, const char *const *args) {
-    const char *all[CLI_ARGS_MAX] = {"check", "--seeds",           "1..5", "--jobs", CHECK_JOBS,
-                                     "--out", cli_path("%s", name)};
+    const char *all[CLI_ARGS_MAX] = {
+        "check", "--seed", "1..5", "--jobs", CHECK_JOBS, "--out", cli_path("%s", name)};
     int count = 7;
     while (*args && count < CLI_ARGS_MAX - 1) all[count++] = *args++;
     struct cli cli = cli_run(NULL, all);

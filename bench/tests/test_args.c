@@ -21,6 +21,7 @@ static const struct arg table[] = {
     {{"jobs", LB_OPT_INT32, AT(jobs), "3", .min = 1, .max = 9, .help = "at once"}, "N"},
     {{"json", ARG_FLAG, AT(json), .help = "for machines"}, NULL},
     {{"md", ARG_PICK, AT(format), .min = 2, .help = "Markdown"}, NULL},
+    {{"hold", ARG_KEY, AT(sets), .choices = "load.hold=", .help = "how long"}, "-d TIME"},
     {{"csv", ARG_PICK, AT(format), .min = 3, .help = "rows"}, NULL},
     {{0}, NULL},
 };
@@ -110,6 +111,8 @@ TEST(options_and_operands_may_mix) {
     assert_string_equal(parsed("--out -5"), "out=-5 ");
     assert_string_equal(parsed("-5 --json"), "*-5 json ");
     assert_string_equal(parsed("--out=--json"), "out=--json ");
+    assert_string_equal(parsed("--hold 5ms -d 1s -d2s"),
+                        "set=load.hold=5ms set=load.hold=1s set=load.hold=2s ");
     assert_string_equal(parsed_by(&one, "sim"), "*sim ");
     assert_string_equal(parsed_by(&sides, "a b -- c --json d"), "*a *b --*c --*d json ");
 }
@@ -123,6 +126,9 @@ TEST(wrong_options_are_explained) {
     assert_non_null(strstr(parsed("--json=1"), "--json takes no value"));
     assert_non_null(strstr(parsed("--out"), "--out needs a value: --out DIR"));
     assert_non_null(strstr(parsed("--out --json"), "--out needs a value"));
+    assert_non_null(strstr(parsed("-d"), "--hold needs a value: --hold TIME"));
+    assert_non_null(strstr(parsed("-d 5"), "run: --hold: '5' lacks its unit"));
+    assert_non_null(strstr(parsed("-x 5"), "unknown option -x"));
     assert_non_null(strstr(parsed("--="), "unknown option"));
     assert_non_null(strstr(parsed("--hepl"), "did you mean '--help'"));
     assert_non_null(strstr(parsed("--jobs 10"), "run: --jobs: 10 is not between 1 and 9"));
@@ -153,6 +159,7 @@ TEST(help_shows_every_option) {
         assert_non_null(strstr(text, arg->option.help));
     }
     assert_non_null(strstr(text, "at once; default 3\n"));
+    assert_non_null(strstr(text, "\n  -d, --hold TIME  "));
     assert_non_null(strstr(text, "--lock A,B|all"));
     free(text);
 }

@@ -18,20 +18,21 @@ TEST(nonsense_is_refused_in_one_line) {
         {{"capacity", "redis-setnxx"}, "redis-setnx"},
         {{"capacity", "sim", "--slo", "fast"}, "is no promise"},
         {{"capacity", "sim", "--slo", "acquire.p99<=1ms"}, "promise acquire_due"},
-        {{"capacity", "sim", "--clients", "--slo", "acquire_due.p99<=1ms"}, "promise acquire"},
+        {{"capacity", "sim", "--search", "clients", "--slo", "acquire_due.p99<=1ms"},
+         "promise acquire"},
         {{"capacity", "sim", "--hold", "5"}, "capacity: --hold: '5' lacks its unit"},
         {{"capacity", "sim", "--keys", "many"}, "capacity: --keys: 'many' is neither"},
         {{"capacity", "sim", "--most", "5/fortnight"}, "capacity: --most: '5/fortnight'"},
         /* a rate is fine, so that the next mistake is named */
-        {{"capacity", "sim", "--most", "300/min", "--set", "load.clients=1,2"}, "not a ladder"},
-        {{"capacity", "sim", "--clients", "--most", "2.5"},
+        {{"capacity", "sim", "--most", "300/s", "--set", "load.clients=1,2"}, "not a ladder"},
+        {{"capacity", "sim", "--search", "clients", "--most", "2.5"},
          "capacity: --most: '2.5' is not a whole number"},
         {{"capacity", "sim", "--time", "1s"}, "--time"},
         {{"capacity", "sim", "--set", "load.arrival=closed"}, "the search needs that itself"},
         {{"capacity", "sim", "--hold", "window"}, "nothing to search for"},
         {{"capacity", "sim", "--set", "load.hold=window"}, "nothing to search for"},
         {{"capacity", "sim", "--set", "slo.promises=not_granted<=1%"}, "is --slo"},
-        {{"capacity", "sim", "--clients", "--set", "load.clients=4"}, "--most ends it"},
+        {{"capacity", "sim", "--search", "clients", "--set", "load.clients=4"}, "--most ends it"},
         {{"capacity", "sim", "--set", "load.clients=1,2"}, "one number, not a ladder"},
         {{"capacity", "sim", "--url", "nowhere"}, "BACKEND=URL"},
         {{"capacity", "sim", "--set", "servers.rtt=0,1ms"}, "servers.rtt has several values"},
@@ -67,15 +68,15 @@ static int start_all(void **state) {
               ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms", "--set",
                    "sim.service=5ms", "--time", "20s", "--out", cli_path("rate"), "--json"));
     cli_start(&started[BY_CLIENTS], NULL,
-              ARGS("capacity", "sim", "--clients", "--slo", "acquire.p90<=100ms", "--hold", "30ms",
-                   "--time", "20s", "--most", "64", "--set", "load.think=1ms", "--out",
-                   cli_path("clients")));
+              ARGS("capacity", "sim", "--search", "clients", "--slo", "acquire.p90<=100ms",
+                   "--hold", "30ms", "-d", "20s", "--most", "64", "--set", "load.think=1ms",
+                   "--out", cli_path("clients")));
     cli_start(&started[TWO_IN], NULL,
               ARGS("capacity", "unsafe-none", "--time", "20s", "--most", "200", "--hold", "10ms",
                    "--out", cli_path("two")));
     cli_start(&started[FEW_SAMPLES], NULL,
-              ARGS("capacity", "sim", "--clients", "--slo", "acquire.p99<=50s", "--hold", "200ms",
-                   "--time", "20s", "--out", cli_path("few")));
+              ARGS("capacity", "sim", "--search", "clients", "--slo", "acquire.p99<=50s", "--hold",
+                   "200ms", "--time", "20s", "--out", cli_path("few")));
     cli_start(&started[NO_ROOM], &full,
               ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
                    "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));

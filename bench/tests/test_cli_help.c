@@ -92,7 +92,10 @@ TEST(doctor_says_the_same_to_people_and_machines) {
     snprintf(path, sizeof path, "PATH=%s", make_bare_path());
     const struct cli_how how = {.env = {path}};
     struct cli machines = cli_run(&how, ARGS("doctor", "--json"));
-    struct cli people = cli_run(&how, ARGS("doctor"));
+    struct cli people = cli_run(&how, ARGS("doctor", "--full")),
+               brief = cli_run(&how, ARGS("doctor"));
+    assert_in_range(cli_lines(brief.out), 10, 40);
+    cli_free(&brief);
     assert_code(&machines, 2);
     assert_code(&people, 2);
     assert_has(people.out, "locks can run here");

@@ -74,7 +74,7 @@ static char *shown(struct list *list) {
     struct lb_err err = {0};
     FILE *out = open_memstream(&text, &size);
     if (!list->only)
-        list_tables(list, &doc);
+        list_names(list, &doc);
     else if (list_details(list, &doc, &err) != 0)
         fail_msg("%s", err.text);
     assert_int_equal(doc_write_and_free(&doc, DOC_TERMINAL, false, out, &err), 0);
@@ -106,17 +106,30 @@ TEST(what_a_lock_is_expected_to_do_is_shown) {
     free_list(&list);
 }
 
-TEST(the_table_names_every_lock_and_fits_a_terminal) {
+/* The names of all locks are on one screen; a table of each kind has a row for each. */
+TEST(every_lock_and_workload_is_listed_and_fits_a_terminal) {
     struct list list = make_list();
-    char *text = shown(&list);
+    static const char *const names[] = {NULL, "redis", "controls", "workloads", "faults"};
+    char *text[5];
+    for (size_t n = 0; n < 5; n++) {
+        list.only = names[n];
+        text[n] = shown(&list);
+        int lines = 0;
+        char *copy = strdup(text[n]), *rest = copy;
+        for (char *line; (line = strsep(&rest, "\n")); lines++)
+            assert_in_range(screen_width(line), 0, SCREEN_WIDTH);
+        free(copy);
+        if (n < 2) assert_in_range(lines, 20, n == 0 ? 40 : 50);
+    }
     for (int i = 0; registry_locks()[i]; i++) {
         char line[80];
-        snprintf(line, sizeof line, "\n%s ", registry_locks()[i]->name);
-        assert_non_null(strstr(text, line));
+        bool control = is_control(registry_locks()[i]);
+        snprintf(line, sizeof line, "%s%s", registry_locks()[i]->name, control ? ": " : "");
+        assert_non_null(strstr(text[control ? 2 : 0], line));
     }
-    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
-        assert_in_range(strcspn(line, "\n"), 0, 100);
-    free(text);
+    assert_non_null(strstr(text[3], "\nzipf "));
+    assert_non_null(strstr(text[4], "\ncheck/pause "));
+    for (size_t n = 0; n < 5; n++) free(text[n]);
     free_list(&list);
 }
 

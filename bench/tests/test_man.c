@@ -67,9 +67,12 @@ TEST(each_command_has_a_page_with_each_option) {
     free(page);
 }
 
-/* Fails if an example names an option that the command does not have. */
+/* Fails if the help is more than a screen, or if an example names an option that the command does not have. */
 static void assert_examples(const char *command) {
     struct cli help = cli_run(NULL, ARGS(command, "--help"));
+    assert_in_range(cli_lines(help.out), 10, 40);
+    for (const char *line = help.out; *line; line = strchr(line, '\n') + 1)
+        if (strcspn(line, "\n") > 100) fail_msg("%.*s", (int)strcspn(line, "\n"), line);
     char *examples = strstr(help.out, "\nexamples:\n"), begin[60];
     assert_non_null(examples);
     *examples = '\0';
@@ -83,7 +86,7 @@ static void assert_examples(const char *command) {
     cli_free(&help);
 }
 
-TEST(examples_name_options_that_there_are) {
+TEST(help_is_a_screen_and_its_examples_name_options_that_there_are) {
     each_command(assert_examples);
 }
 

@@ -1,4 +1,4 @@
-/* The file of `run --metrics`, which has the figures of a run while it goes on, on real runs of drivers without a
+/* The file of `run --prometheus`, which has the figures of a run while it goes on, on real runs of drivers without a
  * server; Prometheus' own parser reads it; and what is refused. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -47,7 +47,7 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     struct cli cli;
     cli_start(&cli, NULL,
               ARGS("run", "smoke", "--lock", "mem-mutex", "--set", "load.clients=3", "--set",
-                   "run.duration=1h", "--metrics", watched.path));
+                   "run.duration=1h", "--prometheus", watched.path));
     cli_until(&cli, has_more, &watched, "grants");
     char *first = cli_read(watched.path);
     cli_until(&cli, has_more, &watched, "more grants");
@@ -97,7 +97,7 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
     bool up = false;
     cli_start(&cli, NULL,
               ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=1,2", "--set",
-                   "run.duration=300ms", "--metrics", path));
+                   "run.duration=300ms", "--prometheus", path));
     for (siginfo_t ended = {0}; ended.si_pid == 0;) {
         waitid(P_PID, (id_t)cli.pid, &ended, WEXITED | WNOHANG | WNOWAIT);
         char *text = cli_read(path);
@@ -128,7 +128,7 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
 static void refuses(const char *where, int code, const char *why) {
     char *out = cli_path("refused");
     struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--out", out, "--metrics", where));
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--out", out, "--prometheus", where));
     assert_code(&cli, code);
     assert_has(cli.err, why);
     assert_int_equal(cli_lines(cli.err), 1);
@@ -143,9 +143,9 @@ TEST(what_cannot_be_written_is_one_line_before_the_run) {
     refuses("/dev/null", 1, "is no regular file");
     refuses(cli_folder, 1, "is no regular file");
     struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--repeat", "2", "--metrics", "x"));
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--repeat", "2", "--prometheus", "x"));
     assert_code(&cli, 1);
-    assert_has(cli.err, "--metrics shows one run");
+    assert_has(cli.err, "--prometheus shows one run");
     cli_free(&cli);
 }
 

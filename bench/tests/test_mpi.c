@@ -161,9 +161,9 @@ TEST(a_server_that_not_all_hosts_reach_is_refused_and_so_are_tls_of_ours_and_liv
     assert_has(cli.err, "servers.listen=ADDRESS");
     cli_free(&cli);
     cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=6",
-                                      "--no-page", "--metrics", cli_path("metrics")));
+                                      "--no-page", "--prometheus", cli_path("metrics")));
     assert_code(&cli, 1);
-    assert_has(cli.err, "leave out --metrics");
+    assert_has(cli.err, "leave out --prometheus");
     cli_free(&cli);
     cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "redis-setnx", "--set",
                                       "load.clients=6", "--set", "servers.tls=yes", "--no-page"));

@@ -15,7 +15,7 @@ TEST(transaction_mode_voids_session_locks) {
         cli_run(NULL, ARGS("check",
                            "pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-lease,pg-table,"
                            "pg-optimistic,pg-flag,pg-update,pg-sequence",
-                           "--fault", "pooled", "--seeds", "1..3", "--out", cli_path("pooled")));
+                           "--fault", "pooled", "--seed", "1..3", "--out", cli_path("pooled")));
     assert_code(&cli, 0);
     cli_free(&cli);
     json_t *check = check_result(cli_path("pooled"));

@@ -15,7 +15,7 @@ static int checks; /* so far: check-0, ... */
 static json_t *check_in(const char *locks, const char *fault, const char *seeds, const char *set) {
     char *out = cli_path("check-%d", checks++);
     struct cli cli =
-        cli_run(NULL, ARGS("check", locks, "--fault", fault, "--seeds", seeds, "--jobs", "1",
+        cli_run(NULL, ARGS("check", locks, "--fault", fault, "--seed", seeds, "--jobs", "1",
                            "--set", "servers.topology=postgres-replicas", "--set",
                            set ? set : "load.clients=6", "--out", out));
     assert_code(&cli, 0); /* as their driver states, or better */
