@@ -15,7 +15,8 @@ WARN += $(if $(filter-out false,$(CI)),-Werror)
 # Position independent, since the tests load one shared object. Nobody replaces its functions, so the program pays nothing.
 OWN_CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition $(WARN) $(CFLAGS_$(VARIANT))
 # CPPFLAGS, CFLAGS and LDFLAGS belong to whoever builds: they come from the environment or from make's arguments.
-COMPILE = $(Q)mkdir -p $(@D) && echo "  cc   $<" && $(CC) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LAST_CFLAGS) -c -o $@ $<
+# A line for each folder: the first file of this make says it.
+COMPILE = $(Q)mkdir -p $(@D) && { { read -r make <$(@D)/.cc; } 2>/dev/null; [ "$$make" = $$PPID ] || { echo $$PPID >$(@D)/.cc; echo "  cc   $(<D)/"; }; } && $(CC) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LAST_CFLAGS) -c -o $@ $<
 LINK = $(Q)mkdir -p $(@D) && echo "  link $(@:$(CURDIR)/%=%)" && $(CC) $(OWN_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@
 
 # bench/probe looks for the libraries: again when one was installed or removed, which changes one of these folders.
