@@ -107,8 +107,8 @@ void progress_stage(void *arg, const struct run_at *at, const struct stage *stag
              number_text(per_s, &number_plain, rate), number_time_text(acquire->p50, p50),
              number_time_text(acquire->p99, p99),
              stage->status == STAGE_COMPLETE  ? ""
-             : stage->status == STAGE_PARTIAL ? "  PARTIAL"
-                                              : "  FAILED");
+             : stage->status == STAGE_PARTIAL ? "  partial"
+                                              : "  failed");
     progress_line(arg, line);
 }
 

@@ -134,11 +134,11 @@ static void say_broken(const struct lb_lock *lock, const struct stage *stage, ch
         {found->token_errors, "token that did not grow", "tokens that did not grow", false},
         {found->early, "client let through early", "clients let through early", false}};
     bool violated = found->verdict == VERDICT_VIOLATED;
-    const char *what = found->revoked > 0                    ? "GRANTS TAKEN from holders of"
-                       : violated                            ? "EXCLUSION VIOLATED by"
-                       : found->ended > 0                    ? "SESSIONS ENDED under holders of"
-                       : lock->about.crash == LB_CRASH_LEASE ? "LEASES OUTLIVED by holders of"
-                                                             : "SESSIONS OUTLIVED by holders of";
+    const char *what = found->revoked > 0                    ? "grants taken from holders of"
+                       : violated                            ? "exclusion violated by"
+                       : found->ended > 0                    ? "sessions ended under holders of"
+                       : lock->about.crash == LB_CRASH_LEASE ? "leases outlived by holders of"
+                                                             : "sessions outlived by holders of";
     size_t used = (size_t)snprintf(line, size, "%s %s:", what, lock->name);
     const char *comma = " ";
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++) {
@@ -170,7 +170,7 @@ static void say_wrong_tokens(const struct lb_lock *lock, const struct stage *sta
     if (count == 0) count = stage->history->judgement.token_errors;
     snprintf(
         line, size,
-        "FENCING TOKENS WRONG: %llu token%s of %s did not grow in %llu grants; no more clients held "
+        "fencing tokens wrong: %llu token%s of %s did not grow in %llu grants; no more clients held "
         "than it admits",
         (unsigned long long)count, count == 1 ? "" : "s", lock->name,
         (unsigned long long)stage->exclusion.grants);
@@ -206,7 +206,7 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
     if (found->stuck > 0) {
         conclusion->stuck = true;
         snprintf(line, size,
-                 "STUCK: %s left %llu key%s free but that no client gets any more: nobody was "
+                 "stuck: %s left %llu key%s free but that no client gets any more: nobody was "
                  "granted key %u for the last %.1f s, while %d client%s waited",
                  lock->name, (unsigned long long)found->stuck,
                  found->stuck == 1 ? " that is" : "s that are", stage->stuck_keys.key,
@@ -218,7 +218,7 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
         conclusion->starved = true;
         snprintf(
             line, size,
-            "STARVED: %llu client%s of %s waited for the whole window, or until the drain limit (run.drain) ended %s%s",
+            "starved: %llu client%s of %s waited for the whole window, or until the drain limit (run.drain) ended %s%s",
             (unsigned long long)found->starved, found->starved == 1 ? "" : "s", lock->name,
             found->starved == 1 ? "its wait" : "their waits",
             stage->held > 0 ? "; somebody else holds the key" : "");

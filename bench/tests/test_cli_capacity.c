@@ -203,7 +203,7 @@ TEST(what_lets_two_in_is_named) {
     char *out = cli_path("two");
     struct cli cli = done(TWO_IN);
     assert_code(&cli, LB_EXIT_VIOLATED);
-    assert_has(cli.out, "EXCLUSION VIOLATED");
+    assert_has(cli.out, "Exclusion violated");
     struct capacity *capacity = capacity_read(out, &err);
     if (!capacity) fail_msg("%s", err.text);
     assert_true(capacity->locks[0].violated && !capacity->partial);
@@ -257,7 +257,7 @@ TEST(what_was_found_is_saved_when_it_is_cut_off) {
     assert_string_equal(capacity->locks[0].durability_note,
                         registry_lock("sqlite-immediate")->durability_note);
     assert_non_null(capacity->locks[0].durability);
-    assert_has(cli.out, "PARTIAL");
+    assert_has(cli.out, "Partial");
     capacity_free(capacity);
     cli_free(&cli);
 }
@@ -281,7 +281,7 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     struct capacity *capacity = capacity_read(path, &err);
     if (!capacity) fail_msg("%s", err.text);
     assert_string_equal(capacity->locks[0].lock, "sim");
-    assert_has(cli.out, "PARTIAL"); /* the table is printed all the same */
+    assert_has(cli.out, "Partial"); /* the table is printed all the same */
     unlink(path);
     at = strstr(cli.err, "saved in ");
     assert_non_null(at);

@@ -300,7 +300,7 @@ TEST(ctrl_c_keeps_what_is_there) {
     kill(cli.pid, SIGINT);
     cli_wait(&cli);
     assert_code(&cli, 130);
-    assert_has(cli.out, "PARTIAL: interrupted after");
+    assert_has(cli.out, "Partial: interrupted after");
     assert_has(cli.out, "of 100 runs");
     json_t *json = cli_json(cli_path("stopped/compare.json"));
     assert_true(json_is_true(cli_get(json, "partial")));

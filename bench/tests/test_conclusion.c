@@ -91,30 +91,30 @@ TEST(real_locks_must_come_out_clean) {
     begin(&real, false, false);
     assert_true(take(&expired, 8));
     assert_non_null(
-        strstr(line, "LEASES OUTLIVED by holders of real: 0 lost updates, 0 double holders, 2 "));
+        strstr(line, "leases outlived by holders of real: 0 lost updates, 0 double holders, 2 "));
     expect("expired");
     /* Its grants have no lease: what ends is the holder's session. */
     begin(&connected, false, false);
     assert_true(take(&expired, 8));
-    assert_non_null(strstr(line, "SESSIONS OUTLIVED by holders of connected: 0 lost updates"));
+    assert_non_null(strstr(line, "sessions outlived by holders of connected: 0 lost updates"));
     expect("expired");
     begin(&real, false, false);
     assert_true(take(&expired, 8));
     assert_true(take(&violated, 8));
-    assert_non_null(strstr(line, "EXCLUSION VIOLATED by real:"));
+    assert_non_null(strstr(line, "exclusion violated by real:"));
     assert_true(conclusion.admitted_two);
     expect("violated");
     /* Only the tokens are wrong: the lock excluded, but fencing would not protect data. */
     begin(&real, false, false);
     assert_true(take(&tokens, 8));
-    assert_string_equal(line, "FENCING TOKENS WRONG: 2 tokens of real did not grow in 9 grants; "
+    assert_string_equal(line, "fencing tokens wrong: 2 tokens of real did not grow in 9 grants; "
                               "no more clients held than it admits");
     assert_false(conclusion.admitted_two);
     expect("violated");
     /* Stuck keys do not break exclusion, so a violation weighs more. */
     begin(&real, false, false);
     assert_true(take(&stuck, 8));
-    assert_non_null(strstr(line, "STUCK: real left 2 keys"));
+    assert_non_null(strstr(line, "stuck: real left 2 keys"));
     assert_true(take(&violated, 8));
     expect("violated");
     begin(&real, false, false);
@@ -124,7 +124,7 @@ TEST(real_locks_must_come_out_clean) {
     begin(&real, false, false);
     assert_true(take(&starved, 8));
     assert_non_null(strstr(
-        line, "STARVED: 3 clients of real waited for the whole window, or until the drain limit"));
+        line, "starved: 3 clients of real waited for the whole window, or until the drain limit"));
     take(&clean, 8);
     expect("starved");
     begin(&baseline, false, false);
@@ -155,13 +155,13 @@ TEST(what_only_the_history_shows_is_told_with_its_counts) {
     begin(&real, false, false);
     assert_true(take(&unseen, 8));
     assert_string_equal(line,
-                        "EXCLUSION VIOLATED by real: 7 double holders by the record of operations, "
+                        "exclusion violated by real: 7 double holders by the record of operations, "
                         "1 expired holder by the record of operations in 9 grants");
     expect("violated");
     found.judgement = (struct judgement){.token_errors = 1};
     begin(&real, false, false);
     assert_true(take(&unseen, 8));
-    assert_string_equal(line, "FENCING TOKENS WRONG: 1 token of real did not grow in 9 grants; "
+    assert_string_equal(line, "fencing tokens wrong: 1 token of real did not grow in 9 grants; "
                               "no more clients held than it admits");
     assert_false(conclusion.admitted_two);
     history = NULL;

@@ -55,22 +55,22 @@ static void take(const struct stranger *stranger) {
     "bash -c \"exec 3<>/dev/tcp/127.0.0.1/$PORT; printf '" lines "' >&3; sleep 0.1\""
 
 TEST(a_redis_key_is_overwritten) {
-    take(&(struct stranger){"redis-setnx", "redis-cli -p $PORT set " KEY " me XX PX 150", "REVOKED",
+    take(&(struct stranger){"redis-setnx", "redis-cli -p $PORT set " KEY " me XX PX 150", "revoked",
                             REVOKED});
 }
 
 TEST(all_keys_of_redis_are_deleted) {
-    take(&(struct stranger){"redis-fenced", "redis-cli -p $PORT flushall", "REVOKED", REVOKED});
+    take(&(struct stranger){"redis-fenced", "redis-cli -p $PORT flushall", "revoked", REVOKED});
 }
 
 TEST(memcached_is_flushed) {
     take(&(struct stranger){"memcached-add",
                             TELL("set login 0 0 42\\r\\nlockbench $SECRET\\r\\nflush_all\\r\\n"),
-                            "REVOKED", REVOKED});
+                            "revoked", REVOKED});
 }
 
 TEST(a_key_of_etcd_is_deleted) {
-    take(&(struct stranger){"etcd-key", ETCDCTL "del --prefix " KEY, "REVOKED", REVOKED});
+    take(&(struct stranger){"etcd-key", ETCDCTL "del --prefix " KEY, "revoked", REVOKED});
 }
 
 TEST(leases_of_etcd_are_revoked) {
@@ -100,7 +100,7 @@ TEST(a_bucket_of_nats_is_purged) {
         "nats-kv",
         TELL("CONNECT {\\\"user\\\":\\\"lockbench\\\",\\\"pass\\\":\\\"$SECRET\\\"}\\r\\n"
              "PUB \\$JS.API.STREAM.PURGE.KV_lockbench_10000ms 0\\r\\n\\r\\n"),
-        "REVOKED", REVOKED});
+        "revoked", REVOKED});
 }
 
 TEST(nodes_of_zookeeper_are_deleted) {
@@ -116,7 +116,7 @@ TEST(nodes_of_zookeeper_are_deleted) {
                             "    for node in sorted(zk.get_children('/lockbench/" KEY
                             "'), key=lambda name: name[-10:])[:1]:\n"
                             "        zk.delete('/lockbench/" KEY "/' + node)\"",
-                            "REVOKED", REVOKED});
+                            "revoked", REVOKED});
 }
 
 /* By the rules, for longer than the run waits. */
@@ -134,7 +134,7 @@ TEST(a_key_that_somebody_else_holds_is_not_stuck) {
     waitpid(pid, NULL, 0);
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.out, "redis-setnx was held by somebody else");
-    assert_lacks(cli.err, "STUCK");
+    assert_lacks(cli.err, "stuck:");
     cli_free(&cli);
     live_close(&live);
 }

@@ -91,7 +91,7 @@ static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock)
     doc_figure(doc, lock->probe_count);
     const char *why = lock->why ? lock->why : "";
     doc_cell(doc, "%s",
-             lock->violated ? "EXCLUSION VIOLATED during the search: do not use it as a lock"
+             lock->violated ? "Exclusion violated during the search: do not use it as a lock"
                             : why);
     doc_set_tone(doc, lock->violated ? TONE_BAD : *why ? TONE_WARN : TONE_PLAIN);
     if (lock->violated && *why) doc_span(doc, DOC_DETAIL, "%s", why);
@@ -246,7 +246,7 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
 
 void capacity_doc(const struct capacity *capacity, struct doc *doc) {
     if (capacity->partial)
-        doc_say(doc, TONE_WARN, "PARTIAL: %s", doc_or(capacity->partial_reason, NUMBER_NONE));
+        doc_say(doc, TONE_WARN, "Partial: %s", doc_or(capacity->partial_reason, NUMBER_NONE));
     if (capacity->lock_count > 0) add_locks(capacity, doc);
     add_notes(capacity, doc);
 }

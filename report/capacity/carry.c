@@ -15,7 +15,7 @@ static const struct {
     enum tone tone;
 } verdicts[] = {[CARRY_YES] = {"carries", TONE_GOOD},      [CARRY_CLOSE] = {"close", TONE_WARN},
                 [CARRY_UNKNOWN] = {"unknown", TONE_WARN},  [CARRY_NO] = {"too much", TONE_BAD},
-                [CARRY_VIOLATED] = {"VIOLATED", TONE_BAD}, [CARRY_OTHER] = {"other", TONE_PLAIN}};
+                [CARRY_VIOLATED] = {"violated", TONE_BAD}, [CARRY_OTHER] = {"other", TONE_PLAIN}};
 
 static const char *first_difference(const struct carry_ask *ask, const struct capacity_lock *lock) {
     if ((lock->by == CAPACITY_BY_RATE) != ask->by_rate) return "arrivals";

@@ -74,11 +74,11 @@ static char *note_text(const struct compare_row *row, const struct compare_figur
 }
 
 static const char *failure_words(enum lock_state state) {
-    return state == LOCK_VIOLATED  ? "EXCLUSION VIOLATED"
-           : state == LOCK_REVOKED ? "GRANTS TAKEN AWAY"
-           : state == LOCK_TOKENS  ? "FENCING TOKENS WRONG"
-           : state == LOCK_STUCK   ? "A LOCK STUCK"
-                                   : "CLIENTS STARVED";
+    return state == LOCK_VIOLATED  ? "Exclusion violated"
+           : state == LOCK_REVOKED ? "Grants taken away"
+           : state == LOCK_TOKENS  ? "Fencing tokens wrong"
+           : state == LOCK_STUCK   ? "A lock stuck"
+                                   : "Clients starved";
 }
 
 /* The first line, which sums up the comparison. */
@@ -88,7 +88,7 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
     bool failed = compare_fails(compare->state) != 0;
     bool lacks = counts[COMPARE_INCONCLUSIVE] == 0; /* then the reason for 5 is a missing stage */
     const char *word = failed                              ? failure_words(compare->state)
-                       : exit_code == LB_EXIT_REGRESSION   ? "WORSE"
+                       : exit_code == LB_EXIT_REGRESSION   ? "worse"
                        : exit_code != LB_EXIT_INCONCLUSIVE ? "no regression shown"
                        : lacks ? "inconclusive: the new runs lack stages of the base"
                                : "inconclusive: too few samples, or too noisy";
@@ -117,7 +117,7 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
             "the samples are the stages of one run a side: a change of the machine between the two runs looks "
             "like a change of the lock. Several runs of each side, in turns (run --repeat 10 --against...), "
             "tell the two apart");
-    if (compare->partial_reason) doc_item(doc, TONE_WARN, "PARTIAL: %s", compare->partial_reason);
+    if (compare->partial_reason) doc_item(doc, TONE_WARN, "Partial: %s", compare->partial_reason);
     if (compare->partial_count > 0)
         doc_item(doc, TONE_WARN,
                  "%d of the runs %s partial; only stages that came to their end are samples",

@@ -27,7 +27,7 @@ static const struct {
     [LOCK_CAUGHT] = {"caught", "broken on purpose, and caught, as it must be", TONE_GOOD},
     [LOCK_HELD] = {"held", "somebody else held its keys when the clients gave up", TONE_WARN},
     [LOCK_STARVED] =
-        {"STARVED",
+        {"starved",
          "clients waited for the whole window, or until the drain limit ended their waits",
          TONE_BAD},
     [LOCK_EXPIRED] =
@@ -37,12 +37,12 @@ static const struct {
          TONE_WARN},
     [LOCK_ENDED] = {"ended", "the server ended sessions of holders, which still held on",
                     TONE_WARN},
-    [LOCK_STUCK] = {"STUCK", "left keys that are free but that no client gets any more", TONE_BAD},
-    [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checks are not to be trusted",
+    [LOCK_STUCK] = {"stuck", "left keys that are free but that no client gets any more", TONE_BAD},
+    [LOCK_MISSED] = {"missed", "broken on purpose and not caught: the checks are not to be trusted",
                      TONE_BAD},
-    [LOCK_TOKENS] = {"TOKENS", "excluded, but its fencing tokens did not grow", TONE_BAD},
-    [LOCK_REVOKED] = {"REVOKED", "grants were gone while their lease and session lasted", TONE_BAD},
-    [LOCK_VIOLATED] = {"VIOLATED", "let two clients in at once", TONE_BAD},
+    [LOCK_TOKENS] = {"tokens", "excluded, but its fencing tokens did not grow", TONE_BAD},
+    [LOCK_REVOKED] = {"revoked", "grants were gone while their lease and session lasted", TONE_BAD},
+    [LOCK_VIOLATED] = {"violated", "let two clients in at once", TONE_BAD},
 };
 
 const char *words_state(enum lock_state state) {
@@ -51,7 +51,7 @@ const char *words_state(enum lock_state state) {
 
 bool words_state_of(const char *word, enum lock_state *ret) {
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        if (strcmp(states[i].word, word) != 0) continue;
+        if (strcasecmp(states[i].word, word) != 0) continue; /* older histories have capitals */
         *ret = (enum lock_state)i;
         return true;
     }

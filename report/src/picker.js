@@ -45,7 +45,7 @@ export function makePicker(place, data, state) {
   list.setAttribute('aria-label', 'Locks');
   const buttons = data.locks.map((lock) => {
     const [svg, line] = swatch();
-    const failed = ['VIOLATED', 'MISSED', 'expired'].includes(lock.state);
+    const failed = ['violated', 'missed', 'expired'].includes(lock.state);
     const button = makeButton(list, () => state.toggle(lock), svg, `${lock.label}${failed ? ` (${lock.state})` : ''}`);
     return { lock, button, line };
   });

@@ -230,7 +230,7 @@ TEST(the_command) {
         const char *words;
         int code;
     } fine[] = {{"$D/runs --rate 200/s", 0},
-                {"$D/runs/one --rate 12000/min --json", 0},
+                {"$D/runs/one --rate 200/s --json", 0},
                 {"$D/runs/one/capacity.json --rate 2000 --md", 4},
                 {"$D/runs --rate 200 --clients 3", 5},
                 {"$D/runs --clients 8 --slo 'acquire.p99<=20ms'", 5}};

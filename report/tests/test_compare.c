@@ -273,12 +273,12 @@ TEST(two_holders_are_worse_than_any_figure) {
         const char *verdict, *more, *says;
         int code;
     } cases[] = {
-        {"violated", NULL, "EXCLUSION VIOLATED in the new runs", 3},
+        {"violated", NULL, "Exclusion violated in the new runs", 3},
         {"violated", ",\"control\":true", "no regression shown", 0}, /* broken on purpose */
         {"violated\",\"token_errors\":3,\"another\":\"", NULL,
-         "FENCING TOKENS WRONG in the new runs", 3},
-        {"starved", NULL, "CLIENTS STARVED in the new runs", 4},
-        {"stuck", NULL, "A LOCK STUCK in the new runs", 4}};
+         "Fencing tokens wrong in the new runs", 3},
+        {"starved", NULL, "Clients starved in the new runs", 4},
+        {"stuck", NULL, "A lock stuck in the new runs", 4}};
     const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct made new = base;
@@ -302,7 +302,7 @@ TEST(outputs_say_it) {
     new.root = "\"partial\":true,";
     struct compare *compare = compare_of(&base, &new, 1);
     char *text = text_of(compare, COMPARE_TABLE);
-    has(text, "WORSE. 1 figure worse");
+    has(text, "worse. 1 figure worse");
     has(text, "1 of the runs is partial");
     const char *stages = strstr(text, "samples are the stages of one run a side");
     assert_non_null(stages);
@@ -344,10 +344,10 @@ TEST(what_each_option_does) {
         const char *says;
     } cases[] = {
         {"$D/base.json -- $D/like.json --lock a=a", LB_EXIT_OK, "no regression shown. 0 figures"},
-        {BOTH, LB_EXIT_REGRESSION, "WORSE. 5 figures worse, 0 better, 2 without"},
+        {BOTH, LB_EXIT_REGRESSION, "worse. 5 figures worse, 0 better, 2 without"},
         {BOTH "--min-effect 30 --lock a=a", LB_EXIT_OK, "0 figures worse, 0 better, 7 without"},
         {BOTH "--lock b=a", LB_EXIT_REGRESSION, "-- b -> a, 4 clients"},
-        {BOTH "--metric throughput", LB_EXIT_REGRESSION, "WORSE. 1 figure worse, 0 better, 0 "},
+        {BOTH "--metric throughput", LB_EXIT_REGRESSION, "worse. 1 figure worse, 0 better, 0 "},
         {"$D/base.json -- $D/other.json", LB_EXIT_REGRESSION,
          "differs: a: topology: redis, now redis-sentinel"},
         {BOTH "--json", LB_EXIT_REGRESSION, "\"schema\": \"lockbench.compare/2\""},

@@ -171,7 +171,7 @@ TEST(test_json_has_the_rows_of_csv) {
 TEST(test_colour_is_only_colour) {
     struct report *report = load(cases[0].runs, 1);
     char *plain = render(report, REPORT_FULL, false), *coloured = render(report, REPORT_FULL, true);
-    assert_non_null(strstr(coloured, "\033[1;31mVIOLATED\033[0m"));
+    assert_non_null(strstr(coloured, "\033[1;31mviolated\033[0m"));
     assert_colour_alone(coloured, plain);
     free(plain);
     free(coloured);

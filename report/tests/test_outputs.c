@@ -351,7 +351,7 @@ TEST(test_each_row_has_the_verdict_of_its_own_stages) {
     char *table = render(report, REPORT_FULL, false);
     assert_int_equal(report->locks[0].state, LOCK_VIOLATED);
     const char *clean = strstr(table, "\na     clean "),
-               *violated = strstr(table, "\na     VIOLATED ");
+               *violated = strstr(table, "\na     violated ");
     if (!clean || !violated) fail_msg("not a row of each: %s", table);
     has(table, "a and b admitted two clients at once: not a lock here");
     free(table);

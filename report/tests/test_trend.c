@@ -141,7 +141,7 @@ TEST(what_the_gate_decides) {
          1,
          {.rate = 1000, .verdict = "VIOLATED"},
          LB_EXIT_VIOLATED},
-        {"a stuck lock", 20, 1, {.rate = 1000, .verdict = "STUCK"}, LB_EXIT_REGRESSION},
+        {"a stuck lock", 20, 1, {.rate = 1000, .verdict = "stuck"}, LB_EXIT_REGRESSION},
         {"too few runs", 7, 0, {.rate = 0}, LB_EXIT_INCONCLUSIVE},
         {"no run before them", 10, 0, {.rate = 0}, LB_EXIT_INCONCLUSIVE},
         {"the load generator was the limit", 20, 10, {.rate = 0}, LB_EXIT_INCONCLUSIVE},
@@ -310,7 +310,7 @@ TEST(wrong_files_are_one_clear_line) {
         {HEADER FIRST "clean,1,,,,,,,,,,,,\n", "in the column 'commands'"},
         {HEADER FIRST "caf\xe9,1,,,,,,,,,,,\n", "or no text"},
         /* A word that is not known may be one for a lock that failed. */
-        {HEADER FIRST "violated,1,1,,,,,,,,,,\n", "at 'violated' in the column 'verdict'"},
+        {HEADER FIRST "broken,1,1,,,,,,,,,,\n", "at 'broken' in the column 'verdict'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
@@ -357,7 +357,7 @@ TEST(the_command) {
         int code;
         const char *says;
     } cases[] = {
-        {"--file $D/run.csv --gate 10 --md", LB_EXIT_REGRESSION, "WORSE. 2 figures worse"},
+        {"--file $D/run.csv --gate 10 --md", LB_EXIT_REGRESSION, "worse. 2 figures worse"},
         {"--file $D/run.csv --gate 10 --min-effect 30", LB_EXIT_OK, "no regression shown"},
         {"--file $D/run.csv --gate 10 --json --metric commands", LB_EXIT_OK, "\"exit_code\": 0"},
         {"--file $D/run.csv --out $D/other.html", LB_EXIT_OK, "medians of runs"},
