@@ -134,7 +134,7 @@ TEST(clean_reaches_it_too) {
 
 /* `verify` on this server, as its user runs it. */
 TEST(verify_passes) {
-    tls_verify("etcd", "etcd-mutex", BYNAME, URL, FILES, true);
+    tls_verify("etcd", "etcd-mutex", BYNAME, URL, FILES, TLS_CONFORMS);
 }
 
 TEST_MAIN(start_servers, tls_teardown)
