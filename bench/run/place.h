@@ -100,6 +100,7 @@ struct place {
     struct lb_facts facts;
     const char *started_by;    /* "lockbench", "url" or "embedded" */
     struct place_wire *wiring; /* NULL: not asked for */
+    int64_t warmed_ns;         /* of round 0 */
     bool in_use; /* some threads did not return: place_close leaves its memory to them */
 };
 

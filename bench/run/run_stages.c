@@ -8,7 +8,8 @@
 #include "bench/workload/faults.h"
 #include "results/format/write.h"
 
-#define WARM_NS (200 * LB_MS_NS) /* the window of a stage of round 0, at most */
+#define WARM_NS (200 * LB_MS_NS)   /* the window of a stage of round 0, at most, ... */
+#define WARM_LONG_NS (3 * LB_S_NS) /* ... and where the topology says that it needs so long */
 
 static struct run_at where_is(const struct run_state *run, const struct stage_ask *ask) {
     int count = run->stages_planned;
@@ -150,12 +151,18 @@ static void note_round(struct round *round, const struct stage *stage) {
     round->stolen_ns += stage->stolen_ns > 0 ? (double)stage->stolen_ns : 0;
 }
 
+static int64_t warm_window_ns(const struct place *place, int64_t window_ns) {
+    int64_t wanted_ns = place->topo ? topo_about(place->topo)->warm_s * LB_S_NS : 0;
+    if (place->warmed_ns < wanted_ns) return WARM_LONG_NS;
+    return window_ns < WARM_NS ? window_ns : WARM_NS;
+}
+
 bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
     char hlog[700], name[96];
     struct plan plan = *of->plan;
     bool warms = run->paired && of->repeat == 0;
     struct stage_ask stage_ask = stage_ask_of(run, place, of);
-    if (warms && plan.duration_ns > WARM_NS) plan.duration_ns = WARM_NS;
+    if (warms) place->warmed_ns += plan.duration_ns = warm_window_ns(place, plan.duration_ns);
     stage_ask.plan = &plan;
     stage_ask.hlog_path = hlog;
     snprintf(stage_ask.id, sizeof stage_ask.id, "%03d-%.90s", run->number++,

@@ -108,6 +108,7 @@ static int set_field(struct topo_info *info, const char *key, char *value, struc
     if (strcmp(key, "fsyncs") == 0) return parse_yes(value, &info->fsyncs, err);
     if (strcmp(key, "connections") == 0)
         return parse_number(value, INT_MAX, &info->connections, err);
+    if (strcmp(key, "warm") == 0) return parse_number(value, INT_MAX, &info->warm_s, err);
     if (strcmp(key, "listen") == 0) return parse_yes(value, &info->listen_offered, err);
     if (strcmp(key, "wired") == 0) return parse_wired(value, &info->wired, err);
     for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++) {

@@ -58,7 +58,8 @@ struct topo_info {
     bool written_by_calls;
     bool fsyncs;     /* its servers call the C library's fsync: they can be counted */
     int connections; /* of clients that it takes at most; 0 = not stated */
-    unsigned wired;  /* TOPO_WIRED_ bits; 0 = nothing */
+    int warm_s; /* load until it is as fast as it becomes: of a JVM, which compiles on the way */
+    unsigned wired; /* TOPO_WIRED_ bits; 0 = nothing */
 };
 
 /* Whether the topology offers an action. */
