@@ -301,13 +301,15 @@ static void print_row(const struct screen *screen, const struct arg *arg) {
              arg->value ? value_of(arg) : "");
     screen_say(screen, HELP_COLUMN, TONE_PLAIN, "  %-*s%s%s%s%s", HELP_COLUMN - 2, left,
                strlen(left) < HELP_COLUMN - 2 ? "" : "  ", option->help,
-               option->def ? "; default " : "", option->def ? option->def : "");
+               option->def && *option->def ? "; default " : "", option->def ? option->def : "");
 }
 
 void args_help(const struct command *command, FILE *out) {
     static const struct arg help = {{"help", .help = "this text"}, NULL};
     const struct screen screen = screen_of(out, false);
-    fprintf(out, "Usage: lockbench %s\n\n", command->usage);
+    char usage[300];
+    snprintf(usage, sizeof usage, "Usage: lockbench %s\n\n", command->usage);
+    screen_lines(&screen, usage);
     screen_lines(&screen, command->about);
     fprintf(out, "\noptions:\n");
     for (const struct arg *arg = command->args; arg->option.name; arg++)
@@ -316,7 +318,8 @@ void args_help(const struct command *command, FILE *out) {
     if (command->more_help) command->more_help(&screen);
     if (command->examples) fprintf(out, "\nexamples:\n");
     for (const struct example *example = command->examples; example && example->line; example++)
-        fprintf(out, "  %s\n      %s\n", example->line, example->about);
+        fprintf(out, "  %s\n", example->line),
+            screen_say(&screen, 6, TONE_PLAIN, "      %s", example->about);
 }
 
 int args_fail(const struct lb_err *err) {

@@ -350,7 +350,7 @@ static const struct example examples[] = {
 const struct command command_check = {
     .name = "check",
     .summary = "put locks through faults: which hold, which break, and what was expected",
-    .usage = "check [LOCK...] [OPTIONS]; lockbench check FOLDER...",
+    .usage = "check [LOCK...] [OPTIONS]\n       lockbench check FOLDER...",
     .about =
         "Is it a lock? Puts locks (names, backends, primitives, all, controls; default: all) through faults\n"
         "of servers and clients, and compares each verdict with the one that its driver states. Without\n"

@@ -83,8 +83,8 @@ static void put_count(FILE *out, int count, const char *of) {
     fprintf(out, " &middot; %d %s%s", count, of, count == 1 ? "" : "s");
 }
 
-static const struct head_link links[] = {{.id = "matrix", .text = "Matrix"},
-                                         {.id = "verdict", .text = "Verdict"},
+static const struct head_link links[] = {{.id = "verdict", .text = "Verdict"},
+                                         {.id = "matrix", .text = "Matrix"},
                                          {.id = "findings", .text = "Findings"},
                                          {.id = "evidence", .text = "Evidence"},
                                          {.id = "run", .text = "The check"},

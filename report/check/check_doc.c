@@ -303,10 +303,8 @@ static void add_caveats(struct doc *doc) {
 }
 
 void check_doc(const struct check_view *view, struct doc *doc) {
-    /* A page begins with the matrix, a terminal with the sentences. */
-    check_doc_matrix(view, DOC_HTML, doc);
     check_doc_add_verdict(view, doc);
-    check_doc_matrix(view, DOC_MARKDOWN, doc);
+    check_doc_matrix(view, DOC_HTML | DOC_MARKDOWN, doc);
     check_add_table(view, view->row_count, doc);
     doc_set_only(doc, DOC_TERMINAL);
     check_doc_findings(view, doc);

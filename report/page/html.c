@@ -53,7 +53,6 @@ static void write_letters(FILE *out, const struct report *report) {
 /* The sections in the page's order. */
 static void write_links(FILE *out, const struct report *report) {
     static const struct head_link before[] = {{.id = "verdict", .text = "Verdict"},
-                                              {.id = "answer", .text = "Which lock"},
                                               {.id = "compare", .text = "Comparison"},
                                               {.id = "promises", .text = "Promises"}};
     static const struct head_link after[] = {{.id = "run", .text = "Run"},

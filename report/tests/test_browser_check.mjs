@@ -36,8 +36,8 @@ async function look(browser, width, dark) {
   check(`${where}: no sideways overflow`, overflow.page <= overflow.window && overflow.wide.length === 0, JSON.stringify(overflow));
   const poor = await shown.evaluate(CONTRAST);
   check(`${where}: contrast`, poor.length === 0, poor.join('; '));
-  const top = await shown.evaluate(`document.querySelector('table.matrix').getBoundingClientRect().top + scrollY`);
-  check(`${where}: the matrix begins in the first screen`, top < 900, top);
+  const top = await shown.evaluate(`document.querySelector('#verdict').getBoundingClientRect().bottom + scrollY`);
+  check(`${where}: the verdict is on the first screen`, width < 800 || top < 900, top);
   const colour = await shown.evaluate('getComputedStyle(document.body).backgroundColor');
   check(`${where}: theme`, (Number(colour.match(/\d+/)[0]) < 128) === dark, colour);
   const stuck = await shown.evaluate(`(() => {
