@@ -270,7 +270,7 @@ static void add_summary_table(struct doc *doc, struct summary *summary) {
     doc_table(doc, "figures", NULL);
     add_columns(doc, summary);
     add_rows(doc, summary);
-    int left = LINES_MAX - 1 - classes - (all ? locks : classes * summary->shown_each);
+    int left = LINES_MAX - 3 - classes - (all ? locks : classes * summary->shown_each);
     add_legend(doc, summary, left < 1 ? 1 : left);
     doc_end(doc);
 }
