@@ -71,6 +71,7 @@ static enum lb_outcome ask(struct lb_session *session, json_t *request, int64_t 
         snprintf(said, sizeof said,
                  "answered with the outcome '%.60s', which this request cannot have",
                  word ? word : "");
+        child->broke = true;
         outcome = exec_child_give_up(child, said);
     } else if (outcome == LB_OK && ret_answer) {
         *ret_answer = json_incref(answer);

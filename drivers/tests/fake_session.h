@@ -83,7 +83,7 @@ static inline void fake_talk(void *arg) {
         if (fake->acquired == LB_UNKNOWN && fake->settle_after)
             fake->settled = fake->lock->algorithm->settle(&session, &request, &fake->grant);
     }
-    if (session.err.code) fake->err = session.err;
+    if (fake->connected == 0 && session.err.code) fake->err = session.err;
     fake->commands = session.commands - fake->commands;
     backend->connector->disconnect(&session);
     if (backend->connector->close) backend->connector->close(&server);

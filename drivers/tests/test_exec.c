@@ -53,6 +53,7 @@ static const struct {
     {"writes a line without end", "sh -c 'yes aaaaaaa | tr -d \"\\n\"'",
      "exec: the client program wrote a line without end: "
      "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'"},
+    {"repeats what it is told", "cat", "exec: the client program answered with the outcome ''"},
     {"is silent", "sleep 60", "exec: the client program did not answer within the deadline"},
 };
 
@@ -61,6 +62,9 @@ TEST(a_hostile_program_leaves_one_line) {
         struct fake_session fake = {.refused = true, .connect_ns = 30 * LB_S_NS};
         if (strcmp(hostile[i].name, "is silent") == 0) fake.connect_ns = 300 * LB_MS_NS;
         play(&fake, hostile[i].script, "30s");
+        /* a program of another kind, which no further try mends */
+        if (strstr(hostile[i].says, "outcome") && fake.err.code != LB_EXIT_USAGE)
+            fail_msg("%s: code %d", hostile[i].name, fake.err.code);
         if (fake.connected == 0) fail_msg("%s: it opened", hostile[i].name);
         if (!strstr(fake.err.text, hostile[i].says))
             fail_msg("%s: '%s'", hostile[i].name, fake.err.text);
