@@ -194,7 +194,9 @@ static int try_lock(const struct plan *plan, const struct plan_lock *lock,
     place_close(place);
     struct lb_cleaning cleaning = {.scope = LB_CLEAN_KEY, .name = name, .found = remove_it};
     int failed = guest_clean(&here, &cleaning, &left);
-    if (trial.failure[0]) return err_set(err, LB_EXIT_MACHINE, "%s", trial.failure);
+    if (trial.failure[0])
+        return err_set(err, LB_EXIT_MACHINE, "%s%s%s", trial.failure,
+                       failed ? "; and what it took could not be removed: " : "", left.text);
     return failed ? err_set(err, LB_EXIT_MACHINE, "removing: %s", left.text) : 0;
 }
 
