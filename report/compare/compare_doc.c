@@ -31,7 +31,7 @@ static char *interval_text(const struct compare_figure *figure, char *text, size
     if (isnan(figure->low)) {
         snprintf(text, size, "%s", NUMBER_NONE);
     } else if (figure->low == -INFINITY) {
-        snprintf(text, size, "too few samples");
+        snprintf(text, size, "only %d, %d samples", figure->base.count, figure->new.count);
     } else {
         snprintf(text, size, "[%s, %s]", number_change_text(figure->low, low),
                  number_change_text(figure->high, high));
