@@ -90,7 +90,8 @@ double ranking_cost_ns(const struct report_group *group, int row) {
 
 double ranking_share(const struct report_group *group, int row) {
     const struct run_stage *figures = &group->rows[row].figures;
-    return ranking_by_cost(group) && always_waits(figures)
+    bool holds = !figures->hold || strcmp(figures->hold, "0") != 0;
+    return ranking_by_cost(group) && always_waits(figures) && holds
                ? figures->inside_mean_ns / round_ns(figures)
                : NAN;
 }

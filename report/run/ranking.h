@@ -41,7 +41,8 @@ bool ranking_by_cost(const struct report_group *group);
 const char *ranking_figure(const struct report_group *group);
 /* The cost of a grant of the row; NAN where it does not rank. */
 double ranking_cost_ns(const struct report_group *group, int row);
-/* The grants a second over those that one key gives without a lock at this hold; NAN where the cost does not rank. */
+/* The grants a second over those that one key gives without a lock at this hold; NAN where the cost does not rank, or nobody
+ * holds. */
 double ranking_share(const struct report_group *group, int row);
 
 /* The greatest difference that the run shows between a lock and the same lock once more, as a share: smaller ones can't be

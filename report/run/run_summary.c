@@ -308,9 +308,13 @@ static void say_next(struct doc *doc, const struct report *report, const struct 
             "Everything (%d load%s%s): lockbench report --full %s; as a page with charts: --html.",
             report->group_count, report->group_count == 1 ? "" : "s",
             rest_text(report, rest, sizeof rest), dir);
-    if (first >= 0 && ranking_class(group, first, ranks) > 0 && isfinite(ranks[0].cost_ns))
-        doc_span(doc, DOC_PLAIN, " Under faults: lockbench check %s",
-                 report->locks[group->rows[ranks[0].row].lock].name);
+    if (first >= 0 && ranking_class(group, first, ranks) > 0 && isfinite(ranks[0].cost_ns)) {
+        const struct run_stage *stage = group->rows[ranks[0].row].typical;
+        const char *yours =
+            stage->topology && strcmp(stage->topology, "url") == 0 ? stage->backend : NULL;
+        doc_span(doc, DOC_PLAIN, " Under faults: lockbench check %s%s%s%s", stage->lock,
+                 yours ? " --url " : "", yours ? yours : "", yours ? "=URL" : "");
+    }
     doc_end(doc);
 }
 

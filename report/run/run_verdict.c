@@ -367,13 +367,16 @@ static void say_limited(struct doc *doc, const struct report *report) {
 /* Says what the rounds can tell apart. */
 static void say_rounds(struct doc *doc, const struct report *report) {
     const struct report_group *group = ranking_group(report);
-    if (!group || !group->paired) return;
-    int rounds = 0;
-    for (int r = 0; r < group->row_count; r++)
+    int rounds = 0, locks = 0;
+    for (int r = 0; group && r < group->row_count; r++) {
+        locks += group->rows[r].candidate;
         if (group->rows[r].repeats > rounds) rounds = group->rows[r].repeats;
+    }
+    if (!group || (!group->paired && (rounds > 1 || locks < 2))) return;
     double resolution = ranking_resolution(group);
     if (rounds < RANKING_ROUNDS)
-        doc_say(doc, TONE_WARN, "Unproven: %d round%s over all locks; an interval needs %d.",
+        doc_say(doc, TONE_WARN,
+                "Unproven: %d round%s over all locks; an interval needs %d: --set run.repeat=7.",
                 rounds, rounds == 1 ? "" : "s", RANKING_ROUNDS);
     else if (resolution > RANKING_MULTIPLE - 1)
         doc_say(
