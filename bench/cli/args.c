@@ -317,9 +317,10 @@ void args_help(const struct command *command, FILE *out) {
     print_row(&screen, &help);
     if (command->more_help) command->more_help(&screen);
     if (command->examples) fprintf(out, "\nexamples:\n");
-    for (const struct example *example = command->examples; example && example->line; example++)
-        fprintf(out, "  %s\n", example->line),
-            screen_say(&screen, 6, TONE_PLAIN, "      %s", example->about);
+    for (const struct example *example = command->examples; example && example->line; example++) {
+        fprintf(out, "  %s\n", example->line);
+        screen_say(&screen, 6, TONE_PLAIN, "      %s", example->about);
+    }
 }
 
 int args_fail(const struct lb_err *err) {
