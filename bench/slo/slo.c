@@ -267,9 +267,10 @@ void slo_evidence_done(struct slo_evidence *evidence) {
 /* ---- the answer ---- */
 
 #define LONGER "a longer run knows more (--set run.duration=60s)"
+#define HOPELESS "no window of an hour would do: take a lower rate, or a less busy machine"
 #define LENGTH_STEP 1.25 /* lengths that are tried differ by this factor */
 #define LENGTH_MARGIN 2  /* a short window takes relaxation times for shorter than they are */
-#define LENGTH_MOST 1e4  /* no advice where so many times the length would not do */
+#define WINDOW_MOST_S 3600
 
 /* Compares the interval of a figure with the limit. */
 static enum promise_verdict judge_interval(const struct threshold *threshold, double low,
@@ -306,8 +307,9 @@ static void advise_window(const struct threshold *threshold, const struct slo_ev
         (evidence->window_s > 0 ? evidence->window_s : evidence->batch_count) / evidence->repeats;
     double times = RELAXATIONS_MIN * evidence->repeats / worth->effective;
     char text[24];
-    strcpy(answer->remedy, LONGER);
-    for (times = fmax(times, LENGTH_STEP); times < LENGTH_MOST; times *= LENGTH_STEP) {
+    strcpy(answer->remedy, HOPELESS);
+    for (times = fmax(times, LENGTH_STEP); times * window_s * LENGTH_MARGIN <= WINDOW_MOST_S;
+         times *= LENGTH_STEP) {
         struct share longer = *worth;
         longer.effective *= times;
         share_interval(&longer, SLO_LEVEL);
