@@ -200,7 +200,7 @@ static void add_row(struct doc *doc, struct summary *summary, int r) {
              : claims(row->typical, "safe-pause") ? "safe"
                                                   : "2 holders");
     char letter = keep_note(summary, row);
-    if (letter) doc_span(doc, DOC_PLAIN, " %c", letter);
+    if (letter) doc_span(doc, DOC_PLAIN, " (%c)", letter);
 }
 
 static int count_classes(const struct summary *summary, int *ret_locks) {
@@ -212,6 +212,18 @@ static int count_classes(const struct summary *summary, int *ret_locks) {
         classes++;
     }
     return classes;
+}
+
+/* What a client program costs without a lock, beside those that have one. */
+static void add_null_program(struct doc *doc, struct summary *summary) {
+    const struct report_group *group = summary->group;
+    bool programs = false;
+    for (int r = 0; r < group->row_count; r++)
+        programs |= group->rows[r].candidate &&
+                    strcmp(doc_or(group->rows[r].typical->backend, ""), "exec") == 0;
+    for (int r = 0; r < group->row_count && programs; r++)
+        if (strcmp(doc_or(group->rows[r].typical->lock, ""), "exec-null") == 0)
+            add_row(doc, summary, r);
 }
 
 /* The locks of each class, the best first; of a class with too many the rest is counted. */
@@ -231,6 +243,7 @@ static void add_rows(struct doc *doc, struct summary *summary) {
         for (int i = 0; i < shown; i++) add_row(doc, summary, summary->ranks[i].row);
     }
     if (classes > CLASSES_MAX) doc_group(doc, TONE_PLAIN, "%d more classes", classes - CLASSES_MAX);
+    add_null_program(doc, summary);
     if (left < ROWS_MAX) return;
     for (int r = 0; r < group->row_count && r < ROWS_MAX; r++) add_row(doc, summary, r);
 }
@@ -254,7 +267,7 @@ static void add_legend(struct doc *doc, const struct summary *summary, int lines
                  has_share(summary) ? "; of max: of what one key gives at this hold without a lock"
                                     : "");
     for (int i = 0; i < summary->note_count && i < lines; i++)
-        doc_note(doc, TONE_PLAIN, "%c %s", 'a' + i, summary->notes[i]);
+        doc_note(doc, TONE_PLAIN, "(%c) %s", 'a' + i, summary->notes[i]);
     int more =
         summary->notes_left_out + (summary->note_count > lines ? summary->note_count - lines : 0);
     if (more > 0) doc_span(doc, DOC_PLAIN, "; and %d more notes", more);

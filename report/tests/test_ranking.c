@@ -332,10 +332,15 @@ TEST(servers_that_tell_nothing_are_not_compared) {
 /* What stands between lockbench and the server is told beside the row of a client program. */
 TEST(a_program_is_told) {
     struct report *report = report_of(
-        STAGE("exec", "memory", "clean", 9000, 100, ",\"backend\":\"exec\"") "," LOCK("b", 500),
+        STAGE("exec", "memory", "clean", 9000, 100, ",\"backend\":\"exec\"") "," LOCK(
+            "b", 500) "," STAGE("exec-null", "none", "clean", 31000, 0, ",\"baseline\":true"),
         "");
     char *text = one_line(render(report, REPORT_MD, false));
     has(text, "exec: a line protocol and two process switches in each call");
+    free(text);
+    /* on the screen the program without a lock stands beside it */
+    text = one_line(render(report, REPORT_TABLE, false));
+    has(text, "31,000");
     free(text);
     report_free(report);
 }

@@ -31,10 +31,7 @@ const char *capacity_limit_name(enum capacity_limit limit) {
 static const struct result_field probe_fields[] = {
     PROBE(TEXT, stage, "stage", .help = "the stage's id in run.json"),
     PROBE(TEXT, verdict_word, "verdict", .words = PROMISE_WORDS,
-          .help = "kept: the whole interval is within the limit",
-          .more =
-              "A stage whose promise can't be kept any more ends early: its status is complete, "
-              "and its warnings say that it ended early."),
+          .help = "kept: the whole interval is within the limit"),
     PROBE(TEXT, limited_by, "limited_by", .words = "generator",
           .help = "the load generator may have caused the verdict; such a probe shows nothing "
                   "about the lock",
@@ -51,16 +48,12 @@ static const struct result_field probe_fields[] = {
           .help =
               "begin of its interval, from the spread of the share over the limit between parts of "
               "the window"),
-    PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end",
-          .more = "Each is null where it lies among requests that were never granted, and both if "
-                  "the probe has too few requests or parts, or is so far below the limit "
-                  "that the spread there shows nothing."),
+    PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end"),
     PROBE(FLAG, grew, "grew",
           .help = "the backlog grew in the window by more than chance explains: the promise is "
                   "broken, however many requests were within the limit"),
     PROBE(COUNT, samples, "samples",
-          .help = "operations due in the window (closed loop: begun in it)",
-          .more = "A probe with too few for the quantile is no part of the answer."),
+          .help = "operations due in the window (closed loop: begun in it)"),
     PROBE(COUNT, missed, "missed", .help = "those that never started"),
     PROBE(REAL, over_share, "over_share",
           .help = "the share of the samples that were over the limit, failed, timed out or never "
@@ -74,8 +67,7 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, lock, "lock", .help = "name of the lock"),
     LOCK(TEXT, backend, "backend", .help = "its backend"),
     LOCK(TEXT, primitive, "primitive", .help = "mutex, rwlock, ..."),
-    LOCK(COUNT, holders, "holders", .help = "clients that may hold a key at the same time",
-         .more = "More than 1 of semaphores and segments. null: any number of them."),
+    LOCK(COUNT, holders, "holders", .help = "clients that may hold a key at the same time"),
     LOCK(TEXT, topology, "topology", .help = "servers that it ran on"),
     LOCK(TEXT, durability, "durability", .help = "how they keep their data, in words"),
     LOCK(TEXT, durability_class, "durability_class", .help = "as durability_class of a stage"),

@@ -66,11 +66,8 @@ static const struct result_field row_fields[] = {
 
 static const struct result_field root_fields[] = {
     ROOT(COUNT, exit_code, "exit_code", .help = "the exit code of `lockbench compare`"),
-    ROOT(
-        TEXT, samples_of, "samples_of", .words = "runs stages",
-        .help = "what one sample is: a run; or a stage, where each side has one run",
-        .more =
-            "With stages, a change of the machine between the two runs looks like a change of the lock."),
+    ROOT(TEXT, samples_of, "samples_of", .words = "runs stages",
+         .help = "what one sample is: a run; or a stage, where each side has one run"),
     ROOT(FLAG, partial, "partial", .help = "there are fewer runs than were wanted"),
     ROOT(TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
     ROOT(COUNT, partial_runs, "partial_runs", .help = "incomplete runs of both sides"),
