@@ -272,15 +272,21 @@ static int judge_again(const struct wish *wish, const struct args *given, struct
     return check_judge(wish->locks.item, wish->locks.count, err);
 }
 
-/* Tells of servers of a kind that does not keep locks. One that is not reached is told by the cells. */
-static void warn_of_servers(const struct urls *urls) {
-    for (int i = 0; i < urls->count; i++) {
-        struct lb_err ignored = {0};
+/* Tells of servers of a kind that does not keep locks. 0, or -1 with err: a server does not let us in, which each cell
+ * would say again. Where --set has options of the backend, only the cells know them. */
+static int look_at_servers(const struct wish *wish, struct lb_err *err) {
+    for (int i = 0; i < wish->urls.count; i++) {
+        const char *name = wish->urls.item[i].backend->name;
+        struct lb_err why = {0};
         char text[600];
-        bool unfit = false;
-        if (guest_look(&urls->item[i], text, sizeof text, &unfit, &ignored) == 0 && unfit)
-            fprintf(stderr, "lockbench: check: --url %s: %s\n", urls->item[i].backend->name, text);
+        bool unfit = false, set = false;
+        for (int s = 0; s < wish->sets.count; s++)
+            set |= strncmp(wish->sets.item[s], name, strlen(name)) == 0;
+        if (guest_look(&wish->urls.item[i], text, sizeof text, &unfit, &why) != 0 && !set)
+            return err_set(err, why.code, "check: %s", why.text);
+        if (unfit) fprintf(stderr, "lockbench: check: --url %s: %s\n", name, text);
     }
+    return 0;
 }
 
 static int run_check(void *values, const struct args *given, struct lb_err *err) {
@@ -330,7 +336,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
         goto out;
     }
     check_show_skips(&matrix, stderr);
-    warn_of_servers(&wish->urls);
+    if (look_at_servers(wish, err) != 0) goto out;
     code = run_cells(wish, &matrix, command, more, err);
 out:
     free(command);

@@ -133,6 +133,10 @@ TEST(what_is_left_out_or_too_much_is_named) {
         {{"check", "mem-mutex", "--dry-run", "--json"}, 1, {"check: --dry-run prints text"}},
         {{"check", "pg-advisory", "--url", "redis=redis://h:1"}, 1, {"--url postgres=URL"}},
         {{"check", "file-flock", "--url", "redis=redis://h:1"}, 1, {"needs a server of yours"}},
+        /* once, and not from each cell */
+        {{"check", "redis-setnx", "--url", "redis=redis://127.0.0.1:1"},
+         2,
+         {"check: redis at 127.0.0.1:1"}},
         {{"check", "redis-setxn"}, 1, {"did you mean 'redis-setnx'"}},
         {{"check", "mem-mutex", "--fault", "conformance", "--set", "mem-mutex.nonsense=1"},
          1,

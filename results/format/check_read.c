@@ -98,11 +98,7 @@ static const struct result_field cell_fields[] = {
                  "exclusion.tested of a stage"),
     CELL(COUNT, faults_hit, "faults_hit", .merge = MERGE_SUM,
          .help = "faults that put the lock to the test: `tested` of a fault is not 0, or it hit a "
-                 "waiter; null in the column without a fault",
-         .more = "An injection that hits several servers counts as one. Of a scenario with several "
-                 "fault sections, all of them together count as one, if one of the last section's "
-                 "kind tested the lock. A restart of a server that "
-                 "forgot its grants counts only if one of them lasted until it was back."),
+                 "waiter; null in the column without a fault"),
     CELL(
         COUNT, faults_untested, "faults_untested", .merge = MERGE_SUM,
         .help =
