@@ -65,7 +65,8 @@ lb_names_fn string_names;
 /* The options of a lock that has no more than these: how it polls. */
 extern const struct lb_option string_option_table[];
 
-/* The members that most of these algorithms share; each lock sets acquire, release and renew itself. */
+/* What most of these algorithms share: names and residue of one string a key, and string_settle, which reads that string;
+ * each lock sets acquire, release and renew itself. */
 #define STRING_MEMBERS                                                                             \
     STRING_KEY, STRING_OPTIONS(string_option_table, struct string_options),                        \
         .grant_bytes = sizeof(struct string_grant), .settle = string_settle
