@@ -371,6 +371,8 @@ TEST(the_readme_names_every_key_and_workload) {
     }
     assert_int_equal(workloads_find(folder, &list, &err), 0);
     for (int i = 0; i < list.count; i++) {
+        if (strncmp(list.item[i].name, "check/", strlen("check/")) == 0)
+            continue; /* `list faults` */
         snprintf(wanted, sizeof wanted, "\n| `%s` |", list.item[i].name);
         if (!strstr(text, wanted)) fail_msg("not in the README: %s", wanted + 1);
     }
