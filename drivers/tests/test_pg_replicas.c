@@ -2,7 +2,7 @@
  * dies, the promoted synchronous standby has each row that was acknowledged, and the asynchronous one, behind on
  * purpose, has not; what lives in a session is lost in both cases. Then the loss of one of the three servers without a
  * failover.
- * Needs: servers, 4 minutes. */
+ * Needs: servers, the machine to itself, 4 minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/check_help.h"
@@ -10,12 +10,12 @@
 static int checks; /* so far: check-0, ... */
 
 /* Checks locks in one scenario, with a setting or NULL, once with each of the seeds, of which the worst counts. The result,
- * which the caller decrefs. Two cells at a time: where nine servers start at once, the new primary may come when the holders
+ * which the caller decrefs. One cell at a time: where nine servers start at once, the new primary may come when the holders
  * are gone. */
 static json_t *check_in(const char *locks, const char *fault, const char *seeds, const char *set) {
     char *out = cli_path("check-%d", checks++);
     struct cli cli = cli_run(NULL, ARGS("check", locks, "--fault", fault, "--seed", seeds, "--jobs",
-                                        "2", "--set", "servers.topology=postgres-replicas", "--set",
+                                        "1", "--set", "servers.topology=postgres-replicas", "--set",
                                         set ? set : "load.clients=6", "--out", out));
     assert_code(&cli, 0); /* as their driver states, or better */
     cli_free(&cli);
