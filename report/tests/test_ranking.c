@@ -345,6 +345,35 @@ TEST(a_program_is_told) {
     report_free(report);
 }
 
+/* Whatever their number, with a note each. */
+TEST(locks_fit_on_one_screen) {
+    static const struct { int locks, lines; } cases[] = {{2, 25}, {10, 40}, {14, 40}, {60, 40}};
+    static const char *const classes[] = {"memory", "disk", "log", "none"};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char *stages = NULL;
+        size_t size;
+        FILE *out = open_memstream(&stages, &size);
+        assert_non_null(out);
+        for (int i = 0; i < 2 * cases[c].locks; i++)
+            fprintf(
+                out,
+                "%s{\"lock\":\"lock-%d\",\"topology\":\"t\",\"durability_class\":\"%s\",\"clients\":%d,"
+                "\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":%d,\"fairness\":{\"jain\":0.3},"
+                "\"warnings\":[\"w\"],\"limited_by\":\"generator\",\"exclusion\":{\"verdict\":\"clean\","
+                "\"grants\":900,\"tested\":900,\"inside_mean_ns\":100000}}",
+                i ? "," : "", i / 2, classes[i / 2 % 4], i % 2 ? 16 : 1, 100 + i);
+        fclose(out);
+        struct report *report = report_of(stages, ",\"paired\":true");
+        char *text = render(report, REPORT_TABLE, false);
+        assert_lines_fit(text);
+        if (count_of(text, "\n") > cases[c].lines)
+            fail_msg("%d locks: %d lines\n%s", cases[c].locks, count_of(text, "\n"), text);
+        free(text);
+        report_free(report);
+        free(stages);
+    }
+}
+
 /* Machines read the same ranking. */
 TEST(the_ranking_is_in_json) {
     struct report *report = report_of(LOCK("slow", 1000) "," LOCK("fast", 5000), "");
