@@ -110,11 +110,12 @@ static int check_path(const char *path, struct lb_err *err) {
     struct stat status;
     if (is_address(path))
         return err_set(err, LB_EXIT_USAGE,
-                       "--prometheus %s: since 0.2.0 lockbench opens no port: name a FILE.prom in the "
-                       "folder that node_exporter's textfile collector reads",
+                       "--prometheus %s: lockbench opens no port: name a FILE.prom, which "
+                       "node_exporter's textfile collector reads",
                        path);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return err_set(err, LB_EXIT_USAGE, "--prometheus %s: is no regular file: name a file", path);
+        return err_set(err, LB_EXIT_USAGE, "--prometheus %s: is no regular file: name a file",
+                       path);
     if (strlen(path) >= PATH_MAX)
         return err_set(err, LB_EXIT_USAGE, "--prometheus: the path is too long");
     return 0;

@@ -65,8 +65,7 @@ lb_names_fn string_names;
 /* The options of a lock that has no more than these: how it polls. */
 extern const struct lb_option string_option_table[];
 
-/* What most of these algorithms share: names and residue of one string a key, and string_settle, which reads that string;
- * each lock sets acquire, release and renew itself. */
+/* What most of these algorithms share, for one string a key; each lock sets acquire, release and renew itself. */
 #define STRING_MEMBERS                                                                             \
     STRING_KEY, STRING_OPTIONS(string_option_table, struct string_options),                        \
         .grant_bytes = sizeof(struct string_grant), .settle = string_settle

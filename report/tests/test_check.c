@@ -338,7 +338,7 @@ TEST(test_a_huge_matrix) {
 /* What a design review gets is one page: some 70 lines, whatever there is to say. */
 TEST(test_the_summary_is_one_page) {
     static const char *const files[] = {GOLDEN "faults.md", GOLDEN "kept.md"};
-    static const char *const all[] = {"driver states", "| lock | ",  "seeds ",   "Machine",
+    static const char *const all[] = {"driver states", "| lock | ",  "seeds ",     "Machine",
                                       "Servers",       "durability", "more trials"};
     for (size_t i = 0; i < 2; i++) {
         char *text = read_whole(files[i]);
