@@ -127,21 +127,22 @@ function slope(points) {
 }
 
 const text = (value) => value.toFixed(2);
-const trust = (out) => /Trust: ([^.]*)\.|(Unproven[^.]*)\./.exec(readFileSync(`${out}.txt`, "utf8"))?.slice(1).find(Boolean) ?? "no word of trust";
+// What the run says that it can't tell: "28 %", or "unproven".
+const trust = (out) => /differences under\s+(\d+ %)/.exec(readFileSync(`${out}.txt`, "utf8"))?.[1] ?? "unproven";
 const named = (out) => readFileSync(`${out}.txt`, "utf8");
 
 const rows = {
   idle: (runs) => {
     const moved = runs.slice(1).map((out) => others(runs[0], out).length);
-    return ["`make run` on an idle machine", "the same leaders, or level", `${moved.filter((n) => n === 0).length} of ${moved.length} further runs agree with the first in each class; ${runs.map(trust).join("; ")}; ${runs.map((out) => seconds_of(out).toFixed(0)).join(", ")} s`];
+    return ["`make run` on an idle machine", "the same leaders, or level", `${moved.filter((n) => n === 0).length} of ${moved.length} further runs agree with the first in each class; can't tell: ${runs.map(trust).join(", ")}; ${runs.map((out) => seconds_of(out).toFixed(0)).join(", ")} s`];
   },
   burner: (runs) => {
     const idle = outs("idle")[0];
     const moved = runs.map((out) => others(idle, out));
-    return ["a burner on one of two processors, 7 s on, 7 s off, over the whole `make run`", "the leaders of the idle run, or level; nothing void", `${moved.filter((n) => n.length === 0).length} of ${runs.length} agree in each class${moved.flat().length ? ` (not: ${moved.flat().join("; ")})` : ""}; void ${runs.filter((out) => /void/i.test(named(out))).length}; ${runs.map(trust).join("; ")}`];
+    return ["a burner on one of two processors, 7 s on, 7 s off, over the whole `make run`", "the leaders of the idle run, or level; nothing void", `${moved.filter((n) => n.length === 0).length} of ${runs.length} agree in each class${moved.flat().length ? ` (not: ${moved.flat().join("; ")})` : ""}; void ${runs.filter((out) => /void/i.test(named(out))).length}; can't tell: ${runs.map(trust).join(", ")}`];
   },
-  sinking: (runs) => ["each processor loses from 0 to 20 % over `make run`", "the leaders of the idle run, or level", `${runs.filter((out) => others(outs("idle")[0], out).length === 0).length} of ${runs.length}; ${runs.map(trust).join("; ")}`],
-  one: (runs) => ["`make run` on one processor (taskset)", "an answer, or unproven", runs.map((out) => `exit code ${exit_of(out)} after ${seconds_of(out).toFixed(0)} s: ${trust(out)}`).join("; ")],
+  sinking: (runs) => ["each processor loses from 0 to 20 % over `make run`", "the leaders of the idle run, or level", `${runs.filter((out) => others(outs("idle")[0], out).length === 0).length} of ${runs.length}; can't tell: ${runs.map(trust).join(", ")}`],
+  one: (runs) => ["`make run` on one processor (taskset)", "an answer, or unproven", runs.map((out) => `exit code ${exit_of(out)} after ${seconds_of(out).toFixed(0)} s; can't tell: ${trust(out)}`).join("; ")],
   twice: (runs) => {
     const all = runs.map(ratios);
     const alarms = all.filter((list) => list.length > 5 && (list.every((p) => p.ratio > 1) || list.every((p) => p.ratio < 1))).length;
@@ -160,6 +161,8 @@ const rows = {
 
 if (asked[0] === "--page") {
   console.log("## The comparison itself\n\nThings whose truth is known were put to `run` in rounds and to `run --against`, on two processors; how rounds work: [READING.md](../report/READING.md#rounds). Written by `make answers-rounds`.\n");
+  const ran = outs("idle").length > 0 && /Ran: [^]*?\n\n/.exec(named(outs("idle")[0]));
+  if (ran) console.log(`${ran[0].replace(/\s+/g, " ").trim()}\n`);
   console.log("| put in | must say | said |\n|---|---|---|");
   for (const [part, row] of Object.entries(rows)) {
     if (outs(part).length > 0) console.log(`| ${row(outs(part)).join(" | ")} |`);
