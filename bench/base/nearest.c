@@ -69,6 +69,12 @@ static const struct {
     const char *name, *hint;
 } removed[] = {
     GONE("plan --lock", "the table has every lock; name the folders that shall answer"),
+    GONE("plan --hold", "the table says under which hold each lock was measured"),
+    GONE("plan --keys", "the table says with how many keys each lock was measured"),
+    GONE("plan --topology", "the table names the topology of each row"),
+    GONE("--table", "the table is what is printed without it"),
+    GONE("run --metrics", "--prometheus FILE"),
+    GONE("check --seeds", "--seed A..B"),
     GONE("--complete", "the shell's script reads --help and `list`"),
     GONE("report --format", "--full, --md, --csv, --json or --html"),
     GONE("list --lease", "--key NAME shows the names for a lease of 30s"),
@@ -126,8 +132,10 @@ static const struct {
 };
 
 const char *nearest_removed(const char *name) {
+    const char *option = strstr(name, "--");
     for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
-        if (strcmp(removed[i].name, name) == 0) return removed[i].hint;
+        if (strcmp(removed[i].name, name) == 0 || (option && strcmp(removed[i].name, option) == 0))
+            return removed[i].hint;
     }
     return NULL;
 }

@@ -353,7 +353,8 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
     if (wish->keys.count == 0) return 0;
     char *names = arg_list_join(&wish->keys, arena, err), *text;
     size_t size = names ? strlen(names) + sizeof "load.key_names=" : 0;
-    if (!names || !(text = arena_alloc(arena, size))) return -1;
+    if (!names || !(text = arena_alloc(arena, size)))
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
     snprintf(text, size, "load.key_names=%s", names);
     return arg_list_add(&wish->sets, text, arena, err);
 }
@@ -405,11 +406,10 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                 "run: --metric names what a comparison judges: add --against..., or leave it out");
     } else if (repeat_is_asked(&wish->repeat) &&
                (wish->metrics || (wish->format != REPORT_TABLE && !wish->json))) {
-        err_set(err, LB_EXIT_USAGE,
-                "run: %s shows one run: leave it out where --repeat or --against make several",
-                wish->metrics                 ? "--prometheus"
-                : wish->format == REPORT_FULL ? "--full"
-                                              : "--quiet");
+        err_set(
+            err, LB_EXIT_USAGE,
+            "run: --full, --quiet and --prometheus show one run: leave them out where --repeat or "
+            "--against make several");
     } else if (repeat_is_asked(&wish->repeat) && cli_hosts()) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts one run at a time: leave out --repeat and --against");

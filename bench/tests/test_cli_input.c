@@ -73,7 +73,10 @@ TEST(a_number_out_of_range_is_told_what_is_allowed) {
         {{"run", "smoke", "-d", "5"}, 1, {"run: --time", "'5' lacks its unit"}},
         {{"run", "smoke", "--rate", "fast"}, 1, {"run: --rate", "a number a second: 40/s"}},
         {{"run", "smoke", "--quiet", "--full"}, 1, {"--quiet and --full at once"}},
-        {{"run", "smoke", "--quiet", "--repeat", "2"}, 1, {"run: --quiet shows one run"}},
+        {{"run", "smoke", "--metrics", "x"}, 1, {"removed in 0.2.0: --prometheus FILE"}},
+        {{"check", "sim", "--seeds", "1..2"}, 1, {"removed in 0.2.0: --seed A..B"}},
+        {{"plan", "--table"}, 1, {"removed in 0.2.0: the table is what is printed"}},
+        {{"run", "smoke", "--quiet", "--repeat", "2"}, 1, {"--quiet", "show one run"}},
         {{"run", "smoke", "--set", "servers.durability=paper"}, 1, {"servers.durability", "none"}});
 }
 

@@ -145,7 +145,7 @@ TEST(what_cannot_be_written_is_one_line_before_the_run) {
     struct cli cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--repeat", "2", "--prometheus", "x"));
     assert_code(&cli, 1);
-    assert_has(cli.err, "--prometheus shows one run");
+    assert_has(cli.err, "--prometheus show one run");
     cli_free(&cli);
 }
 
