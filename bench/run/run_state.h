@@ -64,12 +64,11 @@ void run_tell_took(const struct run_state *run, const struct plan_stage *of,
 const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backend);
 /* Drops the stages that are not to be run. Returns how many are left. */
 int run_keep_reachable(const struct run_state *run, struct plan_stage *stages, int count);
-/* The order for the stages, which are in some order already: rounds, if there are repeats and all servers can be up at a
- * time; if they can't, the result's warnings say why. */
 /* Gives servers of our own one half of the processors and the clients the other, if there are four or more; the result
  * says which. Before any thread or server is started. */
 void run_divide_processors(struct run_state *run, const struct plan_stage *stages, int count);
-
+/* The order for the stages, which are in some order already: rounds, if there are repeats and all servers can be up at a
+ * time; if they can't, the result's warnings say why. */
 enum stages_order run_choose_order(struct run_state *run, const struct plan_stage *stages,
                                    int count);
 /* Tells the user the estimated time of all stages. */
