@@ -34,10 +34,11 @@ INCS := -I. -I$(B) $(INCS)
 LEFT_OUT_SRC := $(filter-out %/backend.c,$(wildcard $(LEFT_OUT:%=drivers/%/*.c)))
 LEFT_OUT_TESTS := $(wildcard $(LEFT_OUT_WORDS:%=drivers/tests/test_*%*.c))
 
-SRC := $(sort $(filter-out bench/cli/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
-         $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
+# Each folder of bench/tools is a command, and can be removed; its cmd_*.c print, so the tests' library is without them.
+CLI := $(sort $(wildcard bench/cli/*.c bench/tools/*/cmd_*.c))
+SRC := $(sort $(filter-out $(CLI) bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
+         $(wildcard bench/*/*.c bench/tools/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
 SHIMS := $(patsubst bench/servers/%.c,$(B)/%.so,$(wildcard bench/servers/*_shim.c))
-CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
 # A test that takes minutes of real time, and needs a machine that does not stand still, has a target of its own.
 TRUTHS := bench/tests/test_truths
@@ -69,8 +70,10 @@ all: lockbench ## build ./lockbench (the default)
 lockbench: $(B)/lockbench
 	$(Q)ln -sf $< $@
 	$(if $(LEFT_OUT),@echo "  left out for want of their client libraries: $(strip $(LEFT_OUT)); ./lockbench list says what to install")
-$(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(SHIMS)
-	$(LINK) $^ $(LIBS)
+# Also linked again when a file was removed.
+$(call keep,$(B)/linked,$(CLI) $(OBJ))
+$(B)/lockbench: $(B)/linked $(CLI:%.c=$(B)/%.o) $(OBJ) | $(SHIMS)
+	$(LINK) $(filter %.o,$^) $(LIBS)
 # The program for several hosts: the same objects, linked with MPI, if MPI is installed.
 ifneq ($(MPI),)
 all: lockbench-hosts

@@ -6,12 +6,11 @@
 
 #include "bench/cli/args.h"
 
-extern const struct command command_run, command_check, command_compare, command_capacity,
+/* Weak: a command whose folder in bench/tools was removed is missing, and the program builds without it. */
+extern __attribute__((weak)) const struct command command_check, command_compare, command_capacity,
     command_report, command_history, command_list, command_plan, command_doctor, command_up,
-    command_hold, command_clean;
-
-/* All of them, in the order of the help; ends with NULL. */
-extern const struct command *const commands[];
+    command_hold, command_clean, command_check_suite;
+extern const struct command command_run;
 
 /* ---- the exit codes, for help and the table of bench/README.md ---- */
 

@@ -12,7 +12,6 @@
 #include "bench/base/nearest.h"
 #include "bench/base/output.h"
 #include "bench/base/process.h"
-#include "bench/cli/check.h"
 #include "bench/cli/cli.h"
 #include "bench/load/layout.h"
 #include "drivers/url.h"
@@ -70,11 +69,14 @@ static char **secrets_take(int argc, char **argv) {
     return words;
 }
 
-const struct command *const commands[] = {
-    &command_run,    &command_check,   &command_plan, &command_compare, &command_capacity,
-    &command_report, &command_history, &command_list, &command_doctor,  &command_up,
-    &command_hold,   &command_clean,   NULL,
+/* In the order of the help; NULL = its folder was removed. The last one is for `check` only, and has no help. */
+static const struct command *const commands[] = {
+    &command_run,    &command_check,   &command_plan,        &command_compare, &command_capacity,
+    &command_report, &command_history, &command_list,        &command_doctor,  &command_up,
+    &command_hold,   &command_clean,   &command_check_suite,
 };
+
+#define COMMANDS (sizeof commands / sizeof *commands)
 
 /* The command of a name; NULL with err, which has the nearest name. */
 static const struct command *command_find(const char *name, struct lb_err *err) {
@@ -82,9 +84,10 @@ static const struct command *command_find(const char *name, struct lb_err *err) 
     char hint[100];
     nearest_init(&nearest, name);
     nearest_offer(&nearest, "help");
-    for (int i = 0; commands[i]; i++) {
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (!commands[i]) continue;
         if (strcmp(name, commands[i]->name) == 0) return commands[i];
-        nearest_offer(&nearest, commands[i]->name);
+        if (commands[i]->summary) nearest_offer(&nearest, commands[i]->name);
     }
     err_set(err, LB_EXIT_USAGE, "unknown command '%.60s'%s; see lockbench --help", name,
             nearest_hint(&nearest, hint, sizeof hint));
@@ -108,7 +111,8 @@ static void help(FILE *out) {
                           ": which distributed lock to use, how fast it is here, and whether it is "
                           "really a lock\n\n"
                           "Usage: lockbench COMMAND [OPTIONS]\n\n");
-    for (int i = 0; commands[i]; i++) {
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (!commands[i] || !commands[i]->summary) continue;
         snprintf(line, sizeof line, "  %-8s  %s", commands[i]->name, commands[i]->summary);
         screen_lines(&screen, line);
     }
@@ -182,9 +186,7 @@ int cli_main(int argc, char **argv) {
         return flushed(LB_EXIT_OK);
     }
     struct lb_err err = {0};
-    const struct command *command = strcmp(wish, check_suite_command.name) == 0
-                                        ? &check_suite_command
-                                        : command_find(wish, &err);
+    const struct command *command = command_find(wish, &err);
     if (!command || check_files(&err) != 0 || stack_limit_ensure(&err) != 0) return args_fail(&err);
     return flushed(command_main(command, argc - 1, argv + 1));
 }

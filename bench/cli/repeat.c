@@ -15,10 +15,10 @@
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
 #include "bench/base/text.h"
-#include "bench/check/jobs.h"
 #include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "bench/run/outdir.h"
+#include "bench/servers/jobs.h"
 #include "report/compare/compare.h"
 
 #define WAIT_NS (200 * LB_MS_NS) /* the pause between two checks for Ctrl-C */

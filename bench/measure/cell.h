@@ -1,6 +1,6 @@
 /* cell: the data that a lock guards: one cell for each key, in memory that all clients share. Each use of a
  * cell checks that the lock excludes. Texts for users call it the guarded counter: their cells are those of a check
- * (bench/check/matrix.h).
+ * (bench/tools/check/matrix.h).
  *
  * There are three checks, because each of them misses errors that another check finds:
  *   owner word: an atomic exchange on entry must find the word free. Sees every overlap while it

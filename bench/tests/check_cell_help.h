@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "bench/check/cell_result.h"
 #include "bench/tests/unit.h"
+#include "bench/tools/check/cell_result.h"
 #include "results/format/write.h"
 
 #define S_NS 1000000000LL

@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 
 #include "bench/base/clock.h"
-#include "bench/check/jobs.h"
 #include "bench/servers/folder.h"
+#include "bench/servers/jobs.h"
 #include "bench/tests/unit.h"
 
 static char folder[200];

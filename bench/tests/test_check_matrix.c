@@ -1,10 +1,10 @@
 /* The cells of a check: only those for which a driver states a verdict; each control in the
  * workload that exposes it; and the locks and faults that are left out, with the reason. */
 #include "bench/base/home.h"
-#include "bench/check/matrix.h"
-#include "bench/check/result.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/unit.h"
+#include "bench/tools/check/matrix.h"
+#include "bench/tools/check/result.h"
 #include "drivers/registry.h"
 
 static char workloads[512];

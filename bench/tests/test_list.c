@@ -7,7 +7,7 @@
 #include "bench/tests/unit.h"
 
 #include "bench/cli/available.c"
-#include "bench/cli/list.c"
+#include "bench/tools/list/cmd_list_views.c"
 
 static char folder[] = "/tmp/lockbench-test-XXXXXX";
 

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "bench/check/jobs.h"
 #include "bench/oplog/oplog.h"
 #include "bench/run/outdir.h"
+#include "bench/servers/jobs.h"
 #include "bench/tests/unit.h"
 
 static char folder[] = "/tmp/lockbench-test-XXXXXX";

@@ -60,7 +60,7 @@ TEST(test_nobody_states_what_nobody_sees) {
     }
 }
 
-/* `none` and the scenarios of the short tour (bench/check/matrix.c): each lock states a verdict for each of them. */
+/* `none` and the scenarios of the short tour (bench/tools/check/matrix.c): each lock states a verdict for each of them. */
 TEST(test_what_everybody_states) {
     static const enum lb_scenario of_all[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
                                               LB_SCENARIO_HOLDER_KILL};

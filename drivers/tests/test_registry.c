@@ -5,8 +5,8 @@
 #include "bench/base/home.h"
 #include "bench/base/verdict.h"
 #include "bench/cli/available.c"
-#include "bench/cli/list.c"
 #include "bench/tests/unit.h"
+#include "bench/tools/list/cmd_list_views.c"
 #include "drivers/registry.h"
 
 #define CAPS_ALL 0x3ffffu

@@ -2,8 +2,8 @@
  * ordinary workload; and puts several runs of a cell together.
  *
  * This file reads no result file, and only cell_result_compare knows what a driver states. */
-#ifndef BENCH_CHECK_CELL_RESULT_H
-#define BENCH_CHECK_CELL_RESULT_H
+#ifndef BENCH_TOOLS_CHECK_CELL_RESULT_H
+#define BENCH_TOOLS_CHECK_CELL_RESULT_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  * that may pass it on. The kernel kills it when this process ends in any way, and its own janitor
  * then stops its servers. A child that takes too long is asked to end (SIGINT to its group), then
  * killed. The thread that starts jobs must live as long as they do. */
-#ifndef BENCH_CHECK_JOBS_H
-#define BENCH_CHECK_JOBS_H
+#ifndef BENCH_SERVERS_JOBS_H
+#define BENCH_SERVERS_JOBS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* check_show: what a check prints: the plan of a dry run, the cells that are left out, the cells as
+/* cmd_check_show: what a check prints: the plan of a dry run, the cells that are left out, the cells as
  * they end, and the report; see check.h. */
 #include <limits.h>
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 
 #include "bench/base/output.h"
 #include "bench/base/process.h"
-#include "bench/check/cell_result.h"
-#include "bench/cli/check.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/terminal.h"
+#include "bench/tools/check/cell_result.h"
+#include "bench/tools/check/cmd_check.h"
 #include "report/check/check.h"
 
 static const char *fault_of(const struct matrix *matrix, const struct matrix_cell *cell) {

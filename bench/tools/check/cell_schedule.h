@@ -1,11 +1,11 @@
 /* cell_schedule: runs the cells of a matrix, several at once, each as a run of this program in a
  * folder of its own, and passes their results on. */
-#ifndef BENCH_CHECK_CELL_SCHEDULE_H
-#define BENCH_CHECK_CELL_SCHEDULE_H
+#ifndef BENCH_TOOLS_CHECK_CELL_SCHEDULE_H
+#define BENCH_TOOLS_CHECK_CELL_SCHEDULE_H
 
 #include <signal.h>
 
-#include "bench/check/result.h"
+#include "bench/tools/check/result.h"
 
 struct cell_schedule_news {
     const struct matrix_cell *cell;

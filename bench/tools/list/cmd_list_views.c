@@ -1,5 +1,5 @@
-/* list: see list.h. */
-#include "bench/cli/list.h"
+/* cmd_list_views: see cmd_list_views.h. */
+#include "bench/tools/list/cmd_list_views.h"
 
 #include <string.h>
 

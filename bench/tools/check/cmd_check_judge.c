@@ -1,4 +1,4 @@
-/* check_judge: judges saved histories again, and prints the verdicts and the operations that
+/* cmd_check_judge: judges saved histories again, and prints the verdicts and the operations that
  * contradict each other. It reads files only. See check.h. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/cli/check.h"
 #include "bench/oplog/judge.h"
+#include "bench/tools/check/cmd_check.h"
 #include "bench/workload/plan.h"
 
 static void print_line(const struct oplog_rules *rules, const struct oplog_line *line) {

@@ -1,7 +1,7 @@
-/* list: prints what the program knows of its locks, backends and workloads, as a document and as
+/* cmd_list_views: prints what the program knows of its locks, backends and workloads, as a document and as
  * JSON. */
-#ifndef BENCH_CLI_LIST_H
-#define BENCH_CLI_LIST_H
+#ifndef BENCH_TOOLS_LIST_CMD_LIST_VIEWS_H
+#define BENCH_TOOLS_LIST_CMD_LIST_VIEWS_H
 
 #include <jansson.h>
 

@@ -1,5 +1,5 @@
 /* cell_result: see cell_result.h; the verdict itself is in cell_verdict.c. */
-#include "bench/check/cell_result.h"
+#include "bench/tools/check/cell_result.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* cell_schedule: see cell_schedule.h. */
-#include "bench/check/cell_schedule.h"
+#include "bench/tools/check/cell_schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/base/clock.h"
-#include "bench/check/cell_result.h"
-#include "bench/check/jobs.h"
+#include "bench/servers/jobs.h"
+#include "bench/tools/check/cell_result.h"
 
 #define ARGS_MAX 400
 #define WAIT_NS (200 * LB_MS_NS) /* how often the scheduler looks for Ctrl-C */

@@ -1,6 +1,6 @@
 /* result: see result.h. */
 #define _GNU_SOURCE
-#include "bench/check/result.h"
+#include "bench/tools/check/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>

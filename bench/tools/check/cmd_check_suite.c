@@ -1,13 +1,14 @@
-/* check_suite: the conformance suite of one lock, in a process of its own; see check.h. Its lines go to
+/* cmd_check_suite: `lockbench --conform`: the conformance suite of one lock, for `check` alone, in a process of its own, since a call
+ * that does not return ends the process. Its lines go to
  * the log of the cell, from where `check` prints them. */
 #include <jansson.h>
 #include <string.h>
 
-#include "bench/cli/check.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/conform/conform.h"
+#include "bench/tools/check/cmd_check.h"
 #include "drivers/registry.h"
 #include "drivers/url.h"
 #include "results/format/write.h"
@@ -134,7 +135,7 @@ static int run_conform(void *values, const struct args *given, struct lb_err *er
     return code;
 }
 
-const struct command check_suite_command = {
+const struct command command_check_suite = {
     .name = "--conform",
     .usage = "--conform LOCK --out DIR",
     .about = "A part of `lockbench check LOCK --fault conformance`.",

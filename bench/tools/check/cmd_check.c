@@ -7,7 +7,6 @@
 #include "bench/base/home.h"
 #include "bench/base/processors.h"
 #include "bench/cli/available.h"
-#include "bench/cli/check.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
@@ -16,6 +15,7 @@
 #include "bench/run/guest.h"
 #include "bench/run/machine.h"
 #include "bench/run/outdir.h"
+#include "bench/tools/check/cmd_check.h"
 
 #define LOCKS_MAX 128
 #define SETS_MAX 100

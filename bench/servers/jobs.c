@@ -1,6 +1,6 @@
 /* jobs: see jobs.h. */
 #define _GNU_SOURCE
-#include "bench/check/jobs.h"
+#include "bench/servers/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/base/verdict.h"
-#include "bench/check/cell_result.h"
+#include "bench/tools/check/cell_result.h"
 #include "bench/workload/plan.h"
 #include "results/format/bound.h"
 #include "results/format/tree.h"

@@ -1,13 +1,13 @@
 /* result: check.json, the result of a check. It is written as a whole after each cell, so that a
  * reader never sees half a file, and a check that was killed leaves the cells that it had. */
-#ifndef BENCH_CHECK_RESULT_H
-#define BENCH_CHECK_RESULT_H
+#ifndef BENCH_TOOLS_CHECK_RESULT_H
+#define BENCH_TOOLS_CHECK_RESULT_H
 
 #include <jansson.h>
 
 #include "bench/base/err.h"
-#include "bench/check/cell_result.h"
-#include "bench/check/matrix.h"
+#include "bench/tools/check/cell_result.h"
+#include "bench/tools/check/matrix.h"
 #include "results/format/check_read.h"
 
 struct result_ask {

@@ -1,12 +1,12 @@
 /* check: the parts of `lockbench check`: what it prints, the conformance suite of one lock, and the
  * judge of saved histories. */
-#ifndef BENCH_CLI_CHECK_H
-#define BENCH_CLI_CHECK_H
+#ifndef BENCH_TOOLS_CHECK_CMD_CHECK_H
+#define BENCH_TOOLS_CHECK_CMD_CHECK_H
 
 #include <stdio.h>
 
-#include "bench/check/cell_schedule.h"
-#include "bench/check/result.h"
+#include "bench/tools/check/cell_schedule.h"
+#include "bench/tools/check/result.h"
 
 struct check_show {
     const struct result *result;
@@ -43,9 +43,5 @@ bool check_is_folder(const char *operand);
 /* Judges the histories in folders of runs or checks again, and prints for each the verdict and the
  * operations that contradict each other. Returns the exit code, or -1 with err. */
 int check_judge(const char *const *folders, int count, struct lb_err *err);
-
-/* `lockbench --conform LOCK --out DIR`: a cell of the conformance suite in a process of its own,
- * since a call that does not return ends the process. It is for `check` alone. */
-extern const struct command check_suite_command;
 
 #endif

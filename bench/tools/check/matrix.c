@@ -1,5 +1,5 @@
 /* matrix: see matrix.h. */
-#include "bench/check/matrix.h"
+#include "bench/tools/check/matrix.h"
 
 #include <stdarg.h>
 #include <stdio.h>

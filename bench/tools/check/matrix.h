@@ -3,8 +3,8 @@
  *
  * A cell is an ordinary run of a workload with one lock. This module starts nothing and asks no
  * server; the caller says whether a lock can run here. */
-#ifndef BENCH_CHECK_MATRIX_H
-#define BENCH_CHECK_MATRIX_H
+#ifndef BENCH_TOOLS_CHECK_MATRIX_H
+#define BENCH_TOOLS_CHECK_MATRIX_H
 
 #include <stdbool.h>
 #include <stdint.h>
