@@ -224,19 +224,6 @@ static void add_tree(struct doc *doc, const char *name, const json_t *value, int
     }
 }
 
-void doc_caveats(struct doc *doc, const char *title, const struct doc_caveat *caveats) {
-    doc_section(doc, "caveats", title);
-    doc_set_only(doc, DOC_HTML);
-    doc_list(doc, "caveats");
-    for (; caveats->claim; caveats++) {
-        doc_item(doc, TONE_PLAIN, "%s", "");
-        doc_span(doc, DOC_STRONG, "%s", caveats->claim);
-        doc_span(doc, DOC_PLAIN, " %s", caveats->reason);
-    }
-    doc_end(doc);
-    doc_end(doc);
-}
-
 void doc_tree(struct doc *doc, const char *title, const json_t *tree) {
     if (!tree) return;
     doc_fold(doc, false, "%s", title);

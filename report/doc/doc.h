@@ -114,12 +114,6 @@ void doc_term(struct doc *doc, const char *name, const char *format, ...) DOC_FO
 /* A JSON object as nested terms, folded under a title, in the page alone; NULL adds nothing. */
 void doc_tree(struct doc *doc, const char *title, const json_t *tree);
 
-/* Wrong conclusions that a reader might draw, for the page's last section. The array ends with an empty entry. */
-struct doc_caveat {
-    const char *claim, *reason;
-};
-void doc_caveats(struct doc *doc, const char *title, const struct doc_caveat *caveats);
-
 /* ---- for a table: first the columns, then the rows, each with a cell for each column ---- */
 
 void doc_column(struct doc *doc, const struct doc_column *column);

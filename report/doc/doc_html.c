@@ -328,8 +328,7 @@ static int write_html_block(const struct doc_node *node, FILE *out) {
 
 static int write_html_blocks(const struct doc_node *node, FILE *out) {
     for (; node; node = node->next) {
-        if (node->kind == NODE_SPAN || node->kind == NODE_DATA || !doc_is_for(node->only, DOC_HTML))
-            continue;
+        if (node->kind == NODE_DATA || !doc_is_shown(node, DOC_HTML)) continue;
         if (write_html_block(node, out) != 0) return -1;
     }
     return 0;

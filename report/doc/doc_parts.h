@@ -48,6 +48,14 @@ static inline bool doc_is_for(unsigned only, enum doc_format format) {
     return only == 0 || (only & format);
 }
 
+/* True if the format has the block; a section without blocks of its own has no heading either. */
+static inline bool doc_is_shown(const struct doc_node *node, enum doc_format format) {
+    const struct doc_node *child = node->first;
+    if (node->kind == NODE_SPAN || !doc_is_for(node->only, format)) return false;
+    while (child && !doc_is_shown(child, format)) child = child->next;
+    return child || node->kind != NODE_SECTION;
+}
+
 static inline bool doc_is_number(const struct doc_column *column) {
     return column->figure != DOC_TEXT || column->right;
 }

@@ -101,7 +101,7 @@ static int write_terminal_block(struct writer *writer, const struct doc_node *no
 
 static int write_terminal_blocks(struct writer *writer, const struct doc_node *node) {
     for (; node; node = node->next) {
-        if (node->kind == NODE_SPAN || !doc_is_for(node->only, DOC_TERMINAL)) continue;
+        if (!doc_is_shown(node, DOC_TERMINAL)) continue;
         if (write_terminal_block(writer, node) != 0) return -1;
     }
     return 0;

@@ -204,7 +204,7 @@ static int write_md_block(const struct doc_node *node, FILE *out) {
 
 static int write_md_blocks(const struct doc_node *node, FILE *out) {
     for (; node; node = node->next) {
-        if (node->kind == NODE_SPAN || !doc_is_for(node->only, DOC_MARKDOWN)) continue;
+        if (!doc_is_shown(node, DOC_MARKDOWN)) continue;
         if (write_md_block(node, out) != 0) return -1;
     }
     return 0;

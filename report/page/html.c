@@ -33,23 +33,6 @@ static const struct chart charts[] = {
     "The tables have the medians and tails, the fairness and the cost of each lock; what was seen " \
     "over time, and each hold, is in run.json and the files beside it."
 
-/* Explains which run the letter before a lock's name means. */
-static void write_letters(FILE *out, const struct report *report) {
-    char letter[8];
-    fputs("<ul class=\"letters\">\n", out);
-    for (int r = 0; r < report->run_count; r++) {
-        const struct run *run = report->runs[r];
-        fprintf(out, "<li><b>%s</b>: ", report_run_letter(r, letter));
-        escape_html(out, run->workload);
-        fputs(", ", out);
-        escape_html(out, run->started_at);
-        fputs(", <code>", out);
-        escape_html(out, run->path);
-        fputs("</code></li>\n", out);
-    }
-    fputs("</ul>\n", out);
-}
-
 /* The sections in the page's order. */
 static void write_links(FILE *out, const struct report *report) {
     static const struct head_link before[] = {{.id = "verdict", .text = "Verdict"},
@@ -93,7 +76,6 @@ static void write_banner(FILE *out, const struct report *report) {
         escape_html(out, machine);
     }
     fputs("</p>\n", out);
-    if (report->run_count > 1) write_letters(out, report);
     write_links(out, report);
 }
 

@@ -2,7 +2,6 @@
  * run_doc.h. */
 #include "report/run/run_doc.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,26 +65,6 @@ static void run_warnings(const struct run *run, struct doc *doc) {
 
 /* ---- notes ---- */
 
-static void add_executor(struct doc *doc, const struct run *run) {
-    double least = INFINITY, most = 0, processes = 0, stall = NAN;
-    char text[NUMBER_TEXT_MAX];
-    for (int s = 0; s < run->stage_count; s++) {
-        const struct run_stage *stage = &run->stages[s];
-        least = fmin(least, stage->threads);
-        most = fmax(most, stage->threads);
-        processes = fmax(processes, stage->processes);
-        stall = fmax(stall, stage->latency[METRIC_HICCUP].p99);
-    }
-    if (!isfinite(least)) return;
-    doc_say(doc, TONE_PLAIN, "Executor: clients are fibers on ");
-    if (least < most) doc_span(doc, DOC_PLAIN, "%.0f to ", least);
-    doc_span(doc, DOC_PLAIN,
-             "%.0f thread%s in %.0f process%s; its own "
-             "stalls, p99 of the worst stage: %s",
-             most, most == 1 ? "" : "s", processes, processes == 1 ? "" : "es",
-             number_time_text(stall, text));
-}
-
 static void add_skips(struct doc *doc, const struct run *run) {
     if (run->skip_count == 0) return;
     doc_list(doc, NULL);
@@ -113,7 +92,6 @@ static void add_run_notes(struct doc *doc, const struct report *report, int r) {
             doc_or(run->tool_name, "lockbench"),
             doc_or(run->tool_version, "of an unknown version"));
     doc_span(doc, DOC_INLINE, "%s", run->path);
-    add_executor(doc, run);
     run_hosts(run, doc);
     add_skips(doc, run);
     run_warnings(run, doc);

@@ -400,8 +400,6 @@ TEST(what_is_missing_is_told) {
                WAITING ",\"latency_ns\":{\"acquire\":{\"count\":900,\"hdr\":\"" HDR_900
                        "\",\"mean\":10000,\"p50\":9000,\"p99\":15000}}"),
          "at least 99 % of the time that its clients waited"},
-        {"{\"lock\":\"a\",\"clients\":2,\"threads\":2,\"processes\":2}",
-         "clients are fibers on 2 threads in 2 processes"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct report *report = report_of(cases[i].stage, "");
