@@ -1,5 +1,6 @@
 /* run_summary: the report on one screen, for a terminal: at most 40 lines of at most 100 columns. The verdict comes before
  * the figures; then one table of one load, a row for each lock; notes; and what to ask next. See run_doc.h. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define NOTES_MAX 4
 #define NOTE_LINE 92 /* columns of a note beside its letter */
 #define PROMISES_MAX 4
+#define RUNGS_MAX 7 /* round trips or leases */
 #define P99 "latency_ns.acquire.p99"
 
 /* What is on the screen. */
@@ -20,19 +22,44 @@ struct summary {
     const struct report *report;
     const struct report_group *group,
         *alone; /* alone: with one client, else the same load; NULL = none */
+    /* loads that differ from `group` in the wire's round trip or the lease alone, and it; none: it is the only one */
+    const struct report_group *rungs[RUNGS_MAX];
+    int rung_count;
     struct ranked *ranks;
     int shown_each; /* rows of a class */
     char notes[NOTES_MAX][2 * RANKING_NOTE_MAX];
     int note_count, notes_left_out;
 };
 
-static void say_head(struct doc *doc, const struct report *report,
-                     const struct report_group *group) {
+/* The bytes of a load's words before those of the round trip and the lease. */
+static int same_words(const char *load) {
+    const char *end = strstr(load, ", rtt +");
+    if (!end) end = strstr(load, ", lease ");
+    return end ? (int)(end - load) : (int)strlen(load);
+}
+
+static void find_rungs(struct summary *summary) {
+    const struct report_group *group = summary->group;
+    int same = group ? same_words(group->load) : 0;
+    for (int g = 0; g < summary->report->group_count && group; g++) {
+        const struct report_group *other = &summary->report->groups[g];
+        if (other->clients == group->clients && same_words(other->load) == same &&
+            strncmp(other->load, group->load, (size_t)same) == 0 && summary->rung_count < RUNGS_MAX)
+            summary->rungs[summary->rung_count++] = other;
+    }
+    if (summary->rung_count < 2) summary->rung_count = 0;
+}
+
+static void say_head(struct doc *doc, const struct summary *summary) {
+    const struct report_group *group = summary->group;
     char clients[NUMBER_TEXT_MAX];
-    run_ran(report, doc);
+    run_ran(summary->report, doc);
     if (!group) return;
-    doc_say(doc, TONE_PLAIN, "Load: %s client%s, %s.", number_count_text(group->clients, clients),
-            group->clients == 1 ? "" : "s", group->load);
+    const char *fault = strstr(group->load, ", fault ");
+    bool rungs = summary->rung_count > 0;
+    doc_say(doc, TONE_PLAIN, "Load: %s client%s, %.*s%s.",
+            number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
+            rungs ? same_words(group->load) : INT_MAX, group->load, rungs && fault ? fault : "");
 }
 
 /* The sentences of outages can be as many as locks. */
@@ -51,30 +78,29 @@ static void say_trust(struct doc *doc, const struct report *report) {
     run_trust(report, doc);
 }
 
-/* ---- the table ---- */
-
-static const struct column *compared(const struct summary *summary, const char *key) {
-    return column_compared(key, summary->group);
+/* The load with one client. */
+static const struct report_group *find_alone(const struct report *report,
+                                             const struct report_group *group) {
+    for (int g = 0; group && g < report->group_count; g++) {
+        const struct report_group *other = &report->groups[g];
+        if (other != group && other->clients == 1 && strcmp(other->load, group->load) == 0)
+            return other;
+    }
+    return NULL;
 }
 
-/* The figures of the table, in the order of its columns. */
-static const struct {
-    const char *key, *brief, *help;
-    int drop;
-} figures[] = {
-    {"throughput_per_s", "grants/s", NULL, 0},
-    {"latency_ns.acquire.p50", "wait p50", NULL, 4},
-    {P99, "wait p99", NULL, 0},
-    {"latency_ns.handoff.p50", "handoff", NULL, 3},
-    {"fairness.jain", "fair", NULL, 0},
-    {"cost.commands_per_grant", "cmds", NULL, 2},
-    {"cost.server_cpu_ns_per_grant", "srv CPU", NULL, 1},
-    {"ticks.none", "missed", NULL, 0},
-    {"latency_ns.wait_failed.p90", "gave up", NULL, 2},
-};
+/* The row of a lock; -1: the load has none. */
+static int find_row(const struct report_group *group, int lock) {
+    int r = group ? group->row_count - 1 : -1;
+    while (r >= 0 && group->rows[r].lock != lock) r--;
+    return r;
+}
 
-static bool is_used(const struct summary *summary, const char *key) {
-    return column_used(compared(summary, key), summary->group);
+/* The median wait of a lock, for `alone`, which may be NULL. */
+static double alone_ns(const struct report_group *alone, int lock) {
+    int r = find_row(alone, lock);
+    return r < 0 ? NAN
+                 : column_value(column_compared("latency_ns.acquire.p50", alone), &alone->rows[r]);
 }
 
 static bool has_recoveries(const struct summary *summary) {
@@ -83,6 +109,89 @@ static bool has_recoveries(const struct summary *summary) {
         any |= summary->group->rows[r].figures.recovery_count > 0 ||
                summary->group->rows[r].figures.unrecovered > 0;
     return any;
+}
+
+/* ---- the table of loads that differ in one thing ---- */
+
+/* The growth of an acquire's median with one client, over that of the round trip. */
+static double round_trips(const struct summary *summary, int lock) {
+    double first_ns = NAN, first_rtt_ns = NAN, trips = NAN;
+    for (int i = 0; i < summary->rung_count; i++) {
+        double rtt_ns = summary->rungs[i]->rtt_ns;
+        double wait_ns = alone_ns(find_alone(summary->report, summary->rungs[i]), lock);
+        if (isnan(rtt_ns) || isnan(wait_ns)) continue;
+        if (isnan(first_ns)) {
+            first_ns = wait_ns;
+            first_rtt_ns = rtt_ns;
+        }
+        if (rtt_ns > first_rtt_ns) trips = (wait_ns - first_ns) / (rtt_ns - first_rtt_ns);
+    }
+    return trips;
+}
+
+static bool has_trips(const struct summary *summary) {
+    bool any = false;
+    for (int i = 0; i < summary->report->lock_count; i++) any |= !isnan(round_trips(summary, i));
+    return any;
+}
+
+static void add_rung_columns(struct doc *doc, const struct summary *summary) {
+    doc_column(doc, &(struct doc_column){.title = "trips",
+                                         .figure = DOC_NUMBER,
+                                         .only = has_trips(summary) ? 0 : DOC_NONE});
+    for (int i = 0; i < summary->rung_count; i++) {
+        const struct report_group *rung = summary->rungs[i];
+        char rtt[NUMBER_TEXT_MAX], lease[NUMBER_TEXT_MAX] = "no wire", title[2 * NUMBER_TEXT_MAX];
+        bool leases = rung->rows[0].typical->lease_varies;
+        if (leases) number_time_text(rung->rows[0].typical->lease_ns, lease);
+        snprintf(title, sizeof title, "%s", *report_rtt_text(rung->rtt_ns, rtt) ? rtt + 6 : lease);
+        if (leases && *rtt) snprintf(title, sizeof title, "%s %s", rtt + 6, lease);
+        doc_column(doc, &(struct doc_column){.title = title, .right = true});
+    }
+    doc_column(doc, &(struct doc_column){.title = "paused"});
+}
+
+static void add_rung_cells(struct doc *doc, const struct summary *summary, int lock) {
+    doc_figure(doc, round_trips(summary, lock));
+    for (int i = 0; i < summary->rung_count; i++) {
+        const struct report_group *rung = summary->rungs[i];
+        int r = find_row(rung, lock);
+        const struct run_stage *figures = r < 0 ? NULL : &rung->rows[r].figures;
+        char time[NUMBER_TEXT_MAX];
+        if (figures && has_recoveries(summary))
+            doc_cell(doc, "%s, %.0f", number_time_text(figures->recovery_p50, time),
+                     figures->expired_holders);
+        else
+            doc_cell(doc, "%s", number_time_text(r < 0 ? NAN : ranking_cost_ns(rung, r), time));
+    }
+}
+
+/* ---- the table ---- */
+
+static const struct column *compared(const struct summary *summary, const char *key) {
+    return column_compared(key, summary->group);
+}
+
+/* The figures of the table, in the order of its columns. */
+static const struct {
+    const char *key, *brief;
+    int drop;
+} figures[] = {
+    {"throughput_per_s", "grants/s", 0},
+    {"latency_ns.acquire.p50", "wait p50", 4},
+    {P99, "wait p99", 0},
+    {"latency_ns.handoff.p50", "handoff", 3},
+    {"fairness.jain", "fair", 0},
+    {"cost.commands_per_grant", "cmds", 2},
+    {"cost.server_cpu_ns_per_grant", "srv CPU", 1},
+    {"ticks.none", "missed", 0},
+    {"latency_ns.wait_failed.p90", "gave up", 2},
+    {"held.memory_bytes_per_lock", "mem/held", 0},
+    {"held.disk_bytes_per_lock", "disk/held", 0},
+};
+
+static bool is_used(const struct summary *summary, const char *key) {
+    return column_used(compared(summary, key), summary->group);
 }
 
 static bool has_share(const struct summary *summary) {
@@ -97,6 +206,10 @@ static void add_columns(struct doc *doc, const struct summary *summary) {
     unsigned ranked = ranking_by_cost(summary->group) ? 0 : DOC_NONE;
     unsigned faults = has_recoveries(summary) ? 0 : DOC_NONE;
     doc_column(doc, &(struct doc_column){.title = "lock"});
+    if (summary->rung_count > 0) {
+        add_rung_columns(doc, summary);
+        return;
+    }
     doc_column(doc, &(struct doc_column){.title = "alone",
                                          .figure = DOC_TIME,
                                          .only = summary->alone ? 0 : DOC_NONE});
@@ -115,26 +228,6 @@ static void add_columns(struct doc *doc, const struct summary *summary) {
     doc_column(doc, &(struct doc_column){.title = "recovered", .figure = DOC_TIME, .only = faults});
     doc_column(doc, &(struct doc_column){.title = "never", .figure = DOC_COUNT, .only = faults});
     doc_column(doc, &(struct doc_column){.title = "paused"});
-}
-
-/* The load of the table, with one client. */
-static const struct report_group *find_alone(const struct report *report,
-                                             const struct report_group *group) {
-    for (int g = 0; group && g < report->group_count; g++) {
-        const struct report_group *other = &report->groups[g];
-        if (other != group && other->clients == 1 && strcmp(other->load, group->load) == 0)
-            return other;
-    }
-    return NULL;
-}
-
-/* The median wait of the same lock with one client. */
-static double alone_ns(const struct summary *summary, int lock) {
-    const struct report_group *alone = summary->alone;
-    for (int r = 0; alone && r < alone->row_count; r++)
-        if (alone->rows[r].lock == lock)
-            return column_value(column_compared("latency_ns.acquire.p50", alone), &alone->rows[r]);
-    return NAN;
 }
 
 static bool claims(const struct run_stage *stage, const char *what) {
@@ -176,12 +269,10 @@ static bool is_least(const struct report_row *row, const char *key) {
     return row->unrecorded > UNRECORDED_SHARE && strcmp(key, P99) == 0;
 }
 
-static void add_row(struct doc *doc, struct summary *summary, int r) {
+static void add_load_cells(struct doc *doc, const struct summary *summary, int r) {
     const struct report_row *row = &summary->group->rows[r];
     double share = ranking_share(summary->group, r);
-    doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
-    run_lock_cell(doc, row, &summary->report->locks[row->lock]);
-    doc_figure(doc, alone_ns(summary, row->lock));
+    doc_figure(doc, alone_ns(summary->alone, row->lock));
     doc_figure(doc, ranking_cost_ns(summary->group, r));
     isnan(share) ? doc_cell(doc, "%s", NUMBER_NONE) : doc_cell(doc, "%.0f %%", 100 * share);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
@@ -194,6 +285,14 @@ static void add_row(struct doc *doc, struct summary *summary, int r) {
     }
     doc_figure(doc, row->figures.recovery_p50);
     doc_figure(doc, row->figures.unrecovered);
+}
+
+static void add_row(struct doc *doc, struct summary *summary, int r) {
+    const struct report_row *row = &summary->group->rows[r];
+    doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
+    run_lock_cell(doc, row, &summary->report->locks[row->lock]);
+    summary->rung_count > 0 ? add_rung_cells(doc, summary, row->lock)
+                            : add_load_cells(doc, summary, r);
     doc_cell(doc, "%s",
              !report_is_real(row->typical)        ? words_state(row->state)
              : row->state > LOCK_CAUGHT           ? words_state(row->state)
@@ -248,11 +347,28 @@ static void add_rows(struct doc *doc, struct summary *summary) {
     for (int r = 0; r < group->row_count && r < ROWS_MAX; r++) add_row(doc, summary, r);
 }
 
+/* What the figures of the rungs are. */
+static void say_rungs(struct doc *doc, const struct summary *summary) {
+    const struct report_group *group = summary->group;
+    const char *each = isnan(summary->rungs[summary->rung_count - 1]->rtt_ns)
+                           ? "lease"
+                           : "round trip that a wire adds";
+    if (has_recoveries(summary))
+        doc_note(
+            doc, TONE_PLAIN,
+            "for each %s: the median from a fault to the next grant, and holders past their lease",
+            each);
+    else
+        doc_note(doc, TONE_PLAIN, "for each %s: the %s with %.0f client%s%s", each,
+                 ranking_figure(group), group->clients, group->clients == 1 ? "" : "s",
+                 has_trips(summary) ? "; trips: round trips of an acquire with one client" : "");
+}
+
 /* Explains the columns and marks that the table has; lines: room for the notes. */
 static void add_legend(struct doc *doc, const struct summary *summary, int lines) {
     bool limited = false, idle = false, incomplete = false, least = false;
     for (int r = 0; r < summary->group->row_count; r++) {
-        least |= is_least(&summary->group->rows[r], P99);
+        least |= summary->rung_count == 0 && is_least(&summary->group->rows[r], P99);
         limited |= summary->group->rows[r].limited;
         idle |= summary->group->rows[r].idle_fault;
         incomplete |= summary->group->rows[r].incomplete;
@@ -262,7 +378,9 @@ static void add_legend(struct doc *doc, const struct summary *summary, int lines
     doc_span(doc, DOC_PLAIN, "%s%s%s%s", limited ? "; ~: disturbed" : "",
              idle ? "; ?: no fault acted" : "", incomplete ? "; !: not complete" : "",
              least ? "; >: at least, as long waits are missing" : "");
-    if (ranking_by_cost(summary->group))
+    if (summary->rung_count > 0)
+        say_rungs(doc, summary);
+    else if (ranking_by_cost(summary->group))
         doc_note(doc, TONE_PLAIN, "cost: of a grant, without the hold%s",
                  has_share(summary) ? "; of max: of what one key gives at this hold without a lock"
                                     : "");
@@ -333,7 +451,8 @@ static void say_next(struct doc *doc, const struct report *report, const struct 
 
 void run_summary(const struct report *report, bool quiet, struct doc *doc) {
     struct summary summary = {.report = report, .group = ranking_load(report)};
-    summary.alone = find_alone(report, summary.group);
+    find_rungs(&summary);
+    if (summary.rung_count == 0) summary.alone = find_alone(report, summary.group);
     int rows = summary.group ? summary.group->row_count : 0;
     summary.ranks = calloc((size_t)rows + 1, sizeof *summary.ranks);
     doc->failed |= !summary.ranks;
@@ -346,7 +465,7 @@ void run_summary(const struct report *report, bool quiet, struct doc *doc) {
     doc_end(doc);
     if (!quiet) {
         doc_section(doc, "ran", "Ran");
-        say_head(doc, report, summary.group);
+        say_head(doc, &summary);
         doc_end(doc);
         if (rows > 0) add_summary_table(doc, &summary);
         say_next(doc, report, summary.group, summary.ranks);

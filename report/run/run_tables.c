@@ -68,8 +68,12 @@ static const char *absent_why(const struct column *column, const struct report_r
 
 /* The rank by which columns are left out of a narrow terminal: the greatest first. */
 static int drop_rank(const struct column *column) {
-    static const char *const keys[] = {"cost.commands_per_grant", "latency_ns.release.p50",
-                                       "cost.server_cpu_ns_per_grant", "latency_ns.ping.p50"};
+    static const char *const keys[] = {
+        "cost.commands_per_grant", "latency_ns.release.p50", "cost.server_cpu_ns_per_grant",
+        "latency_ns.ping.p50",     "recovery.crash.p50_ns",  "recovery.theory_min_ns",
+        "recovery.crash.max_ns",   "recovery.crash.count",   "recovery.lost_wakeups",
+        "recovery.p90_ns",         "recovery.min_ns",        "recovery.detect.p50_ns",
+        "recovery.detect.never",   "recovery.detect.count",  "recovery.detect.max_ns"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(column->key, keys[i]) == 0) return (int)i + 1;
     return 0;
@@ -78,7 +82,7 @@ static int drop_rank(const struct column *column) {
 /* The formats that have a column of a group's table; 0: none. */
 static unsigned formats_of(const struct column *column, const struct report_group *group,
                            bool compares) {
-    if (compares && column_gives_way(column, group)) return 0;
+    if (compares ? column_gives_way(column, group) : !column_used(column, group)) return 0;
     bool wide = column_used(column, group) && column_shown(column, group, false);
     return (wide ? BESIDE : 0) | (column_shown(column, group, true) ? DOC_TERMINAL : 0);
 }
@@ -339,7 +343,7 @@ bool run_has_columns(const struct report *report, unsigned columns) {
 void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc) {
     if (!run_has_columns(report, columns)) return;
     doc_fold(doc, false, "%s as tables", what);
-    doc_set_only(doc, DOC_HTML);
+    if (columns != IN_RECOVERY) doc_set_only(doc, DOC_HTML);
     for (int g = 0; g < report->group_count; g++) {
         if (any_used(columns, &report->groups[g]))
             add_table(doc, report, &report->groups[g], columns, what);

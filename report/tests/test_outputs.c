@@ -411,12 +411,10 @@ TEST(test_recovery_is_in_all_formats) {
         RESTARTED("a", 232000000, 5000000000) "," RESTARTED("b", 328000000, 300000000), "");
     char *table = render(report, REPORT_FULL, false), *md = render(report, REPORT_MD, false);
     has(table, "Recovery, 4 clients: ");
-    has(table, "232 ms");
-    has(table, "328 ms");
-    has(table, "5.00 s\n");
-    has(table, "was held by nobody");
-    has(md, "| a | 1 | 232 ms | 232 ms |");
-    has(md, "| 5.00 s |");
+    has(table, "1  232  232   5,000");
+    has(table, "1  328  328     300");
+    has(md, "| 1 | 232 | 232 | 5,000 |");
+    lacks(md, "Which lock?"); /* a section without anything to say */
     free(table);
     free(md);
     report_free(report);
