@@ -9,8 +9,8 @@
 /* The program's exit codes. An error carries the code with which the program should end. */
 enum lb_exit {
     LB_EXIT_OK = 0,
-    LB_EXIT_USAGE = 1,        /* bad option, workload file, URL or result file */
-    LB_EXIT_MACHINE = 2,      /* a server or the machine: missing, unreachable, full, refused */
+    LB_EXIT_USAGE = 1,        /* bad option, workload file, URL (its password too) or result file */
+    LB_EXIT_MACHINE = 2,      /* a server or the machine: missing, unreachable, full */
     LB_EXIT_VIOLATED = 3,     /* a lock failed: see bench/cli/commands.c */
     LB_EXIT_REGRESSION = 4,   /* a comparison found something worse */
     LB_EXIT_INCONCLUSIVE = 5, /* ... or its runs are too few or too noisy to decide */

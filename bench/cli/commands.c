@@ -19,7 +19,7 @@
 
 const struct exit_code exit_codes[] = {
     {LB_EXIT_OK, "fine"},
-    {LB_EXIT_USAGE, "usage or input"},
+    {LB_EXIT_USAGE, "usage or input, also a password that the server refuses"},
     {LB_EXIT_MACHINE,
      "a server or the machine; a run without a grant in a measured window; a control that was not "
      "caught; a real lock that got stuck or starved its clients"},

@@ -55,11 +55,25 @@ TEST(doctor_says_whether_a_server_lets_us_in) {
     const char *wrong = tls_text("redis=redis://me:wrong@127.0.0.1:%d", tls_servers[0].port);
     cli =
         cli_run(NULL, ARGS("doctor", "--url", wrong, "--url", "memcached=memcached://127.0.0.1:1"));
-    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.out, "WRONGPASS");
     assert_has(cli.out, "url memcached");
     assert_lacks(cli.out, "locks can run here");
     cli_free(&cli);
+    char *out = cli_path("refused");
+    const char *const *const commands[] = {
+        ARGS("run", "smoke", "--lock", "redis-setnx", "--url", wrong, "--out", out),
+        ARGS("check", "redis-setnx", "--url", wrong, "--out", out),
+        ARGS("capacity", "redis-setnx", "--url", wrong, "--out", out),
+        ARGS("hold", "redis-setnx", "key", "--url", wrong, "--", "true"),
+        ARGS("clean", "--url", wrong)};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        folder_remove(out);
+        cli = cli_run(NULL, commands[i]);
+        assert_code(&cli, LB_EXIT_USAGE);
+        assert_has(cli.err, "WRONGPASS");
+        cli_free(&cli);
+    }
 }
 
 TEST(a_primary_without_info_and_role) {

@@ -44,7 +44,7 @@ struct doctor_finding {
 
 struct doctor {
     struct doctor_finding item[DOCTOR_FINDINGS_MAX];
-    int count;
+    int count, code; /* code: of the first URL that failed; 0: none did */
 };
 
 /* descriptors for 2,000 clients here and as many in a server that we start */
@@ -130,6 +130,7 @@ static bool doctor_url(struct doctor *checks, const struct place_url *at) {
         add_doctor_check(checks, unfit ? DOCTOR_WARN : DOCTOR_OK, name, "%s: %s", url, text);
     else
         add_doctor_check(checks, DOCTOR_MISSING, name, "%s: %s", url, err.text);
+    if (checks->code == 0) checks->code = err.code;
     return reached;
 }
 
@@ -481,7 +482,7 @@ static int examine(struct wish *wish, struct arena *arena, struct lb_err *err) {
     } else if (print_doctor_json(&checks, &ready, err)) {
         return -1;
     }
-    return ready.all ? LB_EXIT_OK : LB_EXIT_MACHINE;
+    return ready.all ? LB_EXIT_OK : checks.code ? checks.code : LB_EXIT_MACHINE;
 }
 
 static int run_doctor(void *values, const struct args *given, struct lb_err *err) {
@@ -504,7 +505,7 @@ const struct command command_doctor = {
         "type. With --url only whether locks (names or backends; default: those of the URLs) work on\n"
         "servers of your own: each takes a key, waits for it, frees and removes it, with what it needs.\n"
         "What the account may not do is named, with what grants it. Exit code 0 if nothing is missing,\n"
-        "else 2.",
+        "else 2; 1 if a server refuses the account of a URL.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
