@@ -42,8 +42,8 @@ struct lock_search {
     bool violated;          /* one of its stages found two holders at once */
     double saturated_per_s; /* throughput of the closed loop before a search by rate; 0 = none */
     int64_t budget_ns;      /* the time for its probes */
-    /* when its first stage began, then when that stage's load began; 0 = not yet */
-    int64_t began_ns;
+    bool begun, done;
+    int64_t spent_ns; /* of its own stages, without the start of its servers */
     /* time of its longest probe so far, including what comes before and after its load */
     int64_t cost_ns;
 };
@@ -52,7 +52,9 @@ struct capacity_run {
     struct capacity_run_ask ask;
     struct plan probe_plan; /* a copy of ask.plan, with the shape of the stage that runs */
     struct lock_search *locks;
-    int count, current;
+    int count;
+    int current; /* the lock of the stage that runs */
+    int turn;    /* the lock that may probe next */
     int64_t stage_began_ns;
     double load; /* of the stage that runs */
     char folder[600];
@@ -91,21 +93,16 @@ static double allowed_share(const struct capacity_run *capacity_run) {
     return 1 - capacity_run->ask.slo.quantile;
 }
 
-static struct window_ask window_ask_of(const struct capacity_run *capacity_run,
-                                       const struct lock_search *lock_search) {
-    return (struct window_ask){.limit_s = (double)capacity_run->ask.slo.limit_ns / 1e9,
-                               .allowed = allowed_share(capacity_run),
-                               .capacity_per_s = lock_search->saturated_per_s,
-                               .warmup_s = (double)capacity_run->ask.plan->warmup_ns / 1e9,
-                               .budget_s = (double)lock_search->budget_ns / 1e9};
-}
-
 /* The warm-up and the window of a probe: at this rate, or at the throughput of the last probe's
  * closed loop. */
 static struct window probe_window(const struct capacity_run *capacity_run,
                                   const struct lock_search *lock_search, double load) {
     int count = lock_search->probe_count;
-    struct window_ask ask = window_ask_of(capacity_run, lock_search);
+    struct window_ask ask = {.limit_s = (double)capacity_run->ask.slo.limit_ns / 1e9,
+                             .allowed = allowed_share(capacity_run),
+                             .capacity_per_s = lock_search->saturated_per_s,
+                             .warmup_s = (double)capacity_run->ask.plan->warmup_ns / 1e9,
+                             .budget_s = (double)lock_search->budget_ns / 1e9};
     double last_per_s = count > 0 ? lock_search->probes[count - 1].throughput_per_s : 0;
     return window_of(&ask, capacity_run->ask.by_clients ? last_per_s : load);
 }
@@ -192,38 +189,40 @@ static void fill_saturation(struct capacity_run *capacity_run,
     if (one_key && ret->clients > SATURATE_CLIENTS) ret->clients = SATURATE_CLIENTS;
 }
 
-/* True if there is time for a probe at this load; the first probe of a lock always runs. */
-static bool has_time(const struct capacity_run *capacity_run, const struct lock_search *lock_search,
-                     int64_t spent_ns, double load) {
-    struct window window = probe_window(capacity_run, lock_search, load);
-    int64_t wanted_ns = (int64_t)(1e9 * (window.warmup_s + window.duration_s));
-    return lock_search->probe_count == 0 || spent_ns + wanted_ns <= lock_search->budget_ns;
+/* Fills in the next stage of a lock. False if its search is over. */
+static bool next_of_lock(struct capacity_run *capacity_run, struct lock_search *lock_search,
+                         struct plan_stage *ret, struct stage_promise *ret_promise) {
+    double load;
+    bool first = !lock_search->begun;
+    lock_search->begun = true;
+    *ret_promise = capacity_run->ask.slo;
+    if (first && !capacity_run->ask.by_clients) {
+        fill_saturation(capacity_run, lock_search, ret);
+        *ret_promise = (struct stage_promise){0};
+        return true;
+    }
+    if (first) begin_search(capacity_run, lock_search);
+    int64_t left_ns = lock_search->budget_ns - lock_search->spent_ns;
+    if (!search_next(&lock_search->search, lock_search->cost_ns <= left_ns, &load)) return false;
+    fill_probe_stage(capacity_run, lock_search, load, ret);
+    /* the first probe of a lock always runs */
+    return lock_search->probe_count == 0 ||
+           ret->plan->warmup_ns + ret->plan->duration_ns <= left_ns;
 }
 
-bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise) {
+bool capacity_run_next(void *arg, bool together, struct plan_stage *ret,
+                       struct stage_promise *ret_promise) {
     struct capacity_run *capacity_run = arg;
-    for (; capacity_run->current < capacity_run->count; capacity_run->current++) {
-        struct lock_search *lock_search = &capacity_run->locks[capacity_run->current];
-        int64_t now_ns = lb_now();
-        double load;
-        capacity_run->stage_began_ns = now_ns;
-        *ret_promise = capacity_run->ask.slo;
-        if (lock_search->began_ns == 0) {
-            lock_search->began_ns = now_ns;
-            if (!capacity_run->ask.by_clients) {
-                fill_saturation(capacity_run, lock_search, ret);
-                *ret_promise = (struct stage_promise){0};
-                return true;
-            }
-            begin_search(capacity_run, lock_search);
-        }
-        int64_t spent_ns = now_ns - lock_search->began_ns;
-        bool more = spent_ns + lock_search->cost_ns <= lock_search->budget_ns;
-        if (search_next(&lock_search->search, more, &load) &&
-            has_time(capacity_run, lock_search, spent_ns, load)) {
-            fill_probe_stage(capacity_run, lock_search, load, ret);
+    capacity_run->stage_began_ns = lb_now();
+    for (int i = 0; i < capacity_run->count; i++) {
+        int at = (capacity_run->turn + i) % capacity_run->count;
+        struct lock_search *lock_search = &capacity_run->locks[at];
+        if (!lock_search->done && next_of_lock(capacity_run, lock_search, ret, ret_promise)) {
+            capacity_run->current = at;
+            capacity_run->turn = together ? at + 1 : at;
             return true;
         }
+        lock_search->done = true;
     }
     return false;
 }
@@ -462,7 +461,7 @@ static json_t *capacity_run_json(const struct capacity_run *capacity_run, const 
                             .environment = capacity_run->environment};
     json_t *locks = json_array();
     for (int i = 0; i < capacity_run->count; i++) {
-        if (capacity_run->locks[i].began_ns == 0) continue; /* the lock's turn did not come */
+        if (!capacity_run->locks[i].begun) continue; /* the lock's turn did not come */
         json_array_append_new(locks, searched_lock_json(capacity_run, &capacity_run->locks[i]));
     }
     return capacity_json(&head, locks);
@@ -482,18 +481,18 @@ void capacity_run_took(void *arg, const struct run_took *took) {
     struct lb_err ignored = {0}; /* the last write of the file tries again, and reports the error */
     snprintf(capacity_run->folder, sizeof capacity_run->folder, "%s", took->folder);
     if (!took->stage) {
-        capacity_run->current++; /* the servers of this lock could not be started */
+        lock_search->done = true; /* its servers could not be started */
         return;
     }
     note_place(lock_search, took);
     lock_search->violated |= saw_two(took->stage, lock_search->lock->lock);
-    if (lock_search->began_ns == capacity_run->stage_began_ns)
-        lock_search->began_ns = load_began_ns(capacity_run, took->stage);
-    if (took->of->plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
+    int64_t now_ns = lb_now(), cost_ns = now_ns - load_began_ns(capacity_run, took->stage);
+    bool starts = lock_search->spent_ns == 0; /* its servers, perhaps */
+    lock_search->spent_ns += starts ? cost_ns : now_ns - capacity_run->stage_began_ns;
+    if (took->ask->plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
         lock_search->saturated_per_s = saturated_per_s(took->stage);
         begin_search(capacity_run, lock_search);
     } else {
-        int64_t cost_ns = lb_now() - load_began_ns(capacity_run, took->stage);
         if (cost_ns > lock_search->cost_ns) lock_search->cost_ns = cost_ns;
         note_probe(capacity_run, lock_search, took);
     }

@@ -2,8 +2,10 @@
  * of one run, and capacity.json beside run.json.
  *
  * It provides run_ask.next and run_ask.took: a stage is a probe, the next load follows from all
- * probes so far, and a lock's servers are started once. A search by rate begins with a short closed
- * loop, which shows roughly how many grants a second one key can have. This file prints nothing. */
+ * probes of its lock so far, and a lock's servers are started once. Where the servers of all locks
+ * can be up at a time, the locks probe by turns, so that a drift of the machine touches all alike.
+ * A search by rate begins with a short closed loop, which shows roughly how many grants a second
+ * one key can have. This file prints nothing. */
 #ifndef BENCH_CAPACITY_CAPACITY_RUN_H
 #define BENCH_CAPACITY_CAPACITY_RUN_H
 
@@ -40,7 +42,8 @@ struct capacity_run *capacity_run_new(const struct capacity_run_ask *ask, struct
 void capacity_run_free(struct capacity_run *capacity_run); /* takes NULL */
 
 /* For run_ask.next and .took; arg is the struct capacity_run. */
-bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise);
+bool capacity_run_next(void *arg, bool together, struct plan_stage *ret,
+                       struct stage_promise *ret_promise);
 void capacity_run_took(void *arg, const struct run_took *took);
 
 /* Writes capacity.json for the last time. partial: why it is incomplete, or NULL. *ret_result: what is in it, with or

@@ -17,7 +17,6 @@
 
 /* The result of a stage that run_ask.next asked for. */
 struct run_took {
-    const struct plan_stage *of;
     const struct stage_ask *ask; /* NULL = it could not be started, and the reason was reported */
     const struct stage *stage;   /* NULL likewise */
     const struct place *place;   /* that it ran on; NULL likewise */
@@ -46,10 +45,11 @@ struct run_ask {
     struct hosts *hosts; /* the hosts that have the clients (bench/hosts); NULL = this host */
     const volatile sig_atomic_t *interrupts;
     /* Replaces the plan's stages by ones that depend on earlier results. next fills in a stage with
-     * one of the plan's locks, by the plan or by a changed copy of it that lives until `took`; it
-     * returns false when there are no more. Consecutive stages on the same servers keep them
-     * running. Both NULL = the plan's stages. */
-    bool (*next)(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise);
+     * one of the plan's locks, each always on the same servers, by the plan or by a changed copy of
+     * it that lives as long as the run; it returns false when there are no more. together: all
+     * servers stay up; else those of the last stage. Both NULL = the plan's stages. */
+    bool (*next)(void *arg, bool together, struct plan_stage *ret,
+                 struct stage_promise *ret_promise);
     void (*took)(void *arg, const struct run_took *took);
     void *next_arg;
     /* called when the stages are known: how many, and how long they will take, an estimate */

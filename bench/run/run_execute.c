@@ -123,7 +123,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     raise_servers_limit(stages, count);
     run_divide_processors(&run, stages, count);
     if (ask->next) {
-        run_asked(&run);
+        run_asked(&run, stages, count);
     } else {
         run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
         json_object_set_new(run.json, "paired", json_boolean(run.paired));

@@ -196,25 +196,29 @@ static int count_nodes(const struct run_state *run, const struct plan_stage *sta
     return nodes;
 }
 
-enum stages_order run_choose_order(struct run_state *run, const struct plan_stage *stages,
-                                   int count) {
-    const struct plan *plan = run->ask->plan;
+/* Whether the servers of all stages can be up at a time; if not, the result's warnings say why. */
+static bool fit_together(struct run_state *run, const struct plan_stage *stages, int count) {
     struct lb_err why = {0};
-    if (plan->repeat < 2 || run->ask->hosts) return STAGES_BY_PLACE;
     int nodes = count_nodes(run, stages, count);
     long free_kb = memory_available_kb();
-    if (plan->fresh || nodes == 0) return STAGES_BY_ROUND;
+    if (run->ask->plan->fresh || nodes == 0) return true;
     if (nodes > NODES_MOST)
         err_set(&why, LB_EXIT_OK, "they are %d servers, more than %d", nodes, NODES_MOST);
     else if (free_kb >= 0 && free_kb < MEMORY_LEAST_KB)
         err_set(&why, LB_EXIT_OK, "less than %d GB of memory is free", MEMORY_LEAST_KB >> 20);
-    if (!*why.text) return STAGES_BY_ROUND;
+    if (!*why.text) return true;
     json_array_append_new(
         run->warnings,
         json_sprintf(
             "the backends ran one after the other, so locks of different backends are not paired: %s",
             why.text));
-    return STAGES_BY_PLACE;
+    return false;
+}
+
+enum stages_order run_choose_order(struct run_state *run, const struct plan_stage *stages,
+                                   int count) {
+    bool rounds = run->ask->plan->repeat >= 2 && !run->ask->hosts;
+    return rounds && fit_together(run, stages, count) ? STAGES_BY_ROUND : STAGES_BY_PLACE;
 }
 
 void run_divide_processors(struct run_state *run, const struct plan_stage *stages, int count) {
@@ -241,8 +245,8 @@ void run_divide_processors(struct run_state *run, const struct plan_stage *stage
 /* The places that are open. */
 struct pool {
     struct open_place {
-        const struct plan_stage *at; /* a stage of it */
-        struct place *place;         /* NULL: it could not be opened */
+        struct plan_stage at; /* a stage of it */
+        struct place *place;  /* NULL: it could not be opened */
     } * open;
     int count;
 };
@@ -251,10 +255,10 @@ struct pool {
 static struct place *place_for(struct run_state *run, struct pool *pool,
                                const struct plan_stage *of) {
     for (int i = 0; i < pool->count; i++) {
-        if (same_place(pool->open[i].at, of)) return pool->open[i].place;
+        if (same_place(&pool->open[i].at, of)) return pool->open[i].place;
     }
     struct place *place = open_place(run, of);
-    pool->open[pool->count++] = (struct open_place){.at = of, .place = place};
+    pool->open[pool->count++] = (struct open_place){.at = *of, .place = place};
     return place;
 }
 
@@ -264,20 +268,24 @@ static void open_all(struct run_state *run, struct pool *pool, const struct plan
     for (int i = 0; i < count && *run->ask->interrupts == 0; i++) {
         if (begins_place(stages, i))
             pool->open[pool->count++] =
-                (struct open_place){.at = &stages[i], .place = begin_place(run, &stages[i])};
+                (struct open_place){.at = stages[i], .place = begin_place(run, &stages[i])};
     }
     for (int i = 0; i < pool->count; i++) {
         struct open_place *open = &pool->open[i];
-        if (open->place) open->place = finish_place(run, open->place, open->at);
+        if (open->place) open->place = finish_place(run, open->place, &open->at);
     }
 }
 
 static void close_place(struct pool *pool, const struct plan_stage *of) {
     for (int i = 0; i < pool->count; i++) {
-        if (!same_place(pool->open[i].at, of)) continue;
+        if (!same_place(&pool->open[i].at, of)) continue;
         place_close(pool->open[i].place);
         pool->open[i] = pool->open[--pool->count];
     }
+}
+
+static void close_all(struct pool *pool) {
+    while (pool->count > 0) place_close(pool->open[--pool->count].place);
 }
 
 static bool ends_place(const struct plan_stage *stages, int count, int at) {
@@ -375,26 +383,22 @@ void run_all_places(struct run_state *run, const struct plan_stage *stages, int 
     if (run->round) replace_rounds(run, whole);
     free(run->round);
     run->round = NULL;
-    while (pool.count > 0) place_close(pool.open[--pool.count].place);
+    close_all(&pool);
     free(pool.open);
 }
 
-void run_asked(struct run_state *run) {
-    struct plan_stage of = {0}, at = {0}; /* at: one of those that the place was opened for */
-    struct place *place = NULL;
-    while (*run->ask->interrupts == 0 && run->ask->next(run->ask->next_arg, &of, &run->promise)) {
-        if (place && !same_place(&at, &of)) {
-            place_close(place);
-            place = NULL;
-        }
-        if (!place) place = open_place(run, &of);
-        at = of;
-        if (!place) {
-            run_tell_took(run, &of, NULL, NULL, NULL);
-        } else if (!run_stage(run, place, &of)) {
-            place_close(place);
-            place = NULL;
-        }
+void run_asked(struct run_state *run, const struct plan_stage *stages, int count) {
+    const struct run_ask *ask = run->ask;
+    bool together = ask->plan->lock_count < 2 || fit_together(run, stages, count);
+    struct pool pool = {.open = calloc((size_t)ask->plan->lock_count + 1, sizeof *pool.open)};
+    struct plan_stage of = {0};
+    while (pool.open && *ask->interrupts == 0 &&
+           ask->next(ask->next_arg, together, &of, &run->promise)) {
+        if (!together && pool.count > 0 && !same_place(&pool.open[0].at, &of)) close_all(&pool);
+        struct place *place = place_for(run, &pool, &of);
+        if (!place) run_tell_took(run, NULL, NULL, NULL);
+        if (!place || !run_stage(run, place, &of)) close_place(&pool, &of);
     }
-    place_close(place);
+    close_all(&pool);
+    free(pool.open);
 }

@@ -61,11 +61,9 @@ static void add_stage_result(struct run_state *run, struct stage *stage,
     run_note_trouble(run, &err);
 }
 
-void run_tell_took(const struct run_state *run, const struct plan_stage *of,
-                   const struct stage_ask *ask, const struct stage *stage,
-                   const struct place *place) {
-    struct run_took took = {
-        .of = of, .ask = ask, .stage = stage, .place = place, .folder = run->out.path};
+void run_tell_took(const struct run_state *run, const struct stage_ask *ask,
+                   const struct stage *stage, const struct place *place) {
+    struct run_took took = {.ask = ask, .stage = stage, .place = place, .folder = run->out.path};
     if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
 }
 
@@ -176,7 +174,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     run->now = NULL; /* it ends with this function */
     if (!stage) {
         run_note_trouble(run, &err);
-        run_tell_took(run, of, NULL, NULL, NULL);
+        run_tell_took(run, NULL, NULL, NULL);
         return false;
     }
     say_stage(run, stage, &stage_ask);
@@ -195,7 +193,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     }
     if (stage->log_err.code) run_note_warning(run, &stage->log_err);
     warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
-    run_tell_took(run, of, &stage_ask, stage, place);
+    run_tell_took(run, &stage_ask, stage, place);
     if (stage->unsure[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->unsure);
     if (stage->keeps_named) guests_kept(&run->guests, of->lock->lock->backend);
     bool spent = is_spent(place, of->plan, stage);

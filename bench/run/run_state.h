@@ -54,9 +54,8 @@ void run_write_so_far(struct run_state *run);
 bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of);
 
 /* Tells the caller that the stage it asked for is over. ask, stage and place NULL: it could not be started. */
-void run_tell_took(const struct run_state *run, const struct plan_stage *of,
-                   const struct stage_ask *ask, const struct stage *stage,
-                   const struct place *place);
+void run_tell_took(const struct run_state *run, const struct stage_ask *ask,
+                   const struct stage *stage, const struct place *place);
 
 /* --- run_places.c --- */
 
@@ -75,7 +74,7 @@ enum stages_order run_choose_order(struct run_state *run, const struct plan_stag
 void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count);
 /* Runs all stages. Servers stay up from their first stage to their last. */
 void run_all_places(struct run_state *run, const struct plan_stage *stages, int count);
-/* Runs stages that the caller asks for one by one. */
-void run_asked(struct run_state *run);
+/* Runs stages that the caller asks for one by one. stages: the plan's, which show what servers there may be. */
+void run_asked(struct run_state *run, const struct plan_stage *stages, int count);
 
 #endif

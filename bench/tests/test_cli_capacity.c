@@ -51,7 +51,17 @@ TEST(nonsense_is_refused_in_one_line) {
 
 /* Searches and long runs take their whole time and mostly sleep: they are started together, and each test
  * waits for its own. */
-enum started { BY_RATE, BY_CLIENTS, TWO_IN, FEW_SAMPLES, NO_ROOM, CUT_OFF, UNSAVED, STARTED };
+enum started {
+    BY_RATE,
+    BY_CLIENTS,
+    TWO_IN,
+    FEW_SAMPLES,
+    NO_ROOM,
+    CUT_OFF,
+    UNSAVED,
+    BY_TURNS,
+    STARTED
+};
 static struct cli started[STARTED];
 
 /* /dev/full: every write fails. */
@@ -83,6 +93,10 @@ static int start_all(void **state) {
     cli_start(&started[CUT_OFF], NULL,
               ARGS("capacity", "sqlite-immediate", "--hold", "2ms", "--out", cli_path("cut")));
     cli_start(&started[UNSAVED], NULL, ARGS("capacity", "sim", "--out", cli_path("unsaved")));
+    cli_start(&started[BY_TURNS], NULL,
+              ARGS("capacity", "sim,redis-setnx,sqlite-immediate", "--url",
+                   "redis=redis://127.0.0.1:1", "--hold", "20ms", "--slo", "acquire_due.p80<=400ms",
+                   "--time", "20s", "--out", cli_path("turns")));
     return 0;
 }
 
@@ -287,6 +301,31 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     assert_non_null(at);
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at + 9, "\n"), at + 9);
     assert_int_equal(unlink(path), 0); /* run.json, which has the probes */
+    capacity_free(capacity);
+    cli_free(&cli);
+}
+
+/* Locks probe by turns, so that a machine that becomes slower touches all alike; the stages' ids begin with the order
+ * in which they ran. A server that does not answer is its own lock's failure. */
+TEST(probes_of_several_locks_alternate) {
+    struct lb_err err = {0};
+    struct cli cli = done(BY_TURNS);
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_has(cli.err, "redis");
+    struct capacity *capacity = capacity_read(cli_path("turns"), &err);
+    if (!capacity) fail_msg("%s", err.text);
+    assert_int_equal(capacity->lock_count, 3);
+    const struct capacity_lock *one = &capacity->locks[0], *other = &capacity->locks[2];
+    assert_string_equal(one->lock, "sim");
+    assert_string_equal(other->lock, "sqlite-immediate");
+    assert_int_equal(capacity->locks[1].probe_count, 0);
+    int both = one->probe_count < other->probe_count ? one->probe_count : other->probe_count;
+    assert_true(both > 1);
+    for (int i = 0; i < both; i++) {
+        int at = atoi(one->probes[i].stage), next = atoi(other->probes[i].stage);
+        assert_int_equal(next, at + 1);
+        if (i > 0) assert_int_equal(at, atoi(other->probes[i - 1].stage) + 1);
+    }
     capacity_free(capacity);
     cli_free(&cli);
 }
