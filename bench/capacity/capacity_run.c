@@ -56,7 +56,6 @@ struct capacity_run {
     int current; /* the lock of the stage that runs */
     int turn;    /* the lock that may probe next */
     int64_t stage_began_ns;
-    double load; /* of the stage that runs */
     char folder[600];
     json_t *environment;
     char started_at[32];
@@ -146,47 +145,42 @@ static void fill_probe_stage(struct capacity_run *capacity_run,
                              const struct lock_search *lock_search, double load,
                              struct plan_stage *ret) {
     const struct plan *plan = capacity_run->ask.plan;
-    capacity_run->probe_plan = *plan;
-    capacity_run->probe_plan.rates_count = 0;
-    capacity_run->probe_plan.repeat = 1;
-    capacity_run->probe_plan.seed =
-        plan->seed + SEED_STEP * (uint64_t)(lock_search->probe_count + 1);
+    struct plan *own = &capacity_run->probe_plan;
     struct window window = probe_window(capacity_run, lock_search, load);
-    capacity_run->probe_plan.warmup_ns = (int64_t)(window.warmup_s * 1e9);
-    capacity_run->probe_plan.duration_ns = (int64_t)(window.duration_s * 1e9);
+    bool by_clients = capacity_run->ask.by_clients;
+    *own = *plan;
+    own->rates_count = 0;
+    own->repeat = 1;
+    own->seed += SEED_STEP * (uint64_t)(lock_search->probe_count + 1);
+    own->warmup_ns = (int64_t)(window.warmup_s * 1e9);
+    own->duration_ns = (int64_t)(window.duration_s * 1e9);
+    own->arrival = by_clients ? (struct arrival){.kind = ARRIVAL_CLOSED}
+                              : (struct arrival){.kind = ARRIVAL_POISSON, .rate_per_s = load};
     /* A request that is due right before the window's end still has the whole limit to be
      * granted. */
-    if (plan->drain_ns < capacity_run->ask.slo.limit_ns)
-        capacity_run->probe_plan.drain_ns = capacity_run->ask.slo.limit_ns;
-    capacity_run->load = load;
-    *ret = (struct plan_stage){.plan = &capacity_run->probe_plan,
+    if (own->drain_ns < capacity_run->ask.slo.limit_ns)
+        own->drain_ns = capacity_run->ask.slo.limit_ns;
+    *ret = (struct plan_stage){.plan = own,
                                .lock = lock_search->lock,
                                .topology = lock_search->on,
                                .tls = lock_search->on && plan->tls == PLAN_TLS_YES,
-                               .distance = lock_search->on ? plan->distances[0]
-                                                           : (struct distance){.wired = false},
-                               .clients = plan->clients[0]};
-    if (capacity_run->ask.by_clients) {
-        capacity_run->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
-        ret->clients = (int)load;
-    } else {
-        capacity_run->probe_plan.arrival =
-            (struct arrival){.kind = ARRIVAL_POISSON, .rate_per_s = load};
-        ret->rate_per_s = load;
-    }
+                               .clients = by_clients ? (int)load : plan->clients[0],
+                               .rate_per_s = by_clients ? 0 : load};
+    if (lock_search->on) ret->distance = plan->distances[0];
 }
 
 /* A short closed loop, which shows about how much the lock can do. */
 static void fill_saturation(struct capacity_run *capacity_run,
                             const struct lock_search *lock_search, struct plan_stage *ret) {
+    const struct keyspace *keys = &capacity_run->ask.plan->keys;
+    struct plan *own = &capacity_run->probe_plan;
     fill_probe_stage(capacity_run, lock_search, 1, ret);
-    bool one_key =
-        capacity_run->ask.plan->keys.pick != KEYS_OWN && capacity_run->ask.plan->keys.count == 1;
-    capacity_run->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
-    capacity_run->probe_plan.warmup_ns = capacity_run->ask.plan->warmup_ns;
-    capacity_run->probe_plan.duration_ns = SATURATE_NS;
+    own->arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
+    own->warmup_ns = capacity_run->ask.plan->warmup_ns;
+    own->duration_ns = SATURATE_NS;
     ret->rate_per_s = 0;
-    if (one_key && ret->clients > SATURATE_CLIENTS) ret->clients = SATURATE_CLIENTS;
+    if (keys->pick != KEYS_OWN && keys->count == 1 && ret->clients > SATURATE_CLIENTS)
+        ret->clients = SATURATE_CLIENTS;
 }
 
 /* Fills in the next stage of a lock. False if its search is over. */
@@ -251,11 +245,11 @@ static bool saw_two(const struct stage *stage, const struct lb_lock *lock) {
 
 static void note_probe(struct capacity_run *capacity_run, struct lock_search *lock_search,
                        const struct run_took *took) {
-    struct probe probe = probe_read(took->stage, took->ask, capacity_run->load);
+    double load = capacity_run->ask.by_clients ? took->ask->clients : took->ask->rate_per_s;
+    struct probe probe = probe_read(took->stage, took->ask, load);
     struct search_result result = probe_result(&probe, allowed_share(capacity_run));
     search_add(&lock_search->search, &result);
-    if (lock_search->probe_count < EDGE_POINTS_MAX)
-        lock_search->probes[lock_search->probe_count++] = probe;
+    lock_search->probes[lock_search->probe_count++] = probe;
     struct capacity_run_news news = {.lock = lock_search->lock->lock->name,
                                      .probe = &probe,
                                      .number = lock_search->probe_count,
@@ -263,10 +257,15 @@ static void note_probe(struct capacity_run *capacity_run, struct lock_search *lo
     if (capacity_run->ask.news) capacity_run->ask.news(capacity_run->ask.news_arg, &news);
 }
 
-/* The time at which a stage's load began, which is after the start of its servers. */
-static int64_t load_began_ns(const struct capacity_run *capacity_run, const struct stage *stage) {
-    int64_t began_ns = stage->window_begin_ns - stage->warmup_ns;
-    return stage->window_begin_ns > 0 ? began_ns : capacity_run->stage_began_ns;
+/* Adds the time that a stage took to that of its lock, but not the first start of its servers. */
+static void note_time(const struct capacity_run *capacity_run, struct lock_search *lock_search,
+                      const struct stage *stage) {
+    int64_t took_ns = lb_now() - capacity_run->stage_began_ns, cost_ns = took_ns;
+    if (stage->window_begin_ns > 0)
+        cost_ns = lb_now() - (stage->window_begin_ns - stage->warmup_ns);
+    if (lock_search->probe_count > 0 && cost_ns > lock_search->cost_ns)
+        lock_search->cost_ns = cost_ns;
+    lock_search->spent_ns += lock_search->spent_ns > 0 ? took_ns : cost_ns;
 }
 
 /* The throughput of the closed loop. Of n grants that a serial lock made in a time, only n - 1
@@ -486,16 +485,13 @@ void capacity_run_took(void *arg, const struct run_took *took) {
     }
     note_place(lock_search, took);
     lock_search->violated |= saw_two(took->stage, lock_search->lock->lock);
-    int64_t now_ns = lb_now(), cost_ns = now_ns - load_began_ns(capacity_run, took->stage);
-    bool starts = lock_search->spent_ns == 0; /* its servers, perhaps */
-    lock_search->spent_ns += starts ? cost_ns : now_ns - capacity_run->stage_began_ns;
     if (took->ask->plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
         lock_search->saturated_per_s = saturated_per_s(took->stage);
         begin_search(capacity_run, lock_search);
     } else {
-        if (cost_ns > lock_search->cost_ns) lock_search->cost_ns = cost_ns;
         note_probe(capacity_run, lock_search, took);
     }
+    note_time(capacity_run, lock_search, took->stage);
     json_t *so_far = capacity_run_json(capacity_run, "the search was cut off", false);
     write_capacity_file(capacity_run, so_far, &ignored);
     json_decref(so_far);

@@ -316,18 +316,12 @@ static bool is_end_settled(const struct search *search, double load, bool up) {
     return probes_at(search, load, up) >= AT_END && (!up || kept_from(search, load));
 }
 
-static int failures(const struct search *search) {
-    int count = 0;
-    for (int i = search->count - 1; i >= 0 && search->results[i].samples == 0; i--) count++;
-    return count;
-}
-
-/* True if several probes in a row gave no result, and a busy machine was not the reason. */
-static bool is_hopeless(const struct search *search) {
+/* The last probes without a result; limited_too: also those of which a busy machine was the reason. */
+static int failures(const struct search *search, bool limited_too) {
     int count = 0;
     for (int i = search->count - 1; i >= 0 && search->results[i].samples == 0; i--)
-        count += !search->results[i].limited;
-    return count >= BAD_MOST;
+        count += limited_too || !search->results[i].limited;
+    return count;
 }
 
 /* A load beyond all probes, on the side where the edge must be; the last one again if none of them shows a side. */
@@ -370,9 +364,10 @@ static bool is_settled(const struct search *search, const struct edge *edge) {
 
 bool search_next(struct search *search, bool more, double *ret_load) {
     struct edge edge;
-    if (!more || search->count == EDGE_POINTS_MAX || is_hopeless(search)) return false;
+    if (!more || search->count == EDGE_POINTS_MAX || failures(search, false) >= BAD_MOST)
+        return false;
     if (search->round_left == 0) {
-        if (search->count == 0 || failures(search) == search->count) {
+        if (search->count == 0 || failures(search, true) == search->count) {
             *ret_load = fit_load(search, search->ask.start);
             return true;
         }
@@ -460,7 +455,7 @@ struct search_answer search_answer(const struct search *search) {
     enum points which;
     int side = find(search, &edge, &which);
     if (search->count == 0) return no_answer("no probe could be measured");
-    if (failures(search) == search->count)
+    if (failures(search, true) == search->count)
         return no_answer(
             "no probe could be measured, or none had the samples that the quantile takes: give "
             "it more time (--time), or promise a lesser quantile");
