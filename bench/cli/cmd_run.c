@@ -400,7 +400,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan) goto out;
-    if (cli_hosts() && stage_hosts_check_clients(plan, cli_hosts()->count, err) != 0) goto out;
+    if (cli_hosts() && stage_hosts_check_plan(plan, cli_hosts()->count, err) != 0) goto out;
     if (wish->repeat.metrics && !repeat_has_base(&wish->repeat)) {
         err_set(err, LB_EXIT_USAGE,
                 "run: --metric names what a comparison judges: add --against..., or leave it out");

@@ -139,10 +139,6 @@ static int spread_clients(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
     const struct lb_lock *lock = shape->lock->lock;
     int hosts = shape->host.count > 0 ? shape->host.count : 1;
-    if (shape->clients < hosts)
-        return err_set(err, LB_EXIT_USAGE,
-                       "load.clients: %d clients for %d hosts: each host needs one", shape->clients,
-                       hosts);
     if (shape->host.threads > 0) {
         shape->threads = shape->host.threads;
         shape->processes = shape->host.processes;

@@ -132,8 +132,7 @@ static int run_part(struct served *served, const json_t *json, struct lb_err *er
                     "readers", &ask.readers, "rate_per_s", &ask.rate_per_s, "seed", &seed,
                     "key_prefix", &prefix, "key_salt", &salt, "lease_ns", &lease, "threads",
                     &ask.far.threads, "processes", &ask.far.processes) != 0 ||
-        !(ask.lock = lock_of(served->plan, name)) ||
-        !(ask.plan = leases_find(ask.lock->plan ? ask.lock->plan : served->plan, lease)))
+        !(ask.lock = lock_of(served->plan, name)) || !(ask.plan = leases_find(served->plan, lease)))
         return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
     struct place_ask place_ask = {.lock = ask.lock, .url = url, .interrupts = served->interrupts};
     struct place *place = place_open(&place_ask, err);

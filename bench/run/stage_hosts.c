@@ -82,7 +82,7 @@ const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *p
     return NULL;
 }
 
-int stage_hosts_check_clients(const struct plan *plan, int hosts, struct lb_err *err) {
+int stage_hosts_check_plan(const struct plan *plan, int hosts, struct lb_err *err) {
     for (int i = 0; i < plan->clients_count; i++) {
         if (plan->clients[i] >= hosts) continue;
         return err_set(
@@ -90,14 +90,15 @@ int stage_hosts_check_clients(const struct plan *plan, int hosts, struct lb_err 
             "load.clients: %d for %d load hosts: each host needs a client: --set load.clients=%d",
             plan->clients[i], hosts, hosts);
     }
+    for (int i = 0; i < plan->lock_count; i++) {
+        if (!plan->locks[i].plan) continue;
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "run.controls: %s has a workload of its own, and the clients are on several hosts: "
+            "leave out run.controls",
+            plan->locks[i].lock->name);
+    }
     return 0;
-}
-
-int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err) {
-    const char *why = ask->hosts ? stage_hosts_why_not(ask->lock->lock, ask->plan) : NULL;
-    if (ask->hosts && ask->lock->plan)
-        why = "it has a workload of its own (run.controls), and the clients are on several hosts";
-    return why ? err_set(err, LB_EXIT_USAGE, "%s can't run: %s", ask->lock->lock->name, why) : 0;
 }
 
 /* The processors that each load host may use, at least: the coordinator may be a small machine. 0 = not known. */
@@ -148,7 +149,6 @@ static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared
 
 int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
                       const struct shared *shared, struct lb_err *err) {
-    if (!stage_hosts_coordinates(with)) return 0;
     char why[300];
     hosts_expect(with->hosts);
     with->news_ns = lb_now();
@@ -240,44 +240,32 @@ static int report_news(struct stage_hosts *with, const struct shared *shared, st
     return hosts_report(with->hosts, &news, err);
 }
 
-/* The coordinator's next word by the deadline, one that came earlier first. 1, 0 when none came, -1 with err. */
-static int next_word(struct stage_hosts *with, struct message *ret, int64_t deadline_ns,
-                     struct lb_err *err) {
-    if (!with->has_kept) return hosts_wait(with->hosts, ret, deadline_ns, err);
-    with->has_kept = false;
-    *ret = with->kept;
-    return 1;
-}
-
-/* Puts a word back that is not of a stage: for the coordinator this one is over, and the word is for serve_run. False:
- * it is of this stage, and its blob has been freed. */
-static bool put_back(struct stage_hosts *with, struct message *message) {
-    if (message->word == WORD_PLAN || message->word == WORD_STAGE || message->word == WORD_LEAVE) {
-        hosts_put_back(with->hosts, message);
-        return true;
-    }
-    free(message->blob);
-    message->blob = NULL;
-    return false;
+/* Whether for the coordinator this stage is over: the word is for serve_run. */
+static bool is_of_run(enum word word) {
+    return word == WORD_PLAN || word == WORD_STAGE || word == WORD_LEAVE;
 }
 
 /* Waits for one of the coordinator's words, and reports that this host lives. 0, or -1 with err: the coordinator ends
  * the stage, or does not answer. */
 static int wait_for(struct stage_hosts *with, enum word word, int64_t deadline_ns,
-                    struct message *ret, struct lb_err *err) {
+                    int64_t *ret_value, struct lb_err *err) {
     struct message message;
     while (lb_now() < deadline_ns) {
         if (report_news(with, NULL, err) != 0 || hosts_check_coordinator(with->hosts, err) != 0)
             return -1;
-        int got = next_word(with, &message, lb_now() + LOOK_NS, err);
+        int got = hosts_wait(with->hosts, &message, lb_now() + LOOK_NS, err);
         if (got < 0) return -1;
         if (got == 0) continue;
-        if (put_back(with, &message) || message.word == WORD_GIVE_UP)
+        bool over = is_of_run(message.word);
+        if (over)
+            hosts_put_back(with->hosts, &message);
+        else
+            free(message.blob);
+        if (over || message.word == WORD_GIVE_UP)
             return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) ended the stage");
-        if (message.word == word) {
-            *ret = message;
-            return 0;
-        }
+        if (message.word != word) continue;
+        *ret_value = message.value[0];
+        return 0;
     }
     return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for too long");
 }
@@ -286,22 +274,21 @@ int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct 
                      int64_t deadline_ns, struct lb_err *err) {
     if (!with->hosts) return 0;
     if (hosts_coordinates(with->hosts)) return meet_as_coordinator(with, moment, deadline_ns, err);
-    struct message on;
+    int64_t reached;
     with->loads = false;
     if (trouble) {
         if (hosts_report_trouble(with->hosts, trouble, err) != 0) return -1;
         return err_set(err, trouble->code, "%s", trouble->text);
     }
     if (report_ready(with, moment, err) != 0) return -1;
-    return wait_for(with, WORD_ON, lb_after(deadline_ns, ANSWER_NS), &on, err);
+    return wait_for(with, WORD_ON, lb_after(deadline_ns, ANSWER_NS), &reached, err);
 }
 
 int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err) {
     struct message go = {.word = WORD_GO};
     if (!with->hosts) return 0;
     if (!hosts_coordinates(with->hosts)) {
-        if (wait_for(with, WORD_GO, lb_now() + ANSWER_NS, &go, err) != 0) return -1;
-        *ret_go_ns = go.value[0];
+        if (wait_for(with, WORD_GO, lb_now() + ANSWER_NS, ret_go_ns, err) != 0) return -1;
         with->loads = true;
         return 0;
     }
@@ -347,18 +334,17 @@ int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool
     if (hosts_coordinates(with->hosts)) return look_as_coordinator(with, err);
     if (report_news(with, shared, err) != 0 || hosts_check_coordinator(with->hosts, err) != 0)
         return -1;
-    /* Messages that do not belong to this stage can wait until its end. */
+    /* A word that came before this host waits for it. */
     if (with->hosts->has_kept) return 0;
     int got = hosts_wait(with->hosts, &message, 0, err);
     if (got < 0) return -1;
     if (got == 0) return 0;
-    *ret_end = put_back(with, &message) || message.word == WORD_END;
-    if (*ret_end) {
-        with->loads = false;
-        return 0;
-    }
-    with->has_kept = true;
-    with->kept = message;
+    *ret_end = message.word == WORD_END || is_of_run(message.word);
+    if (*ret_end) with->loads = false;
+    if (message.word == WORD_END)
+        free(message.blob);
+    else
+        hosts_put_back(with->hosts, &message);
     return 0;
 }
 

@@ -19,8 +19,6 @@ struct stage_hosts {
     int64_t news_ns;     /* when news was last sent, or clocks were last measured */
     bool told;           /* the loss of a host was told */
     bool loads;          /* of a load host: its load goes on, and it has reported no trouble */
-    bool has_kept;       /* `kept` came from the coordinator before this host waited for it */
-    struct message kept;
     const volatile sig_atomic_t
         *interrupts; /* of the coordinator: Ctrl-C ends its waits before the load */
 };
@@ -31,10 +29,9 @@ bool stage_hosts_has_first(const struct stage_hosts *with);
 
 /* Why several hosts can't share the lock under this plan, as a phrase; NULL = they can. */
 const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *plan);
-/* Refuses a plan with fewer clients than load hosts, before anything is started: LB_EXIT_USAGE. */
-int stage_hosts_check_clients(const struct plan *plan, int hosts, struct lb_err *err);
-/* Refuses such a stage: LB_EXIT_USAGE, which lock and why. */
-int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err);
+/* Refuses a plan with fewer clients than load hosts, or with a control that has a workload of its own, before anything
+ * is started: LB_EXIT_USAGE. */
+int stage_hosts_check_plan(const struct plan *plan, int hosts, struct lb_err *err);
 
 /* The coordinator asks all hosts for the stage, whose shape is settled. 0, or -1 with err. */
 int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,

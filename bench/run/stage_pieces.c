@@ -23,7 +23,7 @@ enum piece {
 
 /* Figures of a load host's stage that are not in its memory. */
 struct facts {
-    int64_t stolen_ns, window_ns, drain_ns, wall_largest_ns;
+    int64_t stolen_ns, drain_ns, wall_largest_ns;
     int32_t second_count, code;
     char error[200]; /* "" = the host's part of the stage is whole */
 };
@@ -32,7 +32,6 @@ struct facts {
 
 static int write_figures(const struct stage *stage, const struct shared *shared, FILE *out) {
     struct facts facts = {.stolen_ns = stage->stolen_ns,
-                          .window_ns = stage->window_ns,
                           .drain_ns = stage->drain_ns,
                           .wall_largest_ns = stage->wall_largest_ns,
                           .second_count = stage->second_count};

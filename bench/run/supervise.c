@@ -470,7 +470,6 @@ static void close_down(struct supervisor *sup) {
 
 static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     const struct stage_ask *ask = sup->ask;
-    if (stage_hosts_check(ask, err) != 0) return -1;
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     result_field_clear_all(run_stage_fields(), &sup->stage->result);
