@@ -52,33 +52,26 @@ TEST(test_the_sums_are_those_of_all_hosts) {
     end_run(&run);
 }
 
-/* Clients of several hosts can't share what one host has in its memory. */
-TEST(test_a_lock_in_memory_is_refused) {
-    struct far_run run;
-    struct lb_err err = {0};
-    begin_run(&run, &no_wish, "mem-mutex", SETS("load.clients=3"));
-    assert_null(go(&run, NULL, &err));
-    assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_non_null(strstr(err.text, "mem-mutex can't run: it lives in the memory"));
-    end_run(&run);
-}
-
 /* The run is refused before a server is started, although only some numbers of the ladder are too small. */
 TEST(test_fewer_clients_than_hosts_are_refused) {
     struct plan plan = {.clients = {1, 2, 4, 8}, .clients_count = 4};
     struct lb_err err = {0};
-    assert_int_equal(stage_hosts_check_clients(&plan, 1, &err), 0);
-    assert_int_equal(stage_hosts_check_clients(&plan, 3, &err), -1);
+    assert_int_equal(stage_hosts_check_plan(&plan, 1, &err), 0);
+    assert_int_equal(stage_hosts_check_plan(&plan, 3, &err), -1);
     assert_int_equal(err.code, LB_EXIT_USAGE);
     assert_non_null(strstr(err.text, "1 for 3 load hosts"));
     assert_non_null(strstr(err.text, "--set load.clients=3"));
 }
 
-/* Signals the process of a host, but not before this host has told of grants. */
-static void hurt(struct far_run *run, int rank, int number) {
-    if (++run->looks < LOOKS || run->is_hurt || run->hosts->host[rank - 1].grants <= 0) return;
-    run->is_hurt = true;
-    kill(run->pids[rank], number);
+TEST(test_a_control_with_a_workload_of_its_own_is_refused) {
+    static const struct lb_lock control = {.name = "broken"};
+    struct plan own = {.lock_count = 0};
+    struct plan_lock lock = {.lock = &control, .plan = &own};
+    struct plan plan = {.locks = &lock, .lock_count = 1};
+    struct lb_err err = {0};
+    assert_int_equal(stage_hosts_check_plan(&plan, 3, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "run.controls: broken has a workload of its own"));
 }
 
 /* The coordinator may be a machine with few processors, and the load hosts may have many. */
@@ -96,29 +89,28 @@ TEST(test_threads_are_as_many_as_the_load_hosts_have_room_for_and_not_the_coordi
     end_run(&run);
 }
 
+/* Kills the process of host 2, or a worker process of it, but not before this host has told of grants. */
+static bool kill_once(struct far_run *run, pid_t (*victim)(pid_t rank)) {
+    if (++run->looks < LOOKS || run->is_hurt || run->hosts->host[1].grants <= 0) return false;
+    run->is_hurt = true;
+    kill(victim ? victim(run->pids[2]) : run->pids[2], SIGKILL);
+    return false;
+}
+
 static bool kill_one(void *arg, const struct stage *stage) {
-    struct far_run *run = arg;
     (void)stage;
-    hurt(run, 2, SIGKILL);
-    return false;
+    return kill_once(arg, NULL);
 }
 
-static bool stop_one(void *arg, const struct stage *stage) {
-    struct far_run *run = arg;
-    (void)stage;
-    hurt(run, 3, SIGSTOP);
-    return false;
-}
-
-/* A host is lost during the stage: the measurements of the others are kept. */
-static void check_lost(bool (*look)(void *, const struct stage *), const char *words) {
+/* The measurements of the others are kept. A host that stands still: test_mpi. */
+TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
     struct far_run run;
     struct lb_err err = {0};
     begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=10m", "load.think=1ms"));
-    const struct stage *stage = go(&run, look, &err);
+    const struct stage *stage = go(&run, kill_one, &err);
     if (!stage) fail_msg("%s", err.text);
     if (stage->status != STAGE_PARTIAL) fail_msg("status %d: %s", stage->status, stage->err.text);
-    if (!strstr(stage->err.text, words)) fail_msg("%s", stage->err.text);
+    if (!strstr(stage->err.text, "host 2 (")) fail_msg("%s", stage->err.text);
     assert_true(stage->result.ok > 0);
     int lost = 0;
     size_t i;
@@ -132,14 +124,6 @@ static void check_lost(bool (*look)(void *, const struct stage *), const char *w
     assert_int_equal(lost, 1);
     assert_true(stage->window_ns < 600 * LB_S_NS); /* the others do not wait for its end */
     end_run(&run);
-}
-
-TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
-    check_lost(kill_one, "host 2 (");
-}
-
-TEST(test_a_host_that_stands_still_is_given_up) {
-    check_lost(stop_one, "nothing came from it for 10 s");
 }
 
 /* How often the coordinator asked for a time after it had said when the load begins, as its link saw it: so far, and
@@ -212,12 +196,8 @@ static pid_t worker_of(pid_t rank) {
 }
 
 static bool kill_worker(void *arg, const struct stage *stage) {
-    struct far_run *run = arg;
     (void)stage;
-    if (++run->looks < LOOKS || run->is_hurt || run->hosts->host[1].grants <= 0) return false;
-    run->is_hurt = true;
-    kill(worker_of(run->pids[2]), SIGKILL);
-    return false;
+    return kill_once(arg, worker_of);
 }
 
 /* As on one host: the stage ends, and what all hosts measured is kept. */
@@ -321,14 +301,8 @@ TEST(test_the_page_has_the_limits_of_the_code) {
     has_sentence(page, "ends it %d s after the result is saved", (int)(LAUNCH_GRACE_NS / LB_S_NS));
     has_sentence(page, "`mpirun`'s daemon there ends after %d s",
                  LAUNCH_KEEPALIVE_S + LAUNCH_PROBES * LAUNCH_PROBE_S);
-    assert_int_equal(LAUNCH_UNHEARD_NS, 60 * LB_S_NS);
-    has_sentence(page, "Where no rank hears it for a minute, `launch` ends `mpirun`");
-}
-
-/* The coordinator waits for the hosts by this limit, and the hosts for their clients. */
-TEST(test_more_clients_have_longer_to_connect) {
-    struct stage_ask few = {.clients = 10}, many = {.clients = 10000};
-    assert_true(stage_connect_limit_ns(&many) > stage_connect_limit_ns(&few));
+    has_sentence(page, "Where no rank hears it for %d s, `launch` ends `mpirun`",
+                 (int)(LAUNCH_UNHEARD_NS / LB_S_NS));
 }
 
 static int serve_another(struct link *link) {
