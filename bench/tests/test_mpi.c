@@ -1,10 +1,10 @@
 /* test_mpi: lockbench-hosts under mpirun, on three hosts that are network namespaces with clocks of their own
  * (bench/tests/hosts_net).
  *
- * Needs: servers, 6 minutes. */
+ * Needs: servers, 2 minutes. */
 #define _GNU_SOURCE
-/* hosts_net ends the job after 100 s, looks for 60 s for what is left, and cleans up. */
-#define CLI_LIMIT_S 200
+/* hosts_net ends the job after 150 s, looks for 60 s for what is left, and cleans up. */
+#define CLI_LIMIT_S 250
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -28,25 +28,69 @@ static void need_hosts(void) {
     skip();
 }
 
-/* What a test asks of bench/tests/hosts_net, in its variables; zeroed = nothing. */
-struct net_wish {
-    const char *hurt, *ranks, *left_s; /* HOSTS_HURT, HOSTS_RANKS, HOSTS_LEFT */
+/* A run on the hosts, and what must come of it. */
+struct net_run {
+    const char *const *words;          /* after `lockbench-hosts` */
+    const char *hurt, *ranks, *left_s; /* HOSTS_HURT, HOSTS_RANKS, HOSTS_LEFT; NULL = as usual */
+    int code;
+    const char *err;    /* what it says; NULL = nothing special */
+    const char *reason; /* why its result in `out` is partial; NULL = it is not, or there is none */
+    char *out;          /* NULL = no result */
+    struct cli cli;
+    char env[3][60];
+    struct cli_how how;
+    const char *args[CLI_ARGS_MAX];
 };
 
-/* Runs the words after `lockbench-hosts` on the hosts. Nothing may be left there afterwards: the script then exits with
- * 99. */
-static struct cli run_on_hosts(const struct net_wish *wish, const char *const *words) {
-    static char hurting[60], ranks[30], left_s[30], home[PATH_MAX + 20];
-    const char *args[CLI_ARGS_MAX] = {hosts_program};
-    int count = 1;
+/* Nothing may be left on the hosts afterwards: the script then exits with 99. */
+static void start_on_hosts(struct net_run *run) {
+    static char home[PATH_MAX + 20];
+    int count = 0;
     snprintf(home, sizeof home, "LOCKBENCH_HOME=%s", cli_root);
-    snprintf(hurting, sizeof hurting, "HOSTS_HURT=%s", wish->hurt ? wish->hurt : "");
-    snprintf(ranks, sizeof ranks, "HOSTS_RANKS=%s", wish->ranks ? wish->ranks : "4");
-    snprintf(left_s, sizeof left_s, "HOSTS_LEFT=%s", wish->left_s ? wish->left_s : "10");
-    const struct cli_how how = {.program = net_script, .env = {home, hurting, ranks, left_s}};
-    for (int i = 0; words[i]; i++) args[count++] = words[i];
-    args[count] = NULL;
-    return cli_run(&how, args);
+    snprintf(run->env[0], sizeof run->env[0], "HOSTS_HURT=%s", run->hurt ? run->hurt : "");
+    snprintf(run->env[1], sizeof run->env[1], "HOSTS_RANKS=%s", run->ranks ? run->ranks : "4");
+    snprintf(run->env[2], sizeof run->env[2], "HOSTS_LEFT=%s", run->left_s ? run->left_s : "10");
+    run->how = (struct cli_how){.program = net_script,
+                                .env = {home, run->env[0], run->env[1], run->env[2]}};
+    run->args[count++] = hosts_program;
+    for (int i = 0; run->words[i]; i++) run->args[count++] = run->words[i];
+    if (run->out) {
+        run->args[count++] = "--out";
+        run->args[count++] = run->out;
+    }
+    cli_start(&run->cli, &run->how, run->args);
+}
+
+static void check_on_hosts(struct net_run *run) {
+    const char *hurt = run->hurt ? run->hurt : "no harm", *err = run->cli.err;
+    if (run->cli.code != run->code)
+        fail_msg("%s: exit code %d, not %d; it said: %.400s\n...\n%s", hurt, run->cli.code,
+                 run->code, err, cli_end(err));
+    if (run->err) assert_has(err, run->err);
+    if (run->code == 1) assert_lacks(err, "saved in");
+    if (run->out && access(run->out, F_OK) != 0)
+        fail_msg("%s: no result; it said: %.400s\n...\n%s", hurt, err, cli_end(err));
+    json_t *json = run->out ? cli_result(run->out) : NULL;
+    if (run->reason) {
+        assert_true(json_is_true(cli_get(json, "partial")));
+        assert_has(cli_text_at(json, "partial_reason"), run->reason);
+        assert_true(cli_number_at(json, "stages.0.grants") > 0);
+    } else if (json) {
+        assert_true(json_is_false(cli_get(json, "partial")));
+    }
+    json_decref(json);
+}
+
+/* All at the same time, each on hosts of its own, since most of a run is waiting. The caller frees each `cli`. */
+static void run_on_hosts(struct net_run *runs, int count) {
+    need_hosts();
+    for (int i = 0; i < count; i++) start_on_hosts(&runs[i]);
+    for (int i = 0; i < count; i++) cli_wait_granted(&runs[i].cli, &runs[i].how, runs[i].args);
+    for (int i = 0; i < count; i++) check_on_hosts(&runs[i]);
+}
+
+static void free_runs(struct net_run *runs, int count) {
+    for (int i = 0; i < count; i++) cli_free(&runs[i].cli);
 }
 
 static bool has_net(int owner) {
@@ -95,8 +139,6 @@ TEST(what_killed_runs_on_hosts_left_is_removed_and_nothing_else) {
     assert_false(has_net(owners[2]));
 }
 
-static const struct net_wish no_wish = {.hurt = NULL};
-
 /* Each host's clock is ahead by as much as it was set, within the error that is told. */
 static void check_clocks(const json_t *stage) {
     for (int i = 0; i < HOSTS; i++) {
@@ -114,18 +156,15 @@ static void check_clocks(const json_t *stage) {
 }
 
 TEST(locks_of_real_servers_run_on_three_hosts) {
-    need_hosts();
-    static const char locks[] = "redis-setnx,etcd-mutex,pg-advisory,zk-lock,null";
-    char *out = cli_path("locks");
-    struct cli cli =
-        run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", locks, "--set", "load.clients=6",
-                                    "--set", "run.duration=1s", "--set", "servers.listen=%LISTEN%",
-                                    "--no-page", "--out", out));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "Between hosts, overlaps shorter than");
-    assert_lacks(cli.out, "\x1b"); /* mpirun gives rank 0 a terminal, but this is none */
-    json_t *run = cli_result(out);
-    assert_true(json_is_false(cli_get(run, "partial")));
+    struct net_run one = {ARGS("run", "contended", "--lock",
+                               "redis-setnx,etcd-mutex,pg-advisory,zk-lock,null", "--set",
+                               "load.clients=6", "--set", "run.duration=1s", "--set",
+                               "servers.listen=%LISTEN%", "--no-page"),
+                          .out = cli_path("locks")};
+    run_on_hosts(&one, 1);
+    assert_has(one.cli.out, "Between hosts, overlaps shorter than");
+    assert_lacks(one.cli.out, "\x1b"); /* mpirun gives rank 0 a terminal, but this is none */
+    json_t *run = cli_result(one.out);
     assert_has(
         cli_text_at(run, "command"),
         "lockbench-hosts launch mpirun --enable-recovery --hostfile HOSTS -np 4 lockbench-hosts run contended");
@@ -142,100 +181,74 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
         assert_true(cli_number_at(stage, "history.ops") > 10);
     }
     json_decref(run);
-    cli_free(&cli);
+    free_runs(&one, 1);
 }
 
-/* Each host would use a server of its own, or none; and rank 0 would show only zeros during a stage. */
-TEST(a_server_that_not_all_hosts_reach_is_refused_and_so_are_tls_of_ours_and_live_figures) {
-    need_hosts();
-    struct cli cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx",
-                                                 "--url", "redis=redis://127.0.0.1:6399", "--set",
-                                                 "load.clients=6", "--no-page"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "the clients are on several machines");
-    assert_has(cli.err, "redis://127.0.0.1:6399");
-    cli_free(&cli);
-    cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx", "--set",
-                                      "load.clients=6", "--no-page"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "servers.listen=ADDRESS");
-    cli_free(&cli);
-    cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=6",
-                                      "--no-page", "--prometheus", cli_path("metrics")));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "leave out --prometheus");
-    cli_free(&cli);
-    cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "redis-setnx", "--set",
-                                      "load.clients=6", "--set", "servers.tls=yes", "--no-page"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "leave out servers.tls, or use --url");
-    cli_free(&cli);
+#define CONTENDED(...)                                                                             \
+    ARGS("run", "contended", "--lock", "redis-setnx", "--no-page", "--set", __VA_ARGS__)
+#define SMOKE(...) ARGS("run", "smoke", "--no-page", "--lock", __VA_ARGS__)
+
+/* Each host would use a server of its own, or none; and rank 0 would show only zeros during a stage. The ladder of
+ * `contended` begins with one client. */
+TEST(what_hosts_can_not_do_is_refused_before_a_server_starts) {
+    struct net_run runs[] = {
+        {CONTENDED("load.clients=6", "--url", "redis=redis://127.0.0.1:6399"), .code = 1,
+         .err = "redis://127.0.0.1:6399"},
+        {CONTENDED("load.clients=6"), .code = 1, .err = "servers.listen=ADDRESS"},
+        {CONTENDED("servers.listen=%LISTEN%"), .code = 1,
+         .err = "1 for 3 load hosts: each host needs a client: --set load.clients=3"},
+        {SMOKE("null", "--set", "load.clients=6", "--prometheus", cli_path("metrics")), .code = 1,
+         .err = "leave out --prometheus"},
+        {SMOKE("redis-setnx", "--set", "load.clients=6", "--set", "servers.tls=yes"), .code = 1,
+         .err = "leave out servers.tls, or use --url"},
+        {SMOKE("no-such-lock"), .code = 1, .err = "no-such-lock"},
+        {SMOKE("mem-mutex", "--set", "load.clients=6"), .code = 2,
+         .err = "it lives in the memory or the files of one host"},
+        {SMOKE("null"), .ranks = "9", .code = 2, .err = "not enough slots"},
+    };
+    int count = sizeof runs / sizeof *runs;
+    run_on_hosts(runs, count);
+    assert_has(runs[0].cli.err, "the clients are on several machines");
+    /* No host is lost: then MPI has nothing to say. */
+    assert_lacks(runs[5].cli.err, "MPI_ABORT");
+    assert_lacks(runs[5].cli.err, "non-zero");
+    assert_lacks(runs[5].cli.err, "mpirun");
+    assert_has(runs[7].cli.err, "mpirun ended with its own code 1");
+    free_runs(runs, count);
 }
 
-/* The window of an hour is ended, and not waited for: else cli_wait's time limit ends the test. */
-static void check_hurt(const struct net_wish *wish, int code, const char *reason) {
-    need_hosts();
-    char *out = cli_path("%s", strchr(wish->hurt, ' ') + 1);
-    struct cli cli = run_on_hosts(wish, ARGS("run", "contended", "--lock", "redis-setnx", "--set",
-                                             "load.clients=6", "--set", "run.duration=1h", "--set",
-                                             "run.drain=2s", "--set", "servers.listen=%LISTEN%",
-                                             "--no-page", "--out", out));
-    assert_code(&cli, code);
-    json_t *run = cli_result(out);
-    assert_true(json_is_true(cli_get(run, "partial")));
-    assert_has(cli_text_at(run, "partial_reason"), reason);
-    assert_true(cli_number_at(run, "stages.0.grants") > 0);
-    json_decref(run);
-    cli_free(&cli);
-}
+/* The window of an hour is ended, and not waited for. */
+#define FOR(duration)                                                                              \
+    CONTENDED("load.clients=6", "--set", "load.think=20ms", "--set", "run.duration=" duration,     \
+              "--set", "run.drain=2s", "--set", "servers.listen=%LISTEN%")
 
-TEST(a_killed_rank_leaves_a_partial_result_that_names_it) {
-    check_hurt(&(struct net_wish){.hurt = "2 KILL"}, 2, "host 3 (host3) is lost");
-}
+#define EARLY(name)                                                                                \
+    SMOKE("null", "--set", "load.clients=6", "--set", "run.duration=60s", "--out", cli_path(name))
 
-TEST(a_rank_that_stands_still_does_too) {
-    check_hurt(&(struct net_wish){.hurt = "2 STOP"}, 2,
-               "host 3 (host3) is lost: nothing came from it for 10 s");
-}
-
-/* The host that is cut off ends by itself. */
-TEST(so_does_a_link_that_is_down) {
-    check_hurt(&(struct net_wish){.hurt = "2 down", .left_s = "60"}, 2, "host 3 (host3) is lost");
-}
-
-TEST(so_does_a_killed_daemon_of_the_launcher) {
-    check_hurt(&(struct net_wish){.hurt = "2 daemon"}, 2, "host 3 (host3) is lost");
-}
-
-/* Nobody is left to save anything, but nobody waits for ever either. */
-TEST(a_killed_coordinator_ends_the_job) {
-    need_hosts();
-    struct cli cli = run_on_hosts(&(struct net_wish){.hurt = "1 coordinator-KILL"},
-                                  ARGS("run", "contended", "--lock", "redis-setnx", "--set",
-                                       "load.clients=6", "--set", "run.duration=1h", "--set",
-                                       "servers.listen=%LISTEN%", "--no-page"));
-    assert_code(&cli, 2);
-    assert_has(cli.err, "rank 0 died");
-    cli_free(&cli);
-}
-
-/* What the hosts said meanwhile was not heard. */
-TEST(a_coordinator_that_was_stopped_for_a_while_loses_no_host) {
-    need_hosts();
-    struct cli cli =
-        run_on_hosts(&(struct net_wish){.hurt = "1 coordinator-pause"},
-                     ARGS("run", "contended", "--lock", "redis-setnx", "--set", "load.clients=6",
-                          "--set", "run.duration=18s", "--set", "servers.listen=%LISTEN%",
-                          "--no-page", "--out", cli_path("paused")));
-    assert_code(&cli, 0);
-    json_t *run = cli_result(cli_path("paused"));
-    assert_true(json_is_false(cli_get(run, "partial")));
-    json_decref(run);
-    cli_free(&cli);
-}
-
-TEST(ctrl_c_saves_what_was_measured) {
-    check_hurt(&(struct net_wish){.hurt = "2 INT"}, 130, "interrupted");
+/* A link that is down: the host that is cut off ends by itself. Without rank 0 nobody is left to save anything, but
+ * nobody waits for ever either. What the hosts said while rank 0 stood still was not heard, and no host is lost. Ctrl-C
+ * may come while the launcher starts its daemons, or while the hosts still connect. */
+TEST(a_rank_that_is_lost_is_named_the_figures_of_the_others_are_saved_and_every_job_ends) {
+    static const char lost[] = "host 3 (host3) is lost";
+    const char *const *hour = FOR("1h");
+    struct net_run runs[] = {
+        {hour, .hurt = "1 coordinator-KILL", .code = 2, .err = "rank 0 died"},
+        {hour, .hurt = "2 down", .left_s = "60", .code = 2, .reason = lost,
+         .out = cli_path("down")},
+        {FOR("18s"), .hurt = "1 coordinator-pause", .out = cli_path("paused")},
+        {EARLY("a"), .hurt = "0.3 early-INT", .left_s = "40", .code = 130},
+        {hour, .hurt = "2 KILL", .code = 2, .reason = lost, .out = cli_path("killed")},
+        {hour, .hurt = "2 STOP", .code = 2,
+         .reason = "host 3 (host3) is lost: nothing came from it for 10 s",
+         .out = cli_path("stopped")},
+        {hour, .hurt = "2 daemon", .code = 2, .reason = lost, .out = cli_path("daemon")},
+        {hour, .hurt = "2 INT", .code = 130, .reason = "interrupted", .out = cli_path("ended")},
+        {EARLY("b"), .hurt = "1 early-INT", .left_s = "40", .code = 130},
+        {EARLY("c"), .hurt = "2 early-INT", .left_s = "40", .code = 130},
+    };
+    int count = sizeof runs / sizeof *runs;
+    run_on_hosts(runs, count);
+    free_runs(runs, count);
 }
 
 TEST(other_commands_and_too_few_processes_are_refused) {
@@ -277,49 +290,18 @@ TEST(questions_are_answered_without_a_launcher) {
     }
 }
 
-/* Before the servers start: the ladder of `contended` begins with one client. */
-TEST(a_host_without_a_client_is_refused) {
-    need_hosts();
-    struct cli cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx",
-                                                 "--set", "servers.listen=%LISTEN%", "--no-page"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "1 for 3 load hosts: each host needs a client: --set load.clients=3");
-    assert_lacks(cli.err, "saved in");
-    cli_free(&cli);
-}
-
-/* No host is lost: then MPI has nothing to say. */
-TEST(a_mistake_is_told_in_one_line) {
-    need_hosts();
-    struct cli cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "no-such-lock"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "no-such-lock");
-    assert_lacks(cli.err, "MPI_ABORT");
-    assert_lacks(cli.err, "non-zero");
-    assert_lacks(cli.err, "mpirun");
-    cli_free(&cli);
-}
-
-/* Ctrl-C while the launcher starts its daemons, and while the hosts still connect: nothing is saved, and no process may
- * wait for ever. */
-TEST(ctrl_c_at_the_beginning_ends_the_job) {
-    static const char *const moments[] = {"0.3 early-INT", "1 early-INT", "2 early-INT"};
-    need_hosts();
-    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
-        struct cli cli =
-            run_on_hosts(&(struct net_wish){.hurt = moments[i], .left_s = "40"},
-                         ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=6", "--set",
-                              "run.duration=60s", "--no-page"));
-        assert_code(&cli, 130);
-        cli_free(&cli);
-    }
-}
-
 /* The program with a script of a shell in the place of mpirun. */
-static struct cli launch(const char *script) {
+static void start_launch(struct cli *cli, const char *script) {
     need_hosts();
     const struct cli_how how = {.program = hosts_program};
-    return cli_run(&how, ARGS("launch", "sh", "-c", script));
+    cli_start(cli, &how, ARGS("launch", "sh", "-c", script));
+}
+
+static struct cli launch(const char *script) {
+    struct cli cli;
+    start_launch(&cli, script);
+    cli_wait(&cli);
+    return cli;
 }
 
 /* The same, with a signal when the script has made the file $0. */
@@ -365,15 +347,20 @@ TEST(the_last_words_are_never_lost) {
 
 /* The launcher is killed: it waits for the rank that died. One load host alone may be cut off. */
 TEST(load_hosts_tell_that_the_coordinator_is_gone) {
-    struct cli cli = launch(
+    struct cli all, one;
+    start_launch(
+        &all,
         "for rank in 1 2; do echo \"lockbench-hosts: rank 0 is lost to load host $rank of 2\" >&2; done; "
         "exec sleep 1000");
-    assert_code(&cli, 2);
-    assert_has(cli.err, "rank 0 died");
-    cli_free(&cli);
-    cli = launch("echo 'lockbench-hosts: rank 0 is lost to load host 1 of 2' >&2; sleep 8; exit 0");
-    assert_code(&cli, 0);
-    cli_free(&cli);
+    start_launch(&one,
+                 "echo 'lockbench-hosts: rank 0 is lost to load host 1 of 2' >&2; sleep 8; exit 0");
+    cli_wait(&all);
+    cli_wait(&one);
+    assert_code(&all, 2);
+    assert_has(all.err, "rank 0 died");
+    assert_code(&one, 0);
+    cli_free(&all);
+    cli_free(&one);
 }
 
 static void ignore_hangup(void *unused) {
@@ -386,17 +373,6 @@ TEST(under_nohup_a_closed_terminal_ends_nothing) {
                                        "while [ $n -lt 20 ]; do sleep 0.1; n=$((n + 1)); done",
                                        SIGHUP, ignore_hangup);
     assert_code(&cli, 0);
-    cli_free(&cli);
-}
-
-/* The launcher says so itself. */
-TEST(too_few_slots_are_told_and_nothing_is_left) {
-    need_hosts();
-    struct cli cli = run_on_hosts(&(struct net_wish){.ranks = "9"},
-                                  ARGS("run", "smoke", "--lock", "null", "--no-page"));
-    assert_code(&cli, 2);
-    assert_has(cli.err, "not enough slots");
-    assert_has(cli.err, "mpirun ended with its own code 1");
     cli_free(&cli);
 }
 
