@@ -27,7 +27,9 @@ const struct report_group *ranking_alone(const struct report *report) {
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
         if (report_is_aside(group) || group_competes(group)) continue;
-        if (!alone || group->clients < alone->clients) alone = group;
+        if (!alone || group->clients < alone->clients ||
+            (group->clients == alone->clients && group->row_count > alone->row_count))
+            alone = group;
     }
     return alone;
 }
@@ -37,7 +39,9 @@ const struct report_group *ranking_load(const struct report *report) {
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
         if (report_is_aside(group) || !(group_competes(group) || group_holds(group))) continue;
-        if (!most || group->clients > most->clients) most = group;
+        if (!most || group->clients > most->clients ||
+            (group->clients == most->clients && group->row_count > most->row_count))
+            most = group;
     }
     return most ? most : ranking_alone(report);
 }

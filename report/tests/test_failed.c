@@ -124,6 +124,12 @@ TEST(an_outage_that_nobody_planned_is_told) {
                "Nothing was granted", false);
     expect_all(STAGE("a", "clean", 1600, OUTCOMES(1600, 1600, 0, 0, 0) SERIES(400, 400, 400, 400)),
                "Nothing was granted", false);
+    /* Where all clients hold for longer than a second, nobody asks. */
+    expect_all(
+        "{\"lock\":\"a\",\"clients\":64,\"keys\":64,\"duration_s\":4,\"exclusion\":{\"verdict\":\"untested\","
+        "\"grants\":192,\"inside_mean_ns\":2001000000}" OUTCOMES(192, 192, 0, 0, 0)
+            SERIES(64, 0, 64, 64) "}",
+        "Nothing was granted", false);
     /* A planned fault makes both by design, and the recovery is reported elsewhere. */
     expect_all(
         STAGE("a", "clean", 12046, LOST ERROR SERIES(4000, 0, 4000, 4046) ",\"fault\":\"restart\""),

@@ -44,6 +44,18 @@ TEST(the_cost_is_the_round_without_the_hold) {
     report_free(report);
 }
 
+/* Of several tables with the same number of clients the first screen has the one with the most locks. */
+TEST(the_table_of_most_locks_decides) {
+    struct report *report = report_of(
+        STAGE("permits", "memory", "clean", 900, 100000,
+              ",\"primitive\":\"semaphore\",\"permits\":1,\"bound\":4") "," LOCK("a",
+                                                                                 900) "," LOCK("b",
+                                                                                               800),
+        "");
+    assert_int_equal(ranking_group(report)->row_count, 2);
+    report_free(report);
+}
+
 /* What granted nothing costs more than all others, and a repeat that measured nothing makes no interval. */
 TEST(nothing_granted_is_no_small_cost) {
     struct report *report = report_of(LOCK("none", 0) "," LOCK("slow", 1000), "");
