@@ -219,7 +219,11 @@ static int by_rank(const void *a, const void *b) {
 }
 
 static bool is_unfair(const struct report_row *row) {
-    return row->figures.jain < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
+    const struct run_stage *figures = &row->figures;
+    double grants =
+        figures->grants / row->repeats; /* of n to m clients chance makes 1 / (1 + m / n) */
+    double chance = grants > 0 ? figures->clients / grants : 0;
+    return figures->jain * (1 + chance) < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
 }
 
 /* True if the first lock has long waits or few winners where another one has not. */

@@ -282,6 +282,9 @@ TEST(what_takes_away_from_the_first) {
          "a: one client got almost all grants (Jain 0.26)."},
         {STAGE("a", "memory", "clean", 9000, 100, ",\"fairness\":{\"jain\":0.5}"),
          "a: few clients got most of the grants (Jain 0.50)."},
+        /* Of four grants to four clients chance alone makes an index of a half. */
+        {STAGE("a", "memory", "clean", 9000, 100, ",\"grants\":4,\"fairness\":{\"jain\":0.5}"),
+         NULL},
         {STAGE("a", "memory", "clean", 9000, 100, WAITING),
          "a: 100 % of its waiting is in no percentile."},
         {STAGE("a", "memory", "clean", 9000, 100, FAILED), "a: 4 requests failed."},
@@ -294,7 +297,7 @@ TEST(what_takes_away_from_the_first) {
         struct report *report = report_of(stages, "");
         char *text = one_line(render(report, REPORT_MD, false));
         if (cases[i].said) has(text, cases[i].said);
-        if (!cases[i].said) lacks(text, "one client got almost all grants (Jain");
+        if (!cases[i].said) lacks(text, "(Jain");
         free(text);
         if (cases[i].said) {
             text = render(report, REPORT_HTML, false);
