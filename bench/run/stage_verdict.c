@@ -102,6 +102,14 @@ bool stage_lost_cpu(const struct stage *stage) {
     return steal_shows(stage->stolen_ns, stage->window_ns + stage->drain_ns);
 }
 
+/* By how much holds lasted longer than asked, on average. A driver that blocks its thread hides the thread's stalls, and
+ * this is left to see that the machine was busy. */
+static double held_late_ns(const struct stage *stage, const struct stage_ask *ask) {
+    double asked_ns = (double)ask->plan->hold.mean_ns;
+    bool blocks = ask->lock->lock->caps & LB_CAP_BLOCKS_THREAD;
+    return blocks && asked_ns > 0 ? hist_mean(stage->hist[METRIC_HOLD]) - asked_ns : 0;
+}
+
 static void add_limits(json_t *warnings, const struct stage *stage, const struct stage_ask *ask) {
     const struct lb_lock *lock = ask->lock->lock;
     if (stage_stood_still(stage)) {
@@ -112,6 +120,11 @@ static void add_limits(json_t *warnings, const struct stage *stage, const struct
              "clients, more threads or a less busy machine",
              late_ms(stage, METRIC_HICCUP));
     }
+    if (held_late_ns(stage, ask) > LATE_NS)
+        warn(warnings,
+             "generator-limited: holds lasted %.1f ms longer than load.hold says: use a less busy "
+             "machine",
+             held_late_ns(stage, ask) / 1e6);
     /* A lock in our own memory is itself what the threads run. */
     if (lock->backend->topologies && stage_is_busy(stage))
         warn(warnings,

@@ -97,6 +97,19 @@ OF_A_STAGE(steal_is_a_limit_of_the_load_generator) {
                   "time in 5 s (steal)");
 }
 
+/* Of a lock that blocks its thread the beats say nothing, and a hold that ends late does. */
+OF_A_STAGE(holds_that_end_late_are_a_limit_of_a_lock_that_blocks_its_thread) {
+    const struct lb_lock blocking = {
+        .name = "made", .backend = &backend, .caps = LB_CAP_BLOCKS_THREAD};
+    const struct plan_lock its_entry = {.lock = &blocking};
+    plan.hold = (struct dist){.mean_ns = 2 * LB_MS_NS};
+    for (int i = 0; i < 100; i++) hist_record(hists[METRIC_HOLD], 9 * LB_MS_NS);
+    assert_string_equal(warned(), "");
+    ask.lock = &its_entry;
+    assert_true(stage_is_limited(&stage, &ask));
+    assert_warned("generator-limited: holds lasted 7.0 ms longer than load.hold says");
+}
+
 /* What a check of tokens would have done beside what was done. */
 OF_A_STAGE(stale_writes_are_told_with_what_a_fence_did) {
     stage.store.sum.stale_rejected_fenced = 4; /* they did no harm */
