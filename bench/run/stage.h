@@ -11,6 +11,7 @@
 #include "bench/measure/recorder.h"
 #include "bench/measure/store.h"
 #include "bench/servers/topo.h"
+#include "bench/slo/slo.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/stages.h"
 #include "results/format/run_read.h"
@@ -28,13 +29,6 @@ struct stage_news {
     uint64_t outcomes[LB_OUTCOMES]; /* of the attempts in the window so far */
     /* METRICS histograms each, of this second and of the window so far; valid during the call only */
     struct hist *const *interval, *const *total;
-};
-
-/* A promise about a metric: this part of its values is within the limit. */
-struct stage_promise {
-    enum metric metric;
-    double quantile;
-    int64_t limit_ns; /* 0 = there is no promise */
 };
 
 struct stage;

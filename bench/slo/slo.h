@@ -48,6 +48,28 @@ bool threshold_needs_schedule(const struct threshold *threshold);
  * client. */
 bool threshold_leaves_out_wait(const struct threshold *threshold);
 
+/* The promise that a search for capacity is about: of those above, only a limit of a quantile of the wait has a greatest
+ * load. */
+struct stage_promise {
+    enum metric metric;
+    double quantile;
+    int64_t limit_ns; /* 0 = there is no promise */
+};
+
+/* The default promises. The limit is not shorter, because etcd wakes waiters at ticks of 100 ms:
+ * its lock would keep no shorter promise at any load. */
+#define SLO_BY_RATE "acquire_due.p99<=200ms"
+#define SLO_BY_CLIENTS "acquire.p99<=200ms"
+
+/* Reads "acquire_due.p99<=20ms", "acquire.p99.9 <= 1s". METRIC_ACQUIRE_DUE (due to granted; needs
+ * arrivals by a schedule) or METRIC_ACQUIRE (called to granted); p50 to p99.99; a limit above 0, up
+ * to an hour. Returns 0, or -1 with err (LB_EXIT_USAGE), which says what is wrong with the text;
+ * then *ret is untouched. */
+int slo_parse(const char *text, struct stage_promise *ret, struct lb_err *err);
+
+/* Writes the promise as text. Returns text. */
+char *slo_text(const struct stage_promise *slo, char *text, size_t size);
+
 /* verdict: says whether one lock kept a threshold under one load, in one repeat or several, and how
  * sure that is.
  *

@@ -1,9 +1,9 @@
 /* The verdict of a stage of a search for capacity on a promise */
 #include <math.h>
 
-#include "bench/capacity/probe.h"
 #include "bench/run/thresholds.h"
 #include "bench/tests/unit.h"
+#include "bench/tools/capacity/probe.h"
 #include "drivers/registry.h"
 
 struct told {

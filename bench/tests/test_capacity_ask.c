@@ -2,9 +2,9 @@
  * for them. */
 #include <math.h>
 
-#include "bench/capacity/probe.h"
 #include "bench/tests/plan_help.h"
 #include "bench/tests/unit.h"
+#include "bench/tools/capacity/probe.h"
 #include "bench/workload/stages.h"
 
 TEST(promises_are_read_and_written) {

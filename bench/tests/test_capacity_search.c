@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "bench/capacity/search.h"
+#include "bench/tools/capacity/search.h"
 #include "results/stats/tests/stats_help.h"
 
 #define ALLOWED 0.01

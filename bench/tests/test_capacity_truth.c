@@ -8,9 +8,9 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "bench/capacity/probe.h"
-#include "bench/capacity/search.h"
 #include "bench/tests/unit.h"
+#include "bench/tools/capacity/probe.h"
+#include "bench/tools/capacity/search.h"
 #include "drivers/registry.h"
 #include "results/stats/tests/stats_help.h"
 

@@ -1,5 +1,5 @@
 /* Each command but `run` is a folder of bench/tools: without the folder the program builds, has no such command, and measures.
- * Needs: minutes */
+ * Needs: servers. It starts none, but it builds for half a minute. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "bench/base/home.h"
-#include "bench/capacity/probe.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
+#include "bench/slo/slo.h"
 #include "report/capacity/carry.h"
 
 #define COUNT_MAX 1000000000

@@ -8,8 +8,6 @@
 
 #include "bench/base/home.h"
 #include "bench/base/output.h"
-#include "bench/capacity/capacity_run.h"
-#include "bench/capacity/probe.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
@@ -18,6 +16,8 @@
 #include "bench/cli/urls.h"
 #include "bench/option/text.h"
 #include "bench/slo/slo.h"
+#include "bench/tools/capacity/capacity_run.h"
+#include "bench/tools/capacity/probe.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/stages.h"
 #include "report/capacity/capacity_doc.h"

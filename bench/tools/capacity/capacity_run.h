@@ -6,12 +6,12 @@
  * can be up at a time, the locks probe by turns, so that a drift of the machine touches all alike.
  * A search by rate begins with a short closed loop, which shows roughly how many grants a second
  * one key can have. This file prints nothing. */
-#ifndef BENCH_CAPACITY_CAPACITY_RUN_H
-#define BENCH_CAPACITY_CAPACITY_RUN_H
+#ifndef BENCH_TOOLS_CAPACITY_CAPACITY_RUN_H
+#define BENCH_TOOLS_CAPACITY_CAPACITY_RUN_H
 
-#include "bench/capacity/probe.h"
-#include "bench/capacity/search.h"
 #include "bench/run/run.h"
+#include "bench/tools/capacity/probe.h"
+#include "bench/tools/capacity/search.h"
 
 /* News for the user: a search begins, or a probe was measured. */
 struct capacity_run_news {

@@ -1,5 +1,5 @@
 /* capacity_run: see capacity_run.h. */
-#include "bench/capacity/capacity_run.h"
+#include "bench/tools/capacity/capacity_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/capacity/probe.h"
 #include "bench/run/machine.h"
 #include "bench/run/outdir.h"
+#include "bench/tools/capacity/probe.h"
 #include "bench/workload/schedule.h"
 #include "bench/workload/stages.h"
 #include "results/format/write.h"

@@ -1,5 +1,5 @@
 /* search: see search.h. */
-#include "bench/capacity/search.h"
+#include "bench/tools/capacity/search.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,8 +16,8 @@
  *
  * This file runs nothing and reads no clock; the caller runs the probes and says how much time is
  * left. */
-#ifndef BENCH_CAPACITY_SEARCH_H
-#define BENCH_CAPACITY_SEARCH_H
+#ifndef BENCH_TOOLS_CAPACITY_SEARCH_H
+#define BENCH_TOOLS_CAPACITY_SEARCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
