@@ -48,7 +48,7 @@ TEST(only_what_is_stated_is_run) {
         for (int fault = 0; fault < LB_SCENARIOS; fault++)
             stated += lb_expected(lock, (enum lb_scenario)fault)->worst != LB_EXPECT_UNSTATED;
     }
-    for (int i = 0; i < matrix.skip_count; i++) skipped += matrix.skips[i].fault != NULL;
+    for (int i = 0; i < matrix.skip_count; i++) skipped += matrix.skips[i].scenario != NULL;
     assert_int_equal(matrix.cell_count + skipped, stated + controls);
     for (int i = 0; i < matrix.cell_count; i++) {
         const struct matrix_cell *cell = &matrix.cells[i];
@@ -67,7 +67,7 @@ TEST(every_stated_cell_can_run) {
     struct matrix matrix = make((struct matrix_wish){.full = true});
     for (int i = 0; i < matrix.skip_count; i++) {
         const struct matrix_skip *skip = &matrix.skips[i];
-        if (skip->fault) fail_msg("%s x %s: %s", skip->lock->name, skip->fault, skip->reason);
+        if (skip->scenario) fail_msg("%s x %s: %s", skip->lock->name, skip->scenario, skip->reason);
     }
     matrix_done(&matrix);
 }
@@ -269,7 +269,7 @@ TEST(who_was_named_runs_where_it_can) {
     assert_string_equal(name_of(&matrix, 0), "pause");
     assert_int_equal(matrix.skip_count, 1);
     assert_true(matrix.skips[0].unavailable);
-    assert_string_equal(matrix.skips[0].fault, "primary-lost");
+    assert_string_equal(matrix.skips[0].scenario, "primary-lost");
     assert_string_equal(matrix.skips[0].reason, "replicas not found");
     matrix_done(&matrix);
     assert_refused(
@@ -284,8 +284,8 @@ static const struct lb_backend backend = {.name = "memory"};
 static const struct lb_lock control = {
     .name = "unsafe-x", .backend = &backend, .caps = LB_CAP_CONTROL};
 
-static struct matrix_column columns[] = {{.name = "pause", .fault = LB_SCENARIO_PAUSE},
-                                         {.name = CHECK_EXPOSED, .fault = LB_SCENARIOS}};
+static struct matrix_column columns[] = {{.name = "pause", .scenario = LB_SCENARIO_PAUSE},
+                                         {.name = CHECK_EXPOSED, .scenario = LB_SCENARIOS}};
 
 /* One cell of a lock that showed a verdict where another was expected, as a finished check sums it
  * up. */

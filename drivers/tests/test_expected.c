@@ -11,20 +11,20 @@ static bool is_real(const struct lb_lock *lock) {
     return !(lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE));
 }
 
-static enum lb_expect worst(const struct lb_lock *lock, enum lb_scenario fault) {
-    return lb_expected(lock, fault)->worst;
+static enum lb_expect worst(const struct lb_lock *lock, enum lb_scenario scenario) {
+    return lb_expected(lock, scenario)->worst;
 }
 
-static bool states(const struct lb_lock *lock, enum lb_scenario fault) {
-    return worst(lock, fault) != LB_EXPECT_UNSTATED;
+static bool states(const struct lb_lock *lock, enum lb_scenario scenario) {
+    return worst(lock, scenario) != LB_EXPECT_UNSTATED;
 }
 
 TEST(test_names_lead_back) {
     for (int i = 0; i < LB_SCENARIOS; i++) {
-        enum lb_scenario fault = (enum lb_scenario)i;
-        assert_non_null(lb_scenario_name(fault));
-        assert_non_null(lb_scenario_summary(fault));
-        assert_int_equal(lb_scenario_from(lb_scenario_name(fault)), fault);
+        enum lb_scenario scenario = (enum lb_scenario)i;
+        assert_non_null(lb_scenario_name(scenario));
+        assert_non_null(lb_scenario_summary(scenario));
+        assert_int_equal(lb_scenario_from(lb_scenario_name(scenario)), scenario);
     }
     assert_int_equal(lb_scenario_from("no-such-fault"), LB_SCENARIOS);
     assert_int_equal(lb_scenario_from(""), LB_SCENARIOS);
@@ -51,11 +51,11 @@ static bool shows_stuck(const struct lb_lock *lock) {
 
 TEST(test_nobody_states_what_nobody_sees) {
     for (int i = 0; registry_locks()[i]; i++) {
-        for (int fault = 0; fault < LB_SCENARIOS; fault++) {
+        for (int scenario = 0; scenario < LB_SCENARIOS; scenario++) {
             const struct lb_lock *lock = registry_locks()[i];
-            if (!shows_stuck(lock) && worst(lock, (enum lb_scenario)fault) == LB_EXPECT_STUCK)
+            if (!shows_stuck(lock) && worst(lock, (enum lb_scenario)scenario) == LB_EXPECT_STUCK)
                 fail_msg("%s: %s: stuck, which no run shows", lock->name,
-                         lb_scenario_name((enum lb_scenario)fault));
+                         lb_scenario_name((enum lb_scenario)scenario));
         }
     }
 }
@@ -90,10 +90,10 @@ TEST(test_only_servers_have_servers_faults) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lock->backend->topologies) continue;
-        for (int fault = LB_SCENARIO_SERVER_PAUSE; fault < LB_SCENARIOS; fault++) {
-            if (states(lock, (enum lb_scenario)fault))
+        for (int scenario = LB_SCENARIO_SERVER_PAUSE; scenario < LB_SCENARIOS; scenario++) {
+            if (states(lock, (enum lb_scenario)scenario))
                 fail_msg("%s: %s, but it has no server", lock->name,
-                         lb_scenario_name((enum lb_scenario)fault));
+                         lb_scenario_name((enum lb_scenario)scenario));
         }
     }
 }
@@ -144,11 +144,11 @@ TEST(test_faults_meet_what_they_are_of) {
 
 TEST(test_reasons_are_phrases) {
     for (int i = 0; registry_locks()[i]; i++) {
-        for (int fault = 0; fault < LB_SCENARIOS; fault++) {
+        for (int scenario = 0; scenario < LB_SCENARIOS; scenario++) {
             const struct lb_lock *lock = registry_locks()[i];
-            const struct lb_expectation *expected = lb_expected(lock, (enum lb_scenario)fault);
-            const char *why = expected->why, *name = lb_scenario_name((enum lb_scenario)fault);
-            if (!states(lock, (enum lb_scenario)fault)) {
+            const struct lb_expectation *expected = lb_expected(lock, (enum lb_scenario)scenario);
+            const char *why = expected->why, *name = lb_scenario_name((enum lb_scenario)scenario);
+            if (!states(lock, (enum lb_scenario)scenario)) {
                 if (why) fail_msg("%s: %s: a reason for nothing", lock->name, name);
                 continue;
             }

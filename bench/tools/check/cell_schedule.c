@@ -165,7 +165,7 @@ static int read_run(const struct schedule *schedule, const struct job_end *end,
              column->suite ? "conformance" : "run");
     snprintf(log, sizeof log, "%s/%s/log", ask->folder, of->folder);
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    bool needs_fault = column->fault != LB_SCENARIOS && lb_scenario_injects(column->fault);
+    bool needs_fault = column->scenario != LB_SCENARIOS && lb_scenario_injects(column->scenario);
     const char *why = trouble_of(schedule, end, root, log, trouble, sizeof trouble);
     int failed;
     if (column->suite) {
@@ -186,7 +186,7 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     const struct cell_schedule_ask *ask = schedule->ask;
     struct wanted of = schedule->queue[end->tag];
     const struct matrix_cell *cell = &ask->matrix->cells[of.cell];
-    enum lb_scenario fault = ask->matrix->columns[cell->column].fault;
+    enum lb_scenario scenario = ask->matrix->columns[cell->column].scenario;
     struct cell_result cell_result;
     int failed = read_run(schedule, end, &of, &cell_result, err);
     if (failed) return -1;
@@ -194,8 +194,8 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     /* Shared machines stand still for seconds now and then, so a run that showed nothing is tried
      * once more. A run that showed anything is not. */
     enum check_verdict verdict = cell_result.cell.verdict;
-    bool missed =
-        fault == LB_SCENARIOS && cell_result_compare(verdict, cell->expected.worst) == CHECK_BETTER;
+    bool missed = scenario == LB_SCENARIOS &&
+                  cell_result_compare(verdict, cell->expected.worst) == CHECK_BETTER;
     bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
     bool again = nothing && !of.again && !schedule->asked_to_end;
     if (again)

@@ -41,7 +41,7 @@ void check_show_news(void *arg, const struct cell_schedule_news *news) {
     const struct check_show *show = arg;
     const struct matrix *matrix = show->result->ask.matrix;
     enum check_verdict verdict = news->cell_result->cell.verdict;
-    bool worse = matrix->columns[news->cell->column].fault != LB_SCENARIOS &&
+    bool worse = matrix->columns[news->cell->column].scenario != LB_SCENARIOS &&
                  cell_result_compare(verdict, news->cell->expected.worst) == CHECK_WORSE;
     const char *why = news->cell_result->cell.why ? news->cell_result->cell.why : "";
     check_show_end(show);
@@ -77,8 +77,8 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
             same += j > i;
         }
         if (before > 0) continue;
-        fprintf(out, "lockbench: left out: %s%s%s", skip->lock->name, skip->fault ? " x " : "",
-                skip->fault ? skip->fault : "");
+        fprintf(out, "lockbench: left out: %s%s%s", skip->lock->name, skip->scenario ? " x " : "",
+                skip->scenario ? skip->scenario : "");
         if (same > 0) fprintf(out, " and %d more", same);
         fprintf(out, ": %s%s%s\n", skip->reason, skip->install ? "; install: " : "",
                 skip->install ? skip->install : "");
@@ -112,8 +112,8 @@ void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int see
     for (int i = 0; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
         fprintf(out, "%-36s %-18s left out: %s%s%s\n", skip->lock->name,
-                skip->fault ? skip->fault : "all", skip->reason, skip->install ? "; install: " : "",
-                skip->install ? skip->install : "");
+                skip->scenario ? skip->scenario : "all", skip->reason,
+                skip->install ? "; install: " : "", skip->install ? skip->install : "");
     }
     int cells = matrix->cell_count, runs = cells * seed_count;
     fprintf(out,

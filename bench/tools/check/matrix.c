@@ -33,25 +33,25 @@ static const enum lb_scenario deployed_tour[] = {LB_SCENARIO_NONE,         LB_SC
 static const enum lb_scenario with_readers[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
                                                 LB_SCENARIO_STARVED, LB_SCENARIO_WIRE_DELAY};
 
-static bool is_one_of(enum lb_scenario fault, const enum lb_scenario *of, size_t count) {
+static bool is_one_of(enum lb_scenario scenario, const enum lb_scenario *of, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (of[i] == fault) return true;
+        if (of[i] == scenario) return true;
     }
     return false;
 }
 
 /* ---- columns ---- */
 
-static void add_column(struct matrix *matrix, enum lb_scenario fault) {
+static void add_column(struct matrix *matrix, enum lb_scenario scenario) {
     for (int i = 0; i < matrix->column_count; i++) {
-        if (matrix->columns[i].fault == fault && !matrix->columns[i].suite) return;
+        if (matrix->columns[i].scenario == scenario && !matrix->columns[i].suite) return;
     }
-    bool exposed = fault == LB_SCENARIOS;
+    bool exposed = scenario == LB_SCENARIOS;
     matrix->columns[matrix->column_count++] = (struct matrix_column){
-        exposed ? CHECK_EXPOSED : lb_scenario_name(fault),
+        exposed ? CHECK_EXPOSED : lb_scenario_name(scenario),
         exposed ? "a lock broken on purpose, in the workload that is meant to show it"
-                : lb_scenario_summary(fault),
-        fault, false};
+                : lb_scenario_summary(scenario),
+        scenario, false};
 }
 
 static void add_suite_column(struct matrix *matrix) {
@@ -63,13 +63,13 @@ static void add_suite_column(struct matrix *matrix) {
 }
 
 static int add_named(struct matrix *matrix, const char *name, struct lb_err *err) {
-    enum lb_scenario fault = lb_scenario_from(name);
+    enum lb_scenario scenario = lb_scenario_from(name);
     if (strcmp(name, CHECK_CONFORMANCE) == 0) {
         add_suite_column(matrix);
         return 0;
     }
-    if (fault < LB_SCENARIOS || strcmp(name, CHECK_EXPOSED) == 0) {
-        add_column(matrix, fault);
+    if (scenario < LB_SCENARIOS || strcmp(name, CHECK_EXPOSED) == 0) {
+        add_column(matrix, scenario);
         return 0;
     }
     struct nearest nearest;
@@ -79,7 +79,7 @@ static int add_named(struct matrix *matrix, const char *name, struct lb_err *err
         nearest_offer(&nearest, lb_scenario_name((enum lb_scenario)i));
     nearest_offer(&nearest, CHECK_EXPOSED);
     nearest_offer(&nearest, CHECK_CONFORMANCE);
-    return err_set(err, LB_EXIT_USAGE, "no fault '%.60s'%s ('lockbench check --help' shows all)",
+    return err_set(err, LB_EXIT_USAGE, "no scenario '%.60s'%s ('lockbench check --help' shows all)",
                    name, nearest_hint(&nearest, hint, sizeof hint));
 }
 
@@ -99,9 +99,9 @@ static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, s
     size_t count = wish->deployed ? sizeof deployed_tour / sizeof *deployed_tour
                                   : sizeof short_tour / sizeof *short_tour;
     if (wish->deployed) add_suite_column(matrix);
-    for (int fault = 0; fault < LB_SCENARIOS; fault++) {
-        if (wish->full || is_one_of((enum lb_scenario)fault, tour, count))
-            add_column(matrix, (enum lb_scenario)fault);
+    for (int i = 0; i < LB_SCENARIOS; i++) {
+        if (wish->full || is_one_of((enum lb_scenario)i, tour, count))
+            add_column(matrix, (enum lb_scenario)i);
     }
     if (!wish->deployed) add_column(matrix, LB_SCENARIOS);
     return 0;
@@ -129,10 +129,10 @@ static bool is_named(const struct matrix_wish *wish, const struct lb_lock *lock)
 
 __attribute__((format(printf, 4, 5))) static struct matrix_skip *skip(struct matrix *matrix,
                                                                       const struct lb_lock *lock,
-                                                                      const char *fault,
+                                                                      const char *scenario,
                                                                       const char *format, ...) {
     struct matrix_skip *entry = &matrix->skips[matrix->skip_count++];
-    *entry = (struct matrix_skip){.lock = lock, .fault = fault};
+    *entry = (struct matrix_skip){.lock = lock, .scenario = scenario};
     va_list args;
     va_start(args, format);
     vsnprintf(entry->reason, sizeof entry->reason, format, args);
@@ -141,9 +141,9 @@ __attribute__((format(printf, 4, 5))) static struct matrix_skip *skip(struct mat
 }
 
 /* The same for something that this machine lacks. install may be NULL. */
-static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, const char *fault,
+static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, const char *scenario,
                          const char *install, const char *reason) {
-    struct matrix_skip *entry = skip(matrix, lock, fault, "%s", reason);
+    struct matrix_skip *entry = skip(matrix, lock, scenario, "%s", reason);
     entry->unavailable = true;
     entry->install = install;
 }
@@ -151,7 +151,7 @@ static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, cons
 /* The settings for a lock that can go through the scenario's fault but can't do what the scenario's
  * plan asks, or can do more; and those that its driver states. Fills sets; the command line's come last, since the last
  * one wins. Returns their count. */
-static int adapt(struct matrix_cell *cell, enum lb_scenario fault, const struct plan *plan,
+static int adapt(struct matrix_cell *cell, enum lb_scenario scenario, const struct plan *plan,
                  const struct matrix_wish *wish, const char **sets) {
     const struct lb_lock *lock = cell->lock;
     int count = 0;
@@ -165,7 +165,7 @@ static int adapt(struct matrix_cell *cell, enum lb_scenario fault, const struct 
         if (plan->hold.mean_ns >= plan->lease_ns) cell->sets[count++] = "load.hold=1500ms";
     }
     if ((lock->caps & LB_CAP_SHARED) &&
-        is_one_of(fault, with_readers, sizeof with_readers / sizeof *with_readers))
+        is_one_of(scenario, with_readers, sizeof with_readers / sizeof *with_readers))
         cell->sets[count++] = "acquire.readers=50";
     /* Such locks have no holder. */
     bool holds = lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
@@ -208,7 +208,7 @@ static int weigh_topology(const struct matrix_wish *wish, const char *topology) 
 /* Adds the cell, or why it is left out. 0, or -1 with err. */
 static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
                            const struct matrix_wish *wish, struct lb_err *err) {
-    const char *sets[SETS_MAX], *install = NULL, *fault = matrix->columns[cell->column].name;
+    const char *sets[SETS_MAX], *install = NULL, *scenario = matrix->columns[cell->column].name;
     struct lb_err unfit = {0};
     /* A baseline can do everything that a plan may ask, so an error with it is an error of the
      * workload or of the command line. */
@@ -219,13 +219,13 @@ static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
                                   .set_count = wish->set_count};
     struct plan *base = plan_load(&plan_wish, err);
     if (!base) return -1;
-    plan_wish.set_count = adapt(cell, matrix->columns[cell->column].fault, base, wish, sets);
+    plan_wish.set_count = adapt(cell, matrix->columns[cell->column].scenario, base, wish, sets);
     plan_wish.sets = sets;
     plan_wish.locks = cell->lock->name;
     plan_free(base);
     struct plan *plan = plan_load(&plan_wish, &unfit);
     if (!plan) {
-        skip(matrix, cell->lock, fault, "%s", unfit.text);
+        skip(matrix, cell->lock, scenario, "%s", unfit.text);
         return 0;
     }
     const char *reason = why_no_cell(wish, plan, cell->lock, &install);
@@ -234,11 +234,11 @@ static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
     if (wish->out_of_reach)
         far = wish->out_of_reach(wish->why_not_context, plan, cell->lock, text, sizeof text);
     if (far) {
-        skip(matrix, cell->lock, fault, "%s", far)->out_of_reach = true;
+        skip(matrix, cell->lock, scenario, "%s", far)->out_of_reach = true;
     } else if (lacks_topology(plan, cell->lock)) {
-        skip(matrix, cell->lock, fault, "it can't run on the servers that this takes");
+        skip(matrix, cell->lock, scenario, "it can't run on the servers that this takes");
     } else if (reason) {
-        skip_missing(matrix, cell->lock, fault, install, reason);
+        skip_missing(matrix, cell->lock, scenario, install, reason);
     } else {
         cell->topology = topologies_of(plan, cell->lock, 0);
         cell->weight = weigh_topology(wish, cell->topology);
@@ -261,14 +261,14 @@ static struct lb_expectation must_show(const struct lb_about *about) {
 static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell) {
     const struct matrix_column *column = &matrix->columns[cell->column];
     const struct lb_about *about = &cell->lock->about;
-    if (column->fault == LB_SCENARIOS) {
+    if (column->scenario == LB_SCENARIOS) {
         if (!(cell->lock->caps & LB_CAP_CONTROL)) return false;
         snprintf(cell->workload, sizeof cell->workload, "%s",
                  about->exposed_by ? about->exposed_by : "check/none");
         cell->expected = must_show(about);
         return true;
     }
-    cell->expected = *lb_expected(cell->lock, column->fault);
+    cell->expected = *lb_expected(cell->lock, column->scenario);
     snprintf(cell->workload, sizeof cell->workload, "check/%s", column->name);
     return cell->expected.worst != LB_EXPECT_UNSTATED;
 }
@@ -366,8 +366,8 @@ int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struc
     const struct matrix_skip *first = &matrix->skips[0];
     if (matrix->skip_count > 0 && first->lock) {
         return err_set(err, LB_EXIT_MACHINE, "no cell can run here; the first, %s%s%s: %s",
-                       first->lock->name, first->fault ? " x " : "",
-                       first->fault ? first->fault : "", first->reason);
+                       first->lock->name, first->scenario ? " x " : "",
+                       first->scenario ? first->scenario : "", first->reason);
     }
     return err_set(
         err, LB_EXIT_USAGE,

@@ -18,8 +18,8 @@
 /* A column: a scenario, or CHECK_EXPOSED. */
 struct matrix_column {
     const char *name, *summary;
-    enum lb_scenario fault; /* LB_SCENARIOS: the column CHECK_EXPOSED */
-    bool suite;             /* the column CHECK_CONFORMANCE; .fault is not used */
+    enum lb_scenario scenario; /* LB_SCENARIOS: the column CHECK_EXPOSED */
+    bool suite;                /* the column CHECK_CONFORMANCE; .scenario is not used */
 };
 
 struct matrix_cell {
@@ -37,7 +37,7 @@ struct matrix_cell {
 /* A cell or lock that is left out, and what to install for it. */
 struct matrix_skip {
     const struct lb_lock *lock;
-    const char *fault;            /* NULL = in all scenarios */
+    const char *scenario;         /* NULL = in all scenarios */
     char reason[SKIP_REASON_MAX]; /* as a phrase */
     /* true: this machine lacks something; false: the lock can't do what the workload asks */
     bool unavailable;

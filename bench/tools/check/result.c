@@ -40,10 +40,10 @@ static json_t *skipped_json(const struct matrix *matrix) {
     json_t *skipped = json_array();
     for (int i = 0; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
-        json_array_append_new(skipped,
-                              json_pack("{s:s, s:s, s:s?, s:s, s:s?}", "lock", skip->lock->name,
-                                        "backend", skip->lock->backend->name, "fault", skip->fault,
-                                        "reason", skip->reason, "install", skip->install));
+        json_array_append_new(skipped, json_pack("{s:s, s:s, s:s?, s:s, s:s?}", "lock",
+                                                 skip->lock->name, "backend",
+                                                 skip->lock->backend->name, "fault", skip->scenario,
+                                                 "reason", skip->reason, "install", skip->install));
     }
     return skipped;
 }
@@ -87,7 +87,7 @@ void result_done(struct result *result) {
 
 /* True if a control showed less than the least verdict that exposes its mistake. */
 static bool is_missed(const struct matrix_column *column, enum check_compared compared) {
-    return column->fault == LB_SCENARIOS && compared == CHECK_BETTER;
+    return column->scenario == LB_SCENARIOS && compared == CHECK_BETTER;
 }
 
 static void compare(struct result *result, int index) {
@@ -96,7 +96,7 @@ static void compare(struct result *result, int index) {
     struct check_cell *cell = &result->cells[index].shown.cell;
     cell->compared = cell_result_compare(cell->verdict, of->expected.worst);
     /* A control that shows more than it must is no finding. */
-    if (column->fault == LB_SCENARIOS && cell->compared == CHECK_WORSE)
+    if (column->scenario == LB_SCENARIOS && cell->compared == CHECK_WORSE)
         cell->compared = CHECK_AS_EXPECTED;
     cell->missed = is_missed(column, cell->compared);
     cell->compared_word = check_compared_name(cell->compared);
