@@ -420,29 +420,21 @@ int redis_all_in_turn(struct lb_session *session, const struct redis_command *co
     return count;
 }
 
-#define HINT_BYTES 200
+#define HINT_BYTES 300
 
-/* Advice for an account that lacks a right: the right to grant, found by the error texts of Redis 6 to 8 and Valkey. */
+/* Advice for an account that lacks a right: all that locks need, since a server names one refused thing at a time.
+ * The error texts are those of Redis 6 to 8 and Valkey. */
 static void advise_account(const struct lb_session *session, const char *text,
                            char hint[HINT_BYTES]) {
     const char *user = redis_server_of(session)->url.user;
     const char *command = strstr(text, "run the '");
+    if (command) command += strlen("run the '");
     if (!*user) user = "default";
-    if (command) {
-        command += strlen("run the '");
-        snprintf(hint, HINT_BYTES, ": grant it with ACL SETUSER %.60s +%.*s", user,
-                 (int)strcspn(command, "'"), command);
-    } else if (strstr(text, " key")) {
-        snprintf(hint, HINT_BYTES,
-                 ": the account may use keys of other names only: give the run their prefix "
-                 "(--set load.key_prefix=PREFIX), or ACL SETUSER %.60s ~*",
-                 user);
-    } else if (strstr(text, " channel")) {
-        snprintf(hint, HINT_BYTES, ": the lock's waiters need its channels: ACL SETUSER %.60s '&*'",
-                 user);
-    } else {
-        snprintf(hint, HINT_BYTES, ": bench/OWN-SERVERS.md says what a lock's account needs");
-    }
+    snprintf(hint, HINT_BYTES,
+             ": all that locks need: ACL SETUSER %.60s %s%.*s%s'&*' ~* (or ~PREFIX*, with --set "
+             "load.key_prefix=PREFIX)",
+             user, command ? "+@read +@write +@scripting +@pubsub +@connection -@dangerous +" : "",
+             command ? (int)strcspn(command, "'") : 0, command ? command : "", command ? " " : "");
 }
 
 static void advise(const struct lb_session *session, const char *text, char hint[HINT_BYTES]) {
