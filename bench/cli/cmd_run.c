@@ -399,7 +399,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                   .why_not = why_not_on_hosts,
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
-    if (!plan) goto out;
+    if (!plan || urls_keep(&wish->urls, urls_plan_uses, plan, err) != 0) goto out;
     if (cli_hosts() && stage_hosts_check_plan(plan, cli_hosts()->count, err) != 0) goto out;
     if (wish->repeat.metrics && !repeat_has_base(&wish->repeat)) {
         err_set(err, LB_EXIT_USAGE,
@@ -422,7 +422,6 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     } else if (wish->dry_run) {
         result = print_plan(plan, wish->json, err);
     } else {
-        urls_keep(&wish->urls, urls_plan_uses, plan);
         command = command_again(given, &wish->urls);
         result = command ? run_plan(wish, plan, command, err)
                          : err_set(err, LB_EXIT_MACHINE, "out of memory");

@@ -205,21 +205,27 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
     return 0;
 }
 
-void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
-               const void *arg) {
-    int kept = urls->typed;
-    for (int i = 0; i < urls->typed; i++) {
-        const char *name = urls->item[i].backend->name;
-        if (!uses(arg, urls->item[i].backend))
-            fprintf(stderr, "lockbench: --url %s=… has no effect: no lock that runs is of %s\n",
-                    name, name);
-    }
+int urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
+              const void *arg, struct lb_err *err) {
+    const char *unused = NULL;
+    char used[200] = "none";
+    int kept = urls->typed, length = 0;
+    for (int i = 0; i < urls->typed && !unused; i++)
+        if (!uses(arg, urls->item[i].backend)) unused = urls->item[i].backend->name;
     for (int i = urls->typed; i < urls->count; i++) {
         if (!uses(arg, urls->item[i].backend)) continue;
         urls->item[kept] = urls->item[i];
         urls->again[kept++] = urls->again[i];
     }
     urls->count = kept;
+    if (!unused) return 0;
+    for (const struct lb_backend *const *each = registry_backends(); *each; each++)
+        if (uses(arg, *each) && length < (int)sizeof used)
+            length += snprintf(used + length, sizeof used - (size_t)length, "%s%s",
+                               length ? ", " : "", (*each)->name);
+    return err_set(err, LB_EXIT_USAGE,
+                   "--url %s=…: no lock that runs is of %s; the backends of those that run: %s",
+                   unused, unused, used);
 }
 
 /* Says why "backend.name" is no option of a backend at --url. */
@@ -280,6 +286,11 @@ bool urls_plan_uses(const void *arg, const struct lb_backend *backend) {
     const struct plan *plan = arg;
     for (int i = 0; i < plan->lock_count; i++) {
         if (plan->locks[i].lock->backend == backend) return true;
+    }
+    for (size_t i = 0; i < json_array_size(plan->skipped); i++) {
+        const json_t *name = json_object_get(json_array_get(plan->skipped, i), "backend");
+        if (json_is_string(name) && strcmp(json_string_value(name), backend->name) == 0)
+            return true;
     }
     return false;
 }

@@ -35,12 +35,12 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
 int urls_options(struct urls *urls, const struct arg_list *sets, struct arena *arena,
                  struct lb_err *err);
 
-/* Drops the URLs that come from the environment and whose backends are not used, and says on standard error which --url
- * have no effect. To be called after urls_ready. */
-void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
-               const void *arg);
+/* Drops the URLs that come from the environment and whose backends are not used. 0, or -1 with err (LB_EXIT_USAGE) if a
+ * --url is not used: its user may believe that the figures are of that server. To be called after urls_ready. */
+int urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
+              const void *arg, struct lb_err *err);
 
-/* For urls_keep: whether a plan (arg) has a lock of the backend. */
+/* For urls_keep: whether a plan (arg) has a lock of the backend, or left one out. */
 bool urls_plan_uses(const void *plan, const struct lb_backend *backend);
 
 /* Puts the URLs whose `again` names LOCKBENCH_URL_... into the environment, for children of lockbench that are told

@@ -401,13 +401,29 @@ TEST(a_server_is_not_cleaned_by_programs) {
     cli_free(&cli);
 }
 
-/* Its user may believe that the figures are those of that server. */
-TEST(a_url_that_no_lock_uses_is_named) {
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=1",
-                                        "--set", "run.duration=100ms", "--no-page", "--url",
-                                        "etcd=etcd://127.0.0.1:1", "--out", cli_path("no-effect")));
+/* Its user may believe that the figures are those of that server. The environment may have more than a run uses. */
+TEST(a_url_that_no_lock_uses_is_refused) {
+#define SHORT                                                                                      \
+    "--lock", "null", "--set", "load.clients=1", "--set", "run.duration=100ms", "--no-page"
+#define ETCD "etcd=etcd://127.0.0.1:1"
+    const char *out = cli_path("no-effect");
+    const char *const *const commands[] = {
+        ARGS("run", "smoke", SHORT, "--url", ETCD, "--out", out),
+        ARGS("run", "smoke", SHORT, "--url", ETCD, "--dry-run"),
+        ARGS("capacity", "redis-setnx", "--url", ETCD, "--out", out)};
+    static const char *const used[] = {"run: null", "run: null", "run: redis"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct cli cli = cli_run(NULL, commands[i]);
+        assert_code(&cli, LB_EXIT_USAGE);
+        assert_has(cli.err, "--url etcd=…: no lock that runs is of etcd; the backends of those");
+        assert_has(cli.err, used[i]);
+        assert_int_equal(cli_problems(&cli), 1);
+        cli_free(&cli);
+    }
+    setenv("LOCKBENCH_URL_ETCD", "etcd://127.0.0.1:1", 1);
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", SHORT, "--out", out));
+    unsetenv("LOCKBENCH_URL_ETCD");
     assert_code(&cli, 0);
-    assert_has(cli.err, "--url etcd=… has no effect: no lock that runs is of etcd");
     cli_free(&cli);
 }
 

@@ -332,7 +332,7 @@ static int run_capacity(void *values, const struct args *given, struct lb_err *e
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan || check_plan(plan, err) != 0) goto out;
-    urls_keep(&wish->urls, urls_plan_uses, plan);
+    if (urls_keep(&wish->urls, urls_plan_uses, plan, err) != 0) goto out;
     command =
         shell_command("lockbench", given->argc, given->argv, wish->urls.item, wish->urls.count);
     result = command ? run_search(wish, plan, command, err)

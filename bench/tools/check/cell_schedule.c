@@ -42,8 +42,12 @@ static void want(struct schedule *schedule, int index, uint64_t seed, bool again
              matrix->columns[cell->column].name, (unsigned long long)seed, again ? ".again" : "");
 }
 
-static int url_words(const struct cell_schedule_ask *ask, const char **argv, int count) {
+static int url_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
+                     const char **argv, int count) {
+    const char *backend = cell->lock->backend->name;
     for (int i = 0; i < ask->url_count; i++) {
+        size_t length = strcspn(ask->urls[i], "=");
+        if (strncmp(backend, ask->urls[i], length) != 0 || backend[length]) continue;
         argv[count++] = "--url";
         argv[count++] = ask->urls[i];
     }
@@ -64,7 +68,7 @@ static void run_words(const struct cell_schedule_ask *ask, const struct matrix_c
         argv[count++] = "--set";
         argv[count++] = cell->sets[i];
     }
-    count = url_words(ask, argv, count);
+    count = url_words(ask, cell, argv, count);
     for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
         argv[count++] = "--set";
         argv[count++] = ask->sets[i];
@@ -83,7 +87,7 @@ static void suite_words(const struct cell_schedule_ask *ask, const struct matrix
                         const char *out, const char **argv) {
     const char *const first[] = {"--conform", cell->lock->name, "--out", out};
     memcpy(argv, first, sizeof first);
-    int count = url_words(ask, argv, (int)(sizeof first / sizeof *first));
+    int count = url_words(ask, cell, argv, (int)(sizeof first / sizeof *first));
     /* Settings of the workload (--set) don't apply to the conformance suite. */
     for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
         const char *set = ask->sets[i];

@@ -327,7 +327,9 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
         goto out;
     }
     /* Makes the command for the report, and the part that the commands of its cells share. */
-    urls_keep(&wish->urls, matrix_uses, &matrix);
+    struct lb_err unused = {0}; /* the command of one cell has the URLs of all */
+    if (urls_keep(&wish->urls, matrix_uses, &matrix, &unused) != 0)
+        fprintf(stderr, "lockbench: %s\n", unused.text);
     command =
         shell_command("lockbench", given->argc, given->argv, wish->urls.item, wish->urls.count);
     more = shell_options(wish->sets.item, wish->sets.count, wish->urls.item, wish->urls.count);
