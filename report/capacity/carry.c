@@ -71,6 +71,7 @@ static int by_verdict(const void *a, const void *b) {
 
 static void add_lock(struct carry *carry, const struct capacity *from,
                      const struct capacity_lock *lock) {
+    if (from->partial && lock->probe_count == 0) return; /* the search reached no server */
     bool known = lb_guarantee_from(lock->guarantee) == LB_NO_GUARANTEE;
     for (int i = 0; i < carry->count && !known && !lock->violated; i++)
         known = same_search(carry->rows[i].lock, lock);

@@ -14,7 +14,7 @@ struct made {
     int limit_ms, clients;
     bool violated, by_clients;
     const char *day; /* when it was measured */
-    bool cut;
+    bool cut, refused;
 };
 
 static const char * or (const char *text, const char *usual) {
@@ -49,7 +49,8 @@ static char *text_of(const struct made *made) {
                 (low + high) / 2, low, high, or (made->limit, "slo"));
     else
         fprintf(out, "\"answer\":null,\"limited_by\":null,\"why\":\"its server was lost\",");
-    fprintf(out, "\"probes\":[{\"value\":100,\"verdict\":\"broken\"}]}]}");
+    fprintf(out, "\"probes\":[%s]}]}",
+            made->refused ? "" : "{\"value\":100,\"verdict\":\"broken\"}");
     assert_int_equal(fclose(out), 0);
     return text;
 }
@@ -131,7 +132,8 @@ TEST(one_measurement_answers_only_its_own_question) {
 /* Of searches for one lock under the same conditions the newest one counts; one that saw two holders is never hidden. */
 TEST(the_newest_search_of_a_kind_counts) {
     static const struct made old = {.low = 300}, close = {.low = 190, .high = 210, .day = "2"},
-                             other = {.hold = "9ms", .day = "3"}, violated = {.violated = true};
+                             other = {.hold = "9ms", .day = "3"}, violated = {.violated = true},
+                             refused = {.low = -1, .cut = true, .refused = true, .day = "4"};
     const struct {
         struct made made[2];
         int count;
@@ -139,7 +141,8 @@ TEST(the_newest_search_of_a_kind_counts) {
     } cases[] = {{{old, close}, 1, CARRY_CLOSE},
                  {{close, old}, 1, CARRY_CLOSE},
                  {{close, other}, 2, CARRY_YES},
-                 {{violated, close}, 2, CARRY_CLOSE}};
+                 {{violated, close}, 2, CARRY_CLOSE},
+                 {{refused, close}, 1, CARRY_CLOSE}};
     const struct carry_ask ask = {ASK, .load = 200};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct capacity *files[2];
