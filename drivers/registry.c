@@ -116,6 +116,15 @@ const struct lb_backend *registry_left_out(void) {
 #define TABLE "is not whole: its table "
 #define BACKEND "is not whole: its backend's table "
 
+int registry_check(struct lb_err *err) {
+    for (size_t i = 0; i < LOCKS; i++)
+        if (!entries[i].lock && !lb_unavailable(entries[i].backend))
+            return err_set(err, LB_EXIT_USAGE,
+                           "drivers/list.h names %s, but no file defines lock_%s: is it misspelt?",
+                           entries[i].symbol, entries[i].symbol);
+    return 0;
+}
+
 const char *registry_fault(const struct lb_lock *lock) {
     if (!lock->algorithm) return TABLE "has no .algorithm";
     if (!lock->backend) return TABLE "has no .backend";

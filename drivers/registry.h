@@ -14,6 +14,9 @@ const struct lb_backend *registry_backend(const char *name);
 /* The backend that itself speaks to the server of a URL, by the URL's scheme; NULL if there is none. */
 const struct lb_backend *registry_backend_of_url(const char *url);
 
+/* 0, or -1 with err for a name of list.h that no file defines although its backend is here: it is misspelt. */
+int registry_check(struct lb_err *err);
+
 /* Checks the tables of a lock and of its backend. Returns the reason why the lock must not be called: a function is
  * missing, or two fields contradict each other. NULL if the tables are right, or if the backend is unavailable. The
  * lock need not be in the list. */

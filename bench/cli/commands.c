@@ -14,6 +14,7 @@
 #include "bench/base/process.h"
 #include "bench/cli/cli.h"
 #include "bench/load/layout.h"
+#include "drivers/registry.h"
 #include "drivers/url.h"
 #include "report/doc/screen.h"
 
@@ -187,6 +188,8 @@ int cli_main(int argc, char **argv) {
     }
     struct lb_err err = {0};
     const struct command *command = command_find(wish, &err);
-    if (!command || check_files(&err) != 0 || stack_limit_ensure(&err) != 0) return args_fail(&err);
+    if (!command || registry_check(&err) != 0 || check_files(&err) != 0 ||
+        stack_limit_ensure(&err) != 0)
+        return args_fail(&err);
     return flushed(command_main(command, argc - 1, argv + 1));
 }
