@@ -1,5 +1,5 @@
 /* test_golden: stored runs rendered, compared as text with what is stored beside them.
- * Runs from the project's folder. The runs are made by make_run.mjs. */
+ * Runs from the project's folder. The runs are made by make_run.mjs; `default` is a short `lockbench run`, without series. */
 #include "report/doc/escape.h"
 #include "report/tests/report_help.h"
 
@@ -16,6 +16,7 @@ static const struct {
     {"modes.table", {GOLDEN "modes"}, 1, REPORT_TABLE},
     {"both.table", {GOLDEN "mixed", GOLDEN "clean"}, 2, REPORT_TABLE},
     {"decide.table", {GOLDEN "decide"}, 1, REPORT_TABLE},
+    {"default.table", {GOLDEN "default"}, 1, REPORT_TABLE},
     {"mixed.full", {GOLDEN "mixed"}, 1, REPORT_FULL},
     {"mixed.md", {GOLDEN "mixed"}, 1, REPORT_MD},
     {"mixed.csv", {GOLDEN "mixed/run.json"}, 1, REPORT_CSV},
