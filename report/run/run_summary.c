@@ -28,7 +28,7 @@ struct summary {
     struct ranked *ranks;
     int shown_each; /* rows of a class */
     char notes[NOTES_MAX][2 * RANKING_NOTE_MAX];
-    int note_count, notes_left_out;
+    int note_count, note_room, notes_left_out;
 };
 
 /* The bytes of a load's words before those of the round trip and the lease. */
@@ -254,7 +254,7 @@ static char keep_note(struct summary *summary, const struct report_row *row) {
     char note[RANKING_NOTE_MAX];
     ranking_note(row, note);
     if (!*note && !cause) return 0;
-    if (summary->note_count == NOTES_MAX) {
+    if (summary->note_count == summary->note_room) {
         summary->notes_left_out++;
         return 0;
     }
@@ -364,8 +364,8 @@ static void say_rungs(struct doc *doc, const struct summary *summary) {
                  has_trips(summary) ? "; trips: round trips of an acquire with one client" : "");
 }
 
-/* Explains the columns and marks that the table has; lines: room for the notes. */
-static void add_legend(struct doc *doc, const struct summary *summary, int lines) {
+/* Explains the columns and marks that the table has. */
+static void add_legend(struct doc *doc, const struct summary *summary) {
     bool limited = false, idle = false, incomplete = false, least = false;
     for (int r = 0; r < summary->group->row_count; r++) {
         least |= summary->rung_count == 0 && is_least(&summary->group->rows[r], P99);
@@ -384,11 +384,10 @@ static void add_legend(struct doc *doc, const struct summary *summary, int lines
         doc_note(doc, TONE_PLAIN, "cost: of a grant, without the hold%s",
                  has_share(summary) ? "; of max: of what one key gives at this hold without a lock"
                                     : "");
-    for (int i = 0; i < summary->note_count && i < lines; i++)
+    for (int i = 0; i < summary->note_count; i++)
         doc_note(doc, TONE_PLAIN, "(%c) %s", 'a' + i, summary->notes[i]);
-    int more =
-        summary->notes_left_out + (summary->note_count > lines ? summary->note_count - lines : 0);
-    if (more > 0) doc_span(doc, DOC_PLAIN, "; and %d more notes", more);
+    if (summary->notes_left_out > 0)
+        doc_span(doc, DOC_PLAIN, "; and %d more notes", summary->notes_left_out);
 }
 
 static void add_summary_table(struct doc *doc, struct summary *summary) {
@@ -398,11 +397,12 @@ static void add_summary_table(struct doc *doc, struct summary *summary) {
     int each = all || classes == 0 ? locks : (LINES_MAX - classes) / classes;
     summary->shown_each = all || each < BEST_OF_CLASS ? each : BEST_OF_CLASS;
     if (summary->shown_each < 1) summary->shown_each = 1;
+    int left = LINES_MAX - 3 - classes - (all ? locks : classes * summary->shown_each);
+    summary->note_room = left < 1 ? 1 : left > NOTES_MAX ? NOTES_MAX : left;
     doc_table(doc, "figures", NULL);
     add_columns(doc, summary);
     add_rows(doc, summary);
-    int left = LINES_MAX - 3 - classes - (all ? locks : classes * summary->shown_each);
-    add_legend(doc, summary, left < 1 ? 1 : left);
+    add_legend(doc, summary);
     doc_end(doc);
 }
 
