@@ -122,8 +122,7 @@ static void add_limits(json_t *warnings, const struct stage *stage, const struct
     }
     if (held_late_ns(stage, ask) > LATE_NS)
         warn(warnings,
-             "generator-limited: holds lasted %.1f ms longer than load.hold says: use a less busy "
-             "machine",
+             "generator-limited: holds lasted %.1f ms longer than load.hold says (a busy machine)",
              held_late_ns(stage, ask) / 1e6);
     /* A lock in our own memory is itself what the threads run. */
     if (lock->backend->topologies && stage_is_busy(stage))

@@ -45,8 +45,8 @@ double ranking_cost_ns(const struct report_group *group, int row);
  * holds. */
 double ranking_share(const struct report_group *group, int row);
 
-/* The greatest difference that the run shows between a lock and the same lock once more, as a share: smaller ones can't be
- * told from it. INFINITY: it was not level with itself. NAN: no lock ran twice in a round, or there are fewer than six
+/* The greatest difference that the run shows between a lock and the same lock once more in a round, as a share: smaller ones
+ * can't be told from it. INFINITY: they were not level with themselves. NAN: no lock ran twice in a round, or there are fewer than six
  * rounds. */
 double ranking_resolution(const struct report_group *group);
 

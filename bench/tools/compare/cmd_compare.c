@@ -124,8 +124,6 @@ static const struct example examples[] = {
     {"lockbench compare base/* -- new/* --md", "several runs of each side, for a pull request"},
     {"lockbench compare base/* -- new/* --metric throughput,acquire_p50",
      "a gate on two figures; the noise of the others does not count"},
-    {"lockbench compare results/monday results/tuesday --out change.html",
-     "the same; the page goes there"},
     {NULL, NULL},
 };
 

@@ -129,7 +129,6 @@ static int run_history(void *values, const struct args *unused, struct lb_err *e
 static const struct example examples[] = {
     {"lockbench history results/latest --append", "add the newest run to results/history.csv"},
     {"lockbench history --gate 10", "did the newest ten runs get worse than the ten before them?"},
-    {"lockbench history --metric throughput --out trend.html", "grants a second alone, and a page"},
     {NULL, NULL},
 };
 
