@@ -153,22 +153,6 @@ TEST(a_round_has_every_lock) {
     plan_free(plan);
 }
 
-/* Of the locks of servers each runs twice in its turn. */
-TEST(in_each_round_another_lock_runs_twice) {
-    struct lb_err err = {0};
-    int count = 0, twice[2] = {0};
-    struct plan *plan =
-        load("[run]\nrepeat = 5\n", "redis-setnx, redis-fair, mem-mutex", SETS(NULL), &err);
-    if (!plan) fail_msg("%s", err.text);
-    struct plan_stage *stages = stages_new(plan, STAGES_BY_ROUND, &count);
-    for (int i = 0; i < count && stages[i].repeat < 6; i++)
-        twice[strcmp(stages[i].lock->lock->name, "redis-fair") == 0] += stages[i].again;
-    assert_int_equal(twice[0], 3);
-    assert_int_equal(twice[1], 3);
-    free(stages);
-    plan_free(plan);
-}
-
 /* Its clients go in rounds, through the sessions that they have. */
 TEST(a_latch_keeps_its_sessions) {
     const struct lb_lock *latch = NULL;

@@ -165,23 +165,19 @@ static bool is_for_show(const struct plan_lock *lock) {
     return !lock->chosen && (simulated || (lock->lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE)));
 }
 
-static bool can_run_again(const struct entry *entry) {
-    return entry->site->topology && !entry->lock->plan && !is_for_show(entry->lock);
-}
-
-/* Lists a lock of a server once more, in each round another one: what two equal entries differ by is no difference of
- * locks. No effect where there is one entry only. */
-static void list_again(struct building *building, int round) {
-    int count = building->entry_count, can = 0;
-    if (count > 0 && building->entries[count - 1].again) count--;
-    for (int i = 0; i < count; i++) can += can_run_again(&building->entries[i]);
-    building->entry_count = count;
-    int left = count > 1 && can > 0 ? round % can + 1 : 0; /* it is the left-th of those that can */
-    for (int i = 0; i < count && left > 0; i++) {
-        if (!can_run_again(&building->entries[i]) || --left > 0) continue;
-        building->entries[count] = building->entries[i];
-        building->entries[building->entry_count++].again = true;
+/* Lists a lock of a server once more: what two equal entries differ by is no difference of locks. A lock that serves in
+ * turn is preferred, since the luck of who asks first scatters the others by itself. */
+static void add_again(struct building *building) {
+    const struct entry *chosen = NULL;
+    for (int i = 0; i < building->entry_count && building->entry_count > 1; i++) {
+        const struct entry *entry = &building->entries[i];
+        bool fair = entry->lock->lock->caps & LB_CAP_FAIR;
+        if (!entry->site->topology || entry->lock->plan || is_for_show(entry->lock)) continue;
+        if (!chosen || (fair && !(chosen->lock->lock->caps & LB_CAP_FAIR))) chosen = entry;
     }
+    if (!chosen) return;
+    building->entries[building->entry_count] = *chosen;
+    building->entries[building->entry_count++].again = true;
 }
 
 /* Draws the order of the entries for a pair of repeats (Fisher and Yates); the second one mirrors the first, so that
@@ -205,7 +201,6 @@ static void order_entries(struct building *building, int repeat) {
 
 /* One repeat of the locks at a site; NULL = at all sites. */
 static void add_repeat(struct building *building, const struct site *site, int repeat) {
-    if (!site) list_again(building, repeat);
     order_entries(building, repeat);
     for (int i = 0; i < building->entry_count; i++) {
         const struct entry *entry = &building->entries[building->order[i]];
@@ -228,6 +223,7 @@ static void add_all(struct building *building, enum stages_order order) {
 struct plan_stage *stages_new(const struct plan *plan, enum stages_order order, int *ret_count) {
     struct building building = {.plan = plan};
     if (list_entries(&building) == 0) {
+        if (order == STAGES_BY_ROUND) add_again(&building);
         add_all(&building, order);
         building.stage = calloc((size_t)building.count + 1, sizeof *building.stage);
         if (building.stage) add_all(&building, order);
