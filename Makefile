@@ -194,8 +194,8 @@ answers: ## figures whose truth is known beside what lockbench says of them, ben
 	@$(BUILD) lockbench $(B)/bench/tests/answers/main
 	@LOCKBENCH_PROGRAM=$(B)/lockbench $(B)/bench/tests/answers/main --page $(B)/answers.md
 	@sed -n '/^## The comparison itself/,$$p' bench/ANSWERS.md >>$(B)/answers.md && mv $(B)/answers.md bench/ANSWERS.md
-ROUNDS ?= idle burner sinking one twice aimed changed equal
-answers-rounds: ## the end of that page: known things put to a comparison in rounds, 80 minutes, with nothing else to do. ROUNDS='idle=3 twice=40'
+ROUNDS ?= idle burner sinking one twice aimed changed equal slower10 slower20 unused
+answers-rounds: ## the end of that page: known things put to a comparison in rounds, two hours, with nothing else to do. ROUNDS='idle=3 twice=40'
 	@compose/install run
 	@$(BUILD) lockbench
 	@mkdir -p $(B)/rounds && node bench/tests/answers/rounds.mjs $(B)/lockbench $(B)/rounds $(ROUNDS)

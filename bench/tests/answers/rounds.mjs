@@ -13,7 +13,8 @@ const [program, folder, ...asked] = process.argv.slice(2);
 
 // ---- what disturbs ----
 
-const SPIN = "while (Date.now() < end);";
+// Ends with this program, also when that is killed.
+const SPIN = `while (Date.now() < end); if (process.ppid !== ${process.pid}) process.exit();`;
 // Spins on one processor for 7 s, then rests for 7 s, again and again. Returns the function that ends it.
 function burner() {
   const code = `for (;;) { let end = Date.now() + 7000; ${SPIN} Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7000); }`;
@@ -52,21 +53,47 @@ const PAIR = ["contended", "--lock", "pg-advisory,redis-setnx", "--set", "load.c
   "--set", "run.repeat=7", "--set", "run.warmup=100ms", "--set", "run.duration=400ms", "--no-page"];
 const GATE = ["contended", "--lock", "redis-setnx", "--set", "load.clients=16", "--set", "load.hold=100us",
   "--set", "run.warmup=200ms", "--set", "run.duration=1s", "--repeat", "10"];
+// Two sides of `sim`, whose service time is what it is told to be.
+const sim = (service) => ["contended", "--lock", "sim", "--set", "load.clients=4", "--set", "load.hold=100us",
+  "--set", "run.warmup=100ms", "--set", "run.duration=300ms", "--set", `sim.service=${service}us`,
+  "--against-set", "sim.service=1000us", "--repeat", "10"];
 const parts = {
   idle: { words: ["compare", "--no-page"], times: 3 },
   burner: { words: ["compare", "--no-page"], times: 10, disturb: burner },
   sinking: { words: ["compare", "--no-page"], times: 1, disturb: () => sinking(140) },
   one: { words: ["compare", "--no-page"], times: 1, before: ["taskset", "-c", "0"] },
   twice: { words: PAIR, times: 40 },
+  unused: { times: 5 },
   aimed: { words: PAIR, times: 5, disturb: () => follower("redis-server") },
+  slower10: { words: sim(1100), times: 40 },
+  slower20: { words: sim(1200), times: 40 },
   changed: { words: [...GATE, "--set", "redis-setnx.poll_max=4ms", "--against-set", "redis-setnx.poll_max=64ms"], times: 10, disturb: burner },
   equal: { words: [...GATE, "--against-set", "redis-setnx.poll_max=64ms"], times: 10, disturb: burner },
 };
 
-function run(part, number) {
+// How often a loop gets round in 100 ms, the median of 100 times, a processor each: a canary that runs no lock.
+function canary() {
+  const code = `const counts = []; for (let i = 0; i < 100; i++) { let n = 0; const end = performance.now() + 100;
+    while (performance.now() < end) n++; counts.push(n); } console.log(counts.sort((a, b) => a - b)[50]);`;
+  return Number(spawnSync("taskset", ["-c", "0", process.execPath, "-e", code], { encoding: "utf8" }).stdout);
+}
+
+// The canary without servers, then beside one of each backend, which nobody uses; 20 s after their start.
+async function beside(out) {
+  const alone = canary();
+  const up = spawn(program, ["up"], { stdio: ["ignore", "ignore", "pipe"] });
+  await new Promise((done) => up.stderr.on("data", (text) => /Ctrl-C/.test(text) && done()));
+  await new Promise((done) => setTimeout(done, 20000));
+  writeFileSync(`${out}.txt`, `${canary() / alone}`);
+  up.kill("SIGINT");
+  await new Promise((done) => up.on("exit", done));
+}
+
+async function run(part, number) {
   const { words, disturb = quiet, before = [] } = parts[part];
   const out = `${folder}/${part}.${String(number).padStart(2, "0")}`;
   if (existsSync(`${out}.exit`)) return;
+  if (!words) return beside(out).then(() => writeFileSync(`${out}.exit`, "0 30"));
   const command = [...before, program, "run", ...words, "--out", out, "--progress", "none"];
   const end = disturb(), begin = Date.now();
   const ran = spawnSync(command[0], command.slice(1), { encoding: "utf8" });
@@ -131,6 +158,7 @@ const text = (value) => value.toFixed(2);
 const trust = (out) => /differences under\s+(\d+ %)/.exec(readFileSync(`${out}.txt`, "utf8"))?.[1] ?? "unproven";
 const named = (out) => readFileSync(`${out}.txt`, "utf8");
 
+const slower = (share, runs) => [`\`sim\` slower by ${share}, ten runs a side`, "exit code 4 in 95 % of 40", `${runs.filter((out) => exit_of(out) === 4).length} of ${runs.length}`];
 const rows = {
   idle: (runs) => {
     const moved = runs.slice(1).map((out) => others(runs[0], out).length);
@@ -155,7 +183,10 @@ const rows = {
     const aside = runs.map((out) => new Set(stages_of(out).filter((s) => s.aside).map((s) => s.repeat)).size);
     return ["a process that spins while redis-server works, so beside one lock only", "rounds are measured again, or the interval holds the idle ratio", `${runs.length} runs: first ${said.map((s) => s?.first.lock).join(", ")}, level ${said.filter((s) => s?.level.length > 1).length}; rounds set aside ${aside.join(", ")}`];
   },
+  unused: (runs) => ["a loop on a processor beside a server of each backend that nobody uses, over one without", "within 1 %", runs.map((out) => Number(readFileSync(`${out}.txt`, "utf8")).toFixed(3)).join(", ")],
   changed: (runs) => ["ten runs a side, poll\\_max 64 ms against 4 ms, beside the burner", "exit code 4, commands named", `exit codes ${runs.map(exit_of).join(" ")}; commands named in ${runs.filter((out) => /commands/.test(named(out))).length} of ${runs.length}`],
+  slower10: (runs) => slower("a tenth", runs),
+  slower20: (runs) => slower("a fifth", runs),
   equal: (runs) => ["the same with two equal sides", "exit code 0 or 5, never 4", `exit codes ${runs.map(exit_of).join(" ")}`],
 };
 
@@ -170,6 +201,6 @@ if (asked[0] === "--page") {
 } else {
   for (const one of asked) {
     const [part, times] = one.split("=");
-    for (let number = 0; number < Number(times ?? parts[part].times); number++) run(part, number);
+    for (let number = 0; number < Number(times ?? parts[part].times); number++) await run(part, number);
   }
 }
