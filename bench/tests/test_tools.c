@@ -21,11 +21,12 @@ static int copy_tree(void **state) {
     const char *end = strrchr(cli_program, '/'), *begin = end;
     while (begin > cli_program && begin[-1] != '/') begin--;
     snprintf(variant, sizeof variant, "%.*s", (int)(end - begin), begin);
-    return shell(
-        "cd '%s' && mkdir '%s' && git -c safe.directory='*' ls-files -z | xargs -0 cp -a --parents -t '%s' && "
-        "cp -a --parents .build/config.mk .build/with .build/%s '%s' && "
-        "ln -s '%s/report/node_modules' '%s/report/node_modules'",
-        cli_root, copy, copy, variant, copy, cli_root, copy);
+    return shell("cd '%s' && mkdir '%s' && "
+                 "{ git -c safe.directory='*' ls-files -z; find .build/config.mk .build/with "
+                 ".build/%s -name tests -prune -o -type f -print0; } | "
+                 "xargs -0 cp -a --parents -t '%s' && "
+                 "ln -s '%s/report/node_modules' '%s/report/node_modules'",
+                 cli_root, copy, variant, copy, cli_root, copy);
 }
 
 static void build_without(const char *tool) {
