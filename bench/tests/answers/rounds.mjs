@@ -185,9 +185,9 @@ const rows = {
   },
   unused: (runs) => ["a loop on a processor beside a server of each backend that nobody uses, over one without", "within 1 %", runs.map((out) => Number(readFileSync(`${out}.txt`, "utf8")).toFixed(3)).join(", ")],
   changed: (runs) => ["ten runs a side, poll\\_max 64 ms against 4 ms, beside the burner", "exit code 4, commands named", `exit codes ${runs.map(exit_of).join(" ")}; commands named in ${runs.filter((out) => /commands/.test(named(out))).length} of ${runs.length}`],
+  equal: (runs) => ["the same with two equal sides", "exit code 0 or 5, never 4", `exit codes ${runs.map(exit_of).join(" ")}`],
   slower10: (runs) => slower("a tenth", runs),
   slower20: (runs) => slower("a fifth", runs),
-  equal: (runs) => ["the same with two equal sides", "exit code 0 or 5, never 4", `exit codes ${runs.map(exit_of).join(" ")}`],
 };
 
 if (asked[0] === "--page") {
