@@ -30,8 +30,9 @@ static void write_figure(FILE *out, const struct report_group *group, int row, c
                          const char *key) {
     const struct column *column = column_compared(key, group);
     char text[NUMBER_TEXT_MAX];
-    fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>", column->title,
-            column->sums ? column->title : name);
+    bool least = ranking_is_least(&group->rows[row], key);
+    fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>%s", column->title,
+            column->sums ? column->title : name, least ? "&gt; " : "");
     escape_html(out, column_text(column, column_value(column, &group->rows[row]), text));
     fputs("</dd></div>", out);
 }

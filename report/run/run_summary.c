@@ -264,11 +264,6 @@ static char keep_note(struct summary *summary, const struct report_row *row) {
     return (char)('a' + summary->note_count++);
 }
 
-/* True if the figure is a lower bound, since long waits are missing. */
-static bool is_least(const struct report_row *row, const char *key) {
-    return row->unrecorded > UNRECORDED_SHARE && strcmp(key, P99) == 0;
-}
-
 static void add_load_cells(struct doc *doc, const struct summary *summary, int r) {
     const struct report_row *row = &summary->group->rows[r];
     double share = ranking_share(summary->group, r);
@@ -278,7 +273,7 @@ static void add_load_cells(struct doc *doc, const struct summary *summary, int r
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         double value = column_value(compared(summary, figures[i].key), row);
         char time[NUMBER_TEXT_MAX];
-        if (is_least(row, figures[i].key) && !isnan(value))
+        if (ranking_is_least(row, figures[i].key) && !isnan(value))
             doc_value(doc, value, "> %s", number_time_text(value, time));
         else
             doc_figure(doc, value);
@@ -368,7 +363,7 @@ static void say_rungs(struct doc *doc, const struct summary *summary) {
 static void add_legend(struct doc *doc, const struct summary *summary) {
     bool limited = false, idle = false, incomplete = false, least = false;
     for (int r = 0; r < summary->group->row_count; r++) {
-        least |= summary->rung_count == 0 && is_least(&summary->group->rows[r], P99);
+        least |= summary->rung_count == 0 && ranking_is_least(&summary->group->rows[r], P99);
         limited |= summary->group->rows[r].limited;
         idle |= summary->group->rows[r].idle_fault;
         incomplete |= summary->group->rows[r].incomplete;
