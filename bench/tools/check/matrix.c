@@ -79,7 +79,7 @@ static int add_named(struct matrix *matrix, const char *name, struct lb_err *err
         nearest_offer(&nearest, lb_scenario_name((enum lb_scenario)i));
     nearest_offer(&nearest, CHECK_EXPOSED);
     nearest_offer(&nearest, CHECK_CONFORMANCE);
-    return err_set(err, LB_EXIT_USAGE, "no scenario '%.60s'%s ('lockbench check --help' shows all)",
+    return err_set(err, LB_EXIT_USAGE, "no fault '%.60s'%s ('lockbench check --help' shows all)",
                    name, nearest_hint(&nearest, hint, sizeof hint));
 }
 
