@@ -154,8 +154,8 @@ static void fill_probe_stage(struct capacity_run *capacity_run,
     own->seed += SEED_STEP * (uint64_t)(lock_search->probe_count + 1);
     own->warmup_ns = (int64_t)(window.warmup_s * 1e9);
     own->duration_ns = (int64_t)(window.duration_s * 1e9);
-    own->arrival = by_clients ? (struct arrival){.kind = ARRIVAL_CLOSED}
-                              : (struct arrival){.kind = ARRIVAL_POISSON, .rate_per_s = load};
+    own->arrival = (struct arrival){.kind = by_clients ? ARRIVAL_CLOSED : ARRIVAL_POISSON,
+                                    .rate_per_s = by_clients ? 0 : load};
     /* A request that is due right before the window's end still has the whole limit to be
      * granted. */
     if (own->drain_ns < capacity_run->ask.slo.limit_ns)
