@@ -105,9 +105,10 @@ bool stage_lost_cpu(const struct stage *stage) {
 /* By how much holds lasted longer than asked, on average. A driver that blocks its thread hides the thread's stalls, and
  * this is left to see that the machine was busy. */
 static double held_late_ns(const struct stage *stage, const struct stage_ask *ask) {
-    double asked_ns = (double)ask->plan->hold.mean_ns;
-    bool blocks = ask->lock->lock->caps & LB_CAP_BLOCKS_THREAD;
-    return blocks && asked_ns > 0 ? hist_mean(stage->hist[METRIC_HOLD]) - asked_ns : 0;
+    const struct dist *asked = &ask->plan->hold; /* of drawn holds a few may be long by chance */
+    bool tells = asked->kind == DIST_CONSTANT && asked->mean_ns > 0;
+    if (!tells || !(ask->lock->lock->caps & LB_CAP_BLOCKS_THREAD)) return 0;
+    return hist_mean(stage->hist[METRIC_HOLD]) - (double)asked->mean_ns;
 }
 
 static void add_limits(json_t *warnings, const struct stage *stage, const struct stage_ask *ask) {

@@ -381,7 +381,7 @@ static void say_rounds(struct doc *doc, const struct report *report) {
     else if (resolution > RANKING_MULTIPLE - 1)
         doc_say(
             doc, TONE_WARN,
-            "Unproven: in %d rounds the lock that ran twice in each differed from itself%s: run again on a less "
+            "Unproven: within %d rounds a lock that ran twice in each differed from itself%s: run again on a less "
             "busy machine, or with --set run.repeat=15.",
             rounds, isinf(resolution) ? "" : " by more than 100 %");
     else if (isnan(resolution))

@@ -116,17 +116,14 @@ TEST(only_locks_to_choose_are_ranked) {
     "," ROUND(lock, 2, two, more) "," ROUND(lock, 3, three, more) "," ROUND(                       \
         lock, 4, four, more) "," ROUND(lock, 5, five, more) "," ROUND(lock, 6, six, more)
 
-#define AGAIN ",\"again\":true"
 /* The machine becomes six times slower, and in each round b costs 30 % more than a: the intervals of the two overlap, that
- * of their ratio does not hold 1. In one of six rounds a once more costs 10 % more, which is no difference of locks. */
+ * of their ratio does not hold 1. a once more costs 10 % more or the same, which is no difference of locks. */
 TEST(rounds_are_compared_one_by_one) {
     static const char stages[] =
         ROUNDS("a", "", 5000, 3333.3, 2500, 2000, 1666.7,
                1428.6) "," ROUNDS("b", "", 4347.8, 2777.8, 2040.8, 1612.9, 1333.3, 1136.4);
-    static const char again[] = ROUND("a", 1, 5000, AGAIN) "," ROUND("a", 2, 3125, AGAIN) "," ROUND(
-        "a", 3, 2500, AGAIN) "," ROUND("b", 4, 1612.9,
-                                       AGAIN) "," ROUND("b", 5, 1333.3,
-                                                        AGAIN) "," ROUND("b", 6, 1136.4, AGAIN);
+    static const char again[] =
+        ROUNDS("a", ",\"again\":true", 5000, 3125, 2500, 1851.9, 1538.5, 1315.8);
     static const char warm[] = ROUND("a", 0, 1, ",\"aside\":\"warms\"");
     char *all = NULL;
     assert_true(asprintf(&all, "%s,%s,%s", warm, stages, again) > 0);
@@ -167,7 +164,7 @@ TEST(a_lock_that_differs_from_itself_proves_nothing) {
         char *text = one_line(render(report, REPORT_TABLE, false));
         has(text,
             i == 0
-                ? "Unproven: in 6 rounds the lock that ran twice in each differed from itself: run"
+                ? "Unproven: within 6 rounds a lock that ran twice in each differed from itself: run"
                 : "differed from itself by more than 100 %: run");
         free(text);
         report_free(report);
@@ -326,9 +323,6 @@ TEST(a_p99_without_long_waits_is_a_lower_bound) {
         missing ? has(text, "> 5.31 ms") : lacks(text, "> 5.31 ms");
         missing ? has(text, ">: at least") : lacks(text, ">: at least");
         has(text, "5.31 ms");
-        free(text);
-        text = render(report, REPORT_HTML, false); /* the tile */
-        missing ? has(text, "<dd>&gt; 5.31 ms") : has(text, "<dd>5.31 ms");
         free(text);
         report_free(report);
     }
