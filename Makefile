@@ -80,8 +80,8 @@ all: lockbench-hosts
 lockbench-hosts: $(B)/lockbench-hosts
 	$(Q)ln -sf $< $@
 $(B)/bench/mpi/main.o: DEFS += $(MPI_INCS)
-$(B)/lockbench-hosts: $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(SHIMS)
-	$(LINK) $^ $(LIBS) $(MPI_LIBS)
+$(B)/lockbench-hosts: $(B)/linked $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(SHIMS)
+	$(LINK) $(filter %.o,$^) $(LIBS) $(MPI_LIBS)
 else
 lockbench-hosts:
 	@echo "lockbench-hosts needs MPI, which is not here: install libopenmpi-dev and openmpi-bin (or libmpich-dev and mpich), then run make hosts" >&2; exit 2
@@ -116,8 +116,8 @@ $(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c
 # All of the program but its commands, for the tests: when a file has changed, this library is linked again, and no test
 # is. Unlike an archive, a shared object has also the files that only weak symbols refer to.
 LIB := $(CURDIR)/$(B)/liblockbench.so
-$(LIB): $(OBJ)
-	$(LINK) -shared $^ $(LIBS)
+$(LIB): $(B)/linked $(OBJ)
+	$(LINK) -shared $(filter %.o,$^) $(LIBS)
 $(B)/%: $(B)/%.o | $(LIB) $(SHIMS)
 	$(LINK) $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
 # Known answers (make answers); test_answers runs their short form.
