@@ -71,7 +71,7 @@ const parts = {
   equal: { words: [...GATE, "--against-set", "redis-setnx.poll_max=64ms"], times: 10, disturb: burner },
 };
 
-// How often a loop gets round in 100 ms, the median of 100 times, a processor each: a canary that runs no lock.
+// How often a loop gets round in 100 ms, the median of 100 times, on the first processor: a canary that runs no lock.
 function canary() {
   const code = `const counts = []; for (let i = 0; i < 100; i++) { let n = 0; const end = performance.now() + 100;
     while (performance.now() < end) n++; counts.push(n); } console.log(counts.sort((a, b) => a - b)[50]);`;
