@@ -125,48 +125,43 @@ static void add_interval(const struct report_group *group, struct ranked *rank) 
     rank->high_ns = spread.high;
 }
 
-/* The row's stage that ran in the same round; NULL: there is none. */
-static const struct run_stage *of_round(const struct report_row *row,
+/* The stage of a list that ran in the same round; NULL: there is none. */
+static const struct run_stage *of_round(const struct run_stage *const *stages, int count,
                                         const struct run_stage *stage) {
-    for (int i = 0; row && i < row->repeats; i++) {
-        if (row->stages[i]->repeat == stage->repeat) return row->stages[i];
+    for (int i = 0; i < count; i++) {
+        if (stages[i]->repeat == stage->repeat) return stages[i];
     }
     return NULL;
 }
 
-/* The row of the stage's lock; NULL: there is none. */
-static const struct report_row *row_of(const struct report_group *group,
-                                       const struct run_stage *stage) {
-    for (int r = 0; r < group->row_count; r++) {
-        const struct run_stage *typical = group->rows[r].typical;
-        if (strcmp(typical->lock, stage->lock) == 0 && typical->topology &&
-            strcmp(typical->topology, stage->topology) == 0)
-            return &group->rows[r];
-    }
-    return NULL;
-}
-
-/* The interval of the ratio of the stages' costs to those of a row, round by round: what changed the machine changed both.
- * under: NULL = the row of each stage's lock. */
+/* The interval of the ratio of two lists' costs, round by round: what changed the machine changed both. */
 static struct spread ratio_of(const struct report_group *group, const struct run_stage *const *over,
-                              int count, const struct report_row *under) {
-    double *ratios = calloc((size_t)count + 1, sizeof *ratios);
-    int known = 0;
-    for (int i = 0; i < count && ratios; i++) {
-        const struct run_stage *other = of_round(under ? under : row_of(group, over[i]), over[i]);
+                              int over_count, const struct run_stage *const *under,
+                              int under_count) {
+    double *ratios = calloc((size_t)over_count + 1, sizeof *ratios);
+    int count = 0;
+    for (int i = 0; i < over_count && ratios; i++) {
+        const struct run_stage *other = of_round(under, under_count, over[i]);
         double ratio = other ? stage_rank_ns(group, over[i]) / stage_rank_ns(group, other) : NAN;
-        if (isfinite(ratio)) ratios[known++] = ratio;
+        if (isfinite(ratio)) ratios[count++] = ratio;
     }
-    struct spread spread = spread_of_values(ratios, known);
+    struct spread spread = spread_of_values(ratios, count);
     free(ratios);
     return spread;
 }
 
 double ranking_resolution(const struct report_group *group) {
-    struct spread spread = ratio_of(group, group->again, group->again_count, NULL);
-    if (spread.kind != SPREAD_REPEATS) return NAN;
-    bool level = spread.low < 1 + RANKING_TIE && spread.high > 1 / (1 + RANKING_TIE);
-    return level ? fmax(spread.high, 1 / spread.low) - 1 : INFINITY;
+    if (group->again_count == 0) return NAN;
+    for (int r = 0; r < group->row_count; r++) {
+        const struct report_row *row = &group->rows[r];
+        if (strcmp(row->typical->lock, group->again[0]->lock) != 0) continue;
+        struct spread spread =
+            ratio_of(group, group->again, group->again_count, row->stages, row->repeats);
+        if (spread.kind != SPREAD_REPEATS) return NAN;
+        bool level = spread.low < 1 + RANKING_TIE && spread.high > 1 / (1 + RANKING_TIE);
+        return level ? fmax(spread.high, 1 / spread.low) - 1 : INFINITY;
+    }
+    return NAN;
 }
 
 /* True if the figures do not show that `rank` costs more than the best. */
@@ -177,7 +172,9 @@ static bool is_level(const struct report_group *group, const struct ranked *best
     double whole_ns = ranking_by_cost(group) ? round_ns(&row->figures) : rank->cost_ns;
     if (rank->cost_ns - best->cost_ns <= RANKING_TIE * whole_ns) return true;
     if (!group->paired) return rank->low_ns <= best->high_ns; /* false where one has no interval */
-    return ratio_of(group, row->stages, row->repeats, first).low <= 1;
+    struct spread spread =
+        ratio_of(group, row->stages, row->repeats, first->stages, first->repeats);
+    return spread.low <= 1;
 }
 
 /* ---- the classes ---- */

@@ -144,8 +144,10 @@ static void add_rung_columns(struct doc *doc, const struct summary *summary) {
         char rtt[NUMBER_TEXT_MAX], lease[NUMBER_TEXT_MAX] = "no wire", title[2 * NUMBER_TEXT_MAX];
         bool leases = rung->rows[0].typical->lease_varies;
         if (leases) number_time_text(rung->rows[0].typical->lease_ns, lease);
-        snprintf(title, sizeof title, "%s", *report_rtt_text(rung->rtt_ns, rtt) ? rtt + 6 : lease);
-        if (leases && *rtt) snprintf(title, sizeof title, "%s %s", rtt + 6, lease);
+        report_rtt_text(rung->rtt_ns, rtt);
+        const char *trip = *rtt ? rtt + strlen(", rtt ") : "";
+        bool both = *rtt && leases;
+        snprintf(title, sizeof title, "%s%s%s", trip, both ? " " : "", both || !*rtt ? lease : "");
         doc_column(doc, &(struct doc_column){.title = title, .right = true});
     }
     doc_column(doc, &(struct doc_column){.title = "paused"});

@@ -324,6 +324,9 @@ TEST(a_p99_without_long_waits_is_a_lower_bound) {
         missing ? has(text, ">: at least") : lacks(text, ">: at least");
         has(text, "5.31 ms");
         free(text);
+        text = render(report, REPORT_HTML, false); /* the tile */
+        missing ? has(text, "<dd>&gt; 5.31 ms") : has(text, "<dd>5.31 ms");
+        free(text);
         report_free(report);
     }
 }
