@@ -384,14 +384,16 @@ static void add_doctor_findings(const struct doctor *checks, const struct ready 
     doc_columns(doc, columns);
     for (int i = 0; i < checks->count; i++) {
         const struct doctor_finding *check = &checks->item[i];
+        bool said = false; /* what to do: once for all that it helps */
         if (!full && check->status == DOCTOR_OK) continue;
+        for (int j = 0; j < i; j++) said |= strcmp(check->fix, checks->item[j].fix) == 0;
         doc_row(doc, DOC_ROW);
         doc_cell(doc, "%s", status_names[check->status]);
         doc_set_tone(doc, tones[check->status]);
         doc_cell(doc, "%s", check->name);
         doc_cell(doc, "%s", check->detail);
         doc_cell(doc, "%s", "");
-        if (*check->fix) doc_command(doc, "do", check->fix);
+        if (*check->fix && !said) doc_command(doc, "do", check->fix);
     }
     doc_end(doc);
 }
