@@ -57,7 +57,6 @@ bool lb_sleep_until(int64_t when_ns);
 enum lb_warm_place {
     LB_WARM_CLIENT,
     LB_WARM_STATS,
-    LB_WARM_FOUND,
     LB_WARM_CELL,
     LB_WARM_GRANT,
     LB_WARM_SESSION,

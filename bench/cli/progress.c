@@ -58,27 +58,24 @@ static double part_of(const struct run_at *at, const struct stage_news *news) {
 
 void progress_news(void *arg, const struct run_at *at, const struct stage_news *news) {
     struct progress *progress = arg;
-    char line[300], bar[BAR_WIDTH + 1],
-        violations[48] = "", expired[48] = "", left[SPAN_MAX + 16] = "", span[SPAN_MAX],
-        rate[NUMBER_TEXT_MAX], p50[NUMBER_TEXT_MAX], p99[NUMBER_TEXT_MAX];
+    char line[300], bar[BAR_WIDTH + 1], overlaps[48] = "", left[SPAN_MAX + 16] = "", span[SPAN_MAX],
+                                        rate[NUMBER_TEXT_MAX], p50[NUMBER_TEXT_MAX],
+                                        p99[NUMBER_TEXT_MAX];
     if (progress->kind != PROGRESS_BAR) return;
-    if (news->violations)
-        snprintf(violations, sizeof violations, "  %llu VIOLATIONS",
-                 (unsigned long long)news->violations);
-    if (news->expired)
-        snprintf(expired, sizeof expired, "  %llu LATE HOLDERS", (unsigned long long)news->expired);
+    if (news->overlaps)
+        snprintf(overlaps, sizeof overlaps, "  %llu overlaps", (unsigned long long)news->overlaps);
     if (at->left_ns > 0)
         snprintf(left, sizeof left, "  %s left", progress_about(at->left_ns, span));
     put_bar(bar, part_of(at, news));
     int used = snprintf(line, sizeof line, "%s ", bar);
     used += put_place(line + used, sizeof line - (size_t)used, at, 0);
-    snprintf(line + used, sizeof line - (size_t)used, "%s%s%s  %s/s  p50 %s  p99 %s", left,
-             violations, expired, number_text(news->rate_per_s, &number_plain, rate),
+    snprintf(line + used, sizeof line - (size_t)used, "%s%s  %s/s  p50 %s  p99 %s", left, overlaps,
+             number_text(news->rate_per_s, &number_plain, rate),
              number_time_text((double)news->acquire_p50_ns, p50),
              number_time_text((double)news->acquire_p99_ns, p99));
     /* A line that wraps could not be overwritten. */
     int columns = output_columns(stderr);
-    bool red = news->violations && terminal_has_color(stderr);
+    bool red = news->overlaps && terminal_has_color(stderr);
     fprintf(stderr, "\r\033[K%s%.*s%s", red ? "\033[31m" : "", columns > 1 ? columns - 1 : 255,
             line, red ? "\033[0m" : "");
     fflush(stderr);

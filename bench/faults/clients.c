@@ -21,10 +21,9 @@ static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_
     *ret_key = key;
     if (shared->crowds.crowd) {
         const struct presence *presence = &shared->crowds.presence[client];
-        bool inside =
-            atomic_load(&presence->counted) && atomic_load(&presence->left_ns) == LB_NEVER;
-        if (inside) *ret_key = atomic_load(&presence->key);
-        return inside ? atomic_load(&presence->acquired_ns) : 0;
+        int64_t since_ns = atomic_load(&presence->acquired_ns);
+        if (since_ns != 0) *ret_key = atomic_load(&presence->key);
+        return since_ns;
     }
     uint32_t first = shared->own_cells ? client : key * shared->slots;
     for (uint32_t i = first; i < first + shared->slots && i < shared->cell_count; i++) {
@@ -190,8 +189,8 @@ static int64_t last_beat(const struct shared *shared, int process) {
     int first, end = workers_threads(shared, process, &first);
     int64_t last_ns = 0;
     for (int i = first; i < end; i++) {
-        int64_t beat_ns = atomic_load(&shared->worker[i].heartbeat.beat_ns);
-        if (beat_ns != LB_NEVER && beat_ns > last_ns) last_ns = beat_ns;
+        int64_t beat_ns = atomic_load(&shared->worker[i].beat_ns);
+        if (beat_ns > last_ns) last_ns = beat_ns;
     }
     return last_ns;
 }

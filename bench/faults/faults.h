@@ -60,7 +60,7 @@ struct fault_act {
     struct fault_counts before; /* when the injection began */
     int64_t beat_ns;            /* a paused process's last heartbeat before it stood still */
     bool stood;                 /* the paused process stood still when the injection began */
-    bool cut_open; /* fault_excuse_ended or _silent was called: fault_excuse_over must follow */
+    bool cut_open;              /* the oplog has a cut of these clients that lasts */
 };
 
 /* The servers and connections that injections can act on. */

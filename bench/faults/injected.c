@@ -63,8 +63,7 @@ enum fault_tried fault_starve_begin(struct faults *faults, struct fault_section 
         return FAULT_LATER;
     }
     /* A session that nobody renews ends like the session of a client that is cut off. */
-    act->cut_open =
-        fault_excuse_silent(faults, act->first_client, act->client_count, fault->begin_ns);
+    act->cut_open = fault_ends_silent(faults);
     if (act->cut_open)
         fault_oplog(faults, OPLOG_CUT, act->first_client, act->client_count, fault->begin_ns,
                     LB_NEVER);
@@ -79,7 +78,6 @@ void fault_starve_end(struct faults *faults, struct fault_act *act) {
     uint64_t held_back = now.held_back - act->before.held_back;
     fault->end_ns = lb_now();
     if (act->cut_open) {
-        fault_excuse_over(faults, first, clients, fault->begin_ns, fault->end_ns);
         fault_oplog(faults, OPLOG_CUT, first, clients, fault->begin_ns, fault->end_ns);
     }
     if (keeps_sessions(faults->shared)) {

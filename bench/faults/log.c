@@ -1,4 +1,4 @@
-/* log: the log of injections, and what they excuse; see kinds.h. */
+/* log: the log of injections; see kinds.h. */
 #include "bench/faults/kinds.h"
 
 #include <stdarg.h>
@@ -84,45 +84,9 @@ void fault_log_not(struct faults *faults, const struct fault_section *section, c
     fault->end_ns = fault->begin_ns;
 }
 
-/* --- excuses --- */
-
-/* Whether a grant of this lock ends with its session. */
-static bool ends_with_session(const struct faults *faults) {
-    return faults->shared->lock->lock->caps & LB_CAP_SESSION;
-}
-
-static bool ends_at_once(const struct faults *faults) {
-    return faults->shared->lock->lock->about.crash == LB_CRASH_AT_ONCE;
-}
-
-static void cut_all(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
-                    int64_t to_ns) {
-    for (uint32_t i = first; i < first + count; i++) {
-        findings_cut(&faults->shared->findings, i, from_ns, to_ns);
-    }
-}
-
-void fault_excuse_begin(struct faults *faults) {
-    faults->shared->findings.cut_grace_ns =
-        ends_at_once(faults) ? 0 : faults->shared->plan->lease_ns / 2;
-}
-
-void fault_excuse_ended(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
-                        int64_t to_ns) {
-    if (ends_with_session(faults)) cut_all(faults, first, count, from_ns, to_ns);
-}
-
-bool fault_excuse_silent(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns) {
-    if (!ends_with_session(faults) || ends_at_once(faults)) return false;
-    cut_all(faults, first, count, from_ns, LB_NEVER);
-    return true;
-}
-
-void fault_excuse_over(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
-                       int64_t to_ns) {
-    for (uint32_t i = first; i < first + count; i++) {
-        findings_cut_over(&faults->shared->findings, i, from_ns, to_ns);
-    }
+bool fault_ends_silent(const struct faults *faults) {
+    const struct lb_lock *lock = faults->shared->lock->lock;
+    return (lock->caps & LB_CAP_SESSION) && lock->about.crash != LB_CRASH_AT_ONCE;
 }
 
 void fault_oplog(struct faults *faults, enum oplog_kind kind, uint32_t first, uint32_t count,

@@ -43,7 +43,6 @@ void faults_begin(struct faults *faults, const struct fault_reach *reach, struct
     if (reach->topo) {
         faults->next_node = (int)rng_below(&rng, (uint64_t)topo_about(reach->topo)->nodes);
     }
-    fault_excuse_begin(faults);
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         struct fault_section *section = &faults->sections[i];
         section->plan = &shared->plan->faults[i];

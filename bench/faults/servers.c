@@ -94,7 +94,7 @@ void fault_server_pause(struct faults *faults, struct fault_section *section, in
     if (!act) return;
     fault->node = act->node = node;
     uint32_t clients = (uint32_t)faults->shared->clients;
-    act->cut_open = fault_excuse_silent(faults, 0, clients, fault->begin_ns);
+    act->cut_open = fault_ends_silent(faults);
     if (act->cut_open) fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, LB_NEVER);
     act->stood = topo_signal(topo, node, SIGSTOP) == 0 && proc_stands(topo_pid(topo, node));
 }
@@ -122,7 +122,6 @@ void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
                    (double)(now_ns - fault->begin_ns) / 1e9);
     if (act->cut_open) {
         uint32_t clients = (uint32_t)faults->shared->clients;
-        fault_excuse_over(faults, 0, clients, fault->begin_ns, fault->end_ns);
         fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, fault->end_ns);
     }
 }
@@ -136,11 +135,8 @@ void fault_server_kill(struct faults *faults, struct fault_section *section, int
     bool empties = section->plan->kind == INJECT_SERVER_EMPTY, wiped = false;
     pid_t pid = topo_pid(topo, node);
     fault->node = node;
-    /* Before the server dies, so that a client that gets a lock which this frees is not accused. */
-    fault_excuse_ended(faults, 0, clients, fault->begin_ns, LB_NEVER);
     bool killed = topo_kill(topo, node, &err) == 0;
     int64_t over_ns = fault->gone_ns = lb_now();
-    fault_excuse_over(faults, 0, clients, fault->begin_ns, over_ns);
     fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, over_ns);
     if (killed && empties) wiped = topo_wipe(topo, node, &err) == 0;
     fault->acted = killed && (wiped || !empties);
@@ -339,11 +335,9 @@ enum fault_tried fault_terminate_begin(struct faults *faults, struct fault_secti
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
     if (fault) {
         uint32_t count = victim.end - victim.first;
-        fault_excuse_ended(faults, victim.first, count, fault->begin_ns, LB_NEVER);
         fault_log_victim(fault, &victim);
         int ended = end_connections(faults, victim.process, text, sizeof text, &err);
         fault->end_ns = lb_now();
-        fault_excuse_over(faults, victim.first, count, fault->begin_ns, fault->end_ns);
         fault_oplog(faults, OPLOG_CUT, victim.first, count, fault->begin_ns, fault->end_ns);
         fault_log_sign(fault, ended > 0 && !err.code, "%d of its connections ended: %s", ended,
                        err.code ? err.text : text);

@@ -69,8 +69,7 @@ static void set_wire(struct faults *faults, struct fault_section *section,
     }
     bool ends = of_clients && ends_connections(plan),
          silent = of_clients && is_silent(faults, plan);
-    if (ends) fault_excuse_ended(faults, victim->first, count, fault->begin_ns, LB_NEVER);
-    if (silent) silent = fault_excuse_silent(faults, victim->first, count, fault->begin_ns);
+    if (silent) silent = fault_ends_silent(faults);
     int number = wire_set(faults->reach.wire, &wire_fault, &err);
     struct fault_act *act =
         number >= 0 && injection_lasts(plan->kind) ? fault_log_lasting(faults, section) : NULL;
@@ -84,8 +83,6 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         return;
     }
     fault->end_ns = lb_now();
-    if (ends || silent)
-        fault_excuse_over(faults, victim->first, count, fault->begin_ns, fault->end_ns);
     if (number < 0) {
         fault_log_sign(fault, false, "%s", err.text);
         return;
@@ -125,13 +122,9 @@ void fault_wire_end(struct faults *faults, struct fault_act *act) {
     int64_t begin_ns = lb_now();
     /* Connections that lost bytes are reset now, and what ends with a connection ends. */
     bool resets = of_clients && act->plan->kind == INJECT_WIRE_CUT;
-    if (resets)
-        fault_excuse_ended(faults, act->first_client, act->client_count, begin_ns, LB_NEVER);
     wire_lift(faults->reach.wire, act->wire_fault, &err);
     fault->end_ns = lb_now();
     uint32_t first = act->first_client, count = act->client_count;
-    if (resets) fault_excuse_over(faults, first, count, begin_ns, fault->end_ns);
-    if (act->cut_open) fault_excuse_over(faults, first, count, fault->begin_ns, fault->end_ns);
     if (resets) fault_oplog(faults, OPLOG_CUT, first, count, begin_ns, fault->end_ns);
     if (of_clients && ends_connections(act->plan)) {
         struct wire_sign seen;

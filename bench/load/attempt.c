@@ -350,14 +350,10 @@ static __attribute__((noinline)) bool leave_unreleased(struct client *client,
 static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t started_ns,
                                  int64_t acquired_ns, bool measured) {
     struct session *session = client->session;
-    struct holding me = {client->index, acquired_ns, client->grant.lease_end_ns,
-                         client->grant.token};
+    const struct holding me = {client->index, acquired_ns, client->grant.lease_end_ns,
+                               client->grant.token};
     const bool observed = is_observed(client);
     client->hold.told = LB_OK;
-    struct findings *findings = &client->worker->shared->findings;
-    if (findings->by_session)
-        atomic_store_explicit(&findings->holders[client->index].asked_ns, started_ns,
-                              memory_order_relaxed);
     entry_enter(client, &me);
     client->stats->tested_grants += entry_trials(client);
     client->hold.on = true;
@@ -386,18 +382,16 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
     client_called(client);
     int64_t released_ns = client->ended_ns = lb_now();
     client_spent(client, &client->stats->state_releasing_ns, released_ns);
-    bool over = false;
-    if (__builtin_expect(outcome != LB_OK, 0)) {
-        me.lease_end_ns = client->grant.lease_end_ns;
-        int64_t when_ns = learned ? client->hold.told_ns : released_ns;
-        over = session_is_over(client, when_ns);
-        if (outcome == LB_LOST) entry_lost(client, &me, over, when_ns);
-    }
-    if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, outcome, over);
-    if (observed) {
-        struct parting parting = {releasing_ns, released_ns, outcome, called, learned, over};
-        OBSERVERS_CALL(client, released, &parting);
-    }
+    struct parting parting = {.releasing_ns = releasing_ns,
+                              .released_ns = released_ns,
+                              .outcome = outcome,
+                              .called = called,
+                              .learned = learned};
+    if (__builtin_expect(outcome != LB_OK, 0))
+        parting.over = session_is_over(client, learned ? client->hold.told_ns : released_ns);
+    if (__builtin_expect(client->at.marks != 0 || outcome == LB_LOST, 0))
+        trace_marked(client, started_ns, acquired_ns, &parting);
+    if (observed) OBSERVERS_CALL(client, released, &parting);
     if (measured) {
         record_grant(client, due_ns, started_ns, acquired_ns, releasing_ns);
         if (called && (outcome == LB_OK || outcome == LB_LOST))

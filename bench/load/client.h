@@ -44,11 +44,12 @@ struct client_place {
     enum entry_kind kind; /* the stage's: a copy, for the hot path */
     struct cell *cell;
     struct entry entry;
-    /* findings.holders[].doubled and .excused when its grant began */
-    uint32_t found_at, excused_at;
-    bool was_found;    /* another client entered, or may have, while this client was inside */
-    uint32_t replaced; /* how often another client has replaced its owner word, in all its grants */
-    uint32_t abandoned; /* cells that it left without writing; 0 = it called release */
+    uint32_t marks;  /* enum mark: of the grant that it has, or had last */
+    int64_t left_ns; /* with MARK_MET, on leaving: when it had left; 0 = it was met on entry only */
+    int64_t lease_end_ns;
+    /* with MARK_LAPSED: the first end of its lease that had passed when it was renewed, and its last renewal of
+     * that kind */
+    int64_t lapsed_ns, renewed_ns;
     /* when the client began to want the key, and the number of the cell's grant and the cell's releasing_ns at that
      * time (entry_ask); of several tries in a row, those of the first try */
     int64_t asked_ns;

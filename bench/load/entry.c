@@ -1,23 +1,46 @@
 /* entry: see entry.h. */
 #include "bench/load/entry.h"
 
-#define JUDGED_NS LB_S_NS               /* an intruder that takes longer counts as killed */
-#define JUDGED_LOOK_NS (100 * LB_US_NS) /* the pause between two looks whether it has judged */
-
 /* The entry of a grant that several holders may share. It is not known which release enabled this grant, so it has no
  * previous holder and no handoff. */
 static const struct entry shared_entry = {.run = 1};
 
+void entry_met(struct client *client, const struct entry *entry) {
+    struct shared *shared = client->worker->shared;
+    uint32_t marks = entry->marks;
+    if (entry->found && atomic_load(&shared->client[entry->found - 1].doomed))
+        marks &= ~(uint32_t)MARK_MET;
+    if (marks & MARK_MET) atomic_fetch_add(&shared->findings.met, 1);
+    client->at.marks |= marks;
+    client->at.left_ns = 0;
+}
+
+/* It held until now, since release has not been called: so its time and that of the other one overlap in the record,
+ * too. */
+void entry_was_met(struct client *client) {
+    client->at.marks |= MARK_MET;
+    client->at.left_ns = lb_now();
+}
+
 static struct cell *enter_cell(struct client *client, uint32_t place, const struct holding *me,
                                struct entry *ret_entry) {
-    struct shared *shared = client->worker->shared;
-    struct cell *cell = &shared->cells[place];
-    *ret_entry = cell_enter(cell, &shared->findings, place, me);
+    struct cell *cell = &client->worker->shared->cells[place];
+    *ret_entry = cell_enter(cell, me);
+    if (ret_entry->marks) entry_met(client, ret_entry);
     return cell;
 }
 
 static bool is_writer(const struct client *client) {
     return client->worker->shared->entry == ENTRY_READERS && !client->request.shared;
+}
+
+static void enter_crowd(struct client *client, uint32_t units, uint32_t bound,
+                        const struct holding *me) {
+    struct shared *shared = client->worker->shared;
+    if (crowd_enter(&shared->crowds, client->key_index, units, bound, me)) return;
+    atomic_fetch_add(&shared->findings.met, 1);
+    client->at.marks |= MARK_MET;
+    client->at.left_ns = 0;
 }
 
 void entry_enter_other(struct client *client, const struct holding *me) {
@@ -55,21 +78,19 @@ void entry_enter_other(struct client *client, const struct holding *me) {
         } else {
             client->at.entry = shared_entry;
         }
-        crowd_enter(&shared->crowds, &shared->findings, key, is_writer(client) ? CROWD_ALL : 1,
-                    CROWD_ALL, me);
+        enter_crowd(client, is_writer(client) ? CROWD_ALL : 1, CROWD_ALL, me);
         break;
     case ENTRY_PERMITS:
         client->at.cell = &shared->cells[key];
         client->at.entry = shared_entry;
-        crowd_enter(&shared->crowds, &shared->findings, key, client->request.permits,
-                    client->request.bound, me);
+        enter_crowd(client, (uint32_t)client->request.permits, (uint32_t)client->request.bound, me);
         break;
     }
 }
 
 static void leave_cell(struct client *client, struct cell *cell, const struct entry *entry,
                        int64_t releasing_ns) {
-    client->at.replaced += !cell_leave(cell, client->index, entry, releasing_ns);
+    if (!cell_leave(cell, client->index, entry, releasing_ns)) entry_was_met(client);
 }
 
 void entry_leave_other(struct client *client, int64_t releasing_ns) {
@@ -95,91 +116,41 @@ void entry_leave_other(struct client *client, int64_t releasing_ns) {
             atomic_store_explicit(&client->at.cell->releasing_ns, releasing_ns,
                                   memory_order_relaxed);
         }
-        crowd_leave(&shared->crowds, client->index, releasing_ns);
+        if (!crowd_leave(&shared->crowds, client->index)) entry_was_met(client);
         break;
     }
-    client->at.was_found = true; /* perhaps; entry_was_found looks */
     client->stats->inside = 0;
 }
 
-/* An intruder that the system has taken off its processor is back within milliseconds. An intruder that was killed
- * never judges, so the wait has a limit. */
-static void wait_judged(struct client *client) {
-    const struct findings *findings = &client->worker->shared->findings;
-    int64_t until_ns = lb_now() + JUDGED_NS;
-    while (!findings_judged(findings, client->index, client->at.replaced)) {
-        if (lb_now() >= until_ns) {
-            client->at.replaced = atomic_load(&findings->holders[client->index].judged);
-            return;
-        }
-        lb_sleep_until(lb_now() + JUDGED_LOOK_NS);
-    }
-}
-
-void entry_was_found(struct client *client, enum lb_outcome outcome, bool over) {
-    struct shared *shared = client->worker->shared;
-    struct found *found = &shared->findings.holders[client->index];
-    wait_judged(client);
-    atomic_fetch_add(&shared->findings.detected, client->at.abandoned);
-    if ((client->at.abandoned || over) && client->grant.lease_end_ns == LB_NEVER) {
-        /* No answer to the release says so, but somebody else was let in. */
-        bool ended = over && outcome != LB_LOST && !shared->faulted;
-        if (ended && atomic_load(&found->doubled) != client->at.found_at)
-            atomic_fetch_add(&shared->findings.ended, 1);
-        findings_excuse_told(&shared->findings, client->index, client->at.found_at);
-    }
-    atomic_store_explicit(&found->told_ns, 0, memory_order_relaxed);
-    uint32_t excused = atomic_load(&found->excused);
-    if (outcome == LB_OK && excused != client->at.excused_at) {
-        findings_untold(&shared->findings, client->index, excused - client->at.excused_at);
-    }
-    /* The next grant compares the findings with their present counts. */
-    client->at.excused_at = excused;
-    client->at.found_at = atomic_load(&found->doubled);
-    client->at.was_found = false;
-    client->at.abandoned = 0;
-}
-
-void entry_lost(struct client *client, const struct holding *me, bool over, int64_t when_ns) {
-    struct shared *shared = client->worker->shared;
-    if (shared->faulted || findings_ended(&shared->findings, me, when_ns)) return;
-    atomic_fetch_add(over ? &shared->findings.ended : &shared->findings.revoked, 1);
-}
-
-void entry_told(struct client *client, int64_t told_ns) {
-    struct found *found = &client->worker->shared->findings.holders[client->index];
-    if (client->grant.lease_end_ns != LB_NEVER)
-        atomic_store_explicit(&found->told_ns, told_ns, memory_order_release);
-}
-
 static void abandon_cell(struct client *client, struct cell *cell) {
-    client->at.replaced += !cell_abandon(cell, client->index);
+    if (!cell_abandon(cell, client->index)) client->at.marks |= MARK_MET;
 }
 
 void entry_abandon(struct client *client) {
     struct shared *shared = client->worker->shared;
     uint32_t count = 1;
-    if (client->worker->shared->entry == ENTRY_CELLS) {
+    if (shared->entry == ENTRY_CELLS) {
         count = (uint32_t)client->request.key_count;
         for (uint32_t i = 1; i < count; i++) {
             abandon_cell(client, &shared->cells[client->request.keys[i].index]);
         }
     }
-    bool beside = client->worker->shared->entry == ENTRY_PERMITS ||
-                  (client->worker->shared->entry == ENTRY_READERS && !is_writer(client));
+    bool beside =
+        shared->entry == ENTRY_PERMITS || (shared->entry == ENTRY_READERS && !is_writer(client));
     if (!beside) abandon_cell(client, client->at.cell);
-    if (beside || client->worker->shared->entry == ENTRY_READERS)
-        crowd_abandon(&shared->crowds, client->index, lb_now());
+    bool crowd = beside || shared->entry == ENTRY_READERS;
+    if (crowd && !crowd_abandon(&shared->crowds, client->index)) client->at.marks |= MARK_MET;
+    atomic_fetch_add(&shared->findings.detected, count);
     client->stats->inside = 0;
-    client->at.was_found = true;
-    client->at.abandoned = count;
 }
 
 void entry_renewed(struct client *client) {
-    struct shared *shared = client->worker->shared;
-    int64_t end_ns = client->grant.lease_end_ns;
-    bool crowd = client->worker->shared->entry == ENTRY_READERS ||
-                 client->worker->shared->entry == ENTRY_PERMITS;
-    if (crowd) crowd_renewed(&shared->crowds, client->index, end_ns);
-    findings_renewed(&shared->findings, client->index, end_ns);
+    struct client_place *at = &client->at;
+    int64_t now_ns = lb_now(), end_ns = client->grant.lease_end_ns;
+    if (now_ns > at->lease_end_ns && end_ns > at->lease_end_ns) {
+        if (!(at->marks & MARK_LAPSED)) at->lapsed_ns = at->lease_end_ns;
+        at->marks |= MARK_LAPSED;
+        at->renewed_ns = now_ns;
+    }
+    at->lease_end_ns = end_ns;
 }

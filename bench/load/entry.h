@@ -1,10 +1,15 @@
 /* entry: a client with a grant enters the memory that the lock guards, and leaves it before the release; both steps
- * check exclusion. The memory is one cell, the cells of several keys, the cell of a slot, or a crowd of shared holders.
- * To be called on the client's fiber only. */
+ * check exclusion, and mark a grant that failed a check (client->at.marks). The memory is one cell, the cells of several
+ * keys, the cell of a slot, or a crowd of shared holders. To be called on the client's fiber only. */
 #ifndef BENCH_LOAD_ENTRY_H
 #define BENCH_LOAD_ENTRY_H
 
 #include "bench/load/client.h"
+
+/* The entry is marked. One that met a client that was killed is not. */
+void entry_met(struct client *client, const struct entry *entry);
+/* Another client entered while this one was inside. */
+void entry_was_met(struct client *client);
 
 /* Enter and leave for entries other than one cell. */
 void entry_enter_other(struct client *client, const struct holding *me);
@@ -18,15 +23,16 @@ static inline struct cell *entry_cell(const struct client *client) {
 
 /* The client enters; to be called right after acquire returned. Fills client->at.entry. */
 static inline void entry_enter(struct client *client, const struct holding *me) {
-    struct shared *shared = client->worker->shared;
+    client->at.marks = 0;
+    client->at.lease_end_ns = me->lease_end_ns;
     if (__builtin_expect(client->at.kind != ENTRY_CELL, 0)) {
         entry_enter_other(client, me);
         return;
     }
     client->at.cell = entry_cell(client);
-    uint32_t place = (uint32_t)(client->at.cell - shared->cells);
     client->stats->inside = 1;
-    client->at.entry = cell_enter(client->at.cell, &shared->findings, place, me);
+    client->at.entry = cell_enter(client->at.cell, me);
+    if (__builtin_expect(client->at.entry.marks != 0, 0)) entry_met(client, &client->at.entry);
 }
 
 /* Whether grants are numbered (turns): where each key has one cell. The cell of a reader/writer lock numbers the
@@ -79,24 +85,10 @@ static inline void entry_leave(struct client *client, int64_t releasing_ns) {
         return;
     }
     if (__builtin_expect(
-            !cell_leave(client->at.cell, client->index, &client->at.entry, releasing_ns), 0)) {
-        client->at.was_found = true;
-        client->at.replaced++;
-    }
+            !cell_leave(client->at.cell, client->index, &client->at.entry, releasing_ns), 0))
+        entry_was_met(client);
     client->stats->inside = 0;
 }
-
-/* To be called after the release if another client entered while this client was inside (at.was_found), or if this
- * client left without writing. outcome: of the release. over: the session that the grant lived by is over. Waits, for a
- * second at most, until the other clients have judged their overlap with this client. */
-void entry_was_found(struct client *client, enum lb_outcome outcome, bool over);
-
-/* To be called when a grant was lost (LB_LOST); when_ns: when the client learned it; over: as above. Counts the grant as
- * revoked if its lease and session last, and as ended if its session is over. */
-void entry_lost(struct client *client, const struct holding *me, bool over, int64_t when_ns);
-
-/* Notes that the client was told at told_ns that it lost its grant. */
-void entry_told(struct client *client, int64_t told_ns);
 
 /* The client leaves without writing, because it has learned that it lost the grant. */
 void entry_abandon(struct client *client);

@@ -62,13 +62,12 @@ static void choose_observers(struct shared *shared) {
     } else if (shared->store.kept) {
         *next++ = &store_in_memory;
     }
-    if (shared->oplog) *next++ = &trace_observer;
+    if (shared->recorded) *next++ = &trace_observer;
     if (shared->tick_runs) *next++ = &tick_observer;
     shared->observer_count = (int)(next - shared->observers);
 }
 
 static void lay_out(struct shared *shared, const struct shared *shape, struct carver *carver) {
-    const struct plan *plan = shape->plan;
     const struct lb_lock *lock = shape->lock->lock;
     size_t clients = (size_t)shape->clients, cells = shape->cell_count, keys = shape->key_count;
     bool crowd = shape->entry == ENTRY_READERS || shape->entry == ENTRY_PERMITS;
@@ -76,7 +75,6 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     carve_part(carver, sizeof(struct shared));
     parts.cells = carve_part(carver, cells * sizeof *parts.cells);
     parts.client = carve_part(carver, clients * sizeof *parts.client);
-    parts.findings.holders = carve_part(carver, clients * sizeof *parts.findings.holders);
     if (crowd) {
         parts.crowds.crowd = carve_part(carver, keys * sizeof *parts.crowds.crowd);
         parts.crowds.presence = carve_part(carver, clients * sizeof *parts.crowds.presence);
@@ -89,8 +87,8 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
         parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
     if (shape->ticks) parts.tick_runs = carve_part(carver, shape->ticks * sizeof *parts.tick_runs);
     parts.worker = carve_part(carver, (size_t)shape->threads * sizeof *parts.worker);
-    if (trace_applies(plan, lock, shape->split))
-        parts.oplog = carve_part(carver, oplog_bytes(shape->threads));
+    if (trace_applies(lock))
+        parts.oplog = carve_part(carver, oplog_bytes(shape->threads, shape->recorded));
     if (!shared) {
         carve_part(carver, (size_t)shape->threads * recorder_bytes());
         return;
@@ -98,14 +96,13 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     *shared = *shape;
     shared->cells = parts.cells;
     shared->client = parts.client;
-    shared->findings.holders = parts.findings.holders;
     shared->crowds = parts.crowds;
     shared->versions = parts.versions;
     shared->store.keys = parts.store.keys;
     shared->store.values = parts.store.values;
     shared->tick_runs = parts.tick_runs;
     shared->worker = parts.worker;
-    if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads);
+    if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads, shape->recorded);
     choose_observers(shared);
     for (int i = 0; i < shape->threads; i++) {
         recorder_init(&shared->worker[i].recorder, carve_part(carver, recorder_bytes()));
@@ -115,22 +112,12 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
 /* If grants end with their session, and a session ends when its client gives no sign of life, a
  * thread that stands still for long enough ends the grants of its clients. Half of the session is
  * long enough: the server counts from the last sign that it got, and clients give one every third of
- * the session. */
-static void link_heartbeats(struct shared *shared) {
-    const struct lb_lock *lock = shared->lock->lock;
-    shared->findings.by_session = lock->caps & LB_CAP_SESSION;
-    bool ends = shared->findings.by_session && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
-    if (!ends || (lock->caps & LB_CAP_BLOCKS_THREAD)) return;
-    shared->findings.session_ns = shared->plan->lease_ns / 2;
-    int end, own = shared_own_threads(shared, &end);
-    for (int thread = own; thread < end; thread++) {
-        uint32_t first, count;
-        shared_slice(shared, thread, &first, &count);
-        atomic_store(&shared->worker[thread].heartbeat.beat_ns, LB_NEVER); /* until it beats */
-        for (uint32_t i = first; i < first + count; i++) {
-            shared->findings.holders[i].heartbeat = &shared->worker[thread].heartbeat;
-        }
-    }
+ * the session. 0 = a thread that stands still ends nothing. */
+static int64_t session_of(const struct shared *shape) {
+    const struct lb_lock *lock = shape->lock->lock;
+    bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE) &&
+                !(lock->caps & LB_CAP_BLOCKS_THREAD);
+    return ends ? shape->plan->lease_ns / 2 : 0;
 }
 
 /* Spreads the clients over threads and processes; of several hosts each gets equally many threads. 0, or -1 with
@@ -183,6 +170,8 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     shape->one_key =
         (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->entry != ENTRY_CELLS;
     shape->split = shape->host.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
+    shape->recorded = (plan->history || shape->split) && trace_applies(lock);
+    shape->session_ns = session_of(shape);
     if (spread_clients(shape, err) != 0) return -1;
     store_shape(shape);
     return 0;
@@ -225,7 +214,6 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
         shared->client[i].connect_ns = -1;
         shared->client[i].max_wait_ns = -1;
     }
-    link_heartbeats(shared);
     return shared;
 }
 

@@ -314,8 +314,6 @@ static void warm_client(const struct client *client) {
         session->memory_bytes < STATE_HEAD_BYTES ? session->memory_bytes : STATE_HEAD_BYTES;
     lb_warm(LB_WARM_CLIENT, client, sizeof *client);
     lb_warm(LB_WARM_STATS, client->stats, offsetof(struct client_stats, joined));
-    lb_warm(LB_WARM_FOUND, &client->worker->shared->findings.holders[client->index],
-            offsetof(struct found, cuts));
     warm_own_cell(client);
     lb_warm(LB_WARM_GRANT, client->grant.data, client->session->lb.lock->algorithm->grant_bytes);
     lb_warm(LB_WARM_SESSION, session, offsetof(struct session, lb.err.text));

@@ -56,9 +56,9 @@ _Static_assert((int)OPLOG_OK == (int)LB_OK && (int)OPLOG_UNKNOWN == (int)LB_UNKN
                    (int)OPLOG_OUTCOMES == (int)LB_OUTCOMES,
                "a history's outcomes are the drivers'");
 
-bool trace_applies(const struct plan *plan, const struct lb_lock *lock, bool split) {
-    return (plan->history || split) && !(lock->caps & LB_CAP_BASELINE) &&
-           lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
+bool trace_applies(const struct lb_lock *lock) {
+    return !(lock->caps & LB_CAP_BASELINE) && lock->primitive != LB_LATCH &&
+           lock->primitive != LB_OPTIMISTIC;
 }
 
 static enum oplog_model model_of(const struct shared *shared) {
@@ -127,11 +127,8 @@ struct traced {
     uint8_t recorded; /* the keys of its grant that are recorded: a bit each */
 };
 
-static void trace_granted(struct client *client, void *mine, int64_t started_ns,
-                          int64_t acquired_ns) {
-    struct traced *traced = mine;
-    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, acquired_ns, LB_OK);
-    record.lease_end_ns = client->grant.lease_end_ns;
+/* Records the grant of each key. */
+static void record_grant(struct client *client, struct traced *traced, struct oplog_record record) {
     record.token = client->grant.token; /* of several keys, the first one's */
     traced->recorded = 0;
     for (uint32_t i = 0; i < keys_of(client); i++) {
@@ -141,6 +138,13 @@ static void trace_granted(struct client *client, void *mine, int64_t started_ns,
         }
         if (oplog_granted(ring_of(client), &record)) traced->recorded |= (uint8_t)(1u << i);
     }
+}
+
+static void trace_granted(struct client *client, void *mine, int64_t started_ns,
+                          int64_t acquired_ns) {
+    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, acquired_ns, LB_OK);
+    record.lease_end_ns = client->grant.lease_end_ns;
+    record_grant(client, mine, record);
 }
 
 static void trace_refused(struct client *client, void *mine, int64_t started_ns,
@@ -187,6 +191,8 @@ static void trace_released(struct client *client, void *mine, const struct parti
     if (!parting->called) record.flags |= OPLOG_UNCALLED;
     if (parting->learned) record.flags |= OPLOG_LEARNED;
     if (parting->over) record.flags |= OPLOG_OVER;
+    if (client->at.marks & MARK_OLD_TOKEN) record.flags |= OPLOG_OLD_TOKEN;
+    if (client->at.marks & MARK_REFUSED) record.flags |= OPLOG_REFUSED_TOKEN;
     for (uint32_t i = 0; traced->recorded; i++, traced->recorded >>= 1) {
         if (i > 0) record.key = client->request.keys[i].index;
         if (traced->recorded & 1) oplog_released(ring_of(client), &record);
@@ -201,17 +207,45 @@ const struct observer trace_observer = {.client_bytes = sizeof(struct traced),
                                         .told = trace_told,
                                         .released = trace_released};
 
+/* A renewal in time belongs to the lease that the grant is recorded with. Of renewals that came too late the first and the
+ * last are known, and the grant is recorded as if there had been no lease between them. */
+static void trace_evidence(struct client *client, int64_t started_ns, int64_t acquired_ns,
+                           const struct parting *parting) {
+    struct traced traced;
+    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, acquired_ns, LB_OK);
+    bool lapsed = client->at.marks & MARK_LAPSED;
+    record.lease_end_ns = lapsed ? client->at.lapsed_ns : client->grant.lease_end_ns;
+    record_grant(client, &traced, record);
+    if (lapsed && traced.recorded) {
+        record =
+            record_of(client, OPLOG_RENEWAL, client->at.renewed_ns, client->at.renewed_ns, LB_OK);
+        record.lease_end_ns = client->grant.lease_end_ns;
+        oplog_note(ring_of(client), &record);
+    }
+    trace_released(client, &traced, parting);
+}
+
+void trace_marked(struct client *client, int64_t started_ns, int64_t acquired_ns,
+                  struct parting *parting) {
+    const struct shared *shared = client->worker->shared;
+    bool evidence = (client->at.marks & ~(uint32_t)MARK_LAPSED) || parting->outcome == LB_LOST;
+    if (!parting->learned && (client->at.marks & MARK_MET) && client->at.left_ns)
+        parting->releasing_ns = client->at.left_ns;
+    if (evidence && shared->oplog && !shared->recorded)
+        trace_evidence(client, started_ns, acquired_ns, parting);
+}
+
 /* A longer stall is recorded; LB_NEVER = none is, since the lock blocks its threads by design. */
 static int64_t stall_limit_ns(const struct shared *shared) {
-    int64_t session_ns = shared->findings.session_ns, half_ns = shared->plan->lease_ns / 2;
+    int64_t session_ns = shared->session_ns, half_ns = shared->plan->lease_ns / 2;
     if (shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return LB_NEVER;
     if (session_ns > 0) return session_ns;
+    if (!shared->recorded) return LB_NEVER;
     return half_ns > STALL_LEAST_NS ? half_ns : STALL_LEAST_NS;
 }
 
 void trace_beat(struct shared *shared, int thread, int64_t now_ns) {
-    int64_t last_ns =
-        atomic_load_explicit(&shared->worker[thread].heartbeat.beat_ns, memory_order_relaxed);
+    int64_t last_ns = atomic_load_explicit(&shared->worker[thread].beat_ns, memory_order_relaxed);
     if (last_ns <= 0 || last_ns >= now_ns - stall_limit_ns(shared)) return;
     struct oplog_record record = {
         .kind = OPLOG_STALL, .begin_ns = last_ns, .end_ns = now_ns, .lease_end_ns = LB_NEVER};

@@ -13,7 +13,8 @@
 
 /* The end of a grant. */
 struct parting {
-    int64_t releasing_ns, released_ns;
+    int64_t releasing_ns; /* release was called, or the client left, then or later */
+    int64_t released_ns;
     enum lb_outcome outcome;
     bool called;  /* release was called; false: the grant could not be released any more */
     bool learned; /* the client knew that its grant was lost, and left without writing */
@@ -84,20 +85,26 @@ extern const struct observer tick_observer;
 /* After the load. */
 struct tick_counts tick_sum(const struct shared *shared);
 
-/* trace: the observer that writes the clients' operations into the stage's record of operations (bench/oplog). */
+/* trace: writes the clients' operations into the stage's oplog (bench/oplog): all of them where the stage is recorded, else
+ * the grants that are evidence: those that are marked (enum mark), and those that were lost. */
 
-/* Whether a stage of this plan has a history: the plan asks for one, or clients of several hosts share
- * keys (split); and clients of this lock hold it for a time. */
-bool trace_applies(const struct plan *plan, const struct lb_lock *lock, bool split);
+/* Whether the operations of this lock can be judged: its clients hold it for a time. */
+bool trace_applies(const struct lb_lock *lock);
 
 /* The rules by which the history is judged, with the ends of the window as they are now. */
 struct oplog_rules trace_rules(const struct shared *shared);
 
-/* Records the operations of a client, of stages with a record. */
+/* Records the operations of a client, of stages that are recorded. */
 extern const struct observer trace_observer;
 
-/* To be called at each heartbeat of a thread, before the beat is stored: records a stall of more than half a lease (and of
- * more than 50 ms where no session depends on it). It may end sessions, and explains why a waiter got a free key late. */
+/* The end of a grant with marks, or of one that was lost: records it as evidence, if its stage is not recorded. Else
+ * corrects the parting, which trace_observer records. */
+void trace_marked(struct client *client, int64_t started_ns, int64_t acquired_ns,
+                  struct parting *parting);
+
+/* To be called at each heartbeat of a thread, before the beat is stored: records a stall that may end sessions. Where the
+ * stage is recorded and no session depends on it, also one of more than half a lease and 50 ms, which explains why a
+ * waiter got a free key late. */
 void trace_beat(struct shared *shared, int thread, int64_t now_ns);
 
 /* store: the guarded store of a stage, as its clients use it. The fenced value is in shared memory or in the lock's

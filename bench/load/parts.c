@@ -60,7 +60,6 @@ int parts_write(const struct shared *shared, FILE *out) {
     memcpy(&head.counts, &shared->store.counts, sizeof head.counts);
     fwrite(&head, sizeof head, 1, out);
     fwrite(shared->client + clients, sizeof *shared->client, client_count, out);
-    fwrite(shared->findings.holders + clients, sizeof *shared->findings.holders, client_count, out);
     fwrite(shared->worker + threads, sizeof *shared->worker, (size_t)(threads_end - threads), out);
     write_touched(shared, out);
     return ferror(out) ? -1 : 0;
@@ -73,16 +72,6 @@ static int64_t our_time(int64_t theirs_ns, int64_t offset_ns) {
 
 static void add_count(_Atomic uint64_t *into, const _Atomic uint64_t *from) {
     atomic_fetch_add(into, atomic_load(from));
-}
-
-/* Keeps this mapping's pointers to heartbeats: the pointers in the bytes point into the other host's mapping. */
-static void add_holders(struct shared *shared, int first, int end, const char *bytes) {
-    for (int i = first; i < end; i++, bytes += sizeof(struct found)) {
-        struct found *holder = &shared->findings.holders[i];
-        const struct heartbeat *heartbeat = holder->heartbeat;
-        memcpy(holder, bytes, sizeof *holder);
-        holder->heartbeat = heartbeat;
-    }
 }
 
 /* Keeps this mapping's recorder: the pointers in the bytes point into the other host's mapping, and the recorder's
@@ -119,31 +108,15 @@ static void add_touched(struct shared *shared, const char *bytes, uint64_t count
     }
 }
 
-static struct holding our_holding(const struct holding *theirs, int64_t offset_ns) {
-    struct holding ours = *theirs;
-    ours.acquired_ns = our_time(theirs->acquired_ns, offset_ns);
-    ours.lease_end_ns = our_time(theirs->lease_end_ns, offset_ns);
-    return ours;
-}
-
-static void add_findings(struct findings *ours, const struct findings *theirs, int64_t offset_ns) {
-    add_count(&ours->double_holders, &theirs->double_holders);
-    add_count(&ours->expired_holders, &theirs->expired_holders);
-    add_count(&ours->token_errors, &theirs->token_errors);
+static void add_findings(struct findings *ours, const struct findings *theirs) {
+    add_count(&ours->met, &theirs->met);
     add_count(&ours->detected, &theirs->detected);
-    add_count(&ours->revoked, &theirs->revoked);
-    add_count(&ours->ended, &theirs->ended);
     add_count(&ours->early, &theirs->early);
-    if (atomic_load(&ours->first_state) != 0 || atomic_load(&theirs->first_state) != 2) return;
-    ours->first_key = theirs->first_key;
-    ours->first_holder = our_holding(&theirs->first_holder, offset_ns);
-    ours->first_intruder = our_holding(&theirs->first_intruder, offset_ns);
-    atomic_store(&ours->first_state, 2);
 }
 
 static void add_head(struct shared *shared, const struct parts_head *head, int64_t offset_ns) {
     int64_t unsure_ns = our_time(head->unsure_ns, offset_ns);
-    add_findings(&shared->findings, &head->findings, offset_ns);
+    add_findings(&shared->findings, &head->findings);
     add_count(&shared->store.counts.stale, &head->counts.stale);
     add_count(&shared->store.counts.stale_rejected, &head->counts.stale_rejected);
     add_count(&shared->store.counts.stale_accepted, &head->counts.stale_accepted);
@@ -160,9 +133,8 @@ int parts_add(struct shared *shared, int host, int64_t offset_ns, const void *by
     int clients_end, clients = shared_own_clients(&there, &clients_end);
     int threads_end, threads = shared_own_threads(&there, &threads_end);
     size_t of_clients = (size_t)(clients_end - clients) * sizeof *shared->client;
-    size_t of_holders = (size_t)(clients_end - clients) * sizeof(struct found);
     size_t of_workers = (size_t)(threads_end - threads) * sizeof *shared->worker;
-    size_t fixed = sizeof(struct parts_head) + of_clients + of_holders + of_workers;
+    size_t fixed = sizeof(struct parts_head) + of_clients + of_workers;
     struct parts_head head = {.touched = 0};
     if (length >= fixed) memcpy(&head, bytes, sizeof head);
     if (head.mapping_bytes != shared->bytes || head.touched > shared->cell_count ||
@@ -171,8 +143,7 @@ int parts_add(struct shared *shared, int host, int64_t offset_ns, const void *by
     const char *at = (const char *)bytes + sizeof head;
     add_head(shared, &head, offset_ns);
     memcpy(shared->client + clients, at, of_clients);
-    add_holders(shared, clients, clients_end, at + of_clients);
-    add_workers(shared, threads, threads_end, offset_ns, at + of_clients + of_holders);
-    add_touched(shared, at + of_clients + of_holders + of_workers, head.touched);
+    add_workers(shared, threads, threads_end, offset_ns, at + of_clients);
+    add_touched(shared, at + of_clients + of_workers, head.touched);
     return 0;
 }

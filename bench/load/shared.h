@@ -70,7 +70,9 @@ struct client_stats {
 #undef COUNT_MEMBERS
     /* The client is in the release call of waiting_key. The key may become free only when that call returns. */
     _Atomic bool releasing;
-    bool dead;            /* its process was killed; the supervisor writes this one */
+    _Atomic bool
+        doomed; /* it was killed, or will be now; the supervisor writes this one, and the next */
+    bool dead;  /* its process was killed */
     bool drained, closed; /* its progress, for the case that it is killed */
     /* number of cells that the client is in, is about to enter, or has just left: if its process is
      * killed now, the effects on these cells are excused */
@@ -104,7 +106,7 @@ struct cpu_span {
  * it runs. */
 struct worker_stats {
     _Alignas(64) struct recorder recorder;
-    struct heartbeat heartbeat;
+    _Atomic int64_t beat_ns; /* its last heartbeat; 0 = there was none yet */
     struct stalls stalls;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
@@ -204,7 +206,12 @@ struct shared {
     _Atomic int64_t unsure_ns;
 
     struct shared_latch latch;
-    struct oplog *oplog; /* of all operations; NULL = not kept */
+    /* Of all operations, if the stage is recorded; else of the evidence. NULL = clients of this lock hold nothing. */
+    struct oplog *oplog;
+    bool recorded;
+    /* Grants end with their session, which lasts at least this long after its thread's last heartbeat; 0 = they don't
+     * end for want of a beat. */
+    int64_t session_ns;
     struct findings findings;
     struct cell *cells;
     struct crowds crowds;

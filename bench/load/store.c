@@ -35,15 +35,6 @@ static int key_count(const struct client *client) {
     return client->worker->shared->entry == ENTRY_CELLS ? client->request.key_count : 1;
 }
 
-/* Whether the client's grant lasts, as far as can be known. */
-static bool grant_lasts(const struct client *client) {
-    const struct findings *findings = &client->worker->shared->findings;
-    struct holding me = {.client = client->index,
-                         .acquired_ns = atomic_load(&findings->holders[client->index].acquired_ns),
-                         .lease_end_ns = client->grant.lease_end_ns};
-    return !findings_ended(findings, &me, lb_now());
-}
-
 static void enter_in_memory(struct client *client, void *mine, int64_t started_ns,
                             int64_t acquired_ns) {
     const struct shared *shared = client->worker->shared;
@@ -51,7 +42,6 @@ static void enter_in_memory(struct client *client, void *mine, int64_t started_n
     (void)started_ns, (void)acquired_ns;
     for (int i = 0; i < key_count(client) && !client->request.shared; i++) {
         store_enter(key_of(client, i), client->grant.token, shared->store.fenced, &visits[i]);
-        if (visits[i].fence == FENCE_REJECTED) visits[i].refused = grant_lasts(client);
     }
 }
 
@@ -59,7 +49,8 @@ static void leave_in_memory(struct client *client, void *mine) {
     struct shared *shared = client->worker->shared;
     struct visit *visits = mine;
     for (int i = 0; i < key_count(client) && !client->request.shared; i++) {
-        store_leave(key_of(client, i), &shared->store.counts, &visits[i]);
+        if (store_leave(key_of(client, i), &shared->store.counts, &visits[i]))
+            client->at.marks |= MARK_REFUSED;
     }
 }
 
@@ -89,7 +80,7 @@ static enum lb_outcome install_token(struct client *client, void *mine) {
         struct lb_request request = shared_request(shared, cell_index(client), name);
         outcome = store->install(&client->session->lb, &request, visit->token, &visit->fenced);
         outcome = note_answer(visit, outcome);
-        if (visit->fence == FENCE_REJECTED) visit->refused = grant_lasts(client);
+        visit->refused = visit->fence == FENCE_REJECTED;
     }
     client_called(client);
     store_enter_beside(key_of(client, 0), visit);
@@ -112,7 +103,8 @@ static enum lb_outcome write_value(struct client *client, void *mine) {
         outcome = note_answer(visit, outcome);
     }
     client_called(client);
-    if (writes) store_count(key_of(client, 0), &shared->store.counts, visit);
+    if (writes && store_count(key_of(client, 0), &shared->store.counts, visit))
+        client->at.marks |= MARK_REFUSED;
     return client->hold.told != LB_OK ? client->hold.told : outcome;
 }
 

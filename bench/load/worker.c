@@ -46,18 +46,6 @@ struct thread_context {
     uint32_t first, count, session_count;
 };
 
-/* Stores the beat, and the gap before it if that was longer than a session. */
-static void note_heartbeat(const struct shared *shared, struct heartbeat *heartbeat,
-                           int64_t now_ns) {
-    int64_t session_ns = shared->findings.session_ns; /* 0 = no session ends for want of a beat */
-    int64_t last_ns = atomic_load_explicit(&heartbeat->beat_ns, memory_order_relaxed);
-    if (session_ns > 0 && last_ns < now_ns - session_ns) {
-        atomic_store(&heartbeat->gap_ns, last_ns);
-        atomic_store(&heartbeat->gap_end_ns, now_ns);
-    }
-    atomic_store(&heartbeat->beat_ns, now_ns);
-}
-
 /* Records how late the beat is, in the window. */
 static void measure_beat(struct worker *worker, int64_t now_ns) {
     const struct shared *shared = worker->shared;
@@ -97,7 +85,7 @@ static void heartbeat_run(void *arg) {
         worker_mark(&context->worker, now_ns);
         worker_mark_idle(&context->worker, now_ns);
         if (shared->oplog) trace_beat(shared, context->worker.thread, now_ns);
-        note_heartbeat(shared, &context->worker.stats->heartbeat, now_ns);
+        atomic_store(&context->worker.stats->beat_ns, now_ns);
         recorder_turn(&context->worker.stats->recorder);
         wake_resting(context, &end_ns);
         int current = atomic_load(&shared->phase);
@@ -331,13 +319,12 @@ int workers_kill(struct workers *workers, int process) {
     struct shared *shared = workers->shared;
     uint32_t end, first = workers_clients(shared, process, &end);
     /* Before the process dies, so that no overlap with a client of the dead process accuses the lock. */
-    for (uint32_t i = first; i < end; i++) atomic_store(&shared->findings.holders[i].gone, true);
+    for (uint32_t i = first; i < end; i++) atomic_store(&shared->client[i].doomed, true);
     int status = 0;
     kill(workers->processes[process], SIGKILL);
     while (waitpid(workers->processes[process], &status, 0) < 0 && errno == EINTR) {
     }
     workers->processes[process] = 0;
-    int64_t now_ns = lb_now();
     for (int i = shared_first_thread(shared, process); i < shared_first_thread(shared, process + 1);
          i++) {
         shared->worker[i].dead = true;
@@ -345,7 +332,7 @@ int workers_kill(struct workers *workers, int process) {
     for (uint32_t i = first; i < end; i++) {
         struct client_stats *client = &shared->client[i];
         client->dead = true;
-        if (shared->crowds.crowd) crowd_bury(&shared->crowds, i, now_ns);
+        if (shared->crowds.crowd) crowd_bury(&shared->crowds, i);
         if (!client->drained) atomic_fetch_add(&shared->drained, 1);
         if (!client->closed) atomic_fetch_add(&shared->closed, 1);
     }

@@ -90,13 +90,14 @@ void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit 
     struct state then;
     bool taken = install_token(key, visit.token, &then);
     if (fenced) visit.fence = taken ? FENCE_ACCEPTED : FENCE_REJECTED;
+    visit.refused = visit.fence == FENCE_REJECTED;
     visit.fenced = state_value(then);
     visit.entry = entry_of(then);
     read_unfenced(key, &visit);
     *ret_visit = visit;
 }
 
-void store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit) {
+bool store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit) {
     struct state then = load_state(key);
     if (visit->fence == FENCE_ACCEPTED &&
         !write_value(key, visit->token, visit->fenced + 1, &then)) {
@@ -104,7 +105,7 @@ void store_leave(struct guarded *key, struct store_counts *counts, struct visit 
     }
     visit->overtaken = entry_of(then) != visit->entry;
     write_unfenced(key, visit);
-    store_count(key, counts, visit);
+    return store_count(key, counts, visit);
 }
 
 void store_enter_beside(struct guarded *key, struct visit *visit) {
@@ -123,33 +124,37 @@ void store_write_beside(struct guarded *key, struct visit *visit) {
     write_unfenced(key, visit);
 }
 
-void store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit) {
+bool store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit) {
     if (visit->fence == FENCE_ACCEPTED) {
         atomic_fetch_add_explicit(&key->fenced_writes, 1, memory_order_relaxed);
     }
     if (visit->refused && !visit->overtaken) {
         atomic_fetch_add_explicit(&counts->refused, 1, memory_order_relaxed);
-        return;
+        return true;
     }
     /* A write is stale, too, if its writer entered so late that a newer holder had come and gone
      * already, although no client entered after it. */
-    if (!visit->overtaken && visit->fence != FENCE_REJECTED) return;
+    if (!visit->overtaken && visit->fence != FENCE_REJECTED) return false;
     atomic_fetch_add_explicit(&counts->stale, 1, memory_order_relaxed);
     if (visit->fence == FENCE_REJECTED) {
         atomic_fetch_add_explicit(&counts->stale_rejected, 1, memory_order_relaxed);
     } else if (visit->fence == FENCE_ACCEPTED) {
         atomic_fetch_add_explicit(&counts->stale_accepted, 1, memory_order_relaxed);
     }
+    return false;
 }
 
 struct store_sum store_judge(struct guarded *keys, uint32_t count,
-                             const struct store_counts *counts, const uint64_t *fenced_values) {
-    uint64_t stale = atomic_load(&counts->stale);
+                             const struct store_counts *counts, uint64_t rightful,
+                             const uint64_t *fenced_values) {
+    uint64_t refused = atomic_load(&counts->refused);
+    uint64_t late = refused > rightful ? refused - rightful : 0;
+    uint64_t stale = atomic_load(&counts->stale) + late;
     struct store_sum sum = {.stale_attempted = stale,
                             .stale_accepted_unfenced = stale,
-                            .stale_rejected_fenced = atomic_load(&counts->stale_rejected),
+                            .stale_rejected_fenced = atomic_load(&counts->stale_rejected) + late,
                             .stale_accepted_fenced = atomic_load(&counts->stale_accepted),
-                            .refused_fenced = atomic_load(&counts->refused)};
+                            .refused_fenced = refused - late};
     for (uint32_t i = 0; i < count; i++) {
         uint64_t writes = atomic_load(&keys[i].writes), taken = atomic_load(&keys[i].fenced_writes);
         uint64_t unfenced = atomic_load(&keys[i].unfenced);

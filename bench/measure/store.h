@@ -4,7 +4,8 @@
  * A holder reads both values when it enters and writes both, plus one, before it leaves. A write is
  * stale if another client entered after the writer, or if the writer's lease was over when it found
  * a greater token. A greater token that a holder finds while its grant lasts makes no write stale:
- * the lock gave the later holder the smaller token. Such a write is counted as refused.
+ * the lock gave the later holder the smaller token. Such a write is counted as refused; whether the grant lasted is
+ * decided after the stage.
  *
  * The unfenced value accepts every write. The fenced value remembers the greatest token: a holder installs
  * its own token before it reads, and a write is accepted only if its token is not smaller than the last
@@ -39,7 +40,7 @@ struct store_counts {
     _Atomic uint64_t stale_rejected; /* rejected by the fenced value */
     /* accepted by the fenced value: the lock's tokens did not grow, or it has none */
     _Atomic uint64_t stale_accepted;
-    /* rejected by the fenced value although no client had entered after the writer, and its grant lasted: not stale */
+    /* rejected by the fenced value on entry, although no client entered after the writer: stale, or refused */
     _Atomic uint64_t refused;
 };
 
@@ -57,8 +58,7 @@ struct visit {
     uint64_t unfenced, fenced; /* the values that were read */
     uint32_t entry;
     bool overtaken;
-    /* the fenced value rejected the holder's token when it entered, while its grant lasted; the caller sets this */
-    bool refused;
+    bool refused; /* the fenced value rejected the holder's token when it entered */
     enum fence fence;
 };
 
@@ -67,16 +67,16 @@ uint64_t fenced_read(struct guarded *key);
 
 /* Enters and reads both values. fenced: the lock has tokens. */
 void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit *ret_visit);
-/* Writes both values and counts. */
-void store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit);
+/* Writes both values and counts. Returns whether the write is one of counts->refused. */
+bool store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit);
 
 /* The same in three steps, for a fenced value in a backend. First step: to be called after the backend has answered
- * the request to install the token. The caller stores that answer in visit->fence. */
+ * the request to install the token. The caller stores that answer in visit->fence and visit->refused. */
 void store_enter_beside(struct guarded *key, struct visit *visit);
 /* Second step: before the backend is asked to write. */
 void store_write_beside(struct guarded *key, struct visit *visit);
-/* Third step: when the backend's last answer is in visit->fence. */
-void store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit);
+/* Third step: when the backend's last answer is in visit->fence. Returns as store_leave does. */
+bool store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit);
 
 struct store_sum {
     uint64_t stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
@@ -84,9 +84,10 @@ struct store_sum {
     uint64_t writes, lost_updates_unfenced, lost_updates_fenced;
 };
 
-/* The sums when every client has left. fenced_values: the backend's values, one for each key; NULL
- * = they are in the keys. */
+/* The sums when every client has left. rightful: of the writes counts->refused, those of grants that lasted; the others
+ * are stale. fenced_values: the backend's values, one for each key; NULL = they are in the keys. */
 struct store_sum store_judge(struct guarded *keys, uint32_t count,
-                             const struct store_counts *counts, const uint64_t *fenced_values);
+                             const struct store_counts *counts, uint64_t rightful,
+                             const uint64_t *fenced_values);
 
 #endif

@@ -162,6 +162,9 @@ static void book_released(struct book *book, struct book_client *client,
         hold->released_ns = record->end_ns > hold->to_ns ? record->end_ns : hold->to_ns;
         hold->ended = record->outcome;
         if (record->flags & OPLOG_LEARNED) hold->flags |= HOLD_LEARNED;
+        if (record->flags & OPLOG_OVER) hold->flags |= HOLD_OVER;
+        if (record->flags & OPLOG_OLD_TOKEN) hold->flags |= HOLD_OLD_TOKEN;
+        if (record->flags & OPLOG_REFUSED_TOKEN) hold->flags |= HOLD_REFUSED;
         /* Nobody but the server knows when a session ended. A lease ends when it says: who comes in before, comes in
          * beside a rightful holder. */
         if ((record->flags & (OPLOG_LEARNED | OPLOG_OVER)) && hold->lease_end_ns == LB_NEVER)
@@ -342,6 +345,13 @@ static void close_open(struct book *book) {
     book->clients = NULL;
 }
 
+/* end_ns: when its lease or its session ended, by the record of faults. */
+static bool is_taken(const struct hold *hold, int64_t end_ns) {
+    bool told = (hold->flags & HOLD_OVER) ||
+                (hold->ended == OPLOG_LOST && !(hold->flags & (HOLD_OPEN | HOLD_DEAD)));
+    return told && (hold->flags & HOLD_LEARNED ? hold->to_ns : hold->released_ns) < end_ns;
+}
+
 void book_end(struct book *book, uint64_t dropped, bool whole) {
     book->dropped = dropped;
     book->whole = whole;
@@ -351,6 +361,7 @@ void book_end(struct book *book, uint64_t dropped, bool whole) {
         if (hold->flags & HOLD_GHOST) continue;
         int64_t end_ns = ended_well(hold) ? LB_NEVER : session_end_ns(book, hold);
         if (!ended_well(hold) && hold->lease_end_ns < end_ns) end_ns = hold->lease_end_ns;
+        if (is_taken(hold, end_ns)) hold->flags |= HOLD_TAKEN;
         if (end_ns <= hold->from_ns) hold->flags |= HOLD_LATE | HOLD_OUTSIDE;
         hold->inside_ns = hold->flags & HOLD_OUTSIDE ? hold->from_ns
                           : end_ns < hold->to_ns     ? end_ns

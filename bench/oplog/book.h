@@ -28,7 +28,17 @@ enum {
     HOLD_CONTINUED = 1 << 8,  /* a piece follows */
     HOLD_MISORDERED = 1 << 9, /* set by the judge: its token is not greater than an earlier one */
     /* in an oplog of several hosts: too short for their clocks to say when it was held */
-    HOLD_UNSURE = 1 << 10
+    HOLD_UNSURE = 1 << 10,
+    HOLD_OVER = 1 << 11, /* the holder's driver said that the session was over */
+    /* the holder learned of the loss, or of the end of its session, while lease and session lasted by all that is
+     * known */
+    HOLD_TAKEN = 1 << 12,
+    HOLD_OLD_TOKEN =
+        1
+        << 13, /* its token was not greater than that of the grant before, which may not be here */
+    HOLD_REFUSED =
+        1 << 14,       /* the guarded store refused its token, though nobody entered after it */
+    HOLD_MET = 1 << 15 /* set by the judge: another one began while it was held */
 };
 
 /* A grant, or a piece of one. */

@@ -79,10 +79,14 @@ static void sweep_token(struct sweep *sweep, struct book *book, uint32_t index, 
         (hold->flags & (HOLD_OUTSIDE | HOLD_PIECE | HOLD_SHARED))) {
         return;
     }
-    if (!met && hold->token <= sweep->token) {
+    bool older = hold->token <= sweep->token;
+    /* The grant that a marked one came after may not be in the book. One that outlived its lease may be older. */
+    bool marked = (hold->flags & HOLD_OLD_TOKEN) && hold->inside_ns >= hold->to_ns;
+    if (!met && (older || marked)) {
         hold->flags |= HOLD_MISORDERED;
         judgement->token_errors++;
-        note_clash(judgement, book, CLASH_TOKEN, OPLOG_VIOLATED, sweep->token_hold, index);
+        note_clash(judgement, book, CLASH_TOKEN, OPLOG_VIOLATED, older ? sweep->token_hold : index,
+                   index);
     }
     if (hold->token > sweep->token) {
         sweep->token = hold->token;
@@ -114,6 +118,7 @@ static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
         if (meets) {
             bool violated = !(hold->flags & HOLD_OUTSIDE) && hold->from_ns < inside->ns;
             note_overlap(judgement, book, violated, violated ? inside->hold : met->hold, index);
+            book->holds[met->hold].flags |= HOLD_MET;
         }
         /* If there are several clocks, the order of holds that nearly met is not known. */
         if (book->rules.error_ns == 0) {
@@ -221,6 +226,23 @@ static int sweep_all(struct book *book, const uint32_t *order, struct judgement 
     free(inside.heap);
     if (permits && judgement->clash == CLASH_OVERLAP) find_witnesses(book, judgement);
     return 0;
+}
+
+/* Counts what holders were told, and what the store refused. The holds of one grant, of several keys, are neighbours. */
+static void count_told(const struct book *book, struct judgement *judgement) {
+    const struct hold *last = NULL;
+    for (size_t i = 0; i < book->hold_count; i++) {
+        const struct hold *hold = &book->holds[i];
+        bool same = last && last->client == hold->client && last->from_ns == hold->from_ns;
+        bool lost = hold->ended == OPLOG_LOST, over = hold->flags & HOLD_OVER;
+        last = hold;
+        if (same || (hold->flags & HOLD_GHOST)) continue;
+        bool lasted = !(hold->flags & HOLD_OUTSIDE) && hold->inside_ns >= hold->to_ns;
+        judgement->refused += (hold->flags & HOLD_REFUSED) && lasted;
+        if (!(hold->flags & HOLD_TAKEN)) continue;
+        judgement->revoked += lost && !over;
+        judgement->ended += over && (lost || (hold->flags & HOLD_MET));
+    }
 }
 
 static bool has_tokens(const struct book *book) {
@@ -332,6 +354,7 @@ int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
     bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
     int failed = sweep_all(book, order, &judgement, err);
     if (!failed && !permits) failed = judge_tokens(book, order, &judgement, err);
+    if (!failed) count_told(book, &judgement);
     /* Where operations are missing, or one operation stands for several keys, the reason of a busy
      * try cannot be known. */
     judgement.busy_judged = book->dropped == 0 && book->whole && !book->rules.many_keys &&

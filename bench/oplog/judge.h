@@ -1,5 +1,6 @@
-/* judge: decides in n log n whether an oplog can come from a lock that excludes; if not, it shows a
- * few operations that contradict each other.
+/* judge: the one law of exclusion. Decides in n log n whether an oplog can come from a lock that excludes; if not, it
+ * shows a few operations that contradict each other. The oplog has all operations of a stage, or the grants that failed a
+ * check while it ran: the verdict is the same.
  *
  * It places each acquire at its return and each release at its call; both lie inside the time for
  * which the client believes that it holds. If two such holds that exclude each other overlap, no
@@ -28,6 +29,10 @@ struct judgement {
     enum oplog_verdict verdict;
     uint64_t violations, expired; /* grants that began while other holders were inside */
     uint64_t token_errors;        /* grants whose token is not greater than an earlier one's */
+    /* Grants that were gone while their lease and session lasted by all that is known; sessions that the server ended
+     * under their holder, who was told or met by another one. A planned fault explains both. */
+    uint64_t revoked, ended;
+    uint64_t refused; /* grants that lasted, and whose token the guarded store refused */
     uint64_t spurious_busy, inversions;
     bool busy_judged; /* spurious_busy was computed */
     /* The earliest contradiction: first the grants that were already there, last the grant that

@@ -16,13 +16,15 @@
 
 #include "bench/base/text.h"
 
-#define RING_BYTES (48 << 20) /* of all rings together */
-#define ROOM_MIN 256          /* records of one ring, for any number of threads */
+#define RING_BYTES (48 << 20)    /* of all rings together */
+#define EVIDENCE_BYTES (8 << 20) /* the same, for evidence alone */
+#define ROOM_MIN 256             /* records of one ring, for any number of threads */
 #define ROOM_MAX (1 << 19)
 #define ROOM_SUPERVISOR 4096
 
-static uint32_t room_of(int threads) {
-    size_t each = RING_BYTES / sizeof(struct oplog_record) / (size_t)threads;
+static uint32_t room_of(int threads, bool all) {
+    size_t bytes = all ? RING_BYTES : EVIDENCE_BYTES;
+    size_t each = bytes / sizeof(struct oplog_record) / (size_t)threads;
     uint32_t room = ROOM_MIN;
     while (room < ROOM_MAX && room * 2 <= each) room *= 2;
     return room;
@@ -33,18 +35,18 @@ static size_t head_bytes(int threads) {
     return (bytes + 63) & ~(size_t)63;
 }
 
-size_t oplog_bytes(int threads) {
-    size_t records = (size_t)threads * room_of(threads) + ROOM_SUPERVISOR;
+size_t oplog_bytes(int threads, bool all) {
+    size_t records = (size_t)threads * room_of(threads, all) + ROOM_SUPERVISOR;
     return head_bytes(threads) + records * sizeof(struct oplog_record);
 }
 
-struct oplog *oplog_init(void *memory, int threads) {
+struct oplog *oplog_init(void *memory, int threads, bool all) {
     struct oplog *history = memory;
     struct oplog_record *records = (void *)((char *)memory + head_bytes(threads));
     history->threads = threads;
     for (int i = 0; i <= threads; i++) {
         struct oplog_ring *ring = &history->rings[i];
-        ring->room = i < threads ? room_of(threads) : ROOM_SUPERVISOR;
+        ring->room = i < threads ? room_of(threads, all) : ROOM_SUPERVISOR;
         ring->records = records;
         records += ring->room;
     }

@@ -1,5 +1,5 @@
-/* oplog: the record of every operation of a stage, from all its worker threads and processes, to be
- * judged after the stage (judge.h).
+/* oplog: the record of every operation of a stage, or of its evidence (bench/load/observe.h), from all its worker
+ * threads and processes, to be judged after the stage (judge.h).
  *
  * Each thread writes into a ring of its own in the stage's shared mapping, so that nothing is lost
  * when its process is killed; one writer (file.h) moves the records to a file. Memory is bounded:
@@ -51,6 +51,10 @@ enum oplog_outcome {
 #define OPLOG_LEARNED 4
 /* flag: of a release: the session that the grant lived by is over */
 #define OPLOG_OVER 8
+/* flag: of a release: the token of this grant was not greater than that of the holder before */
+#define OPLOG_OLD_TOKEN 16
+/* flag: of a release: the guarded store refused its token, though nobody entered after it */
+#define OPLOG_REFUSED_TOKEN 32
 
 struct oplog_record {
     uint8_t kind, outcome, flags;
@@ -86,9 +90,9 @@ struct oplog {
 };
 
 /* The memory that an oplog of so many threads needs, and its construction in zeroed memory of that
- * size, which all processes must see at the same address. */
-size_t oplog_bytes(int threads);
-struct oplog *oplog_init(void *memory, int threads);
+ * size, which all processes must see at the same address. all: all operations are recorded, not only evidence. */
+size_t oplog_bytes(int threads, bool all);
+struct oplog *oplog_init(void *memory, int threads, bool all);
 
 /* ---- by a worker thread, into its own ring ---- */
 

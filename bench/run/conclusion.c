@@ -101,33 +101,18 @@ static void try_named(struct control_seen *seen, const struct stage *stage,
                    stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
 }
 
-/* Whether the history tells more than the clients saw as it happened: holders on several hosts share no memory. */
-static bool is_recorded(const struct stage *stage) {
-    const struct stage_history *history = stage->history;
-    if (!history || !history->judged) return false;
-    bool apart = json_array_size(stage->result.hosts) > 1;
-    return (apart || exclusion_verdict(&stage->exclusion) < stage->exclusion.verdict) &&
-           history->judgement.violations + history->judgement.expired > 0;
-}
-
 static void say_broken(const struct lb_lock *lock, const struct stage *stage, char *line,
                        size_t size) {
     const struct exclusion *found = &stage->exclusion;
-    bool recorded = is_recorded(stage);
+    bool apart = json_array_size(stage->result.hosts) > 1;
     const struct {
         uint64_t count;
         const char *one, *many;
         bool always;
     } parts[] = {
-        {recorded ? stage->history->judgement.violations : 0,
-         "double holder by the record of operations", "double holders by the record of operations",
-         false},
-        {recorded ? stage->history->judgement.expired : 0,
-         "expired holder by the record of operations",
-         "expired holders by the record of operations", false},
-        {found->lost_updates, "lost update", "lost updates", !recorded},
-        {found->double_holders, "double holder", "double holders", !recorded},
-        {found->expired_holders, "expired holder", "expired holders", !recorded},
+        {found->lost_updates, "lost update", "lost updates", !apart},
+        {found->double_holders, "double holder", "double holders", true},
+        {found->expired_holders, "expired holder", "expired holders", true},
         {found->revoked, "grant lost inside its lease or session",
          "grants lost inside their leases or sessions", false},
         {found->ended, "session ended by the server", "sessions ended by the server", false},
@@ -155,19 +140,15 @@ static void say_broken(const struct lb_lock *lock, const struct stage *stage, ch
 /* Only fencing tokens were wrong; no two clients held at once. */
 static bool only_tokens_wrong(const struct stage *stage) {
     const struct exclusion *x = &stage->exclusion;
-    const struct stage_history *history = stage->history;
-    bool judged = history && history->judged;
     if (x->lost_updates || x->double_holders || x->expired_holders || x->revoked || x->ended ||
         x->early)
         return false;
-    if (judged && history->judgement.violations + history->judgement.expired > 0) return false;
-    return x->token_errors > 0 || (judged && history->judgement.token_errors > 0);
+    return x->token_errors > 0;
 }
 
 static void say_wrong_tokens(const struct lb_lock *lock, const struct stage *stage, char *line,
                              size_t size) {
     uint64_t count = stage->exclusion.token_errors;
-    if (count == 0) count = stage->history->judgement.token_errors;
     snprintf(
         line, size,
         "fencing tokens wrong: %llu token%s of %s did not grow in %llu grants; no more clients held "

@@ -7,17 +7,19 @@
 #include <string.h>
 
 #include "bench/load/observe.h"
+#include "bench/run/stage_history.h"
 #include "bench/run/thresholds.h"
 #include "results/format/hlog.h"
 
 void stage_store_sum(struct stage *stage, const struct shared *shared) {
+    const struct stage_history *history = stage->history;
     if (!shared->store.keys) return;
     stage->store = (struct stage_store){
         .where = shared->store.backend ? "backend" : "memory",
         .fenced = shared->store.fenced,
         .fenced_known = shared->store.fenced && (!shared->store.backend || shared->store.collected),
         .sum = store_judge(shared->store.keys, shared->cell_count, &shared->store.counts,
-                           shared->store.values)};
+                           history ? history->judgement.refused : 0, shared->store.values)};
 }
 
 #define PATIENCE_NS (20 * LB_MS_NS) /* for workers to hand over their figures */
@@ -140,7 +142,6 @@ static void close_batch(struct harvest *harvest) {
 static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
     if (!harvest->ask->news) return;
     struct shared *shared = harvest->shared;
-    const struct findings *findings = &shared->findings;
     const struct hist *so_far = harvest->stage->hist[METRIC_ACQUIRE];
     struct stage_news news = {
         .id = harvest->ask->id,
@@ -150,9 +151,7 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
             end_ns > begin_ns ? (double)harvest->new_grants * 1e9 / (double)(end_ns - begin_ns) : 0,
         .acquire_p50_ns = hist_quantile(so_far, 0.5),
         .acquire_p99_ns = hist_quantile(so_far, 0.99),
-        .violations = atomic_load(&findings->double_holders) + atomic_load(&findings->revoked) +
-                      atomic_load(&findings->token_errors) + atomic_load(&findings->early),
-        .expired = atomic_load(&findings->expired_holders) + atomic_load(&findings->ended),
+        .overlaps = atomic_load(&shared->findings.met) + atomic_load(&shared->findings.early),
         .interval = harvest->interval,
         .total = harvest->stage->hist,
     };

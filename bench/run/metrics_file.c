@@ -66,11 +66,9 @@ static void write_stage(FILE *out, const struct stage_ask *ask, const struct sta
          news ? (double)news->elapsed_ns / 1e9 : 0},
         {"stage_window_seconds", "the planned length of the stage's window",
          (double)ask->plan->duration_ns / 1e9},
-        {"violations",
-         "two holders at once, token errors and early grants so far, warm-up included",
-         news ? (double)news->violations : 0},
-        {"expired_holders", "holders that outlived their lease or session, which is no violation",
-         news ? (double)news->expired : 0},
+        {"overlaps",
+         "grants so far while another client was inside, warm-up included; judged after the stage",
+         news ? (double)news->overlaps : 0},
     };
     char stage[300]; /* its number is the one that its id and its files begin with */
     snprintf(stage, sizeof stage, "stage=\"%.*s\",lock=\"%s\",clients=\"%d\"",

@@ -24,8 +24,8 @@ struct stage_news {
     int64_t elapsed_ns, total_ns;
     double rate_per_s;
     int64_t acquire_p50_ns, acquire_p99_ns; /* so far */
-    uint64_t violations,
-        expired; /* expired: holders that outlived their leases or sessions, which is no violation */
+    uint64_t
+        overlaps; /* grants while another client was inside, which are judged after the stage */
     uint64_t outcomes[LB_OUTCOMES]; /* of the attempts in the window so far */
     /* METRICS histograms each, of this second and of the window so far; valid during the call only */
     struct hist *const *interval, *const *total;
@@ -167,9 +167,6 @@ struct stage {
     int64_t stood_from_ns, stood_until_ns;
     /* of the waits that the drain limit ended: the longest time for which lockbench itself stood still in one */
     int64_t starved_stood_ns;
-    bool has_first;
-    uint32_t first_key;
-    struct holding first_holder, first_intruder;
     struct stage_second *seconds;
     int second_count;
     struct stage_batch *batches; /* of a promise; else NULL */

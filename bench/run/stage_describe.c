@@ -257,21 +257,6 @@ static json_t *series_json(const struct stage *stage) {
     return series;
 }
 
-static json_t *holding_json(const struct holding *holding) {
-    json_t *lease_end = holding->lease_end_ns == LB_NEVER
-                            ? json_null()
-                            : json_integer((json_int_t)holding->lease_end_ns);
-    return json_pack("{s:I, s:I, s:o, s:I}", "client", (json_int_t)holding->client, "acquired_ns",
-                     (json_int_t)holding->acquired_ns, "lease_end_ns", lease_end, "token",
-                     (json_int_t)holding->token);
-}
-
-static json_t *overlap_json(const struct stage *stage) {
-    return json_pack("{s:I, s:o, s:o}", "key", (json_int_t)stage->first_key, "holder",
-                     holding_json(&stage->first_holder), "intruder",
-                     holding_json(&stage->first_intruder));
-}
-
 int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err) {
     struct run_stage *result = &stage->result;
     describe_lock(result, ask);
@@ -288,7 +273,6 @@ int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_e
         result->bound95 = NAN;
     fill_permit_idle(stage, ask->plan);
     run_fill_response(result, stage->hist[METRIC_ACQUIRE_DUE]);
-    if (stage->has_first) result->overlap = run_stage_keep(result, overlap_json(stage));
     result->faults = run_stage_keep(result, fault_log_json(&stage->faults, stage->window_begin_ns));
     result->series = run_stage_keep(result, series_json(stage));
     result->limited_why = run_stage_keep(result, stage_limits(stage, ask));

@@ -26,15 +26,18 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
     stage->history = calloc(1, sizeof *stage->history);
     if (!stage->history) return;
     struct stage_history *history = stage->history;
+    history->begin_ns = lb_now();
+    history->rules = rules_now(history, shared);
+    history->recorded = shared->recorded;
+    /* Evidence of one host stays in memory. */
+    if (!shared->recorded && shared->host.count == 0) return;
     char path[4096] = "";
-    size_t stem = hlog_path ? strlen(hlog_path) : 0;
+    size_t stem = hlog_path && shared->recorded ? strlen(hlog_path) : 0;
     if (stem > 5 && strcmp(hlog_path + stem - 5, ".hlog") == 0) {
         snprintf(path, sizeof path, "%.*s.history", (int)(stem - 5), hlog_path);
         const char *name = strrchr(path, '/');
         snprintf(history->file, sizeof history->file, "%.127s", name ? name + 1 : path);
     }
-    history->begin_ns = lb_now();
-    history->rules = rules_now(history, shared);
     history->writer = oplog_writer_start(shared->oplog, *path ? path : NULL, &history->rules,
                                          shared->lock->lock->name, &history->err);
 }
@@ -81,6 +84,7 @@ static void record_deaths(struct shared *shared, struct oplog_writer *writer) {
 static int read_back(struct book *book, struct stage_history *history,
                      const struct shared *shared) {
     struct oplog_file file;
+    if (!history->writer) return book_add_rings(book, shared->oplog, &history->err);
     if (oplog_reopen(&file, history->writer, &history->err) != 0) return -1;
     int failed = book_add_file(book, &file, &history->err);
     if (!failed) failed = book_add_rings(book, shared->oplog, &history->err);
@@ -127,11 +131,12 @@ static int look_between_hosts(struct stage *stage, const struct book *book, stru
 
 /* The record is complete to its end. */
 static bool is_whole(const struct stage *stage) {
-    return !stage->hung && !stage->history->cut_off;
+    return stage->history->recorded && !stage->hung && !stage->history->cut_off;
 }
 
 static void judge_history(struct stage *stage, const struct shared *shared) {
     struct stage_history *history = stage->history;
+    bool coordinates = shared->host.count == 0 || shared->host.self == LOAD_HOST_NONE;
     struct book book;
     uint32_t *order = NULL;
     struct lb_err err = {0};
@@ -141,7 +146,7 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
         history->dropped = oplog_dropped(shared->oplog);
         history->ops = book.ops;
         book_end(&book, history->dropped, is_whole(stage));
-        if (shared->split) failed = look_between_hosts(stage, &book, &err);
+        if (coordinates && shared->split) failed = look_between_hosts(stage, &book, &err);
     }
     if (!failed) {
         failed = oplog_judge(&book, &history->judgement, &order, &err);
@@ -151,9 +156,10 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
         for (int i = 0; i < history->judgement.witness_count; i++) {
             history->witness[i] = book.holds[history->judgement.witness[i]];
         }
-        failed = fault_trials_count(&stage->faults, &book, order, shared, &err);
+        if (coordinates && history->recorded)
+            failed = fault_trials_count(&stage->faults, &book, order, shared, &err);
     }
-    if (!failed) {
+    if (!failed && coordinates && history->recorded) {
         recovery_compute(&history->recovery, &book, order, stage, shared, &err);
     }
     if (err.code && !history->err.code) history->err = err;
@@ -171,19 +177,20 @@ static void stop_writer(const struct stage *stage, const struct shared *shared) 
 void stage_history_stop(struct stage *stage, struct shared *shared) {
     struct stage_history *history = stage->history;
     if (!history || !history->writer) return;
-    record_deaths(shared, history->writer);
+    if (history->recorded) record_deaths(shared, history->writer);
     history->rules = rules_now(history, shared);
     stop_writer(stage, shared);
+    judge_history(stage, shared);
 }
 
 void stage_history_end(struct stage *stage, struct shared *shared) {
     struct stage_history *history = stage->history;
-    if (!history || !history->writer) return;
-    record_deaths(shared, history->writer);
+    if (!history) return;
+    if (history->writer && history->recorded) record_deaths(shared, history->writer);
     history->rules = rules_now(history, shared);
-    bool tells = history->error_ns <= UINT32_MAX;
-    history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
-    stop_writer(stage, shared);
+    bool tells = !shared->split || history->error_ns <= UINT32_MAX;
+    if (shared->split) history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
+    if (history->writer) stop_writer(stage, shared);
     if (tells) {
         judge_history(stage, shared);
     } else {
@@ -196,12 +203,26 @@ void stage_history_end(struct stage *stage, struct shared *shared) {
     history->writer = NULL;
 }
 
-void stage_history_weigh(struct stage *stage) {
-    const struct stage_history *history = stage->history;
-    if (!history || !history->judged) return;
-    enum verdict *verdict = &stage->exclusion.verdict;
-    enum verdict judged = oplog_verdict_of(history->judgement.verdict);
-    if (judged > VERDICT_CLEAN && judged > *verdict) *verdict = judged;
+static uint64_t greater(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+void stage_history_sum(struct exclusion *exclusion, const struct stage_history *history,
+                       bool faulted) {
+    const struct judgement *judgement = &history->judgement;
+    const struct exclusion *hosts = &history->of_hosts;
+    if (!history->judged) return;
+    exclusion->double_holders = greater(judgement->violations, hosts->double_holders);
+    exclusion->expired_holders = greater(judgement->expired, hosts->expired_holders);
+    exclusion->token_errors = greater(judgement->token_errors, hosts->token_errors);
+    exclusion->revoked = faulted ? 0 : judgement->revoked;
+    exclusion->ended = faulted ? 0 : judgement->ended;
+}
+
+void stage_history_add(struct stage_history *history, const struct exclusion *found) {
+    history->of_hosts.double_holders += found->double_holders;
+    history->of_hosts.expired_holders += found->expired_holders;
+    history->of_hosts.token_errors += found->token_errors;
 }
 
 void stage_history_free(struct stage_history *history) {
@@ -236,17 +257,29 @@ static json_t *counterexample_json(const struct stage_history *history) {
     return all;
 }
 
+static json_t *holding_json(const struct hold *hold) {
+    json_t *lease_end =
+        hold->lease_end_ns == LB_NEVER ? json_null() : json_integer((json_int_t)hold->lease_end_ns);
+    return json_pack("{s:I, s:I, s:o, s:I}", "client", (json_int_t)hold->client, "acquired_ns",
+                     (json_int_t)hold->from_ns, "lease_end_ns", lease_end, "token",
+                     (json_int_t)hold->token);
+}
+
+/* The first overlap of the gravest kind. */
+static json_t *overlap_json(const struct stage_history *history) {
+    const struct hold *holder = &history->witness[0],
+                      *intruder = &history->witness[history->judgement.witness_count - 1];
+    return json_pack("{s:I, s:o, s:o}", "key", (json_int_t)intruder->key, "holder",
+                     holding_json(holder), "intruder", holding_json(intruder));
+}
+
 static void fill_history(struct run_stage *result, const struct stage_history *history) {
     const struct judgement *judgement = &history->judgement;
     result->history_ops = (double)history->ops;
     result->history_dropped = (double)history->dropped;
     if (history->file[0]) result->history_file = run_stage_keep_text(result, "%s", history->file);
     result->history_model = oplog_model_name((enum oplog_model)history->rules.model);
-    result->history_verdict = verdict_name(oplog_verdict_of(judgement->verdict));
-    result->history_violations = (double)judgement->violations;
-    result->history_expired = (double)judgement->expired;
     if (judgement->busy_judged) result->spurious_busy = (double)judgement->spurious_busy;
-    result->history_token_errors = (double)judgement->token_errors;
     result->history_inversions = (double)judgement->inversions;
     result->counterexample = run_stage_keep(result, counterexample_json(history));
 }
@@ -300,6 +333,9 @@ static void fill_recovery_figures(struct run_stage *result, const struct recover
 void stage_history_fill(struct stage *stage) {
     const struct stage_history *history = stage->history;
     if (!history || !history->judged) return;
+    if (history->judgement.clash == CLASH_OVERLAP)
+        stage->result.overlap = run_stage_keep(&stage->result, overlap_json(history));
+    if (!history->recorded) return;
     fill_history(&stage->result, history);
     fill_recovery_figures(&stage->result, &history->recovery);
 }

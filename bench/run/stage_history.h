@@ -1,6 +1,6 @@
-/* stage_history: the oplog of a stage from its first operation to the verdict on it: written while
- * the stage runs, judged when all clients have left, and combined with the log of injections into
- * the figures of recovery. */
+/* stage_history: the oplog of a stage from its first operation to the verdict on it: written to a file while
+ * the stage runs, if the stage is recorded, judged when all clients have left, and combined with the log of injections
+ * into the figures of recovery. Of other stages the oplog has the evidence alone, which is judged in the same way. */
 #ifndef BENCH_RUN_STAGE_HISTORY_H
 #define BENCH_RUN_STAGE_HISTORY_H
 
@@ -9,6 +9,7 @@
 struct stage_history {
     struct oplog_writer *writer; /* while the oplog is written */
     char file[128];              /* the file's name in the run's folder; "" = it has none */
+    bool recorded;               /* the oplog has all operations, and not only evidence */
     bool judged;
     struct lb_err err; /* why the oplog is incomplete, or was not judged */
     struct oplog_rules rules;
@@ -21,19 +22,26 @@ struct stage_history {
     uint64_t trials;
     struct judgement judgement;
     struct hold witness[OPLOG_WITNESSES]; /* of the judgement */
+    /* of several hosts: what each has found among its own clients, by one clock; the judgement of all knows the time
+     * of a hold less well */
+    struct exclusion of_hosts;
     struct recovery recovery;
 };
 
-/* Starts to write beside the stage's log, after the workers have started. No effect where no oplog
- * is kept. */
+/* Begins, after the workers have started; writes beside the stage's log. No effect where no oplog is kept. */
 void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path);
-/* On a load host, when all clients have left: completes the file, which the coordinator judges. */
+/* On a load host, when all clients have left: completes the file, and judges it; the coordinator judges those of all
+ * hosts together. */
 void stage_history_stop(struct stage *stage, struct shared *shared);
 /* To be called when all clients have left, before the stage is summed up: completes the file, and
  * judges. */
 void stage_history_end(struct stage *stage, struct shared *shared);
-/* Combines the verdict of the oplog with the stage's, which may become worse. */
-void stage_history_weigh(struct stage *stage);
+/* Sets the counts that the judge has found; no effect if it has not judged. faulted: planned faults explain what
+ * holders were told. */
+void stage_history_sum(struct exclusion *exclusion, const struct stage_history *history,
+                       bool faulted);
+/* Adds the counts of a load host. */
+void stage_history_add(struct stage_history *history, const struct exclusion *found);
 void stage_history_free(struct stage_history *history);
 
 /* Writes the judgement and the recovery into stage->result; no effect without an oplog. */

@@ -25,7 +25,8 @@ enum piece {
 struct facts {
     int64_t stolen_ns, drain_ns, wall_largest_ns;
     int32_t second_count, code;
-    char error[200]; /* "" = the host's part of the stage is whole */
+    struct exclusion found; /* by its judge, among its own clients */
+    char error[200];        /* "" = the host's part of the stage is whole */
 };
 
 /* ---- a load host ---- */
@@ -35,6 +36,7 @@ static int write_figures(const struct stage *stage, const struct shared *shared,
                           .drain_ns = stage->drain_ns,
                           .wall_largest_ns = stage->wall_largest_ns,
                           .second_count = stage->second_count};
+    if (stage->history) stage_history_sum(&facts.found, stage->history, false);
     if (stage->status != STAGE_COMPLETE) {
         facts.code = stage->err.code;
         snprintf(facts.error, sizeof facts.error, "%.190s", stage->err.text);
@@ -151,6 +153,7 @@ static int take_figures(struct gathering *all, const struct message *message, st
                   left - length, err) != 0)
         return -1;
     all->counted[all->host] = true;
+    if (stage->history) stage_history_add(stage->history, &facts->found);
     for (int metric = 0; metric < METRICS; metric++) {
         const struct hist *theirs = (const void *)(bytes + sizeof *facts + (size_t)metric * hist);
         hist_add(stage->hist[metric], theirs);

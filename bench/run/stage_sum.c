@@ -233,9 +233,7 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
 static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
-        if (!client->dead || !client->inside) continue;
-        exclusion_excuse(&stage->exclusion, &shared->findings, (uint32_t)i,
-                         (uint32_t)client->inside);
+        if (client->dead) exclusion_excuse(&stage->exclusion, (uint32_t)client->inside);
     }
 }
 
@@ -291,26 +289,32 @@ static void note_starved(struct stage *stage, const struct shared *shared) {
     stage->exclusion.starved = starved + passed_over;
 }
 
-/* Judges what the cells do not check: crowds and versions. */
-static void judge_others(struct stage *stage, const struct shared *shared) {
+/* Adds up what cells, crowds, versions and the judge found. */
+static void sum_exclusion(struct stage *stage, const struct shared *shared) {
     struct exclusion *x = &stage->exclusion;
-    crowds_judge(x, &shared->crowds, shared->key_count);
-    if (shared->versions) versions_judge(x, shared->versions, shared->key_count);
+    uint64_t stuck = x->stuck, starved = x->starved;
+    *x = cells_sum(shared->cells, shared->cell_count, &shared->findings);
+    x->stuck = stuck;
+    x->starved = starved;
+    crowds_sum(x, &shared->crowds, shared->key_count);
+    if (shared->versions) versions_sum(x, shared->versions, shared->key_count);
     if (shared->lock->lock->primitive == LB_LATCH)
         stage->result.rounds = (double)atomic_load(&shared->latch.rounds);
+    excuse_the_dead(stage, shared);
+    if (stage->history) stage_history_sum(x, stage->history, shared->faulted);
     x->verdict = exclusion_verdict(x);
 }
 
-/* Clients on several hosts share no memory: only their record shows whether they excluded each other. */
-static void need_record(struct stage *stage, const struct shared *shared) {
+/* Without a judgement it is not known whether clients excluded each other. */
+static void need_judge(struct stage *stage, const struct shared *shared) {
     const struct stage_history *history = stage->history;
-    if (!shared->split || !shared->oplog || (history && history->judged)) return;
+    if (!shared->oplog || (history && history->judged)) return;
     if (stage->exclusion.verdict < VERDICT_EXPIRED) stage->exclusion.verdict = VERDICT_UNCHECKED;
     if (stage->status != STAGE_COMPLETE) return;
     stage->status = STAGE_FAILED;
     stage->err.code = 0;
     err_set(&stage->err, LB_EXIT_MACHINE,
-            "whether the clients of the hosts excluded each other is not known: %.300s",
+            "whether the clients excluded each other is not known: %.300s",
             history && history->err.code ? history->err.text : "their record was not kept");
 }
 
@@ -372,16 +376,6 @@ static void fill_ticks(struct run_stage *result, const struct shared *shared) {
     result->ticks_none = (double)counts.none;
     result->ticks_once = (double)counts.once;
     result->ticks_more = (double)counts.more;
-}
-
-static void note_first_overlap(struct stage *stage, const struct findings *findings) {
-    const struct exclusion *x = &stage->exclusion;
-    stage->has_first =
-        atomic_load(&findings->first_state) == 2 && x->double_holders + x->expired_holders > 0;
-    if (!stage->has_first) return;
-    stage->first_key = findings->first_key;
-    stage->first_holder = findings->first_holder;
-    stage->first_intruder = findings->first_intruder;
 }
 
 /* Two ways to count the same. */
@@ -458,16 +452,12 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     stage->grants_per_client = calloc((size_t)shared->clients, sizeof *stage->grants_per_client);
     sum_workers(stage, shared);
     sum_clients(stage, shared);
-    stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     if (stage->held > 0) stage->stuck_keys.count = 0; /* they are not free */
     stage->exclusion.stuck = stage->stuck_keys.count;
     note_starved(stage, shared);
     stage_store_sum(stage, shared);
-    judge_others(stage, shared);
-    excuse_the_dead(stage, shared);
-    stage_history_weigh(stage);
-    need_record(stage, shared);
-    note_first_overlap(stage, &shared->findings);
+    sum_exclusion(stage, shared);
+    need_judge(stage, shared);
     fill_throughput(stage, shared);
     fill_exclusion(stage, shared->lock->lock, shared->plan->keys.pick == KEYS_OWN);
     fill_disk(stage);

@@ -225,8 +225,11 @@ static void add_history(json_t *warnings, const struct stage_history *history) {
     } else if (history->dropped > 0) {
         warn(
             warnings,
-            "%llu operations found no room in the history and were not judged: they came faster than "
-            "the disk took them",
+            history->recorded
+                ? "%llu operations found no room in the history and were not judged: they came faster than "
+                  "the disk took them"
+                : "%llu grants that failed a check found no room and were not judged: the findings are at least "
+                  "those counted",
             (unsigned long long)history->dropped);
     }
 }

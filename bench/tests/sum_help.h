@@ -14,7 +14,6 @@ static const struct lb_lock lock = {
     .name = "made", .backend = &backend, .primitive = LB_MUTEX, .caps = LB_CAP_FAIR};
 static const struct plan_lock entry = {.lock = &lock};
 static const struct plan plan = {.mode = MODE_WAIT, .lease_ns = LB_NEVER};
-static struct found holders[CLIENTS];
 static struct cell cells[1];
 static struct client_stats clients[CLIENTS];
 static struct worker_stats workers[2];
@@ -24,7 +23,6 @@ static struct hist granted, failed;
 
 /* Each client had so many grants. */
 static inline void count_grants(const uint64_t *grants) {
-    memset(holders, 0, sizeof holders);
     memset(cells, 0, sizeof cells);
     memset(clients, 0, sizeof clients);
     memset(workers, 0, sizeof workers);
@@ -47,7 +45,6 @@ static inline void count_grants(const uint64_t *grants) {
     shared.cells = cells;
     shared.client = clients;
     shared.worker = workers;
-    shared.findings.holders = holders;
     uint64_t sum = 0;
     for (int i = 0; i < CLIENTS; i++) {
         clients[i].grants = grants[i];

@@ -87,11 +87,8 @@ TEST(each_bad_finding_has_its_verdict) {
         {"exclusion", "verdict", "violated", 2, "double_holders", "violated", "2 double holders"},
         {"exclusion", "verdict", "violated", 1, "token_errors", "violated",
          "1 token that did not grow"},
-        {"history", "verdict", "violated", 1, "violations", "violated",
-         "1 contradiction in the history"},
         {"exclusion", "verdict", "stuck", 1, "stuck", "stuck", "1 key that is free"},
         {"exclusion", "verdict", "expired", 3, "expired_holders", "expired", "3 expired holders"},
-        {"history", "verdict", "expired", 1, "expired", "expired", "1 hold past its lease"},
         {"store", "none", "", 1, "stale_accepted_fenced", "violated",
          "1 stale write that passed the fence"},
     };
@@ -104,19 +101,6 @@ TEST(each_bad_finding_has_its_verdict) {
         assert_true(json_is_null(json_object_get(seen, "bound95")));
         assert_seen(seen, cases[i].verdict, cases[i].why);
     }
-}
-
-/* A violation hides whatever else there is, a stuck key an outlived lease. */
-TEST(the_worst_finding_counts) {
-    json_t *run = good_run();
-    json_object_set_new(part(run, "exclusion"), "verdict", json_string("expired"));
-    json_object_set_new(part(run, "history"), "verdict", json_string("violated"));
-    json_object_set_new(part(run, "history"), "violations", json_integer(4));
-    assert_seen(judge(run, NULL, true), "violated", "4 contradictions");
-    run = good_run();
-    json_object_set_new(part(run, "exclusion"), "verdict", json_string("stuck"));
-    json_object_set_new(part(run, "history"), "verdict", json_string("expired"));
-    assert_seen(judge(run, NULL, true), "stuck", "keys");
 }
 
 /* Thrice the theory and five seconds is still recovered; a little more is stuck. */

@@ -19,10 +19,10 @@ static const struct oplog_rules rules = {
     .model = OPLOG_MUTEX, .bound = 1, .clients = 4, .cut_ns = LB_NEVER, .begin_ns = 7, .end_ns = 9};
 
 FIXTURE(setup) {
-    bytes = oplog_bytes(THREADS);
+    bytes = oplog_bytes(THREADS, true);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
-    history = oplog_init(memory, THREADS);
+    history = oplog_init(memory, THREADS, true);
     snprintf(path, sizeof path, "/tmp/lockbench-history-%d", (int)getpid());
     return 0;
 }

@@ -366,4 +366,40 @@ KNOWN(test_the_note_names_whose_session_had_ended) {
         "came in while another was there, and learned later that its own session had ended");
 }
 
+/* What holders were told: a lost grant is revoked if its lease and session lasted, and its session was ended if the
+ * driver said so. Without a lease somebody who came in shows it, too. */
+KNOWN(test_what_holders_were_told) {
+    got_lease(0, 10, 20, 2010);
+    left(0, 100, 120, OPLOG_LOST, 0);
+    got_lease(1, 200, 210, 400);
+    left(1, 390, 410, OPLOG_LOST, 0); /* its lease ended before the answer */
+    got(2, 500, 510);
+    left(2, 600, 610, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED | OPLOG_OVER);
+    got(3, 700, 710);
+    left(3, 800, 810, OPLOG_UNKNOWN, OPLOG_OVER); /* nobody came in */
+    got(4, 900, 910);
+    got(5, 950, 960);
+    released(5, 970, 980);
+    left(4, 1000, 1010, OPLOG_UNKNOWN, OPLOG_OVER);
+    happened(OPLOG_CUT, 6, 1, 1100, 1100);
+    got(6, 1050, 1060);
+    left(6, 1200, 1210, OPLOG_LOST, 0); /* the cut explains it */
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
+    assert_int_equal(judgement.revoked, 1);
+    assert_int_equal(judgement.ended, 2);
+}
+
+/* A grant that lasted was marked by its client, though the one before it is not here. */
+KNOWN(test_marks_of_grants_that_lasted) {
+    static const unsigned marks = OPLOG_OLD_TOKEN | OPLOG_REFUSED_TOKEN;
+    got_token(0, 10, 20, 5);
+    left(0, 100, 110, OPLOG_OK, marks);
+    got_lease(1, 10, 200, 150); /* its lease was over */
+    left(1, 300, 310, OPLOG_UNKNOWN, marks);
+    got_token(2, 390, 400, 7);
+    left(2, 500, 510, OPLOG_OK, OPLOG_REFUSED_TOKEN);
+    assert_verdict(OPLOG_VIOLATED, 0, 0, 1);
+    assert_int_equal(judgement.refused, 2);
+}
+
 TEST_MAIN(NULL, NULL)

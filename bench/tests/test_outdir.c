@@ -121,8 +121,8 @@ TEST(no_file_of_a_run_is_a_link) {
     assert_int_equal(unlink(inside("a")), 0);
     assert_int_equal(symlink("theirs", inside("a")), 0);
     err.code = 0;
-    void *memory = calloc(1, oplog_bytes(1));
-    struct oplog *history = oplog_init(memory, 1);
+    void *memory = calloc(1, oplog_bytes(1, true));
+    struct oplog *history = oplog_init(memory, 1, true);
     assert_null(oplog_writer_start(history, inside("a"), &(struct oplog_rules){0}, "sim", &err));
     assert_int_not_equal(access(inside("theirs"), F_OK), 0);
     free(memory);

@@ -132,7 +132,7 @@ TEST(test_a_writer_beside_readers_is_caught) {
                                          SETS(CROWD, "load.hold=100us"));
         assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
         assert_true(stage->exclusion.double_holders > 0);
-        assert_true(stage->has_first);
+        assert_true(stage->result.overlap != NULL);
         stage_free(stage);
     }
 }

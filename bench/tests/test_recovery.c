@@ -476,15 +476,16 @@ STORY(a_waiter_whose_thread_stood_still) {
     static struct worker_stats worker;
     const struct oplog_record *records;
     uint64_t tail = 0;
-    void *memory = aligned_alloc(64, (oplog_bytes(1) + 63) & ~(size_t)63);
+    void *memory = aligned_alloc(64, (oplog_bytes(1, true) + 63) & ~(size_t)63);
     assert_non_null(memory);
-    memset(memory, 0, oplog_bytes(1));
+    memset(memory, 0, oplog_bytes(1, true));
     memset(&worker, 0, sizeof worker);
     lock.caps = LB_CAP_LEASE;
     shared.threads = shared.processes = 1;
     shared.worker = &worker;
-    shared.oplog = oplog_init(memory, 1);
-    atomic_store(&worker.heartbeat.beat_ns, 190 * MS);
+    shared.oplog = oplog_init(memory, 1, true);
+    shared.recorded = true;
+    atomic_store(&worker.beat_ns, 190 * MS);
     trace_beat(&shared, 0, 240 * MS); /* not longer than half a lease */
     assert_int_equal(oplog_rest(&shared.oplog->rings[0], &tail, &records), 0);
     trace_beat(&shared, 0, 280 * MS);

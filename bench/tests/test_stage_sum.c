@@ -151,39 +151,45 @@ TEST(runs_of_one_host_of_several) {
     free_sum();
 }
 
-/* Nothing was wrong on any host, and nobody looked between them. */
-TEST(hosts_without_a_judged_record_are_unchecked) {
+static void sum_again(void) {
+    stage.status = STAGE_COMPLETE;
+    stage.err.code = 0;
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    stage_sum(&stage, &shared);
+    free_sum();
+}
+
+/* What grants were is known only from the judge. */
+TEST(a_stage_without_a_judgement_is_unchecked) {
     static struct stage_history history;
     static struct oplog oplog;
     memset(&history, 0, sizeof history);
     sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
     free_sum();
-    shared.split = true;
     shared.oplog = &oplog;
     stage.history = &history;
     err_set(&history.err, LB_EXIT_MACHINE, "the clocks moved");
-    result_field_clear_all(run_stage_fields(), &stage.result);
-    stage_sum(&stage, &shared);
+    sum_again();
     assert_string_equal(stage.result.verdict, "unchecked");
     assert_int_equal(stage.status, STAGE_FAILED);
     assert_non_null(strstr(stage.err.text, "is not known: the clocks moved"));
-    free_sum();
-    /* A double holder on one host is one, whatever the record says. */
-    stage.status = STAGE_COMPLETE;
-    atomic_store(&shared.findings.double_holders, 1);
-    result_field_clear_all(run_stage_fields(), &stage.result);
-    stage_sum(&stage, &shared);
-    assert_string_equal(stage.result.verdict, "violated");
-    free_sum();
     history.judged = true;
-    stage.status = STAGE_COMPLETE;
-    stage.err.code = 0;
-    atomic_store(&shared.findings.double_holders, 0);
-    result_field_clear_all(run_stage_fields(), &stage.result);
-    stage_sum(&stage, &shared);
+    sum_again();
     assert_string_not_equal(stage.result.verdict, "unchecked");
     assert_int_equal(stage.status, STAGE_COMPLETE);
-    free_sum();
+    history.judgement = (struct judgement){.violations = 1, .revoked = 2, .ended = 3, .refused = 4};
+    sum_again();
+    assert_string_equal(stage.result.verdict, "violated");
+    assert_real(stage.result.double_holders, 1);
+    assert_real(stage.result.revoked, 2);
+    assert_real(stage.result.ended, 3);
+    /* planned faults explain what holders were told */
+    history.judgement.violations = 0;
+    shared.faulted = true;
+    sum_again();
+    assert_string_not_equal(stage.result.verdict, "violated");
+    assert_real(stage.result.revoked, 0);
+    assert_real(stage.result.ended, 0);
 }
 
 static void count_twelve(void) {

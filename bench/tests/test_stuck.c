@@ -10,7 +10,6 @@
 static struct lb_lock lock;
 static struct plan plan;
 static struct plan_lock entry;
-static struct found holders[CLIENTS];
 static struct cell cells[KEYS];
 static struct client_stats clients[CLIENTS];
 static struct shared shared;
@@ -22,7 +21,6 @@ static void begin(int64_t lease_ns) {
     lock = (struct lb_lock){.name = "a", .primitive = LB_MUTEX};
     entry = (struct plan_lock){.lock = &lock};
     plan = (struct plan){.lease_ns = lease_ns, .keys_at_once = 1, .mode = MODE_WAIT};
-    memset(holders, 0, sizeof holders);
     memset(cells, 0, sizeof cells);
     memset(clients, 0, sizeof clients);
     memset(&shared, 0, sizeof shared);
@@ -33,7 +31,6 @@ static void begin(int64_t lease_ns) {
     shared.slots = 1;
     shared.cells = cells;
     shared.client = clients;
-    shared.findings.holders = holders;
     for (int i = 0; i < CLIENTS; i++) atomic_store(&clients[i].waiting_ns, BEGIN_NS);
     atomic_store(&cells[0].releasing_ns, BEGIN_NS);
     stuck_init(&stuck, &shared);

@@ -116,28 +116,22 @@ static bool says(const struct run_stage *stage, enum verdict verdict) {
     return verdict_is(stage->verdict, verdict);
 }
 
-/* Counts what was seen as it happened, and what was found in the history afterwards. */
-static bool judged(const struct run_stage *stage, enum verdict verdict) {
-    return says(stage, verdict) || verdict_is(stage->history_verdict, verdict);
-}
-
 /* The state of a control in the workload that is meant to expose it: whether it showed what it
  * must, or something worse. */
 static bool shows(const struct run_stage *stage) {
-    if (judged(stage, VERDICT_VIOLATED)) return true;
+    if (says(stage, VERDICT_VIOLATED)) return true;
     if (verdict_is(stage->expected, VERDICT_STUCK)) return stage->stuck > 0;
     return verdict_is(stage->expected, VERDICT_EXPIRED) && stage->expired_holders > 0;
 }
 
 /* True if no two clients held at once, and only the tokens or what depends on them were wrong. */
 static bool only_tokens(const struct run_stage *stage) {
-    const double others[] = {
-        stage->lost_updates, stage->double_holders, stage->expired_holders,   stage->early,
-        stage->revoked,      stage->ended,          stage->history_violations};
+    const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders,
+                             stage->early,        stage->revoked,        stage->ended};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] > 0) return false;
     }
-    return stage->token_errors > 0 || stage->history_token_errors > 0;
+    return stage->token_errors > 0;
 }
 
 enum lock_state report_stage_state(const struct run_stage *stage) {
@@ -145,12 +139,12 @@ enum lock_state report_stage_state(const struct run_stage *stage) {
     if (stage->control && stage->expected && shows(stage)) return LOCK_CAUGHT;
     if (stage->control && stage->expected && report_competes(stage) && stage->checked_grants > 0)
         return LOCK_MISSED;
-    if (judged(stage, VERDICT_VIOLATED))
+    if (says(stage, VERDICT_VIOLATED))
         return stage->control       ? LOCK_CAUGHT
                : only_tokens(stage) ? LOCK_TOKENS
                : stage->revoked > 0 ? LOCK_REVOKED
                                     : LOCK_VIOLATED;
-    if (judged(stage, VERDICT_EXPIRED))
+    if (says(stage, VERDICT_EXPIRED))
         return stage->control ? LOCK_CAUGHT : stage->ended > 0 ? LOCK_ENDED : LOCK_EXPIRED;
     if (says(stage, VERDICT_STUCK)) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
     if (says(stage, VERDICT_STARVED) && !stage->control)
@@ -291,12 +285,6 @@ double report_known(const struct report_lock *lock, double count) {
     return lock->checked ? count : NAN;
 }
 
-double report_second_holders(const struct report_lock *lock) {
-    double seen =
-        lock->apart ? fmax(lock->double_holders, lock->history_violations) : lock->double_holders;
-    return report_known(lock, seen);
-}
-
 bool report_hardly_tested(const struct report_lock *lock) {
     return bound_hardly_tested(lock->inside_ns, lock->round_trip_ns);
 }
@@ -315,7 +303,6 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
         lock->stepped = !lock->unstepped;
     }
     lock->checked |= !isnan(stage->checked_grants);
-    lock->apart |= json_array_size(stage->hosts) > 1;
     add_if_known(&lock->grants, stage->checked_grants);
     if (report_competes(stage)) note_exposure(lock, stage);
     add_if_known(&lock->lost_updates, stage->lost_updates);
@@ -323,14 +310,12 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add_if_known(&lock->expired_holders, stage->expired_holders);
     add_if_known(&lock->revoked, stage->revoked);
     add_if_known(&lock->ended, stage->ended);
-    add_if_known(&lock->token_errors, fmax(stage->token_errors, stage->history_token_errors));
+    add_if_known(&lock->token_errors, stage->token_errors);
     add_if_known(&lock->stuck, stage->stuck);
     add_if_known(&lock->held, stage->held_elsewhere);
     add_if_known(&lock->passed_over, stage->passed_over);
     add_if_known(&lock->starved, stage->starved);
     add_if_known(&lock->early, stage->early);
-    add_if_known(&lock->history_violations, stage->history_violations);
-    add_if_known(&lock->history_expired, stage->history_expired);
     if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
         lock->residue = stage;
     if (!lock->overlap && stage->has_overlap) lock->overlap = stage;

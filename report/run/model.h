@@ -43,7 +43,6 @@ struct report_lock {
     enum lock_state state;
     /* One of its stages was checked; otherwise it is not known how many findings there were. */
     bool checked;
-    bool apart;    /* in one of its stages the clients were on several hosts */
     double grants; /* all grants that were checked */
     /* those during which another client waited, on which the bound is based. In older results,
      * which lack this count: those of stages with two clients or more on common keys */
@@ -53,8 +52,6 @@ struct report_lock {
     double inside_ns, round_trip_ns;
     double lost_updates, double_holders, expired_holders, revoked, ended, token_errors, stuck, held,
         passed_over, starved, early;
-    /* findings of the judged history */
-    double history_violations, history_expired;
     /* the stage that left the most keys on the server, or NULL */
     const struct run_stage *residue;
     const struct run_stage *ending;  /* the first stage whose sessions the server ended, or NULL */

@@ -58,8 +58,8 @@ static json_t *report_lock_json(const struct report_lock *lock) {
                           escape_json_figure(report_known(lock, lock->competing)));
     rc |= escape_json_put(object, "lost_updates",
                           escape_json_figure(report_known(lock, lock->lost_updates)));
-    rc |=
-        escape_json_put(object, "double_holders", escape_json_figure(report_second_holders(lock)));
+    rc |= escape_json_put(object, "double_holders",
+                          escape_json_figure(report_known(lock, lock->double_holders)));
     rc |= escape_json_put(object, "revoked", escape_json_figure(report_known(lock, lock->revoked)));
     rc |= escape_json_put(object, "ended", escape_json_figure(report_known(lock, lock->ended)));
     rc |= escape_json_put(object, "bound95", escape_json_figure(bound));

@@ -64,7 +64,7 @@ static void add_promise(struct doc *doc, const struct report *report,
     doc_figure(doc, report_known(lock, lock->competing));
     doc_figure(doc, lock->inside_ns);
     doc_figure(doc, report_known(lock, lock->lost_updates));
-    doc_figure(doc, report_second_holders(lock));
+    doc_figure(doc, report_known(lock, lock->double_holders));
     doc_figure(doc, report_known(lock, lock->revoked + lock->ended));
     if (!isnan(bound)) {
         doc_value(doc, bound, "%.1e", bound);

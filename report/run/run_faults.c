@@ -9,12 +9,12 @@ bool run_has_faults(const struct report *report) {
 }
 
 static void add_history(struct doc *doc, const struct run_stage *stage) {
-    if (!stage->history_verdict || json_array_size(stage->counterexample) == 0) return;
+    if (json_array_size(stage->counterexample) == 0) return;
     doc_heading(doc, "%s: %s%s%s",
                 stage->id     ? stage->id
                 : stage->lock ? stage->lock
                               : "?",
-                stage->history_verdict, stage->history_model ? " as a " : "",
+                stage->verdict ? stage->verdict : "?", stage->history_model ? " as a " : "",
                 stage->history_model ? stage->history_model : "");
     doc_counterexample(doc, stage->counterexample);
 }

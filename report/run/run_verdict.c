@@ -219,8 +219,7 @@ static const struct {
 };
 
 static bool showed(const struct report_lock *lock, enum verdict verdict) {
-    return is_in(lock, LOCK_CAUGHT) && (verdict_is(lock->stage->verdict, verdict) ||
-                                        verdict_is(lock->stage->history_verdict, verdict));
+    return is_in(lock, LOCK_CAUGHT) && verdict_is(lock->stage->verdict, verdict);
 }
 
 /* The row of `chosen` that a control makes the verdict of a run; -1 = none. *ret_count: the controls that showed it. */

@@ -27,7 +27,7 @@ static void add_overlap(struct doc *doc, const struct run_stage *stage) {
     doc_span(doc, DOC_PLAIN, ".");
 }
 
-/* Adds "1 lost update, 2 second holders in 48,092 grants": what was seen, as it happened or in the history. */
+/* Adds "1 lost update, 2 second holders in 48,092 grants": what was seen. */
 static void add_seen(struct doc *doc, const struct report_lock *lock) {
     const struct {
         double count;
@@ -35,11 +35,10 @@ static void add_seen(struct doc *doc, const struct report_lock *lock) {
     } parts[] = {
         {lock->lost_updates, "lost update", ""},
         {lock->double_holders, "second holder", ""},
-        {fmax(lock->expired_holders, lock->history_expired), "holder",
+        {lock->expired_holders, "holder",
          words_is_leased(lock->stage) ? " past the lease's end" : " past the session's end"},
         {lock->revoked, "grant", " lost inside the lease or session"},
         {lock->ended, "session", " ended by the server"},
-        {lock->history_violations, "violation", " in the history of operations"},
         {lock->token_errors, "fencing token", " that did not grow"},
         {lock->early, "client", " let through before the count was down"},
         {lock->stuck, "key", " that nobody gets any more"},

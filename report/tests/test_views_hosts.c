@@ -30,26 +30,12 @@ TEST(test_load_hosts_have_a_table) {
 #define FAST "{\"cpu_model\":\"Fast\",\"cpus\":8,\"kernel\":\"Linux 6\"}"
 #define SLOW "{\"cpu_model\":\"Slow\",\"cpus\":2,\"kernel\":\"Linux 6\"}"
 
-/* Holders on several hosts share no memory: the history has what they did. */
-TEST(test_what_only_the_history_shows_is_no_zero) {
-    struct report *report = report_of(
-        "{\"lock\":\"a\",\"clients\":5,\"claims\":[\"excludes\"],\"grants\":100,\"exclusion\":{\"verdict\":"
-        "\"violated\",\"grants\":100,\"lost_updates\":0,\"double_holders\":0},"
-        "\"history\":{\"verdict\":\"violated\",\"violations\":77}," TWO_HOSTS "}",
-        "");
-    char *text = render(report, REPORT_MD, false);
-    has(text, "a: 77 violations in the history of operations in 100");
-    assert_null(strstr(text, "0 second holders"));
-    free(text);
-    report_free(report);
-}
-
 #define HOST(error_ns) "{\"name\":\"h\",\"clients\":1,\"clock_error_ns\":" #error_ns "}"
 #define APART(clients, verdict, tested, ops, hosts)                                                \
     "{\"lock\":\"a\",\"clients\":" #clients                                                        \
     ",\"keys\":1,\"claims\":[\"excludes\"],\"exclusion\":{\"verdict\":\"" verdict                  \
-    "\",\"grants\":100,\"tested\":" #tested "},\"history\":{\"verdict\":\"clean\",\"ops\":" #ops   \
-    "},\"hosts\":[" hosts "]}"
+    "\",\"grants\":100,\"tested\":" #tested "},\"history\":{\"ops\":" #ops "},\"hosts\":[" hosts   \
+    "]}"
 
 /* The first stage of a sweep has one client, on one host, and the error of the clocks grows with the load. */
 TEST(test_the_clocks_of_a_locks_worst_stage_count) {

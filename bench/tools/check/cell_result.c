@@ -88,7 +88,6 @@ static void fill_stage(struct cell_result *result, const struct run *run,
                        const struct run_stage *stage, bool needs_fault) {
     struct check_cell *cell = &result->cell;
     double doubled = or_zero(stage->double_holders) + or_zero(stage->expired_holders);
-    double contradicted = or_zero(stage->history_violations) + or_zero(stage->history_expired);
     cell->topology = cell_result_keep_text(result, stage->topology);
     cell->durability = cell_result_keep_text(result, stage->durability);
     cell->durability_note = cell_result_keep_text(result, stage->durability_note);
@@ -103,7 +102,7 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     }
     result->hardly_tested = !needs_fault && cell_was_hardly_tested(stage);
     cell->bound95 = bound_of(result);
-    cell->overlaps = fmax(doubled, contradicted);
+    cell->overlaps = doubled;
     cell->detected = or_zero(stage->detected);
     cell->detect_ns_max = stage->loss_detect_max;
     cell->lost_updates = or_zero(stage->lost_updates);

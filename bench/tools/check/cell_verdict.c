@@ -44,24 +44,18 @@ static void write_counts(const struct run_stage *stage, char *line, size_t size)
     const struct {
         double count;
         const char *one, *many;
-    } counts[] = {
-        {stage->double_holders, "double holder", "double holders"},
-        {stage->expired_holders, "expired holder", "expired holders"},
-        {stage->revoked, "grant lost inside its lease or session",
-         "grants lost inside their leases or sessions"},
-        {stage->ended, "session ended by the server", "sessions ended by the server"},
-        {stage->lost_updates, "lost update", "lost updates"},
-        {stage->token_errors, "token that did not grow", "tokens that did not grow"},
-        {stage->early, "client let through early", "clients let through early"},
-        {stage->history_violations, "contradiction in the history",
-         "contradictions in the history"},
-        {stage->history_token_errors, "wrong token in the history", "wrong tokens in the history"},
-        {stage->history_expired, "hold past its lease in the history",
-         "holds past their leases in the history"},
-        {stage->stale_accepted_fenced, "stale write that passed the fence",
-         "stale writes that passed the fence"},
-        {stage->refused_fenced, "write of the rightful holder that the fence refused",
-         "writes of the rightful holder that the fence refused"}};
+    } counts[] = {{stage->double_holders, "double holder", "double holders"},
+                  {stage->expired_holders, "expired holder", "expired holders"},
+                  {stage->revoked, "grant lost inside its lease or session",
+                   "grants lost inside their leases or sessions"},
+                  {stage->ended, "session ended by the server", "sessions ended by the server"},
+                  {stage->lost_updates, "lost update", "lost updates"},
+                  {stage->token_errors, "token that did not grow", "tokens that did not grow"},
+                  {stage->early, "client let through early", "clients let through early"},
+                  {stage->stale_accepted_fenced, "stale write that passed the fence",
+                   "stale writes that passed the fence"},
+                  {stage->refused_fenced, "write of the rightful holder that the fence refused",
+                   "writes of the rightful holder that the fence refused"}};
     size_t used = 0;
     line[0] = '\0';
     for (size_t i = 0; i < sizeof counts / sizeof *counts && used < size; i++) {
@@ -289,7 +283,7 @@ static bool lacks_history(const struct run *run, const struct run_stage *stage) 
     bool holds = !is(stage->primitive, "latch") && !is(stage->primitive, "optimistic");
     bool own = !stage->workload;
     return holds && own && json_is_true(tree_at(run->plan, "check.history")) &&
-           !stage->history_verdict;
+           !stage->history_model;
 }
 
 /* Why no fault put the lock to the test, though all acted. */
@@ -417,8 +411,7 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
     why[0] = '\0';
     *ret_no_trial = false;
     write_counts(stage, counts, sizeof counts);
-    if (verdict_is(stage->verdict, VERDICT_VIOLATED) ||
-        verdict_is(stage->history_verdict, VERDICT_VIOLATED) || stage->stale_accepted_fenced > 0)
+    if (verdict_is(stage->verdict, VERDICT_VIOLATED) || stage->stale_accepted_fenced > 0)
         return verdict_because(why, CHECK_VIOLATED, "%s", counts);
     if (verdict_is(stage->verdict, VERDICT_STUCK)) {
         return verdict_because(why, CHECK_STUCK, "%.0f key%s free and that nobody got any more",
@@ -435,8 +428,7 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
             "no client got a grant in the %.0f s from the fault to the end of the window",
             stage->duration_s - acted_s);
     }
-    bool expired = verdict_is(stage->verdict, VERDICT_EXPIRED) ||
-                   verdict_is(stage->history_verdict, VERDICT_EXPIRED);
+    bool expired = verdict_is(stage->verdict, VERDICT_EXPIRED);
     if (expired && stood_beyond_lease(stage)) {
         *ret_no_trial = true; /* so it is tried again */
         return verdict_because(

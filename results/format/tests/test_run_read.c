@@ -180,8 +180,6 @@ TEST(test_bad_input_gets_one_clear_line) {
          ".stages[0].exclusion.verdict is \"Violated\", which is not known here"},
         {STAGE(",\"exclusion\":{\"verdict\":\"\"}"), ".exclusion.verdict is \"\""},
         {STAGE(",\"exclusion\":{\"verdict\":\"clean violated\"}"), ".exclusion.verdict is"},
-        {STAGE(",\"history\":{\"verdict\":\"violate\"}"),
-         ".stages[0].history.verdict is \"violate\""},
         {"{\"schema\":\"lockbench.run/2\",\"verdict\":\"fine\",\"stages\":[]}",
          ".verdict is \"fine\""},
         {"{\"schema\":\"lockbench.run/2\",\"slo\":[{\"verdict\":\"held\"}],\"stages\":[]}",
