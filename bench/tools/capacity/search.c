@@ -137,9 +137,10 @@ int edge_find(const struct edge_point *points, int count, double level, double s
 /* If half the interval is below this (relative), further probes would change little. */
 #define GOOD_ENOUGH 0.02
 #define ROUNDS_MIN 3
-#define TOO_WIDE 0.8 /* an interval with high / low - 1 above this is no answer */
-#define BAD_MOST 3   /* the search ends after so many probes in a row without a result */
-#define SIDE_LEAST 2 /* probes on each side of an answer */
+#define TIMES_MOST 20 /* a time that is longer by more is no advice */
+#define TOO_WIDE 0.8  /* an interval with high / low - 1 above this is no answer */
+#define BAD_MOST 3    /* the search ends after so many probes in a row without a result */
+#define SIDE_LEAST 2  /* probes on each side of an answer */
 /* The generator is taken for the limit if it spoilt so many probes above all other loads. */
 #define LIMITED_MOST 5
 #define TOO_SLOW "the load generator or a busy machine was too slow at every load"
@@ -400,6 +401,14 @@ static struct search_answer no_answer(const char *why) {
     return (struct search_answer){.limit = SEARCH_NO_ANSWER, .why = why};
 }
 
+static struct search_answer with_more_time(struct search_answer answer, double times) {
+    if (times > TIMES_MOST)
+        return no_answer(
+            "the probes tell so little that more time would not help: use a less busy machine");
+    answer.times = times;
+    return answer;
+}
+
 /* How many times the time would be enough for the tail of the services. A search of a usual lock takes
  * TAIL_LIMITS limits. */
 static double tail_times(const struct search *search, const struct edge *edge) {
@@ -485,14 +494,12 @@ struct search_answer search_answer(const struct search *search) {
         !(search->ask.whole && answer.high - answer.low < 3)) {
         answer = no_answer(
             "the probes differ too much: give it more time (--time), or use a less busy machine");
-        answer.times = pow((edge.high - edge.low) / log(1 + TOO_WIDE), 2);
-        return answer;
+        return with_more_time(answer, pow((edge.high - edge.low) / log(1 + TOO_WIDE), 2));
     }
     double times = which == POINTS_BEYOND ? 0 : tail_times(search, &edge);
     if (times > 1) {
         answer = no_answer("rare long services decide, and the time shows too few of them");
-        answer.times = times;
-        return answer;
+        return with_more_time(answer, times);
     }
     if (which == POINTS_TOLD && any_limited(search))
         answer.why =
