@@ -1,4 +1,4 @@
-/* stage_history: see stage_history.h; what of it is in the result: history_result.c. */
+/* stage_history: see stage_history.h. */
 #include "bench/run/stage_history.h"
 
 #include <math.h>
