@@ -15,7 +15,6 @@
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/hosts/hosts.h"
-#include "bench/run/metrics_file.h"
 #include "bench/run/run.h"
 #include "bench/run/serve.h"
 #include "bench/run/stage_hosts.h"
@@ -190,9 +189,8 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     struct progress progress;
     progress_init(&progress, wish->progress);
-    struct metrics_file *metrics = NULL;
     if (cli_hosts() && serve_send_plan(cli_hosts(), plan, err) != 0) return -1;
-    if (wish->metrics && !(metrics = metrics_file_open(wish->metrics, err))) return -1;
+    if (wish->metrics && !(progress.metrics = metrics_file_open(wish->metrics, err))) return -1;
     struct run_ask ask = {.plan = plan,
                           .urls = wish->urls.item,
                           .url_count = wish->urls.count,
@@ -205,7 +203,6 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
                           .interrupts = interrupt_watch(true),
                           .begin = progress_begin,
                           .news = progress_news,
-                          .metrics = metrics,
                           .done = progress_stage,
                           .say = progress_say,
                           .tell = progress_tell,
@@ -214,13 +211,13 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
     int failed = run_execute(&ask, &end, err);
     progress_end(&progress);
     if (failed) {
-        close_metrics(metrics);
+        close_metrics(progress.metrics);
         return -1;
     }
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
     int code = show_end(wish, &end);
     json_decref(end.unsaved);
-    close_metrics(metrics);
+    close_metrics(progress.metrics);
     return code;
 }
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "bench/run/run.h"
+#include "bench/cli/metrics_file.h"
 
 enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR };
 
@@ -23,8 +23,9 @@ enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR }
     }
 
 struct progress {
-    enum progress_kind kind; /* never PROGRESS_AUTO */
-    bool open;               /* a bar is on the terminal, and the next one overwrites it */
+    enum progress_kind kind;      /* never PROGRESS_AUTO */
+    bool open;                    /* a bar is on the terminal, and the next one overwrites it */
+    struct metrics_file *metrics; /* gets the news, too; NULL = nobody asked for them */
 };
 
 /* PROGRESS_AUTO: a bar on a terminal, otherwise lines. */

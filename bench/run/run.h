@@ -31,8 +31,6 @@ struct run_at {
     int64_t left_ns;     /* of the run, an estimate; 0 = not known */
 };
 
-struct metrics_file;
-
 struct run_ask {
     const struct plan *plan;
     const struct place_url *urls;
@@ -54,9 +52,9 @@ struct run_ask {
     void *next_arg;
     /* called when the stages are known: how many, and how long they will take, an estimate */
     void (*begin)(void *arg, int stages, int64_t expected_ns); /* may be NULL */
-    void (*news)(void *arg, const struct run_at *at,
-                 const struct stage_news *news); /* each second; may be NULL */
-    struct metrics_file *metrics; /* gets the figures each second; NULL = nobody asked for them */
+    void (*news)(
+        void *arg, const struct run_at *at,
+        const struct stage_news *news); /* at the begin of a stage and each second; may be NULL */
     void (*done)(void *arg, const struct run_at *at,
                  const struct stage *stage);  /* after each stage; may be NULL */
     void (*say)(void *arg, const char *line); /* called for each problem; never NULL */

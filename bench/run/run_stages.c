@@ -67,10 +67,9 @@ void run_tell_took(const struct run_state *run, const struct stage_ask *ask,
     if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
 }
 
-/* A second of a stage is over. */
+/* A second of a stage is over, or the stage begins. */
 static void tell_second(void *arg, const struct stage_news *news) {
     struct run_state *run = arg;
-    metrics_file_write(run->ask->metrics, run->now, news);
     struct run_at at = where_is(run, run->now);
     if (run->ask->news) run->ask->news(run->ask->arg, &at, news);
 }
@@ -81,10 +80,10 @@ static void tell_line(void *arg, const char *line) {
     if (run->ask->tell) run->ask->tell(run->ask->arg, line);
 }
 
-/* All figures of the stage before give way to zeros. */
 static void tell_stage_begin(struct run_state *run, const struct stage_ask *ask) {
+    const struct stage_news none = {.id = ask->id, .total_ns = ask->plan->duration_ns};
     run->now = ask;
-    metrics_file_write(run->ask->metrics, ask, NULL);
+    tell_second(run, &none);
 }
 
 /* A fault that never acted shows nothing of its lock, whatever the verdict says. */

@@ -5,7 +5,6 @@
 
 #include "bench/run/conclusion.h"
 #include "bench/run/guest.h"
-#include "bench/run/metrics_file.h"
 #include "bench/run/outdir.h"
 #include "bench/run/run.h"
 #include "bench/run/thresholds.h"

@@ -1,5 +1,5 @@
 /* metrics_file: see metrics_file.h. */
-#include "bench/run/metrics_file.h"
+#include "bench/cli/metrics_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -39,8 +39,8 @@ static void write_times(FILE *out, const char *stage, const struct stage_news *n
     static const double quantiles[] = {0.5, 0.99};
     for (size_t t = 0; t < sizeof times / sizeof *times; t++) {
         const char *name = times[t].name;
-        const struct hist *second = news ? news->interval[times[t].metric] : NULL;
-        const struct hist *total = news ? news->total[times[t].metric] : NULL;
+        const struct hist *second = news->interval ? news->interval[times[t].metric] : NULL;
+        const struct hist *total = news->total ? news->total[times[t].metric] : NULL;
         write_head(out, name, "summary", times[t].help);
         for (size_t q = 0; q < sizeof quantiles / sizeof *quantiles; q++) {
             bool known = second && quantile_supported((double)second->count, quantiles[q]);
@@ -57,22 +57,22 @@ static void write_times(FILE *out, const char *stage, const struct stage_news *n
     }
 }
 
-static void write_stage(FILE *out, const struct stage_ask *ask, const struct stage_news *news) {
+static void write_stage(FILE *out, const struct run_at *at, const struct stage_news *news) {
     const struct {
         const char *name, *help;
         double value;
     } gauges[] = {
         {"stage_elapsed_seconds", "how far the stage's window is; beyond its length when it drains",
-         news ? (double)news->elapsed_ns / 1e9 : 0},
+         (double)news->elapsed_ns / 1e9},
         {"stage_window_seconds", "the planned length of the stage's window",
-         (double)ask->plan->duration_ns / 1e9},
+         (double)news->total_ns / 1e9},
         {"overlaps",
          "grants so far while another client was inside, warm-up included; judged after the stage",
-         news ? (double)news->overlaps : 0},
+         (double)news->overlaps},
     };
     char stage[300]; /* its number is the one that its id and its files begin with */
     snprintf(stage, sizeof stage, "stage=\"%.*s\",lock=\"%s\",clients=\"%d\"",
-             (int)strcspn(ask->id, "-"), ask->id, ask->lock->lock->name, ask->clients);
+             (int)strcspn(news->id, "-"), news->id, at->lock, at->clients);
     for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++) {
         write_head(out, gauges[i].name, "gauge", gauges[i].help);
         fprintf(out, "lockbench_%s{%s} %.15g\n", gauges[i].name, stage, gauges[i].value);
@@ -81,8 +81,7 @@ static void write_stage(FILE *out, const struct stage_ask *ask, const struct sta
                "attempts that ended in the window, by how they ended");
     for (int i = 0; i < LB_OUTCOMES; i++)
         fprintf(out, "lockbench_outcomes_total{%s,outcome=\"%s\"} %llu\n", stage,
-                lb_outcome_name((enum lb_outcome)i),
-                news ? (unsigned long long)news->outcomes[i] : 0ULL);
+                lb_outcome_name((enum lb_outcome)i), (unsigned long long)news->outcomes[i]);
     write_times(out, stage, news);
 }
 
@@ -138,11 +137,11 @@ struct metrics_file *metrics_file_open(const char *path, struct lb_err *err) {
     return NULL;
 }
 
-void metrics_file_write(struct metrics_file *file, const struct stage_ask *ask,
+void metrics_file_write(struct metrics_file *file, const struct run_at *at,
                         const struct stage_news *news) {
     FILE *out = file ? fmemopen(file->body, sizeof file->body, "w") : NULL;
     if (!out) return;
-    write_stage(out, ask, news);
+    write_stage(out, at, news);
     fclose(out);
     (void)replace_file(file, true);
 }
