@@ -138,7 +138,7 @@ static void close_batch(struct harvest *harvest) {
     harvest->batched = now;
 }
 
-/* Passes the figures of the interval to the progress display and the file of --prometheus. */
+/* Passes on the figures of the interval. */
 static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
     if (!harvest->ask->news) return;
     struct shared *shared = harvest->shared;
