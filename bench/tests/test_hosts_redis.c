@@ -172,8 +172,8 @@ static void assert_caught(const char *workload, const char *lock, enum verdict l
     const struct stage *stage = go(&run, NULL, &err);
     if (!stage) fail_msg("%s", err.text);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", lock, stage->err.text);
-    assert_int_equal(stage->exclusion.double_holders, 0);
-    assert_int_equal(stage->exclusion.expired_holders, 0);
+    const struct exclusion *alone = &stage->history->of_hosts;
+    assert_int_equal(alone->double_holders + alone->expired_holders, 0);
     if (stage->exclusion.verdict < least)
         fail_msg("%s: the verdict is %s", lock, verdict_name(stage->exclusion.verdict));
     end_run(&run);

@@ -190,6 +190,14 @@ TEST(a_stage_without_a_judgement_is_unchecked) {
     assert_string_not_equal(stage.result.verdict, "violated");
     assert_real(stage.result.revoked, 0);
     assert_real(stage.result.ended, 0);
+    /* A host knows better who of its own clients met. */
+    history.judgement = (struct judgement){.expired = 1};
+    stage_history_add(&history, &(struct exclusion){.double_holders = 2});
+    stage_history_add(&history, &(struct exclusion){.double_holders = 3});
+    sum_again();
+    assert_string_equal(stage.result.verdict, "violated");
+    assert_real(stage.result.double_holders, 5);
+    assert_real(stage.result.expired_holders, 1);
 }
 
 static void count_twelve(void) {
