@@ -134,8 +134,8 @@ static int judge(struct trial *trial) {
                       (unsigned long long)sum.grants, (unsigned long long)sum.lost_updates,
                       (unsigned long long)checked.met);
     if (checked.old_tokens > 0)
-        trial_fail(trial, "its tokens do not grow: %llu grants, %llu tokens that did not grow",
-                   (unsigned long long)sum.grants, (unsigned long long)checked.old_tokens);
+        trial_overlap(trial, "its tokens do not grow: %llu grants, %llu tokens that did not grow",
+                      (unsigned long long)sum.grants, (unsigned long long)checked.old_tokens);
     return (int)sum.grants;
 }
 
