@@ -5,14 +5,21 @@
  * previous holder and no handoff. */
 static const struct entry shared_entry = {.run = 1};
 
+static void mark_met(struct client *client) {
+    if (client->at.marks & MARK_MET) return;
+    atomic_fetch_add(&client->worker->shared->findings.met, 1);
+    client->at.marks |= MARK_MET;
+    client->at.left_ns = 0;
+    client->stats->met = true;
+}
+
 void entry_met(struct client *client, const struct entry *entry) {
     struct shared *shared = client->worker->shared;
-    uint32_t marks = entry->marks;
-    if (entry->found && atomic_load(&shared->client[entry->found - 1].doomed))
-        marks &= ~(uint32_t)MARK_MET;
-    if (marks & MARK_MET) atomic_fetch_add(&shared->findings.met, 1);
-    client->at.marks |= marks;
-    client->at.left_ns = 0;
+    bool met = entry->marks & MARK_MET;
+    if (met && !atomic_load(&shared->client[entry->found - 1].doomed)) mark_met(client);
+    /* Who stood still between its stamp and its entry may come in after its lease. */
+    if ((entry->marks & MARK_OLD_TOKEN) && lb_now() < client->at.lease_end_ns)
+        client->at.marks |= MARK_OLD_TOKEN;
 }
 
 /* It held until now, since release has not been called: so its time and that of the other one overlap in the record,
@@ -20,6 +27,7 @@ void entry_met(struct client *client, const struct entry *entry) {
 void entry_was_met(struct client *client) {
     client->at.marks |= MARK_MET;
     client->at.left_ns = lb_now();
+    client->stats->met = true;
 }
 
 static struct cell *enter_cell(struct client *client, uint32_t place, const struct holding *me,
@@ -37,10 +45,7 @@ static bool is_writer(const struct client *client) {
 static void enter_crowd(struct client *client, uint32_t units, uint32_t bound,
                         const struct holding *me) {
     struct shared *shared = client->worker->shared;
-    if (crowd_enter(&shared->crowds, client->key_index, units, bound, me)) return;
-    atomic_fetch_add(&shared->findings.met, 1);
-    client->at.marks |= MARK_MET;
-    client->at.left_ns = 0;
+    if (!crowd_enter(&shared->crowds, client->key_index, units, bound, me)) mark_met(client);
 }
 
 void entry_enter_other(struct client *client, const struct holding *me) {

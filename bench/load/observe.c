@@ -228,11 +228,15 @@ static void trace_evidence(struct client *client, int64_t started_ns, int64_t ac
 void trace_marked(struct client *client, int64_t started_ns, int64_t acquired_ns,
                   struct parting *parting) {
     const struct shared *shared = client->worker->shared;
-    bool evidence = (client->at.marks & ~(uint32_t)MARK_LAPSED) || parting->outcome == LB_LOST;
+    int64_t told_ns = parting->learned ? client->hold.told_ns : parting->released_ns;
+    /* A lease that had ended explains a loss. */
+    bool lost = parting->outcome == LB_LOST && told_ns < client->grant.lease_end_ns;
+    bool evidence = (client->at.marks & ~(uint32_t)MARK_LAPSED) || lost;
     if (!parting->learned && (client->at.marks & MARK_MET) && client->at.left_ns)
         parting->releasing_ns = client->at.left_ns;
     if (evidence && shared->oplog && !shared->recorded)
         trace_evidence(client, started_ns, acquired_ns, parting);
+    client->stats->met = false;
 }
 
 /* A longer stall is recorded; LB_NEVER = none is, since the lock blocks its threads by design. */

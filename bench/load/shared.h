@@ -70,9 +70,10 @@ struct client_stats {
 #undef COUNT_MEMBERS
     /* The client is in the release call of waiting_key. The key may become free only when that call returns. */
     _Atomic bool releasing;
-    _Atomic bool
-        doomed; /* it was killed, or will be now; the supervisor writes this one, and the next */
-    bool dead;  /* its process was killed */
+    /* It was killed, or will be now. The supervisor writes this one, and the next. */
+    _Atomic bool doomed;
+    bool dead;            /* its process was killed */
+    bool met;             /* another client was inside with it, and that is not recorded yet */
     bool drained, closed; /* its progress, for the case that it is killed */
     /* number of cells that the client is in, is about to enter, or has just left: if its process is
      * killed now, the effects on these cells are excused */

@@ -80,8 +80,10 @@ static void sweep_token(struct sweep *sweep, struct book *book, uint32_t index, 
         return;
     }
     bool older = hold->token <= sweep->token;
-    /* The grant that a marked one came after may not be in the book. One that outlived its lease may be older. */
-    bool marked = (hold->flags & HOLD_OLD_TOKEN) && hold->inside_ns >= hold->to_ns;
+    /* The grant that a marked one came after may not be in the book. It was marked inside its lease; but a session may
+     * have ended before that. */
+    bool lasted = hold->lease_end_ns != LB_NEVER || hold->inside_ns >= hold->to_ns;
+    bool marked = (hold->flags & HOLD_OLD_TOKEN) && lasted;
     if (!met && (older || marked)) {
         hold->flags |= HOLD_MISORDERED;
         judgement->token_errors++;

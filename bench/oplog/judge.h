@@ -1,6 +1,6 @@
 /* judge: the one law of exclusion. Decides in n log n whether an oplog can come from a lock that excludes; if not, it
  * shows a few operations that contradict each other. The oplog has all operations of a stage, or the grants that failed a
- * check while it ran: the verdict is the same.
+ * check while it ran: fewer of them, and the same kinds.
  *
  * It places each acquire at its return and each release at its call; both lie inside the time for
  * which the client believes that it holds. If two such holds that exclude each other overlap, no

@@ -29,8 +29,8 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
     history->begin_ns = lb_now();
     history->rules = rules_now(history, shared);
     history->recorded = shared->recorded;
-    /* Evidence of one host stays in memory. */
-    if (!shared->recorded && shared->host.count == 0) return;
+    /* Evidence of one host stays in memory; but faults that come often would fill the supervisor's ring. */
+    if (!shared->recorded && shared->host.count == 0 && !shared->faulted) return;
     char path[4096] = "";
     size_t stem = hlog_path && shared->recorded ? strlen(hlog_path) : 0;
     if (stem > 5 && strcmp(hlog_path + stem - 5, ".hlog") == 0) {
@@ -188,12 +188,13 @@ void stage_history_end(struct stage *stage, struct shared *shared) {
     if (!history) return;
     if (history->writer && history->recorded) record_deaths(shared, history->writer);
     history->rules = rules_now(history, shared);
+    bool lacks_hosts = shared->host.count > 0 && !history->writer;
     bool tells = !shared->split || history->error_ns <= UINT32_MAX;
     if (shared->split) history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
     if (history->writer) stop_writer(stage, shared);
-    if (tells) {
+    if (tells && !lacks_hosts) {
         judge_history(stage, shared);
-    } else {
+    } else if (!tells) {
         err_set(
             &history->err, LB_EXIT_MACHINE,
             "the clocks of the load hosts moved by %.3g s against each other: who held when is not known",
@@ -269,8 +270,10 @@ static json_t *holding_json(const struct hold *hold) {
 static json_t *overlap_json(const struct stage_history *history) {
     const struct hold *holder = &history->witness[0],
                       *intruder = &history->witness[history->judgement.witness_count - 1];
-    return json_pack("{s:I, s:o, s:o}", "key", (json_int_t)intruder->key, "holder",
-                     holding_json(holder), "intruder", holding_json(intruder));
+    return json_pack(
+        "{s:I, s:o, s:o}", "key",
+        (json_int_t)(history->rules.by_slot ? intruder->key / history->rules.bound : intruder->key),
+        "holder", holding_json(holder), "intruder", holding_json(intruder));
 }
 
 static void fill_history(struct run_stage *result, const struct stage_history *history) {

@@ -233,8 +233,22 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
 static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
-        if (client->dead) exclusion_excuse(&stage->exclusion, (uint32_t)client->inside);
+        uint32_t cells = client->inside > 0 ? (uint32_t)client->inside : client->met;
+        if (client->dead) exclusion_excuse(&stage->exclusion, cells);
     }
+}
+
+/* Grants that failed a check were not judged: they found no room, or their client was killed before it recorded them. Then
+ * nothing is clean, and it is not known whether lost updates are those of holders that had outlived their leases. */
+static void weaken(struct stage *stage, const struct shared *shared) {
+    struct exclusion *x = &stage->exclusion;
+    bool partial = stage->history && stage->history->dropped > 0;
+    for (int i = 0; i < shared->clients; i++)
+        partial |= shared->client[i].dead && shared->client[i].met;
+    if (!partial || atomic_load(&shared->findings.met) == 0) return;
+    bool only_updates = !x->double_holders && !x->revoked && !x->token_errors && !x->early;
+    if (x->verdict == VERDICT_CLEAN) x->verdict = VERDICT_UNCHECKED;
+    if (x->verdict == VERDICT_VIOLATED && only_updates) x->verdict = VERDICT_EXPIRED;
 }
 
 /* For how much of the wait that the drain limit ended lockbench itself stood still: by the beats of the
@@ -303,6 +317,7 @@ static void sum_exclusion(struct stage *stage, const struct shared *shared) {
     excuse_the_dead(stage, shared);
     if (stage->history) stage_history_sum(x, stage->history, shared->faulted);
     x->verdict = exclusion_verdict(x);
+    weaken(stage, shared);
 }
 
 /* Without a judgement it is not known whether clients excluded each other. */

@@ -203,6 +203,24 @@ TEST_WITH(test_tokens_must_grow, setup, NULL) {
     assert_int_equal(atomic_load(&cell.token), 5);
 }
 
+/* Who stood still between its stamp and its entry comes in after its lease, and its token is rightly the older one. */
+TEST_WITH(test_an_old_token_of_who_stood_still, setup, NULL) {
+    static struct shared shared;
+    static struct client_stats stats[8];
+    struct worker worker = {.shared = &shared};
+    struct client client = {.worker = &worker, .stats = stats};
+    int64_t now_ns = lb_now();
+    shared.client = stats;
+    shared.cells = &cell;
+    for (int late = 0; late < 2; late++) {
+        leave(4, enter(4, now_ns, 6 + (uint64_t)late), now_ns);
+        int64_t end_ns = late ? now_ns - LB_S_NS : now_ns + 3600 * LB_S_NS;
+        entry_enter(&client, &(struct holding){0, now_ns - 2 * LB_S_NS, end_ns, 5});
+        assert_int_equal(client.at.marks, late ? 0 : MARK_OLD_TOKEN);
+        entry_leave(&client, now_ns);
+    }
+}
+
 /* The counter alone: damage that the owner word did not see. */
 TEST_WITH(test_lost_updates_alone, setup, NULL) {
     leave(0, enter(0, 100, 0), 110);

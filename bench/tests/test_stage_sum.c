@@ -200,6 +200,36 @@ TEST(a_stage_without_a_judgement_is_unchecked) {
     assert_real(stage.result.expired_holders, 1);
 }
 
+/* Grants that met another one were not judged: there was no room, or their client was killed before it recorded them. */
+TEST(what_was_not_judged_is_neither_clean_nor_violated) {
+    static struct stage_history history;
+    memset(&history, 0, sizeof history);
+    history.judged = true;
+    sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
+    free_sum();
+    stage.history = &history;
+    history.dropped = 1;
+    sum_again(); /* nobody met */
+    assert_int_equal(stage.exclusion.verdict, VERDICT_CLEAN);
+    atomic_store(&shared.findings.met, 2);
+    sum_again();
+    assert_int_equal(stage.exclusion.verdict, VERDICT_UNCHECKED);
+    atomic_store(&cells[0].counter, 3);
+    sum_again();
+    assert_int_equal(stage.exclusion.verdict, VERDICT_EXPIRED);
+    history.judgement.violations = 1;
+    sum_again();
+    assert_int_equal(stage.exclusion.verdict, VERDICT_VIOLATED);
+    /* One that was killed after it had left may have overwritten another one's update. */
+    history.judgement.violations = history.dropped = 0;
+    sum_again();
+    assert_int_equal(stage.exclusion.verdict, VERDICT_VIOLATED);
+    clients[0].dead = clients[0].met = true;
+    sum_again();
+    assert_int_equal(stage.exclusion.verdict, VERDICT_UNCHECKED);
+    assert_real(stage.result.lost_updates, 0);
+}
+
 static void count_twelve(void) {
     count_grants((const uint64_t[]){3, 3, 3, 3});
 }
