@@ -68,8 +68,7 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         fault_log_victim(fault, victim);
     }
     bool ends = of_clients && ends_connections(plan),
-         silent = of_clients && is_silent(faults, plan);
-    if (silent) silent = fault_ends_silent(faults);
+         silent = of_clients && is_silent(faults, plan) && fault_ends_silent(faults);
     int number = wire_set(faults->reach.wire, &wire_fault, &err);
     struct fault_act *act =
         number >= 0 && injection_lasts(plan->kind) ? fault_log_lasting(faults, section) : NULL;
@@ -78,7 +77,7 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         act->process = victim->process;
         act->first_client = victim->first;
         act->client_count = count;
-        act->cut_open = ends || silent;
+        act->cut_open = silent;
         if (silent) fault_oplog(faults, OPLOG_CUT, victim->first, count, fault->begin_ns, LB_NEVER);
         return;
     }

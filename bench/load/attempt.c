@@ -382,16 +382,18 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
     client_called(client);
     int64_t released_ns = client->ended_ns = lb_now();
     client_spent(client, &client->stats->state_releasing_ns, released_ns);
-    struct parting parting = {.releasing_ns = releasing_ns,
-                              .released_ns = released_ns,
-                              .outcome = outcome,
-                              .called = called,
-                              .learned = learned};
-    if (__builtin_expect(outcome != LB_OK, 0))
-        parting.over = session_is_over(client, learned ? client->hold.told_ns : released_ns);
-    if (__builtin_expect(client->at.marks != 0 || outcome == LB_LOST, 0))
-        trace_marked(client, started_ns, acquired_ns, &parting);
-    if (observed) OBSERVERS_CALL(client, released, &parting);
+    const bool evidence = client->at.marks != 0 || outcome == LB_LOST;
+    if (__builtin_expect(observed || evidence, 0)) {
+        struct parting parting = {.releasing_ns = releasing_ns,
+                                  .released_ns = released_ns,
+                                  .outcome = outcome,
+                                  .called = called,
+                                  .learned = learned};
+        int64_t when_ns = learned ? client->hold.told_ns : released_ns;
+        parting.over = outcome != LB_OK && session_is_over(client, when_ns);
+        if (evidence) trace_marked(client, started_ns, acquired_ns, &parting);
+        if (observed) OBSERVERS_CALL(client, released, &parting);
+    }
     if (measured) {
         record_grant(client, due_ns, started_ns, acquired_ns, releasing_ns);
         if (called && (outcome == LB_OK || outcome == LB_LOST))

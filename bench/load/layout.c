@@ -147,6 +147,8 @@ _Static_assert((uint64_t)PLAN_KEYS_MAX *LB_SLOTS_MAX <= UINT32_MAX &&
                    (uint64_t)PLAN_CLIENTS_MAX * LB_SLOTS_MAX <= UINT32_MAX,
                "a slot's cell: key * slots + slot");
 
+_Static_assert(PLAN_CLIENTS_MAX < CROWD_ALL, "readers never add up to a writer's units");
+
 /* The stage's shape: how many of each thing, and which of the checks apply. 0, or -1 with err. */
 static int take_shape(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;

@@ -48,8 +48,8 @@ struct holding {
 
 /* What the clients of a stage count while it runs; in shared memory. */
 struct findings {
-    _Atomic uint64_t
-        met; /* entries while another client was inside: a holder, or one that outlived its lease */
+    /* entries while another client was inside: a holder, or one that outlived its lease */
+    _Atomic uint64_t met;
     /* cells that holders left without writing, because they had learned of the loss of their grant */
     _Atomic uint64_t detected;
     /* latches: awaiters that returned before the count was zero, or that the latch kept waiting
