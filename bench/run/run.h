@@ -15,14 +15,6 @@
 #include "bench/workload/stages.h"
 #include "results/format/run_read.h"
 
-/* The result of a stage that run_ask.next asked for. */
-struct run_took {
-    const struct stage_ask *ask; /* NULL = it could not be started, and the reason was reported */
-    const struct stage *stage;   /* NULL likewise */
-    const struct place *place;   /* that it ran on; NULL likewise */
-    const char *folder;          /* of the run */
-};
-
 /* The position of a run, for progress displays. */
 struct run_at {
     const char *lock;    /* of the stage */
@@ -48,7 +40,9 @@ struct run_ask {
      * servers stay up; else those of the last stage. Both NULL = the plan's stages. */
     bool (*next)(void *arg, bool together, struct plan_stage *ret,
                  struct stage_promise *ret_promise);
-    void (*took)(void *arg, const struct run_took *took);
+    /* The stage that next asked for is over, and the folder of the run. NULL: it could not be started, and the reason was
+     * reported. */
+    void (*took)(void *arg, const struct stage *stage, const char *folder);
     void *next_arg;
     /* called when the stages are known: how many, and how long they will take, an estimate */
     void (*begin)(void *arg, int stages, int64_t expected_ns); /* may be NULL */

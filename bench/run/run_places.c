@@ -396,7 +396,7 @@ void run_asked(struct run_state *run, const struct plan_stage *stages, int count
            ask->next(ask->next_arg, together, &of, &run->promise)) {
         if (!together && pool.count > 0 && !same_place(&pool.open[0].at, &of)) close_all(&pool);
         struct place *place = place_for(run, &pool, &of);
-        if (!place) run_tell_took(run, NULL, NULL, NULL);
+        if (!place) run_tell_took(run, NULL);
         if (!place || !run_stage(run, place, &of)) close_place(&pool, &of);
     }
     close_all(&pool);

@@ -13,16 +13,15 @@
 
 static struct run_at where_is(const struct run_state *run, const struct stage_ask *ask) {
     int count = run->stages_planned;
-    return (struct run_at){.lock = ask->lock->lock->name,
-                           .clients = ask->clients,
+    return (struct run_at){.lock = ask->of.lock->lock->name,
+                           .clients = ask->of.clients,
                            .number = run->number,
                            .count = count,
                            .left_ns = count > 0 ? expect_left_ns(&run->expect) : 0};
 }
 
-static void say_stage(const struct run_state *run, const struct stage *stage,
-                      const struct stage_ask *ask) {
-    struct run_at at = where_is(run, ask);
+static void say_stage(const struct run_state *run, const struct stage *stage) {
+    struct run_at at = where_is(run, stage->ask);
     if (run->ask->done) run->ask->done(run->ask->arg, &at, stage);
 }
 
@@ -61,10 +60,8 @@ static void add_stage_result(struct run_state *run, struct stage *stage,
     run_note_trouble(run, &err);
 }
 
-void run_tell_took(const struct run_state *run, const struct stage_ask *ask,
-                   const struct stage *stage, const struct place *place) {
-    struct run_took took = {.ask = ask, .stage = stage, .place = place, .folder = run->out.path};
-    if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
+void run_tell_took(const struct run_state *run, const struct stage *stage) {
+    if (run->ask->took) run->ask->took(run->ask->next_arg, stage, run->out.path);
 }
 
 /* A second of a stage is over, or the stage begins. */
@@ -81,7 +78,7 @@ static void tell_line(void *arg, const char *line) {
 }
 
 static void tell_stage_begin(struct run_state *run, const struct stage_ask *ask) {
-    const struct stage_news none = {.id = ask->id, .total_ns = ask->plan->duration_ns};
+    const struct stage_news none = {.id = ask->id, .total_ns = ask->of.plan->duration_ns};
     run->now = ask;
     tell_second(run, &none);
 }
@@ -104,27 +101,10 @@ static void warn_of_idle_fault(struct run_state *run, const struct plan *plan, c
 /* Fills in all that a stage is asked for, except its name and files. */
 static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                                      const struct plan_stage *of) {
-    const struct place_wire *wiring = place->wiring;
-    return (struct stage_ask){.plan = of->plan,
-                              .lock = of->lock,
-                              .server = &place->server,
+    return (struct stage_ask){.of = *of,
+                              .place = place,
                               .hosts = run->ask->hosts,
-                              .topo = place->topo,
-                              .guest = place_is_guest(place),
-                              .wire = wiring ? wiring->wire : NULL,
-                              .client_ends = wiring ? wiring->client_ends : 0,
-                              .peer_ends = wiring ? wiring->peer_ends : 0,
-                              .distance = of->distance,
-                              .clients = of->clients,
-                              .readers = of->readers,
-                              .rate_per_s = of->rate_per_s,
                               .promise = run->promise,
-                              .repeat = of->repeat,
-                              .topology = place->topology,
-                              .durability = place->durability,
-                              .encryption = place->encryption,
-                              .durability_class = place_durability_class(place, of->lock->lock),
-                              .guarantee = place_guarantee(place, of->lock->lock),
                               .version = run->ask->version,
                               .seed = of->plan->seed + (uint64_t)of->repeat,
                               .interrupts = run->ask->interrupts,
@@ -136,7 +116,7 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
 /* Sets the line that is printed if this process crashes in a call of the driver (process.h). */
 static void expect_crash(const struct run_state *run, const struct stage_ask *ask) {
     char what[200], after[800];
-    snprintf(what, sizeof what, "%s: stage %s", ask->lock->lock->name, ask->id);
+    snprintf(what, sizeof what, "%s: stage %s", ask->of.lock->lock->name, ask->id);
     snprintf(after, sizeof after, "What was saved before is in %.700s.", run->out.path);
     crash_expect(what, after);
 }
@@ -160,7 +140,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     bool warms = run->paired && of->repeat == 0;
     struct stage_ask stage_ask = stage_ask_of(run, place, of);
     if (warms) place->warmed_ns += plan.duration_ns = warm_window_ns(place, plan.duration_ns);
-    stage_ask.plan = &plan;
+    stage_ask.of.plan = &plan;
     stage_ask.hlog_path = hlog;
     snprintf(stage_ask.id, sizeof stage_ask.id, "%03d-%.90s", run->number++,
              stage_name(of, name, sizeof name));
@@ -173,15 +153,15 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     run->now = NULL; /* it ends with this function */
     if (!stage) {
         run_note_trouble(run, &err);
-        run_tell_took(run, NULL, NULL, NULL);
+        run_tell_took(run, NULL);
         return false;
     }
-    say_stage(run, stage, &stage_ask);
+    say_stage(run, stage);
     conclude_stage(run, stage, of);
     stage->result.again = of->again;
     if (warms) stage->result.aside = "the first round warms the servers";
     if (run->round) note_round(&run->round[of->repeat], stage);
-    if (!warms && !of->again) thresholds_take(&run->thresholds, stage, &stage_ask, of);
+    if (!warms && !of->again) thresholds_take(&run->thresholds, stage);
     add_stage_result(run, stage, of);
     if (stage->err.code && !run->failed[0])
         snprintf(run->failed, sizeof run->failed, "%s: %s", of->lock->lock->name, stage->err.text);
@@ -192,7 +172,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     }
     if (stage->log_err.code) run_note_warning(run, &stage->log_err);
     warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
-    run_tell_took(run, &stage_ask, stage, place);
+    run_tell_took(run, stage);
     if (stage->unsure[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->unsure);
     if (stage->keeps_named) guests_kept(&run->guests, of->lock->lock->backend);
     bool spent = is_spent(place, of->plan, stage);

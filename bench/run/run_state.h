@@ -52,9 +52,8 @@ void run_write_so_far(struct run_state *run);
 /* Runs one stage and adds it to the result. False when the other stages of the place need a new place. */
 bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of);
 
-/* Tells the caller that the stage it asked for is over. ask, stage and place NULL: it could not be started. */
-void run_tell_took(const struct run_state *run, const struct stage_ask *ask,
-                   const struct stage *stage, const struct place *place);
+/* Tells the caller that the stage it asked for is over. NULL: it could not be started. */
+void run_tell_took(const struct run_state *run, const struct stage *stage);
 
 /* --- run_places.c --- */
 

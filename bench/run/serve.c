@@ -128,16 +128,17 @@ static int run_part(struct served *served, const json_t *json, struct lb_err *er
         .hosts = served->hosts, .version = served->version, .interrupts = served->interrupts};
     char hlog[700];
     if (json_unpack((json_t *)json, "{s:s, s:s, s:i, s:i, s:i, s:F, s:I, s:s, s:I, s:I, s:i, s:i}",
-                    "lock", &name, "id", &id, "clients", &ask.clients, "repeat", &ask.repeat,
-                    "readers", &ask.readers, "rate_per_s", &ask.rate_per_s, "seed", &seed,
+                    "lock", &name, "id", &id, "clients", &ask.of.clients, "repeat", &ask.of.repeat,
+                    "readers", &ask.of.readers, "rate_per_s", &ask.of.rate_per_s, "seed", &seed,
                     "key_prefix", &prefix, "key_salt", &salt, "lease_ns", &lease, "threads",
                     &ask.far.threads, "processes", &ask.far.processes) != 0 ||
-        !(ask.lock = lock_of(served->plan, name)) || !(ask.plan = leases_find(served->plan, lease)))
+        !(ask.of.lock = lock_of(served->plan, name)) ||
+        !(ask.of.plan = leases_find(served->plan, lease)))
         return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
-    struct place_ask place_ask = {.lock = ask.lock, .url = url, .interrupts = served->interrupts};
-    struct place *place = place_open(&place_ask, err);
+    struct place_ask place_ask = {
+        .lock = ask.of.lock, .url = url, .interrupts = served->interrupts};
+    struct place *place = ask.place = place_open(&place_ask, err);
     if (!place) return -1;
-    ask.server = &place->server;
     ask.seed = (uint64_t)seed;
     ask.far.key_prefix = prefix;
     ask.far.key_salt = (uint64_t)salt;

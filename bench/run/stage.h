@@ -10,7 +10,7 @@
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/store.h"
-#include "bench/servers/topo.h"
+#include "bench/run/place.h"
 #include "bench/slo/slo.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/stages.h"
@@ -34,7 +34,6 @@ struct stage_news {
 
 struct stage;
 struct hosts;
-struct plan_stage;
 
 /* Values that the coordinator of a run on several hosts chose for a load host. */
 struct stage_far {
@@ -44,26 +43,12 @@ struct stage_far {
 };
 
 struct stage_ask {
-    const struct plan *plan;
-    const struct plan_lock *lock;
-    struct lb_server *server;
-    struct topo *topo;    /* NULL = lockbench did not start the server, so it is not watched */
-    struct hosts *hosts;  /* the hosts of the run; NULL = this host does everything */
-    struct stage_far far; /* of a load host: the values that the coordinator chose */
-    bool guest; /* the server is at --url: the stage's keys are removed there, however it ends */
-    /* the proxy of the connections of clients and between servers; NULL = there is none */
-    struct wire *wire;
-    uint64_t client_ends, peer_ends; /* its ends: a bit each */
-    struct distance distance;
-    int clients, repeat;
-    int readers;                  /* per cent of the attempts that are shared */
-    double rate_per_s;            /* of an open arrival; 0 = the plan's */
+    struct plan_stage of;         /* its plan may be a changed copy of the run's */
+    struct place *place;          /* where it runs */
+    struct hosts *hosts;          /* the hosts of the run; NULL = this host does everything */
+    struct stage_far far;         /* of a load host: the values that the coordinator chose */
     struct stage_promise promise; /* the stage ends early once the promise can only be broken */
     char id[96];
-    /* in words; durability_class is a word of bench/base/verdict.h; NULL = not known */
-    const char *topology, *durability, *durability_class;
-    const char *encryption; /* of the clients' connections, in words; NULL or "" = none */
-    const char *guarantee;  /* a word of bench/base/verdict.h; NULL = the lock's */
     /* of the log, which several hosts do not keep; and, with another ending, of the history */
     const char *hlog_path;
     const char *version;
@@ -117,6 +102,7 @@ struct stage_store {
 };
 
 struct stage {
+    const struct stage_ask *ask; /* borrowed; what no longer runs may outlive it */
     enum stage_status status;
     /* why the stage is not complete; in a complete stage the first operation that failed */
     struct lb_err err;
@@ -177,7 +163,7 @@ struct stage {
 
 /* stage_describe: fills stage->result with the members that are no sums: lock, servers, load, warnings and
  * latencies. 0, or -1 with err when out of memory. */
-int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err);
+int stage_describe(struct stage *stage, struct lb_err *err);
 /* Adds the facts that only the run knows: the faults, and whether a control ran in the workload that exposes it. */
 void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
 /* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:
@@ -189,13 +175,13 @@ void stage_describe_planned(struct run_stage *result, const struct plan_stage *o
 
 /* The limits of the load generator that affect the figures, in words: an array of texts, empty when
  * there are none. New reference; NULL when out of memory. */
-json_t *stage_limits(const struct stage *stage, const struct stage_ask *ask);
+json_t *stage_limits(const struct stage *stage);
 /* Whether there is any such limit. */
-bool stage_is_limited(const struct stage *stage, const struct stage_ask *ask);
+bool stage_is_limited(const struct stage *stage);
 
 /* All warnings to be read together with the figures, including those limits: an array of texts, the
  * most important first. New reference; NULL when out of memory. */
-json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask);
+json_t *stage_warnings(const struct stage *stage);
 
 /* Whether the load generator itself stood still for so much of the window that latencies show it. */
 bool stage_stood_still(const struct stage *stage);

@@ -72,28 +72,31 @@ static json_t *claims_json(const struct lb_lock *lock) {
     return array;
 }
 
-static void describe_lock(struct run_stage *result, const struct stage_ask *ask) {
-    const struct lb_lock *lock = ask->lock->lock;
-    result->id = keep_or_null(result, ask->id);
+static void describe_lock(struct run_stage *result, const struct plan_stage *of) {
+    const struct lb_lock *lock = of->lock->lock;
     result->lock = lock->name;
     result->backend = lock->backend->name;
     result->primitive = lb_primitive_name(lock->primitive);
-    result->topology = keep_or_null(result, ask->topology);
-    result->durability = keep_or_null(result, ask->durability);
-    result->encryption =
-        ask->encryption && *ask->encryption ? keep_or_null(result, ask->encryption) : NULL;
-    if (ask->distance.wired) result->rtt_ns = (double)ask->distance.rtt_ns;
-    result->durability_class = ask->durability_class;
+    if (of->distance.wired) result->rtt_ns = (double)of->distance.rtt_ns;
     /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync
      * says. */
     result->durability_note = lock->durability_note;
-    result->guarantee = ask->guarantee ? ask->guarantee : lb_guarantee_name(lock->about.guarantee);
+    result->guarantee = lb_guarantee_name(lock->about.guarantee);
     result->crash = lb_crash_name(lock->about.crash);
     result->waits = lock->waits;
     result->control = (lock->caps & LB_CAP_CONTROL) != 0;
     result->baseline = (lock->caps & LB_CAP_BASELINE) != 0;
     result->atomic = (lock->caps & LB_CAP_ATOMIC) != 0;
     result->claims = run_stage_keep(result, claims_json(lock));
+}
+
+static void describe_place(struct run_stage *result, const struct place *place,
+                           const struct lb_lock *lock) {
+    result->topology = keep_or_null(result, place->topology);
+    result->durability = keep_or_null(result, place->durability);
+    result->encryption = *place->encryption ? keep_or_null(result, place->encryption) : NULL;
+    result->durability_class = place_durability_class(place, lock);
+    result->guarantee = place_guarantee(place, lock);
 }
 
 static void describe_keys(struct run_stage *result, const struct plan *plan, int clients) {
@@ -136,21 +139,21 @@ static void describe_request(struct run_stage *result, const struct plan *plan,
 }
 
 /* The load as it was planned. offered_per_s: 0 when closed. */
-static void describe_load(struct run_stage *result, const struct stage_ask *ask, int clients,
+static void describe_load(struct run_stage *result, const struct plan_stage *of, int clients,
                           double offered_per_s) {
-    const struct plan *plan = ask->plan;
+    const struct plan *plan = of->plan;
     struct arrival arrival = plan->arrival;
     char text[TEXT_MAX];
     if (offered_per_s > 0) result->offered_per_s = arrival.rate_per_s = offered_per_s;
     result->clients = clients;
-    result->repeat = ask->repeat;
+    result->repeat = of->repeat;
     describe_keys(result, plan, clients);
     result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));
     result->hold = keep_or_null(result, dist_text(&plan->hold, text, sizeof text));
     result->think = keep_or_null(result, dist_text(&plan->think, text, sizeof text));
     if (plan->tick_ns > 0) result->tick_ns = (double)plan->tick_ns;
     if (plan->at_least_ns > 0) result->at_least_ns = (double)plan->at_least_ns;
-    describe_request(result, plan, ask->lock->lock, ask->readers);
+    describe_request(result, plan, of->lock->lock, of->readers);
 }
 
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of) {
@@ -176,17 +179,12 @@ void stage_describe_origin(struct run_stage *result, const struct plan_stage *of
 }
 
 void stage_describe_planned(struct run_stage *result, const struct plan_stage *of) {
-    const struct stage_ask ask = {.plan = of->plan,
-                                  .lock = of->lock,
-                                  .readers = of->readers,
-                                  .repeat = of->repeat,
-                                  .distance = of->distance};
     double rate_per_s = of->rate_per_s > 0 ? of->rate_per_s : of->plan->arrival.rate_per_s;
     bool open = of->plan->arrival.kind != ARRIVAL_CLOSED;
     *result = (struct run_stage){0};
     result_field_clear_all(run_stage_fields(), result);
-    describe_lock(result, &ask);
-    describe_load(result, &ask, of->clients, open ? rate_per_s : 0);
+    describe_lock(result, of);
+    describe_load(result, of, of->clients, open ? rate_per_s : 0);
     stage_describe_origin(result, of);
 }
 
@@ -257,10 +255,13 @@ static json_t *series_json(const struct stage *stage) {
     return series;
 }
 
-int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err) {
+int stage_describe(struct stage *stage, struct lb_err *err) {
     struct run_stage *result = &stage->result;
-    describe_lock(result, ask);
-    describe_load(result, ask, stage->clients, stage->offered_per_s);
+    const struct plan_stage *of = &stage->ask->of;
+    result->id = keep_or_null(result, stage->ask->id);
+    describe_lock(result, of);
+    describe_place(result, stage->ask->place, of->lock->lock);
+    describe_load(result, of, stage->clients, stage->offered_per_s);
     result->processes = stage->processes;
     result->threads = stage->threads;
     describe_course(stage);
@@ -271,13 +272,13 @@ int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_e
     result->inside_mean_ns = result->latency[METRIC_HOLD].mean;
     if (bound_hardly_tested(result->inside_mean_ns, result->latency[METRIC_PING].p50))
         result->bound95 = NAN;
-    fill_permit_idle(stage, ask->plan);
+    fill_permit_idle(stage, of->plan);
     run_fill_response(result, stage->hist[METRIC_ACQUIRE_DUE]);
     result->faults = run_stage_keep(result, fault_log_json(&stage->faults, stage->window_begin_ns));
     result->series = run_stage_keep(result, series_json(stage));
-    result->limited_why = run_stage_keep(result, stage_limits(stage, ask));
-    result->warnings = run_stage_keep(result, stage_warnings(stage, ask));
-    result->causes = run_stage_keep(result, stage_causes(result, ask->lock));
+    result->limited_why = run_stage_keep(result, stage_limits(stage));
+    result->warnings = run_stage_keep(result, stage_warnings(stage));
+    result->causes = run_stage_keep(result, stage_causes(result, of->lock));
     if (json_array_size(result->limited_why) > 0) result->limited_by = "generator";
     return result->warnings ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }

@@ -15,7 +15,7 @@ static struct load_host stage_hosts_load_host(const struct stage_ask *ask);
 #define ARM_NS (2 * LB_MS_NS)           /* for each key that must be made ready on the server */
 
 int64_t stage_connect_limit_ns(const struct stage_ask *ask) {
-    return CONNECT_NS + ask->clients * CONNECT_EACH_NS;
+    return CONNECT_NS + ask->of.clients * CONNECT_EACH_NS;
 }
 
 /* New keys for each stage, so that the stage can't meet what an earlier one left; never drawn from the seed. The
@@ -24,7 +24,7 @@ static void name_keys(struct shared *shared, const struct stage_ask *ask) {
     struct lb_rng rng;
     rng_seed_unique(&rng);
     snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s" LB_MARK "%08x-",
-             ask->plan->key_prefix, (unsigned)rng_u64(&rng));
+             ask->of.plan->key_prefix, (unsigned)rng_u64(&rng));
     shared->key_salt = rng_u64(&rng) >> 2;
     if (!ask->far.key_prefix) return;
     snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s", ask->far.key_prefix);
@@ -33,17 +33,18 @@ static void name_keys(struct shared *shared, const struct stage_ask *ask) {
 
 struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err) {
     const struct load_host host = stage_hosts_load_host(ask);
-    struct shared *shared = shared_new(ask->plan, ask->lock, ask->server, ask->clients, &host, err);
+    struct shared *shared =
+        shared_new(ask->of.plan, ask->of.lock, &ask->place->server, ask->of.clients, &host, err);
     if (!shared) return NULL;
     shared->seed = ask->seed;
-    shared->arrival = ask->plan->arrival;
-    if (ask->rate_per_s > 0 && shared->arrival.kind != ARRIVAL_CLOSED)
-        shared->arrival.rate_per_s = ask->rate_per_s;
-    shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
+    shared->arrival = ask->of.plan->arrival;
+    if (ask->of.rate_per_s > 0 && shared->arrival.kind != ARRIVAL_CLOSED)
+        shared->arrival.rate_per_s = ask->of.rate_per_s;
+    shared->readers = (ask->of.lock->lock->caps & LB_CAP_SHARED) ? ask->of.readers : 0;
     shared->one_key &= shared->readers == 0;
     shared->patience_ns = ask->promise.limit_ns;
     shared->connect_deadline_ns = lb_now() + stage_connect_limit_ns(ask);
-    if (ask->lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
+    if (ask->of.lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
     name_keys(shared, ask);
     return shared;
 }
@@ -126,13 +127,13 @@ static struct load_host stage_hosts_load_host(const struct stage_ask *ask) {
 /* The URL by which load hosts reach the server: for a server that lockbench started, the address servers.listen. */
 static json_t *url_json(const struct stage_ask *ask) {
     static const char here[] = "@127.0.0.1:", bare[] = "//127.0.0.1:";
-    const char *url = ask->server->url_count > 0 ? ask->server->urls[0] : NULL;
+    const char *url = ask->place->server.url_count > 0 ? ask->place->server.urls[0] : NULL;
     if (!url) return json_null();
     const char *at = strstr(url, here);
     if (!at) at = strstr(url, bare);
-    if (!ask->topo || !at || !*ask->plan->listen) return json_string(url);
+    if (!ask->place->topo || !at || !*ask->of.plan->listen) return json_string(url);
     at = strchr(at, '1');
-    return json_sprintf("%.*s%s%s", (int)(at - url), url, ask->plan->listen,
+    return json_sprintf("%.*s%s%s", (int)(at - url), url, ask->of.plan->listen,
                         at + strlen("127.0.0.1"));
 }
 
@@ -140,11 +141,12 @@ static json_t *url_json(const struct stage_ask *ask) {
 static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared) {
     json_t *url = url_json(ask);
     return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:f, s:I, s:s, s:I, s:I, s:i, s:i}", "lock",
-                     ask->lock->lock->name, "id", ask->id, "url", url, "clients", ask->clients,
-                     "repeat", ask->repeat, "readers", ask->readers, "rate_per_s", ask->rate_per_s,
-                     "seed", (json_int_t)ask->seed, "key_prefix", shared->key_prefix, "key_salt",
-                     (json_int_t)shared->key_salt, "lease_ns", (json_int_t)ask->plan->lease_ns,
-                     "threads", shared->threads, "processes", shared->processes);
+                     ask->of.lock->lock->name, "id", ask->id, "url", url, "clients",
+                     ask->of.clients, "repeat", ask->of.repeat, "readers", ask->of.readers,
+                     "rate_per_s", ask->of.rate_per_s, "seed", (json_int_t)ask->seed, "key_prefix",
+                     shared->key_prefix, "key_salt", (json_int_t)shared->key_salt, "lease_ns",
+                     (json_int_t)ask->of.plan->lease_ns, "threads", shared->threads, "processes",
+                     shared->processes);
 }
 
 int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,

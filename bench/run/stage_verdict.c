@@ -104,15 +104,16 @@ bool stage_lost_cpu(const struct stage *stage) {
 
 /* By how much holds lasted longer than asked, on average. A driver that blocks its thread hides the thread's stalls, and
  * this is left to see that the machine was busy. */
-static double held_late_ns(const struct stage *stage, const struct stage_ask *ask) {
-    const struct dist *asked = &ask->plan->hold; /* of drawn holds a few may be long by chance */
+static double held_late_ns(const struct stage *stage) {
+    const struct dist *asked =
+        &stage->ask->of.plan->hold; /* of drawn holds a few may be long by chance */
     bool tells = asked->kind == DIST_CONSTANT && asked->mean_ns > 0;
-    if (!tells || !(ask->lock->lock->caps & LB_CAP_BLOCKS_THREAD)) return 0;
+    if (!tells || !(stage->ask->of.lock->lock->caps & LB_CAP_BLOCKS_THREAD)) return 0;
     return hist_mean(stage->hist[METRIC_HOLD]) - (double)asked->mean_ns;
 }
 
-static void add_limits(json_t *warnings, const struct stage *stage, const struct stage_ask *ask) {
-    const struct lb_lock *lock = ask->lock->lock;
+static void add_limits(json_t *warnings, const struct stage *stage) {
+    const struct lb_lock *lock = stage->ask->of.lock->lock;
     if (stage_stood_still(stage)) {
         add_stood_still(warnings, stage);
     } else if (timers_were_late(stage)) {
@@ -121,10 +122,10 @@ static void add_limits(json_t *warnings, const struct stage *stage, const struct
              "clients, more threads or a less busy machine",
              late_ms(stage, METRIC_HICCUP));
     }
-    if (held_late_ns(stage, ask) > LATE_NS)
+    if (held_late_ns(stage) > LATE_NS)
         warn(warnings,
              "generator-limited: holds lasted %.1f ms longer than load.hold says (a busy machine)",
-             held_late_ns(stage, ask) / 1e6);
+             held_late_ns(stage) / 1e6);
     /* A lock in our own memory is itself what the threads run. */
     if (lock->backend->topologies && stage_is_busy(stage))
         warn(warnings,
@@ -145,14 +146,14 @@ static void add_limits(json_t *warnings, const struct stage *stage, const struct
             late_ms(stage, METRIC_LAG));
 }
 
-json_t *stage_limits(const struct stage *stage, const struct stage_ask *ask) {
+json_t *stage_limits(const struct stage *stage) {
     json_t *limits = json_array();
-    add_limits(limits, stage, ask);
+    add_limits(limits, stage);
     return limits;
 }
 
-bool stage_is_limited(const struct stage *stage, const struct stage_ask *ask) {
-    json_t *limits = stage_limits(stage, ask);
+bool stage_is_limited(const struct stage *stage) {
+    json_t *limits = stage_limits(stage);
     bool any = json_array_size(limits) > 0;
     json_decref(limits);
     return any;
@@ -180,7 +181,7 @@ static void add_idle_keys(json_t *warnings, const struct stage_idle_keys *idle, 
              (unsigned long long)idle->count, idle->key);
 }
 
-static void add_starved(json_t *warnings, const struct stage *stage, const struct plan *plan) {
+static void add_starved(json_t *warnings, const struct stage *stage) {
     add_idle_keys(warnings, &stage->stuck_keys, true);
     add_idle_keys(warnings, &stage->idle_keys, false);
     if (!(stage->result.starved > 0)) return;
@@ -192,8 +193,8 @@ static void add_starved(json_t *warnings, const struct stage *stage, const struc
         warnings,
         "the drain limit, %.3g s after the window (run.drain), had to end %.0f wait%s: no percentile "
         "of acquire has them%s%s",
-        (double)plan->drain_ns / 1e9, stage->result.starved, stage->result.starved == 1 ? "" : "s",
-        stood,
+        (double)stage->ask->of.plan->drain_ns / 1e9, stage->result.starved,
+        stage->result.starved == 1 ? "" : "s", stood,
         stage->stuck_keys.count > 0
             ? ""
             : "; a longer drain shows whether the lock would have granted them");
@@ -250,11 +251,12 @@ static void add_wall_step(json_t *warnings, const struct stage *stage) {
 
 /* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is
  * no limit. */
-static double one_key_capacity(const struct stage *stage, const struct stage_ask *ask) {
+static double one_key_capacity(const struct stage *stage) {
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
-    bool one =
-        keys_have_one_holder(ask->lock->lock) && keys_count(&ask->plan->keys, stage->clients) == 1;
-    if (!one || handoff->count < HANDOFFS_MIN || ask->plan->mode != MODE_WAIT) return INFINITY;
+    bool one = keys_have_one_holder(stage->ask->of.lock->lock) &&
+               keys_count(&stage->ask->of.plan->keys, stage->clients) == 1;
+    if (!one || handoff->count < HANDOFFS_MIN || stage->ask->of.plan->mode != MODE_WAIT)
+        return INFINITY;
     double turn_ns = hist_mean(stage->hist[METRIC_HOLD]) + hist_mean(handoff);
     return turn_ns > 0 ? 1e9 / turn_ns : INFINITY;
 }
@@ -265,8 +267,8 @@ static bool backlog_grew(double missed, double due) {
     return missed > 2 * sqrt(due);
 }
 
-static void add_overload(json_t *warnings, const struct stage *stage, const struct stage_ask *ask) {
-    double most_per_s = one_key_capacity(stage, ask);
+static void add_overload(json_t *warnings, const struct stage *stage) {
+    double most_per_s = one_key_capacity(stage);
     if (stage->hopeless)
         warn(warnings, "ended after %.1f s: by then the promise was broken for all of the window",
              (double)stage->window_ns / 1e9);
@@ -276,7 +278,7 @@ static void add_overload(json_t *warnings, const struct stage *stage, const stru
             "%.6g/s is more than 1/(hold + handoff) of one key, %.6g/s: where each grant is a handoff "
             "the queue grows for ever, and the waits are as long as the window",
             stage->offered_per_s, most_per_s);
-    if (ask->plan->arrival.kind == ARRIVAL_CLOSED) return;
+    if (stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED) return;
     double missed = stage->result.missed - (double)stage->stalled_missed;
     if (backlog_grew(missed, stage->result.due))
         warn(
@@ -303,11 +305,10 @@ static void add_undue(json_t *warnings, const struct stage *stage) {
 
 /* Timed waits that lasted beyond their deadlines, whether they were granted in the end or not. A round trip under this
  * load is that of a release; lockbench itself may have stood still. */
-static void add_late_ends(json_t *warnings, const struct stage *stage,
-                          const struct stage_ask *ask) {
+static void add_late_ends(json_t *warnings, const struct stage *stage) {
     static const enum metric waits[] = {METRIC_WAIT_FAILED, METRIC_ACQUIRE};
     const struct run_stage *result = &stage->result;
-    const struct lb_about *about = &ask->lock->lock->about;
+    const struct lb_about *about = &stage->ask->of.lock->lock->about;
     int trips = about->acquire_requests + about->release_requests + 1; /* it must leave a queue */
     bool failed = result->refused + result->unknown + result->broken > 0;
     int64_t longest_ns = 0;
@@ -316,18 +317,19 @@ static void add_late_ends(json_t *warnings, const struct stage *stage,
         int64_t ns = hist->count < LATE_ENDS_MIN ? 0 : hist_quantile(hist, LATE_ENDS_QUANTILE);
         if (ns > longest_ns) longest_ns = ns;
     }
-    double late_ns = (double)(longest_ns - ask->plan->timeout_ns);
+    double late_ns = (double)(longest_ns - stage->ask->of.plan->timeout_ns);
     double trip_ns = fmax((double)hist_quantile(stage->hist[METRIC_RELEASE], LATE_ENDS_TRIP),
                           (double)hist_quantile(stage->hist[METRIC_PING], LATE_ENDS_TRIP));
     double own_ns = (double)stage->hist[METRIC_HICCUP]->max;
-    if (ask->plan->mode != MODE_TIMED || failed ||
+    if (stage->ask->of.plan->mode != MODE_TIMED || failed ||
         late_ns <= trips * trip_ns + own_ns + LATE_ENDS_SPARE_NS)
         return;
     warn(
         warnings,
         "waits of %s outlast their deadline of %.3g ms (acquire.timeout): 1 of 20 by %.3g ms or more, where a "
         "round trip took up to %.3g ms",
-        ask->lock->lock->name, (double)ask->plan->timeout_ns / 1e6, late_ns / 1e6, trip_ns / 1e6);
+        stage->ask->of.lock->lock->name, (double)stage->ask->of.plan->timeout_ns / 1e6,
+        late_ns / 1e6, trip_ns / 1e6);
 }
 
 static void add_unrecorded(json_t *warnings, const struct stage *stage) {
@@ -341,22 +343,22 @@ static void add_unrecorded(json_t *warnings, const struct stage *stage) {
         (double)stage->window_ns / 1e9);
 }
 
-json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
+json_t *stage_warnings(const struct stage *stage) {
     json_t *warnings = json_array();
     double blocked_ns = stage->result.blocked_ns_max; /* NAN where blocking is by design */
-    if (blocked_ns > 10 * LB_MS_NS && !(ask->lock->lock->caps & LB_CAP_BLOCKS_THREAD))
+    if (blocked_ns > 10 * LB_MS_NS && !(stage->ask->of.lock->lock->caps & LB_CAP_BLOCKS_THREAD))
         warn(warnings,
              "a fiber kept its loop for %.1f ms (the driver blocking, or the machine busy): the "
              "latencies of that moment arose in lockbench, not in the server",
              blocked_ns / 1e6);
-    add_starved(warnings, stage, ask->plan);
+    add_starved(warnings, stage);
     add_left_behind(warnings, stage);
     add_stale_writes(warnings, &stage->store);
     add_history(warnings, stage->history);
-    add_limits(warnings, stage, ask);
+    add_limits(warnings, stage);
     add_wall_step(warnings, stage);
-    add_overload(warnings, stage, ask);
-    add_late_ends(warnings, stage, ask);
+    add_overload(warnings, stage);
+    add_late_ends(warnings, stage);
     add_undue(warnings, stage);
     add_unrecorded(warnings, stage);
     return warnings;

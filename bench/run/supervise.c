@@ -68,7 +68,7 @@ static void end_early(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     stage_hosts_end(&sup->with, &sup->stage->err);
     if (atomic_load(&shared->window_end_ns) > now_ns) atomic_store(&shared->window_end_ns, now_ns);
-    int64_t cutoff_ns = now_ns + sup->ask->plan->drain_ns;
+    int64_t cutoff_ns = now_ns + sup->ask->of.plan->drain_ns;
     if (atomic_load(&shared->cutoff_ns) > cutoff_ns) atomic_store(&shared->cutoff_ns, cutoff_ns);
 }
 
@@ -95,7 +95,7 @@ static void watch_for_trouble(struct supervisor *sup) {
         end_early(sup);
     }
     if (sup->stage->status != STAGE_COMPLETE) return;
-    bool server_ended = sup->ask->topo && topo_check(sup->ask->topo, &err) != 0;
+    bool server_ended = sup->ask->place->topo && topo_check(sup->ask->place->topo, &err) != 0;
     if (server_ended || (sup->workers && workers_check(sup->workers, &err) != 0)) {
         spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, err.text);
         end_early(sup);
@@ -216,8 +216,8 @@ static int get_ready(struct supervisor *sup) {
  * keep-alives, servers' own life. No grant costs it, although it falls into the window, too. */
 static void measure_idle(struct supervisor *sup) {
     struct shared *shared = sup->shared;
-    const struct topo *topo = sup->ask->topo;
-    int64_t for_ns = sup->ask->plan->duration_ns / IDLE_PART;
+    const struct topo *topo = sup->ask->place->topo;
+    int64_t for_ns = sup->ask->of.plan->duration_ns / IDLE_PART;
     if (sup->ask->enough) for_ns = 0;
     for_ns = for_ns < IDLE_LEAST_NS ? IDLE_LEAST_NS : for_ns > IDLE_MOST_NS ? IDLE_MOST_NS : for_ns;
     int64_t begin_ns = lb_now(), end_ns = begin_ns + for_ns;
@@ -246,14 +246,14 @@ static const struct lb_err *first_err(const struct shared *shared) {
 
 /* Ends a stage early if more seconds would tell nothing new. */
 static void look_at_seconds(struct supervisor *sup, int64_t elapsed_ns) {
-    sup->stage->hopeless = promise_is_hopeless(sup->stage, sup->ask, elapsed_ns);
+    sup->stage->hopeless = promise_is_hopeless(sup->stage, elapsed_ns);
     if (sup->stage->hopeless) end_early(sup);
 }
 
 /* Sets the window's times and lets the load begin. Returns when the window begins. */
 static int64_t begin_load(struct supervisor *sup) {
     struct shared *shared = sup->shared;
-    const struct plan *plan = sup->ask->plan;
+    const struct plan *plan = sup->ask->of.plan;
     struct lb_err err = {0};
     shared->go_ns = lb_now() + HEAD_START_NS;
     if (stage_hosts_go(&sup->with, &shared->go_ns, &err) != 0)
@@ -266,10 +266,11 @@ static int64_t begin_load(struct supervisor *sup) {
     /* the stage was spoiled before the window had an end */
     if (sup->stage->status != STAGE_COMPLETE) end_early(sup);
     atomic_store(&shared->phase, PHASE_GO);
-    struct fault_reach reach = {.topo = sup->ask->topo,
-                                .wire = sup->ask->wire,
-                                .client_ends = sup->ask->client_ends,
-                                .peer_ends = sup->ask->peer_ends};
+    const struct place_wire *wiring = sup->ask->place->wiring;
+    struct fault_reach reach = {.topo = sup->ask->place->topo,
+                                .wire = wiring ? wiring->wire : NULL,
+                                .client_ends = wiring ? wiring->client_ends : 0,
+                                .peer_ends = wiring ? wiring->peer_ends : 0};
     faults_begin(&sup->faults, &reach, &sup->stage->faults, shared, sup->workers, begin_ns);
     while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns))
         supervise_turn(sup, begin_ns);
@@ -282,7 +283,7 @@ static bool has_enough(const struct supervisor *sup) {
     const struct stage_ask *ask = sup->ask;
     const struct shared *shared = sup->shared;
     if (ask->enough && ask->enough(ask->enough_arg, sup->stage)) return true;
-    if (ask->plan->hold.kind != DIST_WINDOW || sup->with.hosts) return false;
+    if (ask->of.plan->hold.kind != DIST_WINDOW || sup->with.hosts) return false;
     return server_use_count_held(shared) >= (uint32_t)shared->clients;
 }
 
@@ -294,7 +295,7 @@ static void end_holds(struct supervisor *sup) {
 
 /* From the window's begin to its end, which may come nearer meanwhile. */
 static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
-    struct topo *topo = sup->ask->topo;
+    struct topo *topo = sup->ask->place->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, batched_ns = begin_ns;
     sup->harvest.from_ns = begin_ns;
     for (;;) {
@@ -401,7 +402,7 @@ static void supervise_load(struct supervisor *sup) {
     int64_t end_ns = atomic_load(&sup->shared->window_end_ns);
     stage->window_begin_ns = begin_ns;
     stage->window_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
-    stage->warmup_ns = sup->ask->plan->warmup_ns;
+    stage->warmup_ns = sup->ask->of.plan->warmup_ns;
     stage->drain_ns = drained_ns > end_ns ? drained_ns - end_ns : 0;
     struct lb_err ignored = {0};
     if (stage->window_ns > 0 && sup->workers)
@@ -431,7 +432,7 @@ static void close_sessions(struct supervisor *sup) {
 static void tidy_server(struct supervisor *sup) {
     const struct shared *shared = sup->shared;
     bool whole = sup->stage->status == STAGE_COMPLETE;
-    bool guest = sup->ask->guest;
+    bool guest = place_is_guest(sup->ask->place);
     if ((!whole && !guest) || sup->stage->faults.servers_lost) return;
     bool sure = whole && !sup->cut && atomic_load(&shared->lost) == 0;
     for (int i = 0; i < shared->threads; i++) sure &= !shared->worker[i].unsure;
@@ -472,6 +473,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     const struct stage_ask *ask = sup->ask;
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    sup->stage->ask = ask;
     result_field_clear_all(run_stage_fields(), &sup->stage->result);
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
     sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
@@ -498,7 +500,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
                              .with = {.hosts = ask->hosts, .interrupts = ask->interrupts}};
     struct stage *stage = NULL;
     if (prepare_stage(&sup, err) != 0) goto out;
-    server_use_begin(&sup.use, ask->topo);
+    server_use_begin(&sup.use, ask->place->topo);
     if (start_workers(&sup)) {
         stage_history_begin(sup.stage, sup.shared, ask->hlog_path);
         if (get_ready(&sup) == 0) {
@@ -522,7 +524,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     stage_sum(sup.stage, sup.shared);
     harvest_close_log(&sup.harvest);
     struct lb_err undescribed = {0};
-    if (stage_describe(sup.stage, ask, &undescribed) != 0) {
+    if (stage_describe(sup.stage, &undescribed) != 0) {
         sup.stage->status = STAGE_FAILED;
         sup.stage->err = undescribed;
     }

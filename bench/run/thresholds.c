@@ -41,10 +41,10 @@ static uint64_t values_of(const struct stage *stage, enum metric metric) {
     return (uint64_t)(stage->hist[metric]->count + stage->hist[metric]->over);
 }
 
-uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask) {
-    if (ask->lock->lock->primitive == LB_LATCH)
+uint64_t promise_due(const struct stage *stage) {
+    if (stage->ask->of.lock->lock->primitive == LB_LATCH)
         return values_of(stage, METRIC_ACQUIRE) + values_of(stage, METRIC_WAIT_FAILED);
-    bool closed = ask->plan->arrival.kind == ARRIVAL_CLOSED;
+    bool closed = stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED;
     return (uint64_t)(closed ? stage->result.attempts : stage->result.due);
 }
 
@@ -52,9 +52,8 @@ bool promise_is_far_over(const struct stage_promise *promise, double over, doubl
     return over > TIMES * (1 - promise->quantile) * whole + MORE;
 }
 
-bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
-                         int64_t elapsed_ns) {
-    const struct stage_promise *promise = &ask->promise;
+bool promise_is_hopeless(const struct stage *stage, int64_t elapsed_ns) {
+    const struct stage_promise *promise = &stage->ask->promise;
     double counted = 0, within = 0, granted = 0, due = 0, over;
     if (promise->limit_ns == 0 || elapsed_ns <= 0) return false;
     for (int i = 0; i < stage->batch_count; i++) {
@@ -63,10 +62,10 @@ bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
         granted = (double)stage->batches[i].granted;
     }
     over = counted - within;
-    double part = (double)ask->plan->duration_ns / (double)elapsed_ns;
+    double part = (double)stage->ask->of.plan->duration_ns / (double)elapsed_ns;
     double whole = part > 1 ? counted * part : counted;
     if (stage->offered_per_s > 0) {
-        whole = stage->offered_per_s * (double)ask->plan->duration_ns / 1e9;
+        whole = stage->offered_per_s * (double)stage->ask->of.plan->duration_ns / 1e9;
         /* Arrivals longer ago than the limit that were not granted yet, less what chance may have
          * delayed. */
         double late_ns = (double)(elapsed_ns - promise->limit_ns);
@@ -111,15 +110,15 @@ static bool makes_promises(const struct plan_lock *lock) {
 }
 
 static struct threshold_row *threshold_row(struct thresholds *thresholds,
-                                           const struct stage_ask *ask,
-                                           const struct plan_stage *of) {
+                                           const struct stage_ask *ask) {
+    const struct plan_stage *of = &ask->of;
     char topology[sizeof thresholds->rows->topology];
     char rtt[40], far[48] = "";
     if (of->distance.wired)
         snprintf(far, sizeof far, "+rtt-%s", duration_text(of->distance.rtt_ns, rtt, sizeof rtt));
     /* of->topology would be the servers that the plan starts, although they may be at a URL */
-    bool embedded = !ask->topology || strcmp(ask->topology, "embedded") == 0;
-    snprintf(topology, sizeof topology, "%s%s", embedded ? "" : ask->topology, far);
+    const char *name = ask->place->topology;
+    snprintf(topology, sizeof topology, "%s%s", strcmp(name, "embedded") == 0 ? "" : name, far);
     bool leased = leases_differ(of->plan, of->lock->lock);
     int64_t lease_ns = leased ? of->plan->lease_ns : 0;
     for (int i = 0; i < thresholds->row_count; i++) {
@@ -194,8 +193,9 @@ static uint64_t missed_of(const struct stage *stage, bool last) {
 
 /* Whether the log tells what a figure is made of. It does not tell the count-downs of a latch, which are among the
  * operations that were granted or not: they are judged by the figure alone. */
-static bool is_in_log(const struct threshold *threshold, const struct stage_ask *ask) {
-    return threshold_metric(threshold) < METRICS || ask->lock->lock->primitive != LB_LATCH;
+static bool is_in_log(const struct threshold *threshold, const struct stage *stage) {
+    return threshold_metric(threshold) < METRICS ||
+           stage->ask->of.lock->lock->primitive != LB_LATCH;
 }
 
 /* A second's attempts, as the threshold counts them; missed: arrivals of it that never started. */
@@ -259,10 +259,10 @@ static int read_intervals(struct intervals *intervals, const char *path, struct 
 
 /* An attempt that was not granted lies above every granted one. */
 static void add_quantile(struct slo_evidence *evidence, const struct threshold *threshold,
-                         const struct stage *stage, const struct stage_ask *ask) {
+                         const struct stage *stage) {
     enum metric metric = threshold_metric(threshold);
     const struct hist *hist = stage->hist[metric];
-    double asked = counts_failed(metric) ? (double)promise_due(stage, ask) : 0;
+    double asked = counts_failed(metric) ? (double)promise_due(stage) : 0;
     double figure = response_supported_quantile(hist, asked, threshold->quantile);
     bool any = !isnan(response_quantile(hist, asked, threshold->quantile));
     if (any && isnan(figure)) {
@@ -273,26 +273,26 @@ static void add_quantile(struct slo_evidence *evidence, const struct threshold *
 }
 
 static void add_stage_figure(struct slo_evidence *evidence, const struct threshold *threshold,
-                             const struct stage *stage, const struct stage_ask *ask) {
+                             const struct stage *stage) {
     if (stage->status != STAGE_COMPLETE) {
         slo_add_figure(evidence, NAN);
     } else if (isnan(threshold->quantile)) {
         slo_add_figure(evidence, result_field_figure(threshold->figure, &stage->result));
     } else {
-        add_quantile(evidence, threshold, stage, ask);
+        add_quantile(evidence, threshold, stage);
     }
 }
 
-void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
-                     const struct stage_ask *ask, const struct plan_stage *of) {
-    if (thresholds->count == 0 || !makes_promises(of->lock)) return;
-    struct threshold_row *row = threshold_row(thresholds, ask, of);
+void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
+    if (thresholds->count == 0 || !makes_promises(stage->ask->of.lock)) return;
+    struct threshold_row *row = threshold_row(thresholds, stage->ask);
     struct intervals intervals = {.thresholds = thresholds};
     struct lb_err unread = {0}; /* without a log the whole window is one batch */
     thresholds->failed |= row == NULL;
     if (!row) return;
     bool complete = stage->status == STAGE_COMPLETE;
-    if (complete && ask->hlog_path) read_intervals(&intervals, ask->hlog_path, &unread);
+    if (complete && stage->ask->hlog_path)
+        read_intervals(&intervals, stage->ask->hlog_path, &unread);
     bool whole = complete && (unread.code || intervals.count == 0);
     if (whole) intervals.count = 0;
     for (int metric = 0; whole && metric < METRICS; metric++)
@@ -300,12 +300,12 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
             take_interval(&intervals, (enum metric)metric, 0, stage->hist[metric]);
     for (int t = 0; t < thresholds->count; t++) {
         const struct threshold *threshold = &thresholds->threshold[t];
-        add_stage_figure(&row->evidence[t], threshold, stage, ask);
+        add_stage_figure(&row->evidence[t], threshold, stage);
         row->evidence[t].window_s += (double)stage->window_ns / 1e9;
         row->evidence[t].whole |= whole;
         row->evidence[t].limited += stage->result.limited_by != NULL;
         bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
-        bool in_log = is_in_log(threshold, ask);
+        bool in_log = is_in_log(threshold, stage);
         if (rate && in_log && complete) {
             add_rates(&row->evidence[t], stage);
         } else if (!intervals.failed && in_log) {

@@ -28,12 +28,11 @@ bool promise_is_far_over(const struct stage_promise *promise, double over, doubl
 
 /* Whether so many operations are over the limit after elapsed_ns of the window that the whole
  * window can only break the promise. */
-bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
-                         int64_t elapsed_ns);
+bool promise_is_hopeless(const struct stage *stage, int64_t elapsed_ns);
 
 /* The operations that the promise is about: due in the window (open loop) or begun in it (closed
  * loop). Of a latch the awaits alone: a count-down waits for nobody. */
-uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask);
+uint64_t promise_due(const struct stage *stage);
 
 struct threshold_row;
 
@@ -50,8 +49,7 @@ int thresholds_init(struct thresholds *thresholds, const struct plan *plan, stru
 void thresholds_done(struct thresholds *thresholds);
 
 /* Takes the evidence of a stage, including the seconds of its .hlog. Does nothing if the run has no promise. */
-void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
-                     const struct stage_ask *ask, const struct plan_stage *of);
+void thresholds_take(struct thresholds *thresholds, const struct stage *stage);
 
 /* run.json's .slo: new reference, NULL when out of memory. */
 json_t *thresholds_json(const struct thresholds *thresholds);

@@ -79,20 +79,17 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
 /* NULL with err if the run could not begin. */
 static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *),
                                struct lb_err *err) {
-    struct stage_ask ask = {.plan = run->plan,
-                            .lock = &run->plan->locks[0],
-                            .hosts = run->hosts,
-                            .server = &run->place->server,
-                            .clients = run->plan->clients[0],
-                            .id = "test",
-                            .topology = "test",
-                            .durability = "test",
-                            .version = "test",
-                            .hlog_path = run->hlog,
-                            .seed = run->plan->seed,
-                            .interrupts = &no_interrupts,
-                            .enough = enough,
-                            .enough_arg = run};
+    struct stage_ask ask = {
+        .of = {.plan = run->plan, .lock = &run->plan->locks[0], .clients = run->plan->clients[0]},
+        .place = run->place,
+        .hosts = run->hosts,
+        .id = "test",
+        .version = "test",
+        .hlog_path = run->hlog,
+        .seed = run->plan->seed,
+        .interrupts = &no_interrupts,
+        .enough = enough,
+        .enough_arg = run};
     return run->stage = stage_run(&ask, err);
 }
 

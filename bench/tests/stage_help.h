@@ -109,15 +109,13 @@ static inline struct stage *run_stage_once(const char *lock, const struct stage_
         .lock = &plan->locks[0], .durability = plan->durability, .interrupts = &no_interrupts};
     struct place *place = place_open(&place_ask, &err);
     if (!place) fail_msg("%s", err.text);
-    struct stage_ask ask = {.plan = plan,
-                            .lock = &plan->locks[0],
-                            .server = &place->server,
-                            .clients = plan->clients[0],
-                            .readers = wish->readers,
+    struct stage_ask ask = {.of = {.plan = plan,
+                                   .lock = &plan->locks[0],
+                                   .clients = plan->clients[0],
+                                   .readers = wish->readers},
+                            .place = place,
                             .promise = wish->promise,
                             .id = "test",
-                            .topology = "test",
-                            .durability = "test",
                             .version = "test",
                             .seed = plan->seed,
                             .interrupts = &no_interrupts,
@@ -128,6 +126,7 @@ static inline struct stage *run_stage_once(const char *lock, const struct stage_
     json_t *json = run_stage_json(&stage->result);
     assert_non_null(json);
     json_decref(json);
+    stage->ask = NULL; /* it ends here */
     place_close(place);
     plan_free(plan);
     return stage;

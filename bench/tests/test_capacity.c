@@ -20,8 +20,7 @@ static struct told *told_new(double rate_per_s, int64_t limit_ns) {
                                .duration_ns = 5 * LB_S_NS,
                                .keys = {.pick = KEYS_UNIFORM, .count = 1}};
     told->lock.lock = registry_lock("sim");
-    told->ask = (struct stage_ask){.plan = &told->plan,
-                                   .lock = &told->lock,
+    told->ask = (struct stage_ask){.of = {.plan = &told->plan, .lock = &told->lock},
                                    .promise = {METRIC_ACQUIRE_DUE, 0.99, limit_ns},
                                    .id = "000-sim"};
     told->stage = (struct stage){.status = STAGE_COMPLETE,
@@ -30,6 +29,7 @@ static struct told *told_new(double rate_per_s, int64_t limit_ns) {
                                  .threads = 1,
                                  .client_cpu_ns = -1,
                                  .stolen_ns = -1};
+    told->stage.ask = &told->ask;
     for (int i = 0; i < METRICS; i++) told->stage.hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
     return told;
 }
@@ -81,7 +81,7 @@ TEST(a_promise_is_kept_broken_or_unsure) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct told *told = told_new(400, 10 * LB_MS_NS);
         tell(told, 200, cases[i].within);
-        struct probe probe = probe_read(&told->stage, &told->ask, 400);
+        struct probe probe = probe_read(&told->stage, 400);
         assert_int_equal(probe.verdict, cases[i].verdict);
         assert_int_equal(probe.samples, 2000);
         assert_int_equal(probe.over, 10 * (200 - cases[i].within));
@@ -95,7 +95,7 @@ TEST(what_never_started_is_over_the_limit) {
     tell(told, 200, 200);
     told->stage.result.due += 300;
     told->stage.result.missed = 300;
-    struct probe probe = probe_read(&told->stage, &told->ask, 460);
+    struct probe probe = probe_read(&told->stage, 460);
     assert_int_equal(probe.over, 300);
     assert_int_equal(probe.missed, 300);
     assert_true(isnan(probe.quantile_ns)); /* the 99th of a hundred was not granted */
@@ -112,7 +112,7 @@ static struct probe probe_of_backlog(int each_half) {
         told->stage.batches[b].counted = told->stage.batches[b].within = (uint64_t)each_half;
         told->stage.batches[b].granted = (int64_t)(b + 1) * each_half;
     }
-    struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    struct probe probe = probe_read(&told->stage, 400);
     told_free(told);
     return probe;
 }
@@ -149,17 +149,16 @@ TEST(grants_that_are_still_held_are_no_backlog) {
     }
     told->stage.result.due = told->stage.result.started = 7500;
     for (told->stage.batch_count = 1; told->stage.batch_count < 20; told->stage.batch_count++)
-        assert_false(
-            promise_is_hopeless(&told->stage, &told->ask, told->stage.batch_count * LB_S_NS / 2));
-    struct probe probe = probe_read(&told->stage, &told->ask, 750);
+        assert_false(promise_is_hopeless(&told->stage, told->stage.batch_count * LB_S_NS / 2));
+    struct probe probe = probe_read(&told->stage, 750);
     assert_false(probe.grew);
     assert_int_equal(probe.verdict, PROMISE_KEPT);
     assert_true(fabs(probe.served_per_s - 7124 / 9.5) < 0.01);
     /* Every second one is granted: the others wait, whatever the holds last. */
     for (int b = 0; b < 20; b++) told->stage.batches[b].granted /= 2;
-    assert_true(probe_read(&told->stage, &told->ask, 750).grew);
+    assert_true(probe_read(&told->stage, 750).grew);
     told->stage.batch_count = 2;
-    assert_true(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    assert_true(promise_is_hopeless(&told->stage, LB_S_NS));
     told_free(told);
 }
 
@@ -175,7 +174,7 @@ static struct probe probe_of_far(int64_t wait_ns, double served_part) {
         batch->granted =
             (int64_t)(served_part * 2000 * (double)(batch->end_ns - wait_ns) / (double)LB_S_NS);
     }
-    struct probe probe = probe_read(&told->stage, &told->ask, 2000);
+    struct probe probe = probe_read(&told->stage, 2000);
     told_free(told);
     return probe;
 }
@@ -195,7 +194,7 @@ static struct probe probe_when_late(int within, int64_t limit_ns, int64_t late_n
     tell(told, 200, within);
     told->stage.result.stood_still_ns = 100 * (double)late_ns;
     for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], late_ns);
-    struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    struct probe probe = probe_read(&told->stage, 400);
     told_free(told);
     return probe;
 }
@@ -229,11 +228,11 @@ TEST(a_machine_with_steal_is_told_to_either_side) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
         tell(told, 200, within);
         told->stage.stolen_ns = 150 * LB_MS_NS; /* of 5 s */
-        struct probe probe = probe_read(&told->stage, &told->ask, 400);
+        struct probe probe = probe_read(&told->stage, 400);
         assert_int_equal(probe.limit, PROBE_STOLEN);
         assert_int_equal(probe.verdict, within == 200 ? PROMISE_KEPT : PROMISE_UNSURE);
         told->stage.stolen_ns = 90 * LB_MS_NS;
-        probe = probe_read(&told->stage, &told->ask, 400);
+        probe = probe_read(&told->stage, 400);
         assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
         told_free(told);
     }
@@ -248,7 +247,7 @@ TEST(lateness_adds_up_in_a_queue) {
         told->stage.result.throughput_per_s = busy ? 300 : 3;
         told->stage.result.stood_still_ns = 200 * LB_MS_NS;
         for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 2 * LB_MS_NS);
-        struct probe probe = probe_read(&told->stage, &told->ask, 400);
+        struct probe probe = probe_read(&told->stage, 400);
         assert_int_equal(probe.limit, busy ? PROBE_LATE : PROBE_NOT_LIMITED);
         told_free(told);
     }
@@ -272,7 +271,7 @@ TEST(a_long_window_counts_to_its_end) {
     }
     told->stage.result.due = told->stage.result.started = 10000;
     told->stage.window_ns = 500 * LB_S_NS;
-    assert_int_equal(probe_read(&told->stage, &told->ask, 20).verdict, PROMISE_BROKEN);
+    assert_int_equal(probe_read(&told->stage, 20).verdict, PROMISE_BROKEN);
     told_free(told);
 }
 
@@ -281,7 +280,7 @@ TEST(an_interval_needs_samples_over_the_limit) {
     for (int within = 198; within <= 200; within += 2) {
         struct told *told = told_new(400, 10 * LB_MS_NS);
         tell(told, 200, within);
-        struct probe probe = probe_read(&told->stage, &told->ask, 400);
+        struct probe probe = probe_read(&told->stage, 400);
         assert_int_equal(isnan(probe.low_ns) && isnan(probe.high_ns), within == 200);
         assert_true(within == 200 ||
                     (probe.low_ns <= probe.quantile_ns && probe.quantile_ns <= probe.high_ns));
@@ -300,7 +299,7 @@ TEST(our_own_fault_is_never_the_locks) {
         hist_record(told->stage.hist[METRIC_ACQUIRE], LB_MS_NS);
         hist_record(told->stage.hist[METRIC_LAG], i < 1000 ? 1000 : 90 * LB_MS_NS);
     }
-    probe = probe_read(&told->stage, &told->ask, 400);
+    probe = probe_read(&told->stage, 400);
     assert_int_equal(probe.limit, PROBE_POOL);
     assert_int_equal(probe.verdict, PROMISE_UNSURE);
     /* But if the one key was busy all the time (380/s for 2.5 ms each), more clients would not
@@ -310,11 +309,11 @@ TEST(our_own_fault_is_never_the_locks) {
         hist_record(told->stage.hist[METRIC_HOLD], LB_MS_NS);
         hist_record(told->stage.hist[METRIC_HANDOFF], 3 * LB_MS_NS / 2);
     }
-    probe = probe_read(&told->stage, &told->ask, 400);
+    probe = probe_read(&told->stage, 400);
     assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
     assert_int_equal(probe.verdict, PROMISE_BROKEN);
     told->plan.keys.count = 2;
-    assert_int_equal(probe_read(&told->stage, &told->ask, 400).limit, PROBE_POOL);
+    assert_int_equal(probe_read(&told->stage, 400).limit, PROBE_POOL);
     told_free(told);
 }
 
@@ -328,7 +327,7 @@ static struct probe probe_of_nothing(double stalled) {
     told->stage.result.stalled = stalled;
     told->stage.result.stood_still_ns = isnan(stalled) ? NAN : stalled > 0 ? 5e9 : 0;
     if (stalled > 0) hist_record(told->stage.hist[METRIC_HICCUP], 5 * LB_S_NS);
-    struct probe probe = probe_read(&told->stage, &told->ask, 346);
+    struct probe probe = probe_read(&told->stage, 346);
     told_free(told);
     return probe;
 }
@@ -370,7 +369,7 @@ TEST(a_probe_that_is_unsure_says_why) {
         tell(told, cases[i].counted, cases[i].within);
         told->stage.batch_count = cases[i].parts;
         told->stage.result.due = cases[i].parts * cases[i].counted;
-        struct probe probe = probe_read(&told->stage, &told->ask, told->stage.offered_per_s);
+        struct probe probe = probe_read(&told->stage, told->stage.offered_per_s);
         assert_int_equal(probe.verdict, PROMISE_UNSURE);
         const char *why = probe_unsure_text(&probe);
         if (!why || !strstr(why, cases[i].why)) fail_msg("%s: %s", cases[i].why, why ? why : "");
@@ -378,10 +377,10 @@ TEST(a_probe_that_is_unsure_says_why) {
     }
     struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 200);
-    struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    struct probe probe = probe_read(&told->stage, 400);
     assert_null(probe_unsure_text(&probe));
     told->stage.status = STAGE_PARTIAL;
-    probe = probe_read(&told->stage, &told->ask, 400);
+    probe = probe_read(&told->stage, 400);
     assert_non_null(strstr(probe_unsure_text(&probe), "not measured"));
     told_free(told);
 }
@@ -393,16 +392,16 @@ TEST(hopeless_is_what_no_rest_of_the_window_mends) {
     told->stage.batches = calloc(1, sizeof *told->stage.batches);
     told->stage.batch_count = 1;
     told->stage.batches[0] = one;
-    assert_false(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    assert_false(promise_is_hopeless(&told->stage, LB_S_NS));
     told->stage.batches[0].within = 370;
-    assert_false(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    assert_false(promise_is_hopeless(&told->stage, LB_S_NS));
     told->stage.batches[0].within = 320;
-    assert_true(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    assert_true(promise_is_hopeless(&told->stage, LB_S_NS));
     /* Nothing was granted: all requests wait. */
     told->stage.batches[0] = (struct stage_batch){0};
-    assert_true(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    assert_true(promise_is_hopeless(&told->stage, LB_S_NS));
     told->ask.promise.limit_ns = 0;
-    assert_false(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    assert_false(promise_is_hopeless(&told->stage, LB_S_NS));
     told_free(told);
 }
 

@@ -77,10 +77,10 @@ static struct played *played_new(const struct ideal *ideal) {
         (struct plan){.arrival = {ARRIVAL_POISSON, 1}, .keys = {.pick = KEYS_UNIFORM, .count = 1}};
     played->lock.lock = registry_lock("sim");
     played->ask = (struct stage_ask){
-        .plan = &played->plan,
-        .lock = &played->lock,
+        .of = {.plan = &played->plan, .lock = &played->lock},
         .promise = {METRIC_ACQUIRE_DUE, ideal->quantile, (int64_t)(1e9 * ideal->limit_s)},
         .id = "000-ideal"};
+    played->stage.ask = &played->ask;
     for (int i = 0; i < METRICS; i++)
         played->stage.hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
     return played;
@@ -154,7 +154,7 @@ static struct probe play(struct played *played, const struct ideal *ideal, doubl
         if (counted) note_grant(played, granted_s - due_s, granted_s);
     }
     end_stage(played);
-    return probe_read(stage, &played->ask, rate_per_s);
+    return probe_read(stage, rate_per_s);
 }
 
 static double true_capacity(const struct ideal *ideal) {

@@ -324,11 +324,13 @@ TEST(test_overtaking_is_counted) {
     stage_free(stage);
 }
 
-static bool warns_of(const struct stage *stage, const char *words) {
+static bool warns_of(struct stage *stage, const char *words) {
     struct plan plan = {.name = "test"};
     struct plan_lock lock = {.lock = &toy_mutex};
-    struct stage_ask ask = {.plan = &plan, .lock = &lock};
-    json_t *warnings = stage_warnings(stage, &ask);
+    struct stage_ask ask = {.of = {.plan = &plan, .lock = &lock}};
+    stage->ask = &ask;
+    json_t *warnings = stage_warnings(stage);
+    stage->ask = NULL;
     bool has = any_text_has(warnings, words);
     json_decref(warnings);
     return has;

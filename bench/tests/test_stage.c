@@ -109,17 +109,19 @@ TEST(test_grants_to_who_asked_in_the_warm_up_are_checked) {
     stage_free(stage);
 }
 
-static bool warns_under(const struct stage *stage, enum arrival_kind arrival, const char *words) {
+static bool warns_under(struct stage *stage, enum arrival_kind arrival, const char *words) {
     const struct plan plan = {.name = "test", .arrival.kind = arrival};
     const struct plan_lock lock = {.lock = registry_lock("sim")};
-    const struct stage_ask ask = {.plan = &plan, .lock = &lock};
-    json_t *warnings = stage_warnings(stage, &ask);
+    const struct stage_ask ask = {.of = {.plan = &plan, .lock = &lock}};
+    stage->ask = &ask;
+    json_t *warnings = stage_warnings(stage);
+    stage->ask = NULL;
     bool has = any_text_has(warnings, words);
     json_decref(warnings);
     return has;
 }
 
-static bool warns_of(const struct stage *stage, const char *words) {
+static bool warns_of(struct stage *stage, const char *words) {
     return warns_under(stage, ARRIVAL_CONSTANT, words);
 }
 
@@ -166,8 +168,9 @@ TEST(test_a_divided_key_carries_more_than_one_holder_does) {
     divided.caps |= LB_CAP_SLOTS;
     for (int i = 0; i < 2; i++) {
         const struct plan_lock lock = {.lock = i ? registry_lock("sim") : &divided};
-        const struct stage_ask ask = {.plan = &plan, .lock = &lock};
-        json_t *warnings = stage_warnings(stage, &ask);
+        const struct stage_ask ask = {.of = {.plan = &plan, .lock = &lock}};
+        stage->ask = &ask;
+        json_t *warnings = stage_warnings(stage);
         assert_int_equal(any_text_has(warnings, words), i);
         json_decref(warnings);
     }

@@ -18,7 +18,8 @@ static struct hist *hists[METRICS];
 FIXTURE(set_up) {
     memset(&stage, 0, sizeof stage);
     plan = (struct plan){.duration_ns = LB_S_NS, .drain_ns = LB_S_NS};
-    ask = (struct stage_ask){.plan = &plan, .lock = &entry};
+    ask = (struct stage_ask){.of = {.plan = &plan, .lock = &entry}};
+    stage.ask = &ask;
     result_field_clear_all(run_stage_fields(), &stage.result);
     for (int i = 0; i < METRICS; i++) {
         stage.hist[i] = hists[i] = hist_new(2, 100 * LB_S_NS);
@@ -40,7 +41,7 @@ FIXTURE(tear_down) {
 /* The warnings, with | between. */
 static const char *warned(void) {
     static char text[2000];
-    json_t *warnings = stage_warnings(&stage, &ask);
+    json_t *warnings = stage_warnings(&stage);
     text[0] = '\0';
     for (size_t i = 0; i < json_array_size(warnings); i++) {
         size_t used = strlen(text);
@@ -92,7 +93,7 @@ OF_A_STAGE(steal_is_a_limit_of_the_load_generator) {
     assert_string_equal(warned(), "");
     stage.stolen_ns = 110 * LB_MS_NS;
     assert_true(stage_lost_cpu(&stage));
-    assert_true(stage_is_limited(&stage, &ask));
+    assert_true(stage_is_limited(&stage));
     assert_warned("generator-limited: the host of this virtual machine took 0.11 s of processor "
                   "time in 5 s (steal)");
 }
@@ -105,8 +106,8 @@ OF_A_STAGE(holds_that_end_late_are_a_limit_of_a_lock_that_blocks_its_thread) {
     plan.hold = (struct dist){.mean_ns = 2 * LB_MS_NS};
     for (int i = 0; i < 100; i++) hist_record(hists[METRIC_HOLD], 9 * LB_MS_NS);
     assert_string_equal(warned(), "");
-    ask.lock = &its_entry;
-    assert_true(stage_is_limited(&stage, &ask));
+    ask.of.lock = &its_entry;
+    assert_true(stage_is_limited(&stage));
     assert_warned("generator-limited: holds lasted 7.0 ms longer than load.hold says");
     plan.hold.kind = DIST_EXPONENTIAL; /* they may be drawn so */
     assert_string_equal(warned(), "");

@@ -222,14 +222,14 @@ bool capacity_run_next(void *arg, bool together, struct plan_stage *ret,
 }
 
 /* Notes the place where the lock ran. */
-static void note_place(struct lock_search *lock_search, const struct run_took *took) {
-    const struct place *place = took->place;
+static void note_place(struct lock_search *lock_search, const struct stage *stage) {
+    const struct place *place = stage->ask->place;
     snprintf(lock_search->topology, sizeof lock_search->topology, "%s", place->topology);
     snprintf(lock_search->durability, sizeof lock_search->durability, "%s", place->durability);
     lock_search->durability_class = place_durability_class(place, lock_search->lock->lock);
     lock_search->guarantee = place_guarantee(place, lock_search->lock->lock);
-    lock_search->threads = took->stage->threads;
-    lock_search->processes = took->stage->processes;
+    lock_search->threads = stage->threads;
+    lock_search->processes = stage->processes;
     for (int i = 0; i < place->facts.count; i++) {
         if (strcmp(place->facts.item[i].name, "version") != 0) continue;
         snprintf(lock_search->server, sizeof lock_search->server, "%s %s",
@@ -244,9 +244,10 @@ static bool saw_two(const struct stage *stage, const struct lb_lock *lock) {
 }
 
 static void note_probe(struct capacity_run *capacity_run, struct lock_search *lock_search,
-                       const struct run_took *took) {
-    double load = capacity_run->ask.by_clients ? took->ask->clients : took->ask->rate_per_s;
-    struct probe probe = probe_read(took->stage, took->ask, load);
+                       const struct stage *stage) {
+    const struct plan_stage *of = &stage->ask->of;
+    struct probe probe =
+        probe_read(stage, capacity_run->ask.by_clients ? of->clients : of->rate_per_s);
     struct search_result result = probe_result(&probe, allowed_share(capacity_run));
     search_add(&lock_search->search, &result);
     lock_search->probes[lock_search->probe_count++] = probe;
@@ -474,24 +475,24 @@ static int write_capacity_file(const struct capacity_run *capacity_run, const js
     return result_write_file(json, path, err);
 }
 
-void capacity_run_took(void *arg, const struct run_took *took) {
+void capacity_run_took(void *arg, const struct stage *stage, const char *folder) {
     struct capacity_run *capacity_run = arg;
     struct lock_search *lock_search = &capacity_run->locks[capacity_run->current];
     struct lb_err ignored = {0}; /* the last write of the file tries again, and reports the error */
-    snprintf(capacity_run->folder, sizeof capacity_run->folder, "%s", took->folder);
-    if (!took->stage) {
+    snprintf(capacity_run->folder, sizeof capacity_run->folder, "%s", folder);
+    if (!stage) {
         lock_search->done = true; /* its servers could not be started */
         return;
     }
-    note_place(lock_search, took);
-    lock_search->violated |= saw_two(took->stage, lock_search->lock->lock);
-    if (took->ask->plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
-        lock_search->saturated_per_s = saturated_per_s(took->stage);
+    note_place(lock_search, stage);
+    lock_search->violated |= saw_two(stage, lock_search->lock->lock);
+    if (stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
+        lock_search->saturated_per_s = saturated_per_s(stage);
         begin_search(capacity_run, lock_search);
     } else {
-        note_probe(capacity_run, lock_search, took);
+        note_probe(capacity_run, lock_search, stage);
     }
-    note_time(capacity_run, lock_search, took->stage);
+    note_time(capacity_run, lock_search, stage);
     json_t *so_far = capacity_run_json(capacity_run, "the search was cut off", false);
     write_capacity_file(capacity_run, so_far, &ignored);
     json_decref(so_far);

@@ -44,7 +44,7 @@ void capacity_run_free(struct capacity_run *capacity_run); /* takes NULL */
 /* For run_ask.next and .took; arg is the struct capacity_run. */
 bool capacity_run_next(void *arg, bool together, struct plan_stage *ret,
                        struct stage_promise *ret_promise);
-void capacity_run_took(void *arg, const struct run_took *took);
+void capacity_run_took(void *arg, const struct stage *stage, const char *folder);
 
 /* Writes capacity.json for the last time. partial: why it is incomplete, or NULL. *ret_result: what is in it, with or
  * without a file, for json_decref; NULL if nothing was measured or memory ran out. *ret_path: the file; it stays as it

@@ -153,35 +153,33 @@ static bool may_be_late(const struct stage *stage, const struct stage_promise *p
 
 /* True if the one key that all clients wait for was held or handed over nearly all the time: then
  * more clients would only wait longer for it. */
-static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask,
-                         const struct probe *probe) {
+static bool key_was_busy(const struct stage *stage, const struct probe *probe) {
     double cycle_ns = probe->hold_mean_ns + probe->handoff_mean_ns;
-    bool one =
-        keys_have_one_holder(ask->lock->lock) && keys_count(&ask->plan->keys, stage->clients) == 1;
+    bool one = keys_have_one_holder(stage->ask->of.lock->lock) &&
+               keys_count(&stage->ask->of.plan->keys, stage->clients) == 1;
     /* the comparison is false if a mean is not known (NAN) */
     return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }
 
 /* True if the load generator was too slow for another reason than busy threads: these would be busy
  * again in a second try. */
-static bool was_slow(const struct stage *stage, const struct stage_ask *ask) {
-    return stage_is_limited(stage, ask) && !stage_is_busy(stage);
+static bool was_slow(const struct stage *stage) {
+    return stage_is_limited(stage) && !stage_is_busy(stage);
 }
 
 /* The limit of the load generator that may have caused the verdict, if any. */
-static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask,
-                                 const struct probe *probe) {
-    const struct stage_promise *promise = &ask->promise;
+static enum probe_limit limit_of(const struct stage *stage, const struct probe *probe) {
+    const struct stage_promise *promise = &stage->ask->promise;
     if (stage_lost_cpu(stage)) return PROBE_STOLEN;
-    if (was_slow(stage, ask) && may_be_late(stage, promise, probe)) return PROBE_LATE;
+    if (was_slow(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
     if (!over && !probe->grew) return PROBE_NOT_LIMITED;
-    if (stage_is_limited(stage, ask) && stage_is_busy(stage)) return PROBE_BUSY;
+    if (stage_is_limited(stage) && stage_is_busy(stage)) return PROBE_BUSY;
     /* Requests were late although the acquires that started were not: the requests waited for a
      * free client of lockbench, not for the lock. */
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
     if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&
-        !key_was_busy(stage, ask, probe) &&
+        !key_was_busy(stage, probe) &&
         hist_quantile(acquire, promise->quantile) <= promise->limit_ns &&
         hist_quantile(stage->hist[METRIC_LAG], promise->quantile) > promise->limit_ns / 2) {
         return PROBE_POOL;
@@ -193,26 +191,26 @@ static double mean_of_hist(const struct hist *hist, int64_t least) {
     return hist->count < least ? NAN : hist_mean(hist);
 }
 
-struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load) {
-    const struct hist *hist = stage->hist[ask->promise.metric];
+struct probe probe_read(const struct stage *stage, double load) {
+    const struct hist *hist = stage->hist[stage->ask->promise.metric];
     struct probe probe = {
         .load = load, .verdict = PROMISE_UNSURE, .quantile_ns = NAN, .low_ns = NAN, .high_ns = NAN};
-    snprintf(probe.stage, sizeof probe.stage, "%s", ask->id);
+    snprintf(probe.stage, sizeof probe.stage, "%s", stage->ask->id);
     probe.hold_mean_ns = mean_of_hist(stage->hist[METRIC_HOLD], 1);
     probe.handoff_mean_ns = mean_of_hist(stage->hist[METRIC_HANDOFF], MEANS_MIN);
-    probe.samples = promise_due(stage, ask);
+    probe.samples = promise_due(stage);
     if (stage->result.missed > 0) probe.missed = (uint64_t)stage->result.missed;
     if (stage->window_ns > 0) probe.throughput_per_s = stage->result.throughput_per_s;
     if (stage->status != STAGE_COMPLETE || probe.samples == 0) return probe;
-    uint64_t within = promise_within(hist, ask->promise.limit_ns);
+    uint64_t within = promise_within(hist, stage->ask->promise.limit_ns);
     probe.over = within < probe.samples ? probe.samples - within : 0;
     probe.measured = true;
     probe.span_s = (double)(stage->warmup_ns + stage->window_ns) / 1e9;
-    read_backlog(stage, &ask->promise, &probe);
-    read_quantile(stage, &ask->promise, &probe);
+    read_backlog(stage, &stage->ask->promise, &probe);
+    read_quantile(stage, &stage->ask->promise, &probe);
     /* A broken promise becomes unsure, since the lock might have kept it. A promise that was kept
      * in spite of the limit was kept. */
-    probe.limit = limit_of(stage, ask, &probe);
+    probe.limit = limit_of(stage, &probe);
     if (probe.limit && probe.verdict == PROMISE_BROKEN) probe.verdict = PROMISE_UNSURE;
     return probe;
 }

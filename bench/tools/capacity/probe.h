@@ -42,8 +42,8 @@ struct probe {
 
 #define PROBE_LEVEL 0.95
 
-/* Reads a stage that was run with ask->promise. */
-struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load);
+/* Reads a stage that was run with stage->ask->promise. */
+struct probe probe_read(const struct stage *stage, double load);
 
 /* The probe as the search takes it. allowed: the share that may be over the limit. */
 struct search_result probe_result(const struct probe *probe, double allowed);
