@@ -168,13 +168,14 @@ int compare_find_differences(struct compare *compare);
 int compare_differ_stages(struct compare *compare, const struct run_stage *base,
                           const struct run_stage *new);
 
-enum compare_format { COMPARE_TABLE, COMPARE_MD, COMPARE_JSON };
+/* COMPARE_TABLE: on one screen; COMPARE_FULL: every figure. */
+enum compare_format { COMPARE_TABLE, COMPARE_FULL, COMPARE_MD, COMPARE_JSON };
 
 /* Renders the comparison in a format. 0, or -1 with err. */
 int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
                   struct lb_err *err);
-/* Adds the comparison to a document. */
-void compare_doc(const struct compare *compare, struct doc *doc);
+/* Adds the comparison to a document. brief: what fits a screen. */
+void compare_doc(const struct compare *compare, bool brief, struct doc *doc);
 /* The comparison as JSON, which the caller owns; NULL when out of memory. */
 json_t *compare_json(const struct compare *compare);
 /* Writes the page. 0, or -1 with err: no memory, a full disk. */

@@ -1,5 +1,6 @@
 /* compare_doc: a comparison as a document, as JSON and as a page. */
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,9 @@
 #include "report/run/field_value.h"
 #include "report/run/words.h"
 
-#define LINES_SHOWN 12 /* the most lines of differences, and of locks that one side lacks */
+#define LINES_SHOWN 12 /* the most lines of differences, and of locks that one side lacks, ... */
+#define LINES_BRIEF 3  /* ... and on the first screen */
+#define ROOM 22        /* lines of figures, with a heading for each row, on the first screen */
 
 /* What a sample is. */
 static const char *samples_word(const struct compare *compare) {
@@ -48,12 +51,16 @@ static char *shift_text(const struct compare_figure *figure, char *text, size_t 
     return number_change_text(figure->shift, text);
 }
 
+static bool has_changed(const struct compare_figure *figure) {
+    return figure->verdict == COMPARE_WORSE || figure->verdict == COMPARE_BETTER;
+}
+
 #define NOTE_MAX 96
 
 /* Writes how sure a change is, or why a figure has nothing to compare. text: NOTE_MAX bytes. */
 static char *note_text(const struct compare_row *row, const struct compare_figure *figure,
                        char *text) {
-    bool changed = figure->verdict == COMPARE_BETTER || figure->verdict == COMPARE_WORSE;
+    bool changed = has_changed(figure);
     bool of_new = figure->base.count > 0 && !figure->base.disturbed;
     int samples = of_new ? row->new_count : row->base_count;
     const char *side = of_new ? "new runs" : "base";
@@ -105,8 +112,9 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
 }
 
 /* Adds the facts that a reader must know before any figure. */
-static void add_warnings(struct doc *doc, const struct compare *compare) {
+static void add_warnings(struct doc *doc, const struct compare *compare, bool brief) {
     char judged[COMPARE_METRICS_TEXT_MAX];
+    int most = brief ? LINES_BRIEF : LINES_SHOWN;
     doc_list(doc, NULL);
     if (compare->metrics)
         doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
@@ -128,17 +136,17 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
             "%d of %d stages %s disturbed on the load generator's side: their p99 are not compared",
             compare->limited_count, compare->stage_count,
             compare->limited_count == 1 ? "was" : "were");
-    for (int i = 0; i < compare->difference_count && i < LINES_SHOWN; i++)
+    for (int i = 0; i < compare->difference_count && i < most; i++)
         doc_item(doc, TONE_WARN, "differs: %s", compare->differences[i]);
-    if (compare->difference_count > LINES_SHOWN)
+    if (compare->difference_count > most)
         doc_item(doc, TONE_WARN,
                  "... and %d more differences of plan or environment (--json has them)",
-                 compare->difference_count - LINES_SHOWN);
-    for (int i = 0; i < compare->alone_count && i < LINES_SHOWN; i++)
+                 compare->difference_count - most);
+    for (int i = 0; i < compare->alone_count && i < most; i++)
         doc_item(doc, TONE_WARN, "%s", compare->alone[i].text);
-    if (compare->alone_count > LINES_SHOWN)
+    if (compare->alone_count > most)
         doc_item(doc, TONE_WARN, "... and %d more that only one side has (--json has them)",
-                 compare->alone_count - LINES_SHOWN);
+                 compare->alone_count - most);
     doc_end(doc);
 }
 
@@ -173,37 +181,95 @@ static void add_compared_figure(struct doc *doc, const struct compare_row *row, 
     doc_cell(doc, "%s", note_text(row, figure, note));
 }
 
-/* Adds a lock: "redis-setnx, 16 clients, one key, ...", between two locks "a -> b", and then its
- * figures. */
-static void add_compared_lock(struct doc *doc, const struct compare_row *row) {
-    bool itself = strcmp(row->lock, row->new_lock) == 0;
-    bool fails = compare_fails(row->state) != 0;
-    doc_group(doc, fails ? TONE_BAD : TONE_PLAIN,
-              "%s%s%s, %.0f client%s, %s (%d and %d samples)%s%s", row->lock, itself ? "" : " -> ",
-              itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s", row->load,
-              row->base_count, row->new_count, fails ? ": " : "",
-              fails ? words_state_title(row->state) : "");
-    if (row->base_limited + row->new_limited > 0)
+/* What of a comparison is shown. */
+struct extent {
+    bool brief; /* the rows that fit a screen, those that got worse first; without details */
+    bool all;   /* every figure; else the throughput, and those that changed */
+};
+
+static bool is_shown(const struct compare_row *row, int m, struct extent extent) {
+    const struct compare_figure *figure = &row->figure[m];
+    return figure->verdict != COMPARE_UNKNOWN && (extent.all || m == 0 || has_changed(figure));
+}
+
+static int figures_of(const struct compare_row *row, struct extent extent) {
+    int count = 0;
+    for (int m = 0; m < compare_metric_count(); m++) count += is_shown(row, m, extent);
+    return count;
+}
+
+/* 0 = it fails, or a figure got worse; 1 = one got better; 2 = nothing was shown. */
+static int rank_of(const struct compare_row *row) {
+    int rank = compare_fails(row->state) ? 0 : 2;
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (row->figure[m].verdict == COMPARE_WORSE) rank = 0;
+        if (row->figure[m].verdict == COMPARE_BETTER && rank > 1) rank = 1;
+    }
+    return rank;
+}
+
+static void add_details(struct doc *doc, const struct compare_row *row, bool brief) {
+    bool alike = strcmp(row->guarantee, row->new_guarantee) == 0;
+    if (!brief && row->base_limited + row->new_limited > 0)
         doc_span(
             doc, DOC_DETAIL,
             "stages whose p99 is not compared, generator-limited: %d of the base, %d of the new",
             row->base_limited, row->new_limited);
-    bool alike = strcmp(row->guarantee, row->new_guarantee) == 0;
-    doc_span(doc, DOC_DETAIL, "%s%s", alike ? "" : "base: ", row->guarantee);
+    if (!brief || !alike) doc_span(doc, DOC_DETAIL, "%s%s", alike ? "" : "base: ", row->guarantee);
     if (!alike) doc_span(doc, DOC_DETAIL, "new: %s", row->new_guarantee);
+}
+
+/* Adds a lock: "redis-setnx, 16 clients, one key, ...", between two locks "a -> b", and then its
+ * figures. */
+static void add_compared_lock(struct doc *doc, const struct compare_row *row,
+                              struct extent extent) {
+    bool itself = strcmp(row->lock, row->new_lock) == 0;
+    bool fails = compare_fails(row->state) != 0;
+    doc_group(doc, fails ? TONE_BAD : TONE_PLAIN,
+              "%s%s%s, %.0f client%s%s%s (%d and %d samples)%s%s", row->lock, itself ? "" : " -> ",
+              itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s",
+              extent.brief ? "" : ", ", extent.brief ? "" : row->load, row->base_count,
+              row->new_count, fails ? ": " : "", fails ? words_state_title(row->state) : "");
+    add_details(doc, row, extent.brief);
     for (int m = 0; m < compare_metric_count(); m++) {
-        if (row->figure[m].verdict != COMPARE_UNKNOWN) add_compared_figure(doc, row, m);
+        if (is_shown(row, m, extent)) add_compared_figure(doc, row, m);
     }
 }
 
-void compare_doc(const struct compare *compare, struct doc *doc) {
+/* Adds the rows; on one screen those first that got worse. */
+static void add_rows(struct doc *doc, const struct compare *compare, bool brief) {
+    struct extent extent = {.brief = brief, .all = true};
+    int room = INT_MAX, lines = 0, left = 0, rows_left = 0;
+    for (int i = 0; i < compare->row_count; i++) lines += 1 + figures_of(&compare->rows[i], extent);
+    extent.all = !brief || lines <= ROOM;
+    if (brief) room = ROOM;
+    for (int i = 0; i < 3 * compare->row_count; i++) {
+        const struct compare_row *row = &compare->rows[i % compare->row_count];
+        if ((brief ? rank_of(row) : 0) != i / compare->row_count) continue;
+        int shown = figures_of(row, extent);
+        bool fits = 1 + shown <= room;
+        if (fits) add_compared_lock(doc, row, extent);
+        room = fits ? room - 1 - shown : 0;
+        rows_left += !fits;
+        left += figures_of(row, (struct extent){.all = true}) - (fits ? shown : 0);
+    }
+    if (left == 0) return;
+    doc_note(doc, TONE_PLAIN, "Not shown (--full): %d figure%s, %d of the locks or loads.", left,
+             left == 1 ? "" : "s", rows_left);
+}
+
+void compare_doc(const struct compare *compare, bool brief, struct doc *doc) {
+    const char *load = compare->row_count > 0 ? compare->rows[0].load : "";
     doc_box(doc);
     add_headline(doc, compare);
     doc_end(doc);
-    add_warnings(doc, compare);
+    add_warnings(doc, compare, brief);
+    for (int i = 0; i < compare->row_count; i++)
+        if (strcmp(compare->rows[i].load, load) != 0) load = "several (--full)";
+    if (brief) doc_say(doc, TONE_PLAIN, "Load: %s.", load);
     doc_table(doc, NULL, NULL);
     add_compared_columns(doc, compare);
-    for (int i = 0; i < compare->row_count; i++) add_compared_lock(doc, &compare->rows[i]);
+    add_rows(doc, compare, brief);
     doc_end(doc);
     doc_say(
         doc, TONE_PLAIN,
@@ -301,7 +367,7 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
     if (format == COMPARE_JSON)
         return output_json(compare_json(compare), JSON_INDENT(1) | JSON_REAL_PRECISION(15), out,
                            "the comparison", err);
-    compare_doc(compare, &doc);
+    compare_doc(compare, format == COMPARE_TABLE, &doc);
     return doc_write_and_free(&doc, format == COMPARE_MD ? DOC_MARKDOWN : DOC_TERMINAL, color, out,
                               err);
 }
@@ -321,7 +387,7 @@ int compare_page(const struct compare *compare, FILE *out, struct lb_err *err) {
     side_text(compare->base, compare->base_count, base, sizeof base);
     side_text(compare->new, compare->new_count, new, sizeof new);
     snprintf(about, sizeof about, "base: %s; new: %s", base, new);
-    compare_doc(compare, &doc);
+    compare_doc(compare, false, &doc);
     struct doc_page page = {
         .command = "lockbench compare", .title = "What changed", .about = about};
     int rc = doc_page_write(&page, &doc, out, err);

@@ -193,6 +193,31 @@ TEST(an_open_loop_is_compared_from_when_it_was_due) {
     compare_free(compare);
 }
 
+/* Of many locks the first screen has those that got worse, and says how many figures it lacks. */
+TEST(many_locks_are_one_screen) {
+    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
+    struct made new = base;
+    struct compare_row rows[28];
+    struct compare *same = compare_of(&base, &new, 1);
+    new.slower = 1.5;
+    struct compare *worse = compare_of(&base, &new, 1), many = *same;
+    for (int i = 0; i < 28; i++) rows[i] = i < 27 ? same->rows[0] : worse->rows[0];
+    many.rows = rows;
+    many.row_count = 28;
+    char *text = text_of(&many, COMPARE_TABLE);
+    int lines = 0;
+    for (const char *c = text; *c; c++) lines += *c == '\n';
+    assert_in_range(lines, 30, 40);
+    has(text, "  worse  ");
+    has(text, "Not shown (--full): ");
+    free(text);
+    text = text_of(&many, COMPARE_FULL);
+    assert_null(strstr(text, "Not shown"));
+    free(text);
+    compare_free(same);
+    compare_free(worse);
+}
+
 /* Who gives up early waits little: the share that was not granted shows it. */
 TEST(giving_up_is_a_figure_of_its_own) {
     const struct made base = {.lock = "a", .repeats = 10, .more = ",\"not_granted\":0.01"};

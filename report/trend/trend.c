@@ -274,6 +274,10 @@ int trend_exit(const struct trend *trend) {
 
 /* ---- what is shown ---- */
 
+/* Lines of series on the first screen, alone and below the gate's comparison; the last series may be longer. */
+#define ROOM 26
+#define ROOM_GATED 1
+
 /* Writes the newest values as block characters, the least one as the lowest block; "never" is as high as the greatest.
  * text holds 3 * BLOCKS + 1 bytes. */
 static char *blocks_text(const double *values, int count, char *text) {
@@ -312,25 +316,37 @@ static void add_figure(struct doc *doc, const struct trend *trend,
     doc_cell(doc, "%s", blocks_text(values, count, blocks));
 }
 
-static void add_series(struct doc *doc, const struct trend *trend,
-                       const struct trend_series *series, double *values) {
+/* On one screen: throughput, and the p50 and p99 of acquire. */
+static bool is_brief(const struct trend *trend, int metric) {
+    return trend->ask.metrics != 0 || metric < 3;
+}
+
+/* Returns about how many lines a terminal needs for it. */
+static int add_series(struct doc *doc, const struct trend *trend, const struct trend_series *series,
+                      bool brief, double *values) {
+    int lines = brief ? 2 : 0;
     const struct trend_line *newest = &series->lines[series->count - 1];
     const char *const *text = (const char *const *)newest->text;
     char *guarantee = guarantee_of(newest);
     doc_group(doc, compare_fails(newest->state) ? TONE_BAD : TONE_PLAIN, "%s, %s client%s, %s",
               text[TREND_LOCK], text[TREND_CLIENTS],
               strcmp(text[TREND_CLIENTS], "1") == 0 ? "" : "s", text[TREND_LOAD]);
-    doc_span(doc, DOC_DETAIL, "%s; newest %s%s%s: %s", doc_or(guarantee, ""), text[TREND_TIME],
-             *text[TREND_COMMIT] ? ", commit " : "", text[TREND_COMMIT], text[TREND_VERDICT]);
+    if (!brief || compare_fails(newest->state))
+        doc_span(doc, DOC_DETAIL, "%s; newest %s%s%s: %s", doc_or(guarantee, ""), text[TREND_TIME],
+                 *text[TREND_COMMIT] ? ", commit " : "", text[TREND_COMMIT], text[TREND_VERDICT]);
     free(guarantee);
-    if (!series->judged)
+    if (!series->judged && !brief)
         doc_span(
             doc, DOC_DETAIL,
             "older: this lock and load went on in another series, and no gate judges this one");
-    for (int m = 0; m < compare_metric_count(); m++) add_figure(doc, trend, series, m, values);
+    for (int m = 0; m < compare_metric_count(); m++, lines++) {
+        if (brief && !is_brief(trend, m)) break;
+        add_figure(doc, trend, series, m, values);
+    }
+    return lines;
 }
 
-void trend_doc(const struct trend *trend, struct doc *doc) {
+void trend_doc(const struct trend *trend, bool brief, struct doc *doc) {
     char median[40];
     const struct doc_column columns[] = {
         {.title = "medians of runs"},
@@ -341,18 +357,24 @@ void trend_doc(const struct trend *trend, struct doc *doc) {
         {.title = NULL},
     };
     double *values = malloc((size_t)trend->count * sizeof *values);
-    int gate = trend->ask.gate;
+    int gate = trend->ask.gate, room = gate > 0 ? ROOM_GATED : ROOM, left = 0;
     snprintf(median, sizeof median, "median of %d", gate > 0 ? gate : LATEST);
     if (!values) doc->failed = true;
     if (trend->gate) {
-        compare_doc(trend->gate, doc);
+        compare_doc(trend->gate, brief, doc);
         doc_say(doc, TONE_PLAIN,
                 "New: the newest %d runs of each series. Base: up to %d before them.", gate, gate);
     }
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
-    for (int i = 0; i < trend->series_count && values; i++)
-        add_series(doc, trend, &trend->series[i], values);
+    for (int i = 0; i < trend->series_count && values; i++) {
+        bool shown = !brief || (trend->series[i].judged && room > 0);
+        if (shown) room -= add_series(doc, trend, &trend->series[i], brief, values);
+        left += !shown;
+    }
+    if (left > 0)
+        doc_note(doc, TONE_PLAIN, "Not shown (--full): %d lock%s or load%s.", left,
+                 left == 1 ? "" : "s", left == 1 ? "" : "s");
     doc_end(doc);
     free(values);
 }

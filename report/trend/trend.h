@@ -81,8 +81,8 @@ struct trend *trend_file(const char *path, struct lb_err *err);
 /* The exit code: that of the gate's comparison; 0 without one. */
 int trend_exit(const struct trend *trend);
 
-/* Adds the history to a document, after the gate's comparison. */
-void trend_doc(const struct trend *trend, struct doc *doc);
+/* Adds the history to a document, after the gate's comparison. brief: what fits a screen. */
+void trend_doc(const struct trend *trend, bool brief, struct doc *doc);
 /* Writes every line as JSON, and the comparison. 0, or -1 when out of memory. */
 int trend_json(const struct trend *trend, FILE *out, struct lb_err *err);
 

@@ -27,6 +27,7 @@ struct wish {
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, base), .help = NULL}, "BASE"},
     {{"--", ARG_LIST, offsetof(struct wish, new), .help = NULL}, "NEW"},
+    {{"full", ARG_PICK, FORMAT, .min = COMPARE_FULL, .help = "every figure"}, NULL},
     {{"md", ARG_PICK, FORMAT, .min = COMPARE_MD, .help = "Markdown, for a pull request"}, NULL},
     {{"json", ARG_PICK, FORMAT, .min = COMPARE_JSON, .help = "every figure with its samples"},
      NULL},
@@ -76,7 +77,7 @@ static int show_comparison(const struct wish *wish, const struct compare *compar
     if (compare_write(compare, wish->format, terminal_has_color(stdout), stdout, err) != 0)
         return -1;
     if (wish->out) return page_conclude(code, wish->out, render_compare_page, compare, err);
-    if (wish->format == COMPARE_TABLE && !wish->no_page)
+    if (wish->format <= COMPARE_FULL && !wish->no_page)
         page_offer(beside, render_compare_page, compare);
     return code;
 }

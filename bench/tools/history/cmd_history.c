@@ -14,7 +14,7 @@
 
 #define RUNS_MAX 1000
 
-enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
+enum format { FORMAT_TABLE, FORMAT_FULL, FORMAT_MD, FORMAT_JSON };
 
 struct wish {
     struct arg_list runs;
@@ -49,6 +49,9 @@ static const struct arg args[] = {
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
       .help = "smaller changes don't count"},
      "PERCENT"},
+    {{"full", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_FULL,
+      .help = "every figure and series"},
+     NULL},
     {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
       .help = "every line of the file, and the comparison"},
@@ -87,7 +90,7 @@ static int render_history_page(const void *trend, FILE *out, struct lb_err *err)
     struct doc_page page = {.command = "lockbench history",
                             .title = "Figures from run to run",
                             .about = ((const struct trend *)trend)->path};
-    trend_doc(trend, &doc);
+    trend_doc(trend, false, &doc);
     int rc = doc_page_write(&page, &doc, out, err);
     doc_free(&doc);
     return rc;
@@ -96,7 +99,7 @@ static int render_history_page(const void *trend, FILE *out, struct lb_err *err)
 static int print_history(const struct wish *wish, const struct trend *trend, struct lb_err *err) {
     struct doc doc = {0};
     if (wish->format == FORMAT_JSON) return trend_json(trend, stdout, err);
-    trend_doc(trend, &doc);
+    trend_doc(trend, wish->format == FORMAT_TABLE, &doc);
     return doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
                               terminal_has_color(stdout), stdout, err);
 }
