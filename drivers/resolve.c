@@ -65,8 +65,9 @@ static void note_addresses(struct resolved *resolved, const struct addrinfo *lis
 }
 
 const char *resolve_shown(const char *host) {
-    return strpbrk(host, ".:/") || strcasecmp(host, "localhost") == 0 ? host
-                                                                      : "(one word, not shown)";
+    bool strange = strpbrk(host, " \t,;=@&?#\"'") != NULL;
+    bool plain = strpbrk(host, ".:/") || strcasecmp(host, "localhost") == 0;
+    return strange ? "(not shown)" : plain ? host : "(one word, not shown)";
 }
 
 const struct resolved *resolve_host(const char *host, struct lb_err *err) {

@@ -18,6 +18,9 @@ struct hidden {
 #define HOST_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_%"
 #define V6_BYTES "0123456789abcdefABCDEF:.%"
 
+/* What a path has; behind any other byte may stand what is no URL, or a password. */
+#define PATH_BYTES HOST_BYTES "/+"
+
 static int hex_value(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     c = (char)tolower((unsigned char)c);
@@ -106,8 +109,8 @@ static bool is_hosts(const char *text, const char *end, bool has_account) {
 /* Finds the parts to hide; hides too much rather than too little. A password may contain any character, even one
  * that ends a URL's authority. So the text from the first ':' to the last '@' is hidden; without a ':' the user is
  * hidden, because it may be a token. A URL whose servers can't be read is hidden whole, but for its scheme: any of its
- * parts may be a password in a wrong place. Behind a '#', and from the first value of a query on that may be secret,
- * everything is hidden. */
+ * parts may be a password in a wrong place. Behind a '#', behind a byte that no path has, and from the first value of a
+ * query on that may be secret, everything is hidden. */
 static struct hidden find_hidden(const char *text) {
     const char *scheme = strstr(text, "://"), *start = scheme ? scheme + 3 : text;
     const char *at = strrchr(start, '@'), *end = text + strlen(text), *hosts = at ? at + 1 : start;
@@ -126,6 +129,8 @@ static struct hidden find_hidden(const char *text) {
         hidden.end[0] = end;
         return hidden;
     }
+    const char *strange = tail + strspn(tail, PATH_BYTES);
+    if (*strange && *strange != '?' && strange + 1 < hidden.from[1]) hidden.from[1] = strange + 1;
     tail += strcspn(tail, "#");
     if (*tail == '#' && tail + 1 < hidden.from[1]) hidden.from[1] = tail + 1;
     const char *value = query ? unknown_value(query + 1) : NULL;

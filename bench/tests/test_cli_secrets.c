@@ -83,7 +83,14 @@ TEST(a_wrong_url_is_not_quoted) {
                                          "ZqWv==",
                                          "nats=nats://127.0.0.1:1?auth=ZqWv",
                                          "postgres=postgres://127.0.0.1:1/d?user=u&p%61ssword=ZqWv",
-                                         "postgres=postgres://127.0.0.1:1/d?apikey=ZqWv"};
+                                         "postgres=postgres://127.0.0.1:1/d?apikey=ZqWv",
+                                         "redis=redis://127.0.0.1:1/0;auth=ZqWv",
+                                         "redis=redis://127.0.0.1:1/0&pw=ZqWv",
+                                         "redis=redis://127.0.0.1:1/0 auth=ZqWv",
+                                         "mariadb=mysql://127.0.0.1:1/d;pw=ZqWv",
+                                         "redis=redis://127.0.0.1 ZqWv",
+                                         "etcd=etcd://127.0.0.1:1/,pw=ZqWv",
+                                         "redis=redis:///:ZqWv"};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char *folder = cli_path("wrong-%zu", i), path[PATH_MAX + 20], backend[32];
         snprintf(backend, sizeof backend, "%.*s", (int)strcspn(values[i], "=:"), values[i]);
@@ -150,7 +157,7 @@ static bool is_overwritten(void *arg) {
 TEST(no_list_of_processes_has_it) {
     struct cli cli;
     cli_start(&cli, NULL,
-              ARGS("run", "contended", "--lock", "sim", "--repeat", "2", "--set",
+              ARGS("run", "contended", "--lock", "sim,redis-setnx", "--repeat", "2", "--set",
                    "run.duration=300ms", "--set", "run.warmup=0", "--url",
                    "redis=redis://:" LEFT "/x" RIGHT "@127.0.0.1:1", "--out", cli_path("repeats")));
     cli_until(&cli, is_overwritten, &cli, "arguments without the secret");
