@@ -272,8 +272,8 @@ static void update(struct actor *client) {
         } else if (client->outcome == LB_BUSY) {
             atomic_fetch_add(&refused, 1);
         } else {
-            trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),
-                       client->session.err.text);
+            trial_fail(client->trial, "a call gave %s",
+                       actor_said(&client->session, client->outcome));
             return;
         }
     }

@@ -157,6 +157,23 @@ static void say_wrong_tokens(const struct lb_lock *lock, const struct stage *sta
         (unsigned long long)stage->exclusion.grants);
 }
 
+static void note_broken(struct conclusion *conclusion, const struct exclusion *found,
+                        bool excluded) {
+    static const char tokens[] =
+        "fencing tokens did not grow, though locks admitted one client at a time";
+    const char **why =
+        found->verdict == VERDICT_VIOLATED ? &conclusion->violated : &conclusion->expired;
+    if (*why && *why != tokens) return;
+    *why = excluded ? tokens
+           : found->verdict == VERDICT_VIOLATED
+               ? found->revoked > 0
+                     ? "grants were taken from their holders inside their leases or sessions"
+                     : "mutual exclusion was violated"
+           : found->ended > 0 ? "the server ended the sessions of holders, who still held on"
+                              : "holders outlived their leases or sessions: others got in beside "
+                                "them, as the lock allows";
+}
+
 bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *stage,
                           const struct plan_stage *of, char *line, size_t size) {
     const struct lb_lock *lock = of->lock->lock;
@@ -173,10 +190,8 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
     conclusion->tested |= verdict_is(stage->result.verdict, VERDICT_CLEAN);
     conclusion->untested |= verdict_is(stage->result.verdict, VERDICT_UNTESTED);
     if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
-        conclusion->violated |= found->verdict == VERDICT_VIOLATED;
-        conclusion->expired |= found->verdict == VERDICT_EXPIRED;
         bool excluded = only_tokens_wrong(stage);
-        conclusion->admitted_two |= found->verdict == VERDICT_VIOLATED && !excluded;
+        note_broken(conclusion, found, excluded);
         if (excluded) {
             say_wrong_tokens(lock, stage, line, size);
         } else {

@@ -35,9 +35,9 @@ struct conclusion {
     const struct plan *plan;
     bool granted;          /* a lock, in a measured window of any stage */
     uint64_t missed;       /* requests that could not be started in the window, of all stages */
-    bool violated;         /* a lock that must exclude did not, or its fencing tokens were wrong */
-    bool admitted_two;     /* two clients held at once: not only tokens were wrong */
-    bool expired;          /* holders of such a lock outlived their leases, and nothing worse */
+    /* What happened, of the first lock that must exclude and did not (of tokens alone only if nothing else was
+     * found), and of the first whose holders outlived their leases or sessions; NULL = none. */
+    const char *violated, *expired;
     bool stuck;            /* a free key of such a lock that no client got any more */
     bool starved;          /* clients waited for such a lock until the drain limit */
     bool tested, untested; /* stages of such locks that came out clean, and without a trial */

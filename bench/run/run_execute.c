@@ -314,8 +314,6 @@ static void write_why(const struct run_state *run, enum verdict verdict, char *t
         [VERDICT_STARVED] =
             "clients of a lock waited for the whole window, or until the drain limit (run.drain) ended their waits",
         [VERDICT_STUCK] = "a lock got stuck: keys that are free but that no client gets any more",
-        [VERDICT_EXPIRED] =
-            "holders outlived their leases: others got in beside them, as a lease allows",
     };
     if (verdict == VERDICT_NOTHING_GRANTED) {
         static const char overload[] = "requests could not be started, since earlier ones still "
@@ -329,13 +327,11 @@ static void write_why(const struct run_state *run, enum verdict verdict, char *t
         snprintf(text, size,
                  "%s, a lock broken on purpose, was not caught: do not trust this run's checks",
                  conclusion_missed_control(&run->conclusion));
-    } else if (verdict == VERDICT_VIOLATED) {
-        snprintf(text, size, "%s",
-                 run->conclusion.admitted_two
-                     ? "mutual exclusion was violated"
-                     : "fencing tokens did not grow, though locks admitted one client at a time");
     } else {
-        snprintf(text, size, "%s", whys[verdict]);
+        snprintf(text, size, "%s",
+                 verdict == VERDICT_VIOLATED  ? run->conclusion.violated
+                 : verdict == VERDICT_EXPIRED ? run->conclusion.expired
+                                              : whys[verdict]);
     }
 }
 
