@@ -30,10 +30,11 @@ static void write_figure(FILE *out, const struct report_group *group, int row, c
                          const char *key) {
     const struct column *column = column_compared(key, group);
     char text[NUMBER_TEXT_MAX];
-    bool least = ranking_is_least(&group->rows[row], key);
+    double value = column_value(column, &group->rows[row]);
+    bool least = ranking_is_least(&group->rows[row], key) && !isnan(value);
     fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>%s", column->title,
             column->sums ? column->title : name, least ? "&gt; " : "");
-    escape_html(out, column_text(column, column_value(column, &group->rows[row]), text));
+    escape_html(out, column_text(column, value, text));
     fputs("</dd></div>", out);
 }
 
@@ -81,7 +82,7 @@ static void write_tile(FILE *out, const struct report *report, const struct repo
 
 /* A place in per cent of the axis, which ends at the dearest lock of all. */
 static double axis_place(double cost_ns, double end_ns) {
-    return isinf(cost_ns) ? 100 : 100 * cost_ns / end_ns;
+    return cost_ns > end_ns ? 100 : 100 * cost_ns / end_ns;
 }
 
 /* Draws a line over the bar; a pointer shows its figures. */
@@ -117,11 +118,13 @@ static void write_bar(FILE *out, const struct report *report, const struct repor
 /* The classes share no axis, since they differ by a thousand times. */
 static void write_bars(FILE *out, const struct report *report, const struct report_group *group,
                        const struct ranked *ranks, int count) {
-    double end_ns = 1;
+    double dearest_ns = 1, end_ns = 1;
     for (int i = 0; i < count; i++) {
-        if (isfinite(ranks[i].cost_ns)) end_ns = fmax(end_ns, ranks[i].cost_ns);
+        if (isfinite(ranks[i].cost_ns)) dearest_ns = fmax(dearest_ns, ranks[i].cost_ns);
         end_ns = fmax(end_ns, ranks[i].high_ns);
     }
+    end_ns =
+        fmax(dearest_ns, fmin(end_ns, 2 * dearest_ns)); /* a long interval would leave no bar */
     fputs("\n<ul>\n", out);
     for (int i = 0; i < count; i++) write_bar(out, report, group, &ranks[i], end_ns);
     fputs("</ul>\n", out);
@@ -151,7 +154,8 @@ int html_first(FILE *out, const struct report *report, struct lb_err *err) {
     if (!ranks) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     fprintf(out,
             "<section id=\"first\" aria-label=\"Which lock\">\n<p class=\"lead\">First with %s "
-            "client%s%s, by the least %s.</p>\n<div class=\"tiles\">\n",
+            "client%s%s, by the least %s; of level locks, "
+            "by p99 and fairness.</p>\n<div class=\"tiles\">\n",
             number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
             report_rtt_text(group->rtt_ns, rtt), ranking_figure(group));
     for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c))

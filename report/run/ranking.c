@@ -218,6 +218,11 @@ static int by_rank(const void *a, const void *b) {
     return x->cost_ns < y->cost_ns ? -1 : 1;
 }
 
+/* Whether so much waiting is in no percentile that a p99 is a lower bound. */
+static bool lacks_waits(const struct report_row *row) {
+    return row->unrecorded > UNRECORDED_SHARE;
+}
+
 static bool is_unfair(const struct report_row *row) {
     const struct run_stage *figures = &row->figures;
     double grants =
@@ -226,14 +231,15 @@ static bool is_unfair(const struct report_row *row) {
     return figures->jain * (1 + chance) < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
 }
 
-/* True if the first lock has long waits or few winners where another one has not. */
+/* True if the first lock has long waits or few winners where another one has not. A p99 that is a lower bound loses to a
+ * smaller one, and wins against none. */
 static bool is_steadier(const struct report_row *other, const struct report_row *first) {
     double tail_ns = other->figures.latency[METRIC_ACQUIRE].p99;
     double first_tail_ns = first->figures.latency[METRIC_ACQUIRE].p99;
     bool fairer = is_unfair(first) && !is_unfair(other);
     bool less_fair = is_unfair(other) && !is_unfair(first);
-    bool sooner = first_tail_ns > RANKING_MULTIPLE * tail_ns;
-    bool later = tail_ns > RANKING_MULTIPLE * first_tail_ns;
+    bool sooner = !lacks_waits(other) && first_tail_ns > RANKING_MULTIPLE * tail_ns;
+    bool later = !lacks_waits(first) && tail_ns > RANKING_MULTIPLE * first_tail_ns;
     return (fairer && !later) || (sooner && !less_fair);
 }
 
@@ -272,7 +278,7 @@ bool ranking_is_contest(const struct ranked *ranks, int count) {
 /* ---- what takes away from a lock ---- */
 
 bool ranking_is_least(const struct report_row *row, const char *key) {
-    return row->unrecorded > UNRECORDED_SHARE && strcmp(key, "latency_ns.acquire.p99") == 0;
+    return lacks_waits(row) && strcmp(key, "latency_ns.acquire.p99") == 0;
 }
 
 #define RANKING_PROGRAM                                                                            \
@@ -291,7 +297,7 @@ char *ranking_note(const struct report_row *row, char *text) {
             figures->jain * figures->clients < 1.1 ? "one client got almost all grants"
                                                    : "few clients got most of the grants",
             figures->jain);
-    if (row->unrecorded > UNRECORDED_SHARE)
+    if (lacks_waits(row))
         used += (size_t)snprintf(text + used, RANKING_NOTE_MAX - used,
                                  "%s%.0f %% of its waiting is in no percentile", used ? "; " : "",
                                  unrecorded_per_cent(row->unrecorded));
@@ -315,10 +321,15 @@ static void add_first(const struct report *report, const struct report_group *gr
                       const struct ranked *ranks, int count, bool brief, struct doc *doc) {
     char text[RANKING_NOTE_MAX];
     int level = 0, said = 0;
-    for (int i = 1; i < count; i++) level += ranks[i].level;
+    bool cheapest = true;
+    for (int i = 1; i < count; i++) {
+        level += ranks[i].level;
+        cheapest &= !(ranks[i].cost_ns < ranks[0].cost_ns);
+    }
     bool named = level <= LEVEL_SAID && !brief;
     doc_span(doc, DOC_PLAIN, "%s: ", ranking_class_text(group, first, text));
     doc_span(doc, DOC_STRONG, "%s", label_of(report, group, &ranks[0]));
+    if (!cheapest) doc_span(doc, DOC_PLAIN, " (p99 or fairness decides)");
     if (level > 0 && !named && !brief) doc_span(doc, DOC_PLAIN, ", level with %d more", level);
     for (int i = 1; i < count && named; i++)
         if (ranks[i].level)
@@ -351,6 +362,24 @@ static void add_notes(const struct report *report, const struct report_group *gr
     }
 }
 
+/* Nobody was compared, since a server does not tell where it keeps a lock. */
+static void say_not_stated(const struct report_group *group, struct doc *doc) {
+    int locks = 0;
+    const char *silent = NULL;
+    for (int r = 0; r < group->row_count; r++) {
+        const struct run_stage *stage = group->rows[r].typical;
+        if (!report_is_real(stage)) continue;
+        locks++;
+        if (words_durability(stage) == DURABILITY_UNKNOWN && stage->backend)
+            silent = stage->backend;
+    }
+    if (locks > 1 && silent)
+        doc_say(doc, TONE_WARN,
+                "Which? %s does not tell its durability, so it is compared with no other: --set "
+                "%s.durability=memory, log or disk states it.",
+                silent, silent);
+}
+
 void ranking_say(const struct report *report, bool notes, struct doc *doc) {
     const struct report_group *group = ranking_group(report);
     struct ranked *ranks = room_for(group, doc);
@@ -371,6 +400,7 @@ void ranking_say(const struct report *report, bool notes, struct doc *doc) {
         add_first(report, group, c, ranks, count, contests > LEVEL_SAID, doc);
     }
     if (said > 0) doc_span(doc, DOC_PLAIN, ".");
+    if (said == 0 && ranks) say_not_stated(group, doc);
     if (said > 0 && notes) add_notes(report, group, ranks, doc);
     free(ranks);
 }

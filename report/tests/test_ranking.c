@@ -328,6 +328,23 @@ TEST(a_p99_without_long_waits_is_a_lower_bound) {
         missing ? has(text, "<dd>&gt; 5.31 ms") : has(text, "<dd>5.31 ms");
         free(text);
         report_free(report);
+        /* Against a whole p99 twice as long it wins only where it is whole itself. */
+        struct ranked ranks[MOST];
+        static const char longer[] = "," STAGE(
+            "b", "memory", "clean", 9050, 100,
+            ",\"latency_ns\":{\"acquire\":{\"count\":5000,\"mean\":20000,\"p99\":11000000,\"hdr\":\"" HDR_5000
+            "\"}}");
+        char *both = NULL;
+        assert_true(asprintf(&both, "%s%s", missing ? TAIL(120000000) : TAIL(105000000), longer) >
+                    0);
+        report = report_of(both, "");
+        assert_int_equal(class_of(report, ranks), 2);
+        assert_string_equal(name_of(report, &ranks[0]), missing ? "b" : "a");
+        text = one_line(render(report, REPORT_TABLE, false));
+        missing ? lacks(text, "decides") : has(text, "a (p99 or fairness decides), level with b");
+        free(text);
+        free(both);
+        report_free(report);
     }
 }
 
@@ -343,6 +360,11 @@ TEST(servers_that_tell_nothing_are_not_compared) {
     char *text = one_line(render(report, REPORT_FULL, false));
     has(text, "-- redis: not stated a");
     has(text, "-- etcd: not stated b");
+    free(text);
+    report_free(report);
+    report = report_of(UNTOLD("a", "redis", 900) "," LOCK("b", 900), "");
+    text = one_line(render(report, REPORT_TABLE, false));
+    has(text, "--set redis.durability=memory");
     free(text);
     report_free(report);
 }
