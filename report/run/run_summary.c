@@ -365,7 +365,9 @@ static void say_rungs(struct doc *doc, const struct summary *summary) {
 static void add_legend(struct doc *doc, const struct summary *summary) {
     bool limited = false, idle = false, incomplete = false, least = false;
     for (int r = 0; r < summary->group->row_count; r++) {
-        least |= summary->rung_count == 0 && ranking_is_least(&summary->group->rows[r], P99);
+        const struct report_row *row = &summary->group->rows[r];
+        least |= summary->rung_count == 0 && ranking_is_least(row, P99) &&
+                 !isnan(row->figures.latency[METRIC_ACQUIRE].p99);
         limited |= summary->group->rows[r].limited;
         idle |= summary->group->rows[r].idle_fault;
         incomplete |= summary->group->rows[r].incomplete;
@@ -428,7 +430,11 @@ static void say_next(struct doc *doc, const struct report *report, const struct 
                      struct ranked *ranks) {
     char rest[80];
     const char *dir = report->run_count == 1 ? doc_or(report->runs[0]->dir, "") : "RUN...";
-    int first = group ? ranking_next_class(group, -1) : -1;
+    int first = group ? ranking_next_class(group, -1) : -1, served = first;
+    while (served >= 0 &&
+           strcmp(doc_or(group->rows[served].typical->topology, ""), "embedded") == 0)
+        served = ranking_next_class(group, served);
+    if (served >= 0) first = served; /* faults of servers say more */
     doc_section(doc, "next", "Next");
     if (*dir)
         doc_say(

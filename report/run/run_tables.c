@@ -166,7 +166,12 @@ static void add_figure_row(struct doc *doc, const struct report *report,
     if (compares && ranking_by_cost(group)) doc_figure(doc, ranking_cost_ns(group, r));
     for (const struct column *column = columns; column->key; column++) {
         if (formats_of(column, group, compares) == 0) continue;
-        doc_figure(doc, column_value(column, row));
+        double value = column_value(column, row);
+        char text[NUMBER_TEXT_MAX];
+        if (ranking_is_least(row, column->key) && !isnan(value))
+            doc_value(doc, value, "> %s", column_text(column, value, text));
+        else
+            doc_figure(doc, value);
         doc_set_title(doc, absent_why(column, row));
     }
     doc_cell(doc, "%s", words_durability_text(words_durability(row->typical)));

@@ -373,11 +373,12 @@ static void say_rounds(struct doc *doc, const struct report *report) {
     }
     if (!group || (!group->paired && (rounds > 1 || locks < 2))) return;
     double resolution = ranking_resolution(group);
+    bool unlike = resolution > RANKING_MULTIPLE - 1;
     if (rounds < RANKING_ROUNDS)
         doc_say(doc, TONE_WARN,
                 "Unproven: %d round%s over all locks; an interval needs %d: --set run.repeat=7.",
                 rounds, rounds == 1 ? "" : "s", RANKING_ROUNDS);
-    else if (resolution > RANKING_MULTIPLE - 1)
+    else if (unlike)
         doc_say(
             doc, TONE_WARN,
             "Unproven: within %d rounds a lock that ran twice in each differed from itself%s: run again on a less "
@@ -389,6 +390,7 @@ static void say_rounds(struct doc *doc, const struct report *report) {
         doc_say(doc, TONE_PLAIN,
                 "Trust: %d rounds over all locks; differences under %.0f %% can't be told.", rounds,
                 ceil(100 * resolution));
+    if (rounds < RANKING_ROUNDS || unlike) doc_set_shown(doc);
 }
 
 #define OVERLOADED 0.1 /* of the requests */
