@@ -97,10 +97,10 @@ static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock)
     if (lock->violated && *why) doc_span(doc, DOC_DETAIL, "%s", why);
 }
 
-/* Adds a sentence for each answer; for the page alone. */
+/* Adds a sentence for each answer. */
 static void add_answers(struct doc *doc, const struct capacity *capacity) {
     doc_box(doc);
-    doc_set_only(doc, DOC_HTML);
+    doc_set_only(doc, DOC_HTML | DOC_TERMINAL);
     for (int i = 0; i < capacity->lock_count; i++) {
         const struct capacity_lock *lock = &capacity->locks[i];
         char value[NUMBER_TEXT_MAX], interval[WORDS_INTERVAL_MAX];

@@ -427,7 +427,7 @@ static void fill_place(const struct plan *plan, const struct lock_search *lock_s
 }
 
 static json_t *searched_lock_json(const struct capacity_run *capacity_run,
-                                  const struct lock_search *lock_search) {
+                                  const struct lock_search *lock_search, const char *partial) {
     struct search_answer answer = search_answer(&lock_search->search);
     struct capacity_probe probes[EDGE_POINTS_MAX];
     struct capacity_lock figures;
@@ -437,7 +437,8 @@ static json_t *searched_lock_json(const struct capacity_run *capacity_run,
     fill_question(capacity_run, &texts, &figures);
     fill_answer(&answer, &figures);
     fill_bound(capacity_run, lock_search, answer.load, &figures);
-    figures.why = why_text(lock_search, &answer, &texts);
+    bool cut = partial && !lock_search->done && answer.limit == SEARCH_NO_ANSWER;
+    figures.why = cut ? partial : why_text(lock_search, &answer, &texts);
     figures.violated = lock_search->violated;
     if (lock_search->saturated_per_s > 0) figures.saturated_per_s = lock_search->saturated_per_s;
     figures.probes = probes;
@@ -462,7 +463,8 @@ static json_t *capacity_run_json(const struct capacity_run *capacity_run, const 
     json_t *locks = json_array();
     for (int i = 0; i < capacity_run->count; i++) {
         if (!capacity_run->locks[i].begun) continue; /* the lock's turn did not come */
-        json_array_append_new(locks, searched_lock_json(capacity_run, &capacity_run->locks[i]));
+        json_array_append_new(locks,
+                              searched_lock_json(capacity_run, &capacity_run->locks[i], partial));
     }
     return capacity_json(&head, locks);
 }
