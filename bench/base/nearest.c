@@ -61,7 +61,7 @@ void nearest_offer(struct nearest *nearest, const char *name) {
     nearest->distance = distance;
 }
 
-/* What a user of an older version may still type, and what to use instead: a command, a scenario, an
+/* What a user of an older version, or of another tool, may type, and what to use instead: a command, a scenario, an
  * option behind its command, a key behind its section. */
 #define GONE(name, instead)                                                                        \
     { name, ", removed in 0.2.0: " instead }
@@ -72,6 +72,10 @@ static const struct {
     GONE("plan --hold", "the table says under which hold each lock was measured"),
     GONE("plan --keys", "the table says with how many keys each lock was measured"),
     GONE("plan --topology", "the table names the topology of each row"),
+    {"--locks", ": --lock NAMES, or the names alone"},
+    {"check --progress", ": `check` prints a line for each cell"},
+    {"version", ": lockbench --version"},
+    {"capacity --rate", ": --most N is the greatest rate that is tried"},
     GONE("--table", "the table is what is printed without it"),
     GONE("run --metrics", "--prometheus FILE"),
     GONE("check --seeds", "--seed A..B"),

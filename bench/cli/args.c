@@ -210,12 +210,12 @@ static int unknown_option(const struct reader *reader, const char *word, size_t 
     struct nearest nearest;
     char name[64], hint[100], dashed[64], key[96];
     snprintf(name, sizeof name, "%.*s", (int)len, word + 2);
-    if (workload_key(reader->command, name, key, sizeof key))
+    snprintf(key, sizeof key, "%s --%s", command, name);
+    const char *gone = nearest_removed(key);
+    if (!gone && workload_key(reader->command, name, key, sizeof key))
         return err_set(err, LB_EXIT_USAGE,
                        "%s: unknown option --%s, but the workload has such a key: --set %s=VALUE",
                        command, name, key);
-    snprintf(key, sizeof key, "%s --%s", command, name);
-    const char *gone = nearest_removed(key);
     nearest_init(&nearest, name);
     nearest_offer(&nearest, "help");
     for (const struct arg *arg = reader->command->args; arg->option.name; arg++) {

@@ -368,7 +368,9 @@ void trend_doc(const struct trend *trend, bool brief, struct doc *doc) {
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
     for (int i = 0; i < trend->series_count && values; i++) {
-        bool shown = !brief || (trend->series[i].judged && room > 0);
+        bool shown =
+            !brief || (trend->series[i].judged && room > 0 &&
+                       values_of(trend->series[i].lines, trend->series[i].count, 0, values) > 0);
         if (shown) room -= add_series(doc, trend, &trend->series[i], brief, values);
         left += !shown;
     }
