@@ -1,6 +1,7 @@
 /* test_trend: histories: the lines that runs append, wrong files, the gate, the outputs against stored ones
  * (UPDATE_GOLDEN=1 writes them; read the diff), and `lockbench history` as people call it. */
 #define _GNU_SOURCE
+#include "bench/tools/history/append.h"
 #include "report/trend/trend.h"
 
 #include <sys/stat.h>
@@ -76,7 +77,7 @@ static struct trend *parsed(char *text, int gate) {
 static void append(const char *file, const char *const *runs, int count, const char *commit,
                    int lines) {
     struct lb_err err = {0};
-    int added = trend_append(file, runs, count, commit, &err);
+    int added = history_append(file, runs, count, commit, &err);
     assert_string_equal(err.text, "");
     assert_int_equal(added, lines);
 }

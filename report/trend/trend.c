@@ -1,4 +1,4 @@
-/* trend: a history that is read and shown; see trend.h. trend_append.c writes it. */
+/* trend: a history that is read and shown; see trend.h. bench/tools/history writes it. */
 #define _GNU_SOURCE
 #include "report/trend/trend.h"
 

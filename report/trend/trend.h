@@ -67,13 +67,7 @@ struct trend {
 struct trend *trend_read(const char *path, const struct trend_ask *ask, struct lb_err *err);
 void trend_free(struct trend *trend);
 
-/* paths: runs, or folders of runs. Appends a line for each lock and load of a run that the file does not have yet, and
- * makes the file if there is none. Locks that are broken on purpose and incomplete stages have no line. commit may be NULL.
- * Returns the number of new lines, or -1 with err. */
-int trend_append(const char *path, const char *const *paths, int path_count, const char *commit,
-                 struct lb_err *err);
-
-/* trend_append: the first line of a file, malloced; NULL when out of memory. And a file whose lines are read, and not
+/* For bench/tools/history: the first line of a file, malloced; NULL when out of memory. And a file whose lines are read, and not
  * yet judged; NULL with err. */
 char *trend_header(void);
 struct trend *trend_file(const char *path, struct lb_err *err);

@@ -9,6 +9,7 @@
 #include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
+#include "bench/tools/history/append.h"
 #include "report/page/doc_page.h"
 #include "report/trend/trend.h"
 
@@ -79,7 +80,7 @@ static int check_args(const struct wish *wish, struct lb_err *err) {
 }
 
 static int append_runs(const struct wish *wish, struct lb_err *err) {
-    int lines = trend_append(wish->file, wish->runs.item, wish->runs.count, wish->commit, err);
+    int lines = history_append(wish->file, wish->runs.item, wish->runs.count, wish->commit, err);
     if (lines < 0) return -1;
     printf("%s: %d line%s added\n", wish->file, lines, lines == 1 ? "" : "s");
     return LB_EXIT_OK;

@@ -1,5 +1,7 @@
-/* trend_append: the lines of runs, appended to a history; see trend.h. */
+/* append: see append.h. */
 #define _GNU_SOURCE
+#include "bench/tools/history/append.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -236,8 +238,8 @@ static int append_runs(int fd, const char *path, struct run *const *runs, int ru
     return failed ? -1 : file.lines;
 }
 
-int trend_append(const char *path, const char *const *paths, int path_count, const char *commit,
-                 struct lb_err *err) {
+int history_append(const char *path, const char *const *paths, int path_count, const char *commit,
+                   struct lb_err *err) {
     struct run **runs = NULL;
     int run_count = 0, fd = -1, lines = -1;
     if (run_read_all(paths, path_count, &runs, &run_count, err) == 0) {
