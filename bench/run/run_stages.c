@@ -98,6 +98,20 @@ static void warn_of_idle_fault(struct run_state *run, const struct plan *plan, c
     run_note_warning(run, &err);
 }
 
+/* Requests that fail without a planned fault: whatever was granted beside them, the figures are of no working lock. Said
+ * once in a run. */
+static void warn_of_failures(struct run_state *run, const struct stage *stage) {
+    const struct run_stage *result = &stage->result;
+    double failed = result->refused + result->broken + result->unknown;
+    struct lb_err err = {0};
+    if (stage->status != STAGE_COMPLETE || stage->faults.count > 0 || run->mostly_failed) return;
+    if (!(result->attempts > 0) || !(failed > result->attempts / 2)) return;
+    run->mostly_failed = true;
+    err_set(&err, LB_EXIT_MACHINE, "%s: %.0f of %.0f requests failed%s%s", stage->ask->id, failed,
+            result->attempts, stage->err.code ? ": " : "", stage->err.text);
+    run_note_warning(run, &err);
+}
+
 /* Fills in all that a stage is asked for, except its name and files. */
 static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                                      const struct plan_stage *of) {
@@ -172,6 +186,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     }
     if (stage->log_err.code) run_note_warning(run, &stage->log_err);
     warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
+    warn_of_failures(run, stage);
     run_tell_took(run, stage);
     if (stage->unsure[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->unsure);
     if (stage->keeps_named) guests_kept(&run->guests, of->lock->lock->backend);

@@ -30,6 +30,7 @@ struct run_state {
     struct thresholds thresholds;
     struct stage_promise promise; /* that the next stage is asked about */
     int stages_planned;           /* 0 = not known before they end */
+    bool mostly_failed;           /* that most requests of a stage failed was said */
     const struct stage_ask *now;  /* the stage that runs; NULL = none does */
     struct lb_err err;            /* the first thing that went wrong */
     char failed[600];             /* a request that failed, the first one; "" = none did */

@@ -255,7 +255,9 @@ static int count_held(const struct shared *shared, struct lb_session *session) {
     const struct lb_algorithm *algorithm = session->lock->algorithm;
     struct lb_grant grant = {.data = calloc(1, algorithm->grant_bytes + 1)};
     int held = 0;
-    bool tries = (session->lock->caps & LB_CAP_TRY) && session->lock->primitive == LB_MUTEX;
+    enum lb_primitive primitive = session->lock->primitive; /* of a shared lock a writer tries */
+    bool tries =
+        (session->lock->caps & LB_CAP_TRY) && (primitive == LB_MUTEX || primitive == LB_RWLOCK);
     for (uint32_t i = 0; tries && grant.data && i < shared->key_count && i < HELD_LOOKED; i++) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = shared_request(shared, i, name);

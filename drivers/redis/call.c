@@ -420,7 +420,7 @@ int redis_all_in_turn(struct lb_session *session, const struct redis_command *co
     return count;
 }
 
-#define HINT_BYTES 300
+#define HINT_BYTES 360
 
 /* Advice for an account that lacks a right: all that locks need, since a server names one refused thing at a time.
  * The error texts are those of Redis 6 to 8 and Valkey. */
@@ -430,11 +430,12 @@ static void advise_account(const struct lb_session *session, const char *text,
     const char *command = strstr(text, "run the '");
     if (command) command += strlen("run the '");
     if (!*user) user = "default";
-    snprintf(hint, HINT_BYTES,
-             ": all that locks need: ACL SETUSER %.60s %s%.*s%s'&*' ~* (or ~PREFIX*, with --set "
-             "load.key_prefix=PREFIX)",
-             user, command ? "+@read +@write +@scripting +@pubsub +@connection -@dangerous +" : "",
-             command ? (int)strcspn(command, "'") : 0, command ? command : "", command ? " " : "");
+    snprintf(
+        hint, HINT_BYTES,
+        ": all that locks need: ACL SETUSER %.60s %s%.*s%s'&*' ~* (or, with --set "
+        "load.key_prefix=PREFIX, ~PREFIX*, and for Redisson's '~{PREFIX*' '~redisson*{PREFIX*')",
+        user, command ? "+@read +@write +@scripting +@pubsub +@connection -@dangerous +" : "",
+        command ? (int)strcspn(command, "'") : 0, command ? command : "", command ? " " : "");
 }
 
 static void advise(const struct lb_session *session, const char *text, char hint[HINT_BYTES]) {

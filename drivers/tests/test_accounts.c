@@ -148,7 +148,7 @@ TEST(a_refused_key_says_what_to_set) {
     assert_has(cli.err,
                "lockbench: no request of a measured window was granted: redis-setnx: redis: "
                "NOPERM");
-    assert_has(strstr(cli.err, "was granted: "), "with --set load.key_prefix=PREFIX)");
+    assert_has(strstr(cli.err, "was granted: "), "with --set load.key_prefix=PREFIX, ~PREFIX*");
     cli_free(&cli);
     cli = run_at("redis-setnx", redis_url(0), "load.key_prefix=ours:");
     assert_code(&cli, 0);
@@ -230,6 +230,18 @@ TEST(the_rights_that_mariadb_needs) {
     assert_granted("mysql-getlock,mysql-row,mysql-nowait,mysql-table,mysql-flag,mysql-lease,"
                    "mysql-optimistic,mysql-update",
                    tls_text("mariadb=mysql://" ACCOUNT "127.0.0.1:%d/locks", tls_servers[2].port));
+}
+
+/* Locks are granted, and no release is allowed: no figure is of a working lock. */
+TEST(requests_that_mostly_fail_are_no_success) {
+    need_program("redis-server", "redis-server");
+    redis_start(0, "~* &* +@read +@connection +set");
+    struct cli cli = cli_run(NULL, ARGS("run", "contended", "redis-setnx", "-c", "2", "-d", "500ms",
+                                        "--set", "acquire.lease=200ms", "--url", redis_url(0),
+                                        "--no-page", "--out", cli_path("refused")));
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_has(cli.err, "requests failed: redis: NOPERM");
+    cli_free(&cli);
 }
 
 /* ---- doctor ---- */
