@@ -105,7 +105,7 @@ static void warn_of_failures(struct run_state *run, const struct stage *stage) {
     double failed = result->refused + result->broken + result->unknown;
     struct lb_err err = {0};
     if (stage->status != STAGE_COMPLETE || stage->faults.count > 0 || run->mostly_failed) return;
-    if (!(result->attempts > 0) || !(failed > result->attempts / 2)) return;
+    if (!(result->grants > 0) || !(failed > result->attempts / 2)) return;
     run->mostly_failed = true;
     err_set(&err, LB_EXIT_MACHINE, "%s: %.0f of %.0f requests failed%s%s", stage->ask->id, failed,
             result->attempts, stage->err.code ? ": " : "", stage->err.text);

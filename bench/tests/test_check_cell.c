@@ -89,6 +89,9 @@ TEST(each_bad_finding_has_its_verdict) {
          "1 token that did not grow"},
         {"exclusion", "verdict", "stuck", 1, "stuck", "stuck", "1 key that is free"},
         {"exclusion", "verdict", "expired", 3, "expired_holders", "expired", "3 expired holders"},
+        {"exclusion", "verdict", "violated", 2, "revoked", "violated",
+         "2 grants lost inside their leases"},
+        {"exclusion", "verdict", "expired", 1, "ended", "expired", "1 session"},
         {"store", "none", "", 1, "stale_accepted_fenced", "violated",
          "1 stale write that passed the fence"},
     };

@@ -47,6 +47,24 @@ static void take(const struct stranger *stranger) {
     live_close(&live);
 }
 
+/* One client alone would never meet another: the grant that it lost says it. */
+TEST(a_key_of_one_client_is_deleted) {
+    struct live_place live = live_open("redis-setnx", NULL);
+    LIVE_NEEDS(&live);
+    pid_t pid = start_stranger(&live, "redis-cli -p $PORT del " KEY);
+    char url[400];
+    snprintf(url, sizeof url, "redis=%s", live.place->urls[0]);
+    struct cli cli = cli_run(NULL, ARGS("run", "contended", "redis-setnx", "--url", url, "--key",
+                                        KEY, "-c", "1", "--hold", "50ms", "-d", "2s"));
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_code(&cli, LB_EXIT_VIOLATED);
+    assert_has(cli.out, " lost grants while their lease and session lasted");
+    assert_has(cli.err, "grants were taken from their holders");
+    cli_free(&cli);
+    live_close(&live);
+}
+
 #define REVOKED " lost grants while their lease and session lasted"
 #define ENDED " lost grants because the server ended the sessions of their holders"
 #define ETCDCTL "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT "
