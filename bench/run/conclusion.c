@@ -179,6 +179,7 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
     const struct lb_lock *lock = of->lock->lock;
     const struct exclusion *found = &stage->exclusion;
     conclusion->granted |= stage->result.grants > 0 || stage->result.throughput_per_s > 0;
+    conclusion->held |= stage->held > 0;
     if (stage->result.missed > 0) conclusion->missed += (uint64_t)stage->result.missed;
     if (lock->caps & LB_CAP_BASELINE) return false;
     if ((lock->caps & LB_CAP_CONTROL) && !of->lock->chosen) {

@@ -33,8 +33,9 @@ int64_t expect_left_ns(const struct expect *expect);
 
 struct conclusion {
     const struct plan *plan;
-    bool granted;          /* a lock, in a measured window of any stage */
-    uint64_t missed;       /* requests that could not be started in the window, of all stages */
+    bool granted;    /* a lock, in a measured window of any stage */
+    bool held;       /* somebody else held a lock's keys when all clients had ended */
+    uint64_t missed; /* requests that could not be started in the window, of all stages */
     /* What happened, of the first lock that must exclude and did not (of tokens alone only if nothing else was
      * found), and of the first whose holders outlived their leases or sessions; NULL = none. */
     const char *violated, *expired;

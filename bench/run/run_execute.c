@@ -320,7 +320,8 @@ static void write_why(const struct run_state *run, enum verdict verdict, char *t
                                        "waited: the rate is too high (load.arrival)";
         static const char other[] = "no request failed, so see .stages[].outcomes of run.json";
         snprintf(text, size, VERDICT_NOTHING_GRANTED_WORDS ": %s",
-                 run->failed[0]               ? run->failed
+                 run->conclusion.held         ? "somebody else holds the key"
+                 : run->failed[0]             ? run->failed
                  : run->conclusion.missed > 0 ? overload
                                               : other);
     } else if (verdict == VERDICT_CONTROL_MISSED) {

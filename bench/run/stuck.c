@@ -243,10 +243,14 @@ static int clear_stage(const struct job *job, struct lb_session *session, struct
 
 #define HELD_LOOKED 16 /* keys */
 
-static bool any_cut_off(const struct shared *shared) {
-    for (int i = 0; i < shared->clients; i++)
+/* Whether a wait was cut off, or nobody was granted anything. */
+static bool any_in_vain(const struct shared *shared) {
+    uint64_t grants = 0;
+    for (int i = 0; i < shared->clients; i++) {
         if (shared->client[i].cut_off_ns > 0) return true;
-    return false;
+        grants += shared->client[i].grants;
+    }
+    return grants == 0;
 }
 
 /* Counts the keys that somebody holds now that no client of ours is left: one try for each of the first few. 0 if the
@@ -291,7 +295,7 @@ static void run_tidy(void *arg) {
                 residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
             if (job->guest && stage->residue.count > 0) clear_all(shared, &session->lb, &job->err);
         }
-        if (job->guest && !ours && any_cut_off(shared))
+        if (job->guest && !ours && any_in_vain(shared))
             stage->held = count_held(shared, &session->lb);
         session_close(session);
     }

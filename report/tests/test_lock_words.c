@@ -26,6 +26,34 @@ TEST(a_control_is_caught_by_what_was_seen) {
     report_free(report);
 }
 
+/* Each finding is the first sentence, with the cause that is known. */
+TEST(the_first_sentence_names_what_was_found) {
+    static const struct {
+        const char *verdict, *seen, *says;
+    } cases[] = {
+        {"starved", ",\"starved\":1", "a left clients waiting for the whole window"},
+        {"starved", ",\"held_elsewhere\":1", "a was held by somebody else"},
+        {"stuck", ",\"stuck\":1", "a left keys that are free"},
+        {"violated", ",\"revoked\":3", "a lost grants while their lease and session lasted"},
+        {"expired", ",\"ended\":3", "a lost grants because the server ended the sessions"},
+        {"expired", ",\"expired_holders\":3", "a admitted clients while an earlier holder still"},
+        {"violated", ",\"double_holders\":3", "a admitted two clients at once"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char stage[300];
+        snprintf(stage, sizeof stage,
+                 "{\"lock\":\"a\",\"clients\":2,\"arrival\":\"closed\",\"grants\":9,"
+                 "\"exclusion\":{\"verdict\":\"%s\",\"grants\":9,\"tested\":9%s}}",
+                 cases[i].verdict, cases[i].seen);
+        struct report *report = report_of(stage, "");
+        char *text = one_line(render(report, REPORT_TABLE, false));
+        if (strncmp(text, cases[i].says, strlen(cases[i].says)) != 0)
+            fail_msg("'%s': %s", cases[i].says, text);
+        free(text);
+        report_free(report);
+    }
+}
+
 /* The window's grants were those of requests from before it: the table has a rate for them. */
 TEST(an_overloaded_lock_granted_only_older_requests) {
     struct report *report =
