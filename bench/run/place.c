@@ -240,11 +240,13 @@ static int take_durability(struct place *place, struct lb_err *err) {
                        "%s.durability = %s, but the server tells another: %s; leave it out",
                        backend->name, stated, facts->durability);
     place->durability_class = told ? told : stated;
+    char how[96] = "";
+    if (!told && stated)
+        snprintf(how, sizeof how, "; the user states it (durability)");
+    else if (!told && options_find(lb_backend_options(backend), LB_DURABILITY))
+        snprintf(how, sizeof how, "; --set %s.durability=memory|log|disk states it", backend->name);
     snprintf(place->durability, sizeof place->durability, "%s%s",
-             *facts->durability ? facts->durability : "not told: nobody asked",
-             told || (!stated && !options_find(lb_backend_options(backend), LB_DURABILITY)) ? ""
-             : stated ? "; the user states it (durability)"
-                      : "; the backend's option durability states it");
+             *facts->durability ? facts->durability : "not told: nobody asked", how);
     return 0;
 }
 
