@@ -168,7 +168,7 @@ int compare_find_differences(struct compare *compare);
 int compare_differ_stages(struct compare *compare, const struct run_stage *base,
                           const struct run_stage *new);
 
-/* COMPARE_TABLE: on one screen; COMPARE_FULL: every figure. */
+/* COMPARE_TABLE, COMPARE_MD: on one screen; COMPARE_FULL: every figure. */
 enum compare_format { COMPARE_TABLE, COMPARE_FULL, COMPARE_MD, COMPARE_JSON };
 
 /* Renders the comparison in a format. 0, or -1 with err. */

@@ -367,7 +367,7 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
     if (format == COMPARE_JSON)
         return output_json(compare_json(compare), JSON_INDENT(1) | JSON_REAL_PRECISION(15), out,
                            "the comparison", err);
-    compare_doc(compare, format == COMPARE_TABLE, &doc);
+    compare_doc(compare, format != COMPARE_FULL, &doc);
     return doc_write_and_free(&doc, format == COMPARE_MD ? DOC_MARKDOWN : DOC_TERMINAL, color, out,
                               err);
 }
