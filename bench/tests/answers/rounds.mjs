@@ -154,6 +154,18 @@ function slope(points) {
 }
 
 const text = (value) => value.toFixed(2);
+
+// By how much the cost of each class' leaders differs between any two runs, in widths of the wider of their two intervals.
+function moves(runs) {
+  const classes = runs.map((out) => summary(out).ranking.filter(({ locks }) => locks.length > 1)), ret = [];
+  const names = new Set(classes.flat().map(({ class: name, locks }) => `${name}|${locks[0].lock}`));
+  for (const [name, lock] of [...names].map((pair) => pair.split("|"))) {
+    const found = classes.map((list) => list.find((c) => c.class === name)?.locks.find((l) => l.lock === lock)).filter(Boolean);
+    for (const a of found) for (const b of found.slice(0, found.indexOf(a)))
+      ret.push(Math.abs(a.cost_ns - b.cost_ns) / Math.max(a.high_ns - a.low_ns, b.high_ns - b.low_ns));
+  }
+  return ret;
+}
 // What the run says that it can't tell: "28 %", or "unproven".
 const trust = (out) => /differences under\s+(\d+ %)/.exec(readFileSync(`${out}.txt`, "utf8"))?.[1] ?? "unproven";
 const named = (out) => readFileSync(`${out}.txt`, "utf8");
@@ -168,6 +180,10 @@ const rows = {
     const idle = outs("idle")[0];
     const moved = runs.map((out) => others(idle, out));
     return ["a burner on one of two processors, 7 s on, 7 s off, over the whole `make run`", "the leaders of the idle run, or level; nothing void", `${moved.filter((n) => n.length === 0).length} of ${runs.length} agree in each class${moved.flat().length ? ` (not: ${moved.flat().join("; ")})` : ""}; void ${runs.filter((out) => /void/i.test(named(out))).length}; can't tell: ${runs.map(trust).join(", ")}`];
+  },
+  moved: (runs) => {
+    const all = moves(runs).sort((a, b) => a - b);
+    return ["the cost of each class' leaders, idle and beside the burner", "no two runs differ by more than the interval", `${all.filter((m) => m > 1).length} of ${all.length} pairs of ${runs.length} runs; the greatest ${text(all.at(-1))} of the wider interval, the median ${text(median(all))}`];
   },
   sinking: (runs) => ["each processor loses from 0 to 20 % over `make run`", "the leaders of the idle run, or level", `${runs.filter((out) => others(outs("idle")[0], out).length === 0).length} of ${runs.length}; can't tell: ${runs.map(trust).join(", ")}`],
   one: (runs) => ["`make run` on one processor (taskset)", "an answer, or unproven", runs.map((out) => `exit code ${exit_of(out)} after ${seconds_of(out).toFixed(0)} s; can't tell: ${trust(out)}`).join("; ")],
@@ -196,6 +212,7 @@ if (asked[0] === "--page") {
   if (ran) console.log(`${ran[0].replace(/\s+/g, " ").trim()}\n`);
   console.log("| put in | must say | said |\n|---|---|---|");
   for (const [part, row] of Object.entries(rows)) {
+    if (part === "moved" && outs("idle").length > 1) console.log(`| ${row([...outs("idle"), ...outs("burner")]).join(" | ")} |`);
     if (outs(part).length > 0) console.log(`| ${row(outs(part)).join(" | ")} |`);
   }
 } else {
