@@ -326,6 +326,25 @@ static const char *defined(const char *kind, const char *word) {
     return NULL;
 }
 
+/* "kill 0", "restart 0", "stop 0", "go 0" */
+static void change_server(const char *words) {
+    struct topo *topo = now.trial->place->topo;
+    struct lb_err err = {0};
+    char verb[16];
+    int node = 0, rc = -1;
+    if (sscanf(words, "%15s %d", verb, &node) != 2)
+        FAIL("'%s' is nothing for a server", words);
+    else if (strcmp(verb, "kill") == 0)
+        rc = topo_kill(topo, node, &err);
+    else if (strcmp(verb, "restart") == 0)
+        rc = topo_restart(topo, node, &err);
+    else if (strcmp(verb, "stop") == 0)
+        rc = topo_signal(topo, node, SIGSTOP);
+    else if (strcmp(verb, "go") == 0)
+        rc = topo_signal(topo, node, SIGCONT);
+    if (rc != 0) FAIL("server %s: %s", words, err.text);
+}
+
 /* Does what a line says, without its "-> ANSWER". */
 static void act(char *text, char *answer) {
     char command[ANSWER_MAX], *rest = text + strcspn(text, " ");
@@ -343,6 +362,8 @@ static void act(char *text, char *answer) {
         ask_shell(command, answer);
     } else if ((program = defined("program", text))) {
         use_program(program_of(program), rest, answer);
+    } else if (strcmp(text, "server") == 0) {
+        change_server(rest);
     } else if (strcmp(text, "sleep") == 0) {
         trial_sleep_until(lb_now() + duration(rest));
     } else if (strcmp(text, "key") == 0) {
@@ -433,6 +454,7 @@ static void tell_shells(const struct place *place) {
     }
     setenv("PORTS", ports, 1);
     setenv("SECRET", topo_about(place->topo)->secret, 1);
+    setenv("URL", place->urls[0], 1);
 }
 
 static void play(void **state) {
@@ -490,7 +512,7 @@ FIXTURE(end_all) {
         arena_done(&started[i].arena);
         free(started[i].name);
     }
-    return 0;
+    return system("rm -rf \"$DIR\"");
 }
 
 static void add_cases(const char *title, struct story part) {
@@ -538,6 +560,11 @@ static void load(const char *name) {
     fclose(file);
 }
 
+FIXTURE(make_folder) {
+    static char folder[] = "/tmp/lockbench-story-XXXXXX";
+    return mkdtemp(folder) && setenv("DIR", folder, 1) == 0 ? 0 : -1;
+}
+
 int story_main(const char *names, const struct story_word *words, void (*begins)(struct place *)) {
     char *all = strdup(names), *rest = NULL;
     own_words = words;
@@ -546,5 +573,5 @@ int story_main(const char *names, const struct story_word *words, void (*begins)
     for (char *name = strtok_r(all, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
         load(name);
     free(all);
-    return run_all_tests(NULL, end_all);
+    return run_all_tests(make_folder, end_all);
 }

@@ -15,7 +15,7 @@
  *     soon LINE -> ANSWER                  the line again and again, until it gives that
  *     WORD says -> ANSWER; WORD tell LINE  the next line of a program; a line to which no answer is read here
  *     WORD is silent; WORD dies            it has written nothing; it is killed
- *     sleep 50ms
+ *     sleep 50ms; server kill 0, restart 0, stop 0, go 0
  *     key NAME [TEXT]                      another key; K is there from the beginning
  *     CLIENT has lease=60s held=1 shared=1 permits=2 bound=3 client=4 keys=K,L key=L
  *     CLIENT acquire | try | wait 50ms | release | renew 9s | settle | ping -> OUTCOME
@@ -24,7 +24,8 @@
  *     CLIENT close; CLIENT open; CLIENT arm; CLIENT disarm
  *
  * An ANSWER is a text, in which $NAME is what the environment has (WALL: the time of day in ms); a sum of numbers; LOW to
- * HIGH; "> N"; or a regular expression between slashes. PORT, PORTS and SECRET are those of the servers. Whoever makes a call and
+ * HIGH; "> N"; or a regular expression between slashes. PORT, PORTS, SECRET and URL are those of the servers, DIR is a
+ * folder. Whoever makes a call and
  * is no tool is a client of ours. Servers and programs stay for the cases that follow. */
 #ifndef DRIVERS_TESTS_STORY_H
 #define DRIVERS_TESTS_STORY_H
