@@ -206,6 +206,9 @@ static void make_key(const char *name, const char *text) {
     snprintf(number, sizeof number, "%llu", (unsigned long long)key->number);
     snprintf(number_name, sizeof number_name, "%.20s_NUMBER", name);
     setenv(number_name, number, 1);
+    snprintf(number, sizeof number, "%u", key->index);
+    snprintf(number_name, sizeof number_name, "%.20s_INDEX", name);
+    setenv(number_name, number, 1);
 }
 
 /* The index of a client, which is made when it is named first. */
@@ -442,9 +445,11 @@ static void run_before(int from, int to) {
         if (strncmp(lines[i].text, "before ", 7) == 0) ask_shell(lines[i].text + 7, answer);
 }
 
-/* The ports and the passwords of the servers, for shells. */
+/* What shells need: the ports and the passwords of the servers, or the folder of what has none. */
 static void tell_shells(const struct place *place) {
     char ports[200] = "", port[12];
+    if (place->dir[0]) setenv("PLACE", place->dir, 1);
+    if (!place->topo) return;
     topo_login(place->topo);
     for (int i = 0; i < topo_about(place->topo)->nodes; i++) {
         size_t used = strlen(ports);
@@ -458,7 +463,7 @@ static void tell_shells(const struct place *place) {
 }
 
 static void play(void **state) {
-    char with[200], why[400], name[64], *word, *rest = NULL;
+    char with[200], why[400], name[200], *word, *rest = NULL;
     const char *topology = NULL, *sets[8] = {NULL};
     int set_count = 0;
     struct lb_err err = {0};
@@ -482,8 +487,11 @@ static void play(void **state) {
     check_needs(now.story->head, now.story->head_end);
     check_needs(now.story->begin, now.story->end);
     if (conform_lacks(lock, topology, why, sizeof why)) skip_for("%s", why);
-    snprintf(name, sizeof name, "%s %s", lock->backend->name,
-             topology ? topology : lb_topologies(lock)[0]);
+    if (!lock->backend->topologies)
+        snprintf(name, sizeof name, "%s", now.story->with);
+    else
+        snprintf(name, sizeof name, "%s %s", lock->backend->name,
+                 topology ? topology : lb_topologies(lock)[0]);
     if (conform_lock(lock, sets, &arena, &planned, &err) != 0) fail_msg("%s", err.text);
     struct started *server = find_started(name);
     if (!server) {

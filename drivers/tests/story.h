@@ -24,8 +24,8 @@
  *     CLIENT close; CLIENT open; CLIENT arm; CLIENT disarm
  *
  * An ANSWER is a text, in which $NAME is what the environment has (WALL: the time of day in ms); a sum of numbers; LOW to
- * HIGH; "> N"; or a regular expression between slashes. PORT, PORTS, SECRET and URL are those of the servers, DIR is a
- * folder. Whoever makes a call and
+ * HIGH; "> N"; or a regular expression between slashes. PORT, PORTS, SECRET and URL are those of the servers, PLACE the folder
+ * of a backend without a server, DIR another one; K_NUMBER and K_INDEX are those of the key. Whoever makes a call and
  * is no tool is a client of ours. Servers and programs stay for the cases that follow. */
 #ifndef DRIVERS_TESTS_STORY_H
 #define DRIVERS_TESTS_STORY_H

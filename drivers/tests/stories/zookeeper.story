@@ -242,3 +242,23 @@ soon nodes $P -> /^[^ ]+ [^ ]+$/
 ours release -> ok
 kazoo says -> B acquired
 kazoo B release -> B released
+
+== a release wakes one of a queue
+with zk-lock
+with zk-recipe
+ours acquire -> ok
+one begin
+soon nodes $P -> /^[^ ]+ [^ ]+$/
+two begin
+soon nodes $P -> /^[^ ]+ [^ ]+ [^ ]+$/
+two waits
+one wakeups => ONE
+two wakeups => TWO
+ours release -> ok
+one end -> ok
+one wakeups -> $ONE+1
+two waits
+two wakeups -> $TWO
+one release -> ok
+two end -> ok
+two release -> ok
