@@ -123,6 +123,11 @@ static int64_t duration(const char *text) {
     return ns;
 }
 
+/* For what takes as long as a failover. */
+static int64_t long_soon(void) {
+    return trial_soon() + 60 * LB_S_NS;
+}
+
 /* ---- what is not ours ---- */
 
 /* What the shell prints, its lines with blanks between. Blocks our loop for some milliseconds. */
@@ -257,6 +262,18 @@ static void set_up(int which, char *words) {
     }
 }
 
+/* Acquires during a failover: a session that breaks is opened again, as the core does. A session that is open stays: it may find
+ * the new primary by itself. */
+static void acquire_somehow(struct actor *ours) {
+    for (int64_t until_ns = long_soon(); lb_now() < until_ns && !trial_failed(now.trial);) {
+        bool is_open = ours->connected || actor_open(ours);
+        if (is_open && actor_take(ours, lb_now() + LB_S_NS) == LB_OK) return;
+        actor_close(ours);
+        trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    }
+    FAIL("no lock after the failover: %s", ours->session.err.text);
+}
+
 /* What a client's call gives, or what is known of the client. */
 static void call(int which, const char *verb, char *rest, char *answer) {
     struct actor *ours = now.actors[which];
@@ -300,7 +317,11 @@ static void call(int which, const char *verb, char *rest, char *answer) {
     } else if (strcmp(verb, "close") == 0) {
         actor_close(ours);
     } else if (strcmp(verb, "open") == 0) {
-        if (!actor_open(ours)) FAIL("can't connect: %s", ours->err.text);
+        snprintf(answer, ANSWER_MAX, "%s", actor_open(ours) ? "ok" : ours->err.text);
+    } else if (strcmp(verb, "ends") == 0) {
+        snprintf(answer, ANSWER_MAX, "%lld", (long long)ours->grant.lease_end_ns);
+    } else if (strcmp(verb, "somehow") == 0) {
+        acquire_somehow(ours);
     } else if (strcmp(verb, "arm") == 0) {
         if (actor_arm(ours) != 0) FAIL("%s", ours->err.text);
     } else if (strcmp(verb, "disarm") == 0) {
@@ -341,6 +362,8 @@ static void change_server(const char *words) {
         rc = topo_kill(topo, node, &err);
     else if (strcmp(verb, "restart") == 0)
         rc = topo_restart(topo, node, &err);
+    else if (strcmp(verb, "promote") == 0)
+        rc = topo_act(topo, "promote", strchr(words, 32) + 1, NULL, 0, &err);
     else if (strcmp(verb, "stop") == 0)
         rc = topo_signal(topo, node, SIGSTOP);
     else if (strcmp(verb, "go") == 0)
@@ -366,7 +389,7 @@ static void act(char *text, char *answer) {
     } else if ((program = defined("program", text))) {
         use_program(program_of(program), rest, answer);
     } else if (strcmp(text, "server") == 0) {
-        change_server(rest);
+        change_server(expanded(rest));
     } else if (strcmp(text, "sleep") == 0) {
         trial_sleep_until(lb_now() + duration(rest));
     } else if (strcmp(text, "key") == 0) {
@@ -381,7 +404,15 @@ static void act(char *text, char *answer) {
         char *more = rest + strcspn(rest, " ");
         if (*more) *more++ = '\0';
         int which = actor_of(text);
-        if (!trial_failed(now.trial)) call(which, rest, more, answer);
+        bool holds = strcmp(rest, "holds") == 0; /* the rest is a line */
+        if (trial_failed(now.trial)) return;
+        call(which, holds ? "acquire" : rest, more, answer);
+        if (!holds) return;
+        if (strcmp(answer, "ok") != 0) FAIL("it gets %s", answer);
+        char line[ANSWER_MAX];
+        snprintf(line, sizeof line, "%s", more);
+        act(line, answer);
+        call(which, "release", more, command);
     }
 }
 
@@ -395,7 +426,7 @@ static bool is_setting(const char *text) {
 static void follow(const struct line *line) {
     char answer[ANSWER_MAX] = "", text[ANSWER_MAX], *wanted, *name;
     bool soon = strncmp(line->text, "soon ", 5) == 0, fits;
-    int64_t until_ns = soon ? trial_soon() : 0;
+    int64_t until_ns = soon ? long_soon() : 0;
     if (is_setting(line->text)) return;
     now.line = line;
     do {
@@ -447,7 +478,7 @@ static void run_before(int from, int to) {
 
 /* What shells need: the ports and the passwords of the servers, or the folder of what has none. */
 static void tell_shells(const struct place *place) {
-    char ports[200] = "", port[12];
+    char ports[200] = "", port[12], name[16];
     if (place->dir[0]) setenv("PLACE", place->dir, 1);
     if (!place->topo) return;
     topo_login(place->topo);
@@ -455,6 +486,8 @@ static void tell_shells(const struct place *place) {
         size_t used = strlen(ports);
         snprintf(port, sizeof port, "%d", topo_port(place->topo, i, 0));
         snprintf(ports + used, sizeof ports - used, "%s%s", used ? " " : "", port);
+        snprintf(name, sizeof name, "PORT%d", i);
+        setenv(name, port, 1);
         if (i == 0) setenv("PORT", port, 1);
     }
     setenv("PORTS", ports, 1);
@@ -490,8 +523,8 @@ static void play(void **state) {
     if (!lock->backend->topologies)
         snprintf(name, sizeof name, "%s", now.story->with);
     else
-        snprintf(name, sizeof name, "%s %s", lock->backend->name,
-                 topology ? topology : lb_topologies(lock)[0]);
+        snprintf(name, sizeof name, "%s %s %s", lock->backend->name,
+                 topology ? topology : lb_topologies(lock)[0], sets[0] ? sets[0] : "");
     if (conform_lock(lock, sets, &arena, &planned, &err) != 0) fail_msg("%s", err.text);
     struct started *server = find_started(name);
     if (!server) {

@@ -200,7 +200,7 @@ shell $ROW -> /^[^/]+/set$/
 ours close
 other wait 300ms -> timeout
 shell $ROW -> /^[^/]+/set$/
-ours open
+ours open -> ok
 ours settle -> ok
 other acquire -> ok
 ours release -> lost
