@@ -1,5 +1,5 @@
 /* test_foreign_accounts: servers of the user's own whose account has few rights.
- * Needs: servers. */
+ * Needs: servers, 2 minutes. */
 #include "drivers/tests/story.h"
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* test_foreign_hold: `lockbench hold` beside clients that are not ours.
- * Needs: servers. */
+ * Needs: servers, 2 minutes. */
 #include "drivers/tests/story.h"
 
 int main(void) {

@@ -1,5 +1,5 @@
 /* test_foreign_live: sessions on Redis topologies while these change.
- * Needs: servers, 2 minutes. */
+ * Needs: servers. */
 #include "drivers/tests/story.h"
 
 int main(void) {
