@@ -40,52 +40,11 @@ static int start_servers(void **state) {
 }
 
 TEST(what_is_right_grants) {
-    static const struct tls_case cases[] = {
-        {"by name", SERVER, URL, FILES, 0, {"\"tls\": \"TLSv1.", BOTH_VERIFIED}},
-        {"by number", SERVER, "https://" ACCOUNT "127.0.0.1:%d", FILES, 0, {"\"tls\": \"TLSv1."}},
-        {"authority alone",
-         WRONGHOST,
-         "etcds://localhost:%d",
-         FILES " tls_verify=ca",
-         0,
-         {AUTHORITY_VERIFIED}},
-        {"nothing verified",
-         EXPIRED,
-         "etcds://localhost:%d",
-         FILES " tls_verify=none",
-         0,
-         {NOTHING_VERIFIED}},
-        {"unencrypted", PLAIN, "etcd://localhost:%d", NULL, 0, {"\"tls\": \"no\""}},
-    };
-    TLS_RUN("etcd", "etcd-mutex", cases);
+    tls_play("etcd", "etcd-mutex", "etcd right");
 }
 
 TEST(what_is_wrong_has_its_line) {
-    static const struct tls_case cases[] = {
-        {"other authority", SERVER, URL, OTHER_CA CLIENT, 2, {"local issuer", NOT_SIGNED}},
-        {"the machine's authorities", SERVER, URL, NULL, 2, {"set tls_ca"}},
-        {"other host", WRONGHOST, "etcds://localhost:%d", FILES, 2, {"'localhost'", ASKS_FOR_HOST}},
-        {"expired", EXPIRED, "etcds://localhost:%d", FILES, 2, {"has expired", "new certificate"}},
-        {"no client certificate", SERVER, URL, SIGNED, 2, {"client certificate", "tls_cert"}},
-        {"a stranger's certificate", SERVER, URL, STRANGER, 2, {"client certificate", "tls_cert"}},
-        {"wrong password",
-         SERVER,
-         "etcds://me:" TLS_SECRET "x@localhost:%d",
-         FILES,
-         1,
-         {"invalid user ID or password"}},
-        {"plain URL", SERVER, "etcd://" ACCOUNT "localhost:%d", NULL, 2, {"write etcds://"}},
-        {"plain server", PLAIN, "etcds://localhost:%d", FILES, 2, {"does the server speak TLS"}},
-        {"options without TLS", PLAIN, "etcd://localhost:%d", FILES, 1, {"write etcds://"}},
-        {"no such file",
-         SERVER,
-         "etcds://localhost:%d",
-         "tls_ca=nothing.pem",
-         1,
-         {"etcd.tls_ca", "No such file"}},
-        {"a parameter", SERVER, URL "/?verify=no", FILES, 1, {"the text behind '?' is not used"}},
-    };
-    TLS_RUN("etcd", "etcd-mutex", cases);
+    tls_play("etcd", "etcd-mutex", "etcd wrong");
 }
 
 /* The server forgets a token after two seconds without use; here that is between two attempts. */

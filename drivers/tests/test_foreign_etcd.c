@@ -1,6 +1,5 @@
-/* etcd-mutex and etcd-lock against the real foreign client, `etcdctl lock`: each excludes the
- * other, both ways; the keys on the server meanwhile; and what happens to the lock if its lease
- * ends or the server dies.
+/* test_foreign_etcd: what happens to a lock of etcd if its lease ends or the process stands still, and accounts. etcdctl beside
+ * ours is in stories/etcd.story.
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
@@ -72,110 +71,6 @@ static bool wait_for_keys(const struct live_place *live, int count) {
         lb_sleep_until(lb_now() + 5 * LB_MS_NS);
     }
     return true;
-}
-
-static void lock_by_etcdctl(struct foreign *foreign, const struct live_place *live) {
-    const char *const argv[] = {"etcdctl", endpoint(live), "lock", KEY, NULL};
-    log_in(live);
-    foreign_start(foreign, argv);
-}
-
-/* Whether etcdctl has said something by now. */
-static bool speaks(const struct foreign *foreign) {
-    struct pollfd wait = {.fd = foreign->from, .events = POLLIN};
-    return poll(&wait, 1, 0) > 0;
-}
-
-static bool is_own_key(const char *line) {
-    return strncmp(line, KEY "/", sizeof KEY) == 0 &&
-           strspn(line + sizeof KEY, "0123456789abcdef") > 8;
-}
-
-/* Lets etcdctl go as Ctrl-C does, when somebody queues behind it. */
-struct handover {
-    const struct live_place *live;
-    const struct foreign *foreign;
-    int64_t lease;                    /* ours, for the look at our key */
-    const struct live_client *waiter; /* ours that is going to wait */
-    bool gave_up;                     /* it waits no more */
-    bool struck;                      /* its server was killed while it waited */
-};
-
-static void foreign_lets_go(void *arg) {
-    const struct handover *handover = arg;
-    CHECK(wait_for_keys(handover->live, 2), "ours never queued");
-    const char *last = queue_of(handover->live);
-    CHECK(field(last, "Lease") == handover->lease, "our key hangs on our lease");
-    CHECK(strstr(last, "\"Value\" : \"\"\n"), "the value is empty");
-    kill(handover->foreign->pid, SIGINT);
-}
-
-static void etcdctl_holds(void *arg) {
-    const struct live_place *live = arg;
-    struct foreign foreign;
-    struct live_client ours;
-    live_come(&ours, live, KEY);
-    lock_by_etcdctl(&foreign, live);
-    const char *said = foreign_hear(&foreign);
-    CHECK(is_own_key(said), "etcdctl lock said '%s'", said);
-
-    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
-    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
-    CHECK(keys_there(live) == 1, "a waiter that gave up is still in the queue");
-
-    struct handover handover = {.live = live,
-                                .foreign = &foreign,
-                                .lease = etcd_session_of(&ours.session)->lease,
-                                .waiter = &ours};
-    struct lb_fiber *helper = lb_start_fiber("foreign", foreign_lets_go, &handover);
-    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
-    lb_join(helper);
-    foreign_end(&foreign);
-    CHECK(keys_there(live) == 1);
-    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
-    CHECK(live_release(&ours) == LB_LOST, "a second release must not succeed");
-    CHECK(keys_there(live) == 0);
-    live_client_done(&ours);
-}
-
-static void ours_holds(void *arg) {
-    const struct live_place *live = arg;
-    struct foreign foreign;
-    struct live_client ours;
-    live_come(&ours, live, KEY);
-    CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
-
-    /* The key is the one that the Go client would have made. */
-    char expected[200];
-    int64_t lease = etcd_session_of(&ours.session)->lease;
-    snprintf(expected, sizeof expected, "%s/%llx\n\n", KEY, (unsigned long long)lease);
-    const char *seen = ETCDCTL(live, "get", KEY "/", "--prefix", "--keys-only");
-    CHECK(strcmp(seen, expected) == 0, "the keys are '%s'", seen);
-    seen = queue_of(live);
-    CHECK(field(seen, "Lease") == lease);
-    CHECK((uint64_t)field(seen, "CreateRevision") == ours.grant.token);
-
-    lock_by_etcdctl(&foreign, live);
-    CHECK(wait_for_keys(live, 2), "etcdctl never queued");
-    lb_sleep_until(lb_now() + 50 * LB_MS_NS);
-    CHECK(!speaks(&foreign), "etcdctl got the lock that we hold");
-    uint64_t token = ours.grant.token;
-    CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
-    const char *said = foreign_hear(&foreign);
-    CHECK(is_own_key(said), "etcdctl lock said '%s'", said);
-    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
-
-    /* A foreign client that dies frees it when its lease ends, which is revoked here. */
-    char its_lease[300];
-    snprintf(its_lease, sizeof its_lease, "%s", said);
-    foreign_end(&foreign);
-    ETCDCTL(live, "lease", "revoke", its_lease + sizeof KEY);
-    CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
-    CHECK(ours.grant.token > token, "tokens grow");
-    /* A session that ends takes its key along, at once. */
-    live_hang_up(&ours);
-    CHECK(keys_there(live) == 0);
-    live_client_done(&ours);
 }
 
 struct asker {
@@ -338,8 +233,6 @@ static void on_all(void (*body)(void *), struct live_place *const *places) {
     TEST(test_##body) {                                                                            \
         on_all(body, (struct live_place *const[]){__VA_ARGS__, NULL});                             \
     }
-ON_ALL(etcdctl_holds, &mutex, &service)
-ON_ALL(ours_holds, &mutex, &service)
 ON_ALL(a_process_that_was_away, &mutex)
 ON_ALL(users_and_passwords, &mutex)
 ON_ALL(the_dead_are_not_granted, &mutex, &service)

@@ -60,33 +60,9 @@ static void assert_no_seed(const char *path) {
 }
 
 TEST(credentials_let_in_whom_they_name) {
-    static const struct tls_case cases[] = {
-        {"right", 0, "nats://127.0.0.1:%d", "creds=right", 0, {"\"tls\": \"no\""}},
-        {"none", 0, "nats://127.0.0.1:%d", NULL, 1, {"Authorization Violation"}},
-        {"the seed of another user",
-         0,
-         "nats://127.0.0.1:%d",
-         "creds=wrong-seed",
-         1,
-         {"Authorization Violation"}},
-        {"signed by nobody",
-         0,
-         "nats://127.0.0.1:%d",
-         "creds=wrong-issuer",
-         1,
-         {"Authorization Violation"}},
-        {"no seed in it",
-         0,
-         "nats://127.0.0.1:%d",
-         "creds=no-seed",
-         1,
-         {"has no user's JWT with the seed of its key"}},
-        {"no file", 0, "nats://127.0.0.1:%d", "creds=absent", 1, {"nats.creds", "No such file"}},
-    };
     start_server();
-    tls_run("nats", "nats-kv", cases, 1);
-    assert_no_seed(cli_path("out/run.json"));
-    TLS_RUN("nats", "nats-kv", cases);
+    tls_play("nats", "nats-kv", "nats credentials");
+    assert_no_seed(cli_path("out/run.json")); /* of the last one, which is let in */
 }
 
 TEST_MAIN(tls_setup, tls_teardown)

@@ -8,8 +8,6 @@
 enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
 
 #define URL "postgres://" ACCOUNT "localhost:%d/postgres"
-#define URL_CERTIFIED "postgres://certified:" TLS_SECRET "@localhost:%d/postgres"
-#define VERIFY_FULL "?sslmode=verify-full"
 
 /* The server refuses to run as root, so it has an account's copy of its key. */
 #define PG(more)                                                                                     \
@@ -44,73 +42,21 @@ static int start_servers(void **state) {
 }
 
 TEST(what_is_right_grants) {
-    static const struct tls_case cases[] = {
-        {"by name", SERVER, URL, SIGNED, 0, {"\"tls\": \"TLSv1.", BOTH_VERIFIED}},
-        {"client certificate",
-         SERVER,
-         "postgres://certified:" TLS_SECRET "@127.0.0.1:%d/postgres",
-         FILES,
-         0,
-         {CERTIFIED}},
-        {"URL and options agree", SERVER, URL VERIFY_FULL, SIGNED, 0, {BOTH_VERIFIED}},
-        {"authority alone", WRONGHOST, URL, SIGNED " tls_verify=ca", 0, {AUTHORITY_VERIFIED}},
-        {"nothing verified", EXPIRED, URL, OTHER_CA " tls_verify=none", 0, {NOTHING_VERIFIED}},
-        {"libpq's default", SERVER, URL, NULL, 0, {"\"tls\": \"TLSv1.", NOTHING_VERIFIED}},
-        {"unencrypted", PLAIN, URL "?sslmode=disable", NULL, 0, {"\"tls\": \"no\""}},
-    };
-    TLS_RUN("postgres", "pg-advisory", cases);
+    tls_play("postgres", "pg-advisory", "postgres right");
 }
 
 TEST(what_is_wrong_has_its_line) {
-    static const struct tls_case cases[] = {
-        {"other authority",
-         SERVER,
-         URL,
-         OTHER_CA,
-         2,
-         {"certificate verify failed", "other-ca.pem signed the server's certificate"}},
-        {"no authority", SERVER, URL VERIFY_FULL, NULL, 2, {"set tls_ca"}},
-        {"no authority, by the option alone", SERVER, URL, "tls_verify=full", 2, {"set tls_ca"}},
-        {"other host", WRONGHOST, URL, FILES, 2, {"\"localhost\"", ASKS_FOR_HOST}},
-        {"expired", EXPIRED, URL, FILES, 2, {"or it has expired"}},
-        {"no client certificate", SERVER, URL_CERTIFIED, SIGNED, 1, {"set tls_cert"}},
-        {"a stranger's certificate", SERVER, URL_CERTIFIED, STRANGER, 2, {"tls_cert"}},
-        {"wrong password",
-         SERVER,
-         "postgres://me:" TLS_SECRET "x@localhost:%d/postgres",
-         FILES,
-         1,
-         {"check the user and password"}},
-        {"plain URL",
-         SERVER,
-         URL "?sslmode=disable",
-         NULL,
-         1,
-         {"no encryption", "sslmode=verify-full"}},
-        {"plain server", PLAIN, URL, FILES, 2, {"does not support SSL", "switch TLS on"}},
-        {"URL against options",
-         SERVER,
-         URL "?sslmode=prefer",
-         FILES,
-         1,
-         {"sslmode=prefer", "leave one of them out"}},
-        {"an unknown parameter", SERVER, URL "?sslmod=x", FILES, 1, {"does not take the URL"}},
-    };
-    TLS_RUN("postgres", "pg-advisory", cases);
+    tls_play("postgres", "pg-advisory", "postgres wrong");
 }
 
 /* The password comes from ~/.pgpass, and everything from a service file. */
 TEST(files_of_libpq_are_read) {
-    static const struct tls_case cases[] = {
-        {"a password file", SERVER, "postgres://me@localhost:%d/postgres", SIGNED, 0, {"TLSv1."}},
-        {"a service", SERVER, "postgres:///?service=ours&port=%d", SIGNED, 0, {BOTH_VERIFIED}},
-    };
     cli_write(cli_path("pass"), "localhost:*:postgres:me:" TLS_SECRET "\n");
     chmod(cli_path("pass"), 0600);
     setenv("PGPASSFILE", cli_path("pass"), 1);
     cli_write(cli_path("services"), "[ours]\nhost=localhost\nuser=me\ndbname=postgres\n");
     setenv("PGSERVICEFILE", cli_path("services"), 1);
-    TLS_RUN("postgres", "pg-advisory", cases);
+    tls_play("postgres", "pg-advisory", "postgres files");
 }
 
 /* `verify` on this server, as its user runs it. */

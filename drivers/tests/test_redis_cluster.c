@@ -1,5 +1,5 @@
 /* test_redis_cluster: slots by known answers, CLUSTER NODES in every form, and trouble
- * that a fake node makes. test_live_redis has a slot that moves. */
+ * that a fake node makes. stories/redis_live.story has a slot that moves. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/redis/redis_impl.h"

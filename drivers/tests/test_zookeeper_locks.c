@@ -1,5 +1,5 @@
-/* The ZooKeeper locks on a real server, and what a bare C client sees there: the waiters that a release wakes, whose
- * node is whose on one session, the end of a session by the client's own clock; nodes as Curator makes them, connections
+/* The ZooKeeper locks on a real server, and what a bare C client sees there: whose node
+ * is whose on one session, the end of a session by the client's own clock; nodes as Curator makes them, connections
  * and answers that are lost within a session, a chroot.
  * Needs: servers. */
 #define _GNU_SOURCE
@@ -13,7 +13,6 @@
 #include "drivers/zookeeper/mutex.h"
 
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
-#define CROWD 6
 #define KEY "orders/7 \"odd\" \xc3\xa9"
 #define PATH "/lockbench/orders%2F7%20%22odd%22%20%C3%A9"
 
@@ -34,62 +33,6 @@ static void guest_init(struct guest *guest, struct live_client *host, uint32_t n
     guest->request.client = number;
     guest->request.deadline_ns = lb_now() + SOON;
     guest->grant.data = calloc(1, host->session.lock->algorithm->grant_bytes);
-}
-
-/* Waits until the client has its watch, or has ended its wait. */
-static void wait_for_watch(const struct live_waiter *waiter) {
-    const struct zk_session *z = zk_session_of(&waiter->client.session);
-    for (int64_t until_ns = lb_now() + SOON; waiter->outcome == LB_OUTCOMES &&
-                                             (!z->idlers || !z->idlers->fiber) &&
-                                             lb_now() < until_ns;)
-        lb_sleep_until(lb_now() + LB_MS_NS);
-}
-
-/* How many wake-ups one release costs while `CROWD` wait, and that each waiter has its watch. */
-static uint64_t wakeups_of_a_release(const char *lock) {
-    struct live_client holder;
-    struct live_waiter waiters[CROWD];
-    uint64_t before = 0, after = 0;
-    comes(&holder, lock, lock);
-    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-    for (int i = 0; i < CROWD; i++) {
-        comes(&waiters[i].client, lock, lock);
-        live_waiter_begin(&waiters[i]);
-        wait_for_watch(&waiters[i]);
-        before += waiters[i].client.session.wakeups;
-    }
-    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
-    int in = 0;
-    for (int64_t until_ns = lb_now() + SOON; in == 0 && lb_now() < until_ns;) {
-        lb_sleep_until(lb_now() + LB_MS_NS);
-        for (int i = 0; i < CROWD; i++) in += waiters[i].outcome == LB_OK;
-    }
-    /* When every watch is set again, all effects of this release have happened. */
-    for (int i = 0; i < CROWD; i++) wait_for_watch(&waiters[i]);
-    lb_sleep_until(lb_now() + 100 * LB_MS_NS); /* a late one would be one too many */
-    for (int i = 0; i < CROWD; i++) after += waiters[i].client.session.wakeups;
-    for (int done = 0; done < CROWD;) {
-        for (int i = 0; i < CROWD; i++) {
-            if (waiters[i].outcome != LB_OK) continue;
-            CHECK(live_release(&waiters[i].client) == LB_OK, "%s",
-                  waiters[i].client.session.err.text);
-            waiters[i].outcome = LB_LOST; /* has been */
-            done++;
-        }
-        lb_sleep_until(lb_now() + LB_MS_NS);
-        if (check_failed[0]) break;
-    }
-    for (int i = 0; i < CROWD; i++) {
-        lb_join(waiters[i].fiber);
-        live_client_done(&waiters[i].client);
-    }
-    live_client_done(&holder);
-    return after - before;
-}
-
-LIVE(&zk, who_is_woken) {
-    CHECK(wakeups_of_a_release("zk-lock") == 1, "a queue wakes one");
-    CHECK(wakeups_of_a_release("zk-recipe") == 1, "a queue wakes one");
 }
 
 static struct lb_session *told;

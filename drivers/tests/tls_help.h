@@ -11,40 +11,30 @@
 #define TLS_SECRET "Secret1Word" /* in no output */
 #define ACCOUNT "me:" TLS_SECRET "@"
 
-/* The options of a case, */
 #define SIGNED "tls_ca=ca.pem"
-#define OTHER_CA "tls_ca=other-ca.pem"
-#define CLIENT " tls_cert=client.pem tls_key=client.key"
-#define FILES SIGNED CLIENT
-#define STRANGER SIGNED " tls_cert=stranger.pem tls_key=stranger.key"
+#define FILES SIGNED " tls_cert=client.pem tls_key=client.key"
 
-/* the words of a run.json for it, */
-#define BOTH_VERIFIED "\"tls_verified\": \"host name and authority\""
-#define AUTHORITY_VERIFIED "\"tls_verified\": \"authority\""
-#define NOTHING_VERIFIED "\"tls_verified\": \"nothing\""
-#define CERTIFIED "\"tls_client_certificate\": \"yes\""
-
-/* the words of a run that got a certificate of another host, */
-#define ASKS_FOR_HOST "write a host of the certificate"
-/* and of one that the authority of OTHER_CA has not signed. */
-#define NOT_SIGNED "other-ca.pem (tls_ca) signed the server's certificate"
+/* What the names of tls.cases stand for. */
+static const char *const tls_names[][2] = {
+    {"SECRET", TLS_SECRET},
+    {"ACCOUNT", ACCOUNT},
+    {"SIGNED", "tls_ca=ca.pem"},
+    {"OTHER_CA", "tls_ca=other-ca.pem"},
+    {"CLIENT", " tls_cert=client.pem tls_key=client.key"},
+    {"FILES", FILES},
+    {"STRANGER", "tls_ca=ca.pem tls_cert=stranger.pem tls_key=stranger.key"},
+    {"BOTH_VERIFIED", "\"tls_verified\": \"host name and authority\""},
+    {"AUTHORITY_VERIFIED", "\"tls_verified\": \"authority\""},
+    {"NOTHING_VERIFIED", "\"tls_verified\": \"nothing\""},
+    {"CERTIFIED", "\"tls_client_certificate\": \"yes\""},
+    {"ASKS_FOR_HOST", "write a host of the certificate"},
+    {"NOT_SIGNED", "other-ca.pem (tls_ca) signed the server's certificate"},
+};
 
 static struct tls_server {
     pid_t pid;
     int port;
 } tls_servers[TLS_SERVERS_MAX];
-
-/* One run of the program against a server. */
-struct tls_case {
-    const char *name;
-    int server;      /* its index */
-    const char *url; /* "%d" is the port */
-    const char *
-        sets; /* blank-separated, "tls_ca=ca.pem tls_verify=ca": files are those of `certificates` */
-    int code;
-    const char
-        *words[3]; /* in the only problem that it tells; of a run with code 0 in its run.json */
-};
 
 /* A text; good until 63 others have been asked for. */
 __attribute__((format(printf, 1, 2))) static inline const char *tls_text(const char *format, ...) {
@@ -168,49 +158,62 @@ static inline int tls_sets(const char *backend, const char *sets, const char **a
     return count;
 }
 
-static inline void tls_judge(const struct tls_case *one, const struct cli *cli, const char *out) {
-    char *said = one->code == 0 ? cli_read(cli_path("%s/run.json", out)) : strdup(cli->err);
-    if (cli->code != one->code)
-        fail_msg("%s: exit code %d, not %d: %s", one->name, cli->code, one->code, cli->err);
-    if (one->code != 0 && cli_problems(cli) != 1)
-        fail_msg("%s: not one line: %s", one->name, cli->err);
-    for (int i = 0; i < 3 && one->words[i]; i++) {
-        if (!strstr(said, one->words[i]))
-            fail_msg("%s: no '%s' in: %s", one->name, one->words[i],
-                     one->code ? said : "its run.json");
-    }
-    if (strstr(said, TLS_SECRET) || strstr(cli->err, TLS_SECRET) || strstr(cli->out, TLS_SECRET))
-        fail_msg("%s: the secret is shown", one->name);
-    free(said);
+/* The next part of a line of tls.cases; NULL at its end. */
+static inline char *tls_part(char **rest) {
+    char *part = *rest, *end = part ? strstr(part, " | ") : NULL;
+    if (end) *end = '\0';
+    *rest = end ? end + strlen(" | ") : NULL;
+    return part;
 }
 
-/* Each case is a short contended run. */
-static inline void tls_run(const char *backend, const char *lock, const struct tls_case *cases,
-                           size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        char url[400];
-        int used = snprintf(url, sizeof url, "%s=", backend);
-        snprintf(url + used, sizeof url - (size_t)used, cases[i].url,
-                 tls_servers[cases[i].server].port);
-        const char *args[CLI_ARGS_MAX] = {"run",
-                                          "smoke",
-                                          "--lock",
-                                          lock,
-                                          "--url",
-                                          url,
-                                          "--no-page",
-                                          "--set",
-                                          "load.clients=4",
-                                          "--set",
-                                          "run.duration=500ms",
-                                          "--out",
-                                          cli_path("out")};
-        args[tls_sets(backend, cases[i].sets, args, 13)] = NULL;
-        folder_remove(cli_path("out")); /* of a case that failed */
-        struct cli cli = cli_run(NULL, args);
-        tls_judge(&cases[i], &cli, "out");
-        cli_free(&cli);
+/* A case: a short contended run. */
+static inline void tls_run(const char *backend, const char *lock, char *line) {
+    char url[400], *name = tls_part(&line);
+    int server = atoi(tls_part(&line)), used = snprintf(url, sizeof url, "%s=", backend);
+    const char *format = tls_part(&line), *port = strstr(format, "%d");
+    snprintf(url + used, sizeof url - (size_t)used, "%.*s%d%s", (int)(port - format), format,
+             tls_servers[server].port, port + 2);
+    const char *args[CLI_ARGS_MAX] = {
+        "run",   "smoke",         "--lock",         lock,    "--url",
+        url,     "--set",         "load.clients=4", "--set", "run.duration=500ms",
+        "--out", cli_path("out"), "--no-page"};
+    args[tls_sets(backend, tls_part(&line), args, 13)] = NULL;
+    int code = atoi(tls_part(&line));
+    folder_remove(cli_path("out")); /* of a case that failed */
+    struct cli cli = cli_run(NULL, args);
+    char *said = code == 0 ? cli_read(cli_path("out/run.json")) : strdup(cli.err);
+    if (cli.code != code) fail_msg("%s: exit code %d, not %d: %s", name, cli.code, code, cli.err);
+    if (code != 0 && cli_problems(&cli) != 1) fail_msg("%s: not one line: %s", name, cli.err);
+    for (char *words; (words = tls_part(&line));)
+        if (!strstr(said, words))
+            fail_msg("%s: no '%s' in: %s", name, words, code ? said : "its run.json");
+    if (strstr(said, TLS_SECRET) || strstr(cli.err, TLS_SECRET) || strstr(cli.out, TLS_SECRET))
+        fail_msg("%s: the secret is shown", name);
+    free(said);
+    cli_free(&cli);
+}
+
+/* The cases of a section of tls.cases. */
+static inline void tls_play(const char *backend, const char *lock, const char *section) {
+    char command[PATH_MAX + 200], *line = NULL;
+    size_t size = 0;
+    int played = 0;
+    for (size_t i = 0; i < sizeof tls_names / sizeof *tls_names; i++)
+        setenv(tls_names[i][0], tls_names[i][1], 1);
+    snprintf(command, sizeof command,
+             "eval \"cat <<END\n$(sed -n '/^== %s$/,/^$/p' %s/drivers/tests/tls.cases)\nEND\"",
+             section, cli_root);
+    FILE *cases = popen(command, "r");
+    assert_non_null(cases);
+    while (getline(&line, &size, cases) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        if (!strstr(line, " | ")) continue;
+        tls_run(backend, lock, line);
+        played++;
     }
+    pclose(cases);
+    free(line);
+    assert_true(played > 1);
 }
 
 #define TLS_CONFORMS "conformance,wire-reset,wire-cut"
@@ -242,8 +245,5 @@ static inline void tls_verify(const char *backend, const char *lock, int server,
     assert_true(i > 0);
     json_decref(check);
 }
-
-#define TLS_RUN(backend, lock, cases)                                                              \
-    tls_run((backend), (lock), (cases), sizeof(cases) / sizeof *(cases))
 
 #endif

@@ -72,16 +72,17 @@ TEST(the_summary_of_many_locks_is_one_screen) {
         char *stages = NULL;
         size_t size;
         FILE *out = open_memstream(&stages, &size);
-        for (int i = 0; i < locks; i++)
+        for (int i = 0; i < 2 * locks; i++)
             fprintf(
                 out,
-                "%s{\"lock\":\"a-lock-of-a-long-name-%d\",\"clients\":16,\"keys\":1,\"arrival\":"
+                "%s{\"lock\":\"a-lock-of-a-long-name-%d\",\"clients\":%d,\"keys\":1,\"arrival\":"
                 "\"closed\",\"durability_class\":\"%s\",\"guarantee\":\"%s\",\"throughput_per_s\":%d,"
                 "\"limited_by\":\"generator\",\"fairness\":{\"jain\":0.5},\"attempts\":99,\"outcomes\":"
                 "{\"ok\":90,\"refused\":9},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900}}",
-                i > 0 ? "," : "", i, durability[i % 4], i % 8 < 4 ? "node" : "majority", 1000 + i);
+                i > 0 ? "," : "", i / 2, i % 2 ? 16 : 1, durability[i / 2 % 4],
+                i / 2 % 8 < 4 ? "node" : "majority", 1000 + i);
         fclose(out);
-        struct report *report = report_of(stages, "");
+        struct report *report = report_of(stages, ",\"paired\":true");
         fits_a_screen(report);
         report_free(report);
         free(stages);

@@ -1,7 +1,8 @@
-/* test_outputs: what no output may do, whatever the run holds: outgrow 100 columns, pass on control
- * characters or markup, run as a formula, show an unknown figure as a number. */
+/* test_outputs: what no output may do, whatever the run or the check holds: outgrow 100 columns, pass on control characters or
+ * markup, run as a formula, show an unknown figure as a number. */
 #include "bench/base/rng.h"
 #include "bench/tests/hdr_texts.h"
+#include "report/check/check.h"
 #include "report/doc/screen.h"
 #include "report/tests/report_help.h"
 
@@ -22,37 +23,61 @@ static const char evil_root[] =
     "\",7],\"servers\":[{\"backend\":\"" EVIL "\",\"facts\":{\"" EVIL "\":\"" EVIL
     "\"}}],\"skipped\":[{\"lock\":\"" EVIL "\",\"reason\":\"" EVIL "\",\"install\":\"" EVIL "\"}]";
 
-static void assert_no_controls(const char *text) {
-    for (const char *c = text; *c; c++) {
-        bool allowed = *c == '\n' || *c == '\r';
-        if (((unsigned char)*c < 0x20 && !allowed) || *c == 0x7F)
+static const char evil_check[] =
+    "{\"schema\":\"lockbench.check/2\",\"tool\":{\"name\":\"" EVIL "\",\"version\":\"" EVIL
+    "\"},\"command\":\"" EVIL "\",\"started_at\":\"" EVIL "\",\"ended_at\":\"" EVIL
+    "\",\"tour\":\"" EVIL "\",\"partial\":true,\"partial_reason\":\"" EVIL
+    "\",\"environment\":{\"cpu_model\":\"" EVIL "\",\"kernel\":\"" EVIL "\",\"" EVIL
+    "\":1},\"faults\":[{\"name\":\"" EVIL "\",\"summary\":\"" EVIL
+    "\"}],\"locks\":[{\"name\":\"" EVIL "\",\"backend\":\"" EVIL "\",\"primitive\":\"" EVIL
+    "\",\"guarantee\":\"" EVIL "\",\"crash\":\"" EVIL "\"}],\"cells\":[{\"lock\":\"" EVIL
+    "\",\"fault\":\"" EVIL "\",\"verdict\":\"violated\",\"compared\":\"worse\",\"expected\":\"" EVIL
+    "\",\"expected_why\":\"" EVIL "\",\"why\":\"" EVIL "\",\"topology\":\"" EVIL
+    "\",\"durability\":\"" EVIL "\",\"server\":\"" EVIL "\",\"command\":\"" EVIL
+    "\",\"run\":\"" EVIL "\",\"residue\":{\"count\":2,\"example\":\"" EVIL
+    "\"},\"recovery_ns\":{\"count\":1,\"p50\":1,\"max\":2,\"theory_max\":3,\"theory\":\"" EVIL
+    "\",\"trials\":[1]},\"faults\":[{\"kind\":\"" EVIL "\",\"target\":\"" EVIL
+    "\",\"from_s\":1,\"sign\":\"" EVIL "\"}],\"counterexample\":[{\"op\":\"" EVIL
+    "\",\"outcome\":\"" EVIL "\",\"note\":\"" EVIL "\",\"client\":\"" EVIL
+    "\",\"token\":1152921504606846977}]}]}";
+
+static struct check *check_of(const char *text) {
+    struct lb_err err = {0};
+    struct check *check = check_parse(text, strlen(text), "check.json", &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(check);
+    return check;
+}
+
+static char *render_check(const struct check *check, enum report_format format, bool color) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(report_check_write(check, format, color, out, &err), 0);
+    fclose(out);
+    return text;
+}
+
+static void assert_harmless(const char *text) {
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if ((*c < 0x20 && *c != '\n' && *c != '\r') || *c == 0x7F)
             fail_msg("control character %d in: %.80s", *c, c);
-        if ((unsigned char)c[0] == 0xC2 && (unsigned char)c[1] < 0xA0)
-            fail_msg("a C1 control in: %.80s", c);
+        if (c[0] == 0xC2 && c[1] < 0xA0) fail_msg("a C1 control in: %.80s", c);
+        if (c[0] == 0xE2 && c[1] == 0x80 && c[2] == 0xAE)
+            fail_msg("a turn of the writing's direction");
     }
 }
 
-TEST(test_evil_names_in_a_terminal) {
-    struct report *report = report_of(evil_stages, evil_root);
-    char *text = render(report, REPORT_FULL, false);
-    assert_no_controls(text);
-    assert_lines_fit(text);
-    free(text);
-    report_free(report);
-}
-
-TEST(test_evil_names_in_a_page) {
-    struct report *report = report_of(evil_stages, evil_root);
-    char *text = render(report, REPORT_HTML, false);
-    assert_int_equal(count_of(text, "<img"), 0);
-    assert_int_equal(count_of(text, "<script>alert"), 0);
-    /* The data and the bundle, when there is one; nothing else opens or ends a script. */
-    int scripts = *asset_bundle ? 2 : 0;
-    assert_int_equal(count_of(text, "<script"), scripts + count_of(asset_bundle, "<script"));
-    assert_int_equal(count_of(text, "</script"), scripts);
-    assert_true(count_of(text, "&lt;img") > 10);
-    free(text);
-    report_free(report);
+/* Only the page's own scripts, of which each has this code, open or end a script. */
+static void assert_harmless_page(const char *page, const char *code, int scripts, int shown) {
+    assert_int_equal(count_of(page, "<img"), 0);
+    assert_int_equal(count_of(page, "<script>alert"), 0);
+    assert_int_equal(count_of(page, "<script"), (*code ? scripts : 0) + count_of(code, "<script"));
+    assert_int_equal(count_of(page, "</script"), *code ? scripts : 0);
+    assert_true(count_of(page, "&lt;img") > shown);
+    assert_null(strchr(page, '\033'));
 }
 
 /* Takes code out of Markdown, in place: nothing in it is read as markup. */
@@ -88,34 +113,59 @@ static void assert_no_formulas(const char *csv) {
     }
 }
 
-TEST(test_evil_names_in_markdown_and_csv) {
+TEST(test_evil_names) {
     struct report *report = report_of(evil_stages, evil_root);
-    char *md = render(report, REPORT_MD, false), *csv = render(report, REPORT_CSV, false);
-    assert_no_controls(md);
+    char *full = render(report, REPORT_FULL, false), *md = render(report, REPORT_MD, false),
+         *csv = render(report, REPORT_CSV, false), *page = render(report, REPORT_HTML, false);
+    assert_harmless(full);
+    assert_lines_fit(full);
+    assert_harmless_page(page, asset_bundle, 2, 10); /* the data and the bundle */
+    assert_harmless(md);
     remove_code(md);
-    assert_int_equal(count_of(md, "<img"), 0);
-    assert_int_equal(count_of(md, "<script"), 0);
     assert_int_equal(count_of(md, "<"), 4); /* our own <details><summary> */
-    assert_no_controls(csv);
+    assert_harmless(csv);
     assert_no_formulas(csv);
+    free(full);
     free(md);
     free(csv);
+    free(page);
     report_free(report);
+}
 
+TEST(test_evil_names_in_a_check) {
+    struct check *check = check_of(evil_check);
+    char *table = render_check(check, REPORT_TABLE, false),
+         *md = render_check(check, REPORT_MD, false),
+         *page = render_check(check, REPORT_HTML, false);
+    assert_harmless(table);
+    assert_lines_fit(table);
+    assert_harmless(md);
+    remove_code(md);
+    for (const char *at = md; (at = strchr(at, '<')); at++)
+        if (at == md || at[-1] != '\\') fail_msg("a tag: %.80s", at);
+    assert_harmless_page(page, asset_check, 1, 20);
+    free(table);
+    free(md);
+    free(page);
+    check_free(check);
+}
+
+TEST(test_no_cell_is_a_formula) {
     for (const char *evil = "=+-@"; *evil; evil++) {
         char stages[100], cell[20];
         snprintf(stages, sizeof stages, "{\"lock\":\"%c1\\u001b\\t\",\"clients\":1}", *evil);
         snprintf(cell, sizeof cell, ",\"'%c1  \",", *evil);
-        report = report_of(stages, "");
-        csv = render(report, REPORT_CSV, false);
+        struct report *report = report_of(stages, "");
+        char *csv = render(report, REPORT_CSV, false);
         has(csv, cell);
         assert_no_formulas(csv);
         free(csv);
         report_free(report);
     }
 
-    report = report_of("{\"lock\":\"=cmd()\",\"clients\":1,\"error\":\"a,\\\"b\\\"\\nc\"}", "");
-    csv = render(report, REPORT_CSV, false);
+    struct report *report =
+        report_of("{\"lock\":\"=cmd()\",\"clients\":1,\"error\":\"a,\\\"b\\\"\\nc\"}", "");
+    char *csv = render(report, REPORT_CSV, false);
     has(csv, ",\"'=cmd()\",");
     has(csv, ",\"a,\"\"b\"\"\nc\",");
     free(csv);
@@ -123,28 +173,6 @@ TEST(test_evil_names_in_markdown_and_csv) {
 }
 
 /* JSON must be JSON again, with the texts as they were. */
-/* What an object that is null would hold is unknown, its flags too. */
-TEST(test_a_flag_of_a_null_object_is_empty) {
-    struct report *report =
-        report_of("{\"lock\":\"a\",\"clients\":1,\"keys\":7,\"store\":{\"where\":\"memory\","
-                  "\"fenced\":false}},{\"lock\":\"b\",\"clients\":1,\"store\":null}",
-                  "");
-    char *text = render(report, REPORT_JSON, false);
-    json_t *root = json_loads(text, 0, NULL);
-    const json_t *rows = json_object_get(root, "rows"), *row = json_array_get(rows, 0);
-    const json_t *none = json_object_get(json_array_get(rows, 1), "store"),
-                 *store = json_object_get(row, "store");
-    assert_true(json_is_null(json_object_get(none, "fenced")));
-    assert_true(json_is_false(json_object_get(store, "fenced")));
-    assert_int_equal(json_integer_value(json_object_get(row, "keys")), 7); /* as in run.json */
-    json_decref(root);
-    free(text);
-    text = render(report, REPORT_CSV, false);
-    has(text, ",memory,false,");
-    free(text);
-    report_free(report);
-}
-
 TEST(test_evil_names_in_json) {
     struct report *report = report_of(evil_stages, evil_root);
     char *text = render(report, REPORT_JSON, false);
@@ -188,62 +216,67 @@ TEST(test_extremes_fit) {
     report_free(report);
 }
 
-/* A figure that a stage does not have is a dash, and the page says why. */
-TEST(test_why_the_commands_of_a_program_are_not_known) {
-    struct report *report =
-        report_of("{\"lock\":\"exec\",\"backend\":\"exec\",\"clients\":2,\"throughput_per_s\":5,"
-                  "\"grants\":100,\"cost\":{\"commands_per_grant\":null}},"
-                  "{\"lock\":\"b\",\"backend\":\"redis\",\"clients\":2,\"throughput_per_s\":5,"
-                  "\"grants\":100,\"cost\":{\"commands_per_grant\":2}}",
-                  "");
-    char *md = render(report, REPORT_MD, false);
-    has(md, "commands a grant \xe2\x80\x93: a program sends its requests itself");
-    free(md);
-    report_free(report);
-}
-
-#define DASH "| " NUMBER_NONE " "
-#define DASHES                                                                                     \
-    DASH DASH DASH DASH DASH DASH "| " /* grants, n, inside, lost updates, second holders, bound */
-
-/* The least that a run can hold, in every format; what is unknown is a dash or nothing, never a
- * number. */
-TEST(test_an_empty_stage) {
-    struct report *report = report_of("{\"lock\":\"a\",\"clients\":2,\"status\":\"failed\"}", "");
-    for (int format = 0; format < REPORT_FORMATS; format++) {
-        char *text = render(report, (enum report_format)format, false);
-        char *bundle = strstr(text, "<script");
-        if (bundle) *bundle = '\0';
-        lacks(text, "nan");
-        lacks(text, "(null)");
-        free(text);
-    }
-    char *table = render(report, REPORT_FULL, false);
-    has(table, "a!");
-    has(table, "no request of the measured window was granted");
-    free(table);
-    /* Nothing was checked, so it is not known that there were no findings. */
-    char *md = render(report, REPORT_MD, false), *json = render(report, REPORT_JSON, false);
-    has(md, DASHES "topology not stated");
-    has(json, "\"lost_updates\": null,\n   \"double_holders\": null");
-    has(json, "\"grants\": null,\n   \"competing_grants\": null");
-    free(md);
-    free(json);
-    report_free(report);
-}
-
+/* A full disk is an error, not a short report. */
 TEST(test_a_full_disk_is_said) {
     struct report *report = report_of("{\"lock\":\"a\",\"clients\":2}", "");
-    for (int format = 0; format < REPORT_FORMATS; format++) {
+    struct check *check = check_of("{\"schema\":\"lockbench.check/2\",\"cells\":[]}");
+    for (int i = 0; i < 2 * REPORT_FORMATS; i++) {
         struct lb_err err = {0};
+        enum report_format format = (enum report_format)(i / 2);
+        if (i % 2 && format == REPORT_CSV) continue; /* is for runs */
         FILE *out = fopen("/dev/full", "w");
         assert_non_null(out);
         setvbuf(out, NULL, _IONBF, 0);
-        assert_int_equal(report_write(report, (enum report_format)format, false, out, &err), -1);
+        assert_int_equal(i % 2 ? report_check_write(check, format, false, out, &err)
+                               : report_write(report, format, false, out, &err),
+                         -1);
         assert_int_equal(err.code, LB_EXIT_MACHINE);
         fclose(out);
     }
     report_free(report);
+    check_free(check);
+}
+
+/* More faults than a terminal is wide, names without end. */
+TEST(test_a_huge_matrix) {
+    enum { LOCKS = 40, FAULTS = 100 };
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fputs("{\"schema\":\"lockbench.check/2\",\"faults\":[", out);
+    for (int f = 0; f < FAULTS; f++)
+        fprintf(out, "%s{\"name\":\"fault-%0*d\"}", f ? "," : "", f % 60 + 1, f);
+    fputs("],\"locks\":[", out);
+    for (int l = 0; l < LOCKS; l++) {
+        fprintf(out, "%s{\"name\":\"lock-%0*d\",\"backend\":\"b%d\",\"guarantee\":\"node\"}",
+                l ? "," : "", l * 5 + 2, l, l);
+    }
+    fputs("],\"cells\":[", out);
+    for (int i = 0; i < LOCKS * FAULTS; i++) {
+        fprintf(
+            out,
+            "%s{\"lock\":\"lock-%0*d\",\"fault\":\"fault-%0*d\",\"verdict\":\"%s\",\"compared\":\"%s\","
+            "\"grants\":9e15,"
+            "\"overlaps\":9e15,\"stale_attempted\":9e15,\"unavailable_ns\":9e15}",
+            i ? "," : "", i / FAULTS * 5 + 2, i / FAULTS, i % FAULTS % 60 + 1, i % FAULTS,
+            i % 7 ? "safe" : "violated", i % 7 ? "better" : "worse");
+    }
+    fputs("]}", out);
+    fclose(out);
+    struct check *check = check_of(text);
+    char *table = render_check(check, REPORT_TABLE, false),
+         *html = render_check(check, REPORT_HTML, false);
+    assert_harmless(table);
+    assert_lines_fit(table);
+    assert_in_range(count_of(table, "\n"), 5, 40);
+    assert_int_equal(count_of(html, "<article "), LOCKS * FAULTS);
+    assert_int_equal(count_of(html, "data-verdict="),
+                     LOCKS * FAULTS + count_of(asset_check, "data-verdict="));
+    free(table);
+    free(html);
+    free(text);
+    check_free(check);
 }
 
 /* A stored run with bytes changed, cut out or doubled: each is refused with a line or rendered,
@@ -304,125 +337,6 @@ TEST(test_damaged_runs) {
     free(sound);
 }
 
-/* One of two repeats is partial; the other one, the typical repeat of the row, has no status. */
-TEST(test_a_repeat_without_a_status) {
-    struct report *report =
-        report_of("{\"lock\":\"a\",\"clients\":2,\"throughput_per_s\":5},"
-                  "{\"lock\":\"a\",\"clients\":2,\"throughput_per_s\":1,\"status\":\"partial\"}",
-                  "");
-    char *text = render(report, REPORT_HTML, false);
-    has(text, ">partial</span>");
-    free(text);
-    report_free(report);
-}
-
-/* One finding blames the lock or the clock, never both. */
-TEST(test_a_step_of_the_wall_clock_is_no_mistake_of_the_lock) {
-#define STEPPED(lock, ns, lease)                                                                   \
-    "{\"lock\":\"" lock "\",\"clients\":2,\"lease_ns\":" #lease                                    \
-    ",\"executor\":{\"wall_step_ns\":" #ns                                                         \
-    "},\"exclusion\":{\"verdict\":\"violated\",\"grants\":50,\"tested\":40,\"double_holders\":3}}"
-    struct report *report = report_of(
-        STEPPED("a", 3600000000000, 10000000000) "," STEPPED(
-            "b", 20000000,
-            10000000000) "," STEPPED("c", -3600000000000,
-                                     10000000000) "," STEPPED("d", 3600000000000,
-                                                              10000000000) "," STEPPED("d", 0,
-                                                                                       10000000000),
-        "");
-    char *text = one_line(render(report, REPORT_MD, false));
-    has(text, "b, c and d admitted two clients at once: not a lock here.");
-    has(text, "a lost grants when this machine's wall clock jumped forward");
-    lacks(text, "a, b");
-    free(text);
-    report_free(report);
-}
-
-/* A reader/writer lock whose readers fail has rows that are clean, and one that is not. */
-TEST(test_each_row_has_the_verdict_of_its_own_stages) {
-    struct report *report = report_of(
-        "{\"lock\":\"a\",\"clients\":2,\"readers\":0,\"exclusion\":{\"verdict\":\"clean\","
-        "\"grants\":50,\"tested\":40}},"
-        "{\"lock\":\"a\",\"clients\":2,\"readers\":50,\"exclusion\":{\"verdict\":\"violated\","
-        "\"grants\":50,\"tested\":40,\"double_holders\":3}},"
-        "{\"lock\":\"b\",\"clients\":2,\"readers\":50,\"exclusion\":{\"verdict\":\"violated\","
-        "\"grants\":50,\"tested\":40,\"double_holders\":3}}",
-        "");
-    char *table = render(report, REPORT_FULL, false);
-    assert_int_equal(report->locks[0].state, LOCK_VIOLATED);
-    const char *clean = strstr(table, "\na     clean "),
-               *violated = strstr(table, "\na     violated ");
-    if (!clean || !violated) fail_msg("not a row of each: %s", table);
-    has(table, "a and b admitted two clients at once: not a lock here");
-    free(table);
-    report_free(report);
-}
-
-/* Guarded stores, histories and recoveries are shown if the run has them, and have no section if it
- * has none. */
-TEST(test_faults_are_shown_where_there_are_any) {
-    static const char stage[] =
-        "{\"lock\":\"a\",\"id\":\"000-a\",\"clients\":4,\"keys\":1,\"exclusion\":{"
-        "\"verdict\":\"violated\",\"double_holders\":3,\"grants\":50},"
-        "\"store\":{\"where\":\"memory\",\"fenced\":true,\"stale_attempted\":17,"
-        "\"stale_accepted_unfenced\":16,"
-        "\"stale_rejected_fenced\":15},\"history\":{\"ops\":1234,\"model\":\"mutex\","
-        "\"counterexample\":[{\"client\":1,\"key\":0,\"op\":\"acquire\",\"begin_s\":"
-        "1.25,\"end_s\":1.5,\"outcome\":\"ok\",\"token\":0,"
-        "\"note\":\"" EVIL "\"},{\"op\":\"release\",\"token\":1152921504606846977}]},"
-        "\"recovery\":{\"count\":20,\"p50_ns\":1700000000,\"theory_max_ns\":"
-        "2000000000,\"detect\":{\"never\":2}}}";
-    struct report *report = report_of(stage, "");
-    char *html = render(report, REPORT_HTML, false), *csv = render(report, REPORT_CSV, false);
-    char *table = render(report, REPORT_FULL, false);
-    has(html, "id=\"faults\"");
-    has(html, ">1,234<");
-    has(html, "1152921504606846977");
-    has(html, "violated as a mutex");
-    assert_int_equal(count_of(html, "<img"), 0);
-    has(csv, ",store.stale_rejected_fenced,");
-    has(csv, ",17,16,15,");
-    has(table, "3 second holders in 50");
-    free(html);
-    free(csv);
-    free(table);
-    report_free(report);
-
-    report = report_of(
-        "{\"lock\":\"a\",\"clients\":4,\"store\":null,\"history\":null,\"recovery\":null}", "");
-    html = render(report, REPORT_HTML, false);
-    lacks(html, "#faults");
-    lacks(html, "id=\"faults\"");
-    free(html);
-    report_free(report);
-}
-
-/* How long the recovery took is in all formats. */
-TEST(test_recovery_is_in_all_formats) {
-#define RESTARTED(lock, recovered, gap)                                                            \
-    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":2,\"arrival\":\"closed\",\"hold\":\"3s\","      \
-    "\"latency_ns\":{\"hold\":{\"count\":9,\"hdr\":\"" HDR_9 "\",\"max\":3000000000}},"            \
-    "\"recovery\":{\"count\":1,\"p50_ns\":" #recovered ",\"max_ns\":" #recovered                   \
-    ",\"unavailable_ns\":" #gap "}}"
-    struct report *report = report_of(
-        RESTARTED("a", 232000000, 5000000000) "," RESTARTED("b", 328000000, 300000000), "");
-    char *table = render(report, REPORT_FULL, false), *md = render(report, REPORT_MD, false);
-    has(table, "Recovery, 4 clients: ");
-    has(table, "1  232  232   5,000");
-    has(table, "1  328  328     300");
-    has(md, "| 1 | 232 | 232 | 5,000 |");
-    lacks(md, "Which lock?"); /* a section without anything to say */
-    free(table);
-    free(md);
-    report_free(report);
-    report = report_of("{\"lock\":\"a\",\"clients\":4}", "");
-    table = render(report, REPORT_FULL, false);
-    assert_int_equal(count_of(table, "Recovery"), 0);
-    free(table);
-    report_free(report);
-#undef RESTARTED
-}
-
 /* The section of a chart, and its link, are marked, so that a page without scripts hides them; a
  * page without charts leaves them out. */
 TEST(test_sections_that_only_scripts_fill) {
@@ -440,31 +354,6 @@ TEST(test_sections_that_only_scripts_fill) {
     }
     free(html);
     report_free(report);
-}
-
-/* Attempts and their outcomes are shown so that they add up, over several repeats too. */
-TEST(test_counts_are_shown_in_full) {
-#define REPEAT(attempts, ok, lost, broken)                                                         \
-    "{\"lock\":\"a\",\"clients\":4,\"keys\":1,\"attempts\":" #attempts                             \
-    ",\"outcomes\":{\"ok\":" #ok ",\"lost\":" #lost ",\"broken\":" #broken "}}"
-    struct report *report = report_of(REPEAT(2030, 2006, 2, 22), "");
-    char *html = render(report, REPORT_HTML, false);
-    has(html, "data-v=\"2030\">2,030<");
-    has(html, "data-v=\"2006\">2,006<");
-    has(html, "data-v=\"2\">2<");
-    has(html, "data-v=\"22\">22<");
-    free(html);
-    report_free(report);
-
-    report = report_of(REPEAT(2030, 2006, 2, 22) "," REPEAT(1001, 1001, 0, 0), "");
-    html = render(report, REPORT_HTML, false);
-    has(html, "counts of all repeats together");
-    has(html, ">3,031<"); /* attempts */
-    has(html, ">3,007<"); /* ok */
-    has(html, ">22<");
-    free(html);
-    report_free(report);
-#undef REPEAT
 }
 
 TEST_MAIN(NULL, NULL)

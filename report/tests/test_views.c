@@ -9,13 +9,6 @@
 #include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/"
-#define STAGE(lock, class, verdict, rate, p50) LOOP(lock, class, verdict, rate, p50, "exp:1ms")
-#define LOOP(lock, class, verdict, rate, p50, think)                                               \
-    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                      \
-        "\",\"clients\":2,\"keys\":1,\"arrival\":"                                                 \
-        "\"closed\",\"think\":\"" think "\",\"throughput_per_s\":" #rate                           \
-        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"" HDR_500 "\","                     \
-        "\"p50\":" #p50 "}},\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":9}}"
 
 static const struct column *column_of(const char *key) {
     const struct column *column = columns_of(IN_COMPARISON);
@@ -41,32 +34,6 @@ TEST(test_when_the_load_fixes_the_mean_wait) {
     assert_true(report_wait_is_fixed(&stage));
     stage.arrival = "poisson:100/s";
     assert_false(report_wait_is_fixed(&stage));
-}
-
-#define SHARED(lock, rate, jain, limited)                                                          \
-    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"memory\",\"clients\":2,"     \
-    "\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":" #rate                                \
-    ",\"fairness\":{\"jain\":" #jain "},\"limited_by\":" limited                                   \
-    ",\"exclusion\":{\"verdict\":\"clean\",\"grants\":900}}"
-
-/* The section of the promises is below the first screen. */
-TEST(test_a_broken_promise_has_no_green_verdict) {
-    const char *const slos[] = {"kept", "broken"};
-    for (int i = 0; i < 2; i++) {
-        char more[200];
-        struct doc doc = {0};
-        snprintf(more, sizeof more,
-                 ",\"slo\":[{\"slo\":\"acquire.p99<=1ms\",\"lock\":\"a\",\"verdict\":\"%s\"}]",
-                 slos[i]);
-        struct report *report = report_of(SHARED("a", 900, 1, "null"), more);
-        report->locks[0].competing = 1e6;
-        run_verdict(report, &doc);
-        char *text = written(&doc, DOC_HTML);
-        assert_int_equal(strstr(text, "0 kept, 1 broken") != NULL, i == 1);
-        assert_int_equal(strstr(text, "class=\"verdict bad\"") != NULL, i == 1);
-        free(text);
-        report_free(report);
-    }
 }
 
 static struct spread spread_in(const char *run, const char *lock, double clients, const char *key,
@@ -109,25 +76,6 @@ TEST(test_what_intervals_stand_on) {
         SPREAD_NONE);
     assert_int_equal(spread_in(GOLDEN "mixed", "zk-lock", 16, "throughput_per_s", &median).kind,
                      SPREAD_NONE);
-}
-
-static void assert_said(const char *stages, const char *more, const char *expected) {
-    struct report *report = report_of(stages, more);
-    char *text = render(report, REPORT_MD, false);
-    if (!strstr(text, expected)) fail_msg("\"%s\" is not in: %.600s", expected, text);
-    free(text);
-    report_free(report);
-}
-
-TEST(test_the_verdict_says_what_ran) {
-    assert_said(
-        STAGE("a", "memory", "clean", 1, 1),
-        ",\"plan\":{\"workload\":{\"name\":\"w\"}},\"servers\":[{\"backend\":\"b\",\"topology\":\"t\","
-        "\"facts\":{"
-        "\"version\":\"1.2\"}}],\"environment\":{\"cpu_model\":\"CPU\",\"cpus\":2,\"kernel\":\"K 6\"}",
-        "Ran: w, 1 lock in 1 stage on t 1.2; CPU, 2 processors, K 6.");
-    assert_said("{\"lock\":\"a\",\"clients\":1,\"limited_by\":\"generator\"}", "",
-                "In 1 of the 1 rows of locks");
 }
 
 static json_t *page_data(const struct report *report) {
@@ -185,35 +133,6 @@ TEST(test_a_silent_second_has_no_percentiles) {
     has(text, "\"to\":[1,1.5],\"grants\":[5,0],\"p50\":[10,null],\"p99\":[null,null]");
     free(text);
     json_decref(root);
-    report_free(report);
-}
-
-/* The page's head names the machine in the words of the verdict. */
-TEST(test_the_head_names_the_machine) {
-    struct report *report =
-        report_of("{\"lock\":\"a\",\"clients\":2}",
-                  ",\"environment\":{\"cpu_model\":\"C&U\",\"cpus\":1,\"kernel\":\"K 6\"}");
-    char *page = render(report, REPORT_HTML, false);
-    has(page, "1 lock &middot; C&amp;U, 1 processor, K 6</p>");
-    free(page);
-    report_free(report);
-}
-
-/* Rows of one table from different machines: the verdict says what differs. */
-TEST(test_machines_that_differ_are_told) {
-#define ON(kernel)                                                                                 \
-    "{\"schema\":\"lockbench.run/2\",\"environment\":{\"kernel\":\"" kernel                        \
-    "\",\"cpus\":2,\"load_before\":" kernel "},\"stages\":[{\"lock\":\"a\",\"clients\":1}]}"
-    static const char *const texts[] = {ON("6.1"), ON("6.2")};
-    struct lb_err err = {0};
-    struct run **runs = calloc(2, sizeof(struct run *));
-    assert_non_null(runs);
-    for (int i = 0; i < 2; i++) runs[i] = run_parse(texts[i], strlen(texts[i]), "run.json", &err);
-    struct report *report = report_make(runs, 2, &err);
-    assert_non_null(report);
-    char *text = one_line(render(report, REPORT_FULL, false));
-    has(text, "of run A were on 2 processors, 6.1, those of run B on 2 processors, 6.2:");
-    free(text);
     report_free(report);
 }
 

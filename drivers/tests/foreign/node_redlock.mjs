@@ -1,5 +1,6 @@
+#!/usr/bin/env node
 // node-redlock, told line by line what to do: its servers' ports are the arguments. Answers with a line each:
-// "acquire KEY MS" asks once, "wait KEY MS" until granted: "ok VALUE" or "busy"; "release": "ok" or "lost";
+// "acquire KEY MS" asks once, "wait KEY MS" until granted: "ok" or "busy"; "release": "ok" or "lost";
 // "extend MS": "ok" or "lost".
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -20,7 +21,7 @@ async function obey(line) {
   try {
     if (word === "acquire" || word === "wait") {
       held = await (word === "wait" ? patient : once).acquire([key], Number(ms));
-      return `ok ${held.value}`;
+      return "ok";
     }
     if (word === "extend") held = await held.extend(Number(key));
     if (word === "release") await held.release();

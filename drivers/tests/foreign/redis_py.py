@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """redis-py's Lock, told line by line what to do; see node_redlock.mjs. Its server's port is the argument."""
 import os
 import sys
@@ -15,7 +16,7 @@ def obey(word, *rest):
         if not lock.acquire(blocking=word == "wait"):
             return "busy"
         held = lock
-        return "ok " + held.local.token.decode()
+        return "ok"
     try:
         if word == "extend":
             held.extend(int(rest[0]) / 1000, replace_ttl=True)

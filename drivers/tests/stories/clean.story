@@ -1,0 +1,102 @@
+# What a guest on a server may touch, and what it removes: its own names only, the keys that people named, names behind a prefix.
+needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
+needs command -v psql >/dev/null && command -v mariadb >/dev/null && command -v redis-cli >/dev/null && command -v etcdctl >/dev/null | the servers' own clients
+define ETCDCTL_API 3
+tool psql psql -XAtq "$URL"
+tool my mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root
+tool redis redis-cli --raw -p $PORT
+tool etcd etcdctl --endpoints=127.0.0.1:$PORT
+# run, clean: what lockbench says on standard error or output, and its exit code
+tool run run() { rm -rf $DIR/run; "$LOCKBENCH_PROGRAM" run "$@" --no-page --out $DIR/run 2>&1 >/dev/null; echo $?; }; run
+tool clean clean() { "$LOCKBENCH_PROGRAM" clean "$@"; echo $?; }; clean
+with pg-advisory
+
+== a sequence of other people is not used, and not removed
+psql -c 'create sequence lockbench_fence' ->
+run smoke --lock pg-row --url postgres="$URL" -> /SEQUENCE lockbench_fence that lockbench did not make.* [1-9]$/
+psql -c 'select last_value, is_called from lockbench_fence' -> 1|f
+clean --url postgres="$URL" -> / 0$/
+psql -c "select relname from pg_class where relname like 'lockbench%'" -> lockbench_fence
+psql -c 'drop sequence lockbench_fence' ->
+
+# Its name is a key that people named, of the lock that counts up sequences.
+== a sequence of other people is not counted up
+psql -c 'create sequence orders' ->
+run smoke --lock pg-sequence --url postgres="$URL" --key orders -> /SEQUENCE orders that lockbench did not make.* [1-9]$/
+clean --url postgres="$URL" --key orders -> /0$/
+psql -c 'select last_value, is_called from orders' -> 1|f
+psql -c 'drop sequence orders' ->
+
+# Tables of lockbench's names and with its mark that another version, or somebody, made or changed. The last one is as it must be.
+== a table that is not as a lock of MariaDB needs it is refused
+with mysql-getlock
+tool table table() { mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "drop database if exists lockbench; create database lockbench; grant all on lockbench.* to lockbench@'127.0.0.1'; create table lockbench.lockbench_$1 comment='made by lockbench'"; }; table
+tool hold hold() { "$LOCKBENCH_PROGRAM" hold $1 k --url mariadb="$URL" -- echo held 2>&1; echo $?; }; hold
+table 'row (name varbinary(1024) primary key) engine=Aria' ->
+hold mysql-row -> /is not as this lockbench makes it.*it is Aria: .* [1-9][0-9]*$/
+table 'lease (name varbinary(1024) primary key)' ->
+hold mysql-lease -> /is not as this lockbench makes it.*owner varchar.64., fence.* [1-9][0-9]*$/
+table 'lease (name varbinary(1024) not null, owner varchar(64), fence bigint, expire_at datetime(6))' ->
+hold mysql-lease -> /is not as this lockbench makes it.*it is InnoDB: name varbinary.1024., owner.* [1-9][0-9]*$/
+table 'flag (name varbinary(1024) primary key, locked int, owner varchar(64))' ->
+hold mysql-flag -> /is not as this lockbench makes it.*locked int.11..* [1-9][0-9]*$/
+table 'flag (name varbinary(1024) primary key, locked boolean, owner varchar(64))' ->
+hold mysql-flag -> /held.* 0$/
+my -e 'drop database lockbench' ->
+
+== keys that people named are removed by their names
+with redis-setnx
+redis mset orders/7 1 '{orders/7}:guarded' 2 orders/77 3 -> OK
+clean --url redis="$URL" --key orders/7 --dry-run | wc -l -> 3
+clean --url redis="$URL" --key orders/7 | wc -l -> 3
+redis --scan -> orders/77
+redis del orders/77 -> 1
+
+== nodes of etcd that people named are removed by their names
+with etcd-mutex
+etcd put orders/7/12ab 1 -> OK
+etcd put orders/7 1 -> OK
+etcd put orders/77 1 -> OK
+clean --url etcd="$URL" --key orders/7 --dry-run | wc -l -> 3
+clean --url etcd="$URL" --key orders/7 | wc -l -> 3
+etcd get --prefix --keys-only '' | grep . -> orders/77
+
+== rows and sequences that people named are removed by their names
+psql -c 'create table lockbench_version (name text)' -c 'create sequence "orders/7"' -c 'create sequence "orders/77"' -c "insert into lockbench_version values ('orders/7')" -c "comment on table lockbench_version is 'made by lockbench'" -c "comment on sequence \"orders/7\" is 'made by lockbench'" -c "comment on sequence \"orders/77\" is 'made by lockbench'" ->
+clean --url postgres="$URL" --key orders/7 --dry-run | wc -l -> 3
+clean --url postgres="$URL" --key orders/7 | wc -l -> 3
+psql -c "select relname from pg_class where relkind = 'S'" -> orders/77
+psql -c 'drop sequence "orders/77"; drop table lockbench_version' ->
+
+# Without the prefix the server refuses each key.
+== a tenant uses names with its prefix
+with redis-setnx
+redis acl setuser tenant on '>pass' '~team1:*' '+@all' -> OK
+run smoke --lock redis-setnx --url redis=redis://tenant:pass@127.0.0.1:$PORT -> / [1-9]$/
+run smoke --lock redis-setnx --url redis=redis://tenant:pass@127.0.0.1:$PORT --set load.key_prefix=team1: >$DIR/said; tail -n 1 $DIR/said -> 0
+sh grep -c 'team1:lockbench-XXXXXXXX-N' $DIR/said; grep -c 'left on ' $DIR/said -> 1 0
+run smoke --lock redis-fair --url redis=redis://tenant:pass@127.0.0.1:$PORT --set load.key_prefix=team1: -> /redis-fair: load.key_prefix = team1: can't be kept.* 1$/
+redis acl deluser tenant -> 1
+
+# etcd lists keys by their beginning, so clean is told it.
+== keys behind a prefix are found on etcd
+with etcd-mutex
+etcd put team1/lockbench-01234567-0 1 -> OK
+clean --url etcd="$URL" --key-prefix team1/ -> /key team1/lockbench-01234567-0: removed.* 0$/
+
+# More keys than could be prepared one by one in the time that clients have to connect.
+== many keys are made ready and removed
+with pg-advisory LOCKS=pg-row,pg-optimistic BACKEND=postgres WORKLOAD=smoke
+with mysql-getlock LOCKS=mysql-row,mysql-optimistic BACKEND=mariadb WORKLOAD=smoke
+with redis-setnx LOCKS=redis-semaphore,redis-permit BACKEND=redis WORKLOAD=semaphore
+define left_postgres psql -XAtq "$URL" -c "select count(*) from pg_class where relname like 'lockbench%'"
+define left_mariadb mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e 'show databases' | grep -c lockbench
+define left_redis redis-cli -p $PORT --raw dbsize
+run $WORKLOAD --lock $LOCKS --url $BACKEND="$URL" --set load.keys=200000 --set load.clients=2 --set run.duration=200ms >$DIR/said; tail -n 1 $DIR/said; grep -c 'left on ' $DIR/said -> 0 0
+sh eval eval "\"\$left_$BACKEND\"" -> 0
+
+== a guest asks for its own names only
+with redis-setnx on redis
+redis config resetstat -> OK
+run smoke --lock redis-fair --url redis="$URL" -> / 0$/
+redis info commandstats | grep -c cmdstat_scan -> 0

@@ -1,0 +1,49 @@
+/* story: locks of ours beside clients that are not ours, told in files: drivers/tests/stories/NAME.story. A file's head, before
+ * the first case, goes for all its cases.
+ *
+ *     == a promise                         a case begins
+ *     with LOCK [on TOPOLOGY] [NAME=VALUE] the lock, once for each such line; NAME is in the environment, an option if it is in
+ *                                          small letters
+ *     needs COMMAND | PACKAGE              the case is skipped if the shell's command fails
+ *     define NAME TEXT                     NAME is in the environment
+ *     tool WORD COMMAND                    WORD ARGUMENTS is the shell's COMMAND ARGUMENTS; the answer is its output
+ *     program WORD COMMAND                 the same for a program that gets lines, and answers each with a line
+ *     before COMMAND                       the shell's, when a case begins
+ *
+ *     sh COMMAND -> ANSWER                 or a tool, or a program
+ *     sh COMMAND => NAME                   the answer is in the environment from now on
+ *     soon LINE -> ANSWER                  the line again and again, until it gives that
+ *     WORD says -> ANSWER; WORD tell LINE  the next line of a program; a line to which no answer is read here
+ *     WORD is silent; WORD dies            it has written nothing; it is killed
+ *     sleep 50ms; server kill 0, restart 0, stop 0, go 0, promote 1
+ *     key NAME [TEXT]                      another key; K is there from the beginning
+ *     CLIENT has lease=60s held=1 shared=1 permits=2 bound=3 client=4 keys=K,L key=L
+ *     CLIENT acquire | try | wait 50ms | release | renew 9s | settle | ping -> OUTCOME
+ *     CLIENT begin [50ms]; CLIENT waits; CLIENT end -> OUTCOME
+ *     CLIENT token | commands | wakeups | error -> ANSWER
+ *     CLIENT close; CLIENT open -> ok or why not; CLIENT arm; CLIENT disarm; CLIENT ends -> when its lease ends, in ns
+ *     CLIENT holds LINE                    acquires, does what the line says, and releases; the answer is the line's
+ *     CLIENT somehow                       acquires, and opens its session again as often as it breaks
+ *
+ * An ANSWER is a text, in which $NAME is what the environment has (WALL: the time of day in ms); a sum of numbers; LOW to
+ * HIGH; "> N"; or a regular expression between slashes. PORT, PORT0 to PORT8, PORTS, SECRET and URL are those of the servers, PLACE the folder
+ * of a backend without a server, DIR another one; K_NUMBER and K_INDEX are those of the key. Whoever makes a call and
+ * is no tool is a client of ours. Servers and programs stay for the cases that follow. */
+#ifndef DRIVERS_TESTS_STORY_H
+#define DRIVERS_TESTS_STORY_H
+
+#include <stddef.h>
+
+#include "bench/run/place.h"
+
+/* What a test program adds: a word of its own. Writes the answer. */
+struct story_word {
+    const char *word;
+    void (*run)(const struct place *place, const char *words, char *answer, size_t size);
+};
+
+/* A program of the stories in these files (spaces between names), with further words (NULL at the end; NULL: none). begins:
+ * called when a case begins; may be NULL. */
+int story_main(const char *names, const struct story_word *words, void (*begins)(struct place *));
+
+#endif

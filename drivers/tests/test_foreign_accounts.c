@@ -1,0 +1,7 @@
+/* test_foreign_accounts: servers of the user's own whose account has few rights.
+ * Needs: servers, 2 minutes. */
+#include "drivers/tests/story.h"
+
+int main(void) {
+    return story_main("accounts", NULL, NULL);
+}

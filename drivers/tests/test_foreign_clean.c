@@ -1,0 +1,7 @@
+/* test_foreign_clean: what lockbench may touch and remove on servers that others use, too.
+ * Needs: servers. */
+#include "drivers/tests/story.h"
+
+int main(void) {
+    return story_main("clean", NULL, NULL);
+}

@@ -1,0 +1,7 @@
+/* test_foreign_etcdctl: etcd-mutex and etcd-lock beside etcdctl.
+ * Needs: servers. */
+#include "drivers/tests/story.h"
+
+int main(void) {
+    return story_main("etcd", NULL, NULL);
+}

@@ -1,0 +1,7 @@
+/* test_foreign_hold: `lockbench hold` beside clients that are not ours.
+ * Needs: servers, 2 minutes. */
+#include "drivers/tests/story.h"
+
+int main(void) {
+    return story_main("hold", NULL, NULL);
+}
