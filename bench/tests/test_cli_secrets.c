@@ -150,8 +150,8 @@ static bool is_overwritten(void *arg) {
 TEST(no_list_of_processes_has_it) {
     struct cli cli;
     cli_start(&cli, NULL,
-              ARGS("run", "contended", "--lock", "sim", "--repeat", "2", "--set",
-                   "run.duration=300ms", "--set", "run.warmup=0", "--url",
+              ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--repeat", "2", "-c", "1", "-d",
+                   "300ms", "--set", "run.warmup=0", "--url",
                    "redis=redis://:" LEFT "/x" RIGHT "@127.0.0.1:1", "--out", cli_path("repeats")));
     cli_until(&cli, is_overwritten, &cli, "arguments without the secret");
     int looked = 0;
