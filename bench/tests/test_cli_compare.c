@@ -4,9 +4,10 @@
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
+/* The clients sleep while they hold: what is looked at here is not how busy they are. */
 #define QUICK                                                                                      \
     "--set", "run.duration=100ms", "--set", "run.warmup=10ms", "--set", "load.clients=2", "--set", \
-        "load.processes=1"
+        "load.processes=1", "--hold", "1ms"
 
 static int exists(const char *folder, const char *name) {
     char path[600];
@@ -448,17 +449,17 @@ TEST(a_page_is_written_and_its_path_printed) {
     rmdir(cli_path("compare.html"));
 }
 
-TEST(a_million_stages_are_refused) {
-    char *good = run_file("small", RUN(STAGE)), *path = cli_path("million.json");
+TEST(too_many_stages_are_refused) {
+    char *good = run_file("small", RUN(STAGE)), *path = cli_path("many.json");
     FILE *file = fopen(path, "we");
     assert_non_null(file);
     fputs("{\"schema\":\"lockbench.run/2\",\"stages\":[", file);
-    for (int i = 0; i < 1000000; i++) fputs(i ? ",{\"lock\":\"a\",\"clients\":4}" : STAGE, file);
+    for (int i = 0; i < 20001; i++) fputs(i ? ",{\"lock\":\"a\",\"clients\":4}" : STAGE, file);
     fputs("]}", file);
     assert_int_equal(fclose(file), 0);
     struct cli cli = cli_run(NULL, ARGS("compare", good, path));
     assert_code(&cli, 1);
-    assert_has(cli.err, "has 1000000 stages; at most 20000 can be read");
+    assert_has(cli.err, "has 20001 stages; at most 20000 can be read");
     cli_free(&cli);
     unlink(path);
 }
