@@ -62,10 +62,7 @@ static double solve(const struct rising *of, double low, double high) {
     double a = high, b = low, at_a = of->at(of, a), at_b = of->at(of, b), part = 0.5;
     for (int i = 0; i < 200; i++) {
         double x = a + part * (b - a), at_x = of->at(of, x), c = a, at_c = at_a;
-        if ((at_x > 0) != (at_a > 0)) {
-            c = b, at_c = at_b;
-            b = a, at_b = at_a;
-        }
+        if ((at_x > 0) != (at_a > 0)) c = b, at_c = at_b, b = a, at_b = at_a;
         a = x, at_a = at_x;
         double best = fabs(at_a) < fabs(at_b) ? a : b;
         double least = (2 * DBL_EPSILON * fabs(best) + DBL_MIN) / fabs(b - a);
