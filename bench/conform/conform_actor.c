@@ -7,8 +7,6 @@
 
 #include "bench/engine/loop.h"
 
-#define CONNECT_NS (20 * LB_S_NS) /* for one session */
-
 /* When a side looks for the other again, between threads: the less often the longer it has waited. */
 static int64_t next_look_ns(int64_t since_ns) {
     int64_t now_ns = lb_now(), pause_ns = (now_ns - since_ns) / 4;
@@ -29,10 +27,10 @@ static void disconnect(struct actor *client) {
 static void connect_session(struct actor *client) {
     const struct lb_backend *backend = client->server->backend;
     client->err = (struct lb_err){0};
-    client->failed =
-        backend->connector->connect
-            ? backend->connector->connect(&client->session, lb_now() + CONNECT_NS, &client->err)
-            : 0;
+    client->failed = backend->connector->connect
+                         ? backend->connector->connect(
+                               &client->session, lb_now() + client->trial->connect_ns, &client->err)
+                         : 0;
     if (client->failed) disconnect(client);
     client->connected = !client->failed;
     client->session.err.code = 0;
