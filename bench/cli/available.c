@@ -51,17 +51,14 @@ static struct available_topology *ask_topology(struct available *available, cons
     return item;
 }
 
-void available_url(struct available *available, const struct lb_backend *backend, const char *url) {
-    for (int i = 0; registry_backends()[i]; i++) {
-        if (registry_backends()[i] == backend) available->url[i] = url;
-    }
+static const char **url_of(const struct available *available, const struct lb_backend *backend) {
+    const char **url = available->url;
+    for (int i = 0; registry_backends()[i] && registry_backends()[i] != backend; i++) url++;
+    return url;
 }
 
-static const char *url_of(const struct available *available, const struct lb_backend *backend) {
-    for (int i = 0; registry_backends()[i]; i++) {
-        if (registry_backends()[i] == backend) return available->url[i];
-    }
-    return NULL;
+void available_url(struct available *available, const struct lb_backend *backend, const char *url) {
+    *url_of(available, backend) = url;
 }
 
 /* The part that is missing on this machine for the topology with the servers that the plan asks
@@ -90,7 +87,7 @@ const char *available_why_not(struct available *available, const struct lb_backe
         *ret_install = backend->install;
         return lb_unavailable(backend);
     }
-    if (!backend->topologies || url_of(available, backend)) return NULL;
+    if (!backend->topologies || *url_of(available, backend)) return NULL;
     struct available_topology *item =
         ask_topology(available, topology ? topology : backend->topologies[0]);
     if (item->no_script.code) return item->no_script.text;
@@ -118,7 +115,7 @@ static bool same_scheme(const char *a, const char *b) {
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const struct plan *plan, const char **ret_install) {
     const char *reason = available_why_not(context, lock->backend, topology, plan, ret_install);
-    const char *url = url_of(context, lock->backend);
+    const char *url = *url_of(context, lock->backend);
     if (reason || !url || !lock->topologies || !lock->topologies[0]) return reason;
     for (const char *const *name = lock->topologies; *name; name++) {
         const struct available_topology *fit = ask_topology(context, *name);
@@ -135,7 +132,7 @@ const char *available_for_plan(void *context, const struct lb_lock *lock, const 
 const char *available_reach(void *context, const struct plan *plan, const struct lb_lock *lock,
                             char *text, size_t size) {
     struct lb_err why = {0};
-    const char *url = url_of(context, lock->backend);
+    const char *url = *url_of(context, lock->backend);
     if (!url) return NULL;
     if (place_check_faults(plan, url, &why) == 0) {
         struct lb_err unreached = {0}; /* the cell tells of it */

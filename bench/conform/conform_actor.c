@@ -7,8 +7,12 @@
 
 #include "bench/engine/loop.h"
 
-#define LOOK_NS (300 * LB_US_NS)  /* how often each side looks for the other, between threads */
-#define CONNECT_NS (20 * LB_S_NS) /* for one session */
+/* When a side looks for the other again, between threads: the less often the longer it has waited. */
+static int64_t next_look_ns(int64_t since_ns) {
+    int64_t now_ns = lb_now(), pause_ns = (now_ns - since_ns) / 4;
+    if (pause_ns < 300 * LB_US_NS) return now_ns + 300 * LB_US_NS;
+    return now_ns + (pause_ns < 5 * LB_MS_NS ? pause_ns : 5 * LB_MS_NS);
+}
 
 /* --- the client's side --- */
 
@@ -23,10 +27,10 @@ static void disconnect(struct actor *client) {
 static void connect_session(struct actor *client) {
     const struct lb_backend *backend = client->server->backend;
     client->err = (struct lb_err){0};
-    client->failed =
-        backend->connector->connect
-            ? backend->connector->connect(&client->session, lb_now() + CONNECT_NS, &client->err)
-            : 0;
+    client->failed = backend->connector->connect
+                         ? backend->connector->connect(
+                               &client->session, lb_now() + client->trial->connect_ns, &client->err)
+                         : 0;
     if (client->failed) disconnect(client);
     client->connected = !client->failed;
     client->session.err.code = 0;
@@ -98,18 +102,19 @@ static void ping(struct actor *client) {
 static void run_actor(void *arg) {
     struct actor *client = arg;
     struct trial *trial = client->trial;
+    int64_t idle_ns = lb_now(); /* since then */
     loop_shield(true);
     while (!atomic_load(&client->quit)) {
         void (*job)(struct actor *) = atomic_load(&client->job);
         if (!job) {
-            lb_sleep_until(trial->threads ? lb_now() + LOOK_NS : LB_NEVER);
+            lb_sleep_until(trial->threads ? next_look_ns(idle_ns) : LB_NEVER);
             continue;
         }
         loop_shield(false);
         client->session.err.code = 0;
         client->began_ns = lb_now();
         job(client);
-        client->ended_ns = lb_now();
+        idle_ns = client->ended_ns = lb_now();
         loop_shield(true);
         atomic_store(&client->job, NULL);
         if (!trial->threads) lb_wake(trial->director);
@@ -141,10 +146,10 @@ bool actor_is_busy(const struct actor *client) {
 }
 
 bool actor_idle_by(struct actor *client, int64_t deadline_ns) {
-    while (actor_is_busy(client)) {
-        int64_t now_ns = lb_now();
-        if (now_ns >= deadline_ns) return false;
-        lb_sleep_until(client->trial->threads ? now_ns + LOOK_NS : deadline_ns);
+    for (int64_t begin_ns = lb_now(); actor_is_busy(client);) {
+        int64_t look_ns = client->trial->threads ? next_look_ns(begin_ns) : deadline_ns;
+        if (lb_now() >= deadline_ns) return false;
+        lb_sleep_until(look_ns < deadline_ns ? look_ns : deadline_ns);
     }
     return true;
 }

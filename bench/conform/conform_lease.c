@@ -362,13 +362,14 @@ void conform_killed_server(struct trial *trial) {
                 "the server died, but the holder's release gave %s", lb_outcome_name(outcome));
     actor_close(holder);
     for (int i = 0; i < WAITERS; i++) actor_close(waiters[i]);
+    int64_t usual_ns = trial->connect_ns;
+    trial->connect_ns = LB_S_NS; /* some clients try again until the end */
     MUST(trial, !actor_open(holder), "a connection to a dead server");
+    trial->connect_ns = usual_ns;
     if (!restart(trial)) return;
-    for (int i = 0; i < WAITERS; i++) {
+    for (int i = 0; i < WAITERS; i++)
         MUST(trial, actor_open_again(waiters[i]), "can't connect again: %s", waiters[i]->err.text);
-    }
-    /* Nothing else frees a lock that was not released. A lock that settles nothing is armed anew
-     * below. */
+    /* Nothing else frees what was not released. A lock that settles nothing is armed anew below. */
     const struct lb_lock *lock = trial->lock->lock;
     if (!(lock->claims & LB_CLAIM_CRASH_RELEASE) && lock->algorithm->settle &&
         outcome == LB_UNKNOWN) {

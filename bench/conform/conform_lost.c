@@ -254,9 +254,8 @@ void conform_crash(struct trial *trial) {
     MUST_GIVE(other, actor_release(other), LB_OK);
 }
 
-/* A lock whose session has a lease renews that lease itself, so its driver is the first to know
- * when renewing fails. The driver must report that while the holder works, not only at the
- * release. */
+/* A lock whose session has a lease renews it itself, so its driver is the first to know when that
+ * fails. It must report that while the holder works, not only at the release. */
 void conform_told(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = trial->lease_ns = LEASE_NS;

@@ -127,6 +127,7 @@ static void direct(void *arg) {
 void trial_run(struct trial *trial, void (*script)(struct trial *trial)) {
     struct lb_err err = {0};
     struct loop_config config = {.cutoff_ns = &trial->cutoff_ns};
+    trial->connect_ns = 20 * LB_S_NS;
     trial->threads = trial->lock->lock->caps & LB_CAP_BLOCKS_THREAD;
     if (trial->session_lease_ns == 0) trial->session_lease_ns = 10 * LB_S_NS;
     if (trial->lease_ns == 0) trial->lease_ns = 60 * LB_S_NS;

@@ -51,8 +51,8 @@ struct trial {
     struct place *far;
     int wire_fault;                        /* what the script makes the wire do */
     struct conform_child *holder, *waiter; /* processes of clients, if the check asks for them */
-    /* for clients that are opened from now on; a script may set these two. bound: 0 = 1 */
-    int64_t session_lease_ns, lease_ns;
+    /* for clients that are opened from now on; a script may set these. bound: 0 = 1 */
+    int64_t session_lease_ns, lease_ns, connect_ns;
     uint32_t bound;
     /* like the run's cut-off; LB_NEVER until a script moves it */
     _Atomic int64_t cutoff_ns;

@@ -268,12 +268,8 @@ static int find_program(const char *program, char *ret_path, size_t size, struct
     const char *places = getenv("PATH");
     bool found = false;
     if (strchr(program, '/')) {
-        char *folder = getcwd(tried, sizeof tried);
-        snprintf(real, sizeof real, "%s%s%s",
-                 *program == '/' ? ""
-                 : folder        ? folder
-                                 : "",
-                 *program == '/' ? "" : "/", program);
+        if (*program == '/' || !getcwd(tried, sizeof tried)) *tried = '\0';
+        snprintf(real, sizeof real, "%s%s%s", tried, *tried ? "/" : "", program);
         found = is_program(program);
     } else {
         for (const char *at = places ? places : ""; *at && !found; at += *at == ':') {

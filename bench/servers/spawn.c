@@ -34,6 +34,7 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
     struct account account = {0};
     if (geteuid() == 0 && *name) {
         const struct passwd *entry = getpwnam(name);
+        if (!entry) entry = getpwnam("nobody");
         if (!entry)
             return err_set(
                 err, LB_EXIT_MACHINE,
@@ -43,7 +44,7 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
         account.uid = entry->pw_uid;
         account.gid = entry->pw_gid;
         account.group_count = SPAWN_GROUPS_MAX;
-        if (getgrouplist(name, entry->pw_gid, account.groups, &account.group_count) < 0)
+        if (getgrouplist(entry->pw_name, entry->pw_gid, account.groups, &account.group_count) < 0)
             account.group_count =
                 SPAWN_GROUPS_MAX; /* more groups than fit: the first ones are enough */
     }

@@ -25,8 +25,8 @@ struct account {
     int group_count;
 };
 
-/* Looks up an account name when the program runs as root; without root, or with name "", the
- * account is not changed. Returns 0, or -1 with err. */
+/* Looks up an account name, or else nobody, when the program runs as root; without root, or with
+ * name "", the account is not changed. Returns 0, or -1 with err. */
 int account_find(const char *name, struct account *ret_account, struct lb_err *err);
 
 struct spawn {

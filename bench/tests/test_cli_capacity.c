@@ -1,5 +1,8 @@
 /* `lockbench capacity` as people call it: what it refuses, a search against a lock whose capacity
- * cannot be passed, a search that is cut off. Nothing asserts how fast the machine is. */
+ * cannot be passed, a search that is cut off. Nothing asserts how fast the machine is. (test_capacity_search and
+ * test_capacity_ask look at searches without the time that they take.)
+ *
+ * Needs: minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -103,6 +106,59 @@ static int start_all(void **state) {
 static struct cli done(enum started which) {
     cli_wait(&started[which]);
     return started[which];
+}
+
+/* The two searches that are cut off come first: they would go on for as long as the others. */
+TEST(what_was_found_is_saved_when_it_is_cut_off) {
+    struct lb_err err = {0};
+    struct stat status;
+    char *out = cli_path("cut"), *file = cli_path("cut/" CAPACITY_FILE);
+    for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
+    kill(started[CUT_OFF].pid, SIGINT);
+    struct cli cli = done(CUT_OFF);
+    assert_code(&cli, LB_EXIT_INTERRUPTED);
+    struct capacity *capacity = capacity_read(out, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    assert_true(capacity->partial);
+    assert_non_null(strstr(capacity->partial_reason, "interrupted"));
+    assert_non_null(capacity->ended_at);
+    /* what the lock says of its own state stands beside what its server says */
+    assert_non_null(capacity->locks[0].durability_note);
+    assert_string_equal(capacity->locks[0].durability_note,
+                        registry_lock("sqlite-immediate")->durability_note);
+    assert_non_null(capacity->locks[0].durability);
+    assert_has(cli.out, "Partial");
+    capacity_free(capacity);
+    cli_free(&cli);
+}
+
+/* Somebody removes the folder during the search and puts a file there; a full disk is the same to the search. */
+TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
+    static const char before[] = "the answer was saved to ";
+    struct lb_err err = {0};
+    struct stat status;
+    char *out = cli_path("unsaved"), *file = cli_path("unsaved/" CAPACITY_FILE), path[400];
+    for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
+    folder_remove(out);
+    cli_write(out, "in the way\n");
+    kill(started[UNSAVED].pid, SIGINT);
+    struct cli cli = done(UNSAVED);
+    assert_code(&cli, LB_EXIT_INTERRUPTED);
+    const char *at = strstr(cli.err, before);
+    if (!at) fail_msg("%s", cli.err);
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"),
+             at + strlen(before));
+    struct capacity *capacity = capacity_read(path, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    assert_string_equal(capacity->locks[0].lock, "sim");
+    assert_has(cli.out, "Partial"); /* the table is printed all the same */
+    unlink(path);
+    at = strstr(cli.err, "saved in ");
+    assert_non_null(at);
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + 9, "\n"), at + 9);
+    assert_int_equal(unlink(path), 0); /* run.json, which has the probes */
+    capacity_free(capacity);
+    cli_free(&cli);
 }
 
 /* Each probe is a stage of the run beside it. */
@@ -250,58 +306,6 @@ TEST(an_answer_that_cannot_be_printed_is_no_success) {
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "cannot write the report");
     assert_has(cli.err, "saved in");
-    cli_free(&cli);
-}
-
-TEST(what_was_found_is_saved_when_it_is_cut_off) {
-    struct lb_err err = {0};
-    struct stat status;
-    char *out = cli_path("cut"), *file = cli_path("cut/" CAPACITY_FILE);
-    for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
-    kill(started[CUT_OFF].pid, SIGINT);
-    struct cli cli = done(CUT_OFF);
-    assert_code(&cli, LB_EXIT_INTERRUPTED);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
-    assert_true(capacity->partial);
-    assert_non_null(strstr(capacity->partial_reason, "interrupted"));
-    assert_non_null(capacity->ended_at);
-    /* what the lock says of its own state stands beside what its server says */
-    assert_non_null(capacity->locks[0].durability_note);
-    assert_string_equal(capacity->locks[0].durability_note,
-                        registry_lock("sqlite-immediate")->durability_note);
-    assert_non_null(capacity->locks[0].durability);
-    assert_has(cli.out, "Partial");
-    capacity_free(capacity);
-    cli_free(&cli);
-}
-
-/* Somebody removes the folder during the search and puts a file there; a full disk is the same to the search. */
-TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
-    static const char before[] = "the answer was saved to ";
-    struct lb_err err = {0};
-    struct stat status;
-    char *out = cli_path("unsaved"), *file = cli_path("unsaved/" CAPACITY_FILE), path[400];
-    for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
-    folder_remove(out);
-    cli_write(out, "in the way\n");
-    kill(started[UNSAVED].pid, SIGINT);
-    struct cli cli = done(UNSAVED);
-    assert_code(&cli, LB_EXIT_INTERRUPTED);
-    const char *at = strstr(cli.err, before);
-    if (!at) fail_msg("%s", cli.err);
-    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"),
-             at + strlen(before));
-    struct capacity *capacity = capacity_read(path, &err);
-    if (!capacity) fail_msg("%s", err.text);
-    assert_string_equal(capacity->locks[0].lock, "sim");
-    assert_has(cli.out, "Partial"); /* the table is printed all the same */
-    unlink(path);
-    at = strstr(cli.err, "saved in ");
-    assert_non_null(at);
-    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + 9, "\n"), at + 9);
-    assert_int_equal(unlink(path), 0); /* run.json, which has the probes */
-    capacity_free(capacity);
     cli_free(&cli);
 }
 

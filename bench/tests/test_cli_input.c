@@ -210,7 +210,7 @@ TEST(a_missing_server_is_named_with_its_package) {
     }
     char *out = cli_path("bare-run");
     struct cli cli =
-        cli_run(&how, ARGS("run", "smoke", "--out", out, "--set", "run.duration=50ms"));
+        cli_run(&how, ARGS("run", "smoke", "--out", out, "-c", "2", "-d", "50ms", "--hold", "1ms"));
     assert_code(&cli, 0);
     json_t *run = cli_result(out);
     bool found = false;
@@ -243,8 +243,8 @@ TEST(a_missing_server_is_named_with_its_package) {
     static const char *const values[] = {"CI=true", "CI=1"};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         struct cli_how job = {.env = {env, values[i]}};
-        cli = cli_run(&job, ARGS("run", "smoke", "--set", "run.duration=50ms", "--out",
-                                 cli_path("bare-ci-%zu", i)));
+        cli = cli_run(&job, ARGS("run", "smoke", "--lock", "sim,nats", "-c", "2", "-d", "50ms",
+                                 "--hold", "1ms", "--out", cli_path("bare-ci-%zu", i)));
         assert_code(&cli, 2);
         assert_has(cli.err, "was left out");
         assert_int_equal(cli_problems(&cli), 1);

@@ -12,7 +12,8 @@
 #include "bench/tests/toy_primitives.h"
 #include "drivers/injected.h"
 
-#define PROCESSES "load.clients=4", "load.processes=4", "load.threads=4"
+/* The clients rest between two holds, so that the machine has time for what happens to them. */
+#define PROCESSES "load.clients=4", "load.processes=4", "load.threads=4", "load.think=1ms"
 
 static void assert_sign(const struct fault_event *fault, bool acted, const char *part) {
     if (fault->acted != acted || !strstr(fault->sign, part)) {

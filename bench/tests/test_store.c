@@ -224,7 +224,7 @@ static struct lb_lock without_tokens(void) {
     return lock;
 }
 
-#define CROWD "load.clients=6", "load.threads=3", "check.store=memory"
+#define CROWD "load.clients=6", "load.threads=3", "load.think=1ms", "check.store=memory"
 
 static bool was_written(const struct stage *stage) {
     return stage->store.sum.writes > 20;

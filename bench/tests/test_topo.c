@@ -363,7 +363,7 @@ IN_FOLDER(an_act_that_hangs_is_ended) {
 IN_FOLDER(the_folder_of_a_topology_stays_ours) {
     bool root = geteuid() == 0;
     char info_text[512], folder[520], path[640], said[16] = "";
-    snprintf(info_text, sizeof info_text, "%s%s", INFO_ONE, root ? "user=nobody\n" : "");
+    snprintf(info_text, sizeof info_text, "%s%s", INFO_ONE, root ? "user=no-such-account\n" : "");
     struct topo_info info = made(
         "guest", info_text,
         "ln -s /etc ../act 2>/dev/null && w=allowed || w=refused\necho $w >said.new\nmv said.new said\nexec sleep 60 # %s");

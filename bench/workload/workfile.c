@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/base/nearest.h"
 #include "bench/base/text.h"
@@ -243,37 +244,41 @@ void workloads_done(struct workload_list *list) {
     arena_done(&list->arena);
 }
 
-int workload_path(const char *folder, const char *wish, char *ret_path, size_t size,
-                  struct lb_err *err) {
-    bool is_path =
-        ends_in_ini(wish) || (strchr(wish, '/') && strncmp(wish, CHECK, sizeof CHECK - 1) != 0);
-    if (strlen(folder) + strlen(wish) + sizeof "/" ENDING > size) {
-        return err_set(err, LB_EXIT_USAGE, "%.60s...: the name is too long", wish);
-    }
-    if (is_path) {
-        snprintf(ret_path, size, "%s", wish);
-        return 0;
-    }
+/* Whether a workload has this name. Only its own file is looked for. */
+static bool is_there(const char *path, const char *name) {
+    if (strncmp(name, CHECK, sizeof CHECK - 1) == 0) name += sizeof CHECK - 1;
+    return *name && *name != '.' && !strchr(name, '/') && access(path, F_OK) == 0;
+}
+
+/* There is none of this name: which one was meant, and which there are. */
+static int refuse_name(const char *folder, const char *wish, struct lb_err *err) {
     struct workload_list list;
-    int result = workloads_find(folder, &list, err);
     struct nearest nearest;
-    nearest_init(&nearest, wish);
-    bool found = false;
     char names[380] = "", hint[100];
+    int result = workloads_find(folder, &list, err);
+    nearest_init(&nearest, wish);
     for (int i = 0; result == 0 && i < list.count; i++) {
         size_t used = strlen(names);
-        found = found || strcmp(list.item[i].name, wish) == 0;
         nearest_offer(&nearest, list.item[i].name);
         if (strchr(list.item[i].name, '/')) continue; /* there are too many of them to list */
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", list.item[i].name);
     }
-    if (result == 0 && found) {
-        snprintf(ret_path, size, "%s/%s%s", folder, wish, ENDING);
-    } else if (result == 0) {
-        result = err_set(err, LB_EXIT_USAGE,
-                         "no workload '%.60s'%s (there are: %s; or give a file's path)", wish,
-                         nearest_hint(&nearest, hint, sizeof hint), names);
-    }
+    if (result == 0)
+        err_set(err, LB_EXIT_USAGE, "no workload '%.60s'%s (there are: %s; or give a file's path)",
+                wish, nearest_hint(&nearest, hint, sizeof hint), names);
     workloads_done(&list);
-    return result;
+    return -1;
+}
+
+int workload_path(const char *folder, const char *wish, char *ret_path, size_t size,
+                  struct lb_err *err) {
+    bool is_path =
+        ends_in_ini(wish) || (strchr(wish, '/') && strncmp(wish, CHECK, sizeof CHECK - 1) != 0);
+    char path[PATH_MAX];
+    if (strlen(folder) + strlen(wish) + sizeof "/" ENDING > (size < PATH_MAX ? size : PATH_MAX))
+        return err_set(err, LB_EXIT_USAGE, "%.60s...: the name is too long", wish);
+    snprintf(path, sizeof path, "%s/%s%s", folder, wish, ENDING);
+    if (!is_path && !is_there(path, wish)) return refuse_name(folder, wish, err);
+    snprintf(ret_path, size, "%s", is_path ? wish : path);
+    return 0;
 }

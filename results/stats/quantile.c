@@ -1,6 +1,7 @@
 /* quantile: see quantile.h. */
 #include "results/stats/quantile.h"
 
+#include <float.h>
 #include <math.h>
 
 #define EXACT_MAX 1e8    /* n q (1-q): so many that the normal distribution is exact to a rank */
@@ -50,37 +51,45 @@ static double student_p(double t, double df) {
     return beta_part(df / 2, 0.5, df / (df + square), square / (df + square));
 }
 
-double student_quantile(double level, double df) {
-    if (!(level > 0 && level < 1) || !(df > 0)) return NAN;
-    double low = 0, high = 1;
-    while (student_p(high, df) > 1 - level && high < 1e300) high *= 2;
+/* A function that grows or falls between low and high, and is 0 in between. */
+struct rising {
+    double (*at)(const struct rising *of, double x);
+    double p, a, b;
+};
+
+/* Where it is 0, by Chandrupatla's method (1997): halving, and inverse quadratic interpolation where that is safe. */
+static double solve(const struct rising *of, double low, double high) {
+    double a = high, b = low, at_a = of->at(of, a), at_b = of->at(of, b), part = 0.5;
     for (int i = 0; i < 200; i++) {
-        double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high) break;
-        if (student_p(middle, df) > 1 - level) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+        double x = a + part * (b - a), at_x = of->at(of, x), c = a, at_c = at_a;
+        if ((at_x > 0) != (at_a > 0)) c = b, at_c = at_b, b = a, at_b = at_a;
+        a = x, at_a = at_x;
+        double best = fabs(at_a) < fabs(at_b) ? a : b;
+        double least = (2 * DBL_EPSILON * fabs(best) + DBL_MIN) / fabs(b - a);
+        if (at_a == 0 || at_b == 0 || least > 0.5) return best;
+        double xi = (a - b) / (c - b), phi = (at_a - at_b) / (at_c - at_b);
+        part = 0.5;
+        if (phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi)
+            part = at_a / (at_b - at_a) * at_c / (at_b - at_c) +
+                   (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b);
+        part = fmin(fmax(part, least), 1 - least);
     }
-    return (low + high) / 2;
+    return a;
+}
+
+static double above_student(const struct rising *of, double t) {
+    return student_p(t, of->a) - of->p;
+}
+
+double student_quantile(double level, double df) {
+    double high = 1;
+    if (!(level > 0 && level < 1) || !(df > 0)) return NAN;
+    while (student_p(high, df) > 1 - level && high < 1e300) high *= 2;
+    return solve(&(struct rising){above_student, 1 - level, df, 0}, high > 1 ? high / 2 : 0, high);
 }
 
 bool quantile_supported(double n, double q) {
     return n * (1 - q) > QUANTILE_ABOVE * (1 - 1e-9); /* 1 - 0.9 is a little less than 0.1 */
-}
-
-static double normal_quantile(double p) {
-    double low = -40, high = 40;
-    for (int i = 0; i < 200; i++) {
-        double middle = (low + high) / 2;
-        if (erfc(-middle / sqrt(2)) / 2 < p) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return (low + high) / 2;
 }
 
 /* Terms of the binomial distribution relative to the likeliest one, walked from there to either
@@ -131,7 +140,7 @@ static int ranks(double n, double q, double level, double *ret_low, double *ret_
         low = reach(n, q, down, 1, tail);
         high = reach(n, q, up, -1, tail) + 1;
     } else {
-        double z = normal_quantile(1 - tail), spread = sqrt(n * q * (1 - q));
+        double z = student_quantile(level, INFINITY), spread = sqrt(n * q * (1 - q));
         low = floor(n * q - z * spread);
         high = ceil(n * q + z * spread) + 1;
     }
@@ -201,19 +210,13 @@ int quantile_ranks_batches(const struct quantile_batch *batches, int count, doub
     return 0;
 }
 
-/* The x with I_x(a, b) = p, by halving. */
+static double above_beta(const struct rising *of, double x) {
+    return beta_part(of->a, of->b, x, 1 - x) - of->p;
+}
+
+/* The x with I_x(a, b) = p. */
 static double beta_quantile(double a, double b, double p) {
-    double low = 0, high = 1;
-    for (int i = 0; i < 100; i++) {
-        double middle = (low + high) / 2;
-        if (middle <= low || middle >= high) break;
-        if (beta_part(a, b, middle, 1 - middle) < p) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return (low + high) / 2;
+    return solve(&(struct rising){above_beta, p, a, b}, 0, 1);
 }
 
 int share_of_batches(const struct quantile_batch *batches, int count, double level,

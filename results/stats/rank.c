@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/base/sort.h"
+#include "results/stats/quantile.h"
 
 struct ranked {
     double value;
@@ -157,18 +158,8 @@ static int bound_at(int m, int n, double level, double *ret_level) {
         free(count);
         return k;
     }
-    /* Normal: the z of alpha by bisection of erfc, which the C library has. */
-    double low = 0, high = 40;
-    for (int i = 0; i < 100; i++) {
-        double middle = (low + high) / 2;
-        if (erfc(middle / sqrt(2)) / 2 > alpha) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
     double mean = (double)m * n / 2, spread = sqrt((double)m * n * (m + n + 1) / 12);
-    k = (int)floor(mean - high * spread);
+    k = (int)floor(mean - student_quantile(level, INFINITY) * spread); /* normal */
     *ret_level = level;
     return k > 0 ? k : 0;
 }
