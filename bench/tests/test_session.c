@@ -71,16 +71,6 @@ TEST(test_clients_share_sessions) {
     stage_free(stage);
 }
 
-/* A session of a lock without LB_CAP_SHARE is never shared, whatever the plan says. */
-TEST(test_only_what_can_be_shared_is) {
-    struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.clients_per_session = 3},
-                                  SETS("load.clients=6", "load.threads=1"));
-    assert_sums(stage);
-    assert_int_equal(stage->result.connect_count, 6);
-    stage_free(stage);
-    assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
-}
-
 static bool was_unknown(const struct stage *stage) {
     return stage->result.unknown > 0 && stage->result.ok > 0;
 }

@@ -144,18 +144,6 @@ TEST_WITH(test_without_tokens, setup, NULL) {
     assert_sum(1, 0, 1, 1, 1);
 }
 
-/* Several holders are overtaken: each is counted, and the unfenced value goes back to what the last
- * of them had read. */
-TEST_WITH(test_many_are_overtaken, setup, NULL) {
-    struct visit paused[3];
-    for (uint64_t i = 0; i < 3; i++) paused[i] = visit(1 + i);
-    for (uint64_t token = 4; token <= 9; token++) leave(visit(token));
-    for (int i = 0; i < 3; i++) leave(paused[i]);
-    assert_sum(3, 3, 0, 8, 0);
-    assert_int_equal(atomic_load(&key.unfenced), 1);
-    assert_int_equal(fenced_read(&key), 6);
-}
-
 TEST_WITH(test_where_the_values_are_elsewhere, setup, NULL) {
     struct visit visits[3];
     uint64_t value = 2;
@@ -251,16 +239,6 @@ TEST(test_a_right_lock_has_no_stale_writes) {
     }
 }
 
-TEST(test_several_keys_are_written) {
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.keys_at_once = 3},
-                SETS(CROWD, "load.keys=5"));
-    assert_false(stage->store.fenced); /* a grant's token is the first key's */
-    assert_int_equal(stage->store.sum.writes, stage->exclusion.counter);
-    assert_int_equal(stage->store.sum.stale_attempted, 0);
-    stage_free(stage);
-}
-
 /* Clients met, and one of them wrote what it had read too long ago. */
 static bool was_overwritten(const struct stage *stage) {
     const struct store_sum *sum = &stage->store.sum;
@@ -284,21 +262,6 @@ TEST(test_a_lease_that_ends) {
         assert_int_equal(sum->stale_accepted_fenced + sum->lost_updates_fenced, 0);
         stage_free(stage);
     }
-}
-
-static bool lost_updates(const struct stage *stage) {
-    return was_violated(stage) && stage->store.sum.lost_updates_unfenced > 0;
-}
-
-TEST(test_no_lock_at_all) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.nothing_is_locked = true},
-                                  (struct stage_wish){.until = lost_updates, .grows = true},
-                                  SETS(CROWD, "load.hold=100us"));
-    assert_true(lost_updates(stage));
-    const struct store_sum *sum = &stage->store.sum;
-    assert_int_equal(sum->stale_rejected_fenced, sum->stale_attempted);
-    assert_int_equal(sum->lost_updates_fenced, 0);
-    stage_free(stage);
 }
 
 static bool began_again(const struct stage *stage) {
@@ -336,46 +299,6 @@ TEST(test_who_learns_its_loss_does_not_write) {
     assert_true(learned_its_loss(stage));
     assert_int_equal(stage->store.sum.writes + stage->exclusion.detected, stage->exclusion.grants);
     assert_int_equal(warns_of_stale_writes(stage), stage->store.sum.stale_attempted > 0);
-    stage_free(stage);
-}
-
-/* Holders in processes of their own that stand still past their leases, and go on with what they
- * had read. */
-TEST(test_a_paused_holder) {
-    struct lb_lock tokenless = without_tokens();
-    for (int with = 0; with < 2; with++) {
-        struct stage *stage = run_toy(
-            with ? &toy_mutex : &tokenless, (struct toy_faults){0},
-            (struct stage_wish){.until = was_overwritten},
-            SETS("load.clients=4", "load.processes=4", "load.threads=4", "check.store=memory",
-                 "fault.kind=pause", "fault.target=holder", "fault.first=50ms", "fault.every=200ms",
-                 "fault.for=150ms", "load.hold=10ms", "acquire.lease=50ms", "run.duration=1500ms"));
-        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-        const struct store_sum *sum = &stage->store.sum;
-        uint64_t acted = 0;
-        for (int i = 0; i < stage->faults.count; i++) acted += stage->faults.events[i].acted;
-        assert_true(acted > 0);
-        assert_true(was_overwritten(stage));
-        assert_int_equal(sum->stale_accepted_unfenced, sum->stale_attempted);
-        assert_int_equal(sum->stale_rejected_fenced, with ? sum->stale_attempted : 0);
-        assert_int_equal(sum->stale_accepted_fenced + sum->lost_updates_fenced, 0);
-        stage_free(stage);
-    }
-}
-
-/* There is no store for grants that are not exclusive, and none unless the plan asks for it. */
-TEST(test_where_there_is_none) {
-    const struct lb_lock *locks[] = {&toy_semaphore, &toy_optimistic, &toy_latch};
-    for (int i = 0; i < 3; i++) {
-        struct stage *stage = run_toy(locks[i], (struct toy_faults){0},
-                                      (struct stage_wish){.permits = 1, .bound = 2}, SETS(CROWD));
-        assert_null(stage->store.where);
-        assert_false(warns_of_stale_writes(stage));
-        stage_free(stage);
-    }
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0}, SETS("load.clients=4"));
-    assert_null(stage->store.where);
     stage_free(stage);
 }
 
