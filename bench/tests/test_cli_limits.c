@@ -4,8 +4,6 @@
 #include "bench/tests/cli_help.h"
 
 #include <linux/capability.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -77,50 +75,6 @@ TEST(another_run_is_never_written_over) {
     free(after);
 }
 
-/* A folder of its own with so much room, seen by this child and its children only. */
-struct small_disk {
-    const char *path, *options;
-    bool fill; /* up to the last byte */
-};
-
-/* In the child, where no assertion may return to the tests. */
-static void put(const char *path, const char *text) {
-    int fd = open(path, O_WRONLY);
-    if (fd < 0 || write(fd, text, strlen(text)) < 0) _exit(125);
-    close(fd);
-}
-
-/* Without root: a namespace where we may mount, as ourselves. */
-static void own_users(void) {
-    char map[64];
-    unsigned uid = getuid(), gid = getgid();
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) _exit(125);
-    put("/proc/self/setgroups", "deny");
-    snprintf(map, sizeof map, "%u %u 1", uid, uid);
-    put("/proc/self/uid_map", map);
-    snprintf(map, sizeof map, "%u %u 1", gid, gid);
-    put("/proc/self/gid_map", map);
-}
-
-static void mount_small(void *arg) {
-    const struct small_disk *disk = arg;
-    if (unshare(CLONE_NEWNS) != 0) own_users();
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) _exit(125);
-    if (mount("tmpfs", disk->path, "tmpfs", 0, disk->options) != 0) _exit(125);
-    if (!disk->fill) return;
-    char filler[400], block[4096] = {0};
-    snprintf(filler, sizeof filler, "%s/filler", disk->path);
-    int fd = open(filler, O_WRONLY | O_CREAT, 0600);
-    while (write(fd, block, sizeof block) > 0) continue;
-    close(fd);
-}
-
-static void skip_if_no_mount(const struct cli *cli) {
-    if (cli->code != 125) return;
-    print_message("[ SKIPPED ] this machine lets nobody mount a small disk\n");
-    skip();
-}
-
 /* The result of a run that could not be saved in its folder: the path is read from the run's
  * message. */
 static json_t *rescued(const struct cli *cli) {
@@ -136,44 +90,6 @@ static json_t *rescued(const struct cli *cli) {
     json_t *run = cli_json(path);
     unlink(path);
     return run;
-}
-
-TEST(a_full_disk_is_told_before_the_run) {
-    char *out = cli_path("full");
-    mkdir(out, 0755);
-    struct small_disk disk = {.path = out, .options = "size=64k,mode=0755", .fill = true};
-    struct cli_how how = {.prepare = mount_small, .arg = &disk};
-    struct cli cli = cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--out", out));
-    skip_if_no_mount(&cli);
-    assert_code(&cli, 2);
-    assert_has(cli.err, "No space left");
-    assert_int_equal(cli_lines(cli.err), 1);
-    cli_free(&cli);
-}
-
-/* The disk fills up in mid-run: nothing of the result is lost. */
-TEST(a_disk_that_fills_up_loses_nothing) {
-    char *out = cli_path("fills");
-    mkdir(out, 0755);
-    struct small_disk disk = {.path = out, .options = "size=48k,mode=0755"};
-    struct cli_how how = {.prepare = mount_small, .arg = &disk};
-    struct cli cli =
-        cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1",
-                           "--set", "run.warmup=0", "--out", out));
-    skip_if_no_mount(&cli);
-    assert_code(&cli, 2);
-    assert_has(cli.err, "No space left");
-    json_t *run = rescued(&cli);
-    assert_int_equal(json_array_size(cli_get(run, "stages")), 8);
-    for (int i = 0; i < 8; i++) {
-        char path[40];
-        snprintf(path, sizeof path, "stages.%d.status", i);
-        assert_string_equal(cli_text_at(run, path), "complete");
-    }
-    assert_true(json_is_false(cli_get(run, "partial"))); /* every figure is there */
-    json_decref(run);
-    cli_free(&cli);
-    cli_assert_nothing_left();
 }
 
 static bool file_is_there(void *path) {
@@ -206,6 +122,18 @@ TEST(a_folder_that_vanishes_loses_nothing) {
 static void limit_files_to_8k(void *arg) {
     (void)arg;
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){8192, 8192});
+}
+
+/* Room for a message, and for no result. */
+static void limit_files_to_512(void *arg) {
+    (void)arg;
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){512, 512});
+}
+
+/* A full disk is the same. */
+TEST(a_file_that_can_not_be_written_is_told_before_the_run) {
+    refused(&(struct cli_how){.prepare = limit_files_to_512},
+            ARGS("run", "smoke", "--lock", "sim", "--out", cli_path("full")), "No space left");
 }
 
 /* `ulimit -f`: the kernel would kill a program that does not mind the signal. */
