@@ -59,19 +59,6 @@ static void tell(struct told *told, int counted, int within) {
     told->stage.result.due = told->stage.result.started = 10.0 * (double)counted;
 }
 
-TEST(what_is_within_the_limit_is_counted) {
-    struct hist *hist = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-    assert_int_equal(promise_within(hist, 1000), 0);
-    for (int i = 1; i <= 100; i++) hist_record(hist, i * 10);
-    assert_int_equal(promise_within(hist, 500), 50);
-    assert_int_equal(promise_within(hist, 5), 0);
-    assert_int_equal(promise_within(hist, LB_S_NS), 100);
-    hist_record(hist, HIST_HIGHEST_NS + 1);
-    /* beyond the range is beyond any limit */
-    assert_int_equal(promise_within(hist, HIST_HIGHEST_NS), 100);
-    hist_free(hist);
-}
-
 TEST(a_promise_is_kept_broken_or_unsure) {
     static const struct {
         int within;
@@ -250,41 +237,6 @@ TEST(lateness_adds_up_in_a_queue) {
         for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 2 * LB_MS_NS);
         struct probe probe = probe_read(&told->stage, &told->ask, 400);
         assert_int_equal(probe.limit, busy ? PROBE_LATE : PROBE_NOT_LIMITED);
-        told_free(told);
-    }
-}
-
-/* 1000 half seconds, of which only the last 300 are over the limit. If the window were cut off, the
- * promise would be kept. */
-TEST(a_long_window_counts_to_its_end) {
-    struct told *told = told_new(20, 10 * LB_MS_NS);
-    told->stage.batch_count = 1000;
-    told->stage.batches = calloc(1000, sizeof *told->stage.batches);
-    for (int b = 0; b < 1000; b++) {
-        bool over = b >= 700;
-        told->stage.batches[b] = (struct stage_batch){.counted = 10,
-                                                      .within = over ? 5 : 10,
-                                                      .granted = 10 * (int64_t)(b + 1),
-                                                      .end_ns = (int64_t)(b + 1) * LB_S_NS / 2};
-        for (int i = 0; i < 10; i++)
-            hist_record(told->stage.hist[METRIC_ACQUIRE_DUE],
-                        over && i >= 5 ? 100 * LB_MS_NS : LB_MS_NS);
-    }
-    told->stage.result.due = told->stage.result.started = 10000;
-    told->stage.window_ns = 500 * LB_S_NS;
-    assert_int_equal(probe_read(&told->stage, &told->ask, 20).verdict, PROMISE_BROKEN);
-    told_free(told);
-}
-
-/* The interval of the quantile comes from the samples over the limit: with few of them there is none. */
-TEST(an_interval_needs_samples_over_the_limit) {
-    for (int within = 198; within <= 200; within += 2) {
-        struct told *told = told_new(400, 10 * LB_MS_NS);
-        tell(told, 200, within);
-        struct probe probe = probe_read(&told->stage, &told->ask, 400);
-        assert_int_equal(isnan(probe.low_ns) && isnan(probe.high_ns), within == 200);
-        assert_true(within == 200 ||
-                    (probe.low_ns <= probe.quantile_ns && probe.quantile_ns <= probe.high_ns));
         told_free(told);
     }
 }

@@ -82,27 +82,14 @@ static bool warned(const struct plan *plan, const char *words) {
     return false;
 }
 
-TEST(rates_that_no_key_carries_are_flagged) {
-    struct lb_err err = {0};
-    const char *const sets[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=50,100,150",
-                                            "load.hold=10ms", "load.keys=1", "load.clients=8"};
-    struct plan *plan = load(NULL, "sim", sets, &err);
-    if (!plan) fail_msg("%s", err.text);
-    assert_true(warned(plan, "at 150 requests a second load.hold takes 1.5 times"));
-    plan_free(plan);
-    const char *const fewer[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=50,90",
-                                             "load.hold=10ms", "load.keys=1", "load.clients=8"};
-    plan = load(NULL, "sim", fewer, &err);
-    assert_false(warned(plan, "ask for"));
-    plan_free(plan);
-}
-
 /* A key with several holders at a time carries a higher rate, and the baseline, which holds nothing, carries any. */
 TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
     static const struct {
         const char *lock, *sets[SETS_MAX + 1], *words; /* NULL: no warning */
     } cases[] = {
         {"mem-mutex", {NULL}, "2 times the time that the keys have (1 at a time may hold one)"},
+        {"sim", {"load.rates=50,150", "load.keys=1"}, "at 150 requests a second load.hold takes 1.5"},
+        {"sim", {"load.rates=50,90", "load.keys=1"}, NULL},
         {"mem-mutex", {"acquire.mode=timed", "acquire.timeout=5ms"}, NULL},
         {"mem-mutex", {"load.hold=window", "run.warmup=0"}, NULL},
         {"mem-semaphore", {"acquire.bound=4"}, NULL},

@@ -56,7 +56,6 @@ enum started {
     BY_CLIENTS,
     TWO_IN,
     FEW_SAMPLES,
-    NO_ROOM,
     CUT_OFF,
     UNSAVED,
     BY_TURNS,
@@ -64,15 +63,7 @@ enum started {
 };
 static struct cli started[STARTED];
 
-/* /dev/full: every write fails. */
-static void to_nowhere(void *arg) {
-    (void)arg;
-    int fd = open("/dev/full", O_WRONLY);
-    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) _exit(99);
-}
-
 static int start_all(void **state) {
-    struct cli_how full = {.prepare = to_nowhere};
     if (cli_setup(state) != 0) return -1;
     cli_start(&started[BY_RATE], NULL,
               ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms", "--set",
@@ -87,9 +78,6 @@ static int start_all(void **state) {
     cli_start(&started[FEW_SAMPLES], NULL,
               ARGS("capacity", "sim", "--search", "clients", "--slo", "acquire.p99<=50s", "--hold",
                    "200ms", "--time", "20s", "--out", cli_path("few")));
-    cli_start(&started[NO_ROOM], &full,
-              ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
-                   "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
     cli_start(&started[CUT_OFF], NULL,
               ARGS("capacity", "sqlite-immediate", "--hold", "2ms", "--out", cli_path("cut")));
     cli_start(&started[UNSAVED], NULL, ARGS("capacity", "sim", "--out", cli_path("unsaved")));
@@ -242,14 +230,6 @@ TEST(too_few_samples_are_no_broken_promise) {
     assert_false(capacity->locks[0].answered);
     assert_has(capacity->locks[0].why, "samples that the quantile takes");
     capacity_free(capacity);
-    cli_free(&cli);
-}
-
-TEST(an_answer_that_cannot_be_printed_is_no_success) {
-    struct cli cli = done(NO_ROOM);
-    assert_code(&cli, LB_EXIT_MACHINE);
-    assert_has(cli.err, "cannot write the report");
-    assert_has(cli.err, "saved in");
     cli_free(&cli);
 }
 
