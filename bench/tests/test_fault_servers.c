@@ -111,15 +111,21 @@ TEST(data_is_kept_or_thrown_away) {
 
 /* A clock that jumps past each lease, and a server that throws keys away, give the lock to two. */
 TEST(a_clock_ahead_and_an_eviction_free_held_keys) {
+    static const struct {
+        const char *lock, *kind, *sign;
+    } cases[] = {{"redis-setnx", "clock", "jumped by 60.000 s"},
+                 {"redis-setnx", "evict", ""},
+                 {"memcached-add", "evict", ""}};
     cli_need("redis");
-    static const char *const kinds[] = {"clock", "evict"};
-    for (int i = 0; i < 2; i++) {
+    cli_need("memcached");
+    for (int i = 0; i < 3; i++) {
         char text[900];
         snprintf(text, sizeof text,
-                 "%s[fault]\nkind = %s\nby = 60s\nfirst = 100ms\nafter = holder\n", HELD, kinds[i]);
-        json_t *run = fault_run("redis-setnx", text, 3);
+                 "%s[fault]\nkind = %s\nby = 60s\nfirst = 100ms\nafter = holder\n", HELD,
+                 cases[i].kind);
+        json_t *run = fault_run(cases[i].lock, text, 3);
         assert_stage_is(run, "complete", "violated");
-        assert_fault(run, 0, kinds[i], true, i == 0 ? "jumped by 60.000 s" : "");
+        assert_fault(run, 0, cases[i].kind, true, cases[i].sign);
         /* the server's clock, and not this machine's */
         assert_true(cli_number_at(run, "stages.0.executor.wall_step_ns") == 0);
         json_decref(run);
@@ -151,18 +157,22 @@ TEST(a_replica_becomes_primary) {
 /* A grant that ended with its connection is no second holder's fault. The hold outlasts what ending a connection
  * takes on a busy machine, during which the holder stands still. */
 TEST(a_server_ends_a_holders_connection) {
+    static const char *const locks[] = {"pg-advisory", "mysql-getlock"};
     cli_need("postgres");
-    json_t *run =
-        fault_run("pg-advisory",
-                  FAULT_LOAD("2", "2", "1", "4s", "10s",
-                             "2s") "[fault]\nkind = terminate\ntarget = holder\nfirst = 200ms\n",
-                  3);
-    assert_stage_is(run, "complete", "expired");
-    assert_fault(run, 0, "terminate", true, "1 of its connections ended");
-    assert_true(cli_number_at(fault_at(run, 0), "client") ==
-                cli_number_at(fault_at(run, 0), "process"));
-    assert_true(stage_number(run, "exclusion.double_holders") == 0);
-    json_decref(run);
+    cli_need("mariadb");
+    for (int i = 0; i < 2; i++) {
+        json_t *run = fault_run(
+            locks[i],
+            FAULT_LOAD("2", "2", "1", "4s", "10s",
+                       "2s") "[fault]\nkind = terminate\ntarget = holder\nfirst = 200ms\n",
+            3);
+        assert_stage_is(run, "complete", "expired");
+        assert_fault(run, 0, "terminate", true, "1 of its connections ended");
+        assert_true(cli_number_at(fault_at(run, 0), "client") ==
+                    cli_number_at(fault_at(run, 0), "process"));
+        assert_true(stage_number(run, "exclusion.double_holders") == 0);
+        json_decref(run);
+    }
 }
 
 static int nodes_of(const json_t *run, const char *section, bool *seen) {

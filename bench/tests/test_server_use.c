@@ -143,18 +143,6 @@ TEST(what_needs_more_connections_than_there_are_is_left_out) {
     json_decref(run);
 }
 
-TEST(a_hold_of_the_window_goes_with_no_warm_up_and_is_no_pause) {
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", "--set",
-                                        "load.hold=window", "--set", "run.warmup=1s"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "set run.warmup = 0");
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", "--set", "load.think=window"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "only a hold can last as long as the window");
-    cli_free(&cli);
-}
-
 /* What servers write is counted at a disk, so their folders are not in memory. */
 FIXTURE(on_disk) {
     setenv("TMPDIR", "/tmp", 1);
