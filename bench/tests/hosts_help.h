@@ -76,9 +76,8 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
     if (!run->place) fail_msg("%s", err.text);
 }
 
-/* NULL with err if the run could not begin. */
-static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *),
-                               struct lb_err *err) {
+static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *)) {
+    struct lb_err err = {0};
     struct stage_ask ask = {.plan = run->plan,
                             .lock = &run->plan->locks[0],
                             .hosts = run->hosts,
@@ -93,7 +92,9 @@ static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const
                             .interrupts = &no_interrupts,
                             .enough = enough,
                             .enough_arg = run};
-    return run->stage = stage_run(&ask, err);
+    run->stage = stage_run(&ask, &err);
+    if (!run->stage) fail_msg("%s", err.text);
+    return run->stage;
 }
 
 static inline void end_run(struct far_run *run) {

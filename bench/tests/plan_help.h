@@ -27,6 +27,14 @@ static struct plan *load(const char *text, const char *locks, const char *const 
     return plan_load(&wish, err);
 }
 
+/* The same of what must not be refused. */
+static inline struct plan *taken(const char *text, const char *locks, const char *const sets[]) {
+    struct lb_err err = {0};
+    struct plan *plan = load(text, locks, sets, &err);
+    if (!plan) fail_msg("%s: %s", text ? text : "smoke", err.text);
+    return plan;
+}
+
 #define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})
 
 /* A workload that must be refused: the text of a file, with a --set and locks that are given beside

@@ -88,7 +88,9 @@ TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
         const char *lock, *sets[SETS_MAX + 1], *words; /* NULL: no warning */
     } cases[] = {
         {"mem-mutex", {NULL}, "2 times the time that the keys have (1 at a time may hold one)"},
-        {"sim", {"load.rates=50,150", "load.keys=1"}, "at 150 requests a second load.hold takes 1.5"},
+        {"sim",
+         {"load.rates=50,150", "load.keys=1"},
+         "at 150 requests a second load.hold takes 1.5"},
         {"sim", {"load.rates=50,90", "load.keys=1"}, NULL},
         {"mem-mutex", {"acquire.mode=timed", "acquire.timeout=5ms"}, NULL},
         {"mem-mutex", {"load.hold=window", "run.warmup=0"}, NULL},
@@ -99,12 +101,10 @@ TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
         {"null", {NULL}, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
         const char *sets[SETS_MAX + 1] = {"load.arrival=poisson:200/s", "load.hold=10ms",
                                           "load.clients=8"};
         for (int s = 0; cases[i].sets[s]; s++) sets[3 + s] = cases[i].sets[s];
-        struct plan *plan = load(NULL, cases[i].lock, sets, &err);
-        if (!plan) fail_msg("%s", err.text);
+        struct plan *plan = taken(NULL, cases[i].lock, sets);
         const char *words = cases[i].words ? cases[i].words : "load.hold takes";
         if (warned(plan, words) != (cases[i].words != NULL))
             fail_msg("case %zu, %s: %s", i, cases[i].lock, words);

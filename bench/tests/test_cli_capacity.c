@@ -51,16 +51,7 @@ TEST(nonsense_is_refused_in_one_line) {
 
 /* Searches and long runs take their whole time and mostly sleep: they are started together, and each test
  * waits for its own. */
-enum started {
-    BY_RATE,
-    BY_CLIENTS,
-    TWO_IN,
-    FEW_SAMPLES,
-    CUT_OFF,
-    UNSAVED,
-    BY_TURNS,
-    STARTED
-};
+enum started { BY_RATE, BY_CLIENTS, TWO_IN, FEW_SAMPLES, CUT_OFF, UNSAVED, BY_TURNS, STARTED };
 static struct cli started[STARTED];
 
 static int start_all(void **state) {
@@ -93,6 +84,20 @@ static struct cli done(enum started which) {
     return started[which];
 }
 
+static struct capacity *capacity_of(const char *out) {
+    struct lb_err err = {0};
+    struct capacity *capacity = capacity_read(out, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    return capacity;
+}
+
+static struct run *run_of(const char *out) {
+    struct lb_err err = {0};
+    struct run *run = run_read(out, &err);
+    if (!run) fail_msg("%s", err.text);
+    return run;
+}
+
 /* Each probe is a stage of the run beside it. */
 static void assert_probes_are_stages(const struct capacity *capacity, const struct run *run) {
     for (int l = 0; l < capacity->lock_count; l++) {
@@ -120,10 +125,8 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     struct cli cli = done(BY_RATE);
     if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE)
         fail_msg("%d: %s", cli.code, cli.err);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
-    struct run *run = run_read(out, &err);
-    if (!run) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
+    struct run *run = run_of(out);
     assert_false(capacity->partial);
     assert_int_equal(capacity->lock_count, 1);
     const struct capacity_lock *lock = &capacity->locks[0];
@@ -167,15 +170,12 @@ TEST(what_a_search_writes_keeps_to_the_schema) {
 /* 30 ms of hold each, so the fifth of five waits for 120 ms: no more than four keep 100 ms,
  * whatever the machine. */
 TEST(a_search_by_clients_stays_below_what_can_be_done) {
-    struct lb_err err = {0};
     char *out = cli_path("clients");
     struct cli cli = done(BY_CLIENTS);
     if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE)
         fail_msg("%d: %s", cli.code, cli.err);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
-    struct run *run = run_read(out, &err);
-    if (!run) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
+    struct run *run = run_of(out);
     const struct capacity_lock *lock = &capacity->locks[0];
     assert_int_equal(lock->by, CAPACITY_BY_CLIENTS);
     if (lock->answered) assert_true(lock->value <= 5 && lock->value == floor(lock->value));
@@ -201,13 +201,11 @@ TEST(a_search_by_clients_stays_below_what_can_be_done) {
 /* No client waits for this lock, so it carries any load that the generator can send, but it does
  * not exclude. */
 TEST(what_lets_two_in_is_named) {
-    struct lb_err err = {0};
     char *out = cli_path("two");
     struct cli cli = done(TWO_IN);
     assert_code(&cli, LB_EXIT_VIOLATED);
     assert_has(cli.out, "Exclusion violated");
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
     assert_true(capacity->locks[0].violated && !capacity->partial);
     capacity_free(capacity);
     cli_free(&cli);
@@ -216,7 +214,6 @@ TEST(what_lets_two_in_is_named) {
 /* 200 ms of hold: no window has the samples of a p99, and nothing is over the limit. That is no
  * broken promise, however slow the machine. */
 TEST(too_few_samples_are_no_broken_promise) {
-    struct lb_err err = {0};
     char *out = cli_path("few"), *page = cli_path("few/report.html"), *last;
     struct cli cli = done(FEW_SAMPLES);
     assert_code(&cli, LB_EXIT_INCONCLUSIVE);
@@ -225,8 +222,7 @@ TEST(too_few_samples_are_no_broken_promise) {
     assert_non_null(last);
     assert_string_equal(last + strlen(page), "\n");
     assert_int_equal(access(page, R_OK), 0);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
     assert_false(capacity->locks[0].answered);
     assert_has(capacity->locks[0].why, "samples that the quantile takes");
     capacity_free(capacity);
@@ -234,15 +230,13 @@ TEST(too_few_samples_are_no_broken_promise) {
 }
 
 TEST(what_was_found_is_saved_when_it_is_cut_off) {
-    struct lb_err err = {0};
     struct stat status;
     char *out = cli_path("cut"), *file = cli_path("cut/" CAPACITY_FILE);
     for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
     kill(started[CUT_OFF].pid, SIGINT);
     struct cli cli = done(CUT_OFF);
     assert_code(&cli, LB_EXIT_INTERRUPTED);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
     assert_true(capacity->partial);
     assert_non_null(strstr(capacity->partial_reason, "interrupted"));
     assert_non_null(capacity->ended_at);
@@ -259,7 +253,6 @@ TEST(what_was_found_is_saved_when_it_is_cut_off) {
 /* Somebody removes the folder during the search and puts a file there; a full disk is the same to the search. */
 TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     static const char before[] = "the answer was saved to ";
-    struct lb_err err = {0};
     struct stat status;
     char *out = cli_path("unsaved"), *file = cli_path("unsaved/" CAPACITY_FILE), path[400];
     for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
@@ -272,8 +265,7 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     if (!at) fail_msg("%s", cli.err);
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"),
              at + strlen(before));
-    struct capacity *capacity = capacity_read(path, &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(path);
     assert_string_equal(capacity->locks[0].lock, "sim");
     assert_has(cli.out, "Partial"); /* the table is printed all the same */
     unlink(path);
@@ -288,12 +280,10 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
 /* Locks probe by turns, so that a machine that becomes slower touches all alike; the stages' ids begin with the order
  * in which they ran. A server that does not answer is its own lock's failure. */
 TEST(probes_of_several_locks_alternate) {
-    struct lb_err err = {0};
     struct cli cli = done(BY_TURNS);
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "redis");
-    struct capacity *capacity = capacity_read(cli_path("turns"), &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(cli_path("turns"));
     assert_int_equal(capacity->lock_count, 3);
     const struct capacity_lock *one = &capacity->locks[0], *other = &capacity->locks[2];
     assert_string_equal(one->lock, "sim");

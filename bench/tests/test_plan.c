@@ -33,7 +33,6 @@ TEST(every_shipped_workload_loads) {
         plan = plan_load(&wish, &err);
         if (!plan && err.code != LB_EXIT_MACHINE) fail_msg("%s: %s", list.item[i].name, err.text);
         plan_free(plan);
-        err = (struct lb_err){0};
     }
     workloads_done(&list);
 }
@@ -63,12 +62,9 @@ TEST(a_starved_holder_renews_too_late) {
 }
 
 TEST(the_command_line_wins_and_its_last_word_most) {
-    struct lb_err err = {0};
-    struct plan *plan = load(
+    struct plan *plan = taken(
         "[load]\nclients = 8\nhold = 1ms\n[run]\nduration = 3s\n[sim]\nservice = 3ms\n", "sim,null",
-        SETS("load.clients=1,2,4", "run.duration=9s", " run.duration = 2s", "sim.lose_every=7"),
-        &err);
-    if (!plan) fail_msg("%s", err.text);
+        SETS("load.clients=1,2,4", "run.duration=9s", " run.duration = 2s", "sim.lose_every=7"));
     assert_int_equal(plan->clients_count, 3);
     assert_int_equal(plan->clients[2], 4);
     assert_int_equal(plan->duration_ns, 2 * LB_S_NS);
@@ -138,6 +134,9 @@ TEST(wrong_input_is_one_clear_line) {
         REFUSED("[load]\ntick = 1m\n", ".ini:2: load.tick", "no tick lies in the window"),
         REFUSED("[load]\nhold = window\n[acquire]\nat_least = 1s\n[run]\nwarmup = 0\n",
                 ".ini:4: acquire.at_least", "leave out one of the two"),
+        REFUSED("[load]\nhold = window\n[run]\nwarmup = 1s\n", "load.hold", "set run.warmup = 0"),
+        REFUSED("[load]\nthink = window\n", ".ini:2: load.think",
+                "only a hold can last as long as the window"),
         REFUSED("[load]\nkeys = 1 zipf:1\n", ".ini:2: load.keys", "two keys or more"),
         REFUSED("[servers]\ndurability = synk\n", ".ini:2: servers.durability", "'sync'"),
         REFUSED("[workload]\nname = ../x\n", ".ini:2: workload.name"),
@@ -185,9 +184,7 @@ TEST(unknown_workloads_get_the_nearest) {
 
 /* In a closed loop no request waits for a client. */
 TEST(a_promise_of_acquire_in_a_closed_loop_is_no_mistake) {
-    struct lb_err err = {0};
-    struct plan *plan = load("[slo]\npromises = acquire.p99<=1s\n", "mem-mutex", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[slo]\npromises = acquire.p99<=1s\n", "mem-mutex", NULL);
     assert_int_equal(json_array_size(plan->warnings), 0);
     plan_free(plan);
 }
@@ -258,8 +255,7 @@ TEST(a_printed_plan_reads_back) {
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct lb_err err = {0};
-        struct plan *plan = load(texts[i], NULL, NULL, &err);
-        if (!plan) fail_msg("%s", err.text);
+        struct plan *plan = taken(texts[i], NULL, NULL);
         char *first = printed(plan);
         json_t *json = plan_json(plan);
         plan_free(plan);
@@ -278,9 +274,7 @@ TEST(a_printed_plan_reads_back) {
 }
 
 TEST(names_of_keys_are_as_many_as_keys) {
-    struct lb_err err = {0};
-    struct plan *plan = load("[load]\nkeys = 500\nkey_names = orders/7, 42 \n", "null", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[load]\nkeys = 500\nkey_names = orders/7, 42 \n", "null", NULL);
     assert_int_equal(plan->keys.count, 2);
     assert_int_equal(plan->key_names.count, 2);
     assert_string_equal(plan->key_names.item[0], "orders/7");
@@ -289,8 +283,7 @@ TEST(names_of_keys_are_as_many_as_keys) {
 }
 
 TEST(every_key_is_printed_and_in_json) {
-    struct lb_err err = {0};
-    struct plan *plan = load("", "null", NULL, &err);
+    struct plan *plan = taken("", "null", NULL);
     char *text = printed(plan);
     json_t *json = plan_json(plan);
     for (const struct section *section = sections(); section->name; section++) {

@@ -29,9 +29,7 @@ TEST(each_lease_is_a_stage_of_its_own) {
 }
 
 TEST(a_lock_without_leases_runs_once) {
-    struct lb_err err = {0};
-    struct plan *plan = load("[acquire]\nlease = 500ms, 1s\n", "mem-mutex", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[acquire]\nlease = 500ms, 1s\n", "mem-mutex", NULL);
     int count;
     struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 1);
@@ -61,9 +59,7 @@ TEST(one_lease_is_a_number_and_several_are_an_array) {
 }
 
 TEST(the_shortest_lease_is_held_against_the_hold) {
-    struct lb_err err = {0};
-    struct plan *plan = load("[acquire]\nlease = 5s, 1s\n[load]\nhold = 2s\n", "sim", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[acquire]\nlease = 5s, 1s\n[load]\nhold = 2s\n", "sim", NULL);
     assert_int_equal(json_array_size(plan->warnings), 1);
     assert_non_null(
         strstr(json_string_value(json_array_get(plan->warnings, 0)), "holders outlive"));
