@@ -135,32 +135,6 @@ TEST(the_usual_variables_reach_the_compiler_and_the_linker) {
     cli_free(&cli);
 }
 
-/* In a tree that git exported, and in a Debian package, the commit is written as in a clone: 12 digits. */
-TEST(an_exported_commit_has_twelve_digits) {
-    struct cli cli =
-        cli_shell("bash", MAKE_ELSEWHERE
-                  "echo 0123456789abcdef0123456789abcdef01234567 2026-01-02 >bench/commit; "
-                  "try -n .build/release/flags; cat .build/release/commit; "
-                  "echo '$Format:%H %cs$' >bench/commit; "
-                  "try -n .build/release/flags; echo \"none:$(cat .build/release/commit)\"");
-    assert_has(cli.out, "\n0123456789ab 2026-01-02\n");
-    assert_has(cli.out, "none:\n");
-    cli_free(&cli);
-}
-
-/* Who installs is often another account than who has cloned and built. */
-TEST(root_sees_the_commit_of_a_clone_of_another_account) {
-    if (geteuid() != 0) skip();
-    struct cli cli =
-        cli_shell("bash", MAKE_ELSEWHERE
-                  "export HOME=$PWD; git init -q . && git add report && "
-                  "git -c user.name=a -c user.email=a@b commit -q -m a && "
-                  "commit=$(git rev-parse --short=12 HEAD) && chown -R nobody . && "
-                  "try -n .build/release/flags; grep -c $commit .build/release/commit");
-    assert_has(cli.out, "\n1\n");
-    cli_free(&cli);
-}
-
 /* dpkg-buildpackage is a stub here. Of two commits of one day the later one has the higher version. */
 TEST(the_debian_package_has_a_version_for_each_second_and_suggests_what_lockbench_starts) {
     struct cli cli = cli_shell(
@@ -197,21 +171,6 @@ TEST(a_failed_npm_is_not_waited_for_again) {
     assert_has(cli.out, "exit 0");
     assert_has(cli.out, "calls: 1\n");
     assert_has(cli.out, "calls: 2\n");
-    cli_free(&cli);
-}
-
-/* npm would end at a cache that can't be written, and wait for ever below /proc. */
-TEST(npm_needs_no_home) {
-    struct cli cli =
-        cli_shell("bash", BEGIN
-                  "printf '#!/bin/sh\necho \"cache: $npm_config_cache\" >&2\nexit 1\n' >bin/npm; "
-                  "chmod +x bin/npm; ln -s /bin/true bin/node; mkdir report; "
-                  "cp $ROOT/report/bundle.sh $ROOT/report/package*.json report; "
-                  "try sh report/bundle.sh out; rm out/npm-failed; "
-                  "try HOME=/proc/1 sh report/bundle.sh out; echo here: $PWD");
-    const char *with_home = strstr(cli.out, "cache: \n"), *own = strstr(cli.out, "cache: /");
-    assert_true(with_home && own && with_home < own);
-    assert_has(own, "/out/npm-cache\n");
     cli_free(&cli);
 }
 

@@ -297,35 +297,6 @@ TEST(a_quantile_that_so_few_requests_cannot_show_is_no_figure) {
     slo_evidence_done(&evidence);
 }
 
-/* 416 values don't support p99 (.stages[].latency_ns.acquire.p99 is null), 600 do. */
-TEST(a_promised_quantile_is_as_resolvable_as_the_stages) {
-    static const struct {
-        int count;
-        bool shown;
-    } cases[] = {{416, false}, {600, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
-        struct plan plan = {.promises = "acquire.p99<=1s", .arrival = {.kind = ARRIVAL_CLOSED}};
-        struct plan_lock lock = {.lock = registry_lock("redis-setnx")};
-        struct stage_ask ask = {.plan = &plan, .lock = &lock, .topology = "redis"};
-        struct plan_stage of = {.plan = &plan, .lock = &lock, .clients = 8};
-        struct stage stage = {.status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
-        struct thresholds thresholds;
-        result_field_clear_all(run_stage_fields(), &stage.result);
-        stage.result.attempts = stage.result.ok = cases[i].count;
-        stage.hist[METRIC_ACQUIRE] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-        for (int k = 0; k < cases[i].count; k++) hist_record(stage.hist[METRIC_ACQUIRE], LB_MS_NS);
-        if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
-        thresholds_take(&thresholds, &stage, &ask, &of);
-        json_t *slos = thresholds_json(&thresholds);
-        assert_int_equal(json_is_number(cli_get(slos, "0.figure")), cases[i].shown);
-        assert_false(json_is_true(cli_get(slos, "0.never")));
-        json_decref(slos);
-        thresholds_done(&thresholds);
-        hist_free(stage.hist[METRIC_ACQUIRE]);
-    }
-}
-
 TEST(without_seconds_the_repeats_decide) {
     struct threshold threshold = read_one("jain>=0.9");
     struct slo_evidence evidence = {0};
@@ -423,8 +394,6 @@ TEST(promises_that_no_lock_makes_are_not_kept) {
     assert_has(why, "no promise was judged");
     thresholds_done(&thresholds);
 }
-
-/* ---- a latch ---- */
 
 /* ---- the whole run ---- */
 
