@@ -25,50 +25,48 @@ static void leave(struct visit visit) {
     store_leave(&key, &counts, &visit);
 }
 
-static void assert_sum(uint64_t stale, uint64_t rejected, uint64_t accepted, uint64_t lost_unfenced,
-                       uint64_t lost_fenced) {
-    struct store_sum sum = store_judge(&key, 1, &counts, 0, NULL);
-    assert_int_equal(sum.stale_attempted, stale);
-    assert_int_equal(sum.stale_accepted_unfenced, stale);
-    assert_int_equal(sum.stale_rejected_fenced, rejected);
-    assert_int_equal(sum.stale_accepted_fenced, accepted);
-    assert_int_equal(sum.lost_updates_unfenced, lost_unfenced);
-    assert_int_equal(sum.lost_updates_fenced, lost_fenced);
-}
-
-TEST_WITH(test_turns_lose_nothing, setup, NULL) {
-    for (uint64_t token = 1; token <= 5; token++) leave(visit(token));
-    assert_sum(0, 0, 0, 0, 0);
-    assert_int_equal(fenced_read(&key), 5);
-    assert_int_equal(atomic_load(&key.unfenced), 5);
-}
-
-/* 33 is paused, 34 comes and goes, 33 goes on. */
-TEST_WITH(test_a_stale_write, setup, NULL) {
-    struct visit paused = visit(33);
-    leave(visit(34));
-    leave(paused);
-    assert_sum(1, 1, 0, 1, 0);
-    assert_int_equal(fenced_read(&key), 1);
-}
-
-/* 33 writes while 34 works: only 34's own write would save it, so 33's must not get through. */
-TEST_WITH(test_the_newer_one_is_still_there, setup, NULL) {
-    struct visit paused = visit(33), there = visit(34);
-    leave(paused);
-    leave(there);
-    assert_sum(1, 1, 0, 1, 0);
-}
-
-/* Holder 33 enters after holder 34 has left, and no other holder comes after it. */
-TEST_WITH(test_who_comes_in_stale, setup, NULL) {
-    leave(visit(34));
-    struct visit late = visit(33);
-    assert_int_equal(late.fence, FENCE_REJECTED);
-    leave(late);
-    assert_sum(1, 1, 0, 0, 0);
-    assert_int_equal(fenced_read(&key), 1);
-    assert_int_equal(atomic_load(&key.unfenced), 2);
+/* What holders did: "a33" comes in with the token 33 ("an": of a lock without tokens), "-a" writes and leaves; and what
+ * the store then counts. */
+TEST(test_known_answers) {
+    static const struct {
+        const char *story;
+        uint64_t stale, rejected, accepted, lost_unfenced, lost_fenced;
+        uint64_t fenced, unfenced; /* the values */
+    } cases[] = {
+        {"a1 -a a2 -a a3 -a a4 -a a5 -a", 0, 0, 0, 0, 0, 5, 5},
+        {"a33 b34 -b -a", 1, 1, 0, 1, 0, 1, 1}, /* paused, overtaken, going on */
+        {"a33 b34 -a -b", 1, 1, 0, 1, 0, 1,
+         1}, /* only b's own write would save its value from a's */
+        {"a34 -a b33 -b", 1, 1, 0, 0, 0, 1, 2}, /* came in stale, and nobody came after it */
+        /* A holder writes more than once; a token that was raised on re-entry is taken too. */
+        {"a7 b7 -b c8 -c -a d7 -d", 2, 2, 0, 2, 0, 2, 2},
+        /* Tokens that two holders share, or that go backwards, protect no data: the counts must show it. */
+        {"a5 b5 -b -a", 1, 0, 1, 1, 1, 1, 1},
+        {"a5 b5 -b -a c4 -c", 2, 1, 1, 1, 1, 1, 2},
+        {"an bn -b -a", 1, 0, 0, 1, 0, 0, 1},
+        {"a3 -a b0 c4 -c -b", 1, 0, 1, 1, 1, 2, 2}, /* it has tokens, but gave none this time */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct visit visits[4];
+        setup(NULL);
+        for (const char *at = cases[i].story; *at; at += strcspn(at, " "), at += *at == ' ') {
+            struct visit *its = &visits[at[*at == '-'] - 'a'];
+            if (*at == '-')
+                leave(*its);
+            else
+                store_enter(&key, strtoul(at + 1, NULL, 10), at[1] != 'n', its);
+        }
+        struct store_sum sum = store_judge(&key, 1, &counts, 0, NULL);
+        print_message("%s\n", cases[i].story);
+        assert_int_equal(sum.stale_attempted, cases[i].stale);
+        assert_int_equal(sum.stale_accepted_unfenced, cases[i].stale);
+        assert_int_equal(sum.stale_rejected_fenced, cases[i].rejected);
+        assert_int_equal(sum.stale_accepted_fenced, cases[i].accepted);
+        assert_int_equal(sum.lost_updates_unfenced, cases[i].lost_unfenced);
+        assert_int_equal(sum.lost_updates_fenced, cases[i].lost_fenced);
+        assert_int_equal(fenced_read(&key), cases[i].fenced);
+        assert_int_equal(atomic_load(&key.unfenced), cases[i].unfenced);
+    }
 }
 
 /* The counter of the tokens was lost: later holders get smaller tokens than an earlier one, who is gone. Their
@@ -104,44 +102,6 @@ TEST_WITH(test_the_backend_refuses_the_rightful_holder, setup, NULL) {
     store_count(&key, &counts, &rightful);
     assert_int_equal(atomic_load(&counts.refused), 1);
     assert_int_equal(atomic_load(&counts.stale), 0);
-}
-
-/* A holder writes more than once; a token that was raised on re-entry is taken too. */
-TEST_WITH(test_an_equal_token_is_taken, setup, NULL) {
-    struct visit outer = visit(7);
-    leave(visit(7));
-    leave(visit(8));
-    assert_int_equal(fenced_read(&key), 2);
-    leave(outer);
-    assert_int_equal(fenced_read(&key), 2); /* untouched */
-    assert_int_equal(visit(7).fence, FENCE_REJECTED);
-}
-
-/* Tokens that go backwards, or that two holders share, protect no data: the fenced store's counts
- * must show it. */
-TEST_WITH(test_tokens_that_do_not_grow, setup, NULL) {
-    struct visit first = visit(5), second = visit(5);
-    leave(second);
-    leave(first);
-    assert_sum(1, 0, 1, 1, 1);
-    leave(visit(4)); /* a counter that was lost in a failover */
-    assert_sum(2, 1, 1, 1, 1);
-}
-
-TEST_WITH(test_without_tokens, setup, NULL) {
-    struct visit first, second;
-    store_enter(&key, 0, false, &first);
-    store_enter(&key, 0, false, &second);
-    leave(second);
-    leave(first);
-    assert_sum(1, 0, 0, 1, 0);
-    /* A lock that has tokens, but gave none this time: nothing is checked. */
-    setup(NULL);
-    leave(visit(3));
-    struct visit none = visit(0);
-    leave(visit(4));
-    leave(none);
-    assert_sum(1, 0, 1, 1, 1);
 }
 
 TEST_WITH(test_where_the_values_are_elsewhere, setup, NULL) {
