@@ -464,15 +464,6 @@ static inline void cli_up(struct cli *up, const char *topology, const char *back
     json_decref(urls);
 }
 
-/* Runs SQL on such a PostgreSQL, as the URL's own account. The SQL has no double quotes and no dollar signs. */
-static inline void cli_psql(const char *option, const char *sql) {
-    char command[1200];
-    need_program("psql", "postgresql-client");
-    snprintf(command, sizeof command, "psql -qX '%s' -c \"%s\" >/dev/null", strchr(option, '=') + 1,
-             sql);
-    assert_int_equal(system(command), 0);
-}
-
 static inline void cli_down(struct cli *up) {
     kill(up->pid, SIGINT);
     cli_wait(up);

@@ -131,28 +131,6 @@ TEST(a_cell_that_is_worse_is_a_finding) {
     cli_free(&cli);
 }
 
-TEST(a_cell_that_is_better_is_said) {
-    cli_need("redis");
-    struct cli cli =
-        cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "pause", "--out", cli_path("better"),
-                           "--set", "fault.for=200ms", "--set", "run.duration=3s"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "1 cell, 1 lock, 1 scenario; 1 better\n");
-    cli_free(&cli);
-}
-
-/* Clients that hold for no time are not met. */
-TEST(a_fault_that_meets_no_holder_shows_nothing) {
-    char *out = cli_path("unmet");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "pause", "--out", out,
-                                        "--set", "load.hold=0", "--set", "load.think=10ms", "--set",
-                                        "fault.target=any", "--set", "fault.times=1", "--set",
-                                        "fault.for=500ms", "--set", "run.duration=4s"));
-    assert_code(&cli, 2);
-    assert_has(cli.err, "no client held a grant when the fault acted");
-    cli_free(&cli);
-}
-
 /* A control must be caught in its own workload, or the checks are blind. */
 TEST(controls_are_caught_or_missed) {
     struct cli cli = cli_run(

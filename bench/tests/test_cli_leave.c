@@ -129,11 +129,6 @@ TEST(what_a_client_program_started_ends_with_the_run) {
     }
 }
 
-TEST(once_stops_the_servers) {
-    cli_need("redis");
-    interrupted_once("redis-setnx", "load.processes=2", SIGINT);
-}
-
 static void own_session(void *arg) {
     (void)arg;
     setsid();
