@@ -6,61 +6,6 @@
 
 #include "results/format/check_read.h"
 
-/* Nothing is started for any of these. */
-TEST(mistakes_are_named) {
-    static const struct {
-        const char *args[8];
-        const char *says;
-    } mistakes[] = {
-        {{"check", "redis-setxn"}, "did you mean 'redis-setnx'"},
-        {{"check", "mem-robust,"}, "a lock's name is missing"},
-        {{"check", "null"}, "no driver states"},
-        {{"check", "exec"}, "exec can't run without exec.program"},
-        {{"check", "--fault", "puase"}, "did you mean 'pause'"},
-        {{"check", "--fault", "pause,,kill"}, "no fault ''"},
-        {{"check", "--seed", "-1"}, "--seed: -1 is not between"},
-        {{"check", "--seed", "9223372036854775808"}, "a whole number"},
-        {{"check", "--seed", "many"}, "like 1..5"},
-        {{"check", "--seed", "5..1"}, "like 1..5"},
-        {{"check", "--seed", "1..2000"}, "at most"},
-        {{"check", "--trials", "5"}, "removed in 0.2.0: --seed"},
-        {{"check", "--jobs", "many"}, "a whole number, 1 to"},
-        {{"check", "--jobs"}, "--jobs needs a value"},
-        {{"check", "--set", "load.seed=3"}, "an option of its own, --seed"},
-        {{"check", "mem-robust", "--set", "load.clints=3"}, "clients"},
-        {{"check", "mem-robust", "--set", "load.clients=many"}, "load.clients"},
-        {{"check", "--fast"}, "unknown option --fast"},
-        {{"check", "--out", ""}, "--out: the value is missing"},
-    };
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        struct cli cli = cli_run(NULL, mistakes[i].args);
-        assert_code(&cli, 1);
-        assert_has(cli.err, mistakes[i].says);
-        assert_int_equal(cli_lines(cli.err), 1);
-        assert_string_equal(cli.out, "");
-        cli_free(&cli);
-    }
-}
-
-TEST(help_and_dry_run_start_nothing) {
-    struct cli cli = cli_run(NULL, ARGS("check", "--help"));
-    assert_code(&cli, 0);
-    for (int i = 0; i < LB_SCENARIOS; i++)
-        assert_has(cli.out, lb_scenario_name((enum lb_scenario)i));
-    assert_has(cli.out, "3 a cell worse");
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("check", "mem-robust,mem-mutex", "--dry-run", "--seed", "1..3"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "holder-kill        embedded             expected stuck");
-    assert_has(cli.out, "4 cells, 12 runs");
-    assert_int_equal(cli_lines(cli.out), 5);
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("list", "check/pause"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "check/pause");
-    cli_free(&cli);
-}
-
 /* The whole way: four cells as they are known to be. */
 TEST(known_cells_come_out) {
     cli_need("redis");

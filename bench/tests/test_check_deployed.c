@@ -93,19 +93,6 @@ TEST(libraries_show_what_is_stated) {
     }
 }
 
-/* ---- check --url: the locks of real servers pass in drivers/tests/test_*_tls ---- */
-
-/* Scenarios that a second address does not allow are left out, and so are faults of the server itself. */
-TEST(what_is_left_out_is_said) {
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--full", "--dry-run", "--url",
-                                        "redis=redis+cluster://127.0.0.1:1"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "wire-cut           left out: no wire can lead to redis+cluster://");
-    assert_has(cli.out, "server-restart     left out: the fault needs control of the server");
-    assert_has(cli.out, "redis-setnx                          conformance");
-    cli_free(&cli);
-}
-
 TEST(a_set_nx_that_always_says_ok_is_caught) {
     struct liar liar = {.words = {{"$2\r\nNX\r\n", ""}, {"*6\r\n$3\r\nSET", "*5\r\n$3\r\nSET"}}};
     char option[200], lying[200];

@@ -9,46 +9,6 @@
 #include "results/format/capacity_read.h"
 #include "results/format/run_read.h"
 
-TEST(nonsense_is_refused_in_one_line) {
-    static const struct {
-        const char *args[8];
-        const char *words;
-    } bad[] = {
-        {{"capacity"}, "name a lock"},
-        {{"capacity", "redis-setnxx"}, "redis-setnx"},
-        {{"capacity", "sim", "--slo", "fast"}, "is no promise"},
-        {{"capacity", "sim", "--slo", "acquire.p99<=1ms"}, "promise acquire_due"},
-        {{"capacity", "sim", "--search", "clients", "--slo", "acquire_due.p99<=1ms"},
-         "promise acquire"},
-        {{"capacity", "sim", "--hold", "5"}, "capacity: --hold: '5' lacks its unit"},
-        {{"capacity", "sim", "--keys", "many"}, "capacity: --keys: 'many' is neither"},
-        {{"capacity", "sim", "--most", "5/fortnight"}, "capacity: --most: '5/fortnight'"},
-        /* a rate is fine, so that the next mistake is named */
-        {{"capacity", "sim", "--most", "300/s", "--set", "load.clients=1,2"}, "not a ladder"},
-        {{"capacity", "sim", "--search", "clients", "--most", "2.5"},
-         "capacity: --most: '2.5' is not a whole number"},
-        {{"capacity", "sim", "--time", "1s"}, "--time"},
-        {{"capacity", "sim", "--set", "load.arrival=closed"}, "the search needs that itself"},
-        {{"capacity", "sim", "--hold", "window"}, "nothing to search for"},
-        {{"capacity", "sim", "--set", "load.hold=window"}, "nothing to search for"},
-        {{"capacity", "sim", "--set", "slo.promises=not_granted<=1%"}, "is --slo"},
-        {{"capacity", "sim", "--search", "clients", "--set", "load.clients=4"}, "--most ends it"},
-        {{"capacity", "sim", "--set", "load.clients=1,2"}, "one number, not a ladder"},
-        {{"capacity", "sim", "--url", "nowhere"}, "BACKEND=URL"},
-        {{"capacity", "sim", "--set", "servers.rtt=0,1ms"}, "servers.rtt has several values"},
-        {{"capacity", "mem-latch"}, "mem-latch"},
-        {{"capacity", "sim", "--out", ""}, "--out"},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct cli cli = cli_run(NULL, bad[i].args);
-        if (cli.code != LB_EXIT_USAGE || !strstr(cli.err, bad[i].words) || *cli.out)
-            fail_msg("case %zu: code %d, said: %s", i, cli.code, cli.err);
-        if (strchr(cli.err, '\n') != strrchr(cli.err, '\n'))
-            fail_msg("more than a line: %s", cli.err);
-        cli_free(&cli);
-    }
-}
-
 /* Searches and long runs take their whole time and mostly sleep: they are started together, and each test
  * waits for its own. */
 enum started { BY_RATE, BY_CLIENTS, TWO_IN, FEW_SAMPLES, CUT_OFF, UNSAVED, BY_TURNS, STARTED };

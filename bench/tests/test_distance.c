@@ -83,15 +83,4 @@ TEST(tls_goes_through_the_wire) {
     cli_free(&cli);
 }
 
-/* Before anything is started. */
-TEST(no_distance_to_servers_that_tell_their_own_addresses) {
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url",
-                           "redis=redis+cluster://h:1", "--set", "servers.rtt=none,1ms"));
-    assert_code(&cli, 1);
-    assert_int_equal(cli_lines(cli.err), 1);
-    assert_has(cli.err, "servers.rtt: no wire can lead to redis+cluster://");
-    cli_free(&cli);
-}
-
 TEST_MAIN(cli_setup, cli_teardown)

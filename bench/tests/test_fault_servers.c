@@ -53,18 +53,6 @@ TEST(a_fault_that_never_acted_is_told) {
     json_decref(run);
 }
 
-TEST(what_a_servers_script_does_not_offer_is_refused) {
-    cli_need("redis");
-    char *file = cli_path("promote.ini");
-    cli_write(file, FAULT_LOAD("2", "1", "1", "0", "10s",
-                               "1s") "[fault]\nkind = promote\nfirst = 300ms\n");
-    struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", "redis-setnx"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "its fault promote can't act on redis");
-    assert_int_equal(cli_lines(cli.err), 1);
-    cli_free(&cli);
-}
-
 /* For good: the stage is whole, and the next one has fresh servers. */
 TEST(a_server_that_is_gone_is_no_failure) {
     cli_need("redis");

@@ -32,21 +32,6 @@ static char *run_flavour(const char *lock, const char *topology, const char *pro
     return version;
 }
 
-/* Told before anything starts. */
-TEST(an_address_of_another_machine_is_refused) {
-    static const char *const addresses[] = {"192.0.2.1", "0.0.0.0"};
-    for (int i = 0; i < 2; i++) {
-        char set[60], words[80];
-        snprintf(set, sizeof set, "servers.listen=%s", addresses[i]);
-        snprintf(words, sizeof words, "servers.listen: %s is no address of this", addresses[i]);
-        struct cli cli =
-            cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--set", set));
-        assert_code(&cli, 2);
-        assert_has(cli.err, words);
-        cli_free(&cli);
-    }
-}
-
 /* The servers listen there anyway. */
 TEST(the_loopback_address_is_taken_once) {
     cli_need("redis");
@@ -153,11 +138,6 @@ TEST(what_a_topology_does_not_offer_is_refused) {
                    "there is no program /nowhere/valkey-server");
     assert_refused("memcached-add", "servers.program=sh", 2,
                    "memcached can't be started with another program");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url",
-                                        "redis=redis://h:1", "--set", "servers.program=sh"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "servers.program: the servers of redis are at --url");
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)
