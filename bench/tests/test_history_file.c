@@ -291,24 +291,16 @@ TEST_WITH(test_what_is_no_history, setup, teardown) {
     FILE *in = fopen(path, "r");
     assert_int_equal(fread(&header, sizeof header, 1, in), 1);
     fclose(in);
-    struct oplog_header other = header;
-    other.version = 2;
-    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
-    other = header;
-    other.byte_order = 0x04030201;
-    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
-    other = header;
-    other.record_bytes = 64;
-    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
-    other = header;
-    other.rules.model = 99;
-    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
-    other = header;
-    other.rules.lease_ns = INT64_MIN;
-    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
-    other = header;
-    other.rules.clients = UINT32_MAX; /* and no client did anything */
-    assert_refused(&other, sizeof other, LB_EXIT_USAGE);
+    for (int i = 0; i < 6; i++) {
+        struct oplog_header other = header;
+        if (i == 0) other.version = 2;
+        if (i == 1) other.byte_order = 0x04030201;
+        if (i == 2) other.record_bytes = 64;
+        if (i == 3) other.rules.model = 99;
+        if (i == 4) other.rules.lease_ns = INT64_MIN;
+        if (i == 5) other.rules.clients = UINT32_MAX; /* and no client did anything */
+        assert_refused(&other, sizeof other, LB_EXIT_USAGE);
+    }
     struct oplog_file file;
     assert_int_equal(oplog_open(&file, "/nowhere/at-all", &err), -1);
     err.code = 0;

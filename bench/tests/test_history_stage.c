@@ -235,18 +235,4 @@ TEST(test_a_session_in_a_pause) {
     }
 }
 
-/* There is no history without check.history, nor for a lock without holders (optimistic). */
-TEST(test_where_there_is_none) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                                  SETS("load.clients=2", "run.duration=50ms"));
-    json_t *json = run_stage_json(&stage->result);
-    assert_true(json_is_null(json_object_get(json, "history")));
-    json_decref(json);
-    stage_free(stage);
-    stage = run_toy(&toy_optimistic, (struct toy_faults){0}, (struct stage_wish){0},
-                    SETS(HISTORY, "load.clients=2", "run.duration=50ms"));
-    assert_null(stage->history);
-    stage_free(stage);
-}
-
 TEST_MAIN(NULL, NULL)

@@ -88,17 +88,6 @@ IN_FOLDER(info_refuses_what_is_wrong) {
     assert_int_equal(err.code, LB_EXIT_USAGE);
 }
 
-IN_FOLDER(missing_server_is_named) {
-    struct topo_info info =
-        made("absent", INFO_ONE "missing=fooserver\ninstall=foo-server|foo foo-tools|foo\n",
-             "exit 0 #%s");
-    struct lb_err err = {0};
-    assert_null(topo_start(&(struct topo_wish){.info = &info}, &err));
-    assert_string_equal(
-        err.text, "absent can't be started, fooserver is missing: install foo-server foo-tools");
-    assert_int_equal(err.code, LB_EXIT_MACHINE);
-}
-
 IN_FOLDER(durability_is_stated_or_refused) {
     struct topo_info info = made("two", INFO_TWO, "exit 0 #%s");
     struct lb_err err = {0};
