@@ -108,7 +108,6 @@ TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
         const char *words = cases[i].words ? cases[i].words : "load.hold takes";
         if (warned(plan, words) != (cases[i].words != NULL))
             fail_msg("case %zu, %s: %s", i, cases[i].lock, words);
-        plan_free(plan);
     }
 }
 

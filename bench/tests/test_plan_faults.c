@@ -46,7 +46,6 @@ TEST(every_kind_has_its_name) {
         struct plan *plan = taken(text, "null", NULL);
         assert_int_equal(plan->faults[0].kind, kind);
         assert_int_not_equal(injection_acts_on((enum injection)kind), ON_NOTHING);
-        plan_free(plan);
     }
 }
 

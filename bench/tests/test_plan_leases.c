@@ -37,7 +37,6 @@ TEST(a_lock_without_leases_runs_once) {
     char name[96];
     assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-mutex-c1-r0");
     free(stages);
-    plan_free(plan);
 }
 
 /* A single lease stays a number in run.json, as scripts expect it. */
@@ -54,8 +53,6 @@ TEST(one_lease_is_a_number_and_several_are_an_array) {
     assert_int_equal(json_integer_value(json_array_get(array, 1)), LB_S_NS);
     json_decref(of_one);
     json_decref(of_two);
-    plan_free(one);
-    plan_free(two);
 }
 
 TEST(the_shortest_lease_is_held_against_the_hold) {
@@ -63,7 +60,6 @@ TEST(the_shortest_lease_is_held_against_the_hold) {
     assert_int_equal(json_array_size(plan->warnings), 1);
     assert_non_null(
         strstr(json_string_value(json_array_get(plan->warnings, 0)), "holders outlive"));
-    plan_free(plan);
 }
 
 TEST(a_wrong_list_of_leases_is_one_clear_line) {

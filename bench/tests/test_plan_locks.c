@@ -11,23 +11,19 @@ TEST(naming_makes_chosen) {
     struct plan *plan = taken(NULL, "unsafe-none, all", NULL);
     assert_string_equal(plan->locks[0].lock->name, "unsafe-none");
     for (int i = 0; i < plan->lock_count; i++) assert_int_equal(plan->locks[i].chosen, i == 0);
-    plan_free(plan);
     /* Behind "all" it keeps its place in the list. */
     plan = taken(NULL, "all,unsafe-none", NULL);
     for (int i = 0; i < plan->lock_count; i++) {
         assert_int_equal(plan->locks[i].chosen,
                          strcmp(plan->locks[i].lock->name, "unsafe-none") == 0);
     }
-    plan_free(plan);
     /* A workload's list is as good as the command line's, which replaces it. */
     plan = taken("[workload]\nlocks = null, mem-mutex\n", NULL, NULL);
     assert_int_equal(plan->lock_count, 2);
     assert_true(plan->locks[1].chosen);
-    plan_free(plan);
     plan = taken("[workload]\nlocks = null, mem-mutex\n", "sim", NULL);
     assert_int_equal(plan->lock_count, 1);
     assert_string_equal(plan->locks[0].lock->name, "sim");
-    plan_free(plan);
 }
 
 TEST(groups_of_locks_are_as_good_as_all) {
@@ -45,15 +41,12 @@ TEST(groups_of_locks_are_as_good_as_all) {
     assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), semaphores);
     assert_int_equal(plan->locks[0].lock->primitive, LB_SEMAPHORE);
     assert_false(plan->locks[0].chosen);
-    plan_free(plan);
     plan = taken("", "memory", NULL);
     assert_true(of_memory > 0);
     assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), of_memory);
-    plan_free(plan);
     plan = taken("", "one-of-each", NULL);
     assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped),
                      backends - not_in_groups + controls);
-    plan_free(plan);
 }
 
 /* A stage each, in the order of running, with names of their own. */
@@ -74,14 +67,12 @@ TEST(ladders_make_stages) {
     assert_string_equal(stages[8].lock->lock->name, "null");
     assert_null(stages[0].topology);
     free(stages);
-    plan_free(plan);
     /* One step of a ladder is not worth a word in the name. */
     plan = taken("[acquire]\nreaders = 50\n", "mem-rwlock", NULL);
     stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 1);
     assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-rwlock-c1-r0");
     free(stages);
-    plan_free(plan);
 }
 
 /* The locks of the stages of a plan, with blanks between. */
@@ -94,7 +85,6 @@ static char *order_of(const char *text, char *order, size_t size) {
     for (int i = 0; i < count && used < size; i++)
         used += (size_t)snprintf(order + used, size - used, "%s ", stages[i].lock->lock->name);
     free(stages);
-    plan_free(plan);
     return order;
 }
 
@@ -143,7 +133,6 @@ TEST(a_round_has_every_lock) {
     for (int i = 0; i < of_round[2]; i++)
         assert_string_equal(round[2][i].lock->lock->name, round[3][3 - i].lock->lock->name);
     free(stages);
-    plan_free(plan);
 }
 
 /* Its clients go in rounds, through the sessions that they have. */
@@ -155,8 +144,7 @@ TEST(a_latch_keeps_its_sessions) {
     }
     if (!latch) skip_for("this build has no latch");
     struct lb_err err = {0};
-    struct plan *plan = taken("", latch->name, SETS("load.clients=2"));
-    plan_free(plan);
+    taken("", latch->name, SETS("load.clients=2"));
     assert_null(load("", latch->name, SETS("load.clients=2", "load.session=each"), &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
     assert_non_null(strstr(err.text, "load.session"));
@@ -194,7 +182,6 @@ TEST(what_a_lock_cannot_do_is_said) {
         assert_true(told);
         /* The baseline does nothing, whatever is asked. */
         assert_string_equal(plan->locks[0].lock->name, "null");
-        plan_free(plan);
     }
 }
 
@@ -212,11 +199,9 @@ TEST(topologies_are_chosen_by_name) {
     assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
     assert_null(topologies_of(plan, plan->locks[0].lock, 1));
     assert_null(topologies_of(plan, plan->locks[1].lock, 0));
-    plan_free(plan);
     /* A lock that can run on none of the listed topologies runs on its usual one. */
     plan = taken("[servers]\ntopology = zookeeper\n", "redis-setnx", NULL);
     assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
-    plan_free(plan);
 }
 
 /* Each control is added with the plan that exposes it; the plan of the run owns that plan. */
@@ -226,7 +211,6 @@ TEST(exposed_controls_bring_their_workload) {
         elsewhere += registry_locks()[i]->about.exposed_by != NULL;
     struct plan *plan = taken("[load]\nseed = 7\n", "all", NULL);
     for (int i = 0; i < plan->lock_count; i++) assert_null(plan->locks[i].lock->about.exposed_by);
-    plan_free(plan);
     plan = taken("[load]\nseed = 7\n[run]\ncontrols = exposed\n", "all", NULL);
     for (int i = 0; i < plan->lock_count; i++) {
         const struct plan_lock *lock = &plan->locks[i];
@@ -244,7 +228,6 @@ TEST(exposed_controls_bring_their_workload) {
                NULL;
     }
     assert_int_equal(own, elsewhere);
-    plan_free(plan);
 }
 
 /* The same locks without and with TLS, on servers of their own; embedded locks have nothing to encrypt. */
@@ -298,7 +281,6 @@ TEST(servers_at_distances_are_places_of_their_own) {
     }
     assert_int_equal(far, 8);
     free(stages);
-    plan_free(plan);
     static const char *const wrong[][2] = {{"servers.rtt=1ms,1000us", "there twice"},
                                            {"servers.rtt=none,none", "there twice"},
                                            {"servers.rtt=2s", "1s"},

@@ -100,7 +100,6 @@ WIRED(delays_and_keeps_the_order) {
     help_lift(fault);
     help_comes(late.server, "held");
     assert_int_equal(help_sign(fault).struck, 1); /* kept after it */
-    pair_down(&late);
 }
 
 /* The first chunks of a direction pass, and all that comes after them is held, over all connections, new ones too; what
@@ -129,7 +128,6 @@ WIRED(holds_from_a_chunk_on) {
     assert_string_equal(data, "five");
     help_pass(pair.client, pair.server, "all passes");
     close(other.server);
-    pair_down(&pair);
 }
 
 WIRED(the_end_comes_after_the_delayed_bytes) {
@@ -173,7 +171,6 @@ WIRED(a_round_trip_takes_what_was_asked_for) {
     assert_int_equal(help_read(pair.client, answer, LONG), LONG);
     assert_true(lb_now() - begin_ns >= TRIP_MS * LB_MS_NS);
     assert_memory_equal(answer, question, LONG);
-    pair_down(&pair);
 }
 
 WIRED(swallows_both_ways) {
@@ -208,9 +205,6 @@ WIRED(swallows_both_ways) {
     struct pair later = pair_up();
     help_pass(later.server, later.client, "welcome");
     close(client);
-    pair_down(&pair);
-    pair_down(&idle);
-    pair_down(&later);
 }
 
 WIRED(swallows_one_way) {
@@ -226,24 +220,28 @@ WIRED(swallows_one_way) {
         char byte;
         help_lift(fault);
         assert_int_equal(help_read(deaf, &byte, 1), -ECONNRESET);
-        pair_down(&pair);
     }
 }
 
-WIRED(resets_and_cuts) {
-    for (int cut = 0; cut < 2; cut++) {
-        struct pair pair = pair_up();
-        char byte;
-        help_pass(pair.client, pair.server, "x");
-        int fault = help_set((struct wire_fault){.kind = cut ? WIRE_CUT : WIRE_RESET});
-        assert_int_equal(help_sign(fault).struck, 1);
-        assert_int_equal(help_read(pair.client, &byte, 1), cut ? 0 : -ECONNRESET);
-        assert_int_equal(help_read(pair.server, &byte, 1), cut ? 0 : -ECONNRESET);
-        struct pair later = pair_up();
-        help_pass(later.client, later.server, "once only");
-        pair_down(&pair);
-        pair_down(&later);
-    }
+/* Once: a later connection is none of it. comes: what each end reads. */
+static void ends_all(enum wire_kind kind, ssize_t comes) {
+    struct pair pair = pair_up();
+    char byte;
+    help_pass(pair.client, pair.server, "x");
+    int fault = help_set((struct wire_fault){.kind = kind});
+    assert_int_equal(help_sign(fault).struck, 1);
+    assert_int_equal(help_read(pair.client, &byte, 1), comes);
+    assert_int_equal(help_read(pair.server, &byte, 1), comes);
+    struct pair later = pair_up();
+    help_pass(later.client, later.server, "once only");
+}
+
+WIRED(resets) {
+    ends_all(WIRE_RESET, -ECONNRESET);
+}
+
+WIRED(cuts) {
+    ends_all(WIRE_CUT, 0);
 }
 
 WIRED(refuses) {
@@ -256,9 +254,7 @@ WIRED(refuses) {
         help_lift(fault);
         struct pair later = pair_up();
         help_pass(later.client, later.server, "welcome");
-        pair_down(&later);
     }
-    pair_down(&old);
 }
 
 WIRED(ends_all_midway_together) {
@@ -274,9 +270,6 @@ WIRED(ends_all_midway_together) {
     help_lift(fault);
     struct pair later = pair_up();
     help_pass(later.server, later.client, "welcome");
-    pair_down(&one);
-    pair_down(&two);
-    pair_down(&later);
 }
 
 /* A lost reply: the request was done, the answer never comes, the connection ends. */
@@ -290,8 +283,6 @@ WIRED(drops_and_resets) {
     assert_int_equal(help_sign(fault).struck, 1);
     assert_int_equal(help_sign(fault).bytes, 9);
     help_pass(other.server, other.client, "+OK\r\n"); /* one answer, and no more */
-    pair_down(&pair);
-    pair_down(&other);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -94,7 +94,6 @@ WIRED(strikes_what_is_below_a_given_process) {
     assert_int_equal(help_read(theirs, &byte, 1), -ECONNRESET);
     help_pass(ours.client, ours.server, "untouched");
     child_down(&child);
-    pair_down(&ours);
     close(theirs);
 }
 
@@ -150,8 +149,6 @@ WIRED(strikes_only_given_processes) {
 
     child_down(&child);
     child_down(&other);
-    pair_down(&ours);
-    pair_down(&later);
     close(theirs);
     close(others);
     close(more);
@@ -188,7 +185,6 @@ WIRED(many_connections) {
     wire_connections(rig.wire, 0, &accepted, &ended, &refused);
     assert_int_equal(accepted, MANY);
     assert_int_equal(ended, MANY);
-    for (int i = 0; i < MANY; i++) pair_down(&pairs[i]);
 }
 
 static char pattern(uint64_t at) {
@@ -261,7 +257,6 @@ TEST(a_slow_reader) {
             usleep(200);
         }
         assert_int_equal(got, total);
-        pair_down(&pair);
         rig_down();
     }
 }
@@ -290,7 +285,6 @@ WIRED(an_ended_wire_is_an_error) {
         wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_SWALLOW, .ends = 1}, &err), -1);
     assert_int_equal(err.code, LB_EXIT_MACHINE);
     assert_int_equal(wire_heal(rig.wire, &err), 0); /* nothing was on */
-    pair_down(&pair);
 }
 
 TEST_MAIN(NULL, NULL)

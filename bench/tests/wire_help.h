@@ -20,7 +20,8 @@ static struct {
     struct wire *wire;
 } rig __attribute__((unused));
 
-/* A connection: the client's socket, and the server's that it leads to. */
+/* A connection: the client's socket, and the server's that it leads to; open until the program ends, if a test does not
+ * close them. */
 struct pair {
     int client, server;
 };
@@ -82,11 +83,6 @@ static inline struct pair pair_up(void) {
     assert_true(pair.server >= 0);
     help_limit(pair.server, PATIENCE_MS);
     return pair;
-}
-
-static inline void pair_down(struct pair *pair) {
-    close(pair->client);
-    close(pair->server);
 }
 
 /* Reads until `len` bytes or the end; the count, or -errno if there was nothing before it. */
