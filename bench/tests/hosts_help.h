@@ -3,10 +3,8 @@
 #ifndef BENCH_TESTS_HOSTS_HELP_H
 #define BENCH_TESTS_HOSTS_HELP_H
 
-#include <stdio.h>
 #include <sys/wait.h>
 
-#include "bench/hosts/hosts.h"
 #include "bench/run/serve.h"
 #include "bench/tests/pipe_link.h"
 #include "bench/tests/stage_help.h"

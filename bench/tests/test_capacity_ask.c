@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "bench/tests/plan_help.h"
-#include "bench/tests/unit.h"
 #include "bench/tools/capacity/probe.h"
 #include "bench/workload/stages.h"
 

@@ -2,9 +2,6 @@
  * known: noise, probes that a busy machine spoils, ends of the range, seeds. Nothing is timed and
  * nothing runs. */
 
-#include <math.h>
-
-#include "bench/base/rng.h"
 #include "bench/tools/capacity/search.h"
 #include "results/stats/tests/stats_help.h"
 

@@ -1,8 +1,6 @@
 /* test_hosts: a stage whose clients are in several processes that share nothing, joined by sockets as hosts are by MPI:
  * the sums, and what happens to a host that dies or stands still. */
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #include "bench/mpi/launch.h"

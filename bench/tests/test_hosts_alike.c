@@ -3,7 +3,6 @@
  *
  * Needs: the machine to itself. */
 #include <math.h>
-#include <stdio.h>
 
 #include "bench/tests/hosts_help.h"
 

@@ -3,7 +3,6 @@
  *
  * Needs: servers. */
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #include "bench/run/stage_history.h"

@@ -1,7 +1,6 @@
 /* test_place_wired: a place whose servers are reached through the wire: clients', and
  * replication's. Real Redis servers; what is missing is a loud skip.
  * Needs: servers. */
-#include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/stage_help.h"
 #include "bench/tests/wire_help.h"

@@ -1,10 +1,6 @@
 /* test_plan: workload files and command lines become plans, or one clear line that says why not. */
 
-#include <limits.h>
-
 #include "bench/tests/plan_help.h"
-#include "bench/tests/unit.h"
-#include "bench/workload/plan.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/workfile.h"
 #include "drivers/registry.h"

@@ -1,6 +1,5 @@
 /* test_plan_faults: fault sections: read, refused, printed and read back; times that are drawn. */
 #include "bench/tests/plan_help.h"
-#include "bench/tests/unit.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/workfile.h"
 

@@ -1,5 +1,4 @@
 /* test_plan_leases: a list of leases gives each lock a stage for each lease, and a lock without leases one stage. */
-#include <stdlib.h>
 
 #include "bench/tests/plan_help.h"
 #include "bench/workload/stages.h"

@@ -1,9 +1,6 @@
 /* test_plan_locks: which locks a plan runs, on which servers, in which stages. */
 
-#include <limits.h>
-
 #include "bench/tests/plan_help.h"
-#include "bench/tests/unit.h"
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 

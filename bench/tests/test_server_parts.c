@@ -5,12 +5,10 @@
 #include <linux/magic.h>
 #include <linux/sched.h>
 #include <math.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
 
 #include "bench/run/machine.h"
 #include "bench/servers/folder.h"
@@ -21,7 +19,6 @@
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo_node.h"
 #include "bench/tests/servers_help.h"
-#include "bench/tests/unit.h"
 
 /* A disk that fills up takes a part of what is written, which is no error by itself. */
 TEST(a_copy_without_room_says_why) {

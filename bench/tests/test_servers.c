@@ -2,13 +2,9 @@
  * nothing behind, whatever becomes of the program that started them. A server that is not installed
  * is skipped loudly, and is a failure where CI is set.
  * Needs: servers. */
-#include <signal.h>
-#include <sys/wait.h>
 
 #include "bench/servers/proc.h"
-#include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
-#include "bench/tests/unit.h"
 
 static const struct shipped {
     const char *name;

@@ -1,7 +1,6 @@
 /* test_stage_verdict: what is to be read beside a stage's figures, from facts that are made here: nothing runs. Each
  * warning stands beside a fact that is just not enough for it. */
 #include <math.h>
-#include <string.h>
 
 #include "bench/run/stage.h"
 #include "bench/tests/unit.h"

@@ -1,13 +1,9 @@
 /* Topologies of several nodes, scripts that are wrong and servers that die: with scripts made here,
  * whose "server" is this program itself (see main). Needs nothing installed. */
 #include <limits.h>
-#include <signal.h>
-#include <sys/stat.h>
 
 #include "bench/servers/folder.h"
-#include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
-#include "bench/tests/unit.h"
 
 static char scripts[512];   /* a folder for each test's scripts */
 static char self[PATH_MAX]; /* this program */

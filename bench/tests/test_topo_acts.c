@@ -2,12 +2,9 @@
  * with its sign that it took effect. A server that is not installed is skipped loudly, and is a
  * failure where CI is set.
  * Needs: servers, minutes. */
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/resource.h>
 
 #include "bench/tests/acts_help.h"
-#include "bench/tests/unit.h"
 
 /* --- ends --- */
 

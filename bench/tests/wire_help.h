@@ -4,7 +4,6 @@
 #define BENCH_TESTS_WIRE_HELP_H
 
 #include <errno.h>
-#include <sys/time.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/wire.h"
