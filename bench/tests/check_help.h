@@ -57,7 +57,6 @@ static inline json_t *check_five_seeds(const char *name, const char *const *args
     if (cli.code != 0 && cli.code != 3) fail_msg("exit code %d; it said: %s", cli.code, cli.err);
     json_t *check = check_result(all[6]);
     assert_true(json_is_false(cli_get(check, "partial")));
-    cli_free(&cli);
     return check;
 }
 
@@ -77,7 +76,6 @@ static inline bool check_run_shows(const char *folder, const char *verdict) {
     json_array_foreach(cli_get(run, "stages"), i, stage) {
         shown |= check_stage_is(stage, "exclusion.verdict", verdict);
     }
-    json_decref(run);
     return shown;
 }
 

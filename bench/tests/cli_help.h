@@ -77,6 +77,17 @@ __attribute__((format(printf, 1, 2))) static inline char *cli_path(const char *f
     return path;
 }
 
+/* What the runs printed and saved stays in memory: no test has to free it. */
+static char **cli_texts;
+static size_t cli_text_count;
+static json_t *cli_jsons;
+
+static inline char *cli_keep(char *text) {
+    cli_texts = realloc(cli_texts, (cli_text_count + 1) * sizeof *cli_texts);
+    if (!cli_texts) abort();
+    return cli_texts[cli_text_count++] = text;
+}
+
 /* A whole file as text; "" if it is not there. The caller frees. */
 static inline char *cli_read(const char *path) {
     size_t room = 4096, used = 0, got;
@@ -192,13 +203,11 @@ static inline void cli_wait(struct cli *cli) {
     }
     cli->pid = 0;
     cli->code = WIFSIGNALED(status) ? CLI_KILLED + WTERMSIG(status) : WEXITSTATUS(status);
-    cli->out = cli_read(cli->out_path);
-    cli->err = cli_read(cli->err_path);
+    cli->out = cli_keep(cli_read(cli->out_path));
+    cli->err = cli_keep(cli_read(cli->err_path));
 }
 
 static inline void cli_free(struct cli *cli) {
-    free(cli->out);
-    free(cli->err);
     *cli = (struct cli){0};
 }
 
@@ -287,6 +296,8 @@ static inline json_t *cli_json(const char *path) {
     json_error_t error;
     json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!json) fail_msg("%s:%d: %s", path, error.line, error.text);
+    if (!cli_jsons) cli_jsons = json_array();
+    json_array_append(cli_jsons, json);
     return json;
 }
 

@@ -39,19 +39,15 @@ TEST(known_cells_come_out) {
     /* The evidence is an ordinary run's, with the same seed. */
     json_t *run = cli_json(cli_path("known/%s/run.json", place));
     assert_int_equal(cli_number_at(run, "plan.load.seed"), 7);
-    json_decref(run);
-    json_decref(check);
     /* Reports can read it. */
     struct lb_err err = {0};
     struct check *read = check_read(out, &err);
     if (!read) fail_msg("%s", err.text);
     assert_int_equal(read->cell_count, 4);
     check_free(read);
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--out", out));
     assert_code(&cli, 1);
     assert_has(cli.err, "there is a check.json already");
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -72,8 +68,6 @@ TEST(a_cell_that_is_worse_is_a_finding) {
     json_t *check = check_result(out);
     assert_string_equal(cli_text_at(check, "cells.0.compared"), "worse");
     assert_true(json_is_null(cli_get(check, "cells.0.bound95")));
-    json_decref(check);
-    cli_free(&cli);
 }
 
 /* A control must be caught in its own workload, or the checks are blind. */
@@ -82,7 +76,6 @@ TEST(controls_are_caught_or_missed) {
         NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
     assert_code(&cli, 0);
     assert_has(cli.out, "Every lock broken on purpose was caught: 1");
-    cli_free(&cli);
     cli = cli_run(NULL,
                   ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
                        "--set", "load.clients=2", "--set", "load.processes=1", "--set",
@@ -91,7 +84,6 @@ TEST(controls_are_caught_or_missed) {
     assert_has(cli.out,
                "Broken on purpose, and not caught, so do not trust this check: unsafe-none");
     assert_has(cli.err, "not caught");
-    cli_free(&cli);
 }
 
 TEST(seeds_make_one_cell_of_several_runs) {
@@ -107,12 +99,9 @@ TEST(seeds_make_one_cell_of_several_runs) {
         json_t *run = cli_json(cli_path("seeds/cells/mem-robust.none.%d/run.json", seed));
         assert_int_equal(cli_number_at(run, "plan.load.seed"), seed);
         grants += cli_number_at(run, "stages.0.exclusion.grants");
-        json_decref(run);
     }
     assert_true(cli_number_at(check, "cells.0.grants") == grants);
     assert_int_equal(json_array_size(cli_get(check, "cells.0.seeds")), 3);
-    json_decref(check);
-    cli_free(&cli);
 }
 
 TEST(json_is_the_file) {
@@ -125,8 +114,6 @@ TEST(json_is_the_file) {
     assert_true(json_equal(said, check));
     assert_string_equal(json_string_value(cli_get(check, "tour")), "chosen");
     json_decref(said);
-    json_decref(check);
-    cli_free(&cli);
 }
 
 /* For cli_until: the first cell's run has begun. */
@@ -170,8 +157,6 @@ TEST(an_interrupted_check_saves_what_it_has) {
     assert_string_equal(cli_text_at(check_cell(check, "mem-robust", "pause"), "why"),
                         "interrupted");
     assert_has(cli.err, "interrupted");
-    json_decref(check);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -192,7 +177,6 @@ TEST(a_killed_check_leaves_nothing_running) {
     json_t *check = check_result(out);
     assert_true(json_is_true(cli_get(check, "partial")));
     assert_string_equal(cli_text_at(check, "partial_reason"), "the check was cut off");
-    json_decref(check);
 }
 
 /* On a server that lockbench did not start: faults of clients and of their connections act, faults of the server are
@@ -213,13 +197,10 @@ TEST(a_server_at_a_url_is_checked) {
     assert_true(cli_number_at(check_cell(check, "redis-setnx", "wire-cut"), "faults_hit") > 0);
     assert_has(cli_text_at(check_cell(check, "redis-setnx", "none"), "command"),
                "--url redis=@redis.url # with the password in a file, redis.url: redis://:***@");
-    json_decref(check);
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("check", "--url", option, "--fault", "pause", "--dry-run"));
     assert_code(&cli, 0);
     assert_has(cli.out, "redis-fair");
     assert_lacks(cli.out, "pg-advisory");
-    cli_free(&cli);
     cli_down(&up);
 }
 

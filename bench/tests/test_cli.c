@@ -26,7 +26,6 @@ TEST(a_run_tells_its_stages_when_piped) {
     free(page);
     assert_has(cli.out, "mem-mutex");
     assert_lacks(cli.out, "\033");
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--json", "--progress", "none",
                              "--no-page", "--out", cli_path("quiet-json")));
     assert_code(&cli, 0);
@@ -34,7 +33,6 @@ TEST(a_run_tells_its_stages_when_piped) {
     json_t *json = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
     json_decref(json);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -57,17 +55,14 @@ TEST(a_run_that_measured_nothing_is_not_the_latest) {
     assert_lacks(cli.err, "report.html");
     snprintf(first, sizeof first, "%s", latest());
     assert_has(first, "-smoke");
-    cli_free(&cli);
     cli = cli_run(
         NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", "redis=redis://127.0.0.1:1"));
     assert_code(&cli, 2);
     assert_has(cli.err, "Connection refused");
     assert_string_equal(latest(), first);
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null"));
     assert_code(&cli, 0);
     assert_string_not_equal(latest(), first);
-    cli_free(&cli);
 }
 
 /* A control that is named is judged like any lock: exit code 3, and the violation is the first line
@@ -89,9 +84,7 @@ TEST(a_violation_is_exit_code_3_and_the_first_line) {
         assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "violated");
         assert_true(cli_number_at(run, "stages.0.exclusion.double_holders") > 0);
         assert_true(json_is_object(cli_get(run, "stages.0.exclusion.first")));
-        json_decref(run);
         free(line);
-        cli_free(&cli);
     }
 }
 
@@ -108,9 +101,6 @@ TEST(a_dry_run_prints_a_plan_that_gives_itself) {
     json_t *plan = json_loads(json.out, 0, NULL);
     assert_true(cli_number_at(plan, "load.seed") == 77);
     json_decref(plan);
-    cli_free(&first);
-    cli_free(&again);
-    cli_free(&json);
 }
 
 /* Without --out: results/latest is the newest, and what `report` shows. */
@@ -124,16 +114,13 @@ TEST(latest_is_the_newest) {
         assert_true(readlink(latest, target, sizeof target - 1) > 0);
         assert_has(cli.err, target);
         assert_has(target, "-smoke");
-        cli_free(&cli);
     }
     assert_string_not_equal(before, target);
     json_t *run = cli_result(latest);
     assert_string_equal(cli_text_at(run, "stages.0.lock"), "sim");
-    json_decref(run);
     struct cli report = cli_run(NULL, ARGS("report"));
     assert_code(&report, 0);
     assert_has(report.out, "sim");
-    cli_free(&report);
 }
 
 /* True if the server answers. A server that lockbench starts has a password, so a PING without it
@@ -173,16 +160,12 @@ TEST(up_serves_until_interrupted_and_a_run_can_use_it) {
     assert_int_equal(sscanf(strchr(url + strlen("redis:"), ':'), ":%79[^@]", secret), 1);
     snprintf(command, sizeof command, "grep -rqF '%s' %s", secret, out); /* no file has it */
     assert_int_not_equal(system(command), 0);
-    json_decref(result);
-    cli_free(&run);
     assert_true(redis_answers(port));
 
     kill(up.pid, SIGINT);
     cli_wait(&up);
     assert_code(&up, 0);
     assert_false(redis_answers(port));
-    json_decref(urls);
-    cli_free(&up);
     cli_assert_nothing_left();
 }
 
@@ -222,7 +205,6 @@ TEST(up_prints_a_url_when_the_server_answers) {
     cli_until(&up, cli_has_line, up.out_path, "a URL");
     json_t *urls = cli_json(up.out_path);
     assert_true(redis_answers(atoi(strrchr(cli_text_at(urls, "redis.0"), ':') + 1)));
-    json_decref(urls);
     cli_down(&up);
 }
 
@@ -255,7 +237,6 @@ TEST(a_plain_terminal_gets_plain_text) {
         if ((*at & 0x80) || *at == '\033') fail_msg("a byte %02x in: %s", *at & 0xff, text);
     }
     free(text);
-    cli_free(&cli);
 }
 
 TEST(a_terminal_sees_progress) {
@@ -281,7 +262,6 @@ TEST(a_terminal_sees_progress) {
     assert_has(broken, " overlaps");
     free(line);
     free(text);
-    cli_free(&cli);
 }
 
 /* Lines that a terminal would break in two; a command that people copy may be one. */
@@ -323,7 +303,6 @@ TEST(a_terminal_gets_lines_that_fit) {
             if (strcmp(all[i][0], "report") == 0)
                 assert_has(text, strcmp(all[i][1], "--full") == 0 ? "cmds/gr" : "paused");
             free(text);
-            cli_free(&cli);
         }
     }
 }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "drivers/registry.h"
 #include "results/format/capacity_read.h"
 #include "results/format/run_read.h"
 
@@ -109,11 +108,9 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     }
     run_free(run);
     capacity_free(capacity);
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("report", out));
     assert_code(&cli, 0);
     assert_has(cli.out, "sim");
-    cli_free(&cli);
 }
 
 /* The schema of capacity.json is tested here, because test_reference can't make such a file in a
@@ -155,7 +152,6 @@ TEST(a_search_by_clients_stays_below_what_can_be_done) {
     }
     run_free(run);
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 /* No client waits for this lock, so it carries any load that the generator can send, but it does
@@ -168,7 +164,6 @@ TEST(what_lets_two_in_is_named) {
     struct capacity *capacity = capacity_of(out);
     assert_true(capacity->locks[0].violated && !capacity->partial);
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 /* 200 ms of hold: no window has the samples of a p99, and nothing is over the limit. That is no
@@ -186,7 +181,6 @@ TEST(too_few_samples_are_no_broken_promise) {
     assert_false(capacity->locks[0].answered);
     assert_has(capacity->locks[0].why, "samples that the quantile takes");
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 TEST(what_was_found_is_saved_when_it_is_cut_off) {
@@ -207,7 +201,6 @@ TEST(what_was_found_is_saved_when_it_is_cut_off) {
     assert_non_null(capacity->locks[0].durability);
     assert_has(cli.out, "Partial");
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 /* Somebody removes the folder during the search and puts a file there; a full disk is the same to the search. */
@@ -234,7 +227,6 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at + 9, "\n"), at + 9);
     assert_int_equal(unlink(path), 0); /* run.json, which has the probes */
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 /* Locks probe by turns, so that a machine that becomes slower touches all alike; the stages' ids begin with the order
@@ -257,7 +249,6 @@ TEST(probes_of_several_locks_alternate) {
         if (i > 0) assert_int_equal(at, atoi(other->probes[i - 1].stage) + 1);
     }
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 TEST_MAIN(start_all, cli_teardown)

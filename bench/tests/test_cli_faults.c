@@ -88,8 +88,6 @@ TEST(a_server_killed_in_mid_run_costs_its_stage_only) {
     assert_string_equal(cli_text_at(run, "stages.1.lock"), "redis-setnx");
     assert_int_equal(json_array_size(cli_get(run, "servers")), 3); /* two of Redis, and sim */
     assert_adds_up(run);
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -118,8 +116,6 @@ TEST(a_url_that_dies_in_mid_run_marks_its_stages) {
     assert_stage(run, 2, "complete", NULL);
     assert_true(json_is_true(cli_get(run, "partial")));
     assert_adds_up(run);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* SIGKILL of worker processes: the stage is partial, the lock is not accused, and a mutex that died
@@ -154,8 +150,6 @@ TEST(a_killed_worker_costs_its_stage_only) {
         assert_true(cli_number_at(run, "stages.1.outcomes.ok") > 0);
         assert_string_equal(cli_text_at(run, "verdict"), "clean");
         assert_adds_up(run);
-        json_decref(run);
-        cli_free(&cli);
     }
     cli_assert_nothing_left();
 }
@@ -179,8 +173,6 @@ TEST(clients_that_cannot_connect_fail_their_stage) {
     assert_has(cli.err, "of 20 clients could not connect: ");
     assert_true(json_is_true(cli_get(run, "partial")));
     assert_adds_up(run);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* Each call takes longer than the window and its drain last. */
@@ -201,8 +193,6 @@ TEST(a_run_without_a_grant_says_so) {
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "unchecked");
     assert_true(cli_number_at(run, "stages.0.outcomes.timeout") > 0);
     assert_adds_up(run);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 static void close_outputs(void *arg) {
@@ -229,7 +219,6 @@ TEST(a_closed_output_harms_no_server) {
     kill(cli.pid, SIGINT);
     cli_wait(&cli);
     assert_lacks(cli.err, "ended with");
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

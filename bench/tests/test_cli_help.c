@@ -8,8 +8,6 @@ TEST(help_of_a_command_is_its_own_help) {
     assert_code(&help, 0);
     assert_has(help.out, "Usage: lockbench capacity");
     assert_string_equal(help.out, option.out);
-    cli_free(&help);
-    cli_free(&option);
 }
 
 TEST(the_version_has_the_commit_and_each_library) {
@@ -28,7 +26,6 @@ TEST(the_version_has_the_commit_and_each_library) {
     }
     const struct lb_connector *redis = registry_backend("redis")->connector;
     if (redis) assert_non_null(redis->library);
-    cli_free(&cli);
 }
 
 /* The words of a text, one blank between them: help is wrapped. */
@@ -67,7 +64,6 @@ TEST(the_exit_codes_of_help_are_those_of_the_readme) {
     assert_int_equal(length, strlen(help));
     free(help);
     free(readme);
-    cli_free(&cli);
 }
 
 /* A folder with the tools that the scripts of servers need to say what is missing, and no server. */
@@ -95,7 +91,6 @@ TEST(doctor_says_the_same_to_people_and_machines) {
     struct cli people = cli_run(&how, ARGS("doctor", "--full")),
                brief = cli_run(&how, ARGS("doctor"));
     assert_in_range(cli_lines(brief.out), 10, 40);
-    cli_free(&brief);
     assert_code(&machines, 2);
     assert_code(&people, 2);
     assert_has(people.out, "locks can run here");
@@ -113,8 +108,6 @@ TEST(doctor_says_the_same_to_people_and_machines) {
     }
     assert_true(missing > 0);
     json_decref(json);
-    cli_free(&machines);
-    cli_free(&people);
 }
 
 /* A user without an entry in /etc/passwd, as containers have: initdb can't name it. */
@@ -139,7 +132,6 @@ TEST(doctor_says_that_postgresql_needs_an_account) {
     }
     assert_int_equal(said, 1);
     json_decref(json);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

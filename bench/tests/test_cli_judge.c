@@ -14,15 +14,12 @@ TEST(test_a_run_is_judged_again) {
     assert_has(judge.out, "mem-mutex");
     assert_has(judge.out, "mem-robust");
     assert_lacks(judge.out, "cut off");
-    cli_free(&judge);
     /* One that can't be read does not keep the others from being judged. */
     cli_write(cli_path("run/000-a.history"), "LBHISTRY");
     judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_USAGE);
     assert_has(judge.err, "000-a.history is not a history of lockbench");
     assert_has(judge.out, "mem-robust");
-    cli_free(&judge);
-    cli_free(&run);
 }
 
 /* A check has a history for each of its cells. */
@@ -31,12 +28,10 @@ TEST(test_all_cells_of_a_check_are_judged) {
     struct cli check = cli_run(NULL, ARGS("check", "mem-mutex,mem-robust", "--fault", "none",
                                           "--set", "run.duration=300ms", "--out", folder));
     assert_code(&check, LB_EXIT_OK);
-    cli_free(&check);
     struct cli judge = cli_run(NULL, ARGS("check", folder));
     assert_code(&judge, LB_EXIT_OK);
     assert_has(judge.out, "cells/mem-mutex.none.1");
     assert_has(judge.out, "cells/mem-robust.none.1");
-    cli_free(&judge);
 }
 
 TEST(test_a_run_that_was_killed_is_judged) {
@@ -53,8 +48,6 @@ TEST(test_a_run_that_was_killed_is_judged) {
     assert_code(&judge, LB_EXIT_OK);
     assert_has(judge.out, "mem-mutex, mutex of");
     assert_has(judge.out, "the history was cut off");
-    cli_free(&judge);
-    cli_free(&run);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -22,7 +22,6 @@ static void assert_saved(const char *out, const char *lock) {
                 cli_number_at(run, "stages.0.grants"));
     assert_true(cli_number_at(run, "stages.0.exclusion.grants") > 0);
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
-    json_decref(run);
 }
 
 static void interrupted_once(const char *lock, const char *processes, int signal_number) {
@@ -46,7 +45,6 @@ static void interrupted_once(const char *lock, const char *processes, int signal
     assert_int_equal(cli_problems(&cli), 1);
     assert_has(cli.out, "Incomplete");
     assert_has(cli.out, lock);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -71,7 +69,6 @@ TEST(a_crash_names_the_lock_and_the_stage) {
     assert_code(&cli, CLI_KILLED + SIGSEGV);
     assert_has(cli.err, "ERROR: sim: stage 000-sim-c2-r0: SIGSEGV ended this process");
     assert_has(cli.err, out);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -89,7 +86,6 @@ TEST(a_crash_names_the_command) {
     close(listener);
     assert_code(&cli, CLI_KILLED + SIGSEGV);
     assert_has(cli.err, "ERROR: hold: SIGSEGV ended this process");
-    cli_free(&cli);
 }
 #endif
 
@@ -121,7 +117,6 @@ TEST(what_a_client_program_started_ends_with_the_run) {
         cli_until(&cli, (bool (*)(void *))runs_with, number, "the program's own child");
         if (signals[i]) kill(cli.pid, signals[i]);
         cli_wait(&cli);
-        cli_free(&cli);
         cli_assert_nothing_left();
         for (int64_t until_ns = lb_now() + 20 * LB_S_NS; runs_with(number) && lb_now() < until_ns;)
             cli_nap_ms(20);
@@ -146,7 +141,6 @@ TEST(a_whole_group_is_interrupted) {
     cli_wait(&cli);
     assert_code(&cli, 130);
     assert_saved(out, "sim");
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -169,8 +163,6 @@ TEST(in_the_warm_up_it_ends_at_once) {
     assert_true(json_is_true(cli_get(run, "partial")));
     assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
     assert_true(cli_number_at(run, "stages.0.attempts") == 0);
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -192,8 +184,6 @@ TEST(while_a_server_starts_it_is_stopped) {
     assert_code(&cli, 130);
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -222,8 +212,6 @@ TEST(twice_leaves_at_once) {
     assert_int_equal(cli_find("redis-server", 0, true), 0); /* gone before lockbench itself */
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -256,12 +244,9 @@ TEST(a_killed_run_leaves_no_server) {
     assert_true(json_is_null(cli_get(run, "ended_at")));
     assert_true(json_array_size(cli_get(run, "stages")) >= 1);
     assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
-    json_decref(run);
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("report", out));
     assert_code(&cli, 0);
     assert_has(cli.out, "Incomplete");
-    cli_free(&cli);
 }
 
 /* What an initdb that is out of memory leaves: its maker is gone, and nobody has it. */
@@ -277,7 +262,6 @@ TEST(an_initdb_that_aborts_leaves_no_shared_memory) {
                         "orphans | sort | comm -13 before - | sed 's/^/left /'");
     assert_has(cli.out, "code 2\n");
     assert_lacks(cli.out, "left ");
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -68,10 +68,8 @@ static void killed_in(const char *lock, const char *topology, const char *faults
     assert_true(json_array_size(cli_get(run, "stages")) >= 1);
     assert_true(json_array_size(cli_get(run, "stages.0.faults")) >= 1);
     json_decref(run);
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("report", out));
     assert_code(&cli, 0);
-    cli_free(&cli);
 }
 
 TEST(in_a_pause) {

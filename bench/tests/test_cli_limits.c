@@ -4,7 +4,6 @@
 #include "bench/tests/cli_help.h"
 
 #include <linux/capability.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 /* Fails unless the run ends with code 2 and one line with these words, before anything is
@@ -16,7 +15,6 @@ static void refused(const struct cli_how *how, const char *const *args, const ch
     assert_has(cli.err, words);
     assert_int_equal(cli_lines(cli.err), 1);
     assert_string_equal(cli.out, "");
-    cli_free(&cli);
 }
 
 TEST(a_file_in_the_way_is_told_before_the_run) {
@@ -63,12 +61,10 @@ TEST(another_run_is_never_written_over) {
     const char *const *args = ARGS("run", "smoke", "--lock", "null", "--out", out);
     struct cli cli = cli_run(NULL, args);
     assert_code(&cli, 0);
-    cli_free(&cli);
     char *before = cli_read(cli_path("taken/run.json"));
     cli = cli_run(NULL, args);
     assert_code(&cli, 1);
     assert_has(cli.err, "name a new folder");
-    cli_free(&cli);
     char *after = cli_read(cli_path("taken/run.json"));
     assert_string_equal(before, after);
     free(before);
@@ -114,8 +110,6 @@ TEST(a_folder_that_vanishes_loses_nothing) {
     assert_string_equal(cli_text_at(run, "stages.1.status"), "complete");
     /* the log is missing, and says so */
     assert_has(cli_text_at(run, "warnings.0"), "001-sim-c2-r0.hlog");
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -148,8 +142,6 @@ TEST(a_limit_on_file_size_is_an_error_not_a_death) {
     assert_has(cli.out, "grants/s"); /* the table is all that is left */
     json_t *run = cli_result(out);   /* what was written last is whole, and marked */
     assert_true(json_is_true(cli_get(run, "partial")));
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -164,7 +156,6 @@ TEST(output_that_is_cut_is_no_success) {
         struct cli cli = cli_run(&full, commands[i]);
         if (cli.code != 2) fail_msg("%s: exit code %d: %s", commands[i][0], cli.code, cli.err);
         assert_has(cli.err, "lockbench: ");
-        cli_free(&cli);
     }
 }
 
@@ -180,7 +171,6 @@ TEST(a_reader_that_goes_away_is_no_failure) {
     struct cli cli = cli_shell("bash", script);
     if (strcmp(cli.out, "run 0\nhtml 0\njson 0\nmd 0\nlist 0\n") != 0 || cli_problems(&cli))
         fail_msg("%s%s", cli.out, cli.err);
-    cli_free(&cli);
 }
 
 /* Descriptors: soft and hard limit; and no right to raise the hard one, as most users are. */
@@ -207,7 +197,6 @@ static double processes_of(const char *out) {
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
     double processes = cli_number_at(run, "stages.0.processes");
-    json_decref(run);
     return processes;
 }
 
@@ -216,7 +205,6 @@ TEST(too_few_descriptors_are_raised) {
     struct cli cli = run_with_files((struct files){.soft = 64, .hard = 4096}, out);
     assert_code(&cli, 0);
     assert_true(processes_of(out) == 1);
-    cli_free(&cli);
 }
 
 TEST(clients_of_one_process_too_many_are_spread_over_several) {
@@ -224,7 +212,6 @@ TEST(clients_of_one_process_too_many_are_spread_over_several) {
     struct cli cli = run_with_files((struct files){.soft = 64, .hard = 400}, out);
     assert_code(&cli, 0);
     assert_true(processes_of(out) > 1);
-    cli_free(&cli);
 }
 
 TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
@@ -233,7 +220,6 @@ TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
     assert_code(&cli, 2);
     assert_has(cli.err, "lockbench: 100 clients need 556 file descriptors");
     assert_has(cli.err, "ulimit -n 556");
-    cli_free(&cli);
 }
 
 /* With so few not even the script of a server starts. */
@@ -244,7 +230,6 @@ TEST(too_few_descriptors_for_any_command_are_told) {
     refused(&how, ARGS("list"), "a process may have 8 files open here");
     struct cli help = cli_run(&how, ARGS("--help"));
     assert_code(&help, 0);
-    cli_free(&help);
 }
 
 /* As `ulimit -s 128`, for an account that may raise no limit. */
@@ -259,7 +244,6 @@ TEST(a_stack_that_must_stay_small_is_told) {
     const struct cli_how how = {.prepare = limit_stack_for_good};
     struct cli cli = cli_run(&how, ARGS("--version"));
     bool away = cli.code == 125;
-    cli_free(&cli);
     if (away) skip();
     refused(&how, ARGS("list"), "a stack may have 128 KiB here, and lockbench needs 512");
 }
@@ -279,7 +263,6 @@ TEST(a_limit_of_processes_is_told_with_its_remedy) {
         ARGS("run", "smoke", "--lock", "redis-setnx", "--out", cli_path("temp/few"));
     struct cli cli = cli_run(&how, args);
     bool away = cli.code == 125;
-    cli_free(&cli);
     if (away) skip();
     refused(&how, args, "raise the limit of processes (ulimit -u, or the cgroup's pids.max)");
 }

@@ -126,8 +126,6 @@ TEST(a_result_has_every_figure) {
     assert_true(cli_number_at(run, "stages.0.series.0.t_s") == 0);
     assert_true(cli_number_at(run, "stages.0.series.1.t_s") == 1);
     assert_false(json_is_true(cli_get(run, "stages.0.series.1.draining")));
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* What a worker had measured before it was killed is in the second of its death. */
@@ -142,8 +140,6 @@ TEST(a_log_has_the_figures_of_a_killed_worker) {
     json_t *run = cli_result(out);
     assert_int_equal(json_array_size(cli_get(run, "stages.0.faults")), 1);
     assert_hlog_agrees(cli_get(run, "stages.0"), out);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* On a real server every cost is a figure; open arrival counts its slots. */
@@ -167,8 +163,6 @@ TEST(a_result_of_a_server_has_its_costs) {
     assert_string_equal(cli_text_at(run, "servers.0.backend"), "redis");
     assert_string_equal(cli_text_at(run, "servers.0.started_by"), "lockbench");
     assert_true(json_is_string(cli_get(run, "servers.0.facts.version")));
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -180,10 +174,8 @@ TEST(how_punctually_timed_waits_end_is_in_the_tables) {
                                         "run.duration=2s", "--no-page", "--out", out));
     assert_code(&cli, 0);
     assert_has(cli.out, " gave up ");
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("report", "--full", out));
     assert_has(cli.out, " gave up ");
-    cli_free(&cli);
 }
 
 /* With repeats the servers of all backends stay up: a round has each lock, the first one only warms the servers, and one
@@ -216,8 +208,6 @@ TEST(repeats_are_rounds_over_all_locks) {
         assert_int_equal(of_redis[r], 2);
         assert_int_equal(of_memory[r], 1);
     }
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

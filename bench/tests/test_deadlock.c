@@ -28,8 +28,6 @@ TEST(who_looks_for_deadlocks_finds_them_and_who_does_not_waits) {
         }
     }
     assert_has(cli.out, "2 keys at once in");
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST(in_one_order_there_is_no_deadlock) {
@@ -45,8 +43,6 @@ TEST(in_one_order_there_is_no_deadlock) {
         assert_true(cli_number_at(stage, "outcomes.ok") > 0);
         assert_true(cli_number_at(stage, "deadlocks.found") == 0);
     }
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -47,8 +47,6 @@ TEST(each_stage_is_at_its_distance) {
     assert_int_equal(json_array_size(cli_get(run, "stages")), 4);
     /* A promise is kept or broken at each of them. */
     assert_int_equal(json_array_size(cli_get(run, "slo")), 4);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* A server of the user's own is as far away as ours; all distances are run, not only the first. */
@@ -64,8 +62,6 @@ TEST(a_server_at_a_url_is_at_its_distance) {
     assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
     assert_far(cli_get(run, "stages.0"), -1);
     assert_far(cli_get(run, "stages.1"), 2e6);
-    json_decref(run);
-    cli_free(&cli);
     cli_down(&up);
 }
 
@@ -79,8 +75,6 @@ TEST(tls_goes_through_the_wire) {
     json_t *run = cli_result(out);
     assert_far(cli_get(run, "stages.0"), 2e6);
     assert_has(cli_text_at(run, "stages.0.encryption"), "TLSv1.");
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -3,7 +3,6 @@
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
-#include "bench/tests/cli_help.h"
 #include "bench/tests/unpack_help.h"
 
 #define SMALL "--set", "run.duration=300ms", "--set", "run.warmup=0", "--set", "load.clients=2"
@@ -27,8 +26,6 @@ static char *run_flavour(const char *lock, const char *topology, const char *pro
     assert_string_equal(cli_text_at(run, "servers.0.topology"), name);
     assert_has(cli.out, name);
     assert_true(cli_number_at(run, "stages.0.grants") > 0);
-    json_decref(run);
-    cli_free(&cli);
     return version;
 }
 
@@ -39,7 +36,6 @@ TEST(the_loopback_address_is_taken_once) {
         cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx,etcd-mutex", SMALL, "--set",
                            "servers.listen=127.0.0.1", "--no-page", "--out", cli_path("loopback")));
     assert_code(&cli, 0);
-    cli_free(&cli);
 }
 
 static const char *need_valkey(void) {
@@ -80,8 +76,6 @@ static void check_comparisons(const char *program, const char *release, bool las
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
     assert_true(cli_number_at(run, "stages.0.grants") >= 2);
     assert_true(cli_number_at(run, "stages.0.outcomes.lost") == 0);
-    json_decref(run);
-    cli_free(&cli);
     out = cli_path("overstayed-%s", release);
     cli =
         cli_run(NULL, ARGS("run", "overstay", COMPARING, "--set", "run.duration=3s", "--out", out));
@@ -89,8 +83,6 @@ static void check_comparisons(const char *program, const char *release, bool las
     const char *verdict = cli_text_at(run, "stages.0.exclusion.verdict");
     if (lasting || strcmp(verdict, "violated") != 0) assert_string_equal(verdict, "expired");
     assert_true(cli_number_at(run, "stages.0.outcomes.lost") > 0);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_WITH(valkey_9_compares_without_a_script, NULL, unpack_remove) {
@@ -114,12 +106,10 @@ TEST(two_flavours_are_not_compared_as_the_same) {
     struct cli cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--out", base));
     assert_code(&cli, 0);
-    cli_free(&cli);
     free(run_flavour("redis-setnx", "redis", link));
     cli = cli_run(NULL, ARGS("compare", base, cli_path("flavour-%d", flavours - 1)));
     assert_has(cli.out, "redis-setnx: topology");
     assert_has(cli.out, "redis+redis-");
-    cli_free(&cli);
 }
 
 static void assert_refused(const char *lock, const char *set, int code, const char *said) {
@@ -128,7 +118,6 @@ static void assert_refused(const char *lock, const char *set, int code, const ch
     assert_code(&cli, code);
     assert_has(cli.err, said);
     assert_int_equal(cli_lines(cli.err), 1);
-    cli_free(&cli);
 }
 
 TEST(what_a_topology_does_not_offer_is_refused) {

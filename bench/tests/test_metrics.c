@@ -72,7 +72,6 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     free(first);
     free(second);
     free(last);
-    cli_free(&cli);
 }
 
 /* Each family was declared once with its type, no sample is there twice, and none of the text is dropped. */
@@ -115,7 +114,6 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
     assert_true(sum_of(text, "lockbench_outcomes_total", "clients=\"2\",outcome=\"ok\"") > 0);
     assert_int_equal(access(cli_path("figures.prom.%d.new", (int)cli.pid), F_OK), -1);
     free(text);
-    cli_free(&cli);
     need(access("/usr/lib/python3/dist-packages/prometheus_client/parser.py", F_OK) == 0,
          "Prometheus' parser for Python", "python3-prometheus-client");
     char command[600];
@@ -133,7 +131,6 @@ static void refuses(const char *where, int code, const char *why) {
     assert_has(cli.err, why);
     assert_int_equal(cli_lines(cli.err), 1);
     assert_int_equal(access(out, F_OK), -1);
-    cli_free(&cli);
 }
 
 TEST(what_cannot_be_written_is_one_line_before_the_run) {

@@ -7,7 +7,6 @@
 #define CLI_LIMIT_S 250
 #include <math.h>
 #include <spawn.h>
-#include <stdio.h>
 
 #include "bench/tests/cli_help.h"
 
@@ -129,10 +128,8 @@ TEST(what_killed_runs_on_hosts_left_is_removed_and_nothing_else) {
         kill(owners[i], SIGKILL);
         waitpid(owners[i], NULL, 0);
     }
-    cli_free(&cli);
     cli = cli_run(&how, ARGS("true")); /* removes the last one */
     assert_code(&cli, 0);
-    cli_free(&cli);
     assert_false(has[0]);
     assert_false(has[1]);
     assert_true(has[2]);
@@ -179,7 +176,6 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
         assert_string_equal(cli_text_at(stage, "exclusion.verdict"), "clean");
         assert_true(cli_number_at(stage, "history.ops") > 10);
     }
-    json_decref(run);
     free_runs(&one, 1);
 }
 
@@ -305,7 +301,6 @@ TEST(questions_and_mistakes_are_answered_without_mpi) {
         assert_has(cli.out, cases[i].out);
         assert_has(cli.err, cases[i].err);
         assert_lacks(cli.err, "MPI_ABORT");
-        cli_free(&cli);
     }
 }
 
@@ -335,7 +330,6 @@ TEST(a_job_that_was_interrupted_is_no_success) {
     struct cli cli = launch_and_signal(
         "trap 'exit 0' USR1; touch \"$0\"; while :; do sleep 0.1; done", SIGINT, NULL);
     assert_code(&cli, 130);
-    cli_free(&cli);
 }
 
 /* As mpirun does while it starts the ranks. */
@@ -345,7 +339,6 @@ TEST(an_interrupt_that_the_launcher_dropped_is_passed_on_again) {
         "USR1; touch \"$0\"; while :; do sleep 0.1; done",
         SIGINT, NULL);
     assert_code(&cli, 130);
-    cli_free(&cli);
 }
 
 /* The launcher is killed: it waits for the rank that died. One load host alone may be cut off. */
@@ -362,8 +355,6 @@ TEST(load_hosts_tell_that_the_coordinator_is_gone) {
     assert_code(&all, 2);
     assert_has(all.err, "rank 0 died");
     assert_code(&one, 0);
-    cli_free(&all);
-    cli_free(&one);
 }
 
 static void ignore_hangup(void *unused) {
@@ -376,7 +367,6 @@ TEST(under_nohup_a_closed_terminal_ends_nothing) {
                                        "while [ $n -lt 20 ]; do sleep 0.1; n=$((n + 1)); done",
                                        SIGHUP, ignore_hangup);
     assert_code(&cli, 0);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -30,8 +30,6 @@ TEST(a_dead_instance_blocks_the_job_until_its_lease_ends) {
     assert_true(ticks_of(run, "once") > 0);
     assert_has(cli.out, "kept for 200 ms at least");
     assert_has(cli.out, "one run");
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* The lock ends under the job. */
@@ -44,8 +42,6 @@ TEST(a_lease_shorter_than_the_job_runs_it_twice) {
     json_t *run = cli_result(out);
     assert_true(ticks_of(run, "more") > 0);
     assert_true(cli_number_at(run, "stages.0.exclusion.expired_holders") > 0);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST(of_many_that_start_together_one_works) {
@@ -58,8 +54,6 @@ TEST(of_many_that_start_together_one_works) {
     assert_true(ticks_of(run, "once") > 0);
     /* All of them ask, each at least once. */
     assert_true(cli_number_at(run, "stages.0.cost.commands_per_grant") >= 32);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* The workload lease-ladder: a longer lease keeps the key of a killed holder away for longer, and a shorter one lets a
@@ -82,8 +76,6 @@ TEST(a_short_lease_expires_and_a_long_one_blocks) {
     assert_true(cli_number_at(lasting, "recovery.crash.count") > 0);
     assert_true(cli_number_at(lasting, "recovery.crash.max_ns") > 2e9);
     assert_has(cli.out, "expired");
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -17,7 +17,6 @@ static json_t *run_with(const char *locks, const char *const *more) {
     while (*more) args[count++] = *more++;
     struct cli cli = cli_run(NULL, args);
     assert_code(&cli, 0);
-    cli_free(&cli);
     return cli_result(out);
 }
 
@@ -60,8 +59,6 @@ TEST(fsyncs_are_there_with_sync_and_absent_without) {
         assert_true(without < 0.5);
         assert_true(bytes >= 4096); /* a page at least was changed between two of them */
     }
-    json_decref(sync);
-    json_decref(none);
 }
 
 TEST(a_server_in_memory_writes_nothing) {
@@ -76,7 +73,6 @@ TEST(a_server_in_memory_writes_nothing) {
         assert_true(cli_number_at(stage, "cost.server_memory_bytes") > 100000);
         assert_true(json_is_null(cli_get(stage, "held"))); /* one lock is not many */
     }
-    json_decref(run);
 }
 
 /* Not known are the fsyncs of NATS and those of servers at a URL; a lock in memory has no
@@ -90,7 +86,6 @@ TEST(what_is_not_known_is_null) {
                                           "cost.server_memory_bytes"};
     for (int i = 0; i < 3; i++)
         assert_true(json_is_null(cli_get(stage_of(run, "mem-mutex"), figures[i])));
-    json_decref(run);
 }
 
 #define HELD "--set", "load.hold=window", "--set", "load.keys=own", "--set", "servers.fresh=yes"

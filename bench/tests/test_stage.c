@@ -1,7 +1,6 @@
 /* test_stage: known answers: whole stages on `sim`, `null` and locks of this machine, whose figures
  * can be predicted. No bound here is about speed: each follows from what the script makes
  * impossible. */
-#include <string.h>
 
 #include <math.h>
 
@@ -21,7 +20,6 @@ TEST(test_service_time_is_what_acquire_takes) {
     /* One command each to acquire and to release. */
     assert_int_equal(stage->commands, 2 * stage->result.attempts);
     assert_true(stage->hist[METRIC_PING]->count > 0);
-    stage_free(stage);
 }
 
 /* The example of wrk2's README: a server that freezes. Due-based latency must show the wait of
@@ -48,7 +46,6 @@ TEST(test_a_freeze_shows_in_due_latency) {
     /* The server stood still, and we did not. */
     if (!stage_stood_still(stage)) assert_true(stage->result.stalled < held_back / 2);
     assert_true(any_text_has(stage->result.warnings, "clients were busy"));
-    stage_free(stage);
 }
 
 /* Counts the grants of the series, in the window and after it. */
@@ -71,7 +68,6 @@ TEST(test_throughput_counts_the_grants_of_the_window_only) {
     assert_true(stage->result.throughput_per_s * (double)stage->window_ns / 1e9 < 6.5);
     assert_true(window > 0 && drain > 0);
     assert_true(window + drain == stage->result.ok);
-    stage_free(stage);
 }
 
 /* Clients that started late, on a busy machine, find a short queue when they ask in the window. */
@@ -89,7 +85,6 @@ TEST(test_grants_to_who_asked_in_the_warm_up_are_checked) {
     assert_true(stage->result.grants == 0);
     assert_true(stage->result.throughput_per_s > 0);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    stage_free(stage);
 }
 
 /* How late an attempt started does not depend on whether it is granted. */
@@ -102,7 +97,6 @@ TEST(test_attempts_without_a_grant_have_a_lag) {
         struct stage *stage = run_stage_of("sim", sets[i]);
         assert_true(stage->result.grants < stage->result.attempts);
         assert_true((double)stage->hist[METRIC_LAG]->count == stage->result.attempts);
-        stage_free(stage);
     }
 }
 
@@ -124,7 +118,6 @@ TEST(test_who_waited_put_the_lock_to_the_test) {
             assert_true(isnan(result->bound95));
         }
         assert_true(result->inside_mean_ns >= 200e3);
-        stage_free(stage);
     }
 }
 
@@ -137,7 +130,6 @@ TEST(test_what_is_hardly_tested_has_no_bound) {
         assert_string_equal(stage->result.verdict, "clean");
         assert_true(stage->result.tested_grants > 3);
         assert_int_equal(isnan(stage->result.bound95), i == 0);
-        stage_free(stage);
     }
 }
 
@@ -154,7 +146,6 @@ TEST(test_unknown_is_neither_success_nor_failure) {
     assert_true(stage->result.starved == 0);
     assert_string_equal(stage->err.text, "sim: answer lost");
     assert_int_equal(stage->status, STAGE_COMPLETE);
-    stage_free(stage);
 }
 
 static bool was_handed_on(const struct stage *stage) {
@@ -176,7 +167,6 @@ TEST(test_handoff_is_of_those_who_waited) {
     assert_true(all_ns <= (double)(stage->warmup_ns + stage->window_ns + stage->drain_ns));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->threads, 4);
-    stage_free(stage);
 }
 
 /* Attempts in progress at the window's end count: the only attempt of the window ends long after
@@ -188,7 +178,6 @@ TEST(test_what_is_in_flight_is_drained) {
     assert_int_equal(stage->result.ok, 1);
     assert_true(stage->hist[METRIC_ACQUIRE]->min >= 200 * LB_MS_NS);
     assert_true(stage->drain_ns >= 300 * LB_MS_NS);
-    stage_free(stage);
 }
 
 static bool was_unchecked(const struct stage *stage) {
@@ -215,7 +204,6 @@ TEST(test_the_drain_limit_ends_waits) {
     assert_true(any_text_has(stage->result.warnings, "had to end 3 waits:"));
     assert_true(
         any_text_has(stage->result.warnings, "at least 100 % of the time that clients waited"));
-    stage_free(stage);
 }
 
 /* No client was free for the slots of the schedule, not even after the cut-off: the slots are
@@ -228,7 +216,6 @@ TEST(test_slots_that_nobody_came_to) {
     assert_int_equal(stage->result.due, 30);
     assert_int_equal(stage->result.missed, 29);
     assert_true(stage->result.queued >= 29);
-    stage_free(stage);
 }
 
 /* 30 slots for a client that takes 20 ms for each: it starts about half of them within the window, and with a promise
@@ -240,13 +227,11 @@ TEST(test_slots_of_a_promise_may_start_after_the_window) {
     struct stage *stage = run_stage_of("mem-mutex", sets);
     assert_int_equal(stage->result.due, 30);
     assert_true(stage->result.missed >= 15);
-    stage_free(stage);
     struct stage_wish wish = {.promise = {METRIC_ACQUIRE_DUE, 0.99, 20 * LB_S_NS}};
     stage = run_stage_as("mem-mutex", &wish, sets);
     assert_int_equal(stage->result.due, 30);
     assert_int_equal(stage->result.missed, 0);
     assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE]->count, 30);
-    stage_free(stage);
 }
 
 /* A stage whose figures contradict each other fails. */
@@ -273,7 +258,6 @@ TEST(test_every_kind_of_stage_adds_up) {
         struct stage *stage =
             run_stage_as(stages[i].lock, &(struct stage_wish){.readers = 50}, sets);
         if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", stages[i].lock, stage->err.text);
-        stage_free(stage);
     }
 }
 
@@ -289,7 +273,6 @@ TEST(test_nobody_waited) {
     assert_true(stage->result.attempts == 0);
     assert_true(isnan(stage->result.max_wait_ns));
     assert_string_equal(stage->result.verdict, "unchecked");
-    stage_free(stage);
 }
 
 /* True if each thread's idle time was measured in the short time before the load. */
@@ -316,7 +299,6 @@ TEST(test_idle_time_is_measured_apart) {
     assert_true(isnan(result->server_idle_ns_per_s)); /* it has no server */
     print_message("client CPU a grant: %.0f ns, net %.0f ns\n", result->client_cpu_ns_per_grant,
                   result->client_cpu_net_ns_per_grant);
-    stage_free(stage);
 }
 
 static bool at_once(const struct stage *stage) {
@@ -338,7 +320,6 @@ TEST(test_an_early_end_wakes_who_waits_for_the_next_attempt) {
         if (stage->drain_ns >= 20 * LB_S_NS) fail_msg("%s: it drained to its limit", waits[i]);
         assert_true(sum_outcomes(stage) == stage->result.attempts);
         assert_true(stage->result.starved == 0);
-        stage_free(stage);
     }
 }
 
@@ -352,7 +333,6 @@ TEST(test_the_control_is_caught) {
             "unsafe-none", &(struct stage_wish){.until = was_violated, .grows = true}, sets[i]);
         assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
         if (i == 1) assert_true(stage->exclusion.lost_updates > 0);
-        stage_free(stage);
     }
 }
 

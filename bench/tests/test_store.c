@@ -195,7 +195,6 @@ TEST(test_a_right_lock_has_no_stale_writes) {
         if (i != 2) assert_int_equal(sum->writes, stage->exclusion.counter);
         assert_int_equal(
             sum->stale_attempted + sum->lost_updates_unfenced + sum->lost_updates_fenced, 0);
-        stage_free(stage);
     }
 }
 
@@ -220,7 +219,6 @@ TEST(test_a_lease_that_ends) {
         assert_int_equal(stage->store.fenced, with);
         assert_int_equal(sum->stale_rejected_fenced, with ? sum->stale_attempted : 0);
         assert_int_equal(sum->stale_accepted_fenced + sum->lost_updates_fenced, 0);
-        stage_free(stage);
     }
 }
 
@@ -240,7 +238,6 @@ TEST(test_tokens_that_begin_again) {
     assert_int_equal(sum->stale_attempted, 0);
     assert_true(any_text_has(stage->result.warnings, "of the rightful holder"));
     assert_false(any_text_has(stage->result.warnings, "stale writes"));
-    stage_free(stage);
 }
 
 static bool learned_its_loss(const struct stage *stage) {
@@ -259,7 +256,6 @@ TEST(test_who_learns_its_loss_does_not_write) {
     assert_true(learned_its_loss(stage));
     assert_int_equal(stage->store.sum.writes + stage->exclusion.detected, stage->exclusion.grants);
     assert_int_equal(warns_of_stale_writes(stage), stage->store.sum.stale_attempted > 0);
-    stage_free(stage);
 }
 
 TEST_MAIN(NULL, NULL)

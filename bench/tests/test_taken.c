@@ -42,7 +42,6 @@ static void take(const struct stranger *stranger) {
     if (cli.code != LB_EXIT_VIOLATED || !strstr(cli.out, stranger->said))
         fail_msg("%s: exit code %d, printed:\n%s\n%s", stranger->lock, cli.code, cli.out, cli.err);
     assert_lacks(cli.out, "not a lock here");
-    cli_free(&cli);
     live_close(&live);
 }
 
@@ -118,7 +117,6 @@ TEST(a_key_that_somebody_else_holds_is_not_stuck) {
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.out, "redis-setnx was held by somebody else");
     assert_lacks(cli.err, "stuck:");
-    cli_free(&cli);
     live_close(&live);
 }
 

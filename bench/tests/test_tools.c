@@ -39,11 +39,9 @@ static void build_without(const char *tool) {
     struct cli gone = cli_run(&how, ARGS(tool, "--help"));
     assert_code(&gone, 1);
     assert_has(gone.err, "unknown command");
-    cli_free(&gone);
     struct cli run =
         cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--out", cli_path("without-%s", tool)));
     assert_code(&run, 0);
-    cli_free(&run);
     assert_int_equal(shell("cp -a '%s/bench/tools/%s' '%s/bench/tools'", cli_root, tool, copy), 0);
 }
 

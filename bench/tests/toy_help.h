@@ -6,8 +6,6 @@
 
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "bench/tests/stage_help.h"
 #include "drivers/wait.h"
@@ -426,7 +424,7 @@ TOY_LOCK(toy_mutex, LB_MUTEX,
 TOY_LOCK(toy_session, LB_MUTEX, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION, toy_acquire, toy_release,
          .settle = toy_settle);
 
-/* Runs a toy with these faults. The caller stage_frees. */
+/* Runs a toy with these faults: see run_stage_as. */
 static inline struct stage *run_toy(const struct lb_lock *lock, struct toy_faults faults,
                                     struct stage_wish wish, const char *const *sets) {
     toy = faults;
