@@ -260,6 +260,30 @@ static inline const char *cli_end(const char *text) {
         if (strstr((text), (part))) fail_msg("'%s' in: %s", (part), (text));                       \
     } while (0)
 
+static inline struct cli cli_ends_at(int code, const struct cli_how *how, const char *const *args,
+                                     const char *file, int line) {
+    struct cli cli = cli_run(how, args);
+    if (cli.code == code) return cli;
+    print_error("lockbench");
+    for (int i = 0; args[i]; i++) print_error(" %s", args[i]);
+    print_error("\nexit code %d, not %d; it said: %.400s\n...\n%s\n", cli.code, code, cli.err,
+                cli_end(cli.out));
+    _fail(file, line);
+    return cli;
+}
+
+/* A run that must end with this code. */
+#define cli_ends_with(code, how, args) cli_ends_at(code, how, args, __FILE__, __LINE__)
+#define cli_ends(code, args) cli_ends_at(code, NULL, args, __FILE__, __LINE__)
+
+/* Sends a signal, after which the program must end with this code. */
+#define cli_signal(cli, number, code)                                                              \
+    do {                                                                                           \
+        kill((cli)->pid, number);                                                                  \
+        cli_wait(cli);                                                                             \
+        assert_code(cli, code);                                                                    \
+    } while (0)
+
 static inline int cli_lines(const char *text) {
     int lines = 0;
     for (; *text; text++) lines += *text == '\n';

@@ -10,9 +10,8 @@
 TEST(known_cells_come_out) {
     cli_need("redis");
     char *out = cli_path("known");
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx,mem-robust", "--fault",
-                                        "pause,holder-kill", "--out", out, "--seed", "7"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("check", "redis-setnx,mem-robust", "--fault",
+                                      "pause,holder-kill", "--out", out, "--seed", "7"));
     assert_has(cli.out, "a fencing token saves the data: 1 of 2 under pause\n");
     assert_has(cli.err, "4 runs, about ");
     assert_has(cli.err, " by the plan (an estimate)");
@@ -45,8 +44,7 @@ TEST(known_cells_come_out) {
     if (!read) fail_msg("%s", err.text);
     assert_int_equal(read->cell_count, 4);
     check_free(read);
-    cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--out", out));
-    assert_code(&cli, 1);
+    cli = cli_ends(1, ARGS("check", "mem-robust", "--fault", "none", "--out", out));
     assert_has(cli.err, "there is a check.json already");
     cli_assert_nothing_left();
 }
@@ -56,9 +54,8 @@ TEST(known_cells_come_out) {
 TEST(a_cell_that_is_worse_is_a_finding) {
     cli_need("redis");
     char *out = cli_path("worse");
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none", "--out", out,
-                                        "--set", "load.hold=1s", "--set", "acquire.lease=300ms"));
-    assert_code(&cli, 3);
+    struct cli cli = cli_ends(3, ARGS("check", "redis-setnx", "--fault", "none", "--out", out,
+                                      "--set", "load.hold=1s", "--set", "acquire.lease=300ms"));
     assert_has(cli.err, "redis-setnx x none, seed 1: expired, worse than expected");
     assert_has(cli.out, "redis-setnx under none: expired, stated: safe\n");
     assert_has(cli.out, "\nredis-setnx  2 holders !\n");
@@ -72,15 +69,13 @@ TEST(a_cell_that_is_worse_is_a_finding) {
 
 /* A control must be caught in its own workload, or the checks are blind. */
 TEST(controls_are_caught_or_missed) {
-    struct cli cli = cli_run(
-        NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(
+        0, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
     assert_has(cli.out, "Every lock broken on purpose was caught: 1");
-    cli = cli_run(NULL,
-                  ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
-                       "--set", "load.clients=2", "--set", "load.processes=1", "--set",
-                       "load.keys=own", "--set", "run.duration=300ms"));
-    assert_code(&cli, 2);
+    cli =
+        cli_ends(2, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
+                         "--set", "load.clients=2", "--set", "load.processes=1", "--set",
+                         "load.keys=own", "--set", "run.duration=300ms"));
     assert_has(cli.out,
                "Broken on purpose, and not caught, so do not trust this check: unsafe-none");
     assert_has(cli.err, "not caught");
@@ -88,9 +83,8 @@ TEST(controls_are_caught_or_missed) {
 
 TEST(seeds_make_one_cell_of_several_runs) {
     char *out = cli_path("seeds");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--seed", "3..5",
-                                        "--out", out, "--set", "run.duration=300ms"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("check", "mem-robust", "--fault", "none", "--seed", "3..5",
+                                      "--out", out, "--set", "run.duration=300ms"));
     assert_has(cli.out, "Is it a lock? 1 of 1 survived all that was judged: mem-robust");
     json_t *check = check_result(out);
     assert_int_equal(json_array_size(cli_get(check, "cells")), 1);
@@ -106,9 +100,8 @@ TEST(seeds_make_one_cell_of_several_runs) {
 
 TEST(json_is_the_file) {
     char *out = cli_path("json");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--json", "--out",
-                                        out, "--set", "run.duration=300ms"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("check", "mem-robust", "--fault", "none", "--json", "--out",
+                                      out, "--set", "run.duration=300ms"));
     json_t *said = json_loads(cli.out, 0, NULL), *check = check_result(out);
     assert_non_null(said);
     assert_true(json_equal(said, check));
@@ -147,9 +140,7 @@ TEST(an_interrupted_check_saves_what_it_has) {
               ARGS("check", "mem-robust", "--fault", "none,pause", "--jobs", "1", "--out", out));
     cli_until(&cli, has_run, cli_path("interrupted/cells/mem-robust.pause.1/run.json"),
               "the second cell");
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     json_t *check = check_result(out);
     assert_true(json_is_true(cli_get(check, "partial")));
     assert_string_equal(cli_text_at(check, "partial_reason"), "interrupted");
@@ -186,9 +177,8 @@ TEST(a_server_at_a_url_is_checked) {
     struct cli up;
     cli_up(&up, "redis", "redis", option, sizeof option);
     struct cli cli =
-        cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none,wire-cut,server-restart",
-                           "--url", option, "--out", out));
-    assert_code(&cli, 0);
+        cli_ends(0, ARGS("check", "redis-setnx", "--fault", "none,wire-cut,server-restart", "--url",
+                         option, "--out", out));
     assert_has(cli.err,
                "left out: redis-setnx x server-restart: the fault needs control of the server");
     json_t *check = check_result(out);
@@ -197,8 +187,7 @@ TEST(a_server_at_a_url_is_checked) {
     assert_true(cli_number_at(check_cell(check, "redis-setnx", "wire-cut"), "faults_hit") > 0);
     assert_has(cli_text_at(check_cell(check, "redis-setnx", "none"), "command"),
                "--url redis=@redis.url # with the password in a file, redis.url: redis://:***@");
-    cli = cli_run(NULL, ARGS("check", "--url", option, "--fault", "pause", "--dry-run"));
-    assert_code(&cli, 0);
+    cli = cli_ends(0, ARGS("check", "--url", option, "--fault", "pause", "--dry-run"));
     assert_has(cli.out, "redis-fair");
     assert_lacks(cli.out, "pg-advisory");
     cli_down(&up);

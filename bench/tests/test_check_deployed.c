@@ -101,9 +101,8 @@ TEST(a_set_nx_that_always_says_ok_is_caught) {
     liar_start(&liar);
     snprintf(lying, sizeof lying, "%.*s%d%s", (int)(at - option), option, liar.port,
              at + strspn(at, "0123456789"));
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--url", lying, "--fault",
-                                        "conformance,none", "--out", cli_path("lying")));
-    assert_code(&cli, 3);
+    struct cli cli = cli_ends(3, ARGS("check", "redis-setnx", "--url", lying, "--fault",
+                                      "conformance,none", "--out", cli_path("lying")));
     assert_has(cli.err, "FAILED    ");
     json_t *check = check_result(cli_path("lying"));
     check_assert(check, "redis-setnx", "conformance", "violated");

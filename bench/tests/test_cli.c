@@ -11,8 +11,7 @@
  * saved, the page last. */
 TEST(a_run_tells_its_stages_when_piped) {
     char *out = cli_path("quiet"), saved[900];
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim,mem-mutex", "--out", out));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("run", "smoke", "--lock", "sim,mem-mutex", "--out", out));
     snprintf(saved, sizeof saved, "saved in %s\n%s/report.html\n", out, out);
     assert_int_equal(strncmp(cli.err, "4 stages, about ", 16), 0);
     assert_has(cli.err, "\nstage 1 of 4  ");
@@ -26,9 +25,8 @@ TEST(a_run_tells_its_stages_when_piped) {
     free(page);
     assert_has(cli.out, "mem-mutex");
     assert_lacks(cli.out, "\033");
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--json", "--progress", "none",
-                             "--no-page", "--out", cli_path("quiet-json")));
-    assert_code(&cli, 0);
+    cli = cli_ends(0, ARGS("run", "smoke", "--lock", "null", "--json", "--progress", "none",
+                           "--no-page", "--out", cli_path("quiet-json")));
     assert_int_equal(cli_lines(cli.err), 1);
     json_t *json = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
@@ -50,18 +48,15 @@ static const char *latest(void) {
  * it. */
 TEST(a_run_that_measured_nothing_is_not_the_latest) {
     char first[300];
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--no-page"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("run", "smoke", "--lock", "null", "--no-page"));
     assert_lacks(cli.err, "report.html");
     snprintf(first, sizeof first, "%s", latest());
     assert_has(first, "-smoke");
-    cli = cli_run(
-        NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", "redis=redis://127.0.0.1:1"));
-    assert_code(&cli, 2);
+    cli = cli_ends(
+        2, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", "redis=redis://127.0.0.1:1"));
     assert_has(cli.err, "Connection refused");
     assert_string_equal(latest(), first);
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null"));
-    assert_code(&cli, 0);
+    cli = cli_ends(0, ARGS("run", "smoke", "--lock", "null"));
     assert_string_not_equal(latest(), first);
 }
 
@@ -72,9 +67,8 @@ TEST(a_violation_is_exit_code_3_and_the_first_line) {
                                            {"sim", "sim.double_every=3"}};
     for (int i = 0; i < 2; i++) {
         char *out = cli_path("violated-%d", i);
-        struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", locks[i][0], "--set",
-                                            locks[i][1], "--set", "load.clients=4", "--out", out));
-        assert_code(&cli, 3);
+        struct cli cli = cli_ends(3, ARGS("run", "smoke", "--lock", locks[i][0], "--set",
+                                          locks[i][1], "--set", "load.clients=4", "--out", out));
         assert_has(cli.err, "violated");
         char *line = strndup(cli.out, strcspn(cli.out, "\n"));
         assert_has(line, locks[i][0]);
@@ -90,12 +84,10 @@ TEST(a_violation_is_exit_code_3_and_the_first_line) {
 
 TEST(a_dry_run_prints_a_plan_that_gives_itself) {
     char *file = cli_path("plan.ini");
-    struct cli first = cli_run(
-        NULL, ARGS("run", "contended", "--lock", "null", "--set", "load.seed=77", "--dry-run"));
-    assert_code(&first, 0);
+    struct cli first = cli_ends(
+        0, ARGS("run", "contended", "--lock", "null", "--set", "load.seed=77", "--dry-run"));
     cli_write(file, first.out);
-    struct cli again = cli_run(NULL, ARGS("run", file, "--dry-run"));
-    assert_code(&again, 0);
+    struct cli again = cli_ends(0, ARGS("run", file, "--dry-run"));
     assert_string_equal(first.out, again.out);
     struct cli json = cli_run(NULL, ARGS("run", file, "--dry-run", "--json"));
     json_t *plan = json_loads(json.out, 0, NULL);
@@ -107,8 +99,7 @@ TEST(a_dry_run_prints_a_plan_that_gives_itself) {
 TEST(latest_is_the_newest) {
     char *latest = cli_path("home/results/latest"), target[300] = "", before[300] = "";
     for (int i = 0; i < 2; i++) {
-        struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", i ? "sim" : "null"));
-        assert_code(&cli, 0);
+        struct cli cli = cli_ends(0, ARGS("run", "smoke", "--lock", i ? "sim" : "null"));
         memcpy(before, target, sizeof target);
         memset(target, 0, sizeof target);
         assert_true(readlink(latest, target, sizeof target - 1) > 0);
@@ -118,8 +109,7 @@ TEST(latest_is_the_newest) {
     assert_string_not_equal(before, target);
     json_t *run = cli_result(latest);
     assert_string_equal(cli_text_at(run, "stages.0.lock"), "sim");
-    struct cli report = cli_run(NULL, ARGS("report"));
-    assert_code(&report, 0);
+    struct cli report = cli_ends(0, ARGS("report"));
     assert_has(report.out, "sim");
 }
 
@@ -148,9 +138,7 @@ TEST(up_serves_until_interrupted_and_a_run_can_use_it) {
 
     char option[100], public[100], secret[80], command[400], *out = cli_path("by-url");
     snprintf(option, sizeof option, "redis=%s", url);
-    struct cli run =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", option, "--out", out));
-    assert_code(&run, 0);
+    cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", option, "--out", out));
     json_t *result = cli_result(out);
     assert_string_equal(cli_text_at(result, "servers.0.started_by"), "url");
     snprintf(public, sizeof public, "redis://:***@127.0.0.1:%d", port);
@@ -162,9 +150,7 @@ TEST(up_serves_until_interrupted_and_a_run_can_use_it) {
     assert_int_not_equal(system(command), 0);
     assert_true(redis_answers(port));
 
-    kill(up.pid, SIGINT);
-    cli_wait(&up);
-    assert_code(&up, 0);
+    cli_signal(&up, SIGINT, 0);
     assert_false(redis_answers(port));
     cli_assert_nothing_left();
 }

@@ -108,8 +108,7 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     }
     run_free(run);
     capacity_free(capacity);
-    cli = cli_run(NULL, ARGS("report", out));
-    assert_code(&cli, 0);
+    cli = cli_ends(0, ARGS("report", out));
     assert_has(cli.out, "sim");
 }
 

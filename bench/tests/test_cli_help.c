@@ -11,8 +11,7 @@ TEST(help_of_a_command_is_its_own_help) {
 }
 
 TEST(the_version_has_the_commit_and_each_library) {
-    struct cli cli = cli_run(NULL, ARGS("--version"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("--version"));
     assert_int_equal(strncmp(cli.out, "lockbench ", 10), 0);
     assert_has(cli.out, "(commit ");
     assert_has(cli.out, "jansson ");
@@ -120,8 +119,7 @@ TEST(doctor_says_that_postgresql_needs_an_account) {
     chmod(cli_path("nameless/id"), 0755);
     snprintf(path, sizeof path, "PATH=%s:/usr/bin:/bin", cli_path("nameless"));
     const struct cli_how how = {.env = {path}};
-    struct cli cli = cli_run(&how, ARGS("doctor", "--json"));
-    assert_code(&cli, 2);
+    struct cli cli = cli_ends_with(2, &how, ARGS("doctor", "--json"));
     json_t *json = json_loads(cli.out, 0, NULL), *check;
     size_t index, said = 0;
     json_array_foreach(cli_get(json, "checks"), index, check) {

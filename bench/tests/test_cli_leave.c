@@ -64,9 +64,7 @@ TEST(a_crash_names_the_lock_and_the_stage) {
               ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
                    "run.duration=10m", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("crash/000-sim-c2-r0.hlog"), "a first second");
-    kill(cli.pid, SIGSEGV);
-    cli_wait(&cli);
-    assert_code(&cli, CLI_KILLED + SIGSEGV);
+    cli_signal(&cli, SIGSEGV, CLI_KILLED + SIGSEGV);
     assert_has(cli.err, "ERROR: sim: stage 000-sim-c2-r0: SIGSEGV ended this process");
     assert_has(cli.err, out);
     cli_assert_nothing_left();
@@ -156,9 +154,7 @@ TEST(in_the_warm_up_it_ends_at_once) {
               ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2,4", "--set",
                    "run.warmup=10m", "--out", out));
     cli_until(&cli, file_is_there, cli_path("warm-up/000-sim-c2-r0.hlog"), "the first stage");
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
     assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
@@ -179,9 +175,7 @@ TEST(while_a_server_starts_it_is_stopped) {
         &cli, NULL,
         ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "run.duration=10m", "--out", out));
     cli_until(&cli, server_is_there, &cli, "the server");
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
     cli_assert_nothing_left();
@@ -206,9 +200,7 @@ TEST(twice_leaves_at_once) {
     siginfo_t ended = {0};
     assert_int_equal(waitid(P_PID, (id_t)cli.pid, &ended, WEXITED | WNOHANG | WNOWAIT), 0);
     assert_int_equal(ended.si_pid, 0); /* it drains */
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     assert_int_equal(cli_find("redis-server", 0, true), 0); /* gone before lockbench itself */
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
@@ -234,9 +226,7 @@ TEST(a_killed_run_leaves_no_server) {
               "the second stage");
     assert_true(cli_find("redis-server", cli.pid, true) > 0);
     cli_until(&cli, worker_is_there, &cli, "a worker");
-    kill(cli.pid, SIGKILL);
-    cli_wait(&cli);
-    assert_code(&cli, CLI_KILLED + SIGKILL);
+    cli_signal(&cli, SIGKILL, CLI_KILLED + SIGKILL);
     cli_assert_nothing_left();
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
@@ -244,8 +234,7 @@ TEST(a_killed_run_leaves_no_server) {
     assert_true(json_is_null(cli_get(run, "ended_at")));
     assert_true(json_array_size(cli_get(run, "stages")) >= 1);
     assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
-    cli = cli_run(NULL, ARGS("report", out));
-    assert_code(&cli, 0);
+    cli = cli_ends(0, ARGS("report", out));
     assert_has(cli.out, "Incomplete");
 }
 

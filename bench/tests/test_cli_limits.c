@@ -9,8 +9,7 @@
 /* Fails unless the run ends with code 2 and one line with these words, before anything is
  * measured. */
 static void refused(const struct cli_how *how, const char *const *args, const char *words) {
-    struct cli cli = cli_run(how, args);
-    assert_code(&cli, 2);
+    struct cli cli = cli_ends_with(2, how, args);
     assert_has(cli.err, "lockbench: ");
     assert_has(cli.err, words);
     assert_int_equal(cli_lines(cli.err), 1);
@@ -59,11 +58,9 @@ TEST(what_is_called_latest_and_no_link_stays) {
 TEST(another_run_is_never_written_over) {
     char *out = cli_path("taken");
     const char *const *args = ARGS("run", "smoke", "--lock", "null", "--out", out);
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, args);
     char *before = cli_read(cli_path("taken/run.json"));
-    cli = cli_run(NULL, args);
-    assert_code(&cli, 1);
+    cli = cli_ends(1, args);
     assert_has(cli.err, "name a new folder");
     char *after = cli_read(cli_path("taken/run.json"));
     assert_string_equal(before, after);
@@ -133,10 +130,9 @@ TEST(a_file_that_can_not_be_written_is_told_before_the_run) {
 /* `ulimit -f`: the kernel would kill a program that does not mind the signal. */
 TEST(a_limit_on_file_size_is_an_error_not_a_death) {
     char *out = cli_path("fsize");
-    struct cli cli = cli_run(
-        &(struct cli_how){.prepare = limit_files_to_8k},
+    struct cli cli = cli_ends_with(
+        2, &(struct cli_how){.prepare = limit_files_to_8k},
         ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1", "--out", out));
-    assert_code(&cli, 2);
     assert_has(cli.err, "the result could not be saved");
     assert_has(cli.err, "File too large");
     assert_has(cli.out, "grants/s"); /* the table is all that is left */
@@ -228,8 +224,7 @@ TEST(too_few_descriptors_for_any_command_are_told) {
     struct cli_how how = {.prepare = limit_files, .arg = &files};
     refused(&how, ARGS("run", "smoke", "--lock", "redis-setnx"), "run `ulimit -n 4096` first");
     refused(&how, ARGS("list"), "a process may have 8 files open here");
-    struct cli help = cli_run(&how, ARGS("--help"));
-    assert_code(&help, 0);
+    cli_ends_with(0, &how, ARGS("--help"));
 }
 
 /* As `ulimit -s 128`, for an account that may raise no limit. */

@@ -33,10 +33,8 @@ TEST(who_looks_for_deadlocks_finds_them_and_who_does_not_waits) {
 TEST(in_one_order_there_is_no_deadlock) {
     cli_need("postgres");
     char *out = cli_path("same");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "deadlock", "--lock", "pg-row,pg-advisory-xact", "--set",
-                           "acquire.key_order=same", LONG_ENOUGH, "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "deadlock", "--lock", "pg-row,pg-advisory-xact", "--set",
+                     "acquire.key_order=same", LONG_ENOUGH, "--out", out));
     json_t *run = cli_result(out), *stage;
     size_t i;
     json_array_foreach(cli_get(run, "stages"), i, stage) {

@@ -55,9 +55,8 @@ TEST(a_server_at_a_url_is_at_its_distance) {
     char url[400];
     cli_up(&up, "redis", "redis", url, sizeof url);
     char *out = cli_path("url");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url,
-                                        SMALL, "--set", "servers.rtt=none,2ms", "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url, SMALL, "--set",
+                     "servers.rtt=none,2ms", "--out", out));
     json_t *run = cli_result(out);
     assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
     assert_far(cli_get(run, "stages.0"), -1);
@@ -68,10 +67,8 @@ TEST(a_server_at_a_url_is_at_its_distance) {
 TEST(tls_goes_through_the_wire) {
     cli_need("redis");
     char *out = cli_path("tls");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--set",
-                           "servers.rtt=2ms", "--set", "servers.tls=yes", "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--set", "servers.rtt=2ms",
+                     "--set", "servers.tls=yes", "--out", out));
     json_t *run = cli_result(out);
     assert_far(cli_get(run, "stages.0"), 2e6);
     assert_has(cli_text_at(run, "stages.0.encryption"), "TLSv1.");

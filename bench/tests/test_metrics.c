@@ -64,9 +64,7 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     double p50 = sum_of(second, "lockbench_acquire_seconds", "quantile=\"0.5\"");
     double p99 = sum_of(second, "lockbench_acquire_seconds", "quantile=\"0.99\"");
     assert_true(p50 > 0 && p99 >= p50 && p99 < 3600);
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     char *last = cli_read(watched.path);
     assert_true(sum_of(last, "lockbench_up", "") == 0);
     free(first);
@@ -126,8 +124,7 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
 static void refuses(const char *where, int code, const char *why) {
     char *out = cli_path("refused");
     struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--out", out, "--prometheus", where));
-    assert_code(&cli, code);
+        cli_ends(code, ARGS("run", "smoke", "--lock", "null", "--out", out, "--prometheus", where));
     assert_has(cli.err, why);
     assert_int_equal(cli_lines(cli.err), 1);
     assert_int_equal(access(out, F_OK), -1);

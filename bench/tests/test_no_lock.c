@@ -82,9 +82,7 @@ TEST(one_update_statement_has_counted_every_update) {
 TEST(get_and_set_lose_updates) {
     cli_need("redis");
     char *out = cli_path("control");
-    struct cli cli = cli_run(
-        NULL, ARGS("run", "no-lock", "--lock", "unsafe-redis-get-set", SHORT, "--out", out));
-    assert_code(&cli, 3);
+    cli_ends(3, ARGS("run", "no-lock", "--lock", "unsafe-redis-get-set", SHORT, "--out", out));
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "violated");
     assert_true(cli_number_at(run, "stages.0.exclusion.lost_updates") > 0);
@@ -94,9 +92,7 @@ TEST(get_and_set_lose_updates) {
 TEST(a_lock_stands_beside_one_statement) {
     cli_need("redis");
     char *out = cli_path("beside");
-    struct cli cli = cli_run(
-        NULL, ARGS("run", "no-lock", "--lock", "redis-incr,redis-fenced", SHORT, "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "no-lock", "--lock", "redis-incr,redis-fenced", SHORT, "--out", out));
     json_t *run = cli_result(out), *stage;
     size_t i;
     assert_int_equal(json_array_size(cli_get(run, "stages")), 2);

@@ -386,8 +386,7 @@ TEST(a_broken_promise_ends_with_4_and_every_promise_is_told) {
     char out[200];
     snprintf(out, sizeof out, "%s/broken", cli_folder);
     const char *args[] = {RUN, out, "--slo", "exclusion.grants<=0", "--slo", "stuck<=0", NULL};
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, LB_EXIT_REGRESSION);
+    struct cli cli = cli_ends(LB_EXIT_REGRESSION, args);
     assert_has(cli.err, "1 promise is broken");
     assert_has(cli.out, "Promises: 1 kept, 1 broken");
     json_t *run = cli_result(out);
@@ -404,8 +403,7 @@ TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {
     cli_write(file, "[load]\nclients = 2\n[run]\nduration = 300ms\nwarmup = 0\n"
                     "[slo]\npromises = acquire.p99<=1h\n");
     const char *args[] = {"run", file, "--lock", "sim", "--out", out, "--slo", "stuck<=0", NULL};
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, LB_EXIT_INCONCLUSIVE);
+    struct cli cli = cli_ends(LB_EXIT_INCONCLUSIVE, args);
     assert_has(cli.out, "too few samples");
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "slo.0.slo"), "acquire.p99<=1h");
@@ -421,8 +419,7 @@ TEST(each_lease_is_judged_by_itself) {
     const char *args[] = {
         RUN,     out,        "--lock", "sim,mem-mutex", "--set", "acquire.lease=1s,2s",
         "--slo", "stuck<=0", NULL};
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, LB_EXIT_OK);
+    struct cli cli = cli_ends(LB_EXIT_OK, args);
     assert_has(cli.out, "lease 1.00 s: kept");
     json_t *run = cli_result(out);
     const json_t *slos = cli_get(run, "slo");
