@@ -166,16 +166,18 @@ static bool server_is_there(void *cli) {
     return cli_find("redis-server", ((struct cli *)cli)->pid, true) > 0;
 }
 
-/* Ctrl-C while the server starts, or just after its start. */
+/* Ctrl-C in a terminal while the server starts, or just after its start: its script is in a group of its own. */
 TEST(while_a_server_starts_it_is_stopped) {
     cli_need("redis");
     char *out = cli_path("starting");
     struct cli cli;
     cli_start(
-        &cli, NULL,
+        &cli, &(struct cli_how){.prepare = own_session},
         ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "run.duration=10m", "--out", out));
     cli_until(&cli, server_is_there, &cli, "the server");
-    cli_signal(&cli, SIGINT, 130);
+    kill(-cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_code(&cli, 130);
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
     cli_assert_nothing_left();
