@@ -28,7 +28,7 @@ static char *next_word(char **rest) {
 }
 
 static void read_line(char *line, int number) {
-    struct transcript *one = &cases[case_count - 1];
+    struct transcript *one = &cases[case_count ? case_count - 1 : 0];
     if (*line == '$') {
         one = &cases[case_count++];
         assert_true(case_count < (int)(sizeof cases / sizeof *cases));
