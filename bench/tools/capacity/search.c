@@ -102,7 +102,7 @@ static double edge_place(const double weights[GRID], double from, double to, dou
  * was kept at all points, and 1 if it was broken at all points: then there is no edge among them,
  * and *ret is untouched. */
 static int edge_find(const struct edge_point *points, int count, double level, double scatter_min,
-              struct edge *ret) {
+                     struct edge *ret) {
     struct edge_point seen[EDGE_POINTS_MAX];
     double from = INFINITY, to = -INFINITY, weights[GRID], x = 0, steep = 0;
     double scatter = scatter_min;
