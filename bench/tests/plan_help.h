@@ -13,7 +13,7 @@ static char path[] = "/tmp/lockbench-test-XXXXXX.ini";
 
 #define SETS_MAX 6
 
-static struct plan **plans; /* that were loaded: no test has to free one */
+static struct plan *plans[1000]; /* that were loaded: no test has to free one */
 static size_t plan_count;
 
 /* Loads a file with this text and these --set's; NULL text = the shipped smoke. */
@@ -28,8 +28,7 @@ static struct plan *load(const char *text, const char *locks, const char *const 
         fclose(out);
     }
     struct plan *plan = plan_load(&wish, err);
-    plans = realloc(plans, (plan_count + 1) * sizeof *plans);
-    assert_non_null(plans);
+    assert_true(plan_count < sizeof plans / sizeof *plans);
     return plans[plan_count++] = plan;
 }
 
