@@ -151,7 +151,9 @@ static double growth(int64_t from, int64_t to) {
     return from < 0 || to < 0 ? NAN : (double)(to - from);
 }
 
-double server_use_each(int64_t from, int64_t to, uint32_t count) {
+/* For each of count; NAN also if the figure has become smaller: a server that gives memory back or deletes files hides what
+ * the locks cost. */
+static double growth_each(int64_t from, int64_t to, uint32_t count) {
     double grown = growth(from, to);
     return grown >= 0 ? grown / count : NAN;
 }
@@ -184,8 +186,8 @@ void server_use_held(const struct server_use *use, struct stage *stage,
     topo_use_take(use->topo, &now);
     if (now.memory_bytes >= 0) result->server_memory_bytes = (double)now.memory_bytes;
     result->held = held;
-    result->held_memory_bytes = server_use_each(use->ready.memory_bytes, now.memory_bytes, held);
-    result->held_disk_bytes = server_use_each(use->ready.disk_bytes, now.disk_bytes, held);
+    result->held_memory_bytes = growth_each(use->ready.memory_bytes, now.memory_bytes, held);
+    result->held_disk_bytes = growth_each(use->ready.disk_bytes, now.disk_bytes, held);
 }
 
 void server_use_drained(const struct server_use *use, struct stage *stage) {

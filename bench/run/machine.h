@@ -95,10 +95,6 @@ void server_use_drained(const struct server_use *use, struct stage *stage);
  * reader/writer locks and semaphores, whose cells do not show it. */
 uint32_t server_use_count_held(const struct shared *shared);
 
-/* The growth of a figure (to - from), divided by count. NAN if one of the two is not known (below 0), or if the figure
- * has become smaller: a server that gives memory back or deletes files hides what the locks cost. */
-double server_use_each(int64_t from, int64_t to, uint32_t count);
-
 struct machine_fact {
     json_t *value;    /* for run.json; NULL = not visible here */
     bool spoils;      /* it may spoil measurements */

@@ -43,12 +43,12 @@ static int claim_folder(struct outdir *out, struct lb_err *err) {
     }
     out->claim = fd;
     ssize_t wrote = write(fd, block, sizeof block);
+    if (wrote >= 0) errno = ENOSPC; /* of a part */
     int failed = wrote == (ssize_t)sizeof block ? fsync(fd) || ftruncate(fd, 0) : -1;
-    if (failed) {
-        path_error(err, "write into", out->path);
-        outdir_claimed(out);
-    }
-    return failed ? -1 : 0;
+    if (!failed) return 0;
+    path_error(err, "write into", out->path);
+    outdir_claimed(out);
+    return -1;
 }
 
 void outdir_claimed(struct outdir *out) {

@@ -3,9 +3,7 @@
 #ifndef BENCH_TESTS_ACTS_HELP_H
 #define BENCH_TESTS_ACTS_HELP_H
 
-#include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
-#include "bench/tests/unit.h"
 
 /* Starts a topology and waits for the ports of all nodes. */
 static inline struct topo *started(const char *name, struct topo_wish wish) {

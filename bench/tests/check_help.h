@@ -24,11 +24,6 @@ static inline json_t *check_cell(const json_t *check, const char *lock, const ch
     return NULL;
 }
 
-static inline const char *check_verdict_of(const json_t *check, const char *lock,
-                                           const char *fault) {
-    return cli_text_at(check_cell(check, lock, fault), "verdict");
-}
-
 /* Fails, with the cell's own reason, unless the cell has this verdict. */
 static inline void check_assert(const json_t *check, const char *lock, const char *fault,
                                 const char *verdict) {
@@ -62,21 +57,11 @@ static inline json_t *check_five_seeds(const char *name, const char *const *args
     if (cli.code != 0 && cli.code != 3) fail_msg("exit code %d; it said: %s", cli.code, cli.err);
     json_t *check = check_result(all[6]);
     assert_true(json_is_false(cli_get(check, "partial")));
-    cli_free(&cli);
     return check;
 }
 
 static inline bool check_stage_is(const json_t *stage, const char *path, const char *word) {
     return strcmp(cli_text_at(stage, path), word) == 0;
-}
-
-/* The run of a cell with this seed, of the check in that folder: the second run, if the first one showed nothing and was
- * tried once more. The caller decrefs. */
-static inline json_t *check_run_of(const char *out, const char *lock, const char *fault, int seed) {
-    char again[600], first[600];
-    snprintf(again, sizeof again, "%s/cells/%s.%s.%d.again/run.json", out, lock, fault, seed);
-    snprintf(first, sizeof first, "%s/cells/%s.%s.%d/run.json", out, lock, fault, seed);
-    return cli_json(access(again, F_OK) == 0 ? again : first);
 }
 
 /* Whether a stage of the run in this folder has the verdict; false if there is no such run. */
@@ -91,7 +76,6 @@ static inline bool check_run_shows(const char *folder, const char *verdict) {
     json_array_foreach(cli_get(run, "stages"), i, stage) {
         shown |= check_stage_is(stage, "exclusion.verdict", verdict);
     }
-    json_decref(run);
     return shown;
 }
 

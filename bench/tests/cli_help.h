@@ -77,6 +77,16 @@ __attribute__((format(printf, 1, 2))) static inline char *cli_path(const char *f
     return path;
 }
 
+/* What the runs printed and saved stays in memory: no test has to free it. */
+static char *cli_texts[4000];
+static size_t cli_text_count;
+static json_t *cli_jsons;
+
+static inline char *cli_keep(char *text) {
+    assert_true(cli_text_count < sizeof cli_texts / sizeof *cli_texts);
+    return cli_texts[cli_text_count++] = text;
+}
+
 /* A whole file as text; "" if it is not there. The caller frees. */
 static inline char *cli_read(const char *path) {
     size_t room = 4096, used = 0, got;
@@ -192,13 +202,11 @@ static inline void cli_wait(struct cli *cli) {
     }
     cli->pid = 0;
     cli->code = WIFSIGNALED(status) ? CLI_KILLED + WTERMSIG(status) : WEXITSTATUS(status);
-    cli->out = cli_read(cli->out_path);
-    cli->err = cli_read(cli->err_path);
+    cli->out = cli_keep(cli_read(cli->out_path));
+    cli->err = cli_keep(cli_read(cli->err_path));
 }
 
 static inline void cli_free(struct cli *cli) {
-    free(cli->out);
-    free(cli->err);
     *cli = (struct cli){0};
 }
 
@@ -251,6 +259,30 @@ static inline const char *cli_end(const char *text) {
         if (strstr((text), (part))) fail_msg("'%s' in: %s", (part), (text));                       \
     } while (0)
 
+static inline struct cli cli_ends_at(int code, const struct cli_how *how, const char *const *args,
+                                     const char *file, int line) {
+    struct cli cli = cli_run(how, args);
+    if (cli.code == code) return cli;
+    print_error("lockbench");
+    for (int i = 0; args[i]; i++) print_error(" %s", args[i]);
+    print_error("\nexit code %d, not %d; it said: %.400s\n...\n%s\n", cli.code, code, cli.err,
+                cli_end(cli.out));
+    _fail(file, line);
+    return cli;
+}
+
+/* A run that must end with this code. */
+#define cli_ends_with(code, how, args) cli_ends_at(code, how, args, __FILE__, __LINE__)
+#define cli_ends(code, args) cli_ends_at(code, NULL, args, __FILE__, __LINE__)
+
+/* Sends a signal, after which the program must end with this code. */
+#define cli_signal(cli, number, code)                                                              \
+    do {                                                                                           \
+        kill((cli)->pid, number);                                                                  \
+        cli_wait(cli);                                                                             \
+        assert_code(cli, code);                                                                    \
+    } while (0)
+
 static inline int cli_lines(const char *text) {
     int lines = 0;
     for (; *text; text++) lines += *text == '\n';
@@ -287,6 +319,8 @@ static inline json_t *cli_json(const char *path) {
     json_error_t error;
     json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!json) fail_msg("%s:%d: %s", path, error.line, error.text);
+    if (!cli_jsons) cli_jsons = json_array();
+    json_array_append(cli_jsons, json);
     return json;
 }
 
@@ -462,15 +496,6 @@ static inline void cli_up(struct cli *up, const char *topology, const char *back
     snprintf(path, sizeof path, "%s.0", topology);
     snprintf(option, size, "%s=%s", backend, cli_text_at(urls, path));
     json_decref(urls);
-}
-
-/* Runs SQL on such a PostgreSQL, as the URL's own account. The SQL has no double quotes and no dollar signs. */
-static inline void cli_psql(const char *option, const char *sql) {
-    char command[1200];
-    need_program("psql", "postgresql-client");
-    snprintf(command, sizeof command, "psql -qX '%s' -c \"%s\" >/dev/null", strchr(option, '=') + 1,
-             sql);
-    assert_int_equal(system(command), 0);
 }
 
 static inline void cli_down(struct cli *up) {

@@ -40,7 +40,6 @@ static inline json_t *fault_run(const char *lock, const char *text, int code) {
                      strcmp(cli_text_at(run, "verdict"), "violated") == 0 || !fault_lost_time(run);
         if (final && cli.code != code)
             fail_msg("%s: code %d, not %d: %s%s", lock, cli.code, code, cli.out, cli.err);
-        cli_free(&cli);
         if (final) return run;
         print_message("the machine stood still: once more\n");
         json_decref(run);

@@ -3,10 +3,8 @@
 #ifndef BENCH_TESTS_HOSTS_HELP_H
 #define BENCH_TESTS_HOSTS_HELP_H
 
-#include <stdio.h>
 #include <sys/wait.h>
 
-#include "bench/hosts/hosts.h"
 #include "bench/run/serve.h"
 #include "bench/tests/pipe_link.h"
 #include "bench/tests/stage_help.h"
@@ -76,9 +74,8 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
     if (!run->place) fail_msg("%s", err.text);
 }
 
-/* NULL with err if the run could not begin. */
-static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *),
-                               struct lb_err *err) {
+static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *)) {
+    struct lb_err err = {0};
     struct stage_ask ask = {
         .of = {.plan = run->plan, .lock = &run->plan->locks[0], .clients = run->plan->clients[0]},
         .place = run->place,
@@ -90,7 +87,9 @@ static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const
         .interrupts = &no_interrupts,
         .enough = enough,
         .enough_arg = run};
-    return run->stage = stage_run(&ask, err);
+    run->stage = stage_run(&ask, &err);
+    if (!run->stage) fail_msg("%s", err.text);
+    return run->stage;
 }
 
 static inline void end_run(struct far_run *run) {

@@ -13,6 +13,9 @@ static char path[] = "/tmp/lockbench-test-XXXXXX.ini";
 
 #define SETS_MAX 6
 
+static struct plan *plans[1000]; /* that were loaded: no test has to free one */
+static size_t plan_count;
+
 /* Loads a file with this text and these --set's; NULL text = the shipped smoke. */
 static struct plan *load(const char *text, const char *locks, const char *const sets[],
                          struct lb_err *err) {
@@ -24,7 +27,17 @@ static struct plan *load(const char *text, const char *locks, const char *const 
         fputs(text, out);
         fclose(out);
     }
-    return plan_load(&wish, err);
+    struct plan *plan = plan_load(&wish, err);
+    assert_true(plan_count < sizeof plans / sizeof *plans);
+    return plans[plan_count++] = plan;
+}
+
+/* The same of what must not be refused. */
+static inline struct plan *taken(const char *text, const char *locks, const char *const sets[]) {
+    struct lb_err err = {0};
+    struct plan *plan = load(text, locks, sets, &err);
+    if (!plan) fail_msg("%s: %s", text ? text : "smoke", err.text);
+    return plan;
 }
 
 #define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})

@@ -132,8 +132,17 @@ static inline struct stage *run_stage_once(const char *lock, const struct stage_
     return stage;
 }
 
-/* Runs the smoke workload of one lock with these settings, its first number of clients only. The
- * caller stage_frees. */
+/* The stages of the last two calls of run_stage_as; the next call frees the older one. */
+static struct stage *stages_kept[2];
+
+static inline struct stage *stage_keep(struct stage *stage) {
+    stage_free(stages_kept[1]);
+    stages_kept[1] = stages_kept[0];
+    return stages_kept[0] = stage;
+}
+
+/* Runs the smoke workload of one lock with these settings, its first number of clients only. The stage lasts until the
+ * next but one. */
 static inline struct stage *run_stage_as(const char *lock, const struct stage_wish *wish,
                                          const char *const *sets) {
     for (int tries = 1;; tries++) {
@@ -142,7 +151,7 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_wi
         bool final = tries == STAGE_TRIES || stage->status != STAGE_COMPLETE ||
                      stage->exclusion.verdict == VERDICT_VIOLATED;
         bool lost_time = !wish->stands_still && stage_lost_time(stage, &watch);
-        if (final || (!lost_time && (!wish->until || wish->until(stage)))) return stage;
+        if (final || (!lost_time && (!wish->until || wish->until(stage)))) return stage_keep(stage);
         print_message(lost_time ? "the machine stood still: once more\n" : "once more\n");
         stage_free(stage);
     }

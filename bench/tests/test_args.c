@@ -147,21 +147,4 @@ TEST(two_formats_contradict_each_other) {
     assert_string_equal(parsed("--json --csv"), "format=3 json ");
 }
 
-TEST(help_shows_every_option) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    args_help(&command, out);
-    fclose(out);
-    assert_non_null(strstr(text, "Usage: lockbench run [NAME]\n"));
-    for (const struct arg *arg = table + 1; arg->option.name; arg++) {
-        assert_non_null(strstr(text, arg->option.name));
-        assert_non_null(strstr(text, arg->option.help));
-    }
-    assert_non_null(strstr(text, "at once; default 3\n"));
-    assert_non_null(strstr(text, "\n  -d, --hold TIME  "));
-    assert_non_null(strstr(text, "--lock A,B|all"));
-    free(text);
-}
-
 TEST_MAIN(NULL, NULL)

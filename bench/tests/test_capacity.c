@@ -59,48 +59,58 @@ static void tell(struct told *told, int counted, int within) {
     told->stage.result.due = told->stage.result.started = 10.0 * (double)counted;
 }
 
-TEST(what_is_within_the_limit_is_counted) {
-    struct hist *hist = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-    assert_int_equal(promise_within(hist, 1000), 0);
-    for (int i = 1; i <= 100; i++) hist_record(hist, i * 10);
-    assert_int_equal(promise_within(hist, 500), 50);
-    assert_int_equal(promise_within(hist, 5), 0);
-    assert_int_equal(promise_within(hist, LB_S_NS), 100);
-    hist_record(hist, HIST_HIGHEST_NS + 1);
-    /* beyond the range is beyond any limit */
-    assert_int_equal(promise_within(hist, HIST_HIGHEST_NS), 100);
-    hist_free(hist);
-}
-
-TEST(a_promise_is_kept_broken_or_unsure) {
+/* 2000 requests, of which 10 times `within` wait for 5 ms and the others for 100 ms. */
+TEST(each_probe_has_its_verdict_and_its_limit) {
     static const struct {
-        int within;
+        int within, limit_ms;
+        double late_ms, stolen_ms; /* the engine's timers were late by so much; stolen of 5 s */
+        double throughput_per_s;
+        int missed;
         enum promise_verdict verdict;
+        enum probe_limit limit;
     } cases[] = {
-        {200, PROMISE_KEPT}, {198, PROMISE_UNSURE}, {150, PROMISE_BROKEN}, {0, PROMISE_BROKEN}};
+        {200, 10, 0, -1, 0, 0, PROMISE_KEPT, PROBE_NOT_LIMITED},
+        {198, 10, 0, -1, 0, 0, PROMISE_UNSURE, PROBE_NOT_LIMITED},
+        {150, 10, 0, -1, 0, 0, PROMISE_BROKEN, PROBE_NOT_LIMITED},
+        {0, 10, 0, -1, 0, 0, PROMISE_BROKEN, PROBE_NOT_LIMITED},
+        {200, 10, 0, -1, 0, 300, PROMISE_BROKEN,
+         PROBE_NOT_LIMITED}, /* what never started is over */
+        /* Lateness is told where it may have decided: broken by 5 ms, and by ten times the lateness; kept by less than
+         * the lateness, and by more; and the usual lateness of timers. */
+        {100, 95, 10, -1, 0, 0, PROMISE_UNSURE, PROBE_LATE},
+        {100, 50, 5, -1, 0, 0, PROMISE_BROKEN, PROBE_NOT_LIMITED},
+        {200, 10, 8, -1, 0, 0, PROMISE_KEPT, PROBE_LATE},
+        {200, 50, 8, -1, 0, 0, PROMISE_KEPT, PROBE_NOT_LIMITED},
+        {100, 95, 0.1, -1, 0, 0, PROMISE_BROKEN, PROBE_NOT_LIMITED},
+        /* It adds up in a queue: a waiter waits for the late timers of all clients before it. */
+        {100, 50, 2, -1, 300, 0, PROMISE_UNSURE, PROBE_LATE},
+        {100, 50, 2, -1, 3, 0, PROMISE_BROKEN, PROBE_NOT_LIMITED},
+        /* Stolen time marks both sides: if only the broken ones were left out, the lucky ones would remain. */
+        {100, 50, 0, 150, 0, 0, PROMISE_UNSURE, PROBE_STOLEN},
+        {200, 50, 0, 150, 0, 0, PROMISE_KEPT, PROBE_STOLEN},
+        {100, 50, 0, 90, 0, 0, PROMISE_BROKEN, PROBE_NOT_LIMITED},
+    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct told *told = told_new(400, 10 * LB_MS_NS);
+        struct told *told = told_new(400, cases[i].limit_ms * LB_MS_NS);
+        int64_t late_ns = (int64_t)(cases[i].late_ms * 1e6);
+        print_message("case %zu\n", i);
         tell(told, 200, cases[i].within);
+        told->stage.result.due += cases[i].missed;
+        told->stage.result.missed = cases[i].missed;
+        told->stage.result.throughput_per_s = cases[i].throughput_per_s;
+        told->stage.stolen_ns = cases[i].stolen_ms < 0 ? -1 : (int64_t)(cases[i].stolen_ms * 1e6);
+        if (late_ns) told->stage.result.stood_still_ns = 100 * (double)late_ns;
+        for (int k = 0; late_ns && k < 100; k++)
+            hist_record(told->stage.hist[METRIC_HICCUP], late_ns);
         struct probe probe = probe_read(&told->stage, 400);
         assert_int_equal(probe.verdict, cases[i].verdict);
-        assert_int_equal(probe.samples, 2000);
-        assert_int_equal(probe.over, 10 * (200 - cases[i].within));
+        assert_int_equal(probe.limit, cases[i].limit);
+        assert_int_equal(probe.samples, 2000 + cases[i].missed);
+        assert_int_equal(probe.over, 10 * (200 - cases[i].within) + cases[i].missed);
+        assert_int_equal(isnan(probe.quantile_ns), cases[i].missed > 0);
         assert_true(probe.measured);
         told_free(told);
     }
-}
-
-TEST(what_never_started_is_over_the_limit) {
-    struct told *told = told_new(400, 10 * LB_MS_NS);
-    tell(told, 200, 200);
-    told->stage.result.due += 300;
-    told->stage.result.missed = 300;
-    struct probe probe = probe_read(&told->stage, 460);
-    assert_int_equal(probe.over, 300);
-    assert_int_equal(probe.missed, 300);
-    assert_true(isnan(probe.quantile_ns)); /* the 99th of a hundred was not granted */
-    assert_int_equal(probe.verdict, PROMISE_BROKEN);
-    told_free(told);
 }
 
 /* 2000 slots in 5 s: each half second but the last grants each_half of them, and the last one the others, all within
@@ -186,106 +196,6 @@ TEST(what_is_on_its_way_for_as_long_as_every_request_is_no_backlog) {
     assert_true(probe_of_far(180 * LB_MS_NS, 0.95).grew);
     /* A wait beyond the limit is no excuse. */
     assert_true(probe_of_far(2 * LB_S_NS, 1).grew);
-}
-
-/* The engine's timers were late by so much; limit_ns: of the promise. */
-static struct probe probe_when_late(int within, int64_t limit_ns, int64_t late_ns) {
-    struct told *told = told_new(400, limit_ns);
-    tell(told, 200, within);
-    told->stage.result.stood_still_ns = 100 * (double)late_ns;
-    for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], late_ns);
-    struct probe probe = probe_read(&told->stage, 400);
-    told_free(told);
-    return probe;
-}
-
-/* Waits are 5 ms, and 100 ms of those over the limit. */
-TEST(lateness_is_told_where_it_may_have_decided) {
-    struct probe probe = probe_when_late(100, 95 * LB_MS_NS, 10 * LB_MS_NS); /* broken by 5 ms */
-    assert_int_equal(probe.limit, PROBE_LATE);
-    assert_int_equal(probe.verdict, PROMISE_UNSURE);
-    /* Broken by ten times the lateness: the lock has broken the promise. */
-    probe = probe_when_late(100, 50 * LB_MS_NS, 5 * LB_MS_NS);
-    assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
-    assert_int_equal(probe.verdict, PROMISE_BROKEN);
-    /* Kept by less than the lateness: the lateness may have decided this, too, but the promise is
-     * kept. */
-    probe = probe_when_late(200, 10 * LB_MS_NS, 8 * LB_MS_NS);
-    assert_int_equal(probe.limit, PROBE_LATE);
-    assert_int_equal(probe.verdict, PROMISE_KEPT);
-    probe = probe_when_late(200, 50 * LB_MS_NS, 8 * LB_MS_NS);
-    assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
-    assert_int_equal(probe.verdict, PROMISE_KEPT);
-    /* The usual lateness of timers. */
-    probe = probe_when_late(100, 95 * LB_MS_NS, LB_MS_NS / 10);
-    assert_int_equal(probe.verdict, PROMISE_BROKEN);
-}
-
-/* A stage with stolen time is marked whether the promise was kept or broken: if only the broken
- * ones were left out, the lucky ones would remain. */
-TEST(a_machine_with_steal_is_told_to_either_side) {
-    for (int within = 100; within <= 200; within += 100) {
-        struct told *told = told_new(400, 50 * LB_MS_NS);
-        tell(told, 200, within);
-        told->stage.stolen_ns = 150 * LB_MS_NS; /* of 5 s */
-        struct probe probe = probe_read(&told->stage, 400);
-        assert_int_equal(probe.limit, PROBE_STOLEN);
-        assert_int_equal(probe.verdict, within == 200 ? PROMISE_KEPT : PROMISE_UNSURE);
-        told->stage.stolen_ns = 90 * LB_MS_NS;
-        probe = probe_read(&told->stage, 400);
-        assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
-        told_free(told);
-    }
-}
-
-/* A waiter waits for the late timers of all clients before it: 300 grants/s for a tenth of a
- * second, each late by 2 ms. */
-TEST(lateness_adds_up_in_a_queue) {
-    for (int busy = 0; busy <= 1; busy++) {
-        struct told *told = told_new(400, 50 * LB_MS_NS);
-        tell(told, 200, 100);
-        told->stage.result.throughput_per_s = busy ? 300 : 3;
-        told->stage.result.stood_still_ns = 200 * LB_MS_NS;
-        for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 2 * LB_MS_NS);
-        struct probe probe = probe_read(&told->stage, 400);
-        assert_int_equal(probe.limit, busy ? PROBE_LATE : PROBE_NOT_LIMITED);
-        told_free(told);
-    }
-}
-
-/* 1000 half seconds, of which only the last 300 are over the limit. If the window were cut off, the
- * promise would be kept. */
-TEST(a_long_window_counts_to_its_end) {
-    struct told *told = told_new(20, 10 * LB_MS_NS);
-    told->stage.batch_count = 1000;
-    told->stage.batches = calloc(1000, sizeof *told->stage.batches);
-    for (int b = 0; b < 1000; b++) {
-        bool over = b >= 700;
-        told->stage.batches[b] = (struct stage_batch){.counted = 10,
-                                                      .within = over ? 5 : 10,
-                                                      .granted = 10 * (int64_t)(b + 1),
-                                                      .end_ns = (int64_t)(b + 1) * LB_S_NS / 2};
-        for (int i = 0; i < 10; i++)
-            hist_record(told->stage.hist[METRIC_ACQUIRE_DUE],
-                        over && i >= 5 ? 100 * LB_MS_NS : LB_MS_NS);
-    }
-    told->stage.result.due = told->stage.result.started = 10000;
-    told->stage.window_ns = 500 * LB_S_NS;
-    assert_int_equal(probe_read(&told->stage, 20).verdict, PROMISE_BROKEN);
-    told_free(told);
-}
-
-/* The interval of the quantile comes from the samples over the limit: with few of them there is none. */
-TEST(an_interval_needs_samples_over_the_limit) {
-    for (int within = 198; within <= 200; within += 2) {
-        struct told *told = told_new(400, 10 * LB_MS_NS);
-        tell(told, 200, within);
-        struct probe probe = probe_read(&told->stage, 400);
-        assert_int_equal(isnan(probe.low_ns) && isnan(probe.high_ns), within == 200);
-        assert_true(within == 200 ||
-                    (probe.low_ns <= probe.quantile_ns && probe.quantile_ns <= probe.high_ns));
-        told_free(told);
-    }
 }
 
 TEST(our_own_fault_is_never_the_locks) {

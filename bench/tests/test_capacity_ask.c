@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "bench/tests/plan_help.h"
-#include "bench/tests/unit.h"
 #include "bench/tools/capacity/probe.h"
 #include "bench/workload/stages.h"
 
@@ -82,27 +81,16 @@ static bool warned(const struct plan *plan, const char *words) {
     return false;
 }
 
-TEST(rates_that_no_key_carries_are_flagged) {
-    struct lb_err err = {0};
-    const char *const sets[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=50,100,150",
-                                            "load.hold=10ms", "load.keys=1", "load.clients=8"};
-    struct plan *plan = load(NULL, "sim", sets, &err);
-    if (!plan) fail_msg("%s", err.text);
-    assert_true(warned(plan, "at 150 requests a second load.hold takes 1.5 times"));
-    plan_free(plan);
-    const char *const fewer[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=50,90",
-                                             "load.hold=10ms", "load.keys=1", "load.clients=8"};
-    plan = load(NULL, "sim", fewer, &err);
-    assert_false(warned(plan, "ask for"));
-    plan_free(plan);
-}
-
 /* A key with several holders at a time carries a higher rate, and the baseline, which holds nothing, carries any. */
 TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
     static const struct {
         const char *lock, *sets[SETS_MAX + 1], *words; /* NULL: no warning */
     } cases[] = {
         {"mem-mutex", {NULL}, "2 times the time that the keys have (1 at a time may hold one)"},
+        {"sim",
+         {"load.rates=50,150", "load.keys=1"},
+         "at 150 requests a second load.hold takes 1.5"},
+        {"sim", {"load.rates=50,90", "load.keys=1"}, NULL},
         {"mem-mutex", {"acquire.mode=timed", "acquire.timeout=5ms"}, NULL},
         {"mem-mutex", {"load.hold=window", "run.warmup=0"}, NULL},
         {"mem-semaphore", {"acquire.bound=4"}, NULL},
@@ -112,16 +100,13 @@ TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
         {"null", {NULL}, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
         const char *sets[SETS_MAX + 1] = {"load.arrival=poisson:200/s", "load.hold=10ms",
                                           "load.clients=8"};
         for (int s = 0; cases[i].sets[s]; s++) sets[3 + s] = cases[i].sets[s];
-        struct plan *plan = load(NULL, cases[i].lock, sets, &err);
-        if (!plan) fail_msg("%s", err.text);
+        struct plan *plan = taken(NULL, cases[i].lock, sets);
         const char *words = cases[i].words ? cases[i].words : "load.hold takes";
         if (warned(plan, words) != (cases[i].words != NULL))
             fail_msg("case %zu, %s: %s", i, cases[i].lock, words);
-        plan_free(plan);
     }
 }
 

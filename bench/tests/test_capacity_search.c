@@ -2,9 +2,6 @@
  * known: noise, probes that a busy machine spoils, ends of the range, seeds. Nothing is timed and
  * nothing runs. */
 
-#include <math.h>
-
-#include "bench/base/rng.h"
 #include "bench/tools/capacity/search.h"
 #include "results/stats/tests/stats_help.h"
 
@@ -35,8 +32,6 @@ static struct search_result probe(struct toy *toy, double load) {
     result.limited = spoilt || rng_unit(&toy->rng) < toy->late;
     return result;
 }
-
-#define SCATTER 2.5 /* of probes */
 
 static const struct search_ask usual = {
     .start = 100, .least = 1, .most = 1e6, .allowed = ALLOWED, .seed = 1};
@@ -257,22 +252,6 @@ TEST(a_search_that_knows_no_load_yet_asks_for_the_same_again) {
     assert_true(again == load);
 }
 
-TEST(clients_are_whole) {
-    static struct search search;
-    struct search_ask ask = {
-        .start = 4, .least = 1, .most = 1000, .allowed = ALLOWED, .whole = true, .seed = 2};
-    for (int seed = 1; seed <= 20; seed++) {
-        struct toy toy = {.edge = 17.5, .steep = 20, .noise = 0.3};
-        rng_seed(&toy.rng, (uint64_t)seed, 7);
-        struct search_answer answer = run(&toy, &ask, 30, &search);
-        assert_int_equal(answer.limit, SEARCH_BY_PROMISE);
-        assert_true(answer.load >= 16 && answer.load <= 18);
-        assert_true(answer.load == floor(answer.load));
-        for (int i = 0; i < search.count; i++)
-            assert_true(search.results[i].load == floor(search.results[i].load));
-    }
-}
-
 /* ---- what the lock was seen to do ---- */
 
 /* Probes that began with an empty queue, so that they kept the promise for a while at loads above
@@ -343,51 +322,6 @@ TEST(an_answer_above_the_closed_loop_says_so) {
     struct search_answer answer = beyond_capacity(100, 130);
     assert_true(answer.load > 100 && answer.load < 130);
     assert_non_null(strstr(answer.why, "above the throughput of the closed loop"));
-}
-
-/* ---- the edge ---- */
-
-TEST(the_edge_of_points_by_hand) {
-    struct edge edge;
-    const struct edge_point clear[] = {{0, 0.1}, {1, 0.3}, {2, 3}, {3, 7}};
-    assert_int_equal(edge_find(clear, 4, 0.95, SCATTER, &edge), 0);
-    assert_true(edge.x > 1 && edge.x < 2);
-    assert_true(edge.low > 0 && edge.low < edge.x && edge.high > edge.x && edge.high < 3);
-    assert_true(edge.below == 2 && edge.above == 2);
-    /* Whatever the order that they came in. */
-    const struct edge_point mixed[] = {{3, 7}, {1, 0.3}, {0, 0.1}, {2, 3}};
-    struct edge same;
-    assert_int_equal(edge_find(mixed, 4, 0.95, SCATTER, &same), 0);
-    assert_true(fabs(same.x - edge.x) < 1e-9 && fabs(same.low - edge.low) < 1e-9);
-    const struct edge_point kept[] = {{0, 0}, {1, 0.5}}, broken[] = {{0, 5}, {1, 2}};
-    edge.x = 77;
-    assert_int_equal(edge_find(kept, 2, 0.95, SCATTER, &edge), -1);
-    assert_int_equal(edge_find(broken, 2, 0.95, SCATTER, &edge), 1);
-    assert_true(edge.x == 77);
-}
-
-/* Half the probes at load 1 had no sample over the limit, the others twice the allowed share. Their mean is the allowed
- * share, so the edge is at 1, although the mean of their logarithms is far lower. */
-TEST(the_mean_decides_and_not_the_mean_logarithm) {
-    struct edge edge;
-    struct edge_point points[28];
-    int count = 0;
-    for (int i = 0; i < 20; i++) points[count++] = (struct edge_point){1, i % 2 ? 2 : 0};
-    for (int i = 0; i < 4; i++) points[count++] = (struct edge_point){0.8, 0.15};
-    for (int i = 0; i < 4; i++) points[count++] = (struct edge_point){1.2, 7};
-    assert_int_equal(edge_find(points, count, 0.95, SCATTER, &edge), 0);
-    if (fabs(edge.x - 1) > 0.02) fail_msg("%g", edge.x);
-}
-
-TEST(one_point_far_off_does_not_decide_the_edge) {
-    struct edge mild, wild;
-    struct edge_point points[] = {{0, 0.3},   {0.2, 13}, {0.4, 0.3}, {0.6, 0.3},
-                                  {0.8, 0.3}, {1, 3},    {1.2, 7}};
-    assert_int_equal(edge_find(points, 7, 0.95, SCATTER, &mild), 0);
-    points[1].y = 1e6;
-    assert_int_equal(edge_find(points, 7, 0.95, SCATTER, &wild), 0);
-    assert_true(mild.x == wild.x);
-    assert_true(wild.x > 0.4);
 }
 
 TEST_MAIN(NULL, NULL)

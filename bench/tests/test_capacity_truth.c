@@ -5,10 +5,6 @@
  *
  * LOCKBENCH_TRUTH=1 prints bias and coverage of every case, over more seeds. */
 
-#include <math.h>
-
-#include "bench/base/rng.h"
-#include "bench/tests/unit.h"
 #include "bench/tools/capacity/probe.h"
 #include "bench/tools/capacity/search.h"
 #include "drivers/registry.h"

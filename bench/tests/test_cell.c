@@ -1,9 +1,8 @@
-/* test_cell: the checks of a cell: each one marks what breaks exclusion, and none marks a clean grant. What the marked
- * ones were is judged later: test_history_known. */
-#include <pthread.h>
-
+/* test_cell: the checks of a cell and of shared holders: each one marks what breaks exclusion, and none marks a clean
+ * grant. What the marked ones were is judged later: test_history_known. */
 #include "bench/load/entry.h"
 #include "bench/measure/cell.h"
+#include "bench/measure/crowd.h"
 #include "bench/tests/unit.h"
 
 static struct cell cell;
@@ -62,6 +61,39 @@ TEST_WITH(test_two_holders, setup, NULL) {
     assert_false(leave(3, a, 210));
     assert_true(leave(4, b, 220));
     assert_int_equal(sum().lost_updates, 1);
+}
+
+static struct crowd crowd;
+static struct presence presence[8];
+static const struct crowds crowds = {&crowd, presence, 8};
+
+/* Returns whether there is room. */
+static bool join(uint32_t client, uint32_t units, uint32_t bound) {
+    return crowd_enter(&crowds, 0, units, bound, &(struct holding){client, 100, LB_NEVER, 0});
+}
+
+/* Returns whether there was room all the time. */
+static bool part(uint32_t client) {
+    return crowd_leave(&crowds, client);
+}
+
+/* All who were inside are marked, also one who leaves when there is room again. Who comes later is not. */
+TEST(test_one_holder_too_many) {
+    assert_true(join(0, 1, 2) && join(1, 1, 2));
+    assert_false(join(2, 1, 2));
+    assert_false(part(0));
+    assert_true(part(2)); /* it knows since its entry */
+    assert_false(part(1));
+    assert_true(join(3, 2, 2) && part(3));
+    /* readers and a writer */
+    assert_true(join(0, 1, CROWD_ALL) && join(1, 1, CROWD_ALL));
+    assert_false(join(2, CROWD_ALL, CROWD_ALL));
+    assert_true(part(2));
+    assert_false(part(0) || part(1));
+    /* one that died inside */
+    assert_true(join(0, CROWD_ALL, CROWD_ALL));
+    crowd_bury(&crowds, 0);
+    assert_true(join(1, 1, CROWD_ALL) && part(1));
 }
 
 /* A client that was met holds until it has left: so its time and the other one's overlap in the record, whatever the
@@ -172,37 +204,6 @@ TEST_WITH(test_writers_grants_that_somebody_waited_for, setup, NULL) {
     }
 }
 
-/* What a client notes when it begins to wait. */
-TEST_WITH(test_who_asks_sees_the_holders_number, setup, NULL) {
-    static struct shared shared;
-    static struct worker worker = {.shared = &shared};
-    struct client client = {.worker = &worker, .at = {.kind = ENTRY_READERS}};
-    shared.cells = &cell;
-    entry_ask(&client, 90);
-    assert_int_equal(client.at.asked_turn, 0);
-    struct entry first = enter(0, 100, 0);
-    entry_ask(&client, 105);
-    assert_int_equal(client.at.asked_turn, 0);
-    leave(0, first, 110);
-    entry_ask(&client, 109); /* its time was taken before the holder left */
-    assert_int_equal(client.at.asked_turn, 1);
-    assert_int_equal(client.at.asked_left_ns, 110);
-    struct entry second = enter(1, 120, 0);
-    client.at.cell = &cell;
-    client.at.entry = second;
-    assert_int_equal(entry_trials(&client), 0);
-}
-
-TEST_WITH(test_tokens_must_grow, setup, NULL) {
-    leave(0, enter(0, 100, 5), 110);
-    struct entry same = enter(1, 120, 5);
-    assert_int_equal(same.marks, MARK_OLD_TOKEN);
-    leave(1, same, 130);
-    leave(1, enter(1, 140, 0), 150); /* no token is no error */
-    assert_int_equal(enter(1, 160, 4).marks, MARK_OLD_TOKEN);
-    assert_int_equal(atomic_load(&cell.token), 5);
-}
-
 /* Who stood still between its stamp and its entry comes in after its lease, and its token is rightly the older one. */
 TEST_WITH(test_an_old_token_of_who_stood_still, setup, NULL) {
     static struct shared shared;
@@ -221,15 +222,6 @@ TEST_WITH(test_an_old_token_of_who_stood_still, setup, NULL) {
     }
 }
 
-/* The counter alone: damage that the owner word did not see. */
-TEST_WITH(test_lost_updates_alone, setup, NULL) {
-    leave(0, enter(0, 100, 0), 110);
-    atomic_store(&cell.counter, 0);
-    struct exclusion x = sum();
-    assert_int_equal(x.lost_updates, 1);
-    assert_int_equal(x.verdict, VERDICT_VIOLATED);
-}
-
 /* One cell's surplus must not hide another's loss. */
 TEST_WITH(test_each_cell_counts_for_itself, setup, NULL) {
     struct cell two[2];
@@ -242,64 +234,6 @@ TEST_WITH(test_each_cell_counts_for_itself, setup, NULL) {
     assert_int_equal(x.lost_updates, 2);
     assert_int_equal(x.grants, 20);
     assert_int_equal(x.counter, 20);
-}
-
-TEST_WITH(test_no_grant_is_no_verdict, setup, NULL) {
-    assert_int_equal(sum().verdict, VERDICT_UNCHECKED);
-}
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
-struct rush {
-    uint32_t client;
-    bool locks;
-};
-
-static void *in_and_out(void *arg) {
-    const struct rush *rush = arg;
-    for (int i = 0; i < 200000; i++) {
-        if (rush->locks) pthread_mutex_lock(&mutex);
-        struct entry entry = enter(rush->client, lb_now(), 0);
-        leave(rush->client, entry, lb_now());
-        if (rush->locks) pthread_mutex_unlock(&mutex);
-    }
-    return NULL;
-}
-
-static struct exclusion run_crowd(bool locks) {
-    pthread_t threads[4];
-    struct rush rush[4];
-    for (uint32_t i = 0; i < 4; i++) {
-        rush[i] = (struct rush){.client = i, .locks = locks};
-        pthread_create(&threads[i], NULL, in_and_out, &rush[i]);
-    }
-    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
-    return sum();
-}
-
-TEST_WITH(test_threads_with_a_real_lock_are_clean, setup, NULL) {
-    struct exclusion x = run_crowd(true);
-    assert_int_equal(x.verdict, VERDICT_CLEAN);
-    assert_int_equal(x.counter, 800000);
-}
-
-TEST_WITH(test_threads_without_a_lock_are_caught, setup, NULL) {
-    struct exclusion x = run_crowd(false);
-    assert_int_equal(x.verdict, VERDICT_VIOLATED);
-    assert_int_equal(x.grants, 800000);
-    assert_true(met > 0);
-}
-
-/* A client that was killed in a cell has not written there. */
-TEST_WITH(test_the_dead_are_excused, setup, NULL) {
-    enter(1, 100, 0);
-    leave(2, enter(2, 200, 0), 210);
-    struct exclusion x = sum();
-    assert_int_equal(x.lost_updates, 1);
-    exclusion_excuse(&x, 1);
-    assert_int_equal(x.lost_updates, 0);
-    exclusion_excuse(&x, 8);
-    assert_int_equal(x.lost_updates, 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -6,68 +6,12 @@
 
 #include "results/format/check_read.h"
 
-/* Nothing is started for any of these. */
-TEST(mistakes_are_named) {
-    static const struct {
-        const char *args[8];
-        const char *says;
-    } mistakes[] = {
-        {{"check", "redis-setxn"}, "did you mean 'redis-setnx'"},
-        {{"check", "mem-robust,"}, "a lock's name is missing"},
-        {{"check", "null"}, "no driver states"},
-        {{"check", "exec"}, "exec can't run without exec.program"},
-        {{"check", "--fault", "puase"}, "did you mean 'pause'"},
-        {{"check", "--fault", "pause,,kill"}, "no fault ''"},
-        {{"check", "--seed", "-1"}, "--seed: -1 is not between"},
-        {{"check", "--seed", "9223372036854775808"}, "a whole number"},
-        {{"check", "--seed", "many"}, "like 1..5"},
-        {{"check", "--seed", "5..1"}, "like 1..5"},
-        {{"check", "--seed", "1..2000"}, "at most"},
-        {{"check", "--trials", "5"}, "removed in 0.2.0: --seed"},
-        {{"check", "--jobs", "many"}, "a whole number, 1 to"},
-        {{"check", "--jobs"}, "--jobs needs a value"},
-        {{"check", "--set", "load.seed=3"}, "an option of its own, --seed"},
-        {{"check", "mem-robust", "--set", "load.clints=3"}, "clients"},
-        {{"check", "mem-robust", "--set", "load.clients=many"}, "load.clients"},
-        {{"check", "--fast"}, "unknown option --fast"},
-        {{"check", "--out", ""}, "--out: the value is missing"},
-    };
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        struct cli cli = cli_run(NULL, mistakes[i].args);
-        assert_code(&cli, 1);
-        assert_has(cli.err, mistakes[i].says);
-        assert_int_equal(cli_lines(cli.err), 1);
-        assert_string_equal(cli.out, "");
-        cli_free(&cli);
-    }
-}
-
-TEST(help_and_dry_run_start_nothing) {
-    struct cli cli = cli_run(NULL, ARGS("check", "--help"));
-    assert_code(&cli, 0);
-    for (int i = 0; i < LB_SCENARIOS; i++)
-        assert_has(cli.out, lb_scenario_name((enum lb_scenario)i));
-    assert_has(cli.out, "3 a cell worse");
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("check", "mem-robust,mem-mutex", "--dry-run", "--seed", "1..3"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "holder-kill        embedded             expected stuck");
-    assert_has(cli.out, "4 cells, 12 runs");
-    assert_int_equal(cli_lines(cli.out), 5);
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("list", "check/pause"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "check/pause");
-    cli_free(&cli);
-}
-
 /* The whole way: four cells as they are known to be. */
 TEST(known_cells_come_out) {
     cli_need("redis");
     char *out = cli_path("known");
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx,mem-robust", "--fault",
-                                        "pause,holder-kill", "--out", out, "--seed", "7"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("check", "redis-setnx,mem-robust", "--fault",
+                                      "pause,holder-kill", "--out", out, "--seed", "7"));
     assert_has(cli.out, "a fencing token saves the data: 1 of 2 under pause\n");
     assert_has(cli.err, "4 runs, about ");
     assert_has(cli.err, " by the plan (an estimate)");
@@ -94,19 +38,14 @@ TEST(known_cells_come_out) {
     /* The evidence is an ordinary run's, with the same seed. */
     json_t *run = cli_json(cli_path("known/%s/run.json", place));
     assert_int_equal(cli_number_at(run, "plan.load.seed"), 7);
-    json_decref(run);
-    json_decref(check);
     /* Reports can read it. */
     struct lb_err err = {0};
     struct check *read = check_read(out, &err);
     if (!read) fail_msg("%s", err.text);
     assert_int_equal(read->cell_count, 4);
     check_free(read);
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--out", out));
-    assert_code(&cli, 1);
+    cli = cli_ends(1, ARGS("check", "mem-robust", "--fault", "none", "--out", out));
     assert_has(cli.err, "there is a check.json already");
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -115,9 +54,8 @@ TEST(known_cells_come_out) {
 TEST(a_cell_that_is_worse_is_a_finding) {
     cli_need("redis");
     char *out = cli_path("worse");
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none", "--out", out,
-                                        "--set", "load.hold=1s", "--set", "acquire.lease=300ms"));
-    assert_code(&cli, 3);
+    struct cli cli = cli_ends(3, ARGS("check", "redis-setnx", "--fault", "none", "--out", out,
+                                      "--set", "load.hold=1s", "--set", "acquire.lease=300ms"));
     assert_has(cli.err, "redis-setnx x none, seed 1: expired, worse than expected");
     assert_has(cli.out, "redis-setnx under none: expired, stated: safe\n");
     assert_has(cli.out, "\nredis-setnx  2 holders !\n");
@@ -127,55 +65,26 @@ TEST(a_cell_that_is_worse_is_a_finding) {
     json_t *check = check_result(out);
     assert_string_equal(cli_text_at(check, "cells.0.compared"), "worse");
     assert_true(json_is_null(cli_get(check, "cells.0.bound95")));
-    json_decref(check);
-    cli_free(&cli);
-}
-
-TEST(a_cell_that_is_better_is_said) {
-    cli_need("redis");
-    struct cli cli =
-        cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "pause", "--out", cli_path("better"),
-                           "--set", "fault.for=200ms", "--set", "run.duration=3s"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "1 cell, 1 lock, 1 scenario; 1 better\n");
-    cli_free(&cli);
-}
-
-/* Clients that hold for no time are not met. */
-TEST(a_fault_that_meets_no_holder_shows_nothing) {
-    char *out = cli_path("unmet");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "pause", "--out", out,
-                                        "--set", "load.hold=0", "--set", "load.think=10ms", "--set",
-                                        "fault.target=any", "--set", "fault.times=1", "--set",
-                                        "fault.for=500ms", "--set", "run.duration=4s"));
-    assert_code(&cli, 2);
-    assert_has(cli.err, "no client held a grant when the fault acted");
-    cli_free(&cli);
 }
 
 /* A control must be caught in its own workload, or the checks are blind. */
 TEST(controls_are_caught_or_missed) {
-    struct cli cli = cli_run(
-        NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(
+        0, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
     assert_has(cli.out, "Every lock broken on purpose was caught: 1");
-    cli_free(&cli);
-    cli = cli_run(NULL,
-                  ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
-                       "--set", "load.clients=2", "--set", "load.processes=1", "--set",
-                       "load.keys=own", "--set", "run.duration=300ms"));
-    assert_code(&cli, 2);
+    cli =
+        cli_ends(2, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
+                         "--set", "load.clients=2", "--set", "load.processes=1", "--set",
+                         "load.keys=own", "--set", "run.duration=300ms"));
     assert_has(cli.out,
                "Broken on purpose, and not caught, so do not trust this check: unsafe-none");
     assert_has(cli.err, "not caught");
-    cli_free(&cli);
 }
 
 TEST(seeds_make_one_cell_of_several_runs) {
     char *out = cli_path("seeds");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--seed", "3..5",
-                                        "--out", out, "--set", "run.duration=300ms"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("check", "mem-robust", "--fault", "none", "--seed", "3..5",
+                                      "--out", out, "--set", "run.duration=300ms"));
     assert_has(cli.out, "Is it a lock? 1 of 1 survived all that was judged: mem-robust");
     json_t *check = check_result(out);
     assert_int_equal(json_array_size(cli_get(check, "cells")), 1);
@@ -184,26 +93,20 @@ TEST(seeds_make_one_cell_of_several_runs) {
         json_t *run = cli_json(cli_path("seeds/cells/mem-robust.none.%d/run.json", seed));
         assert_int_equal(cli_number_at(run, "plan.load.seed"), seed);
         grants += cli_number_at(run, "stages.0.exclusion.grants");
-        json_decref(run);
     }
     assert_true(cli_number_at(check, "cells.0.grants") == grants);
     assert_int_equal(json_array_size(cli_get(check, "cells.0.seeds")), 3);
-    json_decref(check);
-    cli_free(&cli);
 }
 
 TEST(json_is_the_file) {
     char *out = cli_path("json");
-    struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--json", "--out",
-                                        out, "--set", "run.duration=300ms"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("check", "mem-robust", "--fault", "none", "--json", "--out",
+                                      out, "--set", "run.duration=300ms"));
     json_t *said = json_loads(cli.out, 0, NULL), *check = check_result(out);
     assert_non_null(said);
     assert_true(json_equal(said, check));
     assert_string_equal(json_string_value(cli_get(check, "tour")), "chosen");
     json_decref(said);
-    json_decref(check);
-    cli_free(&cli);
 }
 
 /* For cli_until: the first cell's run has begun. */
@@ -237,9 +140,7 @@ TEST(an_interrupted_check_saves_what_it_has) {
               ARGS("check", "mem-robust", "--fault", "none,pause", "--jobs", "1", "--out", out));
     cli_until(&cli, has_run, cli_path("interrupted/cells/mem-robust.pause.1/run.json"),
               "the second cell");
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     json_t *check = check_result(out);
     assert_true(json_is_true(cli_get(check, "partial")));
     assert_string_equal(cli_text_at(check, "partial_reason"), "interrupted");
@@ -247,8 +148,6 @@ TEST(an_interrupted_check_saves_what_it_has) {
     assert_string_equal(cli_text_at(check_cell(check, "mem-robust", "pause"), "why"),
                         "interrupted");
     assert_has(cli.err, "interrupted");
-    json_decref(check);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -269,7 +168,6 @@ TEST(a_killed_check_leaves_nothing_running) {
     json_t *check = check_result(out);
     assert_true(json_is_true(cli_get(check, "partial")));
     assert_string_equal(cli_text_at(check, "partial_reason"), "the check was cut off");
-    json_decref(check);
 }
 
 /* On a server that lockbench did not start: faults of clients and of their connections act, faults of the server are
@@ -279,9 +177,8 @@ TEST(a_server_at_a_url_is_checked) {
     struct cli up;
     cli_up(&up, "redis", "redis", option, sizeof option);
     struct cli cli =
-        cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none,wire-cut,server-restart",
-                           "--url", option, "--out", out));
-    assert_code(&cli, 0);
+        cli_ends(0, ARGS("check", "redis-setnx", "--fault", "none,wire-cut,server-restart", "--url",
+                         option, "--out", out));
     assert_has(cli.err,
                "left out: redis-setnx x server-restart: the fault needs control of the server");
     json_t *check = check_result(out);
@@ -290,13 +187,9 @@ TEST(a_server_at_a_url_is_checked) {
     assert_true(cli_number_at(check_cell(check, "redis-setnx", "wire-cut"), "faults_hit") > 0);
     assert_has(cli_text_at(check_cell(check, "redis-setnx", "none"), "command"),
                "--url redis=@redis.url # with the password in a file, redis.url: redis://:***@");
-    json_decref(check);
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("check", "--url", option, "--fault", "pause", "--dry-run"));
-    assert_code(&cli, 0);
+    cli = cli_ends(0, ARGS("check", "--url", option, "--fault", "pause", "--dry-run"));
     assert_has(cli.out, "redis-fair");
     assert_lacks(cli.out, "pg-advisory");
-    cli_free(&cli);
     cli_down(&up);
 }
 

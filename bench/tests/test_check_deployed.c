@@ -14,7 +14,6 @@ static json_t *check_once(const char *name, const char *const *args) {
     while (*args && count < CLI_ARGS_MAX - 1) all[count++] = *args++;
     struct cli cli = cli_run(NULL, all);
     if (cli.code != 0) fail_msg("exit code %d: %s%s", cli.code, cli.out, cli.err);
-    cli_free(&cli);
     return check_result(all[2]);
 }
 
@@ -33,7 +32,6 @@ TEST(each_mistake_is_exposed) {
                          "--fault", "exposed"));
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         check_assert(check, caught[i][0], "exposed", caught[i][1]);
-    json_decref(check);
 }
 
 TEST(three_nats_servers_go_on_without_one_and_after_two) {
@@ -61,7 +59,6 @@ TEST(a_holder_whose_watchdog_is_held_back_does_not_notice) {
     cli_need("redis");
     json_t *check = check_once("watchdog", ARGS("redis-reentrant", "--fault", "starved-renewal"));
     check_assert(check, "redis-reentrant", "starved-renewal", "expired");
-    json_decref(check);
 }
 
 #define FOUR_FAULTS "pause,holder-kill,wire-cut,server-restart"
@@ -89,21 +86,7 @@ TEST(libraries_show_what_is_stated) {
             const json_t *cell = check_cell(check, libraries[i].lock, faults[j]);
             assert_true(cli_number_at(cell, "grants") > 0);
         }
-        json_decref(check);
     }
-}
-
-/* ---- check --url: the locks of real servers pass in drivers/tests/test_*_tls ---- */
-
-/* Scenarios that a second address does not allow are left out, and so are faults of the server itself. */
-TEST(what_is_left_out_is_said) {
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--full", "--dry-run", "--url",
-                                        "redis=redis+cluster://127.0.0.1:1"));
-    assert_code(&cli, 0);
-    assert_has(cli.out, "wire-cut           left out: no wire can lead to redis+cluster://");
-    assert_has(cli.out, "server-restart     left out: the fault needs control of the server");
-    assert_has(cli.out, "redis-setnx                          conformance");
-    cli_free(&cli);
 }
 
 TEST(a_set_nx_that_always_says_ok_is_caught) {
@@ -118,16 +101,13 @@ TEST(a_set_nx_that_always_says_ok_is_caught) {
     liar_start(&liar);
     snprintf(lying, sizeof lying, "%.*s%d%s", (int)(at - option), option, liar.port,
              at + strspn(at, "0123456789"));
-    struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--url", lying, "--fault",
-                                        "conformance,none", "--out", cli_path("lying")));
-    assert_code(&cli, 3);
+    struct cli cli = cli_ends(3, ARGS("check", "redis-setnx", "--url", lying, "--fault",
+                                      "conformance,none", "--out", cli_path("lying")));
     assert_has(cli.err, "FAILED    ");
     json_t *check = check_result(cli_path("lying"));
     check_assert(check, "redis-setnx", "conformance", "violated");
     check_assert(check, "redis-setnx", "none", "violated");
     assert_has(cli_text_at(check_cell(check, "redis-setnx", "none"), "why"), "double holder");
-    json_decref(check);
-    cli_free(&cli);
     liar_stop(&liar);
     cli_down(&up);
 }

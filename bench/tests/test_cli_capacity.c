@@ -8,74 +8,15 @@
 
 #include <math.h>
 
-#include "drivers/registry.h"
 #include "results/format/capacity_read.h"
 #include "results/format/run_read.h"
 
-TEST(nonsense_is_refused_in_one_line) {
-    static const struct {
-        const char *args[8];
-        const char *words;
-    } bad[] = {
-        {{"capacity"}, "name a lock"},
-        {{"capacity", "redis-setnxx"}, "redis-setnx"},
-        {{"capacity", "sim", "--slo", "fast"}, "is no promise"},
-        {{"capacity", "sim", "--slo", "acquire.p99<=1ms"}, "promise acquire_due"},
-        {{"capacity", "sim", "--search", "clients", "--slo", "acquire_due.p99<=1ms"},
-         "promise acquire"},
-        {{"capacity", "sim", "--hold", "5"}, "capacity: --hold: '5' lacks its unit"},
-        {{"capacity", "sim", "--keys", "many"}, "capacity: --keys: 'many' is neither"},
-        {{"capacity", "sim", "--most", "5/fortnight"}, "capacity: --most: '5/fortnight'"},
-        /* a rate is fine, so that the next mistake is named */
-        {{"capacity", "sim", "--most", "300/s", "--set", "load.clients=1,2"}, "not a ladder"},
-        {{"capacity", "sim", "--search", "clients", "--most", "2.5"},
-         "capacity: --most: '2.5' is not a whole number"},
-        {{"capacity", "sim", "--time", "1s"}, "--time"},
-        {{"capacity", "sim", "--set", "load.arrival=closed"}, "the search needs that itself"},
-        {{"capacity", "sim", "--hold", "window"}, "nothing to search for"},
-        {{"capacity", "sim", "--set", "load.hold=window"}, "nothing to search for"},
-        {{"capacity", "sim", "--set", "slo.promises=not_granted<=1%"}, "is --slo"},
-        {{"capacity", "sim", "--search", "clients", "--set", "load.clients=4"}, "--most ends it"},
-        {{"capacity", "sim", "--set", "load.clients=1,2"}, "one number, not a ladder"},
-        {{"capacity", "sim", "--url", "nowhere"}, "BACKEND=URL"},
-        {{"capacity", "sim", "--set", "servers.rtt=0,1ms"}, "servers.rtt has several values"},
-        {{"capacity", "mem-latch"}, "mem-latch"},
-        {{"capacity", "sim", "--out", ""}, "--out"},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct cli cli = cli_run(NULL, bad[i].args);
-        if (cli.code != LB_EXIT_USAGE || !strstr(cli.err, bad[i].words) || *cli.out)
-            fail_msg("case %zu: code %d, said: %s", i, cli.code, cli.err);
-        if (strchr(cli.err, '\n') != strrchr(cli.err, '\n'))
-            fail_msg("more than a line: %s", cli.err);
-        cli_free(&cli);
-    }
-}
-
 /* Searches and long runs take their whole time and mostly sleep: they are started together, and each test
  * waits for its own. */
-enum started {
-    BY_RATE,
-    BY_CLIENTS,
-    TWO_IN,
-    FEW_SAMPLES,
-    NO_ROOM,
-    CUT_OFF,
-    UNSAVED,
-    BY_TURNS,
-    STARTED
-};
+enum started { BY_RATE, BY_CLIENTS, TWO_IN, FEW_SAMPLES, CUT_OFF, UNSAVED, BY_TURNS, STARTED };
 static struct cli started[STARTED];
 
-/* /dev/full: every write fails. */
-static void to_nowhere(void *arg) {
-    (void)arg;
-    int fd = open("/dev/full", O_WRONLY);
-    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) _exit(99);
-}
-
 static int start_all(void **state) {
-    struct cli_how full = {.prepare = to_nowhere};
     if (cli_setup(state) != 0) return -1;
     cli_start(&started[BY_RATE], NULL,
               ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms", "--set",
@@ -90,9 +31,6 @@ static int start_all(void **state) {
     cli_start(&started[FEW_SAMPLES], NULL,
               ARGS("capacity", "sim", "--search", "clients", "--slo", "acquire.p99<=50s", "--hold",
                    "200ms", "--time", "20s", "--out", cli_path("few")));
-    cli_start(&started[NO_ROOM], &full,
-              ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
-                   "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
     cli_start(&started[CUT_OFF], NULL,
               ARGS("capacity", "sqlite-immediate", "--hold", "2ms", "--out", cli_path("cut")));
     cli_start(&started[UNSAVED], NULL, ARGS("capacity", "sim", "--out", cli_path("unsaved")));
@@ -108,17 +46,29 @@ static struct cli done(enum started which) {
     return started[which];
 }
 
+static struct capacity *capacity_of(const char *out) {
+    struct lb_err err = {0};
+    struct capacity *capacity = capacity_read(out, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    return capacity;
+}
+
+static struct run *run_of(const char *out) {
+    struct lb_err err = {0};
+    struct run *run = run_read(out, &err);
+    if (!run) fail_msg("%s", err.text);
+    return run;
+}
+
 /* The two searches that are cut off come first: they would go on for as long as the others. */
 TEST(what_was_found_is_saved_when_it_is_cut_off) {
-    struct lb_err err = {0};
     struct stat status;
     char *out = cli_path("cut"), *file = cli_path("cut/" CAPACITY_FILE);
     for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
     kill(started[CUT_OFF].pid, SIGINT);
     struct cli cli = done(CUT_OFF);
     assert_code(&cli, LB_EXIT_INTERRUPTED);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
     assert_true(capacity->partial);
     assert_non_null(strstr(capacity->partial_reason, "interrupted"));
     assert_non_null(capacity->ended_at);
@@ -129,13 +79,11 @@ TEST(what_was_found_is_saved_when_it_is_cut_off) {
     assert_non_null(capacity->locks[0].durability);
     assert_has(cli.out, "Partial");
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 /* Somebody removes the folder during the search and puts a file there; a full disk is the same to the search. */
 TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     static const char before[] = "the answer was saved to ";
-    struct lb_err err = {0};
     struct stat status;
     char *out = cli_path("unsaved"), *file = cli_path("unsaved/" CAPACITY_FILE), path[400];
     for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
@@ -148,8 +96,7 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     if (!at) fail_msg("%s", cli.err);
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"),
              at + strlen(before));
-    struct capacity *capacity = capacity_read(path, &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(path);
     assert_string_equal(capacity->locks[0].lock, "sim");
     assert_has(cli.out, "Partial"); /* the table is printed all the same */
     unlink(path);
@@ -158,7 +105,6 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at + 9, "\n"), at + 9);
     assert_int_equal(unlink(path), 0); /* run.json, which has the probes */
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 /* Each probe is a stage of the run beside it. */
@@ -188,10 +134,8 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     struct cli cli = done(BY_RATE);
     if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE)
         fail_msg("%d: %s", cli.code, cli.err);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
-    struct run *run = run_read(out, &err);
-    if (!run) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
+    struct run *run = run_of(out);
     assert_false(capacity->partial);
     assert_int_equal(capacity->lock_count, 1);
     const struct capacity_lock *lock = &capacity->locks[0];
@@ -214,11 +158,8 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     }
     run_free(run);
     capacity_free(capacity);
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("report", out));
-    assert_code(&cli, 0);
+    cli = cli_ends(0, ARGS("report", out));
     assert_has(cli.out, "sim");
-    cli_free(&cli);
 }
 
 /* The schema of capacity.json is tested here, because test_reference can't make such a file in a
@@ -235,15 +176,12 @@ TEST(what_a_search_writes_keeps_to_the_schema) {
 /* 30 ms of hold each, so the fifth of five waits for 120 ms: no more than four keep 100 ms,
  * whatever the machine. */
 TEST(a_search_by_clients_stays_below_what_can_be_done) {
-    struct lb_err err = {0};
     char *out = cli_path("clients");
     struct cli cli = done(BY_CLIENTS);
     if (cli.code != LB_EXIT_OK && cli.code != LB_EXIT_INCONCLUSIVE)
         fail_msg("%d: %s", cli.code, cli.err);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
-    struct run *run = run_read(out, &err);
-    if (!run) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
+    struct run *run = run_of(out);
     const struct capacity_lock *lock = &capacity->locks[0];
     assert_int_equal(lock->by, CAPACITY_BY_CLIENTS);
     if (lock->answered) assert_true(lock->value <= 5 && lock->value == floor(lock->value));
@@ -263,28 +201,23 @@ TEST(a_search_by_clients_stays_below_what_can_be_done) {
     }
     run_free(run);
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 /* No client waits for this lock, so it carries any load that the generator can send, but it does
  * not exclude. */
 TEST(what_lets_two_in_is_named) {
-    struct lb_err err = {0};
     char *out = cli_path("two");
     struct cli cli = done(TWO_IN);
     assert_code(&cli, LB_EXIT_VIOLATED);
     assert_has(cli.out, "Exclusion violated");
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
     assert_true(capacity->locks[0].violated && !capacity->partial);
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 /* 200 ms of hold: no window has the samples of a p99, and nothing is over the limit. That is no
  * broken promise, however slow the machine. */
 TEST(too_few_samples_are_no_broken_promise) {
-    struct lb_err err = {0};
     char *out = cli_path("few"), *page = cli_path("few/report.html"), *last;
     struct cli cli = done(FEW_SAMPLES);
     assert_code(&cli, LB_EXIT_INCONCLUSIVE);
@@ -293,31 +226,19 @@ TEST(too_few_samples_are_no_broken_promise) {
     assert_non_null(last);
     assert_string_equal(last + strlen(page), "\n");
     assert_int_equal(access(page, R_OK), 0);
-    struct capacity *capacity = capacity_read(out, &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(out);
     assert_false(capacity->locks[0].answered);
     assert_has(capacity->locks[0].why, "samples that the quantile takes");
     capacity_free(capacity);
-    cli_free(&cli);
-}
-
-TEST(an_answer_that_cannot_be_printed_is_no_success) {
-    struct cli cli = done(NO_ROOM);
-    assert_code(&cli, LB_EXIT_MACHINE);
-    assert_has(cli.err, "cannot write the report");
-    assert_has(cli.err, "saved in");
-    cli_free(&cli);
 }
 
 /* Locks probe by turns, so that a machine that becomes slower touches all alike; the stages' ids begin with the order
  * in which they ran. A server that does not answer is its own lock's failure. */
 TEST(probes_of_several_locks_alternate) {
-    struct lb_err err = {0};
     struct cli cli = done(BY_TURNS);
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "redis");
-    struct capacity *capacity = capacity_read(cli_path("turns"), &err);
-    if (!capacity) fail_msg("%s", err.text);
+    struct capacity *capacity = capacity_of(cli_path("turns"));
     assert_int_equal(capacity->lock_count, 3);
     const struct capacity_lock *one = &capacity->locks[0], *other = &capacity->locks[2];
     assert_string_equal(one->lock, "sim");
@@ -331,7 +252,6 @@ TEST(probes_of_several_locks_alternate) {
         if (i > 0) assert_int_equal(at, atoi(other->probes[i - 1].stage) + 1);
     }
     capacity_free(capacity);
-    cli_free(&cli);
 }
 
 TEST_MAIN(start_all, cli_teardown)

@@ -8,13 +8,10 @@ TEST(help_of_a_command_is_its_own_help) {
     assert_code(&help, 0);
     assert_has(help.out, "Usage: lockbench capacity");
     assert_string_equal(help.out, option.out);
-    cli_free(&help);
-    cli_free(&option);
 }
 
 TEST(the_version_has_the_commit_and_each_library) {
-    struct cli cli = cli_run(NULL, ARGS("--version"));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("--version"));
     assert_int_equal(strncmp(cli.out, "lockbench ", 10), 0);
     assert_has(cli.out, "(commit ");
     assert_has(cli.out, "jansson ");
@@ -28,7 +25,6 @@ TEST(the_version_has_the_commit_and_each_library) {
     }
     const struct lb_connector *redis = registry_backend("redis")->connector;
     if (redis) assert_non_null(redis->library);
-    cli_free(&cli);
 }
 
 /* The words of a text, one blank between them: help is wrapped. */
@@ -67,7 +63,6 @@ TEST(the_exit_codes_of_help_are_those_of_the_readme) {
     assert_int_equal(length, strlen(help));
     free(help);
     free(readme);
-    cli_free(&cli);
 }
 
 /* A folder with the tools that the scripts of servers need to say what is missing, and no server. */
@@ -95,7 +90,6 @@ TEST(doctor_says_the_same_to_people_and_machines) {
     struct cli people = cli_run(&how, ARGS("doctor", "--full")),
                brief = cli_run(&how, ARGS("doctor"));
     assert_in_range(cli_lines(brief.out), 10, 40);
-    cli_free(&brief);
     assert_code(&machines, 2);
     assert_code(&people, 2);
     assert_has(people.out, "locks can run here");
@@ -113,8 +107,6 @@ TEST(doctor_says_the_same_to_people_and_machines) {
     }
     assert_true(missing > 0);
     json_decref(json);
-    cli_free(&machines);
-    cli_free(&people);
 }
 
 /* A user without an entry in /etc/passwd, as containers have: initdb can't name it. */
@@ -127,8 +119,7 @@ TEST(doctor_says_that_postgresql_needs_an_account) {
     chmod(cli_path("nameless/id"), 0755);
     snprintf(path, sizeof path, "PATH=%s:/usr/bin:/bin", cli_path("nameless"));
     const struct cli_how how = {.env = {path}};
-    struct cli cli = cli_run(&how, ARGS("doctor", "--json"));
-    assert_code(&cli, 2);
+    struct cli cli = cli_ends_with(2, &how, ARGS("doctor", "--json"));
     json_t *json = json_loads(cli.out, 0, NULL), *check;
     size_t index, said = 0;
     json_array_foreach(cli_get(json, "checks"), index, check) {
@@ -139,7 +130,6 @@ TEST(doctor_says_that_postgresql_needs_an_account) {
     }
     assert_int_equal(said, 1);
     json_decref(json);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

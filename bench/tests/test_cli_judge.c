@@ -5,38 +5,27 @@
 
 TEST(test_a_run_is_judged_again) {
     char *folder = cli_path("run");
-    struct cli run =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex,mem-robust", "--set",
-                           "check.history=yes", "--set", "run.duration=200ms", "--out", folder));
-    assert_code(&run, LB_EXIT_OK);
-    struct cli judge = cli_run(NULL, ARGS("check", folder));
-    assert_code(&judge, LB_EXIT_OK);
+    cli_ends(LB_EXIT_OK, ARGS("run", "smoke", "--lock", "mem-mutex,mem-robust", "--set",
+                              "check.history=yes", "--set", "run.duration=200ms", "--out", folder));
+    struct cli judge = cli_ends(LB_EXIT_OK, ARGS("check", folder));
     assert_has(judge.out, "mem-mutex");
     assert_has(judge.out, "mem-robust");
     assert_lacks(judge.out, "cut off");
-    cli_free(&judge);
     /* One that can't be read does not keep the others from being judged. */
     cli_write(cli_path("run/000-a.history"), "LBHISTRY");
-    judge = cli_run(NULL, ARGS("check", folder));
-    assert_code(&judge, LB_EXIT_USAGE);
+    judge = cli_ends(LB_EXIT_USAGE, ARGS("check", folder));
     assert_has(judge.err, "000-a.history is not a history of lockbench");
     assert_has(judge.out, "mem-robust");
-    cli_free(&judge);
-    cli_free(&run);
 }
 
 /* A check has a history for each of its cells. */
 TEST(test_all_cells_of_a_check_are_judged) {
     char *folder = cli_path("check");
-    struct cli check = cli_run(NULL, ARGS("check", "mem-mutex,mem-robust", "--fault", "none",
-                                          "--set", "run.duration=300ms", "--out", folder));
-    assert_code(&check, LB_EXIT_OK);
-    cli_free(&check);
-    struct cli judge = cli_run(NULL, ARGS("check", folder));
-    assert_code(&judge, LB_EXIT_OK);
+    cli_ends(LB_EXIT_OK, ARGS("check", "mem-mutex,mem-robust", "--fault", "none", "--set",
+                              "run.duration=300ms", "--out", folder));
+    struct cli judge = cli_ends(LB_EXIT_OK, ARGS("check", folder));
     assert_has(judge.out, "cells/mem-mutex.none.1");
     assert_has(judge.out, "cells/mem-robust.none.1");
-    cli_free(&judge);
 }
 
 TEST(test_a_run_that_was_killed_is_judged) {
@@ -46,15 +35,10 @@ TEST(test_a_run_that_was_killed_is_judged) {
               ARGS("run", "smoke", "--lock", "mem-mutex", "--set", "check.history=yes", "--set",
                    "run.duration=60s", "--out", folder));
     cli_until(&run, cli_has_second, cli_path("killed/000-mem-mutex-c1-r0.hlog"), "a second");
-    kill(run.pid, SIGKILL);
-    cli_wait(&run);
-    assert_code(&run, CLI_KILLED + SIGKILL);
-    struct cli judge = cli_run(NULL, ARGS("check", folder));
-    assert_code(&judge, LB_EXIT_OK);
+    cli_signal(&run, SIGKILL, CLI_KILLED + SIGKILL);
+    struct cli judge = cli_ends(LB_EXIT_OK, ARGS("check", folder));
     assert_has(judge.out, "mem-mutex, mutex of");
     assert_has(judge.out, "the history was cut off");
-    cli_free(&judge);
-    cli_free(&run);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

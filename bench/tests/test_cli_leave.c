@@ -22,7 +22,6 @@ static void assert_saved(const char *out, const char *lock) {
                 cli_number_at(run, "stages.0.grants"));
     assert_true(cli_number_at(run, "stages.0.exclusion.grants") > 0);
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
-    json_decref(run);
 }
 
 static void interrupted_once(const char *lock, const char *processes, int signal_number) {
@@ -46,7 +45,6 @@ static void interrupted_once(const char *lock, const char *processes, int signal
     assert_int_equal(cli_problems(&cli), 1);
     assert_has(cli.out, "Incomplete");
     assert_has(cli.out, lock);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -66,12 +64,9 @@ TEST(a_crash_names_the_lock_and_the_stage) {
               ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
                    "run.duration=10m", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("crash/000-sim-c2-r0.hlog"), "a first second");
-    kill(cli.pid, SIGSEGV);
-    cli_wait(&cli);
-    assert_code(&cli, CLI_KILLED + SIGSEGV);
+    cli_signal(&cli, SIGSEGV, CLI_KILLED + SIGSEGV);
     assert_has(cli.err, "ERROR: sim: stage 000-sim-c2-r0: SIGSEGV ended this process");
     assert_has(cli.err, out);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -89,7 +84,6 @@ TEST(a_crash_names_the_command) {
     close(listener);
     assert_code(&cli, CLI_KILLED + SIGSEGV);
     assert_has(cli.err, "ERROR: hold: SIGSEGV ended this process");
-    cli_free(&cli);
 }
 #endif
 
@@ -121,17 +115,11 @@ TEST(what_a_client_program_started_ends_with_the_run) {
         cli_until(&cli, (bool (*)(void *))runs_with, number, "the program's own child");
         if (signals[i]) kill(cli.pid, signals[i]);
         cli_wait(&cli);
-        cli_free(&cli);
         cli_assert_nothing_left();
         for (int64_t until_ns = lb_now() + 20 * LB_S_NS; runs_with(number) && lb_now() < until_ns;)
             cli_nap_ms(20);
         if (runs_with(number)) fail_msg("signal %d: it runs on", signals[i]);
     }
-}
-
-TEST(once_stops_the_servers) {
-    cli_need("redis");
-    interrupted_once("redis-setnx", "load.processes=2", SIGINT);
 }
 
 static void own_session(void *arg) {
@@ -151,7 +139,6 @@ TEST(a_whole_group_is_interrupted) {
     cli_wait(&cli);
     assert_code(&cli, 130);
     assert_saved(out, "sim");
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -167,15 +154,11 @@ TEST(in_the_warm_up_it_ends_at_once) {
               ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2,4", "--set",
                    "run.warmup=10m", "--out", out));
     cli_until(&cli, file_is_there, cli_path("warm-up/000-sim-c2-r0.hlog"), "the first stage");
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
     assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
     assert_true(cli_number_at(run, "stages.0.attempts") == 0);
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -183,22 +166,20 @@ static bool server_is_there(void *cli) {
     return cli_find("redis-server", ((struct cli *)cli)->pid, true) > 0;
 }
 
-/* Ctrl-C while the server starts, or just after its start. */
+/* Ctrl-C in a terminal while the server starts, or just after its start: its script is in a group of its own. */
 TEST(while_a_server_starts_it_is_stopped) {
     cli_need("redis");
     char *out = cli_path("starting");
     struct cli cli;
     cli_start(
-        &cli, NULL,
+        &cli, &(struct cli_how){.prepare = own_session},
         ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "run.duration=10m", "--out", out));
     cli_until(&cli, server_is_there, &cli, "the server");
-    kill(cli.pid, SIGINT);
+    kill(-cli.pid, SIGINT);
     cli_wait(&cli);
     assert_code(&cli, 130);
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -221,14 +202,10 @@ TEST(twice_leaves_at_once) {
     siginfo_t ended = {0};
     assert_int_equal(waitid(P_PID, (id_t)cli.pid, &ended, WEXITED | WNOHANG | WNOWAIT), 0);
     assert_int_equal(ended.si_pid, 0); /* it drains */
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     assert_int_equal(cli_find("redis-server", 0, true), 0); /* gone before lockbench itself */
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -251,9 +228,7 @@ TEST(a_killed_run_leaves_no_server) {
               "the second stage");
     assert_true(cli_find("redis-server", cli.pid, true) > 0);
     cli_until(&cli, worker_is_there, &cli, "a worker");
-    kill(cli.pid, SIGKILL);
-    cli_wait(&cli);
-    assert_code(&cli, CLI_KILLED + SIGKILL);
+    cli_signal(&cli, SIGKILL, CLI_KILLED + SIGKILL);
     cli_assert_nothing_left();
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
@@ -261,12 +236,8 @@ TEST(a_killed_run_leaves_no_server) {
     assert_true(json_is_null(cli_get(run, "ended_at")));
     assert_true(json_array_size(cli_get(run, "stages")) >= 1);
     assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
-    json_decref(run);
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("report", out));
-    assert_code(&cli, 0);
+    cli = cli_ends(0, ARGS("report", out));
     assert_has(cli.out, "Incomplete");
-    cli_free(&cli);
 }
 
 /* What an initdb that is out of memory leaves: its maker is gone, and nobody has it. */
@@ -282,7 +253,6 @@ TEST(an_initdb_that_aborts_leaves_no_shared_memory) {
                         "orphans | sort | comm -13 before - | sed 's/^/left /'");
     assert_has(cli.out, "code 2\n");
     assert_lacks(cli.out, "left ");
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -58,9 +58,7 @@ static void killed_in(const char *lock, const char *topology, const char *faults
               "the second stage");
     /* The fault of the stage after it, or of this one. */
     if (what) cli_until(&cli, its_state ? process_is : no_server_runs, &way, "the fault");
-    kill(cli.pid, SIGKILL);
-    cli_wait(&cli);
-    assert_code(&cli, CLI_KILLED + SIGKILL);
+    cli_signal(&cli, SIGKILL, CLI_KILLED + SIGKILL);
     cli_assert_nothing_left();
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
@@ -68,10 +66,7 @@ static void killed_in(const char *lock, const char *topology, const char *faults
     assert_true(json_array_size(cli_get(run, "stages")) >= 1);
     assert_true(json_array_size(cli_get(run, "stages.0.faults")) >= 1);
     json_decref(run);
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("report", out));
-    assert_code(&cli, 0);
-    cli_free(&cli);
+    cli = cli_ends(0, ARGS("report", out));
 }
 
 TEST(in_a_pause) {

@@ -4,21 +4,16 @@
 #include "bench/tests/cli_help.h"
 
 #include <linux/capability.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 /* Fails unless the run ends with code 2 and one line with these words, before anything is
  * measured. */
 static void refused(const struct cli_how *how, const char *const *args, const char *words) {
-    struct cli cli = cli_run(how, args);
-    assert_code(&cli, 2);
+    struct cli cli = cli_ends_with(2, how, args);
     assert_has(cli.err, "lockbench: ");
     assert_has(cli.err, words);
     assert_int_equal(cli_lines(cli.err), 1);
     assert_string_equal(cli.out, "");
-    cli_free(&cli);
 }
 
 TEST(a_file_in_the_way_is_told_before_the_run) {
@@ -63,62 +58,14 @@ TEST(what_is_called_latest_and_no_link_stays) {
 TEST(another_run_is_never_written_over) {
     char *out = cli_path("taken");
     const char *const *args = ARGS("run", "smoke", "--lock", "null", "--out", out);
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, 0);
-    cli_free(&cli);
+    struct cli cli = cli_ends(0, args);
     char *before = cli_read(cli_path("taken/run.json"));
-    cli = cli_run(NULL, args);
-    assert_code(&cli, 1);
+    cli = cli_ends(1, args);
     assert_has(cli.err, "name a new folder");
-    cli_free(&cli);
     char *after = cli_read(cli_path("taken/run.json"));
     assert_string_equal(before, after);
     free(before);
     free(after);
-}
-
-/* A folder of its own with so much room, seen by this child and its children only. */
-struct small_disk {
-    const char *path, *options;
-    bool fill; /* up to the last byte */
-};
-
-/* In the child, where no assertion may return to the tests. */
-static void put(const char *path, const char *text) {
-    int fd = open(path, O_WRONLY);
-    if (fd < 0 || write(fd, text, strlen(text)) < 0) _exit(125);
-    close(fd);
-}
-
-/* Without root: a namespace where we may mount, as ourselves. */
-static void own_users(void) {
-    char map[64];
-    unsigned uid = getuid(), gid = getgid();
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) _exit(125);
-    put("/proc/self/setgroups", "deny");
-    snprintf(map, sizeof map, "%u %u 1", uid, uid);
-    put("/proc/self/uid_map", map);
-    snprintf(map, sizeof map, "%u %u 1", gid, gid);
-    put("/proc/self/gid_map", map);
-}
-
-static void mount_small(void *arg) {
-    const struct small_disk *disk = arg;
-    if (unshare(CLONE_NEWNS) != 0) own_users();
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) _exit(125);
-    if (mount("tmpfs", disk->path, "tmpfs", 0, disk->options) != 0) _exit(125);
-    if (!disk->fill) return;
-    char filler[400], block[4096] = {0};
-    snprintf(filler, sizeof filler, "%s/filler", disk->path);
-    int fd = open(filler, O_WRONLY | O_CREAT, 0600);
-    while (write(fd, block, sizeof block) > 0) continue;
-    close(fd);
-}
-
-static void skip_if_no_mount(const struct cli *cli) {
-    if (cli->code != 125) return;
-    print_message("[ SKIPPED ] this machine lets nobody mount a small disk\n");
-    skip();
 }
 
 /* The result of a run that could not be saved in its folder: the path is read from the run's
@@ -136,44 +83,6 @@ static json_t *rescued(const struct cli *cli) {
     json_t *run = cli_json(path);
     unlink(path);
     return run;
-}
-
-TEST(a_full_disk_is_told_before_the_run) {
-    char *out = cli_path("full");
-    mkdir(out, 0755);
-    struct small_disk disk = {.path = out, .options = "size=64k,mode=0755", .fill = true};
-    struct cli_how how = {.prepare = mount_small, .arg = &disk};
-    struct cli cli = cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--out", out));
-    skip_if_no_mount(&cli);
-    assert_code(&cli, 2);
-    assert_has(cli.err, "No space left");
-    assert_int_equal(cli_lines(cli.err), 1);
-    cli_free(&cli);
-}
-
-/* The disk fills up in mid-run: nothing of the result is lost. */
-TEST(a_disk_that_fills_up_loses_nothing) {
-    char *out = cli_path("fills");
-    mkdir(out, 0755);
-    struct small_disk disk = {.path = out, .options = "size=48k,mode=0755"};
-    struct cli_how how = {.prepare = mount_small, .arg = &disk};
-    struct cli cli =
-        cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1",
-                           "--set", "run.warmup=0", "--out", out));
-    skip_if_no_mount(&cli);
-    assert_code(&cli, 2);
-    assert_has(cli.err, "No space left");
-    json_t *run = rescued(&cli);
-    assert_int_equal(json_array_size(cli_get(run, "stages")), 8);
-    for (int i = 0; i < 8; i++) {
-        char path[40];
-        snprintf(path, sizeof path, "stages.%d.status", i);
-        assert_string_equal(cli_text_at(run, path), "complete");
-    }
-    assert_true(json_is_false(cli_get(run, "partial"))); /* every figure is there */
-    json_decref(run);
-    cli_free(&cli);
-    cli_assert_nothing_left();
 }
 
 static bool file_is_there(void *path) {
@@ -198,8 +107,6 @@ TEST(a_folder_that_vanishes_loses_nothing) {
     assert_string_equal(cli_text_at(run, "stages.1.status"), "complete");
     /* the log is missing, and says so */
     assert_has(cli_text_at(run, "warnings.0"), "001-sim-c2-r0.hlog");
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -208,20 +115,29 @@ static void limit_files_to_8k(void *arg) {
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){8192, 8192});
 }
 
+/* Room for a message, and for no result. */
+static void limit_files_to_512(void *arg) {
+    (void)arg;
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){512, 512});
+}
+
+/* A full disk is the same. */
+TEST(a_file_that_can_not_be_written_is_told_before_the_run) {
+    refused(&(struct cli_how){.prepare = limit_files_to_512},
+            ARGS("run", "smoke", "--lock", "sim", "--out", cli_path("full")), "No space left");
+}
+
 /* `ulimit -f`: the kernel would kill a program that does not mind the signal. */
 TEST(a_limit_on_file_size_is_an_error_not_a_death) {
     char *out = cli_path("fsize");
-    struct cli cli = cli_run(
-        &(struct cli_how){.prepare = limit_files_to_8k},
+    struct cli cli = cli_ends_with(
+        2, &(struct cli_how){.prepare = limit_files_to_8k},
         ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1..8 +1", "--out", out));
-    assert_code(&cli, 2);
     assert_has(cli.err, "the result could not be saved");
     assert_has(cli.err, "File too large");
     assert_has(cli.out, "grants/s"); /* the table is all that is left */
     json_t *run = cli_result(out);   /* what was written last is whole, and marked */
     assert_true(json_is_true(cli_get(run, "partial")));
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
@@ -236,7 +152,6 @@ TEST(output_that_is_cut_is_no_success) {
         struct cli cli = cli_run(&full, commands[i]);
         if (cli.code != 2) fail_msg("%s: exit code %d: %s", commands[i][0], cli.code, cli.err);
         assert_has(cli.err, "lockbench: ");
-        cli_free(&cli);
     }
 }
 
@@ -252,7 +167,6 @@ TEST(a_reader_that_goes_away_is_no_failure) {
     struct cli cli = cli_shell("bash", script);
     if (strcmp(cli.out, "run 0\nhtml 0\njson 0\nmd 0\nlist 0\n") != 0 || cli_problems(&cli))
         fail_msg("%s%s", cli.out, cli.err);
-    cli_free(&cli);
 }
 
 /* Descriptors: soft and hard limit; and no right to raise the hard one, as most users are. */
@@ -279,7 +193,6 @@ static double processes_of(const char *out) {
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
     double processes = cli_number_at(run, "stages.0.processes");
-    json_decref(run);
     return processes;
 }
 
@@ -288,7 +201,6 @@ TEST(too_few_descriptors_are_raised) {
     struct cli cli = run_with_files((struct files){.soft = 64, .hard = 4096}, out);
     assert_code(&cli, 0);
     assert_true(processes_of(out) == 1);
-    cli_free(&cli);
 }
 
 TEST(clients_of_one_process_too_many_are_spread_over_several) {
@@ -296,7 +208,6 @@ TEST(clients_of_one_process_too_many_are_spread_over_several) {
     struct cli cli = run_with_files((struct files){.soft = 64, .hard = 400}, out);
     assert_code(&cli, 0);
     assert_true(processes_of(out) > 1);
-    cli_free(&cli);
 }
 
 TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
@@ -305,7 +216,6 @@ TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
     assert_code(&cli, 2);
     assert_has(cli.err, "lockbench: 100 clients need 556 file descriptors");
     assert_has(cli.err, "ulimit -n 556");
-    cli_free(&cli);
 }
 
 /* With so few not even the script of a server starts. */
@@ -314,9 +224,7 @@ TEST(too_few_descriptors_for_any_command_are_told) {
     struct cli_how how = {.prepare = limit_files, .arg = &files};
     refused(&how, ARGS("run", "smoke", "--lock", "redis-setnx"), "run `ulimit -n 4096` first");
     refused(&how, ARGS("list"), "a process may have 8 files open here");
-    struct cli help = cli_run(&how, ARGS("--help"));
-    assert_code(&help, 0);
-    cli_free(&help);
+    cli_ends_with(0, &how, ARGS("--help"));
 }
 
 /* As `ulimit -s 128`, for an account that may raise no limit. */
@@ -331,7 +239,6 @@ TEST(a_stack_that_must_stay_small_is_told) {
     const struct cli_how how = {.prepare = limit_stack_for_good};
     struct cli cli = cli_run(&how, ARGS("--version"));
     bool away = cli.code == 125;
-    cli_free(&cli);
     if (away) skip();
     refused(&how, ARGS("list"), "a stack may have 128 KiB here, and lockbench needs 512");
 }
@@ -351,7 +258,6 @@ TEST(a_limit_of_processes_is_told_with_its_remedy) {
         ARGS("run", "smoke", "--lock", "redis-setnx", "--out", cli_path("temp/few"));
     struct cli cli = cli_run(&how, args);
     bool away = cli.code == 125;
-    cli_free(&cli);
     if (away) skip();
     refused(&how, args, "raise the limit of processes (ulimit -u, or the cgroup's pids.max)");
 }

@@ -107,10 +107,8 @@ static void assert_hlog_agrees(const json_t *stage, const char *out) {
 
 TEST(a_result_has_every_figure) {
     char *out = cli_path("figures");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null,sim,mem-mutex", "--set",
-                                        "run.duration=1700ms", "--set", "load.clients=1,4", "--set",
-                                        "sim.service=1ms", "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "smoke", "--lock", "null,sim,mem-mutex", "--set", "run.duration=1700ms",
+                     "--set", "load.clients=1,4", "--set", "sim.service=1ms", "--out", out));
     json_t *run = cli_result(out), *stage;
     size_t index;
     assert_string_equal(cli_text_at(run, "schema"), "lockbench.run/2");
@@ -126,34 +124,26 @@ TEST(a_result_has_every_figure) {
     assert_true(cli_number_at(run, "stages.0.series.0.t_s") == 0);
     assert_true(cli_number_at(run, "stages.0.series.1.t_s") == 1);
     assert_false(json_is_true(cli_get(run, "stages.0.series.1.draining")));
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* What a worker had measured before it was killed is in the second of its death. */
 TEST(a_log_has_the_figures_of_a_killed_worker) {
     char *out = cli_path("killed");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "crash", "--lock", "sim", "--set", "load.clients=8", "--set",
-                           "load.keys=8 uniform", "--set", "load.hold=1ms", "--set", "run.warmup=0",
-                           "--set", "run.duration=1s", "--set", "acquire.lease=100ms", "--set",
-                           "fault.first=700ms", "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "crash", "--lock", "sim", "--set", "load.clients=8", "--set",
+                     "load.keys=8 uniform", "--set", "load.hold=1ms", "--set", "run.warmup=0",
+                     "--set", "run.duration=1s", "--set", "acquire.lease=100ms", "--set",
+                     "fault.first=700ms", "--out", out));
     json_t *run = cli_result(out);
     assert_int_equal(json_array_size(cli_get(run, "stages.0.faults")), 1);
     assert_hlog_agrees(cli_get(run, "stages.0"), out);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* On a real server every cost is a figure; open arrival counts its slots. */
 TEST(a_result_of_a_server_has_its_costs) {
     cli_need("redis");
     char *out = cli_path("costs");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--set",
-                                        "load.clients=4", "--set", "load.arrival=poisson:400/s",
-                                        "--set", "run.duration=1s", "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=4", "--set",
+                     "load.arrival=poisson:400/s", "--set", "run.duration=1s", "--out", out));
     json_t *run = cli_result(out), *stage = cli_get(run, "stages.0");
     assert_stage_whole(stage);
     assert_hlog_agrees(stage, out);
@@ -167,23 +157,18 @@ TEST(a_result_of_a_server_has_its_costs) {
     assert_string_equal(cli_text_at(run, "servers.0.backend"), "redis");
     assert_string_equal(cli_text_at(run, "servers.0.started_by"), "lockbench");
     assert_true(json_is_string(cli_get(run, "servers.0.facts.version")));
-    json_decref(run);
-    cli_free(&cli);
     cli_assert_nothing_left();
 }
 
 TEST(how_punctually_timed_waits_end_is_in_the_tables) {
     cli_need("redis");
     char *out = cli_path("timed");
-    struct cli cli = cli_run(NULL, ARGS("run", "timed", "--lock", "redis-setnx", "--set",
-                                        "load.clients=32", "--set", "load.hold=200ms", "--set",
-                                        "run.duration=2s", "--no-page", "--out", out));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(0, ARGS("run", "timed", "--lock", "redis-setnx", "--set",
+                                      "load.clients=32", "--set", "load.hold=200ms", "--set",
+                                      "run.duration=2s", "--no-page", "--out", out));
     assert_has(cli.out, " gave up ");
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("report", "--full", out));
     assert_has(cli.out, " gave up ");
-    cli_free(&cli);
 }
 
 /* With repeats the servers of all backends stay up: a round has each lock, the first one only warms the servers, and one
@@ -191,10 +176,8 @@ TEST(how_punctually_timed_waits_end_is_in_the_tables) {
 TEST(repeats_are_rounds_over_all_locks) {
     cli_need("redis");
     char *out = cli_path("rounds");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx,mem-mutex", "--set",
-                                        "load.clients=4", "--set", "run.duration=300ms", "--set",
-                                        "run.repeat=2", "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx,mem-mutex", "--set", "load.clients=4",
+                     "--set", "run.duration=300ms", "--set", "run.repeat=2", "--out", out));
     json_t *run = cli_result(out), *stage;
     size_t index;
     int of_redis[6] = {0}, of_memory[6] = {0}, repeat = 0, good = 0;
@@ -216,8 +199,6 @@ TEST(repeats_are_rounds_over_all_locks) {
         assert_int_equal(of_redis[r], 2);
         assert_int_equal(of_memory[r], 1);
     }
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

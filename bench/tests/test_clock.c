@@ -6,12 +6,9 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 
 #include "bench/base/home.h"
-#include "bench/servers/topo.h"
 #include "bench/tests/acts_help.h"
-#include "bench/tests/unit.h"
 
 /* --- the shim itself, under this program --- */
 

@@ -1,6 +1,5 @@
 /* test_clocks: known offsets, by exchanges whose delays are known. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "bench/base/rng.h"
 #include "bench/hosts/hosts.h"

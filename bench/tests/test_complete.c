@@ -46,7 +46,6 @@ TEST(bash_completes) {
             fail_msg("'%s' lacks '%s': %s", offer->line, offer->wanted, cli.out);
         if (has_line(cli.out, offer->unwanted))
             fail_msg("'%s' offers '%s'", offer->line, offer->unwanted);
-        cli_free(&cli);
     }
 }
 

@@ -28,25 +28,19 @@ TEST(who_looks_for_deadlocks_finds_them_and_who_does_not_waits) {
         }
     }
     assert_has(cli.out, "2 keys at once in");
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST(in_one_order_there_is_no_deadlock) {
     cli_need("postgres");
     char *out = cli_path("same");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "deadlock", "--lock", "pg-row,pg-advisory-xact", "--set",
-                           "acquire.key_order=same", LONG_ENOUGH, "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "deadlock", "--lock", "pg-row,pg-advisory-xact", "--set",
+                     "acquire.key_order=same", LONG_ENOUGH, "--out", out));
     json_t *run = cli_result(out), *stage;
     size_t i;
     json_array_foreach(cli_get(run, "stages"), i, stage) {
         assert_true(cli_number_at(stage, "outcomes.ok") > 0);
         assert_true(cli_number_at(stage, "deadlocks.found") == 0);
     }
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -46,7 +46,6 @@ TEST(test_a_holder_is_paused) {
             assert_in_range(fault->key, 0, 1);
             assert_true(fault->end_ns - fault->begin_ns >= 100 * LB_MS_NS);
         }
-        stage_free(stage);
     }
 }
 
@@ -60,7 +59,6 @@ TEST(test_a_grant_is_hit_once) {
     assert_int_equal(stage->faults.count, 2);
     assert_sign(&stage->faults.events[0], true, "its heartbeat stood still for");
     assert_sign(&stage->faults.events[1], false, "no holder was found");
-    stage_free(stage);
 }
 
 static int64_t all_have(void) {
@@ -129,7 +127,6 @@ TEST(test_what_the_paused_has_started_stands_too) {
     assert_int_equal(stage->faults.count, 1);
     assert_sign(&stage->faults.events[0], true, "stood still");
     assert_true(program_stood);
-    stage_free(stage);
     munmap(programs, sizeof *programs);
 }
 
@@ -176,7 +173,6 @@ TEST(test_a_pause_that_did_not_last_says_so) {
     waitpid(meddler, NULL, 0);
     assert_int_equal(stage->faults.count, 1);
     assert_sign(&stage->faults.events[0], false, "its heartbeat went on");
-    stage_free(stage);
 }
 
 TEST(test_a_waiter_is_killed) {
@@ -196,7 +192,6 @@ TEST(test_a_waiter_is_killed) {
     for (int i = 3; i < stage->faults.count; i++)
         assert_sign(&stage->faults.events[i], false, "no waiter was found");
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    stage_free(stage);
 }
 
 /* A toy with a server, as far as its figures go: from the window on, since no place could start one. */
@@ -235,7 +230,6 @@ TEST(test_what_the_killed_sent_is_not_known) {
                       SETS(PROCESSES, "run.warmup=0", UNTIL_ENOUGH)));
     assert_true(stage->result.commands_per_grant >= 2);
     assert_true(stage->result.wakeups_per_grant >= 0);
-    stage_free(stage);
     stage =
         whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_wish){.enough = is_over},
                       SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
@@ -244,7 +238,6 @@ TEST(test_what_the_killed_sent_is_not_known) {
     assert_true(stage->result.grants > 0);
     assert_true(isnan(stage->result.commands_per_grant));
     assert_true(isnan(stage->result.wakeups_per_grant));
-    stage_free(stage);
 }
 
 TEST(test_nobody_to_be_found) {
@@ -254,7 +247,6 @@ TEST(test_nobody_to_be_found) {
                            "load.think=1h", "run.warmup=200ms", "run.drain=50ms", UNTIL_ENOUGH)));
     assert_int_equal(stage->faults.count, 1);
     assert_sign(&stage->faults.events[0], false, "no holder was found in 2 s");
-    stage_free(stage);
 }
 
 static bool somebody_was_late(const struct stage *stage) {
@@ -281,11 +273,9 @@ TEST(test_renewals_are_held_back) {
     assert_in_range(stage->faults.events[0].client, 0, 1);
     assert_true(somebody_was_late(stage));
     assert_int_equal(stage->exclusion.double_holders, 0);
-    stage_free(stage);
     stage = starve(false);
     assert_int_equal(stage->faults.count, 1);
     assert_sign(&stage->faults.events[0], false, "nothing renews here");
-    stage_free(stage);
 }
 
 /* By how much each client's wall clock has been off, and is now. */
@@ -336,7 +326,6 @@ TEST(test_wall_clocks_are_set_off) {
         assert_true(off_ns > by_ns - LB_S_NS && off_ns < by_ns + LB_S_NS);
     }
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    stage_free(stage);
     munmap(clocks, sizeof *clocks);
 }
 
@@ -348,7 +337,6 @@ TEST(test_a_clock_that_nobody_reads_did_not_act) {
                            "fault.for=100ms", "acquire.lease=1h", UNTIL_ENOUGH)));
     assert_int_equal(stage->faults.count, 1);
     assert_sign(&stage->faults.events[0], false, "was read 0 times");
-    stage_free(stage);
 }
 
 /* Faults of servers and wires on a lock that has neither. */
@@ -367,7 +355,6 @@ TEST(test_what_is_not_there_is_said) {
                         "fault.2");
     assert_false(json_is_true(json_object_get(json_array_get(json, 1), "acted")));
     json_decref(json);
-    stage_free(stage);
 }
 
 /* The first grants began before the first fault, so that the next ones come after 600 ms. */
@@ -391,7 +378,6 @@ TEST(test_the_order_of_sections_stays) {
     for (int i = 0; i < 3; i++) assert_int_equal(f[i].section, i);
     assert_true(holds_began_first(stage));
     assert_true(f[2].begin_ns - f[1].begin_ns >= 99 * LB_MS_NS);
-    stage_free(stage);
 }
 
 TEST(test_a_seed_gives_the_same_times) {

@@ -29,7 +29,6 @@ TEST(test_a_killed_process_is_nobodys_fault) {
         assert_true(stage->exclusion.verdict !=
                     VERDICT_VIOLATED);      /* late at most: a busy machine */
         assert_false(stage->residue_known); /* a killed client may leave keys on the server */
-        stage_free(stage);
     }
 }
 
@@ -48,7 +47,6 @@ TEST(test_a_pause_ends_with_the_window) {
     assert_int_equal(stage->faults.count, 1);
     assert_true(stage->faults.events[0].end_ns > 0);
     assert_true(stage->faults.events[0].end_ns - stage->faults.events[0].begin_ns < 60 * LB_S_NS);
-    stage_free(stage);
 }
 
 /* The seed decides which client is hit. */
@@ -61,7 +59,6 @@ TEST(test_the_victim_is_drawn_from_the_seed) {
                          "load.seed=7", "acquire.lease=20ms", UNTIL_ENOUGH));
         assert_int_equal(stage->faults.count, 1);
         victim[i] = stage->faults.events[0].process;
-        stage_free(stage);
     }
     assert_int_equal(victim[0], victim[1]);
 }
@@ -82,7 +79,6 @@ TEST(test_a_stuck_key_is_seen) {
                          "load.think=1ms", "run.duration=1400ms", "run.drain=50ms"));
         assert_int_equal(stage->exclusion.stuck, 1);
         assert_int_equal(stage->exclusion.verdict, VERDICT_STUCK);
-        stage_free(stage);
     }
 }
 
@@ -107,7 +103,6 @@ TEST(test_a_client_that_is_shut_out_starves) {
         assert_string_equal(stage->result.verdict, "starved");
     assert_true(stage->result.max_wait_ns > 1200 * LB_MS_NS);
     assert_true(any_text_has(stage->result.warnings, "had to end 1 wait:"));
-    stage_free(stage);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -3,7 +3,6 @@
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
-#include "bench/tests/cli_help.h"
 #include "bench/tests/unpack_help.h"
 
 #define SMALL "--set", "run.duration=300ms", "--set", "run.warmup=0", "--set", "load.clients=2"
@@ -15,9 +14,8 @@ static char *run_flavour(const char *lock, const char *topology, const char *pro
     char *out = cli_path("flavour-%d", flavours++), own[80], other[600], name[120];
     snprintf(own, sizeof own, "servers.topology=%s", topology);
     snprintf(other, sizeof other, "servers.program=%s", program);
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", lock, SMALL, "--set", own,
-                                        "--set", other, "--out", out));
-    assert_code(&cli, 0);
+    struct cli cli = cli_ends(
+        0, ARGS("run", "smoke", "--lock", lock, SMALL, "--set", own, "--set", other, "--out", out));
     json_t *run = cli_result(out);
     char *version = strdup(cli_text_at(run, "servers.0.facts.version"));
     bool named = version[0] < '0' || version[0] > '9';
@@ -27,34 +25,14 @@ static char *run_flavour(const char *lock, const char *topology, const char *pro
     assert_string_equal(cli_text_at(run, "servers.0.topology"), name);
     assert_has(cli.out, name);
     assert_true(cli_number_at(run, "stages.0.grants") > 0);
-    json_decref(run);
-    cli_free(&cli);
     return version;
-}
-
-/* Told before anything starts. */
-TEST(an_address_of_another_machine_is_refused) {
-    static const char *const addresses[] = {"192.0.2.1", "0.0.0.0"};
-    for (int i = 0; i < 2; i++) {
-        char set[60], words[80];
-        snprintf(set, sizeof set, "servers.listen=%s", addresses[i]);
-        snprintf(words, sizeof words, "servers.listen: %s is no address of this", addresses[i]);
-        struct cli cli =
-            cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--set", set));
-        assert_code(&cli, 2);
-        assert_has(cli.err, words);
-        cli_free(&cli);
-    }
 }
 
 /* The servers listen there anyway. */
 TEST(the_loopback_address_is_taken_once) {
     cli_need("redis");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx,etcd-mutex", SMALL, "--set",
-                           "servers.listen=127.0.0.1", "--no-page", "--out", cli_path("loopback")));
-    assert_code(&cli, 0);
-    cli_free(&cli);
+    cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx,etcd-mutex", SMALL, "--set",
+                     "servers.listen=127.0.0.1", "--no-page", "--out", cli_path("loopback")));
 }
 
 static const char *need_valkey(void) {
@@ -86,26 +64,19 @@ static void check_comparisons(const char *program, const char *release, bool las
 #define COMPARING                                                                                  \
     "--lock", "redis-setnx", "--set", other, "--set", how, "--set", "redis-setnx.renew=ifeq"
     char *out = cli_path("renewed-%s", release);
-    struct cli cli = cli_run(NULL, ARGS("run", "contended", COMPARING, "--set", "load.clients=4",
-                                        "--set", "run.duration=6s", "--set", "run.warmup=0",
-                                        "--set", "load.hold=2500ms", "--set", "acquire.lease=1s",
-                                        "--set", "acquire.renew=yes", "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "contended", COMPARING, "--set", "load.clients=4", "--set",
+                     "run.duration=6s", "--set", "run.warmup=0", "--set", "load.hold=2500ms",
+                     "--set", "acquire.lease=1s", "--set", "acquire.renew=yes", "--out", out));
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
     assert_true(cli_number_at(run, "stages.0.grants") >= 2);
     assert_true(cli_number_at(run, "stages.0.outcomes.lost") == 0);
-    json_decref(run);
-    cli_free(&cli);
     out = cli_path("overstayed-%s", release);
-    cli =
-        cli_run(NULL, ARGS("run", "overstay", COMPARING, "--set", "run.duration=3s", "--out", out));
+    cli_run(NULL, ARGS("run", "overstay", COMPARING, "--set", "run.duration=3s", "--out", out));
     run = cli_result(out);
     const char *verdict = cli_text_at(run, "stages.0.exclusion.verdict");
     if (lasting || strcmp(verdict, "violated") != 0) assert_string_equal(verdict, "expired");
     assert_true(cli_number_at(run, "stages.0.outcomes.lost") > 0);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_WITH(valkey_9_compares_without_a_script, NULL, unpack_remove) {
@@ -127,23 +98,18 @@ TEST(two_flavours_are_not_compared_as_the_same) {
     snprintf(where, sizeof where, "ln -s \"$(command -v redis-server)\" %s", link);
     assert_int_equal(system(where), 0);
     struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--out", base));
-    assert_code(&cli, 0);
-    cli_free(&cli);
+        cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--out", base));
     free(run_flavour("redis-setnx", "redis", link));
     cli = cli_run(NULL, ARGS("compare", base, cli_path("flavour-%d", flavours - 1)));
     assert_has(cli.out, "redis-setnx: topology");
     assert_has(cli.out, "redis+redis-");
-    cli_free(&cli);
 }
 
 static void assert_refused(const char *lock, const char *set, int code, const char *said) {
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", lock, "--set", set, "--set",
-                                        "servers.topology=redis-replicas"));
-    assert_code(&cli, code);
+    struct cli cli = cli_ends(code, ARGS("run", "smoke", "--lock", lock, "--set", set, "--set",
+                                         "servers.topology=redis-replicas"));
     assert_has(cli.err, said);
     assert_int_equal(cli_lines(cli.err), 1);
-    cli_free(&cli);
 }
 
 TEST(what_a_topology_does_not_offer_is_refused) {
@@ -153,11 +119,6 @@ TEST(what_a_topology_does_not_offer_is_refused) {
                    "there is no program /nowhere/valkey-server");
     assert_refused("memcached-add", "servers.program=sh", 2,
                    "memcached can't be started with another program");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url",
-                                        "redis=redis://h:1", "--set", "servers.program=sh"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "servers.program: the servers of redis are at --url");
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

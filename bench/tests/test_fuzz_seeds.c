@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/tests/unit.h"

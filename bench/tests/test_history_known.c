@@ -1,6 +1,5 @@
 /* test_history_known: histories of a mutex whose verdict is known, among them those of published
  * failures of locks. */
-#include "bench/oplog/judge.h"
 #include "bench/tests/history_say.h"
 
 KNOWN(test_nothing) {

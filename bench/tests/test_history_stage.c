@@ -84,7 +84,6 @@ TEST(test_right_ones_are_clean) {
             assert_true(history->ops >= 2 * grants);
         }
         assert_int_equal(history->judgement.spurious_busy, 0);
-        stage_free(stage);
     }
 }
 
@@ -96,7 +95,6 @@ static struct stage *run_until_violated(const struct kind *kind, bool kept) {
             run_toy(kind->lock, kind->wrong, kind->wish,
                     SETS(CROWD, "load.hold=500us", kind->set, kept ? HISTORY : "check.history=no"));
         if (judged(stage)->judgement.verdict == OPLOG_VIOLATED) return stage;
-        stage_free(stage);
     }
     fail_msg("kind %d came out clean%s", (int)(kind - kinds), kept ? "" : " by its evidence");
     return NULL;
@@ -110,12 +108,10 @@ TEST(test_evidence_is_enough) {
         assert_true(stage->exclusion.double_holders > 0);
         assert_null(stage->result.history_model);
         assert_non_null(stage->result.overlap);
-        stage_free(stage);
         stage = run_toy(kinds[i].lock, (struct toy_faults){0}, kinds[i].wish,
                         SETS(CROWD, "load.hold=200us", kinds[i].set, "check.history=no"));
         if (!kinds[i].wish.renew) assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         if (!kinds[i].wish.renew) assert_int_equal(judged(stage)->ops, 0);
-        stage_free(stage);
     }
 }
 
@@ -130,7 +126,6 @@ TEST(test_wrong_ones_are_violated) {
         assert_true(json_array_size(example) >= 2);
         const json_t *first = json_array_get(example, 0);
         assert_string_equal(json_string_value(json_object_get(first, "op")), "acquire");
-        stage_free(stage);
     }
 }
 
@@ -158,7 +153,6 @@ TEST(test_a_killed_holder) {
     assert_true(history->recovery.unavailable_ns >= history->recovery.trials_ns[0] / 2);
     assert_int_equal(json_array_size(stage->result.trials), 3);
     assert_int_equal(stage->result.recovery_count, 3);
-    stage_free(stage);
 }
 
 /* Each dead client is recorded, however many died at once. A death that is missing would leave its client's grant open,
@@ -173,7 +167,6 @@ TEST(test_thousands_die_at_once) {
     assert_int_equal(stage->faults.count, 1);
     assert_int_equal(history->dropped, 0);
     assert_true(history->judgement.verdict != OPLOG_VIOLATED);
-    stage_free(stage);
 }
 
 /* The window never began: the file is whole all the same, and the next stages' are read. */
@@ -184,7 +177,6 @@ TEST(test_a_stage_that_no_client_got_into) {
     assert_non_null(stage->history);
     if (stage->history->err.code) fail_msg("%s", stage->history->err.text);
     assert_int_equal(stage->history->ops, 0);
-    stage_free(stage);
 }
 
 /* The pause met a holder, and no other holder was late. */
@@ -211,7 +203,6 @@ TEST(test_a_paused_holder) {
     assert_int_equal(history->recovery.trial_count, 1);
     assert_int_equal(stage->faults.events[0].held, 1);
     assert_int_equal(stage->faults.events[0].outlasted, 0); /* its lease had ended */
-    stage_free(stage);
 }
 
 static bool holders_met(const struct stage *stage) {
@@ -231,22 +222,7 @@ TEST(test_a_session_in_a_pause) {
         assert_int_equal(stage->history->judgement.verdict, deaf ? OPLOG_VIOLATED : OPLOG_EXPIRED);
         if (deaf) assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
         if (!deaf) assert_int_equal(stage->exclusion.double_holders, 0);
-        stage_free(stage);
     }
-}
-
-/* There is no history without check.history, nor for a lock without holders (optimistic). */
-TEST(test_where_there_is_none) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                                  SETS("load.clients=2", "run.duration=50ms"));
-    json_t *json = run_stage_json(&stage->result);
-    assert_true(json_is_null(json_object_get(json, "history")));
-    json_decref(json);
-    stage_free(stage);
-    stage = run_toy(&toy_optimistic, (struct toy_faults){0}, (struct stage_wish){0},
-                    SETS(HISTORY, "load.clients=2", "run.duration=50ms"));
-    assert_null(stage->history);
-    stage_free(stage);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -1,8 +1,6 @@
 /* test_hosts: a stage whose clients are in several processes that share nothing, joined by sockets as hosts are by MPI:
  * the sums, and what happens to a host that dies or stands still. */
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #include "bench/mpi/launch.h"
@@ -15,10 +13,8 @@ static const struct far_wish no_wish = {.workload = NULL};
 
 TEST(test_the_sums_are_those_of_all_hosts) {
     struct far_run run;
-    struct lb_err err = {0};
     begin_run(&run, &no_wish, "null", SETS("load.clients=7", "run.duration=2s", "load.think=1ms"));
-    const struct stage *stage = go(&run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, NULL);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
     const struct run_stage *result = &stage->result;
     assert_true(result->attempts > 0);
@@ -52,17 +48,6 @@ TEST(test_the_sums_are_those_of_all_hosts) {
     end_run(&run);
 }
 
-/* The run is refused before a server is started, although only some numbers of the ladder are too small. */
-TEST(test_fewer_clients_than_hosts_are_refused) {
-    struct plan plan = {.clients = {1, 2, 4, 8}, .clients_count = 4};
-    struct lb_err err = {0};
-    assert_int_equal(stage_hosts_check_plan(&plan, 1, &err), 0);
-    assert_int_equal(stage_hosts_check_plan(&plan, 3, &err), -1);
-    assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_non_null(strstr(err.text, "1 for 3 load hosts"));
-    assert_non_null(strstr(err.text, "--set load.clients=3"));
-}
-
 TEST(test_a_control_with_a_workload_of_its_own_is_refused) {
     static const struct lb_lock control = {.name = "broken"};
     struct plan own = {.lock_count = 0};
@@ -77,13 +62,11 @@ TEST(test_a_control_with_a_workload_of_its_own_is_refused) {
 /* The coordinator may be a machine with few processors, and the load hosts may have many. */
 TEST(test_threads_are_as_many_as_the_load_hosts_have_room_for_and_not_the_coordinator) {
     struct far_run run;
-    struct lb_err err = {0};
     begin_run(&run, &no_wish, "null", SETS("load.clients=60"));
     for (int i = 0; i < HOSTS; i++)
         json_object_set_new(run.hosts->host[i].environment, "cpus_usable",
                             json_integer(i == 1 ? 14 : 64));
-    const struct stage *stage = go(&run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, NULL);
     assert_int_equal(stage->status, STAGE_COMPLETE);
     assert_true(stage->result.threads == 7 * HOSTS);
     end_run(&run);
@@ -105,10 +88,8 @@ static bool kill_one(void *arg, const struct stage *stage) {
 /* The measurements of the others are kept. A host that stands still: test_mpi. */
 TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
     struct far_run run;
-    struct lb_err err = {0};
     begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=10m", "load.think=1ms"));
-    const struct stage *stage = go(&run, kill_one, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, kill_one);
     if (stage->status != STAGE_PARTIAL) fail_msg("status %d: %s", stage->status, stage->err.text);
     if (!strstr(stage->err.text, "host 2 (")) fail_msg("%s", stage->err.text);
     assert_true(stage->result.ok > 0);
@@ -149,12 +130,10 @@ static bool window_began(void *arg, const struct stage *stage) {
 /* A load host gives up when it hears nothing for 40 s, and a warm-up may be longer. */
 TEST(test_the_coordinator_speaks_in_the_warm_up_too) {
     struct far_run run;
-    struct lb_err err = {0};
     begin_run(&run, &no_wish, "null",
               SETS("load.clients=3", "load.think=1ms", "run.warmup=12s", "run.duration=30s"));
     run.link.link.send = send_counted;
-    const struct stage *stage = go(&run, window_began, &err);
-    if (!stage) fail_msg("%s", err.text);
+    go(&run, window_began);
     assert_true(words_before_window > 0);
     end_run(&run);
 }
@@ -165,10 +144,8 @@ TEST(test_stages_after_the_loss_of_a_host_name_that_host) {
     char why[300];
     begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=60s", "load.think=1ms"));
     for (int i = 0; i < 3; i++) {
-        struct lb_err err = {0};
         stage_free(run.stage);
-        const struct stage *stage = go(&run, kill_one, &err);
-        if (!stage) fail_msg("%s", err.text);
+        const struct stage *stage = go(&run, kill_one);
         assert_int_not_equal(stage->status, STAGE_COMPLETE);
         if (!strstr(stage->err.text, "host 2 (")) fail_msg("%d: %s", i + 1, stage->err.text);
         assert_int_equal(hosts_lost(run.hosts, why, sizeof why), 1);
@@ -203,10 +180,8 @@ static bool kill_worker(void *arg, const struct stage *stage) {
 /* As on one host: the stage ends, and what all hosts measured is kept. */
 TEST(test_a_worker_process_that_dies_ends_the_stage_and_its_host_is_not_lost) {
     struct far_run run;
-    struct lb_err err = {0};
     begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=10m", "load.think=1ms"));
-    const struct stage *stage = go(&run, kill_worker, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, kill_worker);
     assert_int_equal(stage->status, STAGE_PARTIAL);
     if (!strstr(stage->err.text, "host 2 (") || !strstr(stage->err.text, "worker process"))
         fail_msg("%s", stage->err.text);
@@ -251,12 +226,10 @@ static void ask_again(struct far_run *run, int host) {
 /* The coordinator asks for the next stage, or ends the run, while a host still closes its sessions of one that failed. */
 TEST(test_a_host_that_closes_its_sessions_hears_what_comes_next) {
     struct far_run run;
-    struct lb_err err = {0};
     int status = -1, host = HOSTS - 1;
     begin_run(&run, &no_wish, "null", SETS("load.clients=300"));
     run.link.link.send = send_noted;
-    const struct stage *stage = go(&run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, NULL);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
     const struct message give_up = {.word = WORD_GIVE_UP}, leave = {.word = WORD_LEAVE};
     ask_again(&run, host);

@@ -3,7 +3,6 @@
  *
  * Needs: the machine to itself. */
 #include <math.h>
-#include <stdio.h>
 
 #include "bench/tests/hosts_help.h"
 
@@ -34,15 +33,10 @@ static bool are_alike(const struct stage *one, const struct stage *three, enum m
 }
 
 static void run_sim(const struct far_wish *wish, struct far_run *run) {
-    struct lb_err err = {0};
     begin_run(run, wish, "sim",
               SETS("load.clients=12", "load.keys=own", "run.duration=5s",
                    "load.hold=lognormal:60ms:0.3", "sim.service=80ms", "acquire.lease=60s"));
-    const struct stage *stage = go(run, NULL, &err);
-    if (!stage) {
-        fail_msg("%s", err.text);
-        return;
-    }
+    const struct stage *stage = go(run, NULL);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
 }

@@ -3,7 +3,6 @@
  *
  * Needs: servers. */
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 
 #include "bench/run/stage_history.h"
@@ -49,11 +48,9 @@ TEST(test_waits_for_holds_that_are_too_short_for_the_clocks_are_no_trials) {
     bool hidden = false;
     for (int tries = 0; tries < 10 && !hidden; tries++) {
         struct far_run run;
-        struct lb_err err = {0};
         begin_run(&run, &(struct far_wish){.serve = serve_late}, "redis-setnx",
                   SETS("load.clients=3", "load.hold=1ms", "run.duration=300ms"));
-        const struct stage *stage = go(&run, NULL, &err);
-        if (!stage) fail_msg("%s", err.text);
+        const struct stage *stage = go(&run, NULL);
         assert_true(stage->history->error_ns >= LATE_NS / 2);
         hidden = stage->exclusion.grants > 3 && stage->result.tested_grants == 0;
         if (hidden) assert_string_equal(stage->result.verdict, "untested");
@@ -65,11 +62,9 @@ TEST(test_waits_for_holds_that_are_too_short_for_the_clocks_are_no_trials) {
 /* One client a host, so that no host sees a client wait for another one. */
 TEST(test_clients_of_several_hosts_that_wait_put_the_lock_to_the_test) {
     struct far_run run;
-    struct lb_err err = {0};
     begin_run(&run, &(struct far_wish){.workload = "contended"}, "redis-setnx",
               SETS("load.clients=3", "load.hold=20ms", "run.duration=2s"));
-    const struct stage *stage = go(&run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, NULL);
     assert_string_equal(stage->result.verdict, "clean");
     assert_true(stage->result.tested_grants > 3);
     assert_true(stage->result.tested_grants <= stage->result.checked_grants);
@@ -90,11 +85,9 @@ static void assert_cut_off(const struct far_run *run) {
 /* The dead host's last records are missing, among them releases. Its clients must not be taken for holders. */
 TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     struct far_run run;
-    struct lb_err err = {0};
     begin_run(&run, &(struct far_wish){.serve = serve_some}, "redis-setnx",
               SETS("load.clients=6", "load.hold=0", "run.duration=5s", "acquire.lease=60s"));
-    const struct stage *stage = go(&run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, NULL);
     assert_int_equal(stage->status, STAGE_PARTIAL);
     assert_non_null(strstr(stage->err.text, "host 3 ("));
     const struct stage_history *history = stage->history;
@@ -134,13 +127,11 @@ static int serve_on_a_small_disk(struct link *link) {
 /* Host 2 can't write more than so much of its history. */
 static void check_small_disk(rlim_t bytes, const char *words) {
     struct far_run run;
-    struct lb_err err = {0};
     disk_bytes = bytes;
     begin_run(&run, &(struct far_wish){.serve = serve_on_a_small_disk}, "redis-setnx",
               SETS("load.clients=6", "load.keys=4", "load.hold=20ms", "run.duration=3s",
                    "acquire.lease=60s"));
-    const struct stage *stage = go(&run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, NULL);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
     const struct stage_history *history = stage->history;
     assert_non_null(history);
@@ -167,10 +158,8 @@ TEST(test_a_host_that_can_write_no_history_says_so) {
 static void assert_caught(const char *workload, const char *lock, enum verdict least,
                           const char *const *sets) {
     struct far_run run;
-    struct lb_err err = {0};
     begin_run(&run, &(struct far_wish){.workload = workload}, lock, sets);
-    const struct stage *stage = go(&run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
+    const struct stage *stage = go(&run, NULL);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", lock, stage->err.text);
     const struct exclusion *alone = &stage->history->of_hosts;
     assert_int_equal(alone->double_holders + alone->expired_holders, 0);

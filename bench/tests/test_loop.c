@@ -30,24 +30,6 @@ static void run_fibers(struct trace *trace, void (*first)(void *), void (*second
     loop_free(loop);
 }
 
-static void yields_a(void *arg) {
-    for (int i = 0; i < 3; i++) {
-        note(arg, "a");
-        lb_yield();
-    }
-}
-static void yields_b(void *arg) {
-    for (int i = 0; i < 3; i++) {
-        note(arg, "b");
-        lb_yield();
-    }
-}
-TEST(test_yield_takes_turns) {
-    struct trace trace = {0};
-    run_fibers(&trace, yields_a, yields_b);
-    assert_string_equal(trace.text, "ababab");
-}
-
 static void sleeps_long(void *arg) {
     int64_t when = ((struct trace *)arg)->due_ns = lb_now() + 20 * LB_MS_NS;
     assert_true(lb_sleep_until(when));
@@ -257,22 +239,6 @@ TEST(test_a_busy_fiber_lets_timers_through) {
     struct trace trace = {0};
     run_fibers(&trace, busy, timer_beside_busy);
     assert_int_equal(trace.a, 1);
-}
-
-static void counts(void *arg) {
-    struct trace *trace = arg;
-    lb_sleep_until(lb_now() + (trace->a % 7) * LB_MS_NS);
-    trace->b++;
-}
-TEST(test_two_thousand_fibers) {
-    struct lb_err err = {0};
-    struct trace trace = {0};
-    struct loop *loop = loop_new(&(struct loop_config){0}, &err);
-    for (trace.a = 0; trace.a < 2000; trace.a++)
-        assert_non_null(loop_start_fiber(loop, "many", counts, &trace));
-    loop_run(loop);
-    assert_int_equal(trace.b, 2000);
-    loop_free(loop);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -115,13 +115,4 @@ TEST(between_two_readings_time_never_goes_back) {
     assert_int_equal(steal_between_ns(LB_S_NS, -1), -1);
 }
 
-TEST(two_per_cent_of_a_processor_show) {
-    assert_true(steal_shows(110 * LB_MS_NS, 5 * LB_S_NS));
-    assert_false(steal_shows(90 * LB_MS_NS, 5 * LB_S_NS));
-    assert_false(steal_shows(40 * LB_MS_NS, LB_S_NS / 2)); /* four ticks */
-    assert_true(steal_shows(60 * LB_MS_NS, LB_S_NS / 2));
-    assert_false(steal_shows(-1, LB_S_NS));
-    assert_false(steal_shows(0, 0));
-}
-
 TEST_MAIN(make_root, remove_root)

@@ -18,7 +18,6 @@ static void each_command(void (*check)(const char *name)) {
         count++;
     }
     assert_int_equal(count, 12);
-    cli_free(&cli);
 }
 
 /* The text of a page without roff's escapes of hyphens. */
@@ -44,7 +43,6 @@ static void assert_page(const char *command) {
         assert_has(page, option);
     }
     assert_true(options >= 1);
-    cli_free(&help);
     free(page);
 }
 
@@ -56,7 +54,6 @@ TEST(each_command_has_a_page_with_each_option) {
     struct cli cli = cli_shell("sh", script);
     assert_code(&cli, 0);
     assert_string_equal(cli.err, "");
-    cli_free(&cli);
     each_command(assert_page);
     char *page = read_page("lockbench");
     assert_has(page, ".SH ENVIRONMENT\n");
@@ -83,7 +80,6 @@ static void assert_examples(const char *command) {
         snprintf(option, sizeof option, "\n  %.*s", (int)strcspn(at + 1, " =\n"), at + 1);
         if (strcmp(option, "\n  --") != 0) assert_has(help.out, option);
     }
-    cli_free(&help);
 }
 
 TEST(help_is_a_screen_and_its_examples_name_options_that_there_are) {

@@ -64,15 +64,12 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     double p50 = sum_of(second, "lockbench_acquire_seconds", "quantile=\"0.5\"");
     double p99 = sum_of(second, "lockbench_acquire_seconds", "quantile=\"0.99\"");
     assert_true(p50 > 0 && p99 >= p50 && p99 < 3600);
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_code(&cli, 130);
+    cli_signal(&cli, SIGINT, 130);
     char *last = cli_read(watched.path);
     assert_true(sum_of(last, "lockbench_up", "") == 0);
     free(first);
     free(second);
     free(last);
-    cli_free(&cli);
 }
 
 /* Each family was declared once with its type, no sample is there twice, and none of the text is dropped. */
@@ -115,7 +112,6 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
     assert_true(sum_of(text, "lockbench_outcomes_total", "clients=\"2\",outcome=\"ok\"") > 0);
     assert_int_equal(access(cli_path("figures.prom.%d.new", (int)cli.pid), F_OK), -1);
     free(text);
-    cli_free(&cli);
     need(access("/usr/lib/python3/dist-packages/prometheus_client/parser.py", F_OK) == 0,
          "Prometheus' parser for Python", "python3-prometheus-client");
     char command[600];
@@ -128,25 +124,15 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
 static void refuses(const char *where, int code, const char *why) {
     char *out = cli_path("refused");
     struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--out", out, "--prometheus", where));
-    assert_code(&cli, code);
+        cli_ends(code, ARGS("run", "smoke", "--lock", "null", "--out", out, "--prometheus", where));
     assert_has(cli.err, why);
     assert_int_equal(cli_lines(cli.err), 1);
     assert_int_equal(access(out, F_OK), -1);
-    cli_free(&cli);
 }
 
 TEST(what_cannot_be_written_is_one_line_before_the_run) {
-    refuses(":9464", 1, "opens no port: name a FILE.prom");
-    refuses("[::1]:0", 1, "opens no port");
     refuses(cli_path("no-folder/figures.prom"), 2, "cannot be written: No such file or directory");
-    refuses("/dev/null", 1, "is no regular file");
     refuses(cli_folder, 1, "is no regular file");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--repeat", "2", "--prometheus", "x"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "--prometheus show one run");
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -7,7 +7,6 @@
 #define CLI_LIMIT_S 250
 #include <math.h>
 #include <spawn.h>
-#include <stdio.h>
 
 #include "bench/tests/cli_help.h"
 
@@ -129,10 +128,8 @@ TEST(what_killed_runs_on_hosts_left_is_removed_and_nothing_else) {
         kill(owners[i], SIGKILL);
         waitpid(owners[i], NULL, 0);
     }
-    cli_free(&cli);
     cli = cli_run(&how, ARGS("true")); /* removes the last one */
     assert_code(&cli, 0);
-    cli_free(&cli);
     assert_false(has[0]);
     assert_false(has[1]);
     assert_true(has[2]);
@@ -179,7 +176,6 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
         assert_string_equal(cli_text_at(stage, "exclusion.verdict"), "clean");
         assert_true(cli_number_at(stage, "history.ops") > 10);
     }
-    json_decref(run);
     free_runs(&one, 1);
 }
 
@@ -250,42 +246,61 @@ TEST(a_rank_that_is_lost_is_named_the_figures_of_the_others_are_saved_and_every_
     free_runs(runs, count);
 }
 
-TEST(other_commands_and_too_few_processes_are_refused) {
-    need_hosts();
-    const struct cli_how how = {.program = hosts_program};
-    struct cli cli = cli_run(&how, ARGS("check", "--lock", "null"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "only `run` works on several hosts");
-    cli_free(&cli);
-    cli = cli_run(&how, ARGS("run", "smoke", "--lock", "null"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "processes: 1, but there must be 2 to 257");
-    assert_has(cli.err, "the launcher is not that of "); /* as after mpirun of another MPI */
-    assert_lacks(cli.err, "MPI_ABORT");
-    cli_free(&cli);
-}
+#define LAUNCH(script) ARGS("launch", "sh", "-c", script)
+#define CALL(...)                                                                                  \
+    { .words = __VA_ARGS__ }
+#define BOUND                                                                                      \
+    LAUNCH("echo bound to $OMPI_MCA_hwloc_base_binding_policy, "                                   \
+           "$PRTE_MCA_hwloc_default_binding_policy")
 
-/* Before MPI starts. */
-TEST(questions_are_answered_without_a_launcher) {
+/* Without MPI; the launcher is a shell. */
+TEST(questions_and_mistakes_are_answered_without_mpi) {
     need_hosts();
-    const struct cli_how how = {.program = hosts_program};
     const struct {
         const char *const *words;
         int code;
-        const char *out, *err;
-    } cases[] = {{ARGS("--help"), 0, "lockbench-hosts launch mpirun", ""},
-                 {ARGS("help"), 0, "lockbench-hosts launch mpirun", ""},
-                 {ARGS("launch", "--help"), 0, "lockbench-hosts launch mpirun", ""},
-                 {ARGS("run", "--help"), 0, "--lock", ""},
-                 {ARGS("--version"), 0, "\n  hosts: ", ""},
-                 {ARGS("launch"), 1, "", "lockbench-hosts launch mpirun"},
-                 {ARGS(NULL), 1, "", "lockbench-hosts launch mpirun"}};
+        const char *out, *err, *env;
+    } cases[] = {
+        CALL(ARGS("check", "--lock", "null"), 1, "", "only `run` works on several hosts"),
+        CALL(ARGS("run", "smoke", "--lock", "null"), 1, "",
+             "processes: 1, but there must be 2 to 257"),
+        /* as after mpirun of another MPI */
+        CALL(ARGS("run", "smoke", "--lock", "null"), 1, "", "the launcher is not that of "),
+        CALL(ARGS("launch", "no-such-mpirun", "-np", "4", cli_program), 2, "",
+             "lockbench-hosts: can't start no-such-mpirun: No such file or directory"),
+        /* What the launcher prints right before it ends is passed on, and the code in the last words counts. */
+        CALL(
+            LAUNCH(
+                "printf '%060000d\\n' 0 >&2; echo 'lockbench-hosts: the job is ended; exit code 3' >&2"),
+            3, "", "00000\nlockbench-hosts: the job is ended"),
+        /* mpirun ends with 255 where a host is not reached: no code of lockbench. */
+        CALL(LAUNCH("exit 255"), 2, "",
+             "sh ended with its own code 255, and no rank told how the run ended"),
+        CALL(LAUNCH("kill -TERM $$"), 2, "", "sh was ended by signal 15"),
+        /* Open MPI would bind each of two processes to one core, and all worker processes of a host with it. */
+        CALL(BOUND, 0, "bound to none, none", ""),
+        CALL(BOUND, 0, "bound to socket, none", "", "OMPI_MCA_hwloc_base_binding_policy=socket"),
+        /* mpirun --enable-recovery would look for a program "run" or one that is not there, and wait for ever. */
+        CALL(ARGS("launch", "mpirun", "--enable-recovery", "-np", "2", "run", "smoke"), 1, "",
+             "does not say what mpirun shall start: mpirun [OPTIONS] lockbench run ..."),
+        CALL(ARGS("launch", "sh", "-c", "exit 9", cli_path("none/lockbench"), "run", "smoke"), 1,
+             "", "none/lockbench: No such file or directory"),
+        CALL(ARGS("launch", "sh", "-c", "exit 9", cli_program, "run", "smoke"), 2, "",
+             "sh ended with its own code 9"),
+        CALL(ARGS("--help"), 0, "lockbench-hosts launch mpirun", ""),
+        CALL(ARGS("help"), 0, "lockbench-hosts launch mpirun", ""),
+        CALL(ARGS("launch", "--help"), 0, "lockbench-hosts launch mpirun", ""),
+        CALL(ARGS("run", "--help"), 0, "--lock", ""), CALL(ARGS("--version"), 0, "\n  hosts: ", ""),
+        CALL(ARGS("launch"), 1, "", "lockbench-hosts launch mpirun"),
+        CALL(ARGS(NULL), 1, "", "lockbench-hosts launch mpirun")};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct cli_how how = {.program = hosts_program, .env = {cases[i].env}};
         struct cli cli = cli_run(&how, cases[i].words);
+        print_message("%s %s\n", cases[i].words[0] ? cases[i].words[0] : "", cases[i].err);
         assert_code(&cli, cases[i].code);
         assert_has(cli.out, cases[i].out);
         assert_has(cli.err, cases[i].err);
-        cli_free(&cli);
+        assert_lacks(cli.err, "MPI_ABORT");
     }
 }
 
@@ -294,13 +309,6 @@ static void start_launch(struct cli *cli, const char *script) {
     need_hosts();
     const struct cli_how how = {.program = hosts_program};
     cli_start(cli, &how, ARGS("launch", "sh", "-c", script));
-}
-
-static struct cli launch(const char *script) {
-    struct cli cli;
-    start_launch(&cli, script);
-    cli_wait(&cli);
-    return cli;
 }
 
 /* The same, with a signal when the script has made the file $0. */
@@ -322,7 +330,6 @@ TEST(a_job_that_was_interrupted_is_no_success) {
     struct cli cli = launch_and_signal(
         "trap 'exit 0' USR1; touch \"$0\"; while :; do sleep 0.1; done", SIGINT, NULL);
     assert_code(&cli, 130);
-    cli_free(&cli);
 }
 
 /* As mpirun does while it starts the ranks. */
@@ -332,16 +339,6 @@ TEST(an_interrupt_that_the_launcher_dropped_is_passed_on_again) {
         "USR1; touch \"$0\"; while :; do sleep 0.1; done",
         SIGINT, NULL);
     assert_code(&cli, 130);
-    cli_free(&cli);
-}
-
-/* What the launcher prints right before it ends is passed on, and the code in the last words counts. */
-TEST(the_last_words_are_never_lost) {
-    struct cli cli = launch(
-        "printf '%060000d\\n' 0 >&2; echo 'lockbench-hosts: the job is ended; exit code 3' >&2");
-    assert_code(&cli, 3);
-    assert_true(strlen(cli.err) > 60000);
-    cli_free(&cli);
 }
 
 /* The launcher is killed: it waits for the rank that died. One load host alone may be cut off. */
@@ -358,8 +355,6 @@ TEST(load_hosts_tell_that_the_coordinator_is_gone) {
     assert_code(&all, 2);
     assert_has(all.err, "rank 0 died");
     assert_code(&one, 0);
-    cli_free(&all);
-    cli_free(&one);
 }
 
 static void ignore_hangup(void *unused) {
@@ -372,70 +367,6 @@ TEST(under_nohup_a_closed_terminal_ends_nothing) {
                                        "while [ $n -lt 20 ]; do sleep 0.1; n=$((n + 1)); done",
                                        SIGHUP, ignore_hangup);
     assert_code(&cli, 0);
-    cli_free(&cli);
-}
-
-/* mpirun ends with 255 where a host is not reached: no code of lockbench. */
-TEST(the_code_of_a_launcher_that_failed_is_not_passed_on) {
-    struct cli cli = launch("exit 255");
-    assert_code(&cli, 2);
-    assert_has(cli.err, "sh ended with its own code 255, and no rank told how the run ended");
-    cli_free(&cli);
-    cli = launch("kill -TERM $$");
-    assert_code(&cli, 2);
-    assert_has(cli.err, "sh was ended by signal 15");
-    cli_free(&cli);
-}
-
-TEST(a_launcher_that_is_not_there_is_told) {
-    need_hosts();
-    const struct cli_how how = {.program = hosts_program};
-    struct cli cli = cli_run(&how, ARGS("launch", "no-such-mpirun", "-np", "4", hosts_program));
-    assert_code(&cli, 2);
-    assert_has(cli.err, "lockbench-hosts: can't start no-such-mpirun: No such file or directory");
-    cli_free(&cli);
-}
-
-/* Open MPI would bind each of two processes to one core, and all worker processes of a load host with it. */
-TEST(ranks_may_use_all_processors) {
-    need_hosts();
-    static const char script[] = "echo bound to $OMPI_MCA_hwloc_base_binding_policy, "
-                                 "$PRTE_MCA_hwloc_default_binding_policy";
-    struct cli_how how = {.program = hosts_program};
-    struct cli cli = cli_run(&how, ARGS("launch", "sh", "-c", script));
-    assert_has(cli.out, "bound to none, none");
-    cli_free(&cli);
-    how.env[0] = "OMPI_MCA_hwloc_base_binding_policy=socket";
-    cli = cli_run(&how, ARGS("launch", "sh", "-c", script));
-    assert_has(cli.out, "bound to socket, none");
-    cli_free(&cli);
-}
-
-/* mpirun --enable-recovery would look for a program "run", and wait for ever. */
-TEST(a_command_without_the_program_is_refused) {
-    need_hosts();
-    const struct cli_how how = {.program = hosts_program};
-    struct cli cli =
-        cli_run(&how, ARGS("launch", "mpirun", "--enable-recovery", "-np", "2", "run", "smoke"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "does not say what mpirun shall start: mpirun [OPTIONS] lockbench run ...");
-    cli_free(&cli);
-}
-
-/* mpirun --enable-recovery would wait for ever, and say nothing. The launcher here ends at once with another code. */
-TEST(a_program_that_is_not_there_is_told_before_the_launch) {
-    need_hosts();
-    const struct cli_how how = {.program = hosts_program};
-    /* A test calls the program "lockbench". */
-    struct cli cli = cli_run(
-        &how, ARGS("launch", "sh", "-c", "exit 9", cli_path("none/lockbench"), "run", "smoke"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "none/lockbench: No such file or directory");
-    assert_has(cli.err, "on every host");
-    cli_free(&cli);
-    cli = cli_run(&how, ARGS("launch", "sh", "-c", "exit 9", cli_program, "run", "smoke"));
-    assert_has(cli.err, "sh ended with its own code 9");
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -48,34 +48,6 @@ TEST(far_names_are_not_offered) {
     }
 }
 
-TEST(the_nearer_one_wins_whatever_the_order) {
-    struct nearest nearest;
-    nearest_init(&nearest, "mutexx");
-    nearest_offer(&nearest, "mutex");
-    nearest_offer(&nearest, "mutexes");
-    assert_string_equal(nearest.best, "mutex");
-    nearest_init(&nearest, "mutexx");
-    nearest_offer(&nearest, "mutexes");
-    nearest_offer(&nearest, "mutex");
-    assert_string_equal(nearest.best, "mutex");
-}
-
-TEST(a_swap_is_one_slip) {
-    struct nearest nearest;
-    nearest_init(&nearest, "abdc");
-    nearest_offer(&nearest, "abcd");
-    assert_int_equal(nearest.distance, 1);
-}
-
-TEST(the_hint_is_a_phrase_or_nothing) {
-    struct nearest nearest;
-    char text[40];
-    nearest_init(&nearest, "rum");
-    assert_string_equal(nearest_hint(&nearest, text, sizeof text), "");
-    nearest_offer(&nearest, "run");
-    assert_string_equal(nearest_hint(&nearest, text, sizeof text), ", did you mean 'run'?");
-}
-
 TEST(a_removed_name_says_what_to_use_instead) {
     struct nearest nearest;
     char text[40];

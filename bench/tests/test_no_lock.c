@@ -23,13 +23,11 @@ static double count_up(const char *lock, const char *url) {
         cli_wait(&cli);
         stood_still = strstr(cli.err, VERDICT_NOTHING_GRANTED_WORDS) != NULL;
         if (!stood_still) assert_code(&cli, 0);
-        cli_free(&cli);
     }
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
     assert_true(cli_number_at(run, "stages.0.exclusion.lost_updates") == 0);
     double updates = cli_number_at(run, "stages.0.exclusion.grants");
-    json_decref(run);
     return updates;
 }
 
@@ -44,7 +42,6 @@ static double ask(const char *option, const char *script) {
     struct cli cli = cli_shell("sh", text);
     assert_code(&cli, 0);
     double number = strtod(cli.out, NULL);
-    cli_free(&cli);
     return number;
 }
 
@@ -85,23 +82,17 @@ TEST(one_update_statement_has_counted_every_update) {
 TEST(get_and_set_lose_updates) {
     cli_need("redis");
     char *out = cli_path("control");
-    struct cli cli = cli_run(
-        NULL, ARGS("run", "no-lock", "--lock", "unsafe-redis-get-set", SHORT, "--out", out));
-    assert_code(&cli, 3);
-    cli_free(&cli);
+    cli_ends(3, ARGS("run", "no-lock", "--lock", "unsafe-redis-get-set", SHORT, "--out", out));
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "violated");
     assert_true(cli_number_at(run, "stages.0.exclusion.lost_updates") > 0);
-    json_decref(run);
 }
 
 /* In one table: one request, or a lock with a read and a write under it. */
 TEST(a_lock_stands_beside_one_statement) {
     cli_need("redis");
     char *out = cli_path("beside");
-    struct cli cli = cli_run(
-        NULL, ARGS("run", "no-lock", "--lock", "redis-incr,redis-fenced", SHORT, "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(0, ARGS("run", "no-lock", "--lock", "redis-incr,redis-fenced", SHORT, "--out", out));
     json_t *run = cli_result(out), *stage;
     size_t i;
     assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
@@ -118,8 +109,6 @@ TEST(a_lock_stands_beside_one_statement) {
     }
     assert_string_equal(cli_text_at(run, "stages.0.topology"),
                         cli_text_at(run, "stages.1.topology"));
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -98,16 +98,6 @@ TEST(values_are_checked_and_kept) {
     arena_done(&arena);
 }
 
-TEST(a_wrong_default_is_the_drivers_error) {
-    static const struct lb_option bad[] = {
-        {"tries", LB_OPT_INT, offsetof(struct sample, tries), "99", 1, 10, NULL, ""}, {0}};
-    struct arena arena = {0};
-    struct lb_err err = {0};
-    assert_null(options_new(bad, sizeof(struct sample), &arena, &err));
-    assert_non_null(strstr(err.text, "tries: its own default"));
-    arena_done(&arena);
-}
-
 TEST(json_has_numbers_and_units) {
     struct arena arena = {0};
     struct lb_err err = {0};

@@ -1,10 +1,8 @@
 /* test_output: a file takes its place as a whole, and no signal leaves the unfinished one. */
 #include <dirent.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench/base/output.h"
 #include "bench/tests/unit.h"

@@ -78,6 +78,7 @@ TEST(the_class_at_a_url_is_what_the_server_tells) {
         {"pg-lease", "postgres", "default", "disk", "fsync on, synchronous_commit on"},
         {"pg-lease", "postgres", "none", "log", "fsync off"},
         {"nats-kv", "nats", "default", "not told", "sync_interval"},
+        {"mysql-lease", "mariadb", "default", "disk", "innodb_flush_log_at_trx_commit=1"},
         {"etcd-mutex", "etcd", "default", "not told", "etcd does not say"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -129,15 +130,6 @@ TEST(the_class_may_be_stated) {
         twice_close(&twice);
     }
     skip_for_absent();
-}
-
-/* The flush of the log and that of the binary log are told, too. */
-TEST(mariadb_tells_when_it_flushes) {
-    struct twice twice;
-    if (!twice_open(&twice, "mysql-getlock", "mariadb", "default")) skip_for_absent();
-    assert_string_equal(twice.url->durability_class, "disk");
-    assert_non_null(strstr(twice.url->durability, "innodb_flush_log_at_trx_commit=1"));
-    twice_close(&twice);
 }
 
 /* A URL names one server, so the guarantee is that of one server, not of a majority. */

@@ -1,7 +1,6 @@
 /* test_place_wired: a place whose servers are reached through the wire: clients', and
  * replication's. Real Redis servers; what is missing is a loud skip.
  * Needs: servers. */
-#include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/stage_help.h"
 #include "bench/tests/wire_help.h"
@@ -72,43 +71,6 @@ static uint64_t forwarded(const struct place *place, uint64_t ends) {
     return sum;
 }
 
-/* Replication is cut: the primary's writes reach no replica, and the wire carried no byte; then it
- * heals. */
-TEST(replication_is_led_through) {
-    struct wired wired;
-    struct lb_err err = {0};
-    wired_up(&wired, "redis-wait", "redis-replicas");
-    must_open(&wired);
-    struct place *place = wired.place;
-    int primary = topo_port(place->topo, 0, 0);
-    int replicas[] = {topo_port(place->topo, 1, 0), topo_port(place->topo, 2, 0)};
-    assert_int_equal(place->wiring->client_ends, 7);
-    assert_int_equal(place->wiring->peer_ends, 7 << 3);
-    assert_int_equal(place_wire_peer_ends(place->wiring, 1), 1 << 4);
-    HELP_UNTIL(strcmp(ask_redis(primary, "WAIT 2 100\r\n"), ":2") == 0);
-    assert_string_equal(ask_redis(primary, "SET k before\r\n"), "+OK");
-    for (int i = 0; i < 2; i++)
-        HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":6") == 0);
-
-    struct wire_fault cut = {.kind = WIRE_SWALLOW, .ends = place->wiring->peer_ends};
-    int fault = wire_set(place->wiring->wire, &cut, &err);
-    assert_true(fault >= 0);
-    uint64_t before = forwarded(place, place->wiring->peer_ends);
-    assert_string_equal(ask_redis(primary, "SET k after-it\r\n"), "+OK");
-    struct wire_sign sign;
-    HELP_UNTIL((wire_sign(place->wiring->wire, fault, &sign), sign.bytes > 0));
-    assert_true(sign.matched >= 2);
-    /* Clients are not cut off. */
-    assert_string_equal(ask_redis(wire_port(place->wiring->wire, 0), "STRLEN k\r\n"), ":8");
-    for (int i = 0; i < 2; i++) assert_string_equal(ask_redis(replicas[i], "STRLEN k\r\n"), ":6");
-    assert_int_equal(forwarded(place, place->wiring->peer_ends), before);
-
-    assert_int_equal(wire_lift(place->wiring->wire, fault, &err), 0);
-    for (int i = 0; i < 2; i++)
-        HELP_UNTIL(strcmp(ask_redis(replicas[i], "STRLEN k\r\n"), ":8") == 0);
-    wired_down(&wired);
-}
-
 /* Sentinels tell clients the servers' own addresses: so only replication is led through. */
 TEST(under_sentinel_replication_alone_is) {
     struct wired wired;
@@ -156,21 +118,6 @@ TEST(faults_that_can_not_act_at_a_url) {
         if (failed != (cases[i].why ? -1 : 0)) fail_msg("%s: %s", cases[i].url, why.text);
         if (failed && !strstr(why.text, cases[i].why)) fail_msg("%s: %s", cases[i].url, why.text);
         plan_free(plan);
-    }
-}
-
-TEST(where_no_wire_can_be_is_an_error) {
-    static const struct {
-        const char *lock, *topology, *why;
-    } cases[] = {{"redis-setnx", "redis-cluster", "their own addresses"},
-                 {"file-flock", NULL, "no wire can lead to it"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct wired wired;
-        wired_up(&wired, cases[i].lock, cases[i].topology);
-        assert_null(wired.place);
-        assert_int_equal(wired.err.code, LB_EXIT_USAGE);
-        assert_non_null(strstr(wired.err.text, cases[i].why));
-        plan_free(wired.plan);
     }
 }
 

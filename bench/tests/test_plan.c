@@ -1,10 +1,6 @@
 /* test_plan: workload files and command lines become plans, or one clear line that says why not. */
 
-#include <limits.h>
-
 #include "bench/tests/plan_help.h"
-#include "bench/tests/unit.h"
-#include "bench/workload/plan.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/workfile.h"
 #include "drivers/registry.h"
@@ -33,7 +29,6 @@ TEST(every_shipped_workload_loads) {
         plan = plan_load(&wish, &err);
         if (!plan && err.code != LB_EXIT_MACHINE) fail_msg("%s: %s", list.item[i].name, err.text);
         plan_free(plan);
-        err = (struct lb_err){0};
     }
     workloads_done(&list);
 }
@@ -63,12 +58,9 @@ TEST(a_starved_holder_renews_too_late) {
 }
 
 TEST(the_command_line_wins_and_its_last_word_most) {
-    struct lb_err err = {0};
-    struct plan *plan = load(
+    struct plan *plan = taken(
         "[load]\nclients = 8\nhold = 1ms\n[run]\nduration = 3s\n[sim]\nservice = 3ms\n", "sim,null",
-        SETS("load.clients=1,2,4", "run.duration=9s", " run.duration = 2s", "sim.lose_every=7"),
-        &err);
-    if (!plan) fail_msg("%s", err.text);
+        SETS("load.clients=1,2,4", "run.duration=9s", " run.duration = 2s", "sim.lose_every=7"));
     assert_int_equal(plan->clients_count, 3);
     assert_int_equal(plan->clients[2], 4);
     assert_int_equal(plan->duration_ns, 2 * LB_S_NS);
@@ -79,7 +71,6 @@ TEST(the_command_line_wins_and_its_last_word_most) {
     assert_int_equal(json_integer_value(json_object_get(sim, "service_ns")), 3 * LB_MS_NS);
     assert_int_equal(json_integer_value(json_object_get(sim, "lose_every")), 7);
     json_decref(json);
-    plan_free(plan);
 }
 
 TEST(wrong_input_is_one_clear_line) {
@@ -138,6 +129,9 @@ TEST(wrong_input_is_one_clear_line) {
         REFUSED("[load]\ntick = 1m\n", ".ini:2: load.tick", "no tick lies in the window"),
         REFUSED("[load]\nhold = window\n[acquire]\nat_least = 1s\n[run]\nwarmup = 0\n",
                 ".ini:4: acquire.at_least", "leave out one of the two"),
+        REFUSED("[load]\nhold = window\n[run]\nwarmup = 1s\n", "load.hold", "set run.warmup = 0"),
+        REFUSED("[load]\nthink = window\n", ".ini:2: load.think",
+                "only a hold can last as long as the window"),
         REFUSED("[load]\nkeys = 1 zipf:1\n", ".ini:2: load.keys", "two keys or more"),
         REFUSED("[servers]\ndurability = synk\n", ".ini:2: servers.durability", "'sync'"),
         REFUSED("[workload]\nname = ../x\n", ".ini:2: workload.name"),
@@ -185,11 +179,8 @@ TEST(unknown_workloads_get_the_nearest) {
 
 /* In a closed loop no request waits for a client. */
 TEST(a_promise_of_acquire_in_a_closed_loop_is_no_mistake) {
-    struct lb_err err = {0};
-    struct plan *plan = load("[slo]\npromises = acquire.p99<=1s\n", "mem-mutex", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[slo]\npromises = acquire.p99<=1s\n", "mem-mutex", NULL);
     assert_int_equal(json_array_size(plan->warnings), 0);
-    plan_free(plan);
 }
 
 TEST(odd_but_allowed_is_warned_about) {
@@ -217,7 +208,6 @@ TEST(odd_but_allowed_is_warned_about) {
         assert_int_equal(json_array_size(plan->warnings), 1);
         const char *text = json_string_value(json_array_get(plan->warnings, 0));
         if (!strstr(text, cases[i].warning)) fail_msg("%s: %s", cases[i].text, text);
-        plan_free(plan);
     }
 }
 
@@ -258,18 +248,15 @@ TEST(a_printed_plan_reads_back) {
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct lb_err err = {0};
-        struct plan *plan = load(texts[i], NULL, NULL, &err);
-        if (!plan) fail_msg("%s", err.text);
+        struct plan *plan = taken(texts[i], NULL, NULL);
         char *first = printed(plan);
         json_t *json = plan_json(plan);
-        plan_free(plan);
         plan = load(first, NULL, NULL, &err);
         if (!plan) fail_msg("%s in:\n%s", err.text, first);
         char *second = printed(plan);
         json_t *again = plan_json(plan);
         assert_string_equal(first, second);
         assert_true(json_equal(json, again));
-        plan_free(plan);
         json_decref(json);
         json_decref(again);
         free(first);
@@ -278,19 +265,15 @@ TEST(a_printed_plan_reads_back) {
 }
 
 TEST(names_of_keys_are_as_many_as_keys) {
-    struct lb_err err = {0};
-    struct plan *plan = load("[load]\nkeys = 500\nkey_names = orders/7, 42 \n", "null", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[load]\nkeys = 500\nkey_names = orders/7, 42 \n", "null", NULL);
     assert_int_equal(plan->keys.count, 2);
     assert_int_equal(plan->key_names.count, 2);
     assert_string_equal(plan->key_names.item[0], "orders/7");
     assert_string_equal(plan->key_names.item[1], "42");
-    plan_free(plan);
 }
 
 TEST(every_key_is_printed_and_in_json) {
-    struct lb_err err = {0};
-    struct plan *plan = load("", "null", NULL, &err);
+    struct plan *plan = taken("", "null", NULL);
     char *text = printed(plan);
     json_t *json = plan_json(plan);
     for (const struct section *section = sections(); section->name; section++) {
@@ -307,7 +290,6 @@ TEST(every_key_is_printed_and_in_json) {
     }
     json_decref(json);
     free(text);
-    plan_free(plan);
 }
 
 /* Whatever text a key takes, it prints a text that reads back as the same; whatever it refuses, it

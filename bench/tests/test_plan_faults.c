@@ -1,17 +1,9 @@
 /* test_plan_faults: fault sections: read, refused, printed and read back; times that are drawn. */
 #include "bench/tests/plan_help.h"
-#include "bench/tests/unit.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/workfile.h"
 
 #define PROCESSES "[load]\nclients = 4\nprocesses = 4\n"
-
-static struct plan *taken(const char *text, const char *const sets[]) {
-    struct lb_err err = {0};
-    struct plan *plan = load(text, "null", sets, &err);
-    if (!plan) fail_msg("%s: %s", text, err.text);
-    return plan;
-}
 
 TEST(several_sections_are_read) {
     struct plan *plan =
@@ -21,7 +13,7 @@ TEST(several_sections_are_read) {
                         "[fault.3]\nkind = promote\ntarget = 1\nfirst = random:1600ms..2s\n"
                         "[fault.8]\nkind = wire-drop\ntarget = holder\n"
                         "every = random:1s..2s\ntimes = 4\n",
-              SETS("fault.3.target=2", "fault.4.kind=clock", "fault.4.by=-60s"));
+              "null", SETS("fault.3.target=2", "fault.4.kind=clock", "fault.4.by=-60s"));
     const struct plan_fault *f = plan->faults;
     assert_int_equal(f[0].kind, INJECT_WIRE_CUT);
     assert_int_equal(f[0].target, TARGET_REPLICATION);
@@ -50,10 +42,9 @@ TEST(every_kind_has_its_name) {
         char text[400];
         snprintf(text, sizeof text, PROCESSES "[fault]\nkind = %s\nby = 1s\n",
                  injection_name((enum injection)kind));
-        struct plan *plan = taken(text, NULL);
+        struct plan *plan = taken(text, "null", NULL);
         assert_int_equal(plan->faults[0].kind, kind);
         assert_int_not_equal(injection_acts_on((enum injection)kind), ON_NOTHING);
-        plan_free(plan);
     }
 }
 
@@ -127,11 +118,12 @@ TEST(wrong_input_is_one_clear_line) {
 TEST(servers_and_wires_need_no_processes) {
     plan_free(taken("[fault]\nkind = server-kill\n[fault.2]\nkind = wire-reset\ntarget = all\n"
                     "[fault.3]\nkind = starve\ntarget = holder\n",
-                    NULL));
+                    "null", NULL));
 }
 
 TEST(a_late_section_is_warned_about) {
-    struct plan *plan = taken("[fault.2]\nkind = server-kill\nfirst = random:1h..2h\n", NULL);
+    struct plan *plan =
+        taken("[fault.2]\nkind = server-kill\nfirst = random:1h..2h\n", "null", NULL);
     const char *text = json_string_value(json_array_get(plan->warnings, 0));
     assert_non_null(text);
     assert_non_null(strstr(text, "fault.2.first is no earlier"));

@@ -1,5 +1,4 @@
 /* test_plan_leases: a list of leases gives each lock a stage for each lease, and a lock without leases one stage. */
-#include <stdlib.h>
 
 #include "bench/tests/plan_help.h"
 #include "bench/workload/stages.h"
@@ -29,9 +28,7 @@ TEST(each_lease_is_a_stage_of_its_own) {
 }
 
 TEST(a_lock_without_leases_runs_once) {
-    struct lb_err err = {0};
-    struct plan *plan = load("[acquire]\nlease = 500ms, 1s\n", "mem-mutex", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[acquire]\nlease = 500ms, 1s\n", "mem-mutex", NULL);
     int count;
     struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 1);
@@ -39,7 +36,6 @@ TEST(a_lock_without_leases_runs_once) {
     char name[96];
     assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-mutex-c1-r0");
     free(stages);
-    plan_free(plan);
 }
 
 /* A single lease stays a number in run.json, as scripts expect it. */
@@ -56,18 +52,13 @@ TEST(one_lease_is_a_number_and_several_are_an_array) {
     assert_int_equal(json_integer_value(json_array_get(array, 1)), LB_S_NS);
     json_decref(of_one);
     json_decref(of_two);
-    plan_free(one);
-    plan_free(two);
 }
 
 TEST(the_shortest_lease_is_held_against_the_hold) {
-    struct lb_err err = {0};
-    struct plan *plan = load("[acquire]\nlease = 5s, 1s\n[load]\nhold = 2s\n", "sim", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[acquire]\nlease = 5s, 1s\n[load]\nhold = 2s\n", "sim", NULL);
     assert_int_equal(json_array_size(plan->warnings), 1);
     assert_non_null(
         strstr(json_string_value(json_array_get(plan->warnings, 0)), "holders outlive"));
-    plan_free(plan);
 }
 
 TEST(a_wrong_list_of_leases_is_one_clear_line) {

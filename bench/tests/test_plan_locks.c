@@ -1,39 +1,29 @@
 /* test_plan_locks: which locks a plan runs, on which servers, in which stages. */
 
-#include <limits.h>
-
 #include "bench/tests/plan_help.h"
-#include "bench/tests/unit.h"
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
 TEST(naming_makes_chosen) {
-    struct lb_err err = {0};
-    struct plan *plan = load(NULL, "unsafe-none, all", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken(NULL, "unsafe-none, all", NULL);
     assert_string_equal(plan->locks[0].lock->name, "unsafe-none");
     for (int i = 0; i < plan->lock_count; i++) assert_int_equal(plan->locks[i].chosen, i == 0);
-    plan_free(plan);
     /* Behind "all" it keeps its place in the list. */
-    plan = load(NULL, "all,unsafe-none", NULL, &err);
+    plan = taken(NULL, "all,unsafe-none", NULL);
     for (int i = 0; i < plan->lock_count; i++) {
         assert_int_equal(plan->locks[i].chosen,
                          strcmp(plan->locks[i].lock->name, "unsafe-none") == 0);
     }
-    plan_free(plan);
     /* A workload's list is as good as the command line's, which replaces it. */
-    plan = load("[workload]\nlocks = null, mem-mutex\n", NULL, NULL, &err);
+    plan = taken("[workload]\nlocks = null, mem-mutex\n", NULL, NULL);
     assert_int_equal(plan->lock_count, 2);
     assert_true(plan->locks[1].chosen);
-    plan_free(plan);
-    plan = load("[workload]\nlocks = null, mem-mutex\n", "sim", NULL, &err);
+    plan = taken("[workload]\nlocks = null, mem-mutex\n", "sim", NULL);
     assert_int_equal(plan->lock_count, 1);
     assert_string_equal(plan->locks[0].lock->name, "sim");
-    plan_free(plan);
 }
 
 TEST(groups_of_locks_are_as_good_as_all) {
-    struct lb_err err = {0};
     int semaphores = 0, of_memory = 0, backends = 0, controls = 0, not_in_groups = 0;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
@@ -44,19 +34,16 @@ TEST(groups_of_locks_are_as_good_as_all) {
         not_in_groups += lock->needs && first; /* and so are all others of its backend */
     }
     while (registry_backends()[backends]) backends++;
-    struct plan *plan = load("", "semaphore", NULL, &err);
+    struct plan *plan = taken("", "semaphore", NULL);
     assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), semaphores);
     assert_int_equal(plan->locks[0].lock->primitive, LB_SEMAPHORE);
     assert_false(plan->locks[0].chosen);
-    plan_free(plan);
-    plan = load("", "memory", NULL, &err);
+    plan = taken("", "memory", NULL);
     assert_true(of_memory > 0);
     assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped), of_memory);
-    plan_free(plan);
-    plan = load("", "one-of-each", NULL, &err);
+    plan = taken("", "one-of-each", NULL);
     assert_int_equal(plan->lock_count + (int)json_array_size(plan->skipped),
                      backends - not_in_groups + controls);
-    plan_free(plan);
 }
 
 /* A stage each, in the order of running, with names of their own. */
@@ -77,29 +64,24 @@ TEST(ladders_make_stages) {
     assert_string_equal(stages[8].lock->lock->name, "null");
     assert_null(stages[0].topology);
     free(stages);
-    plan_free(plan);
     /* One step of a ladder is not worth a word in the name. */
-    plan = load("[acquire]\nreaders = 50\n", "mem-rwlock", NULL, &err);
+    plan = taken("[acquire]\nreaders = 50\n", "mem-rwlock", NULL);
     stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 1);
     assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-rwlock-c1-r0");
     free(stages);
-    plan_free(plan);
 }
 
 /* The locks of the stages of a plan, with blanks between. */
 static char *order_of(const char *text, char *order, size_t size) {
-    struct lb_err err = {0};
     int count = 0;
     size_t used = 0;
-    struct plan *plan = load(text, "mem-rwlock, null, mem-mutex, mem-semaphore", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken(text, "mem-rwlock, null, mem-mutex, mem-semaphore", NULL);
     struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     order[0] = '\0';
     for (int i = 0; i < count && used < size; i++)
         used += (size_t)snprintf(order + used, size - used, "%s ", stages[i].lock->lock->name);
     free(stages);
-    plan_free(plan);
     return order;
 }
 
@@ -127,11 +109,9 @@ TEST(locks_run_in_an_order_drawn_from_the_seed) {
 /* Each round has every lock once, and one of a server twice; of two rounds the second one mirrors the first, so that no
  * lock has always the same place. What is there for show runs in round 1. */
 TEST(a_round_has_every_lock) {
-    struct lb_err err = {0};
     int count = 0, shown = 0;
-    struct plan *plan = load("[run]\nrepeat = 3\n", "redis-setnx, mem-mutex, mem-rwlock, controls",
-                             SETS("run.controls=exposed"), &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[run]\nrepeat = 3\n", "redis-setnx, mem-mutex, mem-rwlock, controls",
+                              SETS("run.controls=exposed"));
     struct plan_stage *stages = stages_new(plan, STAGES_BY_ROUND, &count),
                       *round[4 + STAGES_SPARE] = {0};
     int of_round[4 + STAGES_SPARE] = {0};
@@ -150,7 +130,6 @@ TEST(a_round_has_every_lock) {
     for (int i = 0; i < of_round[2]; i++)
         assert_string_equal(round[2][i].lock->lock->name, round[3][3 - i].lock->lock->name);
     free(stages);
-    plan_free(plan);
 }
 
 /* Its clients go in rounds, through the sessions that they have. */
@@ -162,9 +141,7 @@ TEST(a_latch_keeps_its_sessions) {
     }
     if (!latch) skip_for("this build has no latch");
     struct lb_err err = {0};
-    struct plan *plan = load("", latch->name, SETS("load.clients=2"), &err);
-    if (!plan) fail_msg("%s", err.text);
-    plan_free(plan);
+    taken("", latch->name, SETS("load.clients=2"));
     assert_null(load("", latch->name, SETS("load.clients=2", "load.session=each"), &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
     assert_non_null(strstr(err.text, "load.session"));
@@ -202,7 +179,6 @@ TEST(what_a_lock_cannot_do_is_said) {
         assert_true(told);
         /* The baseline does nothing, whatever is asked. */
         assert_string_equal(plan->locks[0].lock->name, "null");
-        plan_free(plan);
     }
 }
 
@@ -220,25 +196,19 @@ TEST(topologies_are_chosen_by_name) {
     assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
     assert_null(topologies_of(plan, plan->locks[0].lock, 1));
     assert_null(topologies_of(plan, plan->locks[1].lock, 0));
-    plan_free(plan);
     /* A lock that can run on none of the listed topologies runs on its usual one. */
-    plan = load("[servers]\ntopology = zookeeper\n", "redis-setnx", NULL, &err);
+    plan = taken("[servers]\ntopology = zookeeper\n", "redis-setnx", NULL);
     assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
-    plan_free(plan);
 }
 
 /* Each control is added with the plan that exposes it; the plan of the run owns that plan. */
 TEST(exposed_controls_bring_their_workload) {
-    struct lb_err err = {0};
     int elsewhere = 0, own = 0;
     for (int i = 0; registry_locks()[i]; i++)
         elsewhere += registry_locks()[i]->about.exposed_by != NULL;
-    struct plan *plan = load("[load]\nseed = 7\n", "all", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[load]\nseed = 7\n", "all", NULL);
     for (int i = 0; i < plan->lock_count; i++) assert_null(plan->locks[i].lock->about.exposed_by);
-    plan_free(plan);
-    plan = load("[load]\nseed = 7\n[run]\ncontrols = exposed\n", "all", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+    plan = taken("[load]\nseed = 7\n[run]\ncontrols = exposed\n", "all", NULL);
     for (int i = 0; i < plan->lock_count; i++) {
         const struct plan_lock *lock = &plan->locks[i];
         assert_int_equal(lock->plan != NULL, lock->lock->about.exposed_by != NULL);
@@ -255,7 +225,6 @@ TEST(exposed_controls_bring_their_workload) {
                NULL;
     }
     assert_int_equal(own, elsewhere);
-    plan_free(plan);
 }
 
 /* The same locks without and with TLS, on servers of their own; embedded locks have nothing to encrypt. */
@@ -286,9 +255,8 @@ TEST(servers_with_tls_are_places_of_their_own) {
 /* Each round trip is a place of its own; embedded locks have no connections to make longer. */
 TEST(servers_at_distances_are_places_of_their_own) {
     struct lb_err err = {0};
-    struct plan *plan = load("[load]\nclients=2,4\n", "redis-setnx,mem-mutex",
-                             SETS("servers.rtt=none, 0, 500us,20ms"), &err);
-    if (!plan) fail_msg("%s", err.text);
+    struct plan *plan = taken("[load]\nclients=2,4\n", "redis-setnx,mem-mutex",
+                              SETS("servers.rtt=none, 0, 500us,20ms"));
     static const int64_t rtts_ns[] = {-1, 0, 500 * LB_US_NS, 20 * LB_MS_NS};
     static const char *const names[] = {"redis-setnx-c2-r0", "redis-setnx-rtt0-c2-r0",
                                         "redis-setnx-rtt500us-c2-r0", "redis-setnx-rtt20ms-c2-r0"};
@@ -310,7 +278,6 @@ TEST(servers_at_distances_are_places_of_their_own) {
     }
     assert_int_equal(far, 8);
     free(stages);
-    plan_free(plan);
     static const char *const wrong[][2] = {{"servers.rtt=1ms,1000us", "there twice"},
                                            {"servers.rtt=none,none", "there twice"},
                                            {"servers.rtt=2s", "1s"},

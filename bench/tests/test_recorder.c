@@ -18,32 +18,6 @@ static struct recorder *make(void **ret_memory) {
     return recorder;
 }
 
-TEST(test_a_side_is_taken_when_the_writer_turns) {
-    void *memory;
-    struct recorder *recorder = make(&memory);
-    recorder_add(recorder, METRIC_ACQUIRE, 5);
-    recorder_turn(recorder); /* nobody asked: nothing happens */
-    recorder_ask(recorder);
-    assert_null(recorder_taken(recorder));
-    recorder_add(recorder, METRIC_ACQUIRE, 6);
-    recorder_turn(recorder);
-    recorder_add(recorder, METRIC_ACQUIRE, 7); /* on the other side */
-    struct hist *const *side = recorder_taken(recorder);
-    assert_non_null(side);
-    assert_int_equal(side[METRIC_ACQUIRE]->count, 2);
-    assert_int_equal(side[METRIC_ACQUIRE]->sum, 11);
-    hist_reset(side[METRIC_ACQUIRE]);
-    recorder_ask(recorder);
-    recorder_turn(recorder);
-    side = recorder_taken(recorder);
-    assert_int_equal(side[METRIC_ACQUIRE]->count, 1);
-    assert_int_equal(side[METRIC_ACQUIRE]->sum, 7);
-    assert_int_equal(recorder_side(recorder, 0)[METRIC_ACQUIRE]->count, 0);
-    assert_ptr_equal(recorder_side(recorder, 1)[METRIC_ACQUIRE], side[METRIC_ACQUIRE]);
-    free(recorder);
-    free(memory);
-}
-
 static _Atomic bool enough; /* the reader has taken as many sides as it wants */
 
 /* Records until the reader has enough; returns how often. */

@@ -1,12 +1,11 @@
-/* test_recovery: what faults cost, from histories and injections that are told here: nothing runs. */
+/* test_recovery: what faults cost, and which grants they put to the test, from histories and injections that are told here:
+ * nothing runs. */
 #include "bench/load/observe.h"
 #include "bench/oplog/order.h"
 #include "bench/run/recovery.h"
 #include "bench/tests/history_say.h"
 
-#define MS LB_MS_NS
-#define LEASE (100 * MS)
-#define NOWHERE (-1) /* a fault of no particular process */
+#define LEASE_MS 100
 
 static struct lb_lock lock;
 static struct plan_lock entry;
@@ -16,12 +15,12 @@ static struct fault_event events[4];
 static struct stage stage;
 static struct recovery recovery;
 
-/* Clients 0 to 3 are of process 0, 4 to 7 of process 1. The window ends after a second. */
-FIXTURE(set_up) {
-    begin_as(OPLOG_MUTEX, 1, false);
+/* Clients 0 to 3 are of process 0, 4 to 7 of process 1. */
+static void begin_story(enum oplog_model model, uint32_t bound, bool by_slot) {
+    begin_as(model, bound, by_slot);
     lock = (struct lb_lock){.name = "a", .about = {.crash = LB_CRASH_LEASE}};
     entry = (struct plan_lock){.lock = &lock};
-    plan = (struct plan){.lease_ns = LEASE};
+    plan = (struct plan){.lease_ns = LEASE_MS * LB_MS_NS, .hold = {.mean_ns = 300 * LB_MS_NS}};
     memset(&shared, 0, sizeof shared);
     shared.plan = &plan;
     shared.lock = &entry;
@@ -29,6 +28,10 @@ FIXTURE(set_up) {
     shared.threads = 4;
     shared.processes = 2;
     stage = (struct stage){.faults = {.events = events}};
+}
+
+FIXTURE(set_up) {
+    begin_story(OPLOG_MUTEX, 1, false);
     return 0;
 }
 
@@ -37,43 +40,86 @@ FIXTURE(tear_down) {
     return end(state);
 }
 
-#define STORY(name) TEST_WITH(name, set_up, tear_down)
+static int64_t ns_of(double ms) {
+    return (int64_t)(ms * 1e6);
+}
 
-static struct fault_event *fault(enum injection kind, int process, int begin_ms, int end_ms) {
+/* "KIND[/TARGET] PROCESS BEGIN END [GONE]"; process -1: no particular one; a kind with ! did not act. */
+static void tell_fault(const char *words) {
     struct fault_event *event = &events[stage.faults.count++];
-    *event = (struct fault_event){.kind = kind,
-                                  .target = "holder",
+    char kind[40], *target;
+    int process;
+    double begin_ms, end_ms, gone_ms = 0;
+    assert_in_range(
+        sscanf(words, "%39s %d %lf %lf %lf", kind, &process, &begin_ms, &end_ms, &gone_ms), 4, 5);
+    *event = (struct fault_event){.target = "holder",
                                   .process = process,
                                   .node = -1,
-                                  .begin_ns = begin_ms * MS,
-                                  .end_ns = end_ms * MS,
-                                  .acted = true};
-    return event;
+                                  .begin_ns = ns_of(begin_ms),
+                                  .end_ns = ns_of(end_ms),
+                                  .gone_ns = ns_of(gone_ms),
+                                  .acted = !strchr(kind, '!')};
+    target = strchr(kind, '/');
+    if (target) snprintf(event->target, sizeof event->target, "%s", target + 1);
+    kind[strcspn(kind, "/!")] = '\0';
+    while (strcmp(injection_name(event->kind), kind) != 0) event->kind++;
 }
 
-static void killed(int process, int at_ms) {
-    fault(INJECT_KILL, process, at_ms, at_ms);
-    happened(OPLOG_DEATH, process ? 4 : 0, 4, at_ms * MS, at_ms * MS);
+/* What a client did: "5 held 120 400 410" (asked, granted, released); "4/1 ..." of key 1. */
+static void tell_client(const char *words) {
+    char who[8], verb[12], last[12] = "";
+    double at[3] = {0};
+    assert_true(sscanf(words, "%7s %11s %lf %lf %lf", who, verb, &at[0], &at[1], &at[2]) >= 3);
+    sscanf(words, "%*s %*s %*s %*s %11s", last);
+    int64_t a = ns_of(at[0]), b = ns_of(at[1]), c = ns_of(at[2]);
+    struct oplog_record record = {.client = (uint32_t)atoi(who),
+                                  .key = strchr(who, '/') != NULL,
+                                  .begin_ns = a,
+                                  .end_ns = b ? b : a};
+    uint32_t client = record.client;
+    if (strcmp(verb, "killed") == 0) { /* a process */
+        char text[60];
+        snprintf(text, sizeof text, "kill %u %f %f", client, at[0], at[0]);
+        tell_fault(text);
+        happened(OPLOG_DEATH, 4 * client, 4, a, a);
+    } else if (strcmp(verb, "stalled") == 0) { /* all of a process */
+        happened(OPLOG_STALL, 4 * client, 4, a, b);
+    } else if (strcmp(verb, "tried") == 0) {
+        record.outcome = *last == 'b' ? OPLOG_BUSY : *last == 't' ? OPLOG_TIMEOUT : OPLOG_UNKNOWN;
+        record.kind = OPLOG_ACQUIRE;
+        add(record);
+    } else if (strcmp(verb, "got") == 0 || strcmp(verb, "held") == 0 ||
+               strcmp(verb, "reads") == 0) {
+        record.kind = OPLOG_ACQUIRE;
+        if (*verb == 'r') record.flags = OPLOG_SHARED;
+        if (*verb == 'g') record.lease_end_ns = c;
+        add(record);
+        if (*verb != 'g' && c) released(client, c, c);
+    } else {
+        enum oplog_outcome outcome = *verb == 'r'   ? OPLOG_OK
+                                     : *verb == 'u' ? OPLOG_UNKNOWN
+                                                    : OPLOG_LOST;
+        bool learned = strcmp(verb, "learned") == 0;
+        left(client, a, record.end_ns, outcome, learned ? OPLOG_UNCALLED | OPLOG_LEARNED : 0);
+    }
 }
 
-/* A grant of key 0 that was released at once when its time was over. */
-static void held(uint32_t client, int called_ms, int from_ms, int to_ms) {
-    got(client, called_ms * MS, from_ms * MS);
-    released(client, to_ms * MS, to_ms * MS);
+/* A story: what happened in ms, with ; between. */
+static void tell(const char *story) {
+    char text[900], *rest = text;
+    assert_true((size_t)snprintf(text, sizeof text, "%s", story) < sizeof text);
+    for (char *one; (one = strsep(&rest, ";"));) {
+        one += strspn(one, " ");
+        if (strncmp(one, "fault ", 6) == 0)
+            tell_fault(one + 6);
+        else if (*one)
+            tell_client(one);
+    }
 }
 
-static void held_as_reader(uint32_t client, int called_ms, int from_ms, int to_ms) {
-    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
-                              .flags = OPLOG_SHARED,
-                              .client = client,
-                              .begin_ns = called_ms * MS,
-                              .end_ns = from_ms * MS});
-    if (to_ms) released(client, to_ms * MS, to_ms * MS);
-}
-
-static void compute_with(uint64_t dropped) {
-    recovery_done(&recovery);
-    book.rules.end_ns = 1000 * MS;
+/* The window ends after a second. */
+static void compute(uint64_t dropped) {
+    book.rules.end_ns = 1000 * LB_MS_NS;
     book_end(&book, dropped, true);
     uint32_t *order = order_holds_from(&book, &err);
     assert_non_null(order);
@@ -81,398 +127,224 @@ static void compute_with(uint64_t dropped) {
     free(order);
 }
 
-static void compute(void) {
-    compute_with(0);
+static int put_list(char *text, const char *name, const int64_t *list_ns, int count) {
+    int used = sprintf(text, "%s ", name);
+    for (int i = 0; i < count; i++)
+        used += sprintf(text + used, "%s%g", i ? "," : "", (double)list_ns[i] / 1e6);
+    return used + sprintf(text + used, "%s|", count ? "" : "none");
 }
 
-static void assert_list(const int64_t *list_ns, int count, const int *expected_ms, int expected) {
-    assert_int_equal(count, expected);
-    for (int i = 0; i < count; i++) assert_int_equal(list_ns[i], expected_ms[i] * MS);
+/* Each of the figures, "trials 100,250 | lost 1", is that of the recovery, in ms. */
+static void assert_summed(const char *figures) {
+    char all[600], wanted[100], copy[300], *rest = copy;
+    int used = sprintf(all, "|");
+    used += put_list(all + used, "trials", recovery.trials_ns, recovery.trial_count);
+    used += put_list(all + used, "crashes", recovery.crashes_ns, recovery.crash_count);
+    used += put_list(all + used, "detected", recovery.detect_ns, recovery.detect_count);
+    sprintf(all + used,
+            "unrecovered %d|unasked %d|unavailable %g|theory_max %g|lost %d|wakeups %s|"
+            "lost_wakeups %d|never %d|",
+            recovery.unrecovered, recovery.unasked,
+            recovery.unavailable_ns < 0 ? -1 : (double)recovery.unavailable_ns / 1e6,
+            recovery.theory_max_ns < 0 ? -1 : (double)recovery.theory_max_ns / 1e6,
+            (int)recovery.grants_lost, recovery.wakeups_known ? "known" : "unknown",
+            (int)recovery.lost_wakeups, (int)recovery.never);
+    snprintf(copy, sizeof copy, "%s", figures);
+    for (char *one; (one = strsep(&rest, "|"));) {
+        char name[20], value[60];
+        assert_int_equal(sscanf(one, "%19s %59s", name, value), 2);
+        snprintf(wanted, sizeof wanted, "|%s %s|", name, value);
+        if (!strstr(all, wanted)) fail_msg("not '%s' in %s", wanted, all);
+    }
 }
 
-#define LIST(...) (const int[]){__VA_ARGS__}, (int)(sizeof(int[]){__VA_ARGS__} / sizeof(int))
-#define assert_trials(...) assert_list(recovery.trials_ns, recovery.trial_count, LIST(__VA_ARGS__))
-#define assert_crashes(...)                                                                        \
-    assert_list(recovery.crashes_ns, recovery.crash_count, LIST(__VA_ARGS__))
-#define assert_detected(...)                                                                       \
-    assert_list(recovery.detect_ns, recovery.detect_count, LIST(__VA_ARGS__))
+struct story {
+    const char *told, *figures;
+    enum oplog_model model;
+    uint32_t bound; /* 0 = 1 */
+    bool by_slot, many_keys;
+    unsigned caps;
+    int slack_ms;
+    uint64_t dropped;
+};
+
+static void check_stories(const struct story *all, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const struct story *one = &all[i];
+        print_message("%s\n", one->told);
+        begin_story(one->model, one->bound ? one->bound : 1, one->by_slot);
+        book.rules.many_keys = one->many_keys;
+        lock.caps = one->caps;
+        lock.about.crash_slack_ns = one->slack_ms * LB_MS_NS;
+        tell(one->told);
+        compute(one->dropped);
+        assert_summed(one->figures);
+        recovery_done(&recovery);
+        book_done(&book);
+    }
+}
+
+#define STORY(...)                                                                                 \
+    { .told = __VA_ARGS__ }
+#define STORIES(name, ...)                                                                         \
+    TEST(name) {                                                                                   \
+        static const struct story all[] = {__VA_ARGS__};                                           \
+        check_stories(all, sizeof all / sizeof *all);                                              \
+    }
 
 /* ---- trials ---- */
 
 /* The key may have been free for as long as nobody asked for it; not where the client that got it waited for it, or where
  * another one asked before. */
-STORY(a_key_that_nobody_asked_for) {
-    static const struct {
-        int called_ms, from_ms,
-            tried_ms; /* tried_ms: the end of a try in vain, of 10 ms; 0 = there was none */
-        bool tells;
-    } cases[] = {{120, 901, 0, true},    {900, 901, 0, false},  {400, 901, 0, true},
-                 {900, 901, 700, false}, {900, 901, 890, true}, {240, 241, 0, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        become(OPLOG_MUTEX, 1, false);
-        stage.faults.count = 0;
-        got(1, 90 * MS, 100 * MS);
-        killed(0, 150);
-        if (cases[i].tried_ms)
-            tried(6, (cases[i].tried_ms - 10) * MS, cases[i].tried_ms * MS, OPLOG_BUSY);
-        held(5, cases[i].called_ms, cases[i].from_ms, 950);
-        compute();
-        assert_int_equal(recovery.trial_count, cases[i].tells);
-        assert_int_equal(recovery.unasked, !cases[i].tells);
-        if (cases[i].tells) assert_trials(cases[i].from_ms - 150);
-        assert_int_equal(recovery.unrecovered, 0);
-    }
-}
+#define DEAD "1 got 90 100; 0 killed 150; "
+STORIES(a_key_that_nobody_asked_for,
+        STORY(DEAD "5 held 120 901 950", "trials 751 | unasked 0 | unrecovered 0"),
+        STORY(DEAD "5 held 900 901 950", "trials none | unasked 1 | unrecovered 0"),
+        STORY(DEAD "5 held 400 901 950", "trials 751 | unasked 0"),
+        STORY(DEAD "6 tried 690 700 busy; 5 held 900 901 950", "trials none | unasked 1"),
+        STORY(DEAD "6 tried 880 890 busy; 5 held 900 901 950", "trials 751 | unasked 0"),
+        STORY(DEAD "5 held 240 241 950", "trials 91 | unasked 0"))
 
 /* A client that died with the holder waited for the same key, and its wait is recorded until the end. */
-STORY(who_died_with_the_holder_asks_no_more) {
-    for (int i = 0; i < 4; i++) {
-        bool kill = i & 1, granted = i & 2;
-        become(OPLOG_MUTEX, 1, false);
-        stage.faults.count = 0;
-        got(1, 90 * MS, 100 * MS);
-        if (kill) killed(0, 150);
-        if (!kill) fault(INJECT_PAUSE, 0, 150, 160);
-        tried(2, 120 * MS, 990 * MS, OPLOG_UNKNOWN);
-        if (granted) held(5, 900, 901, 950);
-        compute();
-        assert_int_equal(recovery.unrecovered, !granted && !kill);
-        assert_int_equal(recovery.unasked, granted && kill);
-        assert_int_equal(recovery.trial_count, granted && !kill);
-    }
-}
+#define STOOD "1 got 90 100; fault pause 0 150 160; "
+STORIES(who_died_with_the_holder_asks_no_more,
+        STORY(STOOD "2 tried 120 990 unknown", "unrecovered 1 | unasked 0 | trials none"),
+        STORY(DEAD "2 tried 120 990 unknown", "unrecovered 0 | unasked 0 | trials none"),
+        STORY(STOOD "2 tried 120 990 unknown; 5 held 900 901 950",
+              "unrecovered 0 | unasked 0 | trials 751"),
+        STORY(DEAD "2 tried 120 990 unknown; 5 held 900 901 950",
+              "unrecovered 0 | unasked 1 | trials none"))
 
-STORY(a_killed_holder) {
-    got(1, 90 * MS, 100 * MS);
-    killed(0, 150);
-    held(5, 120, 400, 410);
-    for (int at_ms = 450; at_ms < 1000; at_ms += 50) held(4, at_ms, at_ms, at_ms + 10);
-    compute();
-    assert_trials(250);
-    assert_crashes(250);
-    assert_int_equal(recovery.unrecovered, 0);
-    assert_int_equal(recovery.unavailable_ns, 250 * MS);
-    assert_int_equal(recovery.lost_wakeups, 0);
-    assert_int_equal(recovery.never, 0);
-    assert_int_equal(recovery.theory_max_ns, LEASE);
-}
-
-STORY(nobody_gets_the_key_any_more) {
-    got(1, 90 * MS, 100 * MS);
-    killed(0, 150);
-    tried(5, 120 * MS, 1200 * MS, OPLOG_TIMEOUT);
-    compute();
-    assert_int_equal(recovery.trial_count, 0);
-    assert_int_equal(recovery.unrecovered, 1);
-    assert_int_equal(recovery.unavailable_ns, 850 * MS);
-}
-
-/* A lock can't be blamed for a key that nobody wants any more: who tried had given up before, or is the victim itself. */
-STORY(nobody_asks_for_the_key_any_more) {
-    got(1, 90 * MS, 100 * MS);
-    tried(5, 110 * MS, 140 * MS, OPLOG_BUSY);
-    fault(INJECT_PAUSE, 0, 150, 350);
-    released(1, 360 * MS, 360 * MS);
-    tried(1, 370 * MS, 380 * MS, OPLOG_TIMEOUT);
-    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
-                              .outcome = OPLOG_TIMEOUT,
-                              .client = 4,
-                              .key = 1,
-                              .begin_ns = 200 * MS,
-                              .end_ns = 900 * MS});
-    compute();
-    assert_int_equal(recovery.trial_count, 0);
-    assert_int_equal(recovery.unrecovered, 0);
-}
-
-/* Another key's grants, and the victim's own, are no recovery. */
-STORY(only_another_client_and_only_that_key) {
-    fault(INJECT_PAUSE, 0, 150, 350);
-    held(1, 90, 100, 360);
-    held(1, 361, 365, 370);
-    add((struct oplog_record){
-        .kind = OPLOG_ACQUIRE, .client = 4, .key = 1, .begin_ns = 200 * MS, .end_ns = 210 * MS});
-    held(5, 120, 500, 510);
-    compute();
-    assert_trials(350);
-    assert_int_equal(recovery.crash_count, 0);
-    assert_int_equal(recovery.unrecovered, 0);
-}
-
-STORY(two_kills_are_two_trials_in_order) {
-    got(1, 90 * MS, 100 * MS);
-    killed(0, 150);
-    got(5, 120 * MS, 400 * MS);
-    fault(INJECT_PAUSE, 1, 420, 500);
-    released(5, 510 * MS, 510 * MS);
-    held(6, 515, 520, 530);
-    compute();
-    assert_trials(100, 250);
-    assert_crashes(250);
-}
+STORIES(
+    a_killed_holder,
+    STORY(DEAD "5 held 120 400 410; 4 held 450 450 460; 4 held 500 500 510; 4 held 950 950 960",
+          "trials 250 | crashes 250 | unrecovered 0 | unavailable 250 | lost_wakeups 0 | never 0 | "
+          "theory_max 100"),
+    STORY(DEAD "5 tried 120 1200 timeout", "trials none | unrecovered 1 | unavailable 850"),
+    /* A lock can't be blamed for a key that nobody wants any more. */
+    STORY("1 got 90 100; 5 tried 110 140 busy; fault pause 0 150 350; 1 released 360; "
+          "1 tried 370 380 timeout; 4/1 tried 200 900 timeout",
+          "trials none | unrecovered 0"),
+    /* Another key's grants, and the victim's own, are no recovery. */
+    STORY("fault pause 0 150 350; 1 held 90 100 360; 1 held 361 365 370; 4/1 got 200 210; "
+          "5 held 120 500 510",
+          "trials 350 | crashes none | unrecovered 0"),
+    STORY(DEAD "5 got 120 400; fault pause 1 420 500; 5 released 510; 6 held 515 520 530",
+          "trials 100,250 | crashes 250"))
 
 /* A grant of another process, one that ended before the fault or began after it, and a fault that did not act. */
-STORY(who_is_no_victim) {
-    fault(INJECT_PAUSE, 0, 150, 350);
-    fault(INJECT_PAUSE, 1, 180, 350)->acted = false;
-    held(1, 90, 100, 140);
-    held(5, 90, 145, 200);
-    held(2, 90, 210, 220);
-    compute();
-    assert_int_equal(recovery.trial_count, 0);
-    assert_int_equal(recovery.unrecovered, 0);
-}
+STORIES(
+    who_is_no_victim,
+    STORY("fault pause 0 150 350; fault pause! 1 180 350; 1 held 90 100 140; 5 held 90 145 200; "
+          "2 held 90 210 220",
+          "trials none | unrecovered 0"))
 
 /* Nobody knows which permit the next grant is; slots have names. */
-STORY(permits_and_slots) {
-    for (int by_slot = 0; by_slot < 2; by_slot++) {
-        become(OPLOG_SEMAPHORE, 2, by_slot);
-        stage.faults.count = 0;
-        got(1, 90 * MS, 100 * MS);
-        killed(0, 150);
-        held(5, 120, 400, 410);
-        compute();
-        assert_int_equal(recovery.trial_count, by_slot);
-        assert_false(recovery.wakeups_known);
-    }
-}
+STORIES(permits_and_slots,
+        STORY(DEAD "5 held 120 400 410", "trials none | wakeups unknown", OPLOG_SEMAPHORE, 2),
+        STORY(DEAD "5 held 120 400 410", "trials 250 | wakeups unknown", OPLOG_SEMAPHORE, 2, true))
 
-STORY(a_fault_of_servers) {
-    fault(INJECT_SERVER_KILL, NOWHERE, 100, 600)->gone_ns = 150 * MS;
-    held(1, 10, 120, 121);              /* the server was not gone yet */
-    got(2, 10 * MS, 150 * MS + MS / 2); /* its answer was under way */
-    released(2, 152 * MS, 152 * MS);
-    compute();
-    assert_int_equal(recovery.trial_count, 0);
-    assert_int_equal(recovery.unrecovered, 1);
-    assert_int_equal(recovery.theory_max_ns, -1); /* nothing is promised */
-}
-
-STORY(a_fault_of_servers_that_is_over) {
-    fault(INJECT_SERVER_KILL, NOWHERE, 100, 200)->gone_ns = 150 * MS;
-    held(1, 10, 120, 121);
-    held(3, 130, 300, 301);
-    compute();
-    assert_trials(200);
-    assert_int_equal(recovery.crash_count, 0); /* of clients */
-    assert_int_equal(recovery.unrecovered, 0);
-    assert_int_equal(recovery.unavailable_ns, 170 * MS); /* from 130: before, nobody asked */
-}
-
-/* A fault between servers leaves clients their grants; one after the window says nothing. */
-STORY(faults_that_take_no_service_away) {
-    strcpy(fault(INJECT_WIRE_CUT, NOWHERE, 100, 200)->target, "replication");
-    fault(INJECT_CLOCK, NOWHERE, 100, 100);
-    compute();
-    assert_int_equal(recovery.unrecovered, 0);
-    assert_int_equal(recovery.unavailable_ns, 0); /* nobody asked */
-    become(OPLOG_MUTEX, 1, false);
-    stage.faults.count = 0;
-    fault(INJECT_SERVER_KILL, NOWHERE, 1000, 1100);
-    compute();
-    assert_int_equal(recovery.unrecovered, 0);
-    assert_int_equal(recovery.unavailable_ns, -1);
-}
+/* A grant before the server was gone, or whose answer was under way then, is no recovery; and nothing is promised. A
+ * fault between servers leaves clients their grants; one after the window says nothing. */
+STORIES(
+    a_fault_of_servers,
+    STORY("fault server-kill -1 100 600 150; 1 held 10 120 121; 2 got 10 150.5; 2 released 152",
+          "trials none | unrecovered 1 | theory_max -1"),
+    STORY("fault server-kill -1 100 200 150; 1 held 10 120 121; 3 held 130 300 301",
+          "trials 200 | crashes none | unrecovered 0 | unavailable 170"), /* before, nobody asked */
+    STORY("fault wire-cut/replication -1 100 200; fault clock -1 100 100",
+          "unrecovered 0 | unavailable 0"),
+    STORY("fault server-kill -1 1000 1100", "unrecovered 0 | unavailable -1"),
+    STORY("1 held 90 100 110", "unavailable -1 | trials none | unrecovered 0"))
 
 /* ---- the longest time without a grant ---- */
 
-/* The server is away from 100 to 300. Afterwards each of two clients holds for 200 ms while the other one waits: that
- * time is the workload's. */
-static void tell_long_holds(void) {
-    stage.faults.count = 0;
-    fault(INJECT_SERVER_KILL, NOWHERE, 100, 200)->gone_ns = 100 * MS;
-    held(1, 40, 50, 90);
-    held(5, 60, 300, 500);
-    held(1, 95, 501, 700);
-    held(5, 505, 703, 990);
-}
+/* The server is away until 300. Afterwards each of two clients holds for 200 ms while the other one waits: that time is the
+ * workload's; but a client that stands still while it holds keeps the key from the others all the same. Of permits it is
+ * not known which of them is free, so all time between two grants counts. */
+#define LONG_HOLDS "1 held 40 50 90; 5 held 60 300 500; 1 held 95 501 700; 5 held 505 703 990"
+STORIES(a_live_holder_is_no_outage,
+        STORY("fault server-kill -1 100 200 100; " LONG_HOLDS, "unavailable 200"),
+        STORY("fault server-kill -1 200 200 100; " LONG_HOLDS "; 1 stalled 310 510",
+              "unavailable 191"),
+        STORY("fault server-kill -1 100 200 100; " LONG_HOLDS, "unavailable 201", OPLOG_SEMAPHORE,
+              2))
 
-STORY(a_live_holder_is_no_outage) {
-    tell_long_holds();
-    compute();
-    assert_int_equal(recovery.unavailable_ns, 200 * MS);
-}
-
-/* A client that stands still while it holds keeps the key from the others all the same. */
-STORY(a_holder_that_stands_still_is_an_outage) {
-    tell_long_holds();
-    events[0].begin_ns = 200 * MS;
-    happened(OPLOG_STALL, 4, 4, 310 * MS, 510 * MS);
-    compute();
-    assert_int_equal(recovery.unavailable_ns, 191 * MS); /* 310 to 501 */
-}
-
-/* Permits: which of them is free is not known, so all time between two grants counts. */
-STORY(outages_of_permits) {
-    become(OPLOG_SEMAPHORE, 2, false);
-    tell_long_holds();
-    compute();
-    assert_int_equal(recovery.unavailable_ns, 201 * MS); /* 300 to 501 */
-}
-
-/* Grants of another key interrupt an outage; that key's long hold does not hide it. */
-STORY(outages_of_several_keys) {
-    fault(INJECT_WIRE_DELAY, NOWHERE, 100, 110);
-    held(1, 10, 50, 80);
-    add((struct oplog_record){
-        .kind = OPLOG_ACQUIRE, .client = 4, .key = 1, .begin_ns = 90 * MS, .end_ns = 250 * MS});
-    held(5, 70, 600, 610);
-    compute();
-    assert_int_equal(recovery.unavailable_ns, 350 * MS);
-}
-
-/* Attempts that ended without a grant asked for the key as well. */
-STORY(outages_in_which_attempts_fail) {
-    fault(INJECT_WIRE_DELAY, NOWHERE, 100, 110);
-    held(1, 10, 50, 60);
-    for (int at_ms = 150; at_ms < 300; at_ms += 20)
-        tried(2, at_ms * MS, (at_ms + 1) * MS, OPLOG_BUSY);
-    held(1, 390, 400, 410);
-    tried(2, 900 * MS, 1100 * MS, OPLOG_TIMEOUT);
-    compute();
-    assert_int_equal(recovery.unavailable_ns, 250 * MS);
-    become(OPLOG_MUTEX, 1, false);
-    tried(2, 700 * MS, 1100 * MS, OPLOG_TIMEOUT); /* nobody was ever granted it */
-    compute();
-    assert_int_equal(recovery.unavailable_ns, 300 * MS);
-}
-
-STORY(without_faults_nothing_recovers) {
-    held(1, 90, 100, 110);
-    compute();
-    assert_int_equal(recovery.unavailable_ns, -1);
-    assert_int_equal(recovery.trial_count + recovery.unrecovered, 0);
-}
+/* Grants of another key interrupt an outage; that key's long hold does not hide it. Attempts that ended without a grant
+ * asked for the key as well. */
+#define DELAYED "fault wire-delay -1 100 110; "
+STORIES(outages_of_several_keys_and_of_attempts_that_fail,
+        STORY(DELAYED "1 held 10 50 80; 4/1 got 90 250; 5 held 70 600 610", "unavailable 350"),
+        STORY(DELAYED
+              "1 held 10 50 60; 2 tried 150 151 busy; 2 tried 170 171 busy; 2 tried 190 191 busy; "
+              "2 tried 210 211 busy; 2 tried 230 231 busy; 2 tried 250 251 busy; "
+              "2 tried 270 271 busy; 2 tried 290 291 busy; 1 held 390 400 410; "
+              "2 tried 900 1100 timeout",
+              "unavailable 250"),
+        STORY(DELAYED "2 tried 700 1100 timeout",
+              "unavailable 300")) /* nobody was ever granted it */
 
 /* Other readers get in beside the dead one: that is no recovery. A writer could not. */
-STORY(a_killed_reader) {
-    become(OPLOG_RWLOCK, 1, false);
-    held_as_reader(1, 90, 100, 0);
-    killed(0, 150);
-    held_as_reader(5, 160, 161, 170);
-    compute();
-    assert_int_equal(recovery.trial_count, 0);
-    assert_int_equal(recovery.unrecovered, 0); /* nobody whom it kept out may have asked */
-    become(OPLOG_RWLOCK, 1, false);
-    held_as_reader(1, 90, 100, 0);
-    happened(OPLOG_DEATH, 0, 4, 150 * MS, 150 * MS);
-    held_as_reader(5, 160, 161, 170);
-    held(6, 120, 400, 410);
-    compute();
-    assert_trials(250);
-    assert_int_equal(recovery.lost_wakeups, 0); /* the writer waited for the dead reader */
-}
+#define DEAD_READER "1 reads 90 100 0; 0 killed 150; 5 reads 160 161 170"
+STORIES(a_killed_reader, STORY(DEAD_READER, "trials none | unrecovered 0", OPLOG_RWLOCK),
+        STORY(DEAD_READER "; 6 held 120 400 410", "trials 250 | lost_wakeups 0", OPLOG_RWLOCK))
 
 /* ---- losses ---- */
 
-STORY(losses_and_when_they_were_known) {
-    got_lease(1, 90 * MS, 100 * MS, 200 * MS);
-    left(1, 250 * MS, 250 * MS, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED);
-    got_lease(2, 290 * MS, 300 * MS, 400 * MS);
-    left(2, 450 * MS, 480 * MS, OPLOG_LOST, 0); /* the answer to its release told it */
-    got_lease(3, 490 * MS, 500 * MS, 600 * MS);
-    left(3, 550 * MS, 550 * MS, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED); /* in good time */
-    compute();
-    assert_int_equal(recovery.grants_lost, 3);
-    assert_detected(0, 50, 80);
-    assert_int_equal(recovery.never, 0);
-}
-
-/* Without a lease the next grant shows when it was lost; without one nobody knows. */
-STORY(losses_without_a_lease) {
-    got(1, 90 * MS, 100 * MS);
-    held(5, 140, 150, 160);
-    left(1, 250 * MS, 260 * MS, OPLOG_LOST, 0);
-    compute();
-    assert_int_equal(recovery.grants_lost, 1);
-    assert_detected(110);
-    become(OPLOG_MUTEX, 1, false);
-    got(1, 90 * MS, 100 * MS);
-    left(1, 250 * MS, 260 * MS, OPLOG_LOST, 0);
-    compute();
-    assert_int_equal(recovery.grants_lost, 1);
-    assert_int_equal(recovery.detect_count, 0);
-}
-
-STORY(who_never_learns) {
-    got(1, 90 * MS, 100 * MS);
-    held(5, 140, 150, 160);
-    released(1, 250 * MS, 260 * MS); /* met, and told that all was well */
-    got(2, 290 * MS, 300 * MS);
-    killed(0, 350); /* met, and dead */
-    held(5, 320, 340, 345);
-    compute();
-    assert_int_equal(recovery.never, 1);
-    assert_int_equal(recovery.grants_lost, 0);
-    become(OPLOG_RWLOCK, 1, false);
-    held_as_reader(1, 90, 100, 200);
-    held_as_reader(5, 90, 150, 200); /* readers may meet */
-    compute();
-    assert_int_equal(recovery.never, 0);
-}
+STORIES(
+    losses_and_when_they_were_known,
+    {.told =
+         "1 got 90 100 200; 1 learned 250; 2 got 290 300 400; 2 lost 450 480; 3 got 490 500 600; "
+         "3 learned 550",
+     "lost 3 | detected 0,50,80 | never 0"},
+    /* Without a lease the next grant shows when it was lost; without one nobody knows. */
+    STORY("1 got 90 100; 5 held 140 150 160; 1 lost 250 260", "lost 1 | detected 110"),
+    STORY("1 got 90 100; 1 lost 250 260", "lost 1 | detected none"),
+    /* met, and told that all was well; met, and dead */
+    STORY("1 got 90 100; 5 held 140 150 160; 1 released 250 260; 2 got 290 300; 0 killed 350; "
+          "5 held 320 340 345",
+          "never 1 | lost 0"),
+    STORY("1 reads 90 100 200; 5 reads 90 150 200", "never 0", OPLOG_RWLOCK)) /* they may meet */
 
 /* ---- lost wake-ups: half a lease is 50 ms ---- */
 
-static uint64_t lost_wakeups(int called_ms, int from_ms) {
-    become(OPLOG_MUTEX, 1, false);
-    held(1, 90, 100, 200);
-    held(5, called_ms, from_ms, from_ms + 10);
-    compute();
-    assert_true(recovery.wakeups_known);
-    return recovery.lost_wakeups;
-}
+#define WAITED "1 held 90 100 200; 5 held 150 300 310"
+STORIES(
+    a_free_key_that_its_waiter_does_not_get,
+    STORY("1 held 90 100 200; 5 held 150 251 261", "lost_wakeups 1 | wakeups known"),
+    STORY("1 held 90 100 200; 5 held 150 250 260", "lost_wakeups 0"),
+    STORY("1 held 90 100 200; 5 held 201 300 310", "lost_wakeups 0"), /* it came later */
+    STORY(WAITED "; fault pause 1 210 240", "lost_wakeups 0"),        /* it stood still itself */
+    STORY(WAITED "; fault pause 0 210 240", "lost_wakeups 1"),        /* others did */
+    /* one of them may have been first in the queue */
+    STORY(WAITED "; fault pause 0 210 240", "lost_wakeups 0", .caps = LB_CAP_FAIR),
+    STORY(WAITED "; fault wire-drop/ -1 210 240", "lost_wakeups 1"), /* the cause, no excuse */
+    STORY(WAITED "; fault wire-cut/ -1 210 240", "lost_wakeups 0"),
+    STORY(WAITED "; fault wire-cut/ -1 90 90", "lost_wakeups 1"), /* over for longer than a lease */
+    STORY(WAITED "; fault wire-cut/ -1 90 0", "lost_wakeups 0"),  /* it never ended */
+    STORY(WAITED "; 1 stalled 190 280", "lost_wakeups 0"),
+    STORY(WAITED "; 0 stalled 190 280", "lost_wakeups 1"),
+    STORY(WAITED "; 0 stalled 190 280", "lost_wakeups 0", .caps = LB_CAP_FAIR),
+    /* The next grant shows that the dead holder's is over. */
+    STORY("0 got 10 20; 0 killed 50; 5 held 60 160 200; 4 held 150 300 310",
+          "trials 110 | lost_wakeups 1"),
+    /* Whoever lost its grant left the key at a time that nobody knows; records may be missing; who asked for two
+         * keys waits for the one that is held. */
+    STORY("1 got 90 100; 1 lost 110; 5 held 105 300 310", "lost_wakeups 0"),
+    STORY(WAITED, "wakeups unknown", .dropped = 1),
+    STORY(WAITED, "wakeups unknown", .many_keys = true))
 
-STORY(a_free_key_that_its_waiter_does_not_get) {
-    assert_int_equal(lost_wakeups(150, 251), 1);
-    assert_int_equal(lost_wakeups(150, 250), 0);
-    assert_int_equal(lost_wakeups(201, 300), 0); /* it came later */
-    fault(INJECT_PAUSE, 1, 210, 240);
-    assert_int_equal(lost_wakeups(150, 300), 0); /* it stood still itself */
-    events[0].process = 0;
-    assert_int_equal(lost_wakeups(150, 300), 1); /* others stood still */
-    lock.caps = LB_CAP_FAIR;
-    assert_int_equal(lost_wakeups(150, 300), 0); /* one of them may have been first in the queue */
-    lock.caps = 0;
-    events[0] = (struct fault_event){
-        .kind = INJECT_WIRE_DROP, .process = -1, .begin_ns = 210 * MS, .end_ns = 240 * MS};
-    assert_int_equal(lost_wakeups(150, 300), 1); /* a lost message is the cause, no excuse */
-    events[0].kind = INJECT_WIRE_CUT;
-    assert_int_equal(lost_wakeups(150, 300), 0);
-    events[0].begin_ns = events[0].end_ns = 90 * MS; /* over for longer than a lease: 190 */
-    assert_int_equal(lost_wakeups(150, 300), 1);
-    events[0].end_ns = 0; /* it never ended */
-    assert_int_equal(lost_wakeups(150, 300), 0);
-}
-
-STORY(a_stalled_waiter) {
-    static const struct {
-        uint32_t stalled, caps;
-        uint64_t lost;
-    } cases[] = {{4, 0, 0}, {0, 0, 1}, {0, LB_CAP_FAIR, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        become(OPLOG_MUTEX, 1, false);
-        lock.caps = cases[i].caps;
-        held(1, 90, 100, 200);
-        held(5, 150, 300, 310);
-        happened(OPLOG_STALL, cases[i].stalled, 4, 190 * MS, 280 * MS);
-        compute();
-        assert_int_equal(recovery.lost_wakeups, cases[i].lost);
-    }
-}
-
-/* The next grant shows that the dead holder's is over. The holder is the first client of its process. */
-STORY(after_a_dead_holders_successor_it_is_known_again) {
-    got(0, 10 * MS, 20 * MS);
-    killed(0, 50);
-    held(5, 60, 160, 200);
-    held(4, 150, 300, 310);
-    compute();
-    assert_trials(110);
-    assert_int_equal(recovery.lost_wakeups, 1);
-}
+/* A waiter was killed, and the lock may have granted it the key: the next one waited for the end of that grant, which
+ * may come after a lease and the lock's slack. Long after that end no dead client explains a wait. */
+#define DEAD_WAITER "5 held 90 100 200; 0 killed 210; 1 tried 120 210 unknown; "
+STORIES(a_killed_waiter_may_have_got_the_key,
+        STORY(DEAD_WAITER "6 held 150 310 950", "lost_wakeups 0"),
+        STORY(DEAD_WAITER "6 held 150 900 950", "lost_wakeups 1"),
+        STORY(DEAD_WAITER "6 held 150 850 950", "lost_wakeups 0", .slack_ms = 500),
+        STORY(DEAD_WAITER "6 held 150 900 950", "lost_wakeups 1", .slack_ms = 500))
 
 /* The stall of a thread whose lock has leases and no sessions: what the thread records at the beat after it. */
-STORY(a_waiter_whose_thread_stood_still) {
+TEST_WITH(a_waiter_whose_thread_stood_still, set_up, tear_down) {
     static struct worker_stats worker;
     const struct oplog_record *records;
     uint64_t tail = 0;
@@ -485,64 +357,108 @@ STORY(a_waiter_whose_thread_stood_still) {
     shared.worker = &worker;
     shared.oplog = oplog_init(memory, 1, true);
     shared.recorded = true;
-    atomic_store(&worker.beat_ns, 190 * MS);
-    trace_beat(&shared, 0, 240 * MS); /* not longer than half a lease */
+    atomic_store(&worker.beat_ns, 190 * LB_MS_NS);
+    trace_beat(&shared, 0, 240 * LB_MS_NS); /* not longer than half a lease */
     assert_int_equal(oplog_rest(&shared.oplog->rings[0], &tail, &records), 0);
-    trace_beat(&shared, 0, 280 * MS);
-    held(1, 90, 100, 200);
-    held(5, 150, 300, 310);
+    trace_beat(&shared, 0, 280 * LB_MS_NS);
+    tell("1 held 90 100 200; 5 held 150 300 310");
     assert_int_equal(oplog_rest(&shared.oplog->rings[0], &tail, &records), 1);
     add(records[0]);
-    compute();
-    assert_int_equal(recovery.lost_wakeups, 0);
+    compute(0);
+    assert_summed("lost_wakeups 0");
     /* by design */
     lock.caps |= LB_CAP_BLOCKS_THREAD;
-    trace_beat(&shared, 0, 290 * MS);
+    trace_beat(&shared, 0, 290 * LB_MS_NS);
     assert_int_equal(oplog_rest(&shared.oplog->rings[0], &tail, &records), 0);
     free(memory);
 }
 
-/* Whoever died or lost its grant left the key at a time that nobody knows. */
-STORY(since_when_it_is_free_is_not_known) {
-    got(1, 90 * MS, 100 * MS);
-    left(1, 110 * MS, 110 * MS, OPLOG_LOST, 0);
-    held(5, 105, 300, 310);
-    compute();
-    assert_int_equal(recovery.lost_wakeups, 0);
-    become(OPLOG_MUTEX, 1, false);
-    held(1, 90, 100, 200);
-    held(5, 150, 300, 310);
-    compute_with(1); /* records are missing */
-    assert_false(recovery.wakeups_known);
-}
+/* ---- grants that a fault put to the test ---- */
 
-/* Who asked for two keys waits for the one that is held, and does not get the free one either. */
-STORY(a_free_key_of_several) {
-    book.rules.many_keys = true;
-    held(1, 90, 100, 200);
-    held(5, 150, 300, 310);
-    compute();
-    assert_false(recovery.wakeups_known);
-}
+struct trial {
+    const char *told;
+    int tested;
+    enum oplog_model model;
+};
 
-/* A waiter was killed, and the lock may have granted it the key: the next one waited for the end of that grant, which
- * may come after a lease and the lock's slack. Long after that end no dead client explains a wait. */
-STORY(a_killed_waiter_may_have_got_the_key) {
-    static const struct {
-        int from_ms, slack_ms;
-        uint64_t lost;
-    } cases[] = {{310, 0, 0}, {900, 0, 1}, {850, 500, 0}, {900, 500, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        become(OPLOG_MUTEX, 1, false);
-        stage.faults.count = 0;
-        lock.about.crash_slack_ns = cases[i].slack_ms * MS;
-        held(5, 90, 100, 200);
-        killed(0, 210);
-        tried(1, 120 * MS, 210 * MS, OPLOG_UNKNOWN);
-        held(6, 150, cases[i].from_ms, 950);
-        compute();
-        assert_int_equal(recovery.lost_wakeups, cases[i].lost);
+static void check_trials(const struct trial *all, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        print_message("%s\n", all[i].told);
+        begin_story(all[i].model, 1, false);
+        tell(all[i].told);
+        book.rules.end_ns = 9000 * LB_MS_NS;
+        book_end(&book, 0, true);
+        uint32_t *order = order_holds_from(&book, &err);
+        assert_non_null(order);
+        assert_int_equal(fault_trials_count(&stage.faults, &book, order, &shared, &err), 0);
+        assert_int_equal(events[0].tested, all[i].tested);
+        free(order);
+        book_done(&book);
     }
 }
+
+#define TRIALS(name, ...)                                                                          \
+    TEST(name) {                                                                                   \
+        static const struct trial all[] = {__VA_ARGS__};                                           \
+        check_trials(all, sizeof all / sizeof *all);                                               \
+    }
+
+#define LEADER "fault server-kill/leader -1 1000 0; 1 got 890 900; "
+
+/* The new leader answers only when the holder has left, and the holder did not hear whether its grant was known. */
+TRIALS(
+    a_holder_that_left_before_the_servers_were_back_met_nobody,
+    STORY(LEADER "1 unknown 1200 1400; 5 held 1100 3000 3001", 0),
+    /* The servers had forgotten the grant, but nobody could meet the holder. */
+    STORY(LEADER "1 lost 1200 3000; 5 held 1100 3001 3002", 0),
+    /* The holder is still inside, and another client asks, when they serve again; or nobody asks for its key. */
+    STORY(LEADER "1 unknown 3500 3501; 5 held 1100 3600 3601; 6 tried 2000 3100 busy", 1),
+    STORY(LEADER "1 unknown 3500 3501; 5/1 got 1100 3000", 0))
+
+/* Nobody is granted anything while the key is held, but the server is back. A cut between servers leaves them where they
+ * are. After a promotion the next primary answers only some time later. */
+#define INSIDE "; 1 got 890 900; 1 unknown 1500 1501; 5 held 1100 3000 3001"
+TRIALS(a_server_that_is_back_before_the_holder_leaves_tests_it,
+       STORY("fault server-kill/any -1 1000 1200" INSIDE, 1),
+       STORY("fault server-kill/any -1 1000 1450" INSIDE, 0),
+       STORY("fault server-kill/any -1 1000 2000" INSIDE, 0),
+       STORY("fault wire-cut/replication -1 1000 0" INSIDE, 1),
+       STORY("fault wire-cut/all -1 1000 0" INSIDE, 0),
+       STORY("fault promote/any -1 1000 1200" INSIDE, 1),
+       STORY("fault promote/any -1 1000 1450" INSIDE, 0))
+
+/* A grant may be short: the servers say after the fault whether they still know it. */
+#define GONE "fault server-kill/leader -1 1000 0 1300; 1 got 890 900; "
+TRIALS(a_release_that_succeeds_after_the_fault_shows_that_the_grant_was_known,
+       STORY(LEADER "1 released 1200 3000", 1),
+       STORY(GONE "1 released 1200 1310", 0), /* it answered itself */
+       STORY(GONE "1 released 1200 1500", 1), STORY(LEADER "1 released 990 3000", 0))
+
+/* The servers are there when connections are reset, though nobody is granted anything while the key is held. */
+#define RESET                                                                                      \
+    "fault wire-reset/all -1 1000 0; 1 got 890 900; 1 unknown 1200 1201; 5 tried 950 1000 unknown"
+TRIALS(connections_that_were_reset_are_made_again, STORY(RESET, 0),
+       STORY(RESET "; 5 tried 1010 4000 unknown", 1))
+
+/* The servers that are left may not grant: it is enough that they were asked while the holder was inside. */
+#define ASKED(to) " -1 1000 0; 1 got 890 900; 1 unknown " to " 4000; 5 held 950 6000 6001"
+TRIALS(servers_without_a_majority_are_tested_by_who_asks,
+       STORY("fault server-kill/majority" ASKED("1500"), 1),
+       STORY("fault server-kill/majority" ASKED("1090"),
+             0), /* too soon for a waiter to ask again */
+       STORY("fault server-kill/minority" ASKED("1500"), 0),
+       STORY("fault isolate/leader" ASKED("1500"), 1))
+
+/* A holder that stands still, is cut off or is killed is tested by who wants its key; readers keep no readers out. Told at
+ * once, it leaves; but for that, it would have been inside until 1200 ms. Who died with it wants nothing. */
+#define PAUSED "fault pause 0 1000 0; "
+#define TOLD "fault terminate 0 1000 0; 1 got 890 900; 1 learned 1001; "
+TRIALS(a_fault_of_a_holder_is_a_trial_if_its_key_was_wanted,
+       STORY(PAUSED "1 held 890 900 8000; 5 held 950 8500 8501", 1),
+       STORY(PAUSED "1 held 890 900 8000; 5 held 8100 8500 8501", 0),
+       STORY(PAUSED "1 reads 980 990 8000; 5 reads 980 1200 8000", 0, OPLOG_RWLOCK),
+       STORY(TOLD "5 held 1100 1260 1261", 1), STORY(TOLD "5 held 1250 1260 1261", 0),
+       STORY("1 got 890 900; 0 killed 1000; 5 tried 7000 8000 unknown", 1),
+       STORY("1 got 890 900; 0 killed 1000; 2 tried 7000 8000 unknown", 0))
 
 TEST_MAIN(NULL, NULL)

@@ -23,43 +23,34 @@ TEST(a_dead_instance_blocks_the_job_until_its_lease_ends) {
     cli_need("redis");
     char *out = cli_path("dead");
     struct cli cli =
-        cli_run(NULL, ARGS("run", "scheduled", "--lock", "redis-setnx", SHORT, "--out", out));
-    assert_code(&cli, 0);
+        cli_ends(0, ARGS("run", "scheduled", "--lock", "redis-setnx", SHORT, "--out", out));
     json_t *run = cli_result(out);
     assert_true(ticks_of(run, "none") >= 2);
     assert_true(ticks_of(run, "once") > 0);
     assert_has(cli.out, "kept for 200 ms at least");
     assert_has(cli.out, "one run");
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* The lock ends under the job. */
 TEST(a_lease_shorter_than_the_job_runs_it_twice) {
     cli_need("redis");
     char *out = cli_path("brief");
-    struct cli cli = cli_run(NULL, ARGS("run", "scheduled", "--lock", "redis-setnx", SHORT, "--set",
-                                        "acquire.lease=50ms", "--out", out));
-    assert_code(&cli, 3);
+    cli_ends(3, ARGS("run", "scheduled", "--lock", "redis-setnx", SHORT, "--set",
+                     "acquire.lease=50ms", "--out", out));
     json_t *run = cli_result(out);
     assert_true(ticks_of(run, "more") > 0);
     assert_true(cli_number_at(run, "stages.0.exclusion.expired_holders") > 0);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST(of_many_that_start_together_one_works) {
     cli_need("redis");
     char *out = cli_path("once");
-    struct cli cli = cli_run(NULL, ARGS("run", "once", "--lock", "redis-setnx", "--set",
-                                        "run.duration=4s", "--out", out));
-    assert_code(&cli, 0);
+    cli_ends(
+        0, ARGS("run", "once", "--lock", "redis-setnx", "--set", "run.duration=4s", "--out", out));
     json_t *run = cli_result(out);
     assert_true(ticks_of(run, "once") > 0);
     /* All of them ask, each at least once. */
     assert_true(cli_number_at(run, "stages.0.cost.commands_per_grant") >= 32);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* The workload lease-ladder: a longer lease keeps the key of a killed holder away for longer, and a shorter one lets a
@@ -82,8 +73,6 @@ TEST(a_short_lease_expires_and_a_long_one_blocks) {
     assert_true(cli_number_at(lasting, "recovery.crash.count") > 0);
     assert_true(cli_number_at(lasting, "recovery.crash.max_ns") > 2e9);
     assert_has(cli.out, "expired");
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

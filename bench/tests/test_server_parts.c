@@ -5,12 +5,10 @@
 #include <linux/magic.h>
 #include <linux/sched.h>
 #include <math.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
 
 #include "bench/run/machine.h"
 #include "bench/servers/folder.h"
@@ -21,17 +19,6 @@
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo_node.h"
 #include "bench/tests/servers_help.h"
-#include "bench/tests/unit.h"
-
-/* A figure that became less is not known (NAN), since the readers of results refuse negative
- * figures. */
-TEST(what_became_less_is_no_growth) {
-    assert_true(server_use_each(1000, 3000, 100) == 20);
-    assert_true(server_use_each(1000, 1000, 100) == 0);
-    assert_true(isnan(server_use_each(1000, 900, 100)));
-    assert_true(isnan(server_use_each(-1, 900, 100)));
-    assert_true(isnan(server_use_each(1000, -1, 100)));
-}
 
 /* A disk that fills up takes a part of what is written, which is no error by itself. */
 TEST(a_copy_without_room_says_why) {
@@ -140,84 +127,6 @@ TEST(numbers_of_proc_are_read_by_their_names) {
     assert_int_equal(proc_number_of("Pss_Dirty: 8 kB\nPss: 9 kB\n", "Pss"), 9 * 1024);
     assert_int_equal(proc_number_of("Pss:\n", "Pss"), -1);
     assert_int_equal(proc_number_of("", "Pss"), -1);
-}
-
-/* Writes so many bytes to a new file there, and removes it when they are on the disk. */
-static void write_bytes_in(const char *folder, size_t bytes) {
-    static char block[1 << 16];
-    char path[600];
-    snprintf(path, sizeof path, "%s/bytes-%d", folder, (int)getpid());
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    for (size_t done = 0; done < bytes; done += sizeof block) {
-        if (write(fd, block, sizeof block) != (ssize_t)sizeof block) _exit(1);
-    }
-    fsync(fd);
-    close(fd);
-    unlink(path);
-}
-
-TEST(writes_and_memory_of_a_tree_are_summed) {
-    const size_t most = 4 << 20, slack = 64 << 10;
-    char folder[512];
-    struct lb_err err = {0};
-    struct statfs about;
-    pid_t self = getpid(), nobody = 0;
-    assert_int_equal(folder_make(".", "bytes", folder, sizeof folder, &err), 0);
-    int64_t before = proc_written_bytes(&self, 1, false);
-    int64_t calls_before = proc_written_bytes(&self, 1, true);
-    assert_true(before >= 0 && calls_before >= 0);
-    write_bytes_in(folder, most);
-    pid_t child = fork();
-    if (child == 0) {
-        write_bytes_in(folder, most);
-        _exit(0);
-    }
-    waitpid(child, NULL, 0); /* what a child has written stays in the sum when it is reaped */
-    int64_t grown = proc_written_bytes(&self, 1, false) - before;
-    int64_t given = proc_written_bytes(&self, 1, true) - calls_before;
-    assert_in_range(given, 2 * most, 2 * most + slack);
-    assert_int_equal(statfs(folder, &about), 0);
-    if (about.f_type == TMPFS_MAGIC) {
-        assert_int_equal(grown, 0);
-    } else {
-        assert_in_range(grown, 2 * most, 2 * most + slack);
-    }
-    folder_remove(folder);
-
-    before = proc_memory_bytes(&self, 1);
-    assert_true(before > 0);
-    char *map = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    memset(map, 1, most);
-    /* The kernel may take back some pages of a process meanwhile. */
-    assert_in_range(proc_memory_bytes(&self, 1) - before, most / 2, 2 * most);
-    munmap(map, most);
-    assert_true(proc_has_mapped(self, "/test_server_parts"));
-    assert_false(proc_has_mapped(self, "/test_server_part"));
-    assert_false(proc_has_mapped(self, "/fsync_shim.so"));
-    /* The memory of a process that is gone is not known (-1), not 0. */
-    assert_int_equal(proc_written_bytes(&nobody, 1, false), -1);
-    assert_int_equal(proc_memory_bytes(&nobody, 1), -1);
-}
-
-TEST(a_folder_occupies_what_its_files_do) {
-    char folder[512], path[600];
-    struct lb_err err = {0};
-    assert_int_equal(folder_make(NULL, "du", folder, sizeof folder, &err), 0);
-    int64_t empty = folder_bytes(folder);
-    assert_true(empty >= 0);
-    snprintf(path, sizeof path, "%s/deep", folder);
-    assert_int_equal(mkdir(path, 0700), 0);
-    snprintf(path, sizeof path, "%s/deep/hole", folder);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    assert_int_equal(ftruncate(fd, 64 << 20), 0); /* a hole occupies nothing */
-    static char block[1 << 20];
-    memset(block, 1, sizeof block);
-    assert_int_equal(write(fd, block, sizeof block), sizeof block);
-    fsync(fd);
-    close(fd);
-    assert_in_range(folder_bytes(folder) - empty, 1 << 20, 2 << 20);
-    folder_remove(folder);
-    assert_int_equal(folder_bytes(folder), -1);
 }
 
 /* A child that leads its own group and waits for its end. pid: the pid that it must get; 0 = any. Returns -1 where this

@@ -15,9 +15,7 @@ static json_t *run_with(const char *locks, const char *const *more) {
                                       "--set", "run.warmup=0"};
     int count = 10;
     while (*more) args[count++] = *more++;
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, 0);
-    cli_free(&cli);
+    cli_ends(0, args);
     return cli_result(out);
 }
 
@@ -60,8 +58,6 @@ TEST(fsyncs_are_there_with_sync_and_absent_without) {
         assert_true(without < 0.5);
         assert_true(bytes >= 4096); /* a page at least was changed between two of them */
     }
-    json_decref(sync);
-    json_decref(none);
 }
 
 TEST(a_server_in_memory_writes_nothing) {
@@ -76,7 +72,6 @@ TEST(a_server_in_memory_writes_nothing) {
         assert_true(cli_number_at(stage, "cost.server_memory_bytes") > 100000);
         assert_true(json_is_null(cli_get(stage, "held"))); /* one lock is not many */
     }
-    json_decref(run);
 }
 
 /* Not known are the fsyncs of NATS and those of servers at a URL; a lock in memory has no
@@ -90,7 +85,6 @@ TEST(what_is_not_known_is_null) {
                                           "cost.server_memory_bytes"};
     for (int i = 0; i < 3; i++)
         assert_true(json_is_null(cli_get(stage_of(run, "mem-mutex"), figures[i])));
-    json_decref(run);
 }
 
 #define HELD "--set", "load.hold=window", "--set", "load.keys=own", "--set", "servers.fresh=yes"
@@ -141,18 +135,6 @@ TEST(what_needs_more_connections_than_there_are_is_left_out) {
     assert_has(cli_text_at(run, "skipped.0.reason"),
                "with 2501 clients: they need 2501 connections, and postgres takes 2500");
     json_decref(run);
-}
-
-TEST(a_hold_of_the_window_goes_with_no_warm_up_and_is_no_pause) {
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", "--set",
-                                        "load.hold=window", "--set", "run.warmup=1s"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "set run.warmup = 0");
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", "--set", "load.think=window"));
-    assert_code(&cli, 1);
-    assert_has(cli.err, "only a hold can last as long as the window");
-    cli_free(&cli);
 }
 
 /* What servers write is counted at a disk, so their folders are not in memory. */

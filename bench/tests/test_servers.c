@@ -2,13 +2,9 @@
  * nothing behind, whatever becomes of the program that started them. A server that is not installed
  * is skipped loudly, and is a failure where CI is set.
  * Needs: servers. */
-#include <signal.h>
-#include <sys/wait.h>
 
 #include "bench/servers/proc.h"
-#include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
-#include "bench/tests/unit.h"
 
 static const struct shipped {
     const char *name;
@@ -269,32 +265,6 @@ static void killed_owner_frees_memory(void **state) {
     assert_nothing_shared(&shared);
 }
 
-/* A server killed in mid-run is noticed, and can be started again with its data and ports. */
-static void killed_server_is_noticed(void **state) {
-    const struct shipped *it = *state;
-    struct topo_info info;
-    info_or_skip(it->name, &info);
-    struct topo *topo = started(it, &(struct topo_wish){.info = &info});
-    int port = topo_port(topo, 0, 0);
-    struct lb_err err = {0};
-    assert_int_equal(topo_signal(topo, 0, SIGKILL), 0);
-    for (int i = 0; i < 1000 && topo_check(topo, NULL) == 0; i++) help_nap_ms(5);
-    assert_int_equal(topo_check(topo, &err), -1);
-    assert_int_equal(err.code, LB_EXIT_MACHINE);
-    assert_non_null(strstr(err.text, "ended with signal 9"));
-    err = (struct lb_err){0};
-    if (topo_restart(topo, 0, &err) != 0) fail_msg("%s", err.text);
-    struct topo_wait wait = {
-        .deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
-    if (topo_ready(topo, &wait, &err) != 0) fail_msg("%s", err.text);
-    assert_int_equal(topo_port(topo, 0, 0), port);
-    /* Killed and not started again, it leaves no shared memory either. */
-    pid_t last = topo_pid(topo, 0);
-    topo_signal(topo, 0, SIGKILL);
-    topo_stop(topo);
-    assert_false(left_shared_memory(last));
-}
-
 /* Another account of the machine that finds the port is refused, and the server does not run as
  * root. */
 static void strangers_are_refused(void **state) {
@@ -327,7 +297,6 @@ int main(void) {
         {"killed owner, ready", killed_owner_when_ready},
         {"killed owner, preparing", killed_owner_while_preparing},
         {"strangers are refused", strangers_are_refused},
-        {"killed server is noticed", killed_server_is_noticed},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     static char names[CASES * SHIPPED][64];

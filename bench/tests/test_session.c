@@ -21,7 +21,6 @@ TEST(test_a_session_for_each) {
         run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=6"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->result.connect_count, 6);
-    stage_free(stage);
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 6 + 1); /* one described, one tidied up */
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
 }
@@ -30,7 +29,7 @@ TEST(test_a_session_for_each) {
 TEST(test_the_seed_gives_no_client_its_name) {
     uint64_t drawn[2];
     for (int i = 0; i < 2; i++) {
-        stage_free(run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=1")));
+        run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=1"));
         drawn[i] = atomic_load(&toy_kept.drawn);
     }
     assert_true(drawn[0] != 0 && drawn[0] != drawn[1]);
@@ -43,7 +42,6 @@ TEST(test_sessions_open_in_turns) {
                 SETS("load.clients=400", "load.threads=1", "acquire.mode=try"));
     assert_sums(stage);
     assert_int_equal(stage->result.connect_count, 400);
-    stage_free(stage);
     int64_t most = atomic_load(&toy_kept.most_opening);
     assert_true(most > 1 && most <= CLIENTS_OPENING);
 }
@@ -68,17 +66,6 @@ TEST(test_clients_share_sessions) {
     /* Each grant has an acquire and a release, on any of the sessions. */
     assert_true(stage->commands >= 2 * stage->result.grants &&
                 stage->commands <= 2 * stage->result.grants + 14);
-    stage_free(stage);
-}
-
-/* A session of a lock without LB_CAP_SHARE is never shared, whatever the plan says. */
-TEST(test_only_what_can_be_shared_is) {
-    struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.clients_per_session = 3},
-                                  SETS("load.clients=6", "load.threads=1"));
-    assert_sums(stage);
-    assert_int_equal(stage->result.connect_count, 6);
-    stage_free(stage);
-    assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
 }
 
 static bool was_unknown(const struct stage *stage) {
@@ -94,7 +81,6 @@ TEST(test_a_broken_session_is_left_by_all) {
     assert_true(was_unknown(stage));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_true(atomic_load(&toy_kept.connects) > 3);
-    stage_free(stage);
 }
 
 /* The attempts were settled, and the last client to leave the lost session has closed it: the next attempt opens a new
@@ -108,7 +94,6 @@ TEST(test_no_call_goes_through_a_session_that_was_lost_while_settling) {
     assert_true(was_unknown(stage));
     assert_true(atomic_load(&toy_kept.connects) > 2);
     assert_int_equal(atomic_load(&toy_kept.unopened), 0);
-    stage_free(stage);
 }
 
 TEST(test_a_session_for_each_attempt) {
@@ -120,7 +105,6 @@ TEST(test_a_session_for_each_attempt) {
     /* what a toy's connect sleeps */
     assert_true(stage->hist[METRIC_CONNECT]->min >= 50 * LB_US_NS);
     assert_true(atomic_load(&toy_kept.connects) >= (int64_t)stage->result.attempts);
-    stage_free(stage);
 }
 
 /* A machine that stands still after the window lets leases end, too. */
@@ -142,7 +126,6 @@ TEST(test_renewal_keeps) {
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         assert_int_equal(stage->result.ok, stage->result.attempts);
         assert_true(atomic_load(&toy_kept.renewals) > (int64_t)stage->result.grants);
-        stage_free(stage);
     }
     /* Without it the lease ends. */
     struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0},
@@ -150,7 +133,6 @@ TEST(test_renewal_keeps) {
                                        "load.keys=own", "run.duration=1s"));
     assert_int_equal(stage->result.lost, stage->result.attempts);
     assert_int_equal(atomic_load(&toy_kept.renewals), 0);
-    stage_free(stage);
 }
 
 /* Renewals and releases of one grant meet again and again, and none is for a grant that was given
@@ -163,7 +145,6 @@ TEST(test_renewal_beside_short_holds) {
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->result.ok, stage->result.attempts);
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1); /* one call of a session at a time */
-    stage_free(stage);
 }
 
 /* A machine that stands still for longer than a lease ends a grant that the server would have kept. */
@@ -186,7 +167,6 @@ TEST(test_what_a_renewal_says_ends_the_hold) {
     assert_int_equal(stage->exclusion.grants, stage->exclusion.counter + stage->exclusion.detected);
     /* It ended early: at the third renewal of 100 ms. */
     assert_true(stage->hist[METRIC_HOLD]->min < 600 * LB_MS_NS);
-    stage_free(stage);
 }
 
 static bool was_lost(const struct stage *stage) {
@@ -207,13 +187,11 @@ TEST(test_a_lost_session_ends_the_hold) {
     /* A holder that learned of its loss did not call release. */
     assert_int_equal(stage->hist[METRIC_RELEASE]->count, stage->result.grants - stage->result.lost);
     assert_true(atomic_load(&toy_kept.connects) > 4); /* a lost one is opened anew */
-    stage_free(stage);
     /* The same, and nobody is told: two holders. */
     stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2, .silent = true},
                     (struct stage_wish){.until = was_violated}, sets);
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     assert_int_equal(stage->exclusion.detected, 0);
-    stage_free(stage);
 }
 
 /* All is measured by then, but the process that carried the clients did not end as it should. */
@@ -225,7 +203,6 @@ TEST(test_a_process_that_dies_after_its_sessions) {
     if (!strstr(stage->err.text, "worker process 0 was killed by signal 9"))
         fail_msg("it said: %s", stage->err.text);
     assert_int_equal(sum_outcomes(stage), stage->result.attempts);
-    stage_free(stage);
 }
 
 /* In an open loop a slow connect counts as the server's time: the attempt starts when it begins to
@@ -238,7 +215,6 @@ TEST(test_a_slow_connect_is_no_late_start) {
     assert_int_equal(stage->hist[METRIC_LAG]->count, stage->result.grants);
     assert_true(stage->hist[METRIC_LAG]->min < 30 * LB_MS_NS);
     assert_true(stage->hist[METRIC_ACQUIRE_DUE]->min >= 30 * LB_MS_NS);
-    stage_free(stage);
 }
 
 /* The stage ends early while clients sleep until their slots are due: these slots do not count. */
@@ -252,7 +228,6 @@ TEST(test_slots_after_an_early_end_are_not_due) {
     /* All eight slept for a slot. One slot may be due just before the end, and then too late. */
     assert_true(stage->result.due - stage->result.started <= 1);
     assert_true(stage->result.missed <= 1);
-    stage_free(stage);
 }
 
 /* A busy machine may kill it only when its last slot was due. */
@@ -274,7 +249,6 @@ TEST(test_slots_of_a_killed_process_are_told) {
     assert_true(stage->undue > 0 && stage->undue <= 150 && planned >= 299 && planned <= 301);
     snprintf(told, sizeof told, "%d arrivals of the window are in no figure", (int)stage->undue);
     assert_true(any_text_has(stage->result.warnings, told));
-    stage_free(stage);
 }
 
 TEST_MAIN(NULL, NULL)

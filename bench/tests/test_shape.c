@@ -6,134 +6,60 @@
 #include "bench/tests/unit.h"
 #include "bench/workload/sections.h"
 
-struct word {
-    const char *text, *back; /* back NULL: refused */
-};
-
-/* A text that a key accepts is printed as expected; a text that it refuses does not change the
- * plan. */
-static void check_words(const char *section_name, const char *key, const struct word *words,
-                        size_t count) {
+/* Of the words, with | between, a key takes "TEXT>BACK" and prints it as BACK; any other text it refuses, which does not
+ * change the plan. */
+static void check_words(const char *section_name, const char *key, const char *words) {
     int number;
     const struct section *section = section_find(section_name, &number);
     const struct lb_option *option = options_find(section->keys, key);
-    for (size_t i = 0; i < count; i++) {
+    char *copy = strdup(words), *rest = copy;
+    for (char *word; (word = strsep(&rest, "|"));) {
         static struct plan plan, before;
         struct lb_err err = {0};
-        char text[256];
+        char text[256], *back = strchr(word, '>');
+        if (back) *back++ = '\0';
         memset(&plan, 77, sizeof plan);
         before = plan;
-        int result = option_read(option, &plan, words[i].text, NULL, &err);
-        if ((result == 0) != (words[i].back != NULL))
-            fail_msg("%s = '%s': %d %s", key, words[i].text, result, err.text);
-        if (words[i].back) {
-            assert_string_equal(option_text(option, &plan, text, sizeof text), words[i].back);
-        } else {
+        int result = option_read(option, &plan, word, NULL, &err);
+        if ((result == 0) != (back != NULL))
+            fail_msg("%s = '%s': %d %s", key, word, result, err.text);
+        if (back)
+            assert_string_equal(option_text(option, &plan, text, sizeof text), back);
+        else
             assert_memory_equal(&plan, &before, sizeof plan);
-        }
     }
+    free(copy);
 }
-#define CHECK_WORDS(section, key, words)                                                           \
-    check_words(section, key, words, sizeof(words) / sizeof *(words))
 
 TEST(dists_read_and_print) {
-    static const struct word words[] = {
-        {"0", "0"},
-        {"5ms", "5ms"},
-        {"constant:5ms", "5ms"},
-        {"constant: 5 ms", "5ms"},
-        {"exponential:1.5s", "exponential:1.5s"},
-        {"lognormal:5ms:0.7", "lognormal:5ms:0.7"},
-        {"exponential", NULL},
-        {"exponental:5ms", NULL},
-        {"lognormal:5ms", NULL},
-        {"lognormal:5ms:0", NULL},
-        {"lognormal:5ms:9", NULL},
-        {"exponential:5ms:1", NULL},
-        {"5", NULL},
-        {"-5ms", NULL},
-        {"2h", NULL},
-        {"", NULL},
-        {"a:b:c:d", NULL},
-    };
-    CHECK_WORDS("load", "hold", words);
+    check_words("load", "hold",
+                "0>0|5ms>5ms|constant:5ms>5ms|constant: 5 ms>5ms|"
+                "exponential:1.5s>exponential:1.5s|lognormal:5ms:0.7>lognormal:5ms:0.7|"
+                "exponential|exponental:5ms|lognormal:5ms|lognormal:5ms:0|lognormal:5ms:9|"
+                "exponential:5ms:1|5|-5ms|2h||a:b:c:d");
 }
 
 TEST(arrivals_read_and_print) {
-    static const struct word words[] = {
-        {"closed", "closed"},
-        {"poisson:500/s", "poisson:500/s"},
-        {"constant:0.5", "constant:0.5/s"},
-        {"poisson", NULL},
-        {"poisson:", NULL},
-        {"poisson:0", NULL},
-        {"constant:-1", NULL},
-        {"constant:1e9", NULL},
-        {"closed:5", NULL},
-        {"poisson:5/m", NULL},
-        {"open", NULL},
-        {"", NULL},
-    };
-    CHECK_WORDS("load", "arrival", words);
+    check_words("load", "arrival",
+                "closed>closed|poisson:500/s>poisson:500/s|constant:0.5>constant:0.5/s|poisson|"
+                "poisson:|poisson:0|constant:-1|constant:1e9|closed:5|poisson:5/m|open|");
 }
 
 TEST(keyspaces_read_and_print) {
-    static const struct word words[] = {
-        {"own", "own"},
-        {"1", "1"},
-        {"1000", "1000 uniform"},
-        {"1000 uniform", "1000 uniform"},
-        {"1000  zipf:0.99", "1000 zipf:0.99"},
-        {"10000000", "10000000 uniform"},
-        {"0", NULL},
-        {"-1", NULL},
-        {"10000001", NULL},
-        {"1 zipf:1", NULL},
-        {"10 zipf", NULL},
-        {"10 zipf:0", NULL},
-        {"10 zipf:6", NULL},
-        {"10 uniform:1", NULL},
-        {"10 hot", NULL},
-        {"ten", NULL},
-        {"own 5", NULL},
-        {"", NULL},
-    };
-    CHECK_WORDS("load", "keys", words);
+    check_words("load", "keys",
+                "own>own|1>1|1000>1000 uniform|1000 uniform>1000 uniform|"
+                "1000  zipf:0.99>1000 zipf:0.99|10000000>10000000 uniform|0|-1|10000001|1 zipf:1|"
+                "10 zipf|10 zipf:0|10 zipf:6|10 uniform:1|10 hot|ten|own 5|");
 }
 
 TEST(ladders_read_and_print) {
-    static const struct word words[] = {
-        {"1", "1"},
-        {"1,2,4", "1, 2, 4"},
-        {"16, 1 ,4", "16, 1, 4"},
-        {"1..64 x2", "1, 2, 4, 8, 16, 32, 64"},
-        {"1..100 x3", "1, 3, 9, 27, 81, 100"},
-        {"1..10 +4", "1, 5, 9, 10"},
-        {"10..30+10", "10, 20, 30"},
-        {"1, 2, 10..30 +10, 100", "1, 2, 10, 20, 30, 100"},
-        {"1..100000 x10", "1, 10, 100, 1000, 10000, 100000"},
-        {"", NULL},
-        {"0", NULL},
-        {"2000001", NULL},
-        {"1,,2", NULL},
-        {"1,2,", NULL},
-        {"2,2", NULL},
-        {"1..4 x2, 4", NULL},
-        {"1..4", NULL},
-        {"4..1 x2", NULL},
-        {"4..4 +1", NULL},
-        {"1..8 x1", NULL},
-        {"1..8 x0", NULL},
-        {"1..8 +0", NULL},
-        {"1..8 x-2", NULL},
-        {"1..8 x2 x3", NULL},
-        {"..8 x2", NULL},
-        {"1..x2", NULL},
-        {"1..1000 +1", NULL},
-        {"1 2 4", NULL},
-        {"-1", NULL},
-    };
-    CHECK_WORDS("load", "clients", words);
+    check_words("load", "clients",
+                "1>1|1,2,4>1, 2, 4|16, 1 ,4>16, 1, 4|1..64 x2>1, 2, 4, 8, 16, 32, 64|"
+                "1..100 x3>1, 3, 9, 27, 81, 100|1..10 +4>1, 5, 9, 10|10..30+10>10, 20, 30|"
+                "1, 2, 10..30 +10, 100>1, 2, 10, 20, 30, 100|"
+                "1..100000 x10>1, 10, 100, 1000, 10000, 100000||0|2000001|1,,2|1,2,|2,2|"
+                "1..4 x2, 4|1..4|4..1 x2|4..4 +1|1..8 x1|1..8 x0|1..8 +0|1..8 x-2|1..8 x2 x3|"
+                "..8 x2|1..x2|1..1000 +1|1 2 4|-1");
 }
 
 TEST(a_ladder_without_step_is_told_how) {
@@ -146,9 +72,7 @@ TEST(a_ladder_without_step_is_told_how) {
 }
 
 TEST(gaps_read_and_print) {
-    static const struct word words[] = {{"none", "none"}, {"yield", "yield"}, {"50us", "50us"},
-                                        {"0", NULL},      {"5", NULL},        {"no", NULL}};
-    CHECK_WORDS("check", "gap", words);
+    check_words("check", "gap", "none>none|yield>yield|50us>50us|0|5|no");
 }
 
 /* The share of 200000 draws that are below bound, and their mean. */

@@ -4,14 +4,11 @@
 #define _GNU_SOURCE
 #include <math.h>
 
-#include "bench/base/clock.h"
 #include "bench/base/rng.h"
 #include "bench/option/text.h"
 #include "bench/run/thresholds.h"
 #include "bench/slo/slo.h"
 #include "bench/tests/cli_help.h"
-#include "bench/tests/unit.h"
-#include "drivers/registry.h"
 #include "results/format/hlog.h"
 
 static struct threshold read_one(const char *text) {
@@ -297,36 +294,6 @@ TEST(a_quantile_that_so_few_requests_cannot_show_is_no_figure) {
     slo_evidence_done(&evidence);
 }
 
-/* 416 values don't support p99 (.stages[].latency_ns.acquire.p99 is null), 600 do. */
-TEST(a_promised_quantile_is_as_resolvable_as_the_stages) {
-    static const struct {
-        int count;
-        bool shown;
-    } cases[] = {{416, false}, {600, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
-        struct plan plan = {.promises = "acquire.p99<=1s", .arrival = {.kind = ARRIVAL_CLOSED}};
-        struct plan_lock lock = {.lock = registry_lock("redis-setnx")};
-        struct place place = {.topology = "redis"};
-        struct stage_ask ask = {.of = {.plan = &plan, .lock = &lock, .clients = 8},
-                                .place = &place};
-        struct stage stage = {.ask = &ask, .status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
-        struct thresholds thresholds;
-        result_field_clear_all(run_stage_fields(), &stage.result);
-        stage.result.attempts = stage.result.ok = cases[i].count;
-        stage.hist[METRIC_ACQUIRE] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-        for (int k = 0; k < cases[i].count; k++) hist_record(stage.hist[METRIC_ACQUIRE], LB_MS_NS);
-        if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
-        thresholds_take(&thresholds, &stage);
-        json_t *slos = thresholds_json(&thresholds);
-        assert_int_equal(json_is_number(cli_get(slos, "0.figure")), cases[i].shown);
-        assert_false(json_is_true(cli_get(slos, "0.never")));
-        json_decref(slos);
-        thresholds_done(&thresholds);
-        hist_free(stage.hist[METRIC_ACQUIRE]);
-    }
-}
-
 TEST(without_seconds_the_repeats_decide) {
     struct threshold threshold = read_one("jain>=0.9");
     struct slo_evidence evidence = {0};
@@ -376,21 +343,23 @@ TEST(what_was_never_granted_is_over_every_limit) {
 }
 
 /* The line that a run ends with names the reason of the first unsure promise. A longer run is advised only where
- * there were too few samples. */
+ * there were too few samples. A control that a group of locks brought in makes no promise, and a run of such controls
+ * alone keeps none. */
 TEST(an_unsure_promise_says_why) {
     const struct {
-        const char *promise, *limited_by, *says;
+        const char *promise, *lock, *limited_by, *says;
     } cases[] = {
-        {"throughput_per_s>=1000", "generator",
+        {"throughput_per_s>=1000", "redis-setnx", "generator",
          "first of redis-setnx: throughput_per_s>=1000: broken, but the load generator was the limit in 1 of 1 "
          "stages; run it again on a less busy machine, or under less load"},
-        {"jain>=0.9,throughput_per_s>=1000", "generator", "jain>=0.9: not measured"},
+        {"jain>=0.9,throughput_per_s>=1000", "redis-setnx", "generator", "jain>=0.9: not measured"},
+        {"throughput>=1000000", "unsafe-none", NULL, "no promise was judged"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
         char why[1200];
         struct plan plan = {.promises = cases[i].promise, .arrival = {.kind = ARRIVAL_CLOSED}};
-        struct plan_lock lock = {.lock = registry_lock("redis-setnx")};
+        struct plan_lock lock = {.lock = registry_lock(cases[i].lock)};
         struct place place = {.topology = "redis"};
         struct stage_ask ask = {.of = {.plan = &plan, .lock = &lock, .clients = 8},
                                 .place = &place};
@@ -408,25 +377,6 @@ TEST(an_unsure_promise_says_why) {
     }
 }
 
-/* A control that a group of locks brought in makes no promise, and a run of such controls alone keeps none. */
-TEST(promises_that_no_lock_makes_are_not_kept) {
-    struct lb_err err = {0};
-    char why[1200];
-    struct plan plan = {.promises = "throughput>=1000000", .arrival = {.kind = ARRIVAL_CLOSED}};
-    struct plan_lock lock = {.lock = registry_lock("unsafe-none")};
-    struct stage_ask ask = {.of = {.plan = &plan, .lock = &lock, .clients = 8}};
-    struct stage stage = {.ask = &ask, .status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
-    struct thresholds thresholds;
-    result_field_clear_all(run_stage_fields(), &stage.result);
-    if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
-    thresholds_take(&thresholds, &stage);
-    assert_int_equal(thresholds_exit(&thresholds, why, sizeof why), LB_EXIT_INCONCLUSIVE);
-    assert_has(why, "no promise was judged");
-    thresholds_done(&thresholds);
-}
-
-/* ---- a latch ---- */
-
 /* ---- the whole run ---- */
 
 #define RUN                                                                                        \
@@ -437,8 +387,7 @@ TEST(a_broken_promise_ends_with_4_and_every_promise_is_told) {
     char out[200];
     snprintf(out, sizeof out, "%s/broken", cli_folder);
     const char *args[] = {RUN, out, "--slo", "exclusion.grants<=0", "--slo", "stuck<=0", NULL};
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, LB_EXIT_REGRESSION);
+    struct cli cli = cli_ends(LB_EXIT_REGRESSION, args);
     assert_has(cli.err, "1 promise is broken");
     assert_has(cli.out, "Promises: 1 kept, 1 broken");
     json_t *run = cli_result(out);
@@ -446,8 +395,6 @@ TEST(a_broken_promise_ends_with_4_and_every_promise_is_told) {
     assert_string_equal(cli_text_at(run, "slo.1.verdict"), "kept");
     assert_string_equal(cli_text_at(run, "verdict"), "clean");
     assert_true(cli_number_at(run, "slo.0.figure") > 0);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {
@@ -457,16 +404,13 @@ TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {
     cli_write(file, "[load]\nclients = 2\n[run]\nduration = 300ms\nwarmup = 0\n"
                     "[slo]\npromises = acquire.p99<=1h\n");
     const char *args[] = {"run", file, "--lock", "sim", "--out", out, "--slo", "stuck<=0", NULL};
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, LB_EXIT_INCONCLUSIVE);
+    struct cli cli = cli_ends(LB_EXIT_INCONCLUSIVE, args);
     assert_has(cli.out, "too few samples");
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "slo.0.slo"), "acquire.p99<=1h");
     assert_string_equal(cli_text_at(run, "slo.0.verdict"), "unsure");
     assert_string_equal(cli_text_at(run, "slo.1.slo"), "stuck<=0");
     assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 /* A lock with another lease is not a repeat. */
@@ -476,8 +420,7 @@ TEST(each_lease_is_judged_by_itself) {
     const char *args[] = {
         RUN,     out,        "--lock", "sim,mem-mutex", "--set", "acquire.lease=1s,2s",
         "--slo", "stuck<=0", NULL};
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, LB_EXIT_OK);
+    struct cli cli = cli_ends(LB_EXIT_OK, args);
     assert_has(cli.out, "lease 1.00 s: kept");
     json_t *run = cli_result(out);
     const json_t *slos = cli_get(run, "slo");
@@ -494,8 +437,6 @@ TEST(each_lease_is_judged_by_itself) {
     }
     assert_int_equal(found, 2);
     assert_true(leases_ns == 3e9);
-    json_decref(run);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -1,5 +1,4 @@
 /* test_stage_sum: the figures of a stage from counts that are made here: nothing runs. */
-#include "bench/base/sort.h"
 #include "bench/tests/sum_help.h"
 
 #include <math.h>
@@ -34,17 +33,6 @@ TEST(the_figures_of_fairness) {
     assert_real(stage.result.throughput_per_s, 6);
     assert_int_equal(stage.grants_per_client[2], 2);
     assert_int_equal(json_integer_value(json_array_get(stage.result.grants_per_client, 0)), 7);
-    free_sum();
-}
-
-TEST(a_starved_client_and_a_fair_stage) {
-    sum_of((const uint64_t[]){4, 0, 4, 4}, NULL);
-    assert_real(stage.result.min_share, 0);
-    assert_real(stage.result.jain, 0.75);
-    free_sum();
-    sum_of((const uint64_t[]){4, 4, 4, 4}, NULL);
-    assert_real(stage.result.min_share, 1);
-    assert_real(stage.result.jain, 1);
     free_sum();
 }
 
@@ -260,19 +248,6 @@ TEST(figures_that_contradict_each_other_fail_the_stage) {
     sum_up();
     assert_int_equal(stage.status, STAGE_COMPLETE);
     free_sum();
-}
-
-/* ---- figures in order ---- */
-
-TEST(figures_are_sorted_in_place) {
-    double values[] = {3, -1, INFINITY, 0.5, 3, -INFINITY};
-    static const double sorted[] = {-INFINITY, -1, 0.5, 3, 3, INFINITY};
-    sort_doubles(values, 6);
-    for (int i = 0; i < 6; i++) assert_true(values[i] == sorted[i]);
-}
-
-TEST(no_figures_need_no_memory) {
-    sort_doubles(NULL, 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -1,7 +1,6 @@
 /* test_stage_verdict: what is to be read beside a stage's figures, from facts that are made here: nothing runs. Each
  * warning stands beside a fact that is just not enough for it. */
 #include <math.h>
-#include <string.h>
 
 #include "bench/run/stage.h"
 #include "bench/tests/unit.h"
@@ -144,6 +143,66 @@ OF_A_STAGE(timed_waits_that_outlast_their_deadlines) {
     assert_non_null(strstr(warned(), "a round trip took up to 1 ms"));
     plan.mode = MODE_WAIT;
     assert_string_equal(warned(), "");
+}
+
+/* Of 10 s that clients waited in the window, the percentiles have what they were given here. */
+OF_A_STAGE(waits_that_no_percentile_has_are_told) {
+    struct run_latency *acquire = &stage.result.latency[METRIC_ACQUIRE];
+    plan.arrival.kind = ARRIVAL_CLOSED;
+    stage.result.arrival = "closed";
+    stage.result.state_waiting_ns = 10e9;
+    stage.result.state_connecting_ns = 90e9; /* no part of acquire, so no percentile lacks it */
+    *acquire = stage.result.latency[METRIC_WAIT_FAILED] =
+        (struct run_latency){.count = 4, .mean = 1e9};
+    assert_warned("at least 20 % of the time that clients waited is in no percentile of acquire");
+    stage.result.arrival = "constant:1/s"; /* acquire_due counts from due */
+    plan.arrival.kind = ARRIVAL_CONSTANT;
+    assert_string_equal(warned(), "");
+    stage.result.arrival = "closed";
+    plan.arrival.kind = ARRIVAL_CLOSED;
+    acquire->count = 6;
+    assert_string_equal(warned(), "");
+}
+
+/* 150/s are more than a key carries that has one holder at a time, and no more than its four slots do. */
+OF_A_STAGE(a_divided_key_carries_more_than_one_holder_does) {
+    const struct lb_lock divided = {.name = "made", .backend = &backend, .caps = LB_CAP_SLOTS};
+    const struct plan_lock its_entry = {.lock = &divided};
+    plan.arrival.kind = ARRIVAL_POISSON;
+    plan.keys = (struct keyspace){KEYS_UNIFORM, .count = 1};
+    plan.hold = (struct dist){.mean_ns = 5 * LB_MS_NS};
+    waits_lasted(METRIC_HANDOFF, 1000, 5 * LB_MS_NS);
+    waits_lasted(METRIC_HOLD, 100000, 5 * LB_MS_NS);
+    stage.offered_per_s = 150;
+    assert_warned("150/s is more than 1/(hold + handoff) of one key");
+    ask.of.lock = &its_entry;
+    assert_string_equal(warned(), "");
+}
+
+/* A late start is the fault of the load generator, or of a pool that is too small because the lock keeps its clients
+ * waiting. */
+OF_A_STAGE(late_starts_are_told_apart) {
+    plan.arrival.kind = ARRIVAL_CONSTANT;
+    waits_lasted(METRIC_LAG, 1000000, 5 * LB_MS_NS);
+    stage.result.stood_still_ns = 0;
+    stage.result.due = 1000;
+    stage.result.queued = 9;
+    assert_warned(
+        "generator-limited: starts were late by 5.0 ms at p99 although clients were free");
+    stage.result.queued = 500;
+    assert_warned(
+        "starts were late by 5.0 ms at p99: 500 of 1000 arrivals fell due while all clients were busy");
+}
+
+/* Some requests wait at the window's end by chance; a rate that is too high leaves many. */
+OF_A_STAGE(requests_that_wait_when_the_window_ends) {
+    plan.arrival.kind = ARRIVAL_CONSTANT;
+    stage.result.due = 1000;
+    stage.result.queued = 0;
+    stage.result.missed = 60;
+    assert_string_equal(warned(), "");
+    stage.result.missed = 70; /* more than two standard deviations of 1,000 arrivals */
+    assert_warned("70 of 1000 arrivals could not be started");
 }
 
 /* What lockbench itself lost is no fault of the lock; neither is a server that was away. */

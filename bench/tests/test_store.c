@@ -25,50 +25,48 @@ static void leave(struct visit visit) {
     store_leave(&key, &counts, &visit);
 }
 
-static void assert_sum(uint64_t stale, uint64_t rejected, uint64_t accepted, uint64_t lost_unfenced,
-                       uint64_t lost_fenced) {
-    struct store_sum sum = store_judge(&key, 1, &counts, 0, NULL);
-    assert_int_equal(sum.stale_attempted, stale);
-    assert_int_equal(sum.stale_accepted_unfenced, stale);
-    assert_int_equal(sum.stale_rejected_fenced, rejected);
-    assert_int_equal(sum.stale_accepted_fenced, accepted);
-    assert_int_equal(sum.lost_updates_unfenced, lost_unfenced);
-    assert_int_equal(sum.lost_updates_fenced, lost_fenced);
-}
-
-TEST_WITH(test_turns_lose_nothing, setup, NULL) {
-    for (uint64_t token = 1; token <= 5; token++) leave(visit(token));
-    assert_sum(0, 0, 0, 0, 0);
-    assert_int_equal(fenced_read(&key), 5);
-    assert_int_equal(atomic_load(&key.unfenced), 5);
-}
-
-/* 33 is paused, 34 comes and goes, 33 goes on. */
-TEST_WITH(test_a_stale_write, setup, NULL) {
-    struct visit paused = visit(33);
-    leave(visit(34));
-    leave(paused);
-    assert_sum(1, 1, 0, 1, 0);
-    assert_int_equal(fenced_read(&key), 1);
-}
-
-/* 33 writes while 34 works: only 34's own write would save it, so 33's must not get through. */
-TEST_WITH(test_the_newer_one_is_still_there, setup, NULL) {
-    struct visit paused = visit(33), there = visit(34);
-    leave(paused);
-    leave(there);
-    assert_sum(1, 1, 0, 1, 0);
-}
-
-/* Holder 33 enters after holder 34 has left, and no other holder comes after it. */
-TEST_WITH(test_who_comes_in_stale, setup, NULL) {
-    leave(visit(34));
-    struct visit late = visit(33);
-    assert_int_equal(late.fence, FENCE_REJECTED);
-    leave(late);
-    assert_sum(1, 1, 0, 0, 0);
-    assert_int_equal(fenced_read(&key), 1);
-    assert_int_equal(atomic_load(&key.unfenced), 2);
+/* What holders did: "a33" comes in with the token 33 ("an": of a lock without tokens), "-a" writes and leaves; and what
+ * the store then counts. */
+TEST(test_known_answers) {
+    static const struct {
+        const char *story;
+        uint64_t stale, rejected, accepted, lost_unfenced, lost_fenced;
+        uint64_t fenced, unfenced; /* the values */
+    } cases[] = {
+        {"a1 -a a2 -a a3 -a a4 -a a5 -a", 0, 0, 0, 0, 0, 5, 5},
+        {"a33 b34 -b -a", 1, 1, 0, 1, 0, 1, 1}, /* paused, overtaken, going on */
+        {"a33 b34 -a -b", 1, 1, 0, 1, 0, 1,
+         1}, /* only b's own write would save its value from a's */
+        {"a34 -a b33 -b", 1, 1, 0, 0, 0, 1, 2}, /* came in stale, and nobody came after it */
+        /* A holder writes more than once; a token that was raised on re-entry is taken too. */
+        {"a7 b7 -b c8 -c -a d7 -d", 2, 2, 0, 2, 0, 2, 2},
+        /* Tokens that two holders share, or that go backwards, protect no data: the counts must show it. */
+        {"a5 b5 -b -a", 1, 0, 1, 1, 1, 1, 1},
+        {"a5 b5 -b -a c4 -c", 2, 1, 1, 1, 1, 1, 2},
+        {"an bn -b -a", 1, 0, 0, 1, 0, 0, 1},
+        {"a3 -a b0 c4 -c -b", 1, 0, 1, 1, 1, 2, 2}, /* it has tokens, but gave none this time */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct visit visits[4];
+        setup(NULL);
+        for (const char *at = cases[i].story; *at; at += strcspn(at, " "), at += *at == ' ') {
+            struct visit *its = &visits[at[*at == '-'] - 'a'];
+            if (*at == '-')
+                leave(*its);
+            else
+                store_enter(&key, strtoul(at + 1, NULL, 10), at[1] != 'n', its);
+        }
+        struct store_sum sum = store_judge(&key, 1, &counts, 0, NULL);
+        print_message("%s\n", cases[i].story);
+        assert_int_equal(sum.stale_attempted, cases[i].stale);
+        assert_int_equal(sum.stale_accepted_unfenced, cases[i].stale);
+        assert_int_equal(sum.stale_rejected_fenced, cases[i].rejected);
+        assert_int_equal(sum.stale_accepted_fenced, cases[i].accepted);
+        assert_int_equal(sum.lost_updates_unfenced, cases[i].lost_unfenced);
+        assert_int_equal(sum.lost_updates_fenced, cases[i].lost_fenced);
+        assert_int_equal(fenced_read(&key), cases[i].fenced);
+        assert_int_equal(atomic_load(&key.unfenced), cases[i].unfenced);
+    }
 }
 
 /* The counter of the tokens was lost: later holders get smaller tokens than an earlier one, who is gone. Their
@@ -104,56 +102,6 @@ TEST_WITH(test_the_backend_refuses_the_rightful_holder, setup, NULL) {
     store_count(&key, &counts, &rightful);
     assert_int_equal(atomic_load(&counts.refused), 1);
     assert_int_equal(atomic_load(&counts.stale), 0);
-}
-
-/* A holder writes more than once; a token that was raised on re-entry is taken too. */
-TEST_WITH(test_an_equal_token_is_taken, setup, NULL) {
-    struct visit outer = visit(7);
-    leave(visit(7));
-    leave(visit(8));
-    assert_int_equal(fenced_read(&key), 2);
-    leave(outer);
-    assert_int_equal(fenced_read(&key), 2); /* untouched */
-    assert_int_equal(visit(7).fence, FENCE_REJECTED);
-}
-
-/* Tokens that go backwards, or that two holders share, protect no data: the fenced store's counts
- * must show it. */
-TEST_WITH(test_tokens_that_do_not_grow, setup, NULL) {
-    struct visit first = visit(5), second = visit(5);
-    leave(second);
-    leave(first);
-    assert_sum(1, 0, 1, 1, 1);
-    leave(visit(4)); /* a counter that was lost in a failover */
-    assert_sum(2, 1, 1, 1, 1);
-}
-
-TEST_WITH(test_without_tokens, setup, NULL) {
-    struct visit first, second;
-    store_enter(&key, 0, false, &first);
-    store_enter(&key, 0, false, &second);
-    leave(second);
-    leave(first);
-    assert_sum(1, 0, 0, 1, 0);
-    /* A lock that has tokens, but gave none this time: nothing is checked. */
-    setup(NULL);
-    leave(visit(3));
-    struct visit none = visit(0);
-    leave(visit(4));
-    leave(none);
-    assert_sum(1, 0, 1, 1, 1);
-}
-
-/* Several holders are overtaken: each is counted, and the unfenced value goes back to what the last
- * of them had read. */
-TEST_WITH(test_many_are_overtaken, setup, NULL) {
-    struct visit paused[3];
-    for (uint64_t i = 0; i < 3; i++) paused[i] = visit(1 + i);
-    for (uint64_t token = 4; token <= 9; token++) leave(visit(token));
-    for (int i = 0; i < 3; i++) leave(paused[i]);
-    assert_sum(3, 3, 0, 8, 0);
-    assert_int_equal(atomic_load(&key.unfenced), 1);
-    assert_int_equal(fenced_read(&key), 6);
 }
 
 TEST_WITH(test_where_the_values_are_elsewhere, setup, NULL) {
@@ -247,18 +195,7 @@ TEST(test_a_right_lock_has_no_stale_writes) {
         if (i != 2) assert_int_equal(sum->writes, stage->exclusion.counter);
         assert_int_equal(
             sum->stale_attempted + sum->lost_updates_unfenced + sum->lost_updates_fenced, 0);
-        stage_free(stage);
     }
-}
-
-TEST(test_several_keys_are_written) {
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.keys_at_once = 3},
-                SETS(CROWD, "load.keys=5"));
-    assert_false(stage->store.fenced); /* a grant's token is the first key's */
-    assert_int_equal(stage->store.sum.writes, stage->exclusion.counter);
-    assert_int_equal(stage->store.sum.stale_attempted, 0);
-    stage_free(stage);
 }
 
 /* Clients met, and one of them wrote what it had read too long ago. */
@@ -282,23 +219,7 @@ TEST(test_a_lease_that_ends) {
         assert_int_equal(stage->store.fenced, with);
         assert_int_equal(sum->stale_rejected_fenced, with ? sum->stale_attempted : 0);
         assert_int_equal(sum->stale_accepted_fenced + sum->lost_updates_fenced, 0);
-        stage_free(stage);
     }
-}
-
-static bool lost_updates(const struct stage *stage) {
-    return was_violated(stage) && stage->store.sum.lost_updates_unfenced > 0;
-}
-
-TEST(test_no_lock_at_all) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.nothing_is_locked = true},
-                                  (struct stage_wish){.until = lost_updates, .grows = true},
-                                  SETS(CROWD, "load.hold=100us"));
-    assert_true(lost_updates(stage));
-    const struct store_sum *sum = &stage->store.sum;
-    assert_int_equal(sum->stale_rejected_fenced, sum->stale_attempted);
-    assert_int_equal(sum->lost_updates_fenced, 0);
-    stage_free(stage);
 }
 
 static bool began_again(const struct stage *stage) {
@@ -317,7 +238,6 @@ TEST(test_tokens_that_begin_again) {
     assert_int_equal(sum->stale_attempted, 0);
     assert_true(any_text_has(stage->result.warnings, "of the rightful holder"));
     assert_false(any_text_has(stage->result.warnings, "stale writes"));
-    stage_free(stage);
 }
 
 static bool learned_its_loss(const struct stage *stage) {
@@ -336,47 +256,6 @@ TEST(test_who_learns_its_loss_does_not_write) {
     assert_true(learned_its_loss(stage));
     assert_int_equal(stage->store.sum.writes + stage->exclusion.detected, stage->exclusion.grants);
     assert_int_equal(warns_of_stale_writes(stage), stage->store.sum.stale_attempted > 0);
-    stage_free(stage);
-}
-
-/* Holders in processes of their own that stand still past their leases, and go on with what they
- * had read. */
-TEST(test_a_paused_holder) {
-    struct lb_lock tokenless = without_tokens();
-    for (int with = 0; with < 2; with++) {
-        struct stage *stage = run_toy(
-            with ? &toy_mutex : &tokenless, (struct toy_faults){0},
-            (struct stage_wish){.until = was_overwritten},
-            SETS("load.clients=4", "load.processes=4", "load.threads=4", "check.store=memory",
-                 "fault.kind=pause", "fault.target=holder", "fault.first=50ms", "fault.every=200ms",
-                 "fault.for=150ms", "load.hold=10ms", "acquire.lease=50ms", "run.duration=1500ms"));
-        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-        const struct store_sum *sum = &stage->store.sum;
-        uint64_t acted = 0;
-        for (int i = 0; i < stage->faults.count; i++) acted += stage->faults.events[i].acted;
-        assert_true(acted > 0);
-        assert_true(was_overwritten(stage));
-        assert_int_equal(sum->stale_accepted_unfenced, sum->stale_attempted);
-        assert_int_equal(sum->stale_rejected_fenced, with ? sum->stale_attempted : 0);
-        assert_int_equal(sum->stale_accepted_fenced + sum->lost_updates_fenced, 0);
-        stage_free(stage);
-    }
-}
-
-/* There is no store for grants that are not exclusive, and none unless the plan asks for it. */
-TEST(test_where_there_is_none) {
-    const struct lb_lock *locks[] = {&toy_semaphore, &toy_optimistic, &toy_latch};
-    for (int i = 0; i < 3; i++) {
-        struct stage *stage = run_toy(locks[i], (struct toy_faults){0},
-                                      (struct stage_wish){.permits = 1, .bound = 2}, SETS(CROWD));
-        assert_null(stage->store.where);
-        assert_false(warns_of_stale_writes(stage));
-        stage_free(stage);
-    }
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0}, SETS("load.clients=4"));
-    assert_null(stage->store.where);
-    stage_free(stage);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -53,59 +53,7 @@ static void expect(uint64_t stuck_keys, uint64_t idle_keys) {
     stuck_done(&stuck);
 }
 
-/* The last release has returned, so no lease is a reason to wait for long. */
-TEST(a_free_key_that_nobody_gets_is_stuck_whatever_the_lease) {
-    static const int64_t leases_ns[] = {10 * LB_S_NS, 3600 * LB_S_NS, LB_NEVER};
-    for (size_t i = 0; i < sizeof leases_ns / sizeof *leases_ns; i++) {
-        begin(leases_ns[i]);
-        look_until_ms(4900);
-        expect(0, 0);
-        begin(leases_ns[i]);
-        look_until_ms(8000);
-        expect(1, 0);
-        assert_int_equal(at_end.key, 0);
-        assert_int_equal(at_end.idle_ns, 8 * LB_S_NS);
-        assert_int_equal(at_end.clients, CLIENTS);
-    }
-}
-
-TEST(a_short_lease_needs_less) {
-    begin(10 * LB_MS_NS);
-    look_until_ms(1000);
-    expect(0, 0);
-    begin(10 * LB_MS_NS);
-    look_until_ms(1500);
-    expect(1, 0);
-}
-
-TEST(the_locks_own_slack_is_granted) {
-    begin(10 * LB_S_NS);
-    lock.about.crash_slack_ns = 3 * LB_S_NS;
-    stuck_done(&stuck);
-    stuck_init(&stuck, &shared);
-    look_until_ms(7900);
-    expect(0, 0);
-}
-
-TEST(a_key_that_is_held_or_being_released_is_in_use) {
-    begin(3600 * LB_S_NS);
-    atomic_store(&cells[0].owner, 2);
-    look_until_ms(20000);
-    expect(0, 0);
-    begin(3600 * LB_S_NS);
-    atomic_store(&clients[2].releasing, true); /* a server that is slow to answer it */
-    look_until_ms(20000);
-    expect(0, 0);
-    /* A dead client's release never returns, so it does not count as "being released". */
-    begin(3600 * LB_S_NS);
-    atomic_store(&clients[2].releasing, true);
-    clients[2].dead = true;
-    look_until_ms(6000);
-    expect(1, 0);
-    assert_int_equal(at_end.clients, 2);
-}
-
-/* The client left the key so many milliseconds after the begin, and its release call has not returned. */
+/* A client left the key so many milliseconds after the begin, and its release call has not returned. */
 static void begin_release(int client, uint32_t key, int64_t at_ms) {
     atomic_store(&cells[key].releasing_ns, BEGIN_NS + at_ms * LB_MS_NS);
     atomic_store(&clients[client].waiting_key[0], key);
@@ -120,41 +68,119 @@ static void release_takes_ms(uint32_t key, int64_t took_ms) {
     atomic_store(&clients[2].waiting_ns, 0);
 }
 
-static void begin_with_release(uint32_t key, int64_t took_ms) {
-    begin(3600 * LB_S_NS);
-    release_takes_ms(key, took_ms);
+static void is_held(void) {
+    atomic_store(&cells[0].owner, 2);
 }
 
-TEST(a_key_is_free_only_when_its_release_has_returned) {
-    begin_with_release(0, 1000);
-    look_until_ms(5900);
-    expect(0, 0);
-    begin_with_release(0, 1000);
-    look_until_ms(6500);
-    expect(1, 0);
-    assert_int_equal(at_end.idle_ns, 5500 * LB_MS_NS);
+static void is_being_released(void) { /* by a server that is slow to answer */
+    atomic_store(&clients[2].releasing, true);
+}
+
+/* Its release never returns, so it does not count as "being released". */
+static void its_releaser_died(void) {
+    is_being_released();
+    clients[2].dead = true;
+}
+
+static void lock_has_slack(void) {
+    lock.about.crash_slack_ns = 3 * LB_S_NS;
+    stuck_done(&stuck);
+    stuck_init(&stuck, &shared);
+}
+
+static void release_takes_a_second(void) {
+    release_takes_ms(0, 1000);
 }
 
 /* A release of another key that took 3 s: the server is late for all. */
-TEST(a_slow_release_lengthens_the_patience) {
-    begin_with_release(1, 3000);
-    look_until_ms(11900);
-    expect(0, 0);
-    begin_with_release(1, 3000);
-    look_until_ms(12500);
-    expect(1, 0);
-    /* also one that is slow only after the key was found idle */
-    begin(3600 * LB_S_NS);
-    look_until_ms(6000);
+static void server_is_late(void) {
+    release_takes_ms(1, 3000);
+}
+
+static void server_becomes_late(void) {
+    look_until_ms(6000); /* the key was found idle */
     begin_release(2, 1, 6000);
-    look_until_ms(9000);
-    expect(0, 0);
-    /* A fault may have delayed the release. */
-    begin(LB_S_NS);
+}
+
+static void a_fault_delays_it(void) {
     stuck.disturbed_ns = BEGIN_NS + LB_S_NS / 2;
     release_takes_ms(1, 3000);
-    look_until_ms(9000);
-    expect(1, 0);
+}
+
+static void a_fault_comes(void) {
+    stuck.disturbed_ns = BEGIN_NS + LB_S_NS;
+}
+
+static void a_grant_may_be_left_behind(void) {
+    atomic_store(&shared.unsure_ns, BEGIN_NS + LB_S_NS);
+}
+
+static void machine_stands_still(void) {
+    look_until_ms(1000);
+    stuck_look(&stuck, BEGIN_NS + 7 * LB_S_NS);
+}
+
+/* They rest after a try. */
+static void clients_rest(void) {
+    for (int i = 0; i < CLIENTS; i++) atomic_store(&clients[i].refused_ns, BEGIN_NS + LB_S_NS);
+}
+
+#define HOUR (3600 * LB_S_NS)
+
+TEST(a_free_key_that_nobody_gets_is_stuck) {
+    static const struct {
+        int64_t lease_ns;
+        void (*story)(void); /* NULL = all wait, and that is all */
+        int64_t until_ms;
+        uint64_t stuck;
+        int64_t idle_ms; /* 0 = any */
+    } cases[] = {
+        /* The last release has returned, so no lease is a reason to wait for long; a short one needs less. */
+        {10 * LB_S_NS, NULL, 4900, 0, 0},
+        {10 * LB_S_NS, NULL, 8000, 1, 8000},
+        {HOUR, NULL, 4900, 0, 0},
+        {HOUR, NULL, 8000, 1, 8000},
+        {LB_NEVER, NULL, 4900, 0, 0},
+        {LB_NEVER, NULL, 8000, 1, 8000},
+        {10 * LB_MS_NS, NULL, 1000, 0, 0},
+        {10 * LB_MS_NS, NULL, 1500, 1, 0},
+        {10 * LB_S_NS, lock_has_slack, 7900, 0, 0},
+        {HOUR, is_held, 20000, 0, 0},
+        {HOUR, is_being_released, 20000, 0, 0},
+        {HOUR, its_releaser_died, 6000, 1, 0},
+        {HOUR, clients_rest, 20000, 0, 0},
+        /* It is free only when its release has returned; a slow release lengthens the patience, but a fault may have
+         * delayed it. */
+        {HOUR, release_takes_a_second, 5900, 0, 0},
+        {HOUR, release_takes_a_second, 6500, 1, 5500},
+        {HOUR, server_is_late, 11900, 0, 0},
+        {HOUR, server_is_late, 12500, 1, 0},
+        {HOUR, server_becomes_late, 9000, 0, 0},
+        {LB_S_NS, a_fault_delays_it, 9000, 1, 0},
+        /* A fault, or a grant that a client may have left behind, explains waits for three leases and a second; one
+         * without a lease is left behind for ever. */
+        {2 * LB_S_NS, a_fault_comes, 7000, 0, 0},
+        {2 * LB_S_NS, a_fault_comes, 9000, 1, 0},
+        {2 * LB_S_NS, a_grant_may_be_left_behind, 7000, 0, 0},
+        {2 * LB_S_NS, a_grant_may_be_left_behind, 9000, 1, 0},
+        {LB_NEVER, a_fault_comes, 60000, 0, 0},
+        {HOUR, machine_stands_still, 11000, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        print_message("case %zu\n", i);
+        begin(cases[i].lease_ns);
+        if (cases[i].story) cases[i].story();
+        look_until_ms(cases[i].until_ms);
+        bool explained = cases[i].lease_ns == 2 * LB_S_NS && !cases[i].stuck;
+        if (cases[i].lease_ns == 2 * LB_S_NS)
+            assert_int_equal(stuck_is_explained(&stuck, BEGIN_NS + cases[i].until_ms * LB_MS_NS),
+                             explained);
+        expect(cases[i].stuck, 0);
+        if (cases[i].idle_ms) assert_int_equal(at_end.idle_ns, cases[i].idle_ms * LB_MS_NS);
+        if (cases[i].stuck) assert_int_equal(at_end.key, 0);
+        if (cases[i].stuck && !cases[i].story) assert_int_equal(at_end.clients, CLIENTS);
+        if (cases[i].story == its_releaser_died) assert_int_equal(at_end.clients, 2);
+    }
 }
 
 /* "Nobody gets it any more" must be true at the end: an election may take long. */
@@ -172,45 +198,6 @@ TEST(a_key_that_is_granted_again_accuses_nobody) {
     expect(1, 1);
     assert_int_equal(at_end.idle_ns, 5900 * LB_MS_NS);
     assert_int_equal(passing.idle_ns, 9 * LB_S_NS);
-}
-
-/* A fault, or a grant that a client may have left behind, explains waits for three leases and a
- * second. */
-TEST(what_a_disturbance_explains) {
-    for (int unsure = 0; unsure < 2; unsure++) {
-        for (int until_ms = 7000; until_ms <= 9000; until_ms += 2000) {
-            begin(2 * LB_S_NS);
-            if (unsure) {
-                atomic_store(&shared.unsure_ns, BEGIN_NS + LB_S_NS);
-            } else {
-                stuck.disturbed_ns = BEGIN_NS + LB_S_NS;
-            }
-            look_until_ms(until_ms);
-            assert_int_equal(stuck_is_explained(&stuck, BEGIN_NS + until_ms * LB_MS_NS),
-                             until_ms < 8000);
-            expect(until_ms > 8000, 0);
-        }
-    }
-    begin(LB_NEVER); /* a grant without a lease is left behind for ever */
-    stuck.disturbed_ns = BEGIN_NS + LB_S_NS;
-    look_until_ms(60000);
-    expect(0, 0);
-}
-
-TEST(time_for_which_the_machine_stood_still_does_not_count) {
-    begin(3600 * LB_S_NS);
-    look_until_ms(1000);
-    stuck_look(&stuck, BEGIN_NS + 7 * LB_S_NS);
-    look_until_ms(11000);
-    expect(0, 0);
-}
-
-/* A client that rests after a try does not count as waiting for the key. */
-TEST(a_client_that_rests_does_not_wait) {
-    begin(3600 * LB_S_NS);
-    for (int i = 0; i < CLIENTS; i++) atomic_store(&clients[i].refused_ns, BEGIN_NS + LB_S_NS);
-    look_until_ms(20000);
-    expect(0, 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -154,32 +154,4 @@ TEST(real_numbers_print_and_read_back) {
     assert_string_equal(real_text(1e7, text, sizeof text), "10000000");
 }
 
-TEST(choices_give_the_nearest) {
-    struct lb_err err = {0};
-    int index = 77;
-    char text[64];
-    assert_int_equal(text_choice("json", "grpc,json", &index, &err), 0);
-    assert_int_equal(index, 1);
-    assert_int_equal(text_choice("jsno", "grpc,json", &index, &err), -1);
-    assert_non_null(strstr(err.text, "grpc or json, did you mean 'json'?"));
-    assert_int_equal(text_choice("js", "grpc,json", &index, &(struct lb_err){0}), -1);
-    assert_int_equal(text_choice("", "grpc,json", &index, &(struct lb_err){0}), -1);
-    assert_int_equal(text_choice("grpc,json", "grpc,json", &index, &(struct lb_err){0}), -1);
-    assert_int_equal(index, 1);
-    assert_string_equal(text_choices("a,b,c", text, sizeof text), "a, b or c");
-    assert_string_equal(text_choice_name("a,bc,d", 1, text, sizeof text), "bc");
-    assert_string_equal(text_choice_name("a,bc,d", 3, text, sizeof text), "?");
-}
-
-TEST(yes_and_no_have_four_spellings) {
-    struct lb_err err = {0};
-    bool yes = false;
-    assert_int_equal(text_bool("on", &yes, &err), 0);
-    assert_true(yes);
-    assert_int_equal(text_bool("false", &yes, &err), 0);
-    assert_false(yes);
-    assert_int_equal(text_bool("Yes", &yes, &err), -1);
-    assert_int_equal(text_bool("", &yes, &(struct lb_err){0}), -1);
-}
-
 TEST_MAIN(NULL, NULL)

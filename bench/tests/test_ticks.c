@@ -84,7 +84,6 @@ TEST(a_lock_that_is_kept_long_enough_runs_the_job_once) {
     assert_true(stage->result.busy > 0);
     assert_true(stage->result.latency[METRIC_HOLD].min >= 100e6);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    stage_free(stage);
 }
 
 static bool ran_again(const struct stage *stage) {
@@ -102,7 +101,6 @@ TEST(a_lock_that_is_given_back_early_runs_the_job_twice_and_is_clean) {
     assert_true(ran_again(stage));
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_true(stage->exclusion.verdict != VERDICT_VIOLATED);
-    stage_free(stage);
 }
 
 TEST(with_no_lock_several_work) {
@@ -112,7 +110,6 @@ TEST(with_no_lock_several_work) {
     assert_adds_up(stage);
     assert_true(stage->result.ticks_more > 0);
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
-    stage_free(stage);
 }
 
 TEST(a_load_without_ticks_has_no_figures_of_them) {
@@ -120,7 +117,6 @@ TEST(a_load_without_ticks_has_no_figures_of_them) {
         run_stage_of("sim", SETS("load.clients=2", "run.warmup=0", "run.duration=200ms"));
     assert_true(isnan(stage->result.ticks));
     assert_true(isnan(stage->result.ticks_more));
-    stage_free(stage);
 }
 
 TEST_MAIN(NULL, NULL)

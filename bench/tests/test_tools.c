@@ -36,14 +36,10 @@ static void build_without(const char *tool) {
                      0);
     snprintf(program, sizeof program, "%s/lockbench", copy);
     const struct cli_how how = {.program = program};
-    struct cli gone = cli_run(&how, ARGS(tool, "--help"));
-    assert_code(&gone, 1);
+    struct cli gone = cli_ends_with(1, &how, ARGS(tool, "--help"));
     assert_has(gone.err, "unknown command");
-    cli_free(&gone);
-    struct cli run =
-        cli_run(&how, ARGS("run", "smoke", "--lock", "sim", "--out", cli_path("without-%s", tool)));
-    assert_code(&run, 0);
-    cli_free(&run);
+    cli_ends_with(0, &how,
+                  ARGS("run", "smoke", "--lock", "sim", "--out", cli_path("without-%s", tool)));
     assert_int_equal(shell("cp -a '%s/bench/tools/%s' '%s/bench/tools'", cli_root, tool, copy), 0);
 }
 

@@ -1,13 +1,9 @@
 /* Topologies of several nodes, scripts that are wrong and servers that die: with scripts made here,
  * whose "server" is this program itself (see main). Needs nothing installed. */
 #include <limits.h>
-#include <signal.h>
-#include <sys/stat.h>
 
 #include "bench/servers/folder.h"
-#include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
-#include "bench/tests/unit.h"
 
 static char scripts[512];   /* a folder for each test's scripts */
 static char self[PATH_MAX]; /* this program */
@@ -86,25 +82,6 @@ IN_FOLDER(info_refuses_what_is_wrong) {
     err = (struct lb_err){0};
     assert_int_equal(topo_info(scripts, "../wrong", &info, &err), -1);
     assert_int_equal(err.code, LB_EXIT_USAGE);
-}
-
-/* So that Ctrl-C at the terminal reaches lockbench alone, which would otherwise report that the script failed. */
-IN_FOLDER(info_runs_in_a_process_group_of_its_own) {
-    struct topo_info info =
-        made("one", INFO_ONE "summary=$(cut -d' ' -f5 /proc/$$/stat)\n", "exit 0 #%s");
-    assert_int_not_equal(strtol(info.summary, NULL, 10), 0);
-    assert_int_not_equal(strtol(info.summary, NULL, 10), getpgrp());
-}
-
-IN_FOLDER(missing_server_is_named) {
-    struct topo_info info =
-        made("absent", INFO_ONE "missing=fooserver\ninstall=foo-server|foo foo-tools|foo\n",
-             "exit 0 #%s");
-    struct lb_err err = {0};
-    assert_null(topo_start(&(struct topo_wish){.info = &info}, &err));
-    assert_string_equal(
-        err.text, "absent can't be started, fooserver is missing: install foo-server foo-tools");
-    assert_int_equal(err.code, LB_EXIT_MACHINE);
 }
 
 IN_FOLDER(durability_is_stated_or_refused) {
@@ -188,17 +165,6 @@ IN_FOLDER(early_death_is_explained) {
     assert_true(help_all_gone(folder)); /* the child that it left, too */
 }
 
-IN_FOLDER(taken_ports_are_tried_a_few_times) {
-    struct topo_info info =
-        made("unlucky", INFO_ONE, "echo bind: Address already in use; exit 1 #%s");
-    struct topo *topo = begun(&info, (const int[]){1});
-    struct lb_err err = {0};
-    assert_int_equal(ready(topo, &err), -1);
-    assert_non_null(strstr(err.text, "exit status 1: bind: Address already in use"));
-    assert_int_not_equal(topo_port(topo, 0, 0), 1);
-    topo_stop(topo);
-}
-
 static int says_no(const struct topo *topo, void *arg, struct lb_err *err) {
     (void)topo;
     err_set(err, LB_EXIT_USAGE, "it answers in French");
@@ -238,20 +204,6 @@ IN_FOLDER(waiting_ends_in_words) {
     assert_int_equal(topo_ready(topo, &wait, &err), -1);
     assert_int_equal(err.code, LB_EXIT_INTERRUPTED);
     topo_stop(topo);
-}
-
-/* A port that a stranger opened is not ours, though it answers. */
-IN_FOLDER(stranger_is_not_taken_for_ours) {
-    int port;
-    pid_t stranger = help_stranger(&port);
-    struct topo_info info = made("slow", INFO_ONE, "exec sleep 1000 #%s");
-    struct topo *topo = begun(&info, (const int[]){port});
-    struct lb_err err = {0};
-    assert_int_equal(
-        topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + LB_S_NS / 2}, &err), -1);
-    assert_non_null(strstr(err.text, "did not open its port"));
-    topo_stop(topo);
-    help_stranger_ends(stranger);
 }
 
 /* A server that ignores its stop signal, one that is paused, and one with children in sessions of

@@ -2,12 +2,9 @@
  * with its sign that it took effect. A server that is not installed is skipped loudly, and is a
  * failure where CI is set.
  * Needs: servers, minutes. */
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/resource.h>
 
 #include "bench/tests/acts_help.h"
-#include "bench/tests/unit.h"
 
 /* --- ends --- */
 
@@ -84,20 +81,6 @@ TEST(an_act_without_a_descriptor_fails) {
     topo_stop(topo);
 }
 
-TEST(memcached_throws_items_away) {
-    struct topo *topo = started("memcached", (struct topo_wish){0});
-    char text[100];
-    assert_string_equal(help_ask_memcached(topo, "set lock 0 60 2\r\nme\r\n", "\r\n"),
-                        "STORED\r\n");
-    for (int i = 0; i < 3; i++)
-        assert_non_null(strstr(help_ask_memcached(topo, "get lock\r\n", "END\r\n"), "me"));
-    assert_true(atoi(act(topo, "evict", NULL, text, sizeof text)) > 10000);
-    assert_string_equal(help_ask_memcached(topo, "get lock\r\n", "END\r\n"), "END\r\n");
-    assert_string_equal(help_ask_memcached(topo, "set lock 0 60 2\r\nme\r\n", "\r\n"),
-                        "STORED\r\n");
-    topo_stop(topo);
-}
-
 TEST(sentinel_promotes) {
     need_program("redis-cli", "redis-tools");
     struct topo *topo = started("redis-sentinel", (struct topo_wish){0});
@@ -155,71 +138,6 @@ TEST(zookeeper_loses_its_leader) {
 TEST(nats_loses_its_leader) {
     need_program("curl", "curl");
     a_leader_is_lost(started("nats-3", (struct topo_wish){0}), "", "\"jetstream\":true");
-}
-
-/* A command in the background, whose output is its client's. */
-static void until_sleeping(const char *count) {
-    for (int64_t until_ns = lb_now() + 30 * LB_S_NS; lb_now() < until_ns; help_nap_ms(50)) {
-        FILE *out = popen(count, "r");
-        char text[100] = "";
-        if (fgets(text, sizeof text, out) && atoi(text) == 2) {
-            pclose(out);
-            return;
-        }
-        pclose(out);
-    }
-    fail_msg("no two clients in time");
-}
-
-/* Two clients sleep for a minute in the server; each is ended by its port. */
-static void sql_clients_are_terminated(const char *name, const char *client, const char *sleeping,
-                                       const char *ports) {
-    struct topo *topo = started(name, (struct topo_wish){0});
-    char command[800], sleeper[800], text[100], port[20], other[20];
-    snprintf(sleeper, sizeof sleeper, "exec %s '%s' 2>&1", client, sleeping);
-    char number[20];
-    snprintf(number, sizeof number, "%d", topo_port(topo, 0, 0));
-    setenv("PORT", number, 1);
-    /* A server that listens may refuse clients for a while. */
-    snprintf(command, sizeof command, "%s 'select 1' >/dev/null 2>&1", client);
-    for (int64_t until_ns = lb_now() + 30 * LB_S_NS; system(command) != 0; help_nap_ms(50))
-        assert_true(lb_now() < until_ns);
-    FILE *clients[2] = {popen(sleeper, "r"), popen(sleeper, "r")};
-    snprintf(command, sizeof command, "%s \"%s\" | grep -c .", client, ports);
-    until_sleeping(command);
-    snprintf(command, sizeof command, "%s \"%s\"", client, ports);
-    FILE *out = popen(command, "r");
-    assert_non_null(fgets(port, sizeof port, out));
-    assert_non_null(fgets(other, sizeof other, out));
-    pclose(out);
-    port[strcspn(port, "\n")] = other[strcspn(other, "\n")] = '\0';
-    assert_string_equal(act(topo, "terminate", port, text, sizeof text), "1 ended");
-    /* A connection that was told to end is in the server's list until it has ended. */
-    for (int64_t until_ns = lb_now() + 30 * LB_S_NS;
-         strcmp(act(topo, "terminate", port, text, sizeof text), "0 ended") != 0; help_nap_ms(50))
-        assert_true(lb_now() < until_ns);
-    assert_string_equal(act(topo, "terminate", other, text, sizeof text), "1 ended");
-    /* Neither slept to the end of its statement, which ends well. */
-    for (int i = 0; i < 2; i++) assert_int_not_equal(pclose(clients[i]), 0);
-    topo_stop(topo);
-}
-
-TEST(postgres_clients_are_terminated) {
-    need_program("psql", "postgresql-client");
-    sql_clients_are_terminated(
-        "postgres", "psql -X -q -A -t -h 127.0.0.1 -p $PORT -U postgres -d postgres -c",
-        "select pg_sleep(60)",
-        "select client_port from pg_stat_activity where query like '%%pg_sleep%%' and pid <> "
-        "pg_backend_pid() order by pid");
-}
-
-TEST(mariadb_clients_are_terminated) {
-    need_program("mariadb", "mariadb-client");
-    sql_clients_are_terminated(
-        "mariadb", "mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u root -N -B -e",
-        "select sleep(60)",
-        "select substring_index(host, ':', -1) from information_schema.processlist where info "
-        "like '%%sleep%%' and id <> connection_id() order by id");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -39,7 +39,6 @@ TEST(a_pause_outlives_every_lease_and_fencing_saves_the_data) {
     /* Without tokens no store can reject the stale writes. */
     const json_t *cell = check_cell(check, "redis-setnx", "pause");
     assert_true(cli_number_at(cell, "stale_accepted_unfenced") > 0);
-    json_decref(check);
 }
 
 /* A lock that is held by its connection stays the paused client's. */
@@ -137,7 +136,6 @@ TEST(what_a_dead_holder_had_comes_free_as_the_theory_says) {
         assert_true(recovery(check, locks[i], "p50") < recovery(check, "redis-setnx", "min"));
         assert_true(recovery(check, locks[i], "p50") < recovery(check, "etcd-mutex", "min"));
     }
-    json_decref(check);
 }
 
 /* A waiter stands still until its lease is over, and the lock service of etcd 3.4 grants it the
@@ -150,11 +148,9 @@ TEST(a_grant_after_the_end_of_its_lease_is_caught_by_looking_again) {
                                           "fault.target=waiter", "--set", "etcd-lock.recheck=no"));
     assert_has(cli_text_at(check_cell(check, "etcd-lock", "pause"), "server"), "etcd 3.4");
     check_assert(check, "etcd-lock", "pause", "expired");
-    json_decref(check);
     check = check_five_seeds("with-look",
                              ARGS("etcd-lock", "--fault", "pause", "--set", "fault.target=waiter"));
     check_assert(check, "etcd-lock", "pause", "safe");
-    json_decref(check);
 }
 
 /* A lease that Redis counts itself does not depend on the clients' clocks; a lease whose end clients write as a time of
@@ -221,8 +217,6 @@ TEST(every_broken_lock_is_caught) {
             !check_stage_is(cell, "compared", "as expected"))
             fail_msg("%s: %s", lock->name, cli_text_at(cell, "verdict"));
     }
-    json_decref(check);
-    json_decref(more);
 }
 
 /* The same mistake on a topology in which each server is a group that fails over. */

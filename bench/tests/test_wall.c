@@ -59,7 +59,6 @@ TEST(a_stage_says_that_the_clock_stepped) {
         assert_true(any_text_has(stage->result.warnings, i == 0 ? "early" : "late"));
         assert_int_equal((int64_t)(stage->result.wall_step_ns / 1e9 + (i ? -0.5 : 0.5)),
                          cases[i].by_s);
-        stage_free(stage);
     }
 }
 
@@ -67,7 +66,6 @@ TEST(without_a_step_nothing_is_said) {
     struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=1ms"));
     assert_int_equal((int64_t)stage->result.wall_step_ns, 0);
     assert_false(any_text_has(stage->result.warnings, "wall clock"));
-    stage_free(stage);
 }
 
 TEST_MAIN(NULL, NULL)

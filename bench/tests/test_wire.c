@@ -4,16 +4,14 @@
 
 #include "bench/tests/wire_help.h"
 
-TEST(passes_on_both_ways) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
+WIRED(passes_on_both_ways) {
+    struct pair pair = pair_up();
     help_pass(pair.client, pair.server, "question");
     help_pass(pair.server, pair.client, "answer");
-    assert_int_equal(help_count(&rig, WIRE_REQUESTS).forwarded_bytes, 8);
-    assert_int_equal(help_count(&rig, WIRE_ANSWERS).forwarded_bytes, 6);
-    assert_int_equal(help_count(&rig, WIRE_BOTH).read_bytes, 14);
-    assert_int_equal(help_count(&rig, WIRE_BOTH).swallowed_bytes, 0);
+    assert_int_equal(help_count(WIRE_REQUESTS).forwarded_bytes, 8);
+    assert_int_equal(help_count(WIRE_ANSWERS).forwarded_bytes, 6);
+    assert_int_equal(help_count(WIRE_BOTH).read_bytes, 14);
+    assert_int_equal(help_count(WIRE_BOTH).swallowed_bytes, 0);
     /* One way may end while the other goes on. */
     char byte;
     shutdown(pair.client, SHUT_WR);
@@ -26,35 +24,29 @@ TEST(passes_on_both_ways) {
     assert_int_equal(accepted, 1);
     assert_int_equal(refused, 0);
     close(pair.client);
-    rig_down(&rig);
 }
 
-TEST(a_reset_is_passed_on) {
-    struct rig rig;
-    rig_up(&rig);
+WIRED(a_reset_is_passed_on) {
     for (int from_server = 0; from_server < 2; from_server++) {
-        struct pair pair = pair_up(&rig);
+        struct pair pair = pair_up();
         struct linger at_once = {.l_onoff = 1, .l_linger = 0};
         int dies = from_server ? pair.server : pair.client,
             lives = from_server ? pair.client : pair.server;
         char data[8];
         help_pass(pair.client, pair.server, "x");
         help_send(dies, "words");
-        HELP_UNTIL(help_count(&rig, WIRE_BOTH).forwarded_bytes == (from_server ? 12U : 6U));
+        HELP_UNTIL(help_count(WIRE_BOTH).forwarded_bytes == (from_server ? 12U : 6U));
         setsockopt(dies, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(dies);
         assert_int_equal(help_read(lives, data, 5), 5); /* its last words come first */
         assert_int_equal(help_read(lives, data, 1), -ECONNRESET);
         close(lives);
     }
-    rig_down(&rig);
 }
 
-TEST(no_server_is_a_reset) {
-    struct rig rig;
+WIRED(no_server_is_a_reset) {
     struct lb_err err = {0};
     char byte;
-    rig_up(&rig);
     int port;
     int fd = loopback_bind(&port); /* nobody is there */
     assert_int_equal(wire_aim(rig.wire, 0, port, &err), 0);
@@ -72,107 +64,92 @@ TEST(no_server_is_a_reset) {
     close(server);
     close(client);
     close(fd);
-    rig_down(&rig);
 }
 
 /* A delayed connection's bytes come after those that an undelayed one sent later; they keep their
  * order. */
-TEST(delays_and_keeps_the_order) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair late = pair_up(&rig);
+WIRED(delays_and_keeps_the_order) {
+    struct pair late = pair_up();
     int fault = help_set(
-        &rig,
+
         (struct wire_fault){.kind = WIRE_DELAY, .way = WIRE_REQUESTS, .by_ns = 300 * LB_MS_NS});
     int64_t sent_ns = lb_now();
     char text[101] = "";
     for (int i = 0; i < 100; i++) {
         text[i] = (char)('!' + i % 90);
         assert_int_equal(send(late.client, text + i, 1, MSG_NOSIGNAL), 1);
-        HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == (uint64_t)i + 1);
+        HELP_UNTIL(help_count(WIRE_REQUESTS).read_bytes == (uint64_t)i + 1);
     }
-    struct wire_count before = help_count(&rig, WIRE_REQUESTS);
+    struct wire_count before = help_count(WIRE_REQUESTS);
     bool in_time = lb_now() < sent_ns + 300 * LB_MS_NS; /* else the look came too late */
     if (in_time) assert_int_equal(before.forwarded_bytes, 0);
     help_pass(late.server, late.client, "the other way is not delayed");
     help_comes(late.server, text);
     assert_true(lb_now() >= sent_ns + 300 * LB_MS_NS); /* never early */
-    struct wire_sign sign = help_sign(&rig, fault);
+    struct wire_sign sign = help_sign(fault);
     assert_int_equal(sign.struck, 100);
     assert_int_equal(sign.bytes, 100);
     assert_int_equal(sign.matched, 1);
     assert_true(sign.first_ns >= sent_ns && sign.last_ns >= sign.first_ns);
     /* Lifted, what was on its way comes. */
-    help_lift(&rig, fault);
-    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS});
+    help_lift(fault);
+    fault = help_set((struct wire_fault){.kind = WIRE_DELAY, .by_ns = 3600 * LB_S_NS});
     help_send(late.client, "held");
-    HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == 104);
-    assert_int_equal(help_count(&rig, WIRE_REQUESTS).forwarded_bytes, 100);
-    help_lift(&rig, fault);
+    HELP_UNTIL(help_count(WIRE_REQUESTS).read_bytes == 104);
+    assert_int_equal(help_count(WIRE_REQUESTS).forwarded_bytes, 100);
+    help_lift(fault);
     help_comes(late.server, "held");
-    assert_int_equal(help_sign(&rig, fault).struck, 1); /* kept after it */
-    pair_down(&late);
-    rig_down(&rig);
+    assert_int_equal(help_sign(fault).struck, 1); /* kept after it */
 }
 
 /* The first chunks of a direction pass, and all that comes after them is held, over all connections, new ones too; what
  * was held goes on in its order. */
-TEST(holds_from_a_chunk_on) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig), other = pair_up(&rig);
-    int fault = help_set(
-        &rig, (struct wire_fault){
-                  .kind = WIRE_DELAY, .way = WIRE_REQUESTS, .chunks = 2, .by_ns = 3600 * LB_S_NS});
+WIRED(holds_from_a_chunk_on) {
+    struct pair pair = pair_up(), other = pair_up();
+    int fault = help_set((struct wire_fault){
+        .kind = WIRE_DELAY, .way = WIRE_REQUESTS, .chunks = 2, .by_ns = 3600 * LB_S_NS});
     help_pass(pair.client, pair.server, "one");
     help_pass(pair.server, pair.client, "answers are not counted");
     help_pass(other.client, other.server, "two");
-    assert_int_equal(help_sign(&rig, fault).struck, 0);
+    assert_int_equal(help_sign(fault).struck, 0);
     help_send(pair.client, "three");
-    HELP_UNTIL(help_sign(&rig, fault).struck == 1);
+    HELP_UNTIL(help_sign(fault).struck == 1);
     help_send(pair.client, ", four");
-    HELP_UNTIL(help_sign(&rig, fault).struck == 2);
+    HELP_UNTIL(help_sign(fault).struck == 2);
     help_send(other.client, "five");
-    HELP_UNTIL(help_sign(&rig, fault).struck == 3);
+    HELP_UNTIL(help_sign(fault).struck == 3);
     help_pass(pair.server, pair.client, "answers pass");
-    assert_int_equal(help_count(&rig, WIRE_REQUESTS).forwarded_bytes, 6);
+    assert_int_equal(help_count(WIRE_REQUESTS).forwarded_bytes, 6);
     close(other.client);
-    help_lift(&rig, fault);
+    help_lift(fault);
     help_comes(pair.server, "three, four");
     char data[8] = "";
     assert_int_equal(help_read(other.server, data, 8), 4);
     assert_string_equal(data, "five");
     help_pass(pair.client, pair.server, "all passes");
     close(other.server);
-    pair_down(&pair);
-    rig_down(&rig);
 }
 
-TEST(the_end_comes_after_the_delayed_bytes) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
+WIRED(the_end_comes_after_the_delayed_bytes) {
+    struct pair pair = pair_up();
     char data[8] = "";
-    help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 50 * LB_MS_NS});
+    help_set((struct wire_fault){.kind = WIRE_DELAY, .by_ns = 50 * LB_MS_NS});
     help_send(pair.client, "last");
     close(pair.client);
     assert_int_equal(help_read(pair.server, data, 8), 4);
     assert_string_equal(data, "last");
     close(pair.server);
-    rig_down(&rig);
 }
 
 /* Half of a round trip each way: all bytes of a long question and of its answer come, in their order, and no answer
  * sooner than that. Bytes under way do not hold up the next ones: the question is read to its end before its first byte
  * is due. */
-TEST(a_round_trip_takes_what_was_asked_for) {
+WIRED(a_round_trip_takes_what_was_asked_for) {
     enum { TRIP_MS = 40, LONG = 100000 };
-    struct rig rig;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
+    struct pair pair = pair_up();
     static char question[LONG], seen[LONG], answer[LONG];
     for (int i = 0; i < LONG; i++) question[i] = (char)(i * 7 + i / 251);
-    help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = TRIP_MS * LB_MS_NS / 2});
+    help_set((struct wire_fault){.kind = WIRE_DELAY, .by_ns = TRIP_MS * LB_MS_NS / 2});
     for (int i = 0; i < 3; i++) {
         int64_t begin_ns = lb_now();
         help_pass(pair.client, pair.server, "acquire");
@@ -181,11 +158,11 @@ TEST(a_round_trip_takes_what_was_asked_for) {
         assert_true(lb_now() - begin_ns >= TRIP_MS * LB_MS_NS);
     }
     int64_t begin_ns = lb_now();
-    uint64_t before = help_count(&rig, WIRE_REQUESTS).forwarded_bytes;
+    uint64_t before = help_count(WIRE_REQUESTS).forwarded_bytes;
     for (int at = 0; at < LONG; at += LONG / 100)
         assert_int_equal(send(pair.client, question + at, LONG / 100, MSG_NOSIGNAL), LONG / 100);
-    HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == before + LONG);
-    uint64_t passed = help_count(&rig, WIRE_REQUESTS).forwarded_bytes - before;
+    HELP_UNTIL(help_count(WIRE_REQUESTS).read_bytes == before + LONG);
+    uint64_t passed = help_count(WIRE_REQUESTS).forwarded_bytes - before;
     bool in_time = lb_now() < begin_ns + TRIP_MS * LB_MS_NS / 2; /* else the machine was busy */
     if (in_time) assert_int_equal(passed, 0);
     assert_int_equal(help_read(pair.server, seen, LONG), LONG);
@@ -194,145 +171,118 @@ TEST(a_round_trip_takes_what_was_asked_for) {
     assert_int_equal(help_read(pair.client, answer, LONG), LONG);
     assert_true(lb_now() - begin_ns >= TRIP_MS * LB_MS_NS);
     assert_memory_equal(answer, question, LONG);
-    pair_down(&pair);
-    rig_down(&rig);
 }
 
-TEST(swallows_both_ways) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig), idle = pair_up(&rig);
+WIRED(swallows_both_ways) {
+    struct pair pair = pair_up(), idle = pair_up();
     char byte;
     help_pass(pair.client, pair.server, "before");
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
-    struct wire_count before = help_count(&rig, WIRE_BOTH);
+    int fault = help_set((struct wire_fault){.kind = WIRE_SWALLOW});
+    struct wire_count before = help_count(WIRE_BOTH);
     help_send(pair.client, "question");
     help_send(pair.server, "answer");
-    HELP_UNTIL(help_count(&rig, WIRE_BOTH).swallowed_bytes == 14);
+    HELP_UNTIL(help_count(WIRE_BOTH).swallowed_bytes == 14);
     shutdown(pair.client, SHUT_WR); /* not even an end */
-    HELP_UNTIL(help_sign(&rig, fault).struck == 3);
+    HELP_UNTIL(help_sign(fault).struck == 3);
     /* A new connection is accepted, but not passed to the server. */
     int client = wire_connect(wire_port(rig.wire, 0));
     assert_true(client >= 0);
     help_send(client, "anybody?");
-    HELP_UNTIL(help_count(&rig, WIRE_BOTH).swallowed_bytes == 22);
+    HELP_UNTIL(help_count(WIRE_BOTH).swallowed_bytes == 22);
     help_silent(pair.server);
     help_silent(client);
     struct pollfd comes = {.fd = rig.listen_fd, .events = POLLIN};
     assert_int_equal(poll(&comes, 1, 0), 0);
-    assert_int_equal(help_count(&rig, WIRE_BOTH).forwarded_bytes, before.forwarded_bytes);
-    assert_int_equal(help_sign(&rig, fault).bytes, 22);
-    assert_int_equal(help_sign(&rig, fault).matched, 3);
+    assert_int_equal(help_count(WIRE_BOTH).forwarded_bytes, before.forwarded_bytes);
+    assert_int_equal(help_sign(fault).bytes, 22);
+    assert_int_equal(help_sign(fault).matched, 3);
     /* When the fault is lifted, connections that lost bytes are reset; one that lost none goes
      * on. */
-    help_lift(&rig, fault);
+    help_lift(fault);
     assert_int_equal(help_read(pair.server, &byte, 1), -ECONNRESET);
     assert_int_equal(help_read(client, &byte, 1), -ECONNRESET);
     help_pass(idle.client, idle.server, "as if nothing had been");
-    struct pair later = pair_up(&rig);
+    struct pair later = pair_up();
     help_pass(later.server, later.client, "welcome");
     close(client);
-    pair_down(&pair);
-    pair_down(&idle);
-    pair_down(&later);
-    rig_down(&rig);
 }
 
-TEST(swallows_one_way) {
-    struct rig rig;
-    rig_up(&rig);
+WIRED(swallows_one_way) {
     for (int way = WIRE_REQUESTS; way <= WIRE_ANSWERS; way++) {
-        struct pair pair = pair_up(&rig);
+        struct pair pair = pair_up();
         int mute = way == WIRE_REQUESTS ? pair.client : pair.server,
             deaf = way == WIRE_REQUESTS ? pair.server : pair.client;
-        int fault =
-            help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW, .way = (enum wire_way)way});
+        int fault = help_set((struct wire_fault){.kind = WIRE_SWALLOW, .way = (enum wire_way)way});
         help_send(mute, "lost");
         help_pass(deaf, mute, "the other way is fine");
-        HELP_UNTIL(help_sign(&rig, fault).bytes == 4);
+        HELP_UNTIL(help_sign(fault).bytes == 4);
         help_silent(deaf);
         char byte;
-        help_lift(&rig, fault);
+        help_lift(fault);
         assert_int_equal(help_read(deaf, &byte, 1), -ECONNRESET);
-        pair_down(&pair);
     }
-    rig_down(&rig);
 }
 
-TEST(resets_and_cuts) {
-    struct rig rig;
-    rig_up(&rig);
-    for (int cut = 0; cut < 2; cut++) {
-        struct pair pair = pair_up(&rig);
-        char byte;
-        help_pass(pair.client, pair.server, "x");
-        int fault = help_set(&rig, (struct wire_fault){.kind = cut ? WIRE_CUT : WIRE_RESET});
-        assert_int_equal(help_sign(&rig, fault).struck, 1);
-        assert_int_equal(help_read(pair.client, &byte, 1), cut ? 0 : -ECONNRESET);
-        assert_int_equal(help_read(pair.server, &byte, 1), cut ? 0 : -ECONNRESET);
-        struct pair later = pair_up(&rig);
-        help_pass(later.client, later.server, "once only");
-        pair_down(&pair);
-        pair_down(&later);
-    }
-    rig_down(&rig);
+/* Once: a later connection is none of it. comes: what each end reads. */
+static void ends_all(enum wire_kind kind, ssize_t comes) {
+    struct pair pair = pair_up();
+    char byte;
+    help_pass(pair.client, pair.server, "x");
+    int fault = help_set((struct wire_fault){.kind = kind});
+    assert_int_equal(help_sign(fault).struck, 1);
+    assert_int_equal(help_read(pair.client, &byte, 1), comes);
+    assert_int_equal(help_read(pair.server, &byte, 1), comes);
+    struct pair later = pair_up();
+    help_pass(later.client, later.server, "once only");
 }
 
-TEST(refuses) {
-    struct rig rig;
-    rig_up(&rig);
-    struct pair old = pair_up(&rig);
+WIRED(resets) {
+    ends_all(WIRE_RESET, -ECONNRESET);
+}
+
+WIRED(cuts) {
+    ends_all(WIRE_CUT, 0);
+}
+
+WIRED(refuses) {
+    struct pair old = pair_up();
     for (int round = 0; round < 2; round++) {
-        int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_REFUSE});
+        int fault = help_set((struct wire_fault){.kind = WIRE_REFUSE});
         assert_int_equal(wire_connect(wire_port(rig.wire, 0)), -ECONNREFUSED);
-        assert_int_equal(help_sign(&rig, fault).struck, 1);
+        assert_int_equal(help_sign(fault).struck, 1);
         help_pass(old.client, old.server, "old ones go on");
-        help_lift(&rig, fault);
-        struct pair later = pair_up(&rig);
+        help_lift(fault);
+        struct pair later = pair_up();
         help_pass(later.client, later.server, "welcome");
-        pair_down(&later);
     }
-    pair_down(&old);
-    rig_down(&rig);
 }
 
-TEST(ends_all_midway_together) {
-    struct rig rig;
+WIRED(ends_all_midway_together) {
     char data[16] = "";
-    rig_up(&rig);
-    struct pair one = pair_up(&rig), two = pair_up(&rig);
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_MIDWAY, .bytes = 5});
+    struct pair one = pair_up(), two = pair_up();
+    int fault = help_set((struct wire_fault){.kind = WIRE_MIDWAY, .bytes = 5});
     help_pass(one.server, one.client, "abc");
     help_send(two.server, "defg");
     assert_int_equal(help_read(two.client, data, 4), 2);
     assert_memory_equal(data, "de", 2);
     assert_int_equal(help_read(one.client, data, 1), 0);
     assert_int_equal(wire_connect(wire_port(rig.wire, 0)), -ECONNREFUSED);
-    help_lift(&rig, fault);
-    struct pair later = pair_up(&rig);
+    help_lift(fault);
+    struct pair later = pair_up();
     help_pass(later.server, later.client, "welcome");
-    pair_down(&one);
-    pair_down(&two);
-    pair_down(&later);
-    rig_down(&rig);
 }
 
 /* A lost reply: the request was done, the answer never comes, the connection ends. */
-TEST(drops_and_resets) {
-    struct rig rig;
+WIRED(drops_and_resets) {
     char data[16] = "";
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig), other = pair_up(&rig);
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_DROP});
+    struct pair pair = pair_up(), other = pair_up();
+    int fault = help_set((struct wire_fault){.kind = WIRE_DROP});
     help_pass(pair.client, pair.server, "requests pass");
     help_send(pair.server, ":1\r\n+OK\r\n");
     assert_int_equal(help_read(pair.client, data, 1), -ECONNRESET);
-    assert_int_equal(help_sign(&rig, fault).struck, 1);
-    assert_int_equal(help_sign(&rig, fault).bytes, 9);
+    assert_int_equal(help_sign(fault).struck, 1);
+    assert_int_equal(help_sign(fault).bytes, 9);
     help_pass(other.server, other.client, "+OK\r\n"); /* one answer, and no more */
-    pair_down(&pair);
-    pair_down(&other);
-    rig_down(&rig);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -73,113 +72,99 @@ static void child_down(struct child *child) {
     waitpid(child->pid, NULL, 0);
 }
 
-static int accept_one(const struct rig *rig) {
-    int fd = accept(rig->listen_fd, NULL, NULL);
+static int accept_one(void) {
+    int fd = accept(rig.listen_fd, NULL, NULL);
     assert_true(fd >= 0);
     help_limit(fd, PATIENCE_MS);
     return fd;
 }
 
 /* A client may have its connection in a program that it has started. */
-TEST(strikes_what_is_below_a_given_process) {
-    struct rig rig;
-    rig_up(&rig);
+WIRED(strikes_what_is_below_a_given_process) {
     struct child child = child_up(wire_port(rig.wire, 0));
-    struct pair ours = pair_up(&rig);
+    struct pair ours = pair_up();
     assert_int_equal(child_does(&child, 'f'), 'f');
     assert_int_equal(child_does(&child, 'c'), 'c');
-    int theirs = accept_one(&rig);
+    int theirs = accept_one();
     int fault =
-        help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = &child.pid, .pid_count = 1});
-    assert_int_equal(help_sign(&rig, fault).struck, 1);
+        help_set((struct wire_fault){.kind = WIRE_RESET, .pids = &child.pid, .pid_count = 1});
+    assert_int_equal(help_sign(fault).struck, 1);
     char byte;
     assert_int_equal(help_read(theirs, &byte, 1), -ECONNRESET);
     help_pass(ours.client, ours.server, "untouched");
     child_down(&child);
-    pair_down(&ours);
     close(theirs);
-    rig_down(&rig);
 }
 
-TEST(strikes_only_given_processes) {
-    struct rig rig;
-    rig_up(&rig);
+WIRED(strikes_only_given_processes) {
     struct child child = child_up(wire_port(rig.wire, 0)), other = child_up(wire_port(rig.wire, 0));
-    struct pair ours = pair_up(&rig);
+    struct pair ours = pair_up();
     assert_int_equal(child_does(&child, 'c'), 'c');
-    int theirs = accept_one(&rig);
+    int theirs = accept_one();
     assert_int_equal(child_does(&other, 'c'), 'c');
-    int others = accept_one(&rig);
+    int others = accept_one();
 
-    int fault = help_set(
-        &rig, (struct wire_fault){
-                  .kind = WIRE_SWALLOW, .way = WIRE_REQUESTS, .pids = &child.pid, .pid_count = 1});
-    assert_int_equal(help_sign(&rig, fault).matched, 1);
+    int fault = help_set((struct wire_fault){
+        .kind = WIRE_SWALLOW, .way = WIRE_REQUESTS, .pids = &child.pid, .pid_count = 1});
+    assert_int_equal(help_sign(fault).matched, 1);
     child_does(&child, 's');
     child_does(&other, 's');
     help_comes(others, "x");
     help_pass(ours.client, ours.server, "ours");
-    HELP_UNTIL(help_sign(&rig, fault).bytes == 1);
+    HELP_UNTIL(help_sign(fault).bytes == 1);
     help_silent(theirs);
-    assert_int_equal(help_count(&rig, WIRE_REQUESTS).swallowed_bytes, 1);
+    assert_int_equal(help_count(WIRE_REQUESTS).swallowed_bytes, 1);
     /* New connections, too: of the child they are swallowed, of others not. */
     assert_int_equal(child_does(&child, 'c'), 'c');
-    HELP_UNTIL(help_sign(&rig, fault).matched == 2);
+    HELP_UNTIL(help_sign(fault).matched == 2);
     assert_int_equal(child_does(&other, 'c'), 'c');
-    int more = accept_one(&rig);
+    int more = accept_one();
     child_does(&child, 's');
     child_does(&other, 's');
     help_comes(more, "x");
-    HELP_UNTIL(help_sign(&rig, fault).bytes == 3);
-    help_lift(&rig, fault);
+    HELP_UNTIL(help_sign(fault).bytes == 3);
+    help_lift(fault);
     char byte;
     assert_int_equal(help_read(theirs, &byte, 1), -ECONNRESET);
 
     /* Of two processes at once; a fault that is for nobody strikes nobody. */
     pid_t both[] = {child.pid, other.pid}, nobody = wire_pid(rig.wire);
     assert_int_equal(child_does(&child, 'c'), 'c');
-    int again = accept_one(&rig);
-    fault =
-        help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = &nobody, .pid_count = 1});
-    assert_int_equal(help_sign(&rig, fault).struck, 0);
-    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = both, .pid_count = 2});
-    assert_int_equal(help_sign(&rig, fault).struck, 3);
+    int again = accept_one();
+    fault = help_set((struct wire_fault){.kind = WIRE_RESET, .pids = &nobody, .pid_count = 1});
+    assert_int_equal(help_sign(fault).struck, 0);
+    fault = help_set((struct wire_fault){.kind = WIRE_RESET, .pids = both, .pid_count = 2});
+    assert_int_equal(help_sign(fault).struck, 3);
     assert_int_equal(help_read(again, &byte, 1), -ECONNRESET);
     help_pass(ours.server, ours.client, "untouched");
 
     /* Refused: accepted and reset, as there is one port for all. */
-    fault = help_set(&rig,
-                     (struct wire_fault){.kind = WIRE_REFUSE, .pids = &child.pid, .pid_count = 1});
+    fault = help_set((struct wire_fault){.kind = WIRE_REFUSE, .pids = &child.pid, .pid_count = 1});
     child_does(&child, 'c');
     assert_int_equal(child_does(&child, 'r'), 'E');
-    assert_int_equal(help_sign(&rig, fault).struck, 1);
-    struct pair later = pair_up(&rig);
+    assert_int_equal(help_sign(fault).struck, 1);
+    struct pair later = pair_up();
     help_pass(later.client, later.server, "welcome");
 
     child_down(&child);
     child_down(&other);
-    pair_down(&ours);
-    pair_down(&later);
     close(theirs);
     close(others);
     close(more);
     close(again);
-    rig_down(&rig);
 }
 
 /* --- much --- */
 
 #define MANY 300
 
-TEST(many_connections) {
+WIRED(many_connections) {
     static struct pair pairs[MANY];
     struct rlimit files;
-    struct rig rig;
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-    rig_up(&rig);
-    for (int i = 0; i < MANY; i++) pairs[i] = pair_up(&rig);
+    for (int i = 0; i < MANY; i++) pairs[i] = pair_up();
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < MANY; i++) help_send(pairs[i].client, "question");
         for (int i = 0; i < MANY; i++) {
@@ -189,18 +174,16 @@ TEST(many_connections) {
         for (int i = 0; i < MANY; i++) help_comes(pairs[i].client, "answer");
     }
     /* All delayed, all come. */
-    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 20 * LB_MS_NS});
+    int fault = help_set((struct wire_fault){.kind = WIRE_DELAY, .by_ns = 20 * LB_MS_NS});
     for (int i = 0; i < MANY; i++) help_send(pairs[i].client, "question");
     for (int i = 0; i < MANY; i++) help_comes(pairs[i].server, "question");
-    assert_int_equal(help_sign(&rig, fault).matched, MANY);
-    fault = help_set(&rig, (struct wire_fault){.kind = WIRE_RESET});
-    assert_int_equal(help_sign(&rig, fault).struck, MANY);
+    assert_int_equal(help_sign(fault).matched, MANY);
+    fault = help_set((struct wire_fault){.kind = WIRE_RESET});
+    assert_int_equal(help_sign(fault).struck, MANY);
     uint64_t accepted, ended, refused;
     wire_connections(rig.wire, 0, &accepted, &ended, &refused);
     assert_int_equal(accepted, MANY);
     assert_int_equal(ended, MANY);
-    for (int i = 0; i < MANY; i++) pair_down(&pairs[i]);
-    rig_down(&rig);
 }
 
 static char pattern(uint64_t at) {
@@ -237,8 +220,8 @@ static void read_some(int from, uint64_t *got) {
 #define MUCH (UINT64_C(2) << 30)
 
 /* The two counts are not of one moment, so that more may have been forwarded than read. */
-static void assert_bounded(const struct rig *rig) {
-    struct wire_count count = help_count(rig, WIRE_ANSWERS);
+static void assert_bounded(void) {
+    struct wire_count count = help_count(WIRE_ANSWERS);
     assert_true((int64_t)(count.read_bytes - count.forwarded_bytes) <= 512 << 10);
 }
 
@@ -246,16 +229,15 @@ static void assert_bounded(const struct rig *rig) {
  * of it comes, whole, and so does what is sent later. */
 TEST(a_slow_reader) {
     for (int delayed = 0; delayed < 2; delayed++) {
-        struct rig rig;
-        rig_up(&rig);
-        struct pair pair = pair_up(&rig);
+        rig_up();
+        struct pair pair = pair_up();
         uint64_t sent = 0, got = 0, before = 0;
-        if (delayed) help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = LB_MS_NS});
+        if (delayed) help_set((struct wire_fault){.kind = WIRE_DELAY, .by_ns = LB_MS_NS});
         /* Until nothing more goes for a while. */
         for (int idle = 0; idle < 20; idle = sent == before ? idle + 1 : 0) {
             before = sent;
             send_some(pair.server, MUCH, &sent);
-            assert_bounded(&rig);
+            assert_bounded();
             usleep(5000);
         }
         assert_true(sent < MUCH);
@@ -274,42 +256,34 @@ TEST(a_slow_reader) {
             usleep(200);
         }
         assert_int_equal(got, total);
-        pair_down(&pair);
-        rig_down(&rig);
+        rig_down();
     }
 }
 
 /* --- its process --- */
 
 /* Somebody may wait for the end of what the program wrote. */
-TEST(it_holds_nothing_of_the_program_open) {
-    struct rig rig;
+WIRED(it_holds_nothing_of_the_program_open) {
     int ours[2];
     char byte;
     assert_int_equal(pipe(ours), 0);
-    rig_up(&rig);
     close(ours[1]);
     struct pollfd ends = {.fd = ours[0], .events = POLLIN};
     assert_int_equal(poll(&ends, 1, PATIENCE_MS), 1);
     assert_int_equal(read(ours[0], &byte, 1), 0);
     close(ours[0]);
-    rig_down(&rig);
 }
 
-TEST(an_ended_wire_is_an_error) {
-    struct rig rig;
+WIRED(an_ended_wire_is_an_error) {
     struct lb_err err = {0};
     char byte;
-    rig_up(&rig);
-    struct pair pair = pair_up(&rig);
+    struct pair pair = pair_up();
     kill(wire_pid(rig.wire), SIGKILL);
     assert_true(help_read(pair.client, &byte, 1) <= 0);
     assert_int_equal(
         wire_set(rig.wire, &(struct wire_fault){.kind = WIRE_SWALLOW, .ends = 1}, &err), -1);
     assert_int_equal(err.code, LB_EXIT_MACHINE);
     assert_int_equal(wire_heal(rig.wire, &err), 0); /* nothing was on */
-    pair_down(&pair);
-    rig_down(&rig);
 }
 
 TEST_MAIN(NULL, NULL)

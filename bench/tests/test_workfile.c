@@ -141,23 +141,6 @@ TEST(what_is_no_file_is_named) {
     }
 }
 
-/* With any bytes the reader returns, with a result or an error; the sanitizers watch it. */
-TEST(rubbish_is_survived) {
-    static const char alphabet[] = "[]=:;# \t\r\nab1.\"\\\xef\xbb\xbf\xff";
-    uint32_t seed = 1;
-    for (int round = 0; round < 3000; round++) {
-        char bytes[300];
-        size_t len = (size_t)(round % (int)sizeof bytes);
-        for (size_t i = 0; i < len; i++) {
-            seed = seed * 1664525 + 1013904223;
-            bytes[i] = alphabet[(seed >> 16) % (sizeof alphabet - 1)];
-        }
-        struct file file = read_bytes(bytes, len);
-        assert_true(file.result == 0 ? file.err.code == 0 : file.err.code != 0);
-        arena_done(&file.arena);
-    }
-}
-
 FIXTURE(make_path) {
     int fd = mkstemp(path);
     return fd < 0 ? -1 : close(fd);

@@ -6,8 +6,6 @@
 
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "bench/tests/stage_help.h"
 #include "drivers/wait.h"
@@ -47,13 +45,15 @@ struct toy_faults {
 
 static struct toy_faults toy;
 
+struct toy_key {
+    _Alignas(64) _Atomic uint64_t owner; /* toy_word; 0 = free */
+    _Atomic uint64_t depth, token, version, slots;
+    _Atomic int64_t lease_end_ns, readers, writer, out, count;
+    _Atomic int64_t newest_ns; /* later_first: when the newest waiter came */
+};
+
 struct toy_shared {
-    struct {
-        _Alignas(64) _Atomic uint64_t owner; /* toy_word; 0 = free */
-        _Atomic uint64_t depth, token, version, slots;
-        _Atomic int64_t lease_end_ns, readers, writer, out, count;
-        _Atomic int64_t newest_ns; /* later_first: when the newest waiter came */
-    } key[TOY_KEYS];
+    struct toy_key key[TOY_KEYS];
     _Atomic uint32_t takes;
     _Atomic int64_t acquires, releases, renewals, connects, open, armed;
     _Atomic int64_t granted[TOY_CLIENTS];  /* to each client, by the mutex */
@@ -157,6 +157,12 @@ static inline enum lb_outcome toy_out(struct lb_session *session, enum lb_outcom
     mine->inside--;
     return outcome;
 }
+
+/* A function of a lock, with session, request and grant. */
+#define TOY_CALL(name)                                                                             \
+    static inline enum lb_outcome name(struct lb_session *session __attribute__((unused)),         \
+                                       const struct lb_request *request __attribute__((unused)),   \
+                                       struct lb_grant *grant __attribute__((unused)))
 
 /* Waits a little. LB_OK to look again. */
 static inline enum lb_outcome toy_wait(struct lb_session *session,
@@ -263,8 +269,7 @@ static inline void toy_leave_evicted(struct lb_session *session) {
     lb_sleep_until(lb_now() + LB_MS_NS);
 }
 
-static inline enum lb_outcome
-toy_acquire(struct lb_session *session, const struct lb_request *request, struct lb_grant *grant) {
+TOY_CALL(toy_acquire) {
     struct toy_shared *shared = session->server->shared;
     struct toy_session *mine = session->state;
     uint64_t owner = request->client + 1;
@@ -303,9 +308,7 @@ toy_acquire(struct lb_session *session, const struct lb_request *request, struct
     return toy_out(session, LB_OK);
 }
 
-static inline enum lb_outcome
-toy_release(struct lb_session *session, const struct lb_request *request, struct lb_grant *grant) {
-    (void)grant;
+TOY_CALL(toy_release) {
     struct toy_shared *shared = session->server->shared;
     uint64_t owner = request->client + 1;
     uint32_t key = request->key_index % TOY_KEYS;
@@ -327,8 +330,7 @@ toy_release(struct lb_session *session, const struct lb_request *request, struct
     return toy_out(session, (ours && !over) || excused ? LB_OK : LB_LOST);
 }
 
-static inline enum lb_outcome toy_renew(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+TOY_CALL(toy_renew) {
     struct toy_shared *shared = session->server->shared;
     struct toy_session *mine = session->state;
     uint32_t key = request->key_index % TOY_KEYS;
@@ -348,9 +350,7 @@ static inline enum lb_outcome toy_renew(struct lb_session *session,
     return toy_out(session, LB_OK);
 }
 
-static inline enum lb_outcome toy_settle(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
-    (void)grant;
+TOY_CALL(toy_settle) {
     toy_in(session);
     toy_drop(session->server->shared, request->key_index % TOY_KEYS, request->client + 1);
     if (toy.settling_loses) lb_session_lost(session);
@@ -400,41 +400,31 @@ static const struct lb_backend toy_backend = {
     .connector = &toy_connector,
 };
 
-#define TOY_COMMON .summary = "for tests", .backend = &toy_backend, .waits = "poll, every 20 us"
+#define TOY_LOCK(lock_, primitive_, caps_, acquire_, release_, ...)                                \
+    static const struct lb_algorithm lock_##_algorithm = {.arm = toy_arm,                          \
+                                                          .disarm = toy_disarm,                    \
+                                                          .residue = toy_residue,                  \
+                                                          .acquire = acquire_,                     \
+                                                          .release = release_,                     \
+                                                          __VA_ARGS__};                            \
+    static const struct lb_lock lock_ __attribute__((unused)) = {.name = #lock_,                   \
+                                                                 .summary = "for tests",           \
+                                                                 .backend = &toy_backend,          \
+                                                                 .waits = "poll, every 20 us",     \
+                                                                 .primitive = primitive_,          \
+                                                                 .caps = caps_,                    \
+                                                                 .algorithm = &lock_##_algorithm}
 
-#define TOY_FUNCTIONS .arm = toy_arm, .disarm = toy_disarm, .residue = toy_residue
-
-static const struct lb_algorithm toy_mutex_algorithm = {
-    TOY_FUNCTIONS,      .acquire = toy_acquire, .release = toy_release,
-    .renew = toy_renew, .settle = toy_settle,
-};
-
-static const struct lb_lock toy_mutex = {
-    TOY_COMMON,
-    .name = "toy-mutex",
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT |
-            LB_CAP_MULTI | LB_CAP_SHARE | LB_CAP_FAIR | LB_CAP_FENCE,
-    .algorithm = &toy_mutex_algorithm,
-};
+TOY_LOCK(toy_mutex, LB_MUTEX,
+         LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_MULTI |
+             LB_CAP_SHARE | LB_CAP_FAIR | LB_CAP_FENCE,
+         toy_acquire, toy_release, .renew = toy_renew, .settle = toy_settle);
 
 /* Grants end with the session; the lease's end is not known to the client. */
-static const struct lb_algorithm toy_session_algorithm = {
-    TOY_FUNCTIONS,
-    .acquire = toy_acquire,
-    .release = toy_release,
-    .settle = toy_settle,
-};
+TOY_LOCK(toy_session, LB_MUTEX, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION, toy_acquire, toy_release,
+         .settle = toy_settle);
 
-static const struct lb_lock toy_session = {
-    TOY_COMMON,
-    .name = "toy-session",
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
-    .algorithm = &toy_session_algorithm,
-};
-
-/* Runs a toy with these faults. The caller stage_frees. */
+/* Runs a toy with these faults: see run_stage_as. */
 static inline struct stage *run_toy(const struct lb_lock *lock, struct toy_faults faults,
                                     struct stage_wish wish, const char *const *sets) {
     toy = faults;

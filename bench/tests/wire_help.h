@@ -4,7 +4,6 @@
 #define BENCH_TESTS_WIRE_HELP_H
 
 #include <errno.h>
-#include <sys/time.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/wire.h"
@@ -14,12 +13,14 @@
 #define PATIENCE_MS 20000 /* for what must happen */
 #define SILENCE_MS 100    /* of nothing, where nothing may happen */
 
-struct rig {
+/* Of the test that runs. */
+static struct {
     int listen_fd;
     struct wire *wire;
-};
+} rig __attribute__((unused));
 
-/* A connection: the client's socket, and the server's that it leads to. */
+/* A connection: the client's socket, and the server's that it leads to; open until the program ends, if a test does not
+ * close them. */
 struct pair {
     int client, server;
 };
@@ -46,33 +47,41 @@ static inline int wire_connect(int port) {
     return -error;
 }
 
-static inline void rig_up(struct rig *rig) {
+static inline void rig_up(void) {
     struct lb_err err = {0};
     struct wire_end end = {0};
-    rig->listen_fd = help_listen(&end.server_port);
-    rig->wire = wire_start(&end, 1, &err);
-    if (!rig->wire) fail_msg("%s", err.text);
+    rig.listen_fd = help_listen(&end.server_port);
+    rig.wire = wire_start(&end, 1, &err);
+    if (!rig.wire) fail_msg("%s", err.text);
 }
 
-static inline void rig_down(struct rig *rig) {
-    wire_stop(rig->wire);
-    close(rig->listen_fd);
+static inline void rig_down(void) {
+    wire_stop(rig.wire);
+    close(rig.listen_fd);
 }
 
-static inline struct pair pair_up(struct rig *rig) {
-    struct pair pair = {.client = wire_connect(wire_port(rig->wire, 0))};
+/* A test with a rig of its own. */
+FIXTURE(set_up_rig) {
+    rig_up();
+    return 0;
+}
+
+FIXTURE(tear_down_rig) {
+    rig_down();
+    return 0;
+}
+
+#define WIRED(name) TEST_WITH(name, set_up_rig, tear_down_rig)
+
+static inline struct pair pair_up(void) {
+    struct pair pair = {.client = wire_connect(wire_port(rig.wire, 0))};
     assert_true(pair.client >= 0);
     do { /* with a time limit, a stop of this process ends the call */
-        pair.server = accept(rig->listen_fd, NULL, NULL);
+        pair.server = accept(rig.listen_fd, NULL, NULL);
     } while (pair.server < 0 && errno == EINTR);
     assert_true(pair.server >= 0);
     help_limit(pair.server, PATIENCE_MS);
     return pair;
-}
-
-static inline void pair_down(struct pair *pair) {
-    close(pair->client);
-    close(pair->server);
 }
 
 /* Reads until `len` bytes or the end; the count, or -errno if there was nothing before it. */
@@ -116,28 +125,28 @@ static inline void help_silent(int fd) {
     help_limit(fd, PATIENCE_MS);
 }
 
-static inline int help_set(struct rig *rig, struct wire_fault fault) {
+static inline int help_set(struct wire_fault fault) {
     struct lb_err err = {0};
     if (!fault.ends) fault.ends = WIRE_ALL_ENDS;
-    int number = wire_set(rig->wire, &fault, &err);
+    int number = wire_set(rig.wire, &fault, &err);
     if (number < 0) fail_msg("%s", err.text);
     return number;
 }
 
-static inline void help_lift(struct rig *rig, int fault) {
+static inline void help_lift(int fault) {
     struct lb_err err = {0};
-    if (wire_lift(rig->wire, fault, &err) != 0) fail_msg("%s", err.text);
+    if (wire_lift(rig.wire, fault, &err) != 0) fail_msg("%s", err.text);
 }
 
-static inline struct wire_sign help_sign(const struct rig *rig, int fault) {
+static inline struct wire_sign help_sign(int fault) {
     struct wire_sign sign;
-    wire_sign(rig->wire, fault, &sign);
+    wire_sign(rig.wire, fault, &sign);
     return sign;
 }
 
-static inline struct wire_count help_count(const struct rig *rig, enum wire_way way) {
+static inline struct wire_count help_count(enum wire_way way) {
     struct wire_count count;
-    wire_count(rig->wire, 0, way, &count);
+    wire_count(rig.wire, 0, way, &count);
     return count;
 }
 

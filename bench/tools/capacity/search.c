@@ -10,6 +10,19 @@
 static double window_settled_rate(double capacity_per_s, double span_s);
 static double relaxation_s(double rate_per_s, double capacity_per_s);
 
+#define EDGE_LOW 2.0    /* 1/e^2 of the share that is allowed */
+#define EDGE_FAR 2.5    /* e^2.5: 12 times that share */
+#define EDGE_SIDE_MIN 3 /* points on each side that are enough for an answer */
+struct edge_point {
+    double x; /* log of the load */
+    double y; /* share over the limit, in shares that are allowed; 0 or above */
+};
+
+struct edge {
+    double x, low, high;
+    int below, above; /* points on each side of x; a point at x itself counts as above */
+};
+
 #define GRID 80      /* steps of the grid of loads */
 #define BEYOND 0.2   /* how far the edge may lie beyond the outermost points, in x */
 #define NARROWINGS 3 /* how often the grid is narrowed to the steps that have weight */
@@ -84,8 +97,12 @@ static double edge_place(const double weights[GRID], double from, double to, dou
     return to;
 }
 
-int edge_find(const struct edge_point *points, int count, double level, double scatter_min,
-              struct edge *ret) {
+/* The edge of count points (at most EDGE_POINTS_MAX) and its interval at this level. scatter_min:
+ * the variance of y where its mean is 1, at least. Returns 0; -1 if the promise
+ * was kept at all points, and 1 if it was broken at all points: then there is no edge among them,
+ * and *ret is untouched. */
+static int edge_find(const struct edge_point *points, int count, double level, double scatter_min,
+                     struct edge *ret) {
     struct edge_point seen[EDGE_POINTS_MAX];
     double from = INFINITY, to = -INFINITY, weights[GRID], x = 0, steep = 0;
     double scatter = scatter_min;

@@ -41,25 +41,6 @@
  * This file knows no lock and no clock. */
 
 #define EDGE_POINTS_MAX 256
-#define EDGE_LOW 2.0    /* 1/e^2 of the share that is allowed */
-#define EDGE_FAR 2.5    /* e^2.5: 12 times that share */
-#define EDGE_SIDE_MIN 3 /* points on each side that are enough for an answer */
-struct edge_point {
-    double x; /* log of the load */
-    double y; /* share over the limit, in shares that are allowed; 0 or above */
-};
-
-struct edge {
-    double x, low, high;
-    int below, above; /* points on each side of x; a point at x itself counts as above */
-};
-
-/* The edge of count points (at most EDGE_POINTS_MAX) and its interval at this level. scatter_min:
- * the variance of y where its mean is 1, at least. Returns 0; -1 if the promise
- * was kept at all points, and 1 if it was broken at all points: then there is no edge among them,
- * and *ret is untouched. */
-int edge_find(const struct edge_point *points, int count, double level, double scatter_min,
-              struct edge *ret);
 
 #define SEARCH_LEVEL 0.95
 #define SEARCH_ROUND 4 /* probes in a round */
