@@ -19,7 +19,7 @@ struct hidden {
 #define V6_BYTES "0123456789abcdefABCDEF:.%"
 
 /* What a path has; behind any other byte may stand what is no URL, or a password. */
-#define PATH_BYTES HOST_BYTES "/+"
+#define PATH_BYTES HOST_BYTES "/+,"
 
 static int hex_value(char c) {
     if (c >= '0' && c <= '9') return c - '0';

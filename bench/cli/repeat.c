@@ -259,7 +259,7 @@ static int run_all(struct repeat *repeat, struct lb_err *err) {
 }
 
 static int render_json(const void *compare, FILE *out, struct lb_err *err) {
-    return compare_write(compare, COMPARE_JSON, false, out, err);
+    return compare_write(compare, COMPARE_JSON, false, false, out, err);
 }
 
 /* Prints and saves the comparison. Returns the exit code of `lockbench compare`, or -1 with err. */
@@ -277,7 +277,7 @@ static int conclude_repeats(const struct repeat *repeat, struct lb_err *err) {
     if (!compare) return -1;
     int code = compare_exit(compare);
     snprintf(path, sizeof path, "%s/compare.json", repeat->folder);
-    if (compare_write(compare, repeat->ask->json ? COMPARE_JSON : COMPARE_TABLE,
+    if (compare_write(compare, repeat->ask->json ? COMPARE_JSON : COMPARE_TABLE, true,
                       terminal_has_color(stdout), stdout, err) != 0 ||
         page_write(path, render_json, compare, err) != 0)
         code = -1;

@@ -42,9 +42,11 @@ static int claim_folder(struct outdir *out, struct lb_err *err) {
                        out->path);
     }
     out->claim = fd;
-    ssize_t wrote = write(fd, block, sizeof block);
-    if (wrote >= 0) errno = ENOSPC; /* of a part */
-    int failed = wrote == (ssize_t)sizeof block ? fsync(fd) || ftruncate(fd, 0) : -1;
+    size_t done = 0; /* a part may be written; what comes after it says why */
+    ssize_t wrote = 1;
+    for (; wrote > 0 && done<sizeof block; done += wrote> 0 ? (size_t)wrote : 0)
+        wrote = write(fd, block + done, sizeof block - done);
+    int failed = done == sizeof block ? fsync(fd) || ftruncate(fd, 0) : -1;
     if (!failed) return 0;
     path_error(err, "write into", out->path);
     outdir_claimed(out);

@@ -124,7 +124,7 @@ static void limit_files_to_512(void *arg) {
 /* A full disk is the same. */
 TEST(a_file_that_can_not_be_written_is_told_before_the_run) {
     refused(&(struct cli_how){.prepare = limit_files_to_512},
-            ARGS("run", "smoke", "--lock", "sim", "--out", cli_path("full")), "No space left");
+            ARGS("run", "smoke", "--lock", "sim", "--out", cli_path("full")), "File too large");
 }
 
 /* `ulimit -f`: the kernel would kill a program that does not mind the signal. */

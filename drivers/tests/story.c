@@ -96,7 +96,7 @@ static bool sum(const char *text, long long *ret) {
 static bool is_wanted(const char *answer, const char *wanted) {
     char low[100], high[100], *end;
     long long least, most, number = strtoll(answer, &end, 10);
-    bool is_number = end != answer;
+    bool is_number = end != answer && !*end;
     size_t len = strlen(wanted);
     if (len > 1 && wanted[0] == '/' && wanted[len - 1] == '/') {
         regex_t regex;

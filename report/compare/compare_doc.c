@@ -185,6 +185,7 @@ static void add_compared_figure(struct doc *doc, const struct compare_row *row, 
 struct extent {
     bool brief; /* the rows that fit a screen, those that got worse first; without details */
     bool all;   /* every figure; else the throughput, and those that changed */
+    bool loads; /* the rows differ in their loads */
 };
 
 static bool is_shown(const struct compare_row *row, int m, struct extent extent) {
@@ -198,14 +199,15 @@ static int figures_of(const struct compare_row *row, struct extent extent) {
     return count;
 }
 
-/* 0 = it fails, or a figure got worse; 1 = one got better; 2 = nothing was shown. */
+#define RANKS 4
+/* 0 = it fails; 1 = a figure got worse; 2 = one got better; 3 = nothing was shown. */
 static int rank_of(const struct compare_row *row) {
-    int rank = compare_fails(row->state) ? 0 : 2;
+    int rank = 3;
     for (int m = 0; m < compare_metric_count(); m++) {
-        if (row->figure[m].verdict == COMPARE_WORSE) rank = 0;
-        if (row->figure[m].verdict == COMPARE_BETTER && rank > 1) rank = 1;
+        if (row->figure[m].verdict == COMPARE_WORSE) rank = 1;
+        if (row->figure[m].verdict == COMPARE_BETTER && rank > 2) rank = 2;
     }
-    return rank;
+    return compare_fails(row->state) ? 0 : rank;
 }
 
 static void add_details(struct doc *doc, const struct compare_row *row, bool brief) {
@@ -221,7 +223,7 @@ static void add_details(struct doc *doc, const struct compare_row *row, bool bri
 
 /* Adds a lock: "redis-setnx, 16 clients, one key, ...", between two locks "a -> b", and then its
  * figures. */
-static void add_compared_lock(struct doc *doc, const struct compare_row *row,
+static void add_compared_lock(struct doc *doc, const struct compare_row *row, bool twin,
                               struct extent extent) {
     bool itself = strcmp(row->lock, row->new_lock) == 0;
     bool fails = compare_fails(row->state) != 0;
@@ -230,26 +232,38 @@ static void add_compared_lock(struct doc *doc, const struct compare_row *row,
               itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s",
               extent.brief ? "" : ", ", extent.brief ? "" : row->load, row->base_count,
               row->new_count, fails ? ": " : "", fails ? words_state_title(row->state) : "");
-    add_details(doc, row, extent.brief);
+    add_details(doc, row, extent.brief && !twin);
     for (int m = 0; m < compare_metric_count(); m++) {
         if (is_shown(row, m, extent)) add_compared_figure(doc, row, m);
     }
 }
 
+/* Whether another row is of the same lock and load, on other servers. */
+static bool has_twin(const struct compare *compare, const struct compare_row *row) {
+    for (int i = 0; i < compare->row_count; i++) {
+        const struct compare_row *other = &compare->rows[i];
+        if (strcmp(other->lock, row->lock) == 0 && other->clients == row->clients &&
+            strcmp(other->load, row->load) == 0 && strcmp(other->guarantee, row->guarantee) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* Adds the rows; on one screen those first that got worse. */
-static void add_rows(struct doc *doc, const struct compare *compare, bool brief) {
-    struct extent extent = {.brief = brief, .all = true};
+static void add_rows(struct doc *doc, const struct compare *compare, bool brief, bool loads) {
+    struct extent extent = {.brief = brief, .all = true, .loads = loads};
     int room = INT_MAX, lines = 0, left = 0, rows_left = 0;
     for (int i = 0; i < compare->row_count; i++) lines += 1 + figures_of(&compare->rows[i], extent);
     extent.all = !brief || lines <= ROOM;
     if (brief) room = ROOM;
-    for (int i = 0; i < 3 * compare->row_count; i++) {
+    for (int i = 0; i < RANKS * compare->row_count; i++) {
         const struct compare_row *row = &compare->rows[i % compare->row_count];
         if ((brief ? rank_of(row) : 0) != i / compare->row_count) continue;
         int shown = figures_of(row, extent);
-        bool fits = 1 + shown <= room;
-        if (fits) add_compared_lock(doc, row, extent);
-        room = fits ? room - 1 - shown : 0;
+        bool fits =
+            1 + shown <= room || (brief && i < compare->row_count); /* what fails is named */
+        if (fits) add_compared_lock(doc, row, has_twin(compare, row), extent);
+        room = fits && room > shown ? room - 1 - shown : 0;
         rows_left += !fits;
         left += figures_of(row, (struct extent){.all = true}) - (fits ? shown : 0);
     }
@@ -259,17 +273,18 @@ static void add_rows(struct doc *doc, const struct compare *compare, bool brief)
 }
 
 void compare_doc(const struct compare *compare, bool brief, struct doc *doc) {
-    const char *load = compare->row_count > 0 ? compare->rows[0].load : "";
+    bool loads = !brief;
     doc_box(doc);
     add_headline(doc, compare);
     doc_end(doc);
     add_warnings(doc, compare, brief);
-    for (int i = 0; i < compare->row_count; i++)
-        if (strcmp(compare->rows[i].load, load) != 0) load = "several (--full)";
-    if (brief) doc_say(doc, TONE_PLAIN, "Load: %s.", load);
+    for (int i = 1; i < compare->row_count; i++)
+        loads |= strcmp(compare->rows[i].load, compare->rows[0].load) != 0;
+    if (!loads && compare->row_count > 0)
+        doc_say(doc, TONE_PLAIN, "Load: %s.", compare->rows[0].load);
     doc_table(doc, NULL, NULL);
     add_compared_columns(doc, compare);
-    add_rows(doc, compare, brief);
+    add_rows(doc, compare, brief, loads);
     doc_end(doc);
     doc_say(
         doc, TONE_PLAIN,
@@ -361,13 +376,13 @@ json_t *compare_json(const struct compare *compare) {
     return json;
 }
 
-int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
-                  struct lb_err *err) {
+int compare_write(const struct compare *compare, enum compare_format format, bool brief, bool color,
+                  FILE *out, struct lb_err *err) {
     struct doc doc = {0};
     if (format == COMPARE_JSON)
         return output_json(compare_json(compare), JSON_INDENT(1) | JSON_REAL_PRECISION(15), out,
                            "the comparison", err);
-    compare_doc(compare, format != COMPARE_FULL, &doc);
+    compare_doc(compare, brief, &doc);
     return doc_write_and_free(&doc, format == COMPARE_MD ? DOC_MARKDOWN : DOC_TERMINAL, color, out,
                               err);
 }

@@ -370,8 +370,7 @@ static void say_not_stated(const struct report_group *group, struct doc *doc) {
         const struct run_stage *stage = group->rows[r].typical;
         if (!report_is_real(stage)) continue;
         locks++;
-        if (words_durability(stage) == DURABILITY_UNKNOWN && stage->backend)
-            silent = stage->backend;
+        if (strstr(doc_or(stage->durability, ""), ".durability=")) silent = stage->backend;
     }
     if (locks > 1 && silent)
         doc_say(doc, TONE_WARN,

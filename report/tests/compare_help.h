@@ -102,14 +102,18 @@ static inline struct compare *compare_of(const struct made *base, const struct m
     return compare_with(base, new, seed, NULL);
 }
 
-static inline char *text_of(const struct compare *compare, enum compare_format format) {
+static inline char *text_as(const struct compare *compare, enum compare_format format, bool brief) {
     struct lb_err err = {0};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(compare_write(compare, format, false, out, &err), 0);
+    assert_int_equal(compare_write(compare, format, brief, false, out, &err), 0);
     fclose(out);
     return text;
+}
+
+static inline char *text_of(const struct compare *compare, enum compare_format format) {
+    return text_as(compare, format, true);
 }
 
 /* Of the only row. */

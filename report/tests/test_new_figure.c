@@ -92,7 +92,7 @@ static char *compared(const struct compare *compare, enum compare_format format)
     struct lb_err err = {0};
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    if (compare_write(compare, format, false, out, &err) != 0) fail_msg("%s", err.text);
+    if (compare_write(compare, format, true, false, out, &err) != 0) fail_msg("%s", err.text);
     assert_int_equal(fclose(out), 0);
     return text;
 }

@@ -367,16 +367,18 @@ void trend_doc(const struct trend *trend, bool brief, struct doc *doc) {
     }
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
-    for (int i = 0; i < trend->series_count && values; i++) {
-        bool shown =
-            !brief || (trend->series[i].judged && room > 0 &&
-                       values_of(trend->series[i].lines, trend->series[i].count, 0, values) > 0);
-        if (shown) room -= add_series(doc, trend, &trend->series[i], brief, values);
+    for (int i = 0; i < 2 * trend->series_count && values; i++) {
+        const struct trend_series *series = &trend->series[i % trend->series_count];
+        bool fails = brief && compare_fails(series->lines[series->count - 1].state);
+        if (fails != (i < trend->series_count)) continue; /* these come first on the screen */
+        bool any = values_of(series->lines, series->count, 0, values) > 0;
+        bool shown = !brief || fails || (series->judged && room > 0 && any);
+        if (shown) room -= add_series(doc, trend, series, brief, values);
         left += !shown;
     }
-    if (left > 0)
-        doc_note(doc, TONE_PLAIN, "Not shown (--full): %d lock%s or load%s.", left,
-                 left == 1 ? "" : "s", left == 1 ? "" : "s");
+    if (brief && (left > 0 || trend->ask.metrics == 0))
+        doc_note(doc, TONE_PLAIN,
+                 "Not shown (--full): the other figures; %d of the locks or loads.", left);
     doc_end(doc);
     free(values);
 }

@@ -17,7 +17,7 @@ struct wish {
     const char *out;   /* the page */
     double min_effect_percent;
     uint32_t metrics;
-    bool no_page;
+    bool no_page, full;
     enum compare_format format;
 };
 
@@ -27,7 +27,7 @@ struct wish {
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, base), .help = NULL}, "BASE"},
     {{"--", ARG_LIST, offsetof(struct wish, new), .help = NULL}, "NEW"},
-    {{"full", ARG_PICK, FORMAT, .min = COMPARE_FULL, .help = "every figure"}, NULL},
+    {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "every figure"}, NULL},
     {{"md", ARG_PICK, FORMAT, .min = COMPARE_MD, .help = "Markdown, for a pull request"}, NULL},
     {{"json", ARG_PICK, FORMAT, .min = COMPARE_JSON, .help = "every figure with its samples"},
      NULL},
@@ -74,10 +74,11 @@ static int show_comparison(const struct wish *wish, const struct compare *compar
     int code = compare_exit(compare);
     char beside[PATH_MAX];
     snprintf(beside, sizeof beside, "%s/compare.html", compare->new[0]->dir);
-    if (compare_write(compare, wish->format, terminal_has_color(stdout), stdout, err) != 0)
+    if (compare_write(compare, wish->format, !wish->full, terminal_has_color(stdout), stdout,
+                      err) != 0)
         return -1;
     if (wish->out) return page_conclude(code, wish->out, render_compare_page, compare, err);
-    if (wish->format <= COMPARE_FULL && !wish->no_page)
+    if (wish->format == COMPARE_TABLE && !wish->no_page)
         page_offer(beside, render_compare_page, compare);
     return code;
 }

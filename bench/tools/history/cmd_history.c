@@ -15,11 +15,11 @@
 
 #define RUNS_MAX 1000
 
-enum format { FORMAT_TABLE, FORMAT_FULL, FORMAT_MD, FORMAT_JSON };
+enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
 
 struct wish {
     struct arg_list runs;
-    bool append;
+    bool append, full;
     const char *file, *commit;
     const char *out; /* the page */
     double min_effect_percent;
@@ -50,9 +50,7 @@ static const struct arg args[] = {
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
       .help = "smaller changes don't count"},
      "PERCENT"},
-    {{"full", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_FULL,
-      .help = "every figure and series"},
-     NULL},
+    {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "every figure and series"}, NULL},
     {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
       .help = "every line of the file, and the comparison"},
@@ -100,7 +98,7 @@ static int render_history_page(const void *trend, FILE *out, struct lb_err *err)
 static int print_history(const struct wish *wish, const struct trend *trend, struct lb_err *err) {
     struct doc doc = {0};
     if (wish->format == FORMAT_JSON) return trend_json(trend, stdout, err);
-    trend_doc(trend, wish->format == FORMAT_TABLE, &doc);
+    trend_doc(trend, !wish->full, &doc);
     return doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
                               terminal_has_color(stdout), stdout, err);
 }
