@@ -230,7 +230,7 @@ static void add_compared_lock(struct doc *doc, const struct compare_row *row, bo
     doc_group(doc, fails ? TONE_BAD : TONE_PLAIN,
               "%s%s%s, %.0f client%s%s%s (%d and %d samples)%s%s", row->lock, itself ? "" : " -> ",
               itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s",
-              extent.brief ? "" : ", ", extent.brief ? "" : row->load, row->base_count,
+              extent.loads ? ", " : "", extent.loads ? row->load : "", row->base_count,
               row->new_count, fails ? ": " : "", fails ? words_state_title(row->state) : "");
     add_details(doc, row, extent.brief && !twin);
     for (int m = 0; m < compare_metric_count(); m++) {
