@@ -176,7 +176,7 @@ asan: ## all tests under AddressSanitizer and UBSan
 	@compose/install test
 	@$(BUILD) VARIANT=asan chosen
 	@bench/tests/run .build/asan $$($(PRINT_CHOSEN))
-THREADED := $(addprefix bench/tests/test_,loop cell recorder stage primitives session faults store) drivers/tests/test_conform
+THREADED := $(addprefix bench/tests/test_,loop recorder stage primitives session faults store) drivers/tests/test_conform
 tsan: ## the tests of threads under ThreadSanitizer
 	@compose/install test
 	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)

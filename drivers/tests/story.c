@@ -49,6 +49,7 @@ static struct {
     char names[8][24];
     bool has_key[8];
     int actor_count, key_count;
+    bool stated; /* the line says what the answer is, or where it goes */
     struct trial_key keys[8];
     char key_names[8][24];
 } now;
@@ -93,6 +94,16 @@ static bool sum(const char *text, long long *ret) {
     return end != NULL;
 }
 
+/* Whether the text has a $NAME that is not in the environment. */
+static bool lacks_name(const char *text) {
+    char name[40];
+    for (const char *at = text; (at = strchr(at, '$')); at++)
+        if (sscanf(at, "${%39[A-Za-z_0-9]}", name) == 1 ||
+            sscanf(at, "$%39[A-Za-z_0-9]", name) == 1)
+            if (!getenv(name)) return true;
+    return false;
+}
+
 static bool is_wanted(const char *answer, const char *wanted) {
     char low[100], high[100], *end;
     long long least, most, number = strtoll(answer, &end, 10);
@@ -107,6 +118,7 @@ static bool is_wanted(const char *answer, const char *wanted) {
         free(pattern);
         return fits;
     }
+    if (lacks_name(wanted)) return false;
     wanted = expanded(wanted);
     if (strcmp(answer, wanted) == 0) return true;
     if (!is_number) return false;
@@ -134,10 +146,13 @@ static int64_t long_soon(void) {
 static void ask_shell(const char *command, char *answer) {
     FILE *out = popen(command, "r");
     size_t len = out ? fread(answer, 1, ANSWER_MAX - 1, out) : 0;
-    if (out) pclose(out);
+    int status = out ? pclose(out) : -1;
+    bool unfound =
+        WIFEXITED(status) && WEXITSTATUS(status) >= 126; /* the command, or no right to run it */
     while (len > 0 && answer[len - 1] == '\n') len--;
     answer[len] = '\0';
     for (char *at = answer; (at = strchr(at, '\n'));) *at = ' ';
+    if (unfound) snprintf(answer, ANSWER_MAX, "the shell can't run '%.200s'", command);
 }
 
 static struct started *find_started(const char *name) {
@@ -299,6 +314,7 @@ static void call(int which, const char *verb, char *rest, char *answer) {
         outcome = actor_end(ours);
     if (outcome != LB_OUTCOMES) {
         snprintf(answer, ANSWER_MAX, "%s", lb_outcome_name(outcome));
+        if (!now.stated) FAIL("'%s' has no outcome that is wanted", verb);
     } else if (strcmp(verb, "begin") == 0) {
         actor_begin_take(ours, *rest ? lb_now() + duration(rest) : trial_soon());
     } else if (strcmp(verb, "waits") == 0) {
@@ -406,6 +422,7 @@ static void act(char *text, char *answer) {
         int which = actor_of(text);
         bool holds = strcmp(rest, "holds") == 0; /* the rest is a line */
         if (trial_failed(now.trial)) return;
+        now.stated |= holds;
         call(which, holds ? "acquire" : rest, more, answer);
         if (!holds) return;
         if (strcmp(answer, "ok") != 0) FAIL("it gets %s", answer);
@@ -413,6 +430,7 @@ static void act(char *text, char *answer) {
         snprintf(line, sizeof line, "%s", more);
         act(line, answer);
         call(which, "release", more, command);
+        if (strcmp(command, "ok") != 0) FAIL("its release gives %s", command);
     }
 }
 
@@ -442,6 +460,7 @@ static void follow(const struct line *line) {
             *name = '\0';
             name += 4;
         }
+        now.stated = wanted || name;
         act(text, answer);
         if (!wanted && name) setenv(name, answer, 1);
         fits = !wanted || is_wanted(answer, wanted);
@@ -558,7 +577,8 @@ FIXTURE(end_all) {
 
 static void add_cases(const char *title, struct story part) {
     const int parts[][2] = {{part.begin, part.end}, {part.head, part.head_end}};
-    for (int p = 0, found = 0; p < 2 && !found; p++) {
+    int found = 0;
+    for (int p = 0; p < 2 && !found; p++) {
         for (int i = parts[p][0]; i < parts[p][1]; i++) {
             if (strncmp(lines[i].text, "with ", 5) != 0) continue;
             char *name = NULL;
@@ -570,6 +590,9 @@ static void add_cases(const char *title, struct story part) {
             found++;
         }
     }
+    if (found > 0) return;
+    fprintf(stderr, "'%s' is with no lock\n", title);
+    exit(1);
 }
 
 static void load(const char *name) {
@@ -596,13 +619,15 @@ static void load(const char *name) {
         lines[line_count++] = (struct line){strdup(path), number, strdup(text)};
     }
     part.end = line_count;
-    add_cases(title, part);
+    add_cases(title ? title : path, part);
     free(text);
     fclose(file);
 }
 
 FIXTURE(make_folder) {
-    static char folder[] = "/tmp/lockbench-story-XXXXXX";
+    static char folder[300];
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.200s/lockbench-story-XXXXXX", base ? base : "/tmp");
     return mkdtemp(folder) && setenv("DIR", folder, 1) == 0 ? 0 : -1;
 }
 

@@ -1,6 +1,6 @@
 # Servers of the user's own whose account has few rights: what the locks do not need may be refused, and what they need is named.
 needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
-needs command -v redis-server mariadbd etcd etcdctl >/dev/null | redis-server, mariadb-server, etcd-server and etcd-client
+needs command -v redis-server && command -v mariadbd && command -v etcd && command -v etcdctl | redis-server, mariadb-server, etcd-server and etcd-client
 program redis drivers/tests/foreign/own_server.sh redis $DIR/redis
 program replica env primary=$PRIMARY drivers/tests/foreign/own_server.sh redis $DIR/replica
 program postgres drivers/tests/foreign/own_server.sh postgres $DIR/postgres
