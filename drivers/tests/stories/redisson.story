@@ -421,7 +421,7 @@ redis ZSCORE "redisson_lock_timeout:{$K}" $THEM => BEFORE
 ours end -> timeout
 redis LRANGE "redisson_lock_queue:{$K}" 0 -1 -> $THEM
 redis ZRANGE "redisson_lock_timeout:{$K}" 0 -1 -> $THEM
-redis ZSCORE "redisson_lock_timeout:{$K}" $THEM -> $BEFORE-300 to $BEFORE-290
+redis ZSCORE "redisson_lock_timeout:{$K}" $THEM -> $BEFORE-300 to $BEFORE-1
 soon redis PUBSUB CHANNELS ->
 redis DEL "redisson_lock_queue:{$K}" "redisson_lock_timeout:{$K}" -> 2
 ours wait 20ms -> timeout
