@@ -43,9 +43,11 @@ static int claim_folder(struct outdir *out, struct lb_err *err) {
     }
     out->claim = fd;
     size_t done = 0; /* a part may be written; what comes after it says why */
-    ssize_t wrote = 1;
-    for (; wrote > 0 && done<sizeof block; done += wrote> 0 ? (size_t)wrote : 0)
+    ssize_t wrote;
+    do {
         wrote = write(fd, block + done, sizeof block - done);
+        if (wrote > 0) done += (size_t)wrote;
+    } while (wrote > 0 && done < sizeof block);
     int failed = done == sizeof block ? fsync(fd) || ftruncate(fd, 0) : -1;
     if (!failed) return 0;
     path_error(err, "write into", out->path);
