@@ -9,11 +9,11 @@
 #include "bench/run/stage_history.h"
 #include "bench/workload/schedule.h"
 
-#define BESIDES_NS (500 * LB_MS_NS) /* connecting, the pings and a usual drain */
+#define BESIDES_NS (250 * LB_MS_NS) /* connecting, the pings and a usual drain */
 #define START_NS (3 * LB_S_NS)      /* of servers of our own */
 
 int64_t expect_stage_ns(const struct plan_stage *stage, bool starts) {
-    return stage->plan->warmup_ns + stage->plan->duration_ns + BESIDES_NS + (starts ? START_NS : 0);
+    return stage->plan->warmup_ns + stage->window_ns + BESIDES_NS + (starts ? START_NS : 0);
 }
 
 void expect_begin(struct expect *expect, int64_t stage_ns) {

@@ -146,7 +146,7 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
     struct stage_news news = {
         .id = harvest->ask->id,
         .elapsed_ns = end_ns - atomic_load(&shared->window_begin_ns),
-        .total_ns = harvest->ask->of.plan->duration_ns,
+        .total_ns = harvest->ask->of.window_ns,
         .rate_per_s =
             end_ns > begin_ns ? (double)harvest->new_grants * 1e9 / (double)(end_ns - begin_ns) : 0,
         .acquire_p50_ns = hist_quantile(so_far, 0.5),

@@ -308,12 +308,18 @@ static double disturbance(const struct round *round) {
     return stood > stolen ? stood : stolen;
 }
 
-/* True if there are enough rounds before this one: none of them was disturbed, but as many as spare ones replaced. */
+/* The undisturbed rounds that are enough: one of seven may be lost. */
+static int rounds_needed(const struct run_state *run) {
+    int planned = run->ask->plan->repeat;
+    return planned - planned / 7;
+}
+
+/* True if there are enough rounds before this one. */
 static bool has_rounds(const struct run_state *run, int round) {
-    int good = 0, wanted = run->ask->plan->repeat;
-    if (!run->round || round <= wanted) return false;
+    int good = 0;
+    if (!run->round || round <= run->ask->plan->repeat) return false;
     for (int r = 1; r < round; r++) good += disturbance(&run->round[r]) <= 1;
-    return good >= wanted;
+    return good >= rounds_needed(run);
 }
 
 /* Takes the round that was disturbed most out of the figures. */
@@ -325,24 +331,21 @@ static void set_aside(struct run_state *run, int worst) {
         if (json_integer_value(json_object_get(stage, "repeat")) != worst) continue;
         json_object_set_new(
             stage, "aside",
-            json_sprintf(
-                "its round was disturbed and measured again: lockbench stood still for %.1f %% of it, "
-                "steal took %.1f %%",
-                100 * round->stood_ns / round->window_ns,
-                100 * round->stolen_ns / round->window_ns));
+            json_sprintf("its round was disturbed: lockbench stood still for %.1f %% of it, "
+                         "steal took %.1f %%",
+                         100 * round->stood_ns / round->window_ns,
+                         100 * round->stolen_ns / round->window_ns));
     }
     run->round[worst] = (struct round){0};
 }
 
-/* Spare rounds replace those that were disturbed most. rounds: all that ran to their end. */
-static void replace_rounds(struct run_state *run, int rounds) {
-    for (int more = rounds - run->ask->plan->repeat; more > 0; more--) {
-        int worst = 0;
-        for (int r = 1; r <= rounds; r++) {
-            bool worse = disturbance(&run->round[r]) > disturbance(&run->round[worst]);
-            if (run->round[r].window_ns > 0 && (worst == 0 || worse)) worst = r;
-        }
-        if (worst > 0) set_aside(run, worst);
+/* Sets those aside that were disturbed most, as long as enough are left. rounds: all that ran to their end. */
+static void set_disturbed_aside(struct run_state *run, int rounds) {
+    for (int more = rounds - rounds_needed(run); more > 0; more--) {
+        int worst = 1;
+        for (int r = 2; r <= rounds; r++)
+            if (disturbance(&run->round[r]) > disturbance(&run->round[worst])) worst = r;
+        if (disturbance(&run->round[worst]) > 1) set_aside(run, worst);
     }
 }
 
@@ -380,7 +383,7 @@ void run_all_places(struct run_state *run, const struct plan_stage *stages, int 
         bool ends = i + 1 == count || stages[i + 1].repeat != stages[i].repeat;
         if (ends && *run->ask->interrupts == 0) whole = stages[i].repeat;
     }
-    if (run->round) replace_rounds(run, whole);
+    if (run->round) set_disturbed_aside(run, whole);
     free(run->round);
     run->round = NULL;
     close_all(&pool);

@@ -78,7 +78,7 @@ static void tell_line(void *arg, const char *line) {
 }
 
 static void tell_stage_begin(struct run_state *run, const struct stage_ask *ask) {
-    const struct stage_news none = {.id = ask->id, .total_ns = ask->of.plan->duration_ns};
+    const struct stage_news none = {.id = ask->id, .total_ns = ask->of.window_ns};
     run->now = ask;
     tell_second(run, &none);
 }
@@ -150,11 +150,9 @@ static int64_t warm_window_ns(const struct place *place, int64_t window_ns) {
 
 bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
     char hlog[700], name[96];
-    struct plan plan = *of->plan;
     bool warms = run->paired && of->repeat == 0;
     struct stage_ask stage_ask = stage_ask_of(run, place, of);
-    if (warms) place->warmed_ns += plan.duration_ns = warm_window_ns(place, plan.duration_ns);
-    stage_ask.of.plan = &plan;
+    if (warms) place->warmed_ns += stage_ask.of.window_ns = warm_window_ns(place, of->window_ns);
     stage_ask.hlog_path = hlog;
     snprintf(stage_ask.id, sizeof stage_ask.id, "%03d-%.90s", run->number++,
              stage_name(of, name, sizeof name));

@@ -135,6 +135,7 @@ static int run_part(struct served *served, const json_t *json, struct lb_err *er
         !(ask.of.lock = lock_of(served->plan, name)) ||
         !(ask.of.plan = leases_find(served->plan, lease)))
         return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
+    ask.of.window_ns = ask.of.plan->duration_ns;
     struct place_ask place_ask = {
         .lock = ask.of.lock, .url = url, .interrupts = served->interrupts};
     struct place *place = ask.place = place_open(&place_ask, err);

@@ -27,7 +27,7 @@
 #define CLOSE_NS (3 * LB_S_NS)        /* for sessions to end politely */
 #define STUCK_NS (10 * LB_S_NS)       /* past the cut-off: a driver that does not come back */
 #define IDLE_PART 20                  /* of the window, for which all idle before the load ... */
-#define IDLE_LEAST_NS (50 * LB_MS_NS) /* ... but for so long at least ... */
+#define IDLE_LEAST_NS (30 * LB_MS_NS) /* ... but for so long at least ... */
 #define IDLE_MOST_NS LB_S_NS          /* ... and so long at most */
 #define HEAD_START_NS (20 * LB_MS_NS) /* between PHASE_GO and the load's begin */
 
@@ -217,7 +217,7 @@ static int get_ready(struct supervisor *sup) {
 static void measure_idle(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct topo *topo = sup->ask->place->topo;
-    int64_t for_ns = sup->ask->of.plan->duration_ns / IDLE_PART;
+    int64_t for_ns = sup->ask->of.window_ns / IDLE_PART;
     if (sup->ask->enough) for_ns = 0;
     for_ns = for_ns < IDLE_LEAST_NS ? IDLE_LEAST_NS : for_ns > IDLE_MOST_NS ? IDLE_MOST_NS : for_ns;
     int64_t begin_ns = lb_now(), end_ns = begin_ns + for_ns;
@@ -258,7 +258,7 @@ static int64_t begin_load(struct supervisor *sup) {
     shared->go_ns = lb_now() + HEAD_START_NS;
     if (stage_hosts_go(&sup->with, &shared->go_ns, &err) != 0)
         spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
-    int64_t begin_ns = shared->go_ns + plan->warmup_ns, end_ns = begin_ns + plan->duration_ns;
+    int64_t begin_ns = shared->go_ns + plan->warmup_ns, end_ns = begin_ns + sup->ask->of.window_ns;
     atomic_store(&shared->window_begin_ns, begin_ns);
     atomic_store(&shared->window_end_ns, end_ns);
     atomic_store(&shared->cutoff_ns, lb_after(end_ns, plan->drain_ns));

@@ -62,10 +62,10 @@ bool promise_is_hopeless(const struct stage *stage, int64_t elapsed_ns) {
         granted = (double)stage->batches[i].granted;
     }
     over = counted - within;
-    double part = (double)stage->ask->of.plan->duration_ns / (double)elapsed_ns;
+    double part = (double)stage->ask->of.window_ns / (double)elapsed_ns;
     double whole = part > 1 ? counted * part : counted;
     if (stage->offered_per_s > 0) {
-        whole = stage->offered_per_s * (double)stage->ask->of.plan->duration_ns / 1e9;
+        whole = stage->offered_per_s * (double)stage->ask->of.window_ns / 1e9;
         /* Arrivals longer ago than the limit that were not granted yet, less what chance may have
          * delayed. */
         double late_ns = (double)(elapsed_ns - promise->limit_ns);

@@ -76,17 +76,19 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
 
 static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *)) {
     struct lb_err err = {0};
-    struct stage_ask ask = {
-        .of = {.plan = run->plan, .lock = &run->plan->locks[0], .clients = run->plan->clients[0]},
-        .place = run->place,
-        .hosts = run->hosts,
-        .id = "test",
-        .version = "test",
-        .hlog_path = run->hlog,
-        .seed = run->plan->seed,
-        .interrupts = &no_interrupts,
-        .enough = enough,
-        .enough_arg = run};
+    struct stage_ask ask = {.of = {.plan = run->plan,
+                                   .lock = &run->plan->locks[0],
+                                   .clients = run->plan->clients[0],
+                                   .window_ns = run->plan->duration_ns},
+                            .place = run->place,
+                            .hosts = run->hosts,
+                            .id = "test",
+                            .version = "test",
+                            .hlog_path = run->hlog,
+                            .seed = run->plan->seed,
+                            .interrupts = &no_interrupts,
+                            .enough = enough,
+                            .enough_arg = run};
     run->stage = stage_run(&ask, &err);
     if (!run->stage) fail_msg("%s", err.text);
     return run->stage;

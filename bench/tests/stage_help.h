@@ -112,6 +112,7 @@ static inline struct stage *run_stage_once(const char *lock, const struct stage_
     struct stage_ask ask = {.of = {.plan = plan,
                                    .lock = &plan->locks[0],
                                    .clients = plan->clients[0],
+                                   .window_ns = plan->duration_ns,
                                    .readers = wish->readers},
                             .place = place,
                             .promise = wish->promise,

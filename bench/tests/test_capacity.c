@@ -17,12 +17,12 @@ struct told {
 static struct told *told_new(double rate_per_s, int64_t limit_ns) {
     struct told *told = calloc(1, sizeof *told);
     told->plan = (struct plan){.arrival = {ARRIVAL_POISSON, rate_per_s},
-                               .duration_ns = 5 * LB_S_NS,
                                .keys = {.pick = KEYS_UNIFORM, .count = 1}};
     told->lock.lock = registry_lock("sim");
-    told->ask = (struct stage_ask){.of = {.plan = &told->plan, .lock = &told->lock},
-                                   .promise = {METRIC_ACQUIRE_DUE, 0.99, limit_ns},
-                                   .id = "000-sim"};
+    told->ask = (struct stage_ask){
+        .of = {.plan = &told->plan, .lock = &told->lock, .window_ns = 5 * LB_S_NS},
+        .promise = {METRIC_ACQUIRE_DUE, 0.99, limit_ns},
+        .id = "000-sim"};
     told->stage = (struct stage){.status = STAGE_COMPLETE,
                                  .offered_per_s = rate_per_s,
                                  .window_ns = 5 * LB_S_NS,
@@ -144,7 +144,7 @@ TEST(a_growing_backlog_breaks_the_promise) {
 /* 7500 slots in 10 s, each granted at once and held for a second: its values are known a second later. */
 TEST(grants_that_are_still_held_are_no_backlog) {
     struct told *told = told_new(750, 10 * LB_MS_NS);
-    told->plan.duration_ns = told->stage.window_ns = 10 * LB_S_NS;
+    told->ask.of.window_ns = told->stage.window_ns = 10 * LB_S_NS;
     told->stage.batches = calloc(20, sizeof *told->stage.batches);
     for (int b = 0; b < 20; b++) {
         uint64_t values = b < 2 ? 0 : b < 19 ? 375 : 3 * 375;

@@ -171,8 +171,8 @@ TEST(how_punctually_timed_waits_end_is_in_the_tables) {
     assert_has(cli.out, " gave up ");
 }
 
-/* With repeats the servers of all backends stay up: a round has each lock, the first one only warms the servers, and one
- * lock runs twice a round. */
+/* With repeats the servers of all backends stay up: a round has each lock, the first one only warms the servers, and in
+ * the others one lock runs twice. */
 TEST(repeats_are_rounds_over_all_locks) {
     cli_need("redis");
     char *out = cli_path("rounds");
@@ -196,7 +196,7 @@ TEST(repeats_are_rounds_over_all_locks) {
     }
     assert_int_equal(good, 2);
     for (int r = 0; r <= repeat; r++) {
-        assert_int_equal(of_redis[r], 2);
+        assert_int_equal(of_redis[r], r > 0 ? 2 : 1);
         assert_int_equal(of_memory[r], 1);
     }
 }

@@ -106,7 +106,7 @@ TEST(locks_run_in_an_order_drawn_from_the_seed) {
     assert_true(differs);
 }
 
-/* Each round has every lock once, and one of a server twice; of two rounds the second one mirrors the first, so that no
+/* Each round has every lock once, and all but the first one, which warms, one of a server twice; of two rounds the second one mirrors the first, so that no
  * lock has always the same place. What is there for show runs in round 1. */
 TEST(a_round_has_every_lock) {
     int count = 0, shown = 0;
@@ -126,9 +126,24 @@ TEST(a_round_has_every_lock) {
         if (stages[i].again) assert_string_equal(stages[i].lock->lock->name, "redis-setnx");
     }
     assert_int_not_equal(shown, 0);
-    assert_int_equal(count, (4 + STAGES_SPARE) * (3 + 1) + shown);
+    assert_int_equal(count, (4 + STAGES_SPARE) * (3 + 1) - 1 + shown);
+    assert_int_equal(of_round[0], 3);
     for (int i = 0; i < of_round[2]; i++)
         assert_string_equal(round[2][i].lock->lock->name, round[3][3 - i].lock->lock->name);
+    free(stages);
+}
+
+/* A lone client waits for nobody, so half a window says as much of it. */
+TEST(beside_others_a_lone_client_has_half_the_window) {
+    int count = 0;
+    struct plan *plan =
+        taken("[run]\nrepeat = 2\nduration = 400ms\n", "redis-setnx", SETS("load.clients=1,4"));
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_ROUND, &count);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(stages[i].window_ns, (stages[i].clients == 1 ? 200 : 400) * LB_MS_NS);
+    free(stages);
+    stages = stages_new(plan, STAGES_BY_PLACE, &count);
+    for (int i = 0; i < count; i++) assert_int_equal(stages[i].window_ns, 400 * LB_MS_NS);
     free(stages);
 }
 

@@ -16,8 +16,8 @@ static struct hist *hists[METRICS];
 /* A stage of a second that nothing is wrong with. */
 FIXTURE(set_up) {
     memset(&stage, 0, sizeof stage);
-    plan = (struct plan){.duration_ns = LB_S_NS, .drain_ns = LB_S_NS};
-    ask = (struct stage_ask){.of = {.plan = &plan, .lock = &entry}};
+    plan = (struct plan){.drain_ns = LB_S_NS};
+    ask = (struct stage_ask){.of = {.plan = &plan, .lock = &entry, .window_ns = LB_S_NS}};
     stage.ask = &ask;
     result_field_clear_all(run_stage_fields(), &stage.result);
     for (int i = 0; i < METRICS; i++) {

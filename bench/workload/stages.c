@@ -24,12 +24,13 @@ struct entry {
 
 struct building {
     const struct plan *plan;
+    enum stages_order order;
     struct plan_stage *stage; /* NULL: only count */
     int count;
     struct site *sites;
     struct entry *entries; /* those of one site are together */
     int site_count, entry_count;
-    int *order; /* numbers of the entries, in the current repeat */
+    int *drawn; /* numbers of the entries, in the current repeat */
 };
 
 /* Leaves out a latch with one client, which would wait for itself. */
@@ -45,6 +46,11 @@ static int load_at(const struct plan *plan, int repeat, int i, double *ret_rate_
     return plan->rates_count > 0 ? plan->clients[0] : plan->clients[at];
 }
 
+static int64_t window_of(const struct building *building, const struct plan *plan, int clients) {
+    bool lone = building->order == STAGES_BY_ROUND && clients == 1 && plan->clients_count > 1;
+    return lone ? plan->duration_ns / 2 : plan->duration_ns;
+}
+
 /* The stages of one lock with one lease. */
 static void add_loads(struct building *building, const struct plan *plan, const struct entry *entry,
                       int repeat) {
@@ -56,16 +62,18 @@ static void add_loads(struct building *building, const struct plan *plan, const 
         int clients = load_at(plan, repeat, i, &rate_per_s);
         for (int r = 0; r < plan->readers_count && makes_sense(lock->lock, clients); r++) {
             if (building->stage) {
-                building->stage[building->count] = (struct plan_stage){.plan = plan,
-                                                                       .lock = lock,
-                                                                       .topology = site->topology,
-                                                                       .tls = site->tls,
-                                                                       .distance = site->distance,
-                                                                       .clients = clients,
-                                                                       .readers = plan->readers[r],
-                                                                       .repeat = repeat,
-                                                                       .rate_per_s = rate_per_s,
-                                                                       .again = entry->again};
+                building->stage[building->count] =
+                    (struct plan_stage){.plan = plan,
+                                        .lock = lock,
+                                        .topology = site->topology,
+                                        .tls = site->tls,
+                                        .distance = site->distance,
+                                        .clients = clients,
+                                        .readers = plan->readers[r],
+                                        .repeat = repeat,
+                                        .window_ns = window_of(building, plan, clients),
+                                        .rate_per_s = rate_per_s,
+                                        .again = entry->again};
             }
             building->count++;
         }
@@ -148,8 +156,8 @@ static int list_entries(struct building *building) {
     }
     building->sites = calloc(most + 1, sizeof *building->sites);
     building->entries = calloc(most + 2, sizeof *building->entries);
-    building->order = calloc(most + 2, sizeof *building->order);
-    if (!building->sites || !building->entries || !building->order) return -1;
+    building->drawn = calloc(most + 2, sizeof *building->drawn);
+    if (!building->sites || !building->entries || !building->drawn) return -1;
     for (int i = 0; i < plan->lock_count; i++) {
         const struct lb_backend *backend = plan->locks[i].lock->backend;
         for (int t = 0; place_of(plan, &plan->locks[i], t, &topology); t++) {
@@ -183,7 +191,7 @@ static void add_again(struct building *building) {
 /* Draws the order of the entries for a pair of repeats (Fisher and Yates); the second one mirrors the first, so that
  * no lock is always the first on fresh servers, or the one after a heavy one. */
 static void order_entries(struct building *building, int repeat) {
-    int count = building->entry_count, *order = building->order;
+    int count = building->entry_count, *order = building->drawn;
     struct lb_rng rng;
     for (int i = 0; i < count; i++) order[i] = i;
     rng_seed(&rng, building->plan->seed + (uint64_t)(repeat / 2), STREAM);
@@ -203,34 +211,36 @@ static void order_entries(struct building *building, int repeat) {
 static void add_repeat(struct building *building, const struct site *site, int repeat) {
     order_entries(building, repeat);
     for (int i = 0; i < building->entry_count; i++) {
-        const struct entry *entry = &building->entries[building->order[i]];
+        const struct entry *entry = &building->entries[building->drawn[i]];
         if (!site && repeat != 1 && is_for_show(entry->lock)) continue;
+        if (repeat == 0 && entry->again) continue;
         if (!site || entry->site == site) add_entry(building, entry, repeat);
     }
 }
 
-static void add_all(struct building *building, enum stages_order order) {
+static void add_all(struct building *building) {
     int repeats = building->plan->repeat;
     building->count = 0;
-    for (int round = 0; round <= repeats + STAGES_SPARE && order == STAGES_BY_ROUND; round++)
+    for (int round = 0; round <= repeats + STAGES_SPARE && building->order == STAGES_BY_ROUND;
+         round++)
         add_repeat(building, NULL, round);
-    for (int s = 0; s < building->site_count && order == STAGES_BY_PLACE; s++) {
+    for (int s = 0; s < building->site_count && building->order == STAGES_BY_PLACE; s++) {
         for (int repeat = 0; repeat < repeats; repeat++)
             add_repeat(building, &building->sites[s], repeat);
     }
 }
 
 struct plan_stage *stages_new(const struct plan *plan, enum stages_order order, int *ret_count) {
-    struct building building = {.plan = plan};
+    struct building building = {.plan = plan, .order = order};
     if (list_entries(&building) == 0) {
         if (order == STAGES_BY_ROUND) add_again(&building);
-        add_all(&building, order);
+        add_all(&building);
         building.stage = calloc((size_t)building.count + 1, sizeof *building.stage);
-        if (building.stage) add_all(&building, order);
+        if (building.stage) add_all(&building);
     }
     free(building.sites);
     free(building.entries);
-    free(building.order);
+    free(building.drawn);
     if (building.stage) *ret_count = building.count;
     return building.stage;
 }
@@ -266,7 +276,7 @@ int64_t plan_time_ns(const struct plan *plan) {
     struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     int64_t time_ns = 0;
     for (int i = 0; stages && i < count; i++) {
-        time_ns += stages[i].plan->warmup_ns + stages[i].plan->duration_ns;
+        time_ns += stages[i].plan->warmup_ns + stages[i].window_ns;
     }
     free(stages);
     return time_ns;

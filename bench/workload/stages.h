@@ -58,6 +58,7 @@ struct plan_stage {
     bool tls;             /* its servers are started with TLS */
     struct distance distance;
     int clients, readers, repeat;
+    int64_t window_ns;
     double rate_per_s; /* rate of open arrivals; 0 = the plan's */
     bool again; /* the same once more in its round, to see by how much two equal stages differ */
 };
@@ -67,11 +68,11 @@ enum stages_order {
     /* A repeat of all locks on all servers is a round: what changes the machine changes all locks alike, and the figures
      * of a round can be compared with each other. Round 0 comes before the repeats, which are 1, 2, ...: it warms the
      * servers; STAGES_SPARE rounds come after them, for those that were disturbed. Baselines and controls that the user did
-     * not name run in round 1 only. */
+     * not name run in round 1 only. A lone client beside loads of several has half the window: it waits for nobody. */
     STAGES_BY_ROUND,
 };
 
-#define STAGES_SPARE 3
+#define STAGES_SPARE 2
 
 /* Returns all stages. Of one place, or of all, repeats are the outer loop. In each repeat the locks run in an order that
  * is drawn from the seed; every second repeat mirrors the one before it. Then follow the leases, the loads as

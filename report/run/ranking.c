@@ -168,6 +168,7 @@ double ranking_resolution(const struct report_group *group) {
 static bool is_level(const struct report_group *group, const struct ranked *best,
                      const struct ranked *rank) {
     if (!isfinite(best->cost_ns) || !isfinite(rank->cost_ns)) return false;
+    if (group->paired && ranking_resolution(group) > RANKING_MULTIPLE - 1) return true;
     const struct report_row *row = &group->rows[rank->row], *first = &group->rows[best->row];
     double whole_ns = ranking_by_cost(group) ? round_ns(&row->figures) : rank->cost_ns;
     if (rank->cost_ns - best->cost_ns <= RANKING_TIE * whole_ns) return true;

@@ -165,6 +165,7 @@ static void fill_probe_stage(struct capacity_run *capacity_run,
                                .topology = lock_search->on,
                                .tls = lock_search->on && plan->tls == PLAN_TLS_YES,
                                .clients = by_clients ? (int)load : plan->clients[0],
+                               .window_ns = own->duration_ns,
                                .rate_per_s = by_clients ? 0 : load};
     if (lock_search->on) ret->distance = plan->distances[0];
 }
