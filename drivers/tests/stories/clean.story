@@ -92,7 +92,7 @@ with redis-setnx LOCKS=redis-semaphore,redis-permit BACKEND=redis WORKLOAD=semap
 define left_postgres psql -XAtq "$URL" -c "select count(*) from pg_class where relname like 'lockbench%'"
 define left_mariadb mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e 'show databases' | grep -c lockbench
 define left_redis redis-cli -p $PORT --raw dbsize
-run $WORKLOAD --lock $LOCKS --url $BACKEND="$URL" --set load.keys=200000 --set load.clients=2 --set run.duration=200ms >$DIR/said; tail -n 1 $DIR/said; grep -c 'left on ' $DIR/said -> 0 0
+run $WORKLOAD --lock $LOCKS --url $BACKEND="$URL" --set load.keys=200000 --set load.clients=2 --set run.duration=200ms >$DIR/said; tail -n 1 $DIR/said; grep -c ' left ' $DIR/said -> 0 0
 sh eval eval "\"\$left_$BACKEND\"" -> 0
 
 == a guest asks for its own names only
