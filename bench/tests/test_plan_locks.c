@@ -145,6 +145,10 @@ TEST(beside_others_a_lone_client_has_half_the_window) {
     stages = stages_new(plan, STAGES_BY_PLACE, &count);
     for (int i = 0; i < count; i++) assert_int_equal(stages[i].window_ns, 400 * LB_MS_NS);
     free(stages);
+    plan->faults[0].kind = INJECT_PAUSE; /* at a time of the whole window */
+    stages = stages_new(plan, STAGES_BY_ROUND, &count);
+    for (int i = 0; i < count; i++) assert_int_equal(stages[i].window_ns, 400 * LB_MS_NS);
+    free(stages);
 }
 
 /* Its clients go in rounds, through the sessions that they have. */

@@ -48,7 +48,9 @@ static int load_at(const struct plan *plan, int repeat, int i, double *ret_rate_
 
 static int64_t window_of(const struct building *building, const struct plan *plan, int clients) {
     bool lone = building->order == STAGES_BY_ROUND && clients == 1 && plan->clients_count > 1;
-    return lone ? plan->duration_ns / 2 : plan->duration_ns;
+    bool timed = plan->tick_ns > 0; /* something is to happen at times of the whole window */
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) timed |= plan->faults[i].kind != INJECT_NONE;
+    return lone && !timed ? plan->duration_ns / 2 : plan->duration_ns;
 }
 
 /* The stages of one lock with one lease. */

@@ -68,7 +68,8 @@ enum stages_order {
     /* A repeat of all locks on all servers is a round: what changes the machine changes all locks alike, and the figures
      * of a round can be compared with each other. Round 0 comes before the repeats, which are 1, 2, ...: it warms the
      * servers; STAGES_SPARE rounds come after them, for those that were disturbed. Baselines and controls that the user did
-     * not name run in round 1 only. A lone client beside loads of several has half the window: it waits for nobody. */
+     * not name run in round 1 only. A lone client beside loads of several has half the window, since it waits for nobody;
+     * not where faults or ticks have their times. */
     STAGES_BY_ROUND,
 };
 
