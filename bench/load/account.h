@@ -111,7 +111,8 @@ static inline void client_granted(struct client *client, int64_t waited_ns) {
 
 /* Records how late an attempt in the window began, granted or not. */
 static inline void client_lagged(struct client *client, int64_t due_ns) {
-    recorder_add(&client->worker->stats->recorder, METRIC_LAG, client->began_ns - due_ns);
+    if (client->worker->shared->due_apart)
+        recorder_add(&client->worker->stats->recorder, METRIC_LAG, client->began_ns - due_ns);
 }
 
 /* Records an attempt in the window that ended without a grant. */

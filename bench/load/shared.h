@@ -174,6 +174,7 @@ struct shared {
     uint32_t key_count;
     uint32_t depth;      /* of re-entry */
     bool churn;          /* a session for each attempt */
+    bool due_apart;      /* an attempt may begin later than it is due */
     bool faulted;        /* faults are planned, which may end grants and sessions */
     bool one_key;        /* every attempt of a client takes the same key in the same way */
     bool no_hold;        /* nothing passes between the grant and the release */

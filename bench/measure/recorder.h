@@ -32,7 +32,7 @@ void recorder_init(struct recorder *recorder, void *memory);
 
 /* Writer: records one value. */
 static inline void recorder_add(struct recorder *recorder, enum metric metric, int64_t value_ns) {
-    hist_record(recorder->now[metric], value_ns);
+    hist_tally(recorder->now[metric], value_ns);
 }
 
 void recorder_turn_now(struct recorder *recorder);
@@ -48,11 +48,11 @@ static inline void recorder_turn(struct recorder *recorder) {
 /* Reader: asks for what was recorded so far. Only one request at a time. */
 void recorder_ask(struct recorder *recorder);
 
-/* Reader: returns the closed side once the writer has switched, else NULL. The reader must empty it
- * (hist_reset) before it asks again. */
+/* Reader: returns the closed side once the writer has switched, else NULL. The reader must settle (hist_settle) and
+ * empty it (hist_reset) before it asks again. */
 struct hist *const *recorder_taken(const struct recorder *recorder);
 
-/* After the writer has ended: returns both sides, the active one first. */
+/* After the writer has ended: returns both sides, the active one first, to be settled. */
 struct hist *const *recorder_side(const struct recorder *recorder, int index);
 
 #endif

@@ -24,8 +24,20 @@ void stage_store_sum(struct stage *stage, const struct shared *shared) {
 
 #define PATIENCE_NS (20 * LB_MS_NS) /* for workers to hand over their figures */
 
+/* Where each attempt begins when it is due, its acquire_due is its acquire, and it is never late: a worker need not
+ * record the same twice. */
+static void fill_due(const struct shared *shared, struct hist *const *side) {
+    struct hist *due = side[METRIC_ACQUIRE_DUE], *lag = side[METRIC_LAG];
+    const struct hist *granted = side[METRIC_ACQUIRE], *failed = side[METRIC_WAIT_FAILED];
+    for (int metric = 0; metric < METRICS; metric++) hist_settle(side[metric]);
+    if (shared->due_apart) return;
+    hist_add(due, granted);
+    hist_record_times(lag, 0, granted->count + granted->over + failed->count + failed->over);
+}
+
 /* Moves what a worker has handed over into the totals and the interval. */
 static void take_side(struct harvest *harvest, struct hist *const *side) {
+    fill_due(harvest->shared, side);
     for (int metric = 0; metric < METRICS; metric++) {
         if (side[metric]->count + side[metric]->over + side[metric]->under == 0) continue;
         hist_add(harvest->interval[metric], side[metric]);
@@ -267,6 +279,7 @@ void harvest_rest(struct harvest *harvest) {
     for (int i = first; i < end; i++) {
         for (int side = 0; side < 2; side++) {
             struct hist *const *left = recorder_side(&harvest->shared->worker[i].recorder, side);
+            fill_due(harvest->shared, left);
             for (int metric = 0; metric < METRICS; metric++)
                 hist_add(harvest->stage->hist[metric], left[metric]);
         }

@@ -84,6 +84,14 @@ void hist_record_odd(struct hist *h, int64_t value) {
     if (value > h->max) h->max = value;
 }
 
+void hist_settle(struct hist *h) {
+    if (h->min > h->highest) return; /* nothing was recorded in the range */
+    h->first = hist_slot(h, h->min);
+    h->last = hist_slot(h, h->max < h->highest ? h->max : h->highest);
+    h->count = 0;
+    for (int32_t slot = h->first; slot <= h->last; slot++) h->count += h->counts[slot];
+}
+
 void hist_record_times(struct hist *h, int64_t value, int64_t times) {
     if (times <= 0) return;
     /* recounts the least, the greatest, and the slots that may be non-zero */

@@ -70,6 +70,22 @@ static inline void hist_record(struct hist *h, int64_t value) {
     if (slot > h->last) h->last = slot;
 }
 
+/* The same without count, first and last, which hist_settle fills in later: a writer who records some hundred million
+ * values has other things to do. */
+static inline void hist_tally(struct hist *h, int64_t value) {
+    if (__builtin_expect(value < 0 || value > h->highest, 0)) {
+        hist_record_odd(h, value);
+        return;
+    }
+    h->counts[hist_slot(h, value)]++;
+    h->sum += (uint64_t)value;
+    if (__builtin_expect(value < h->min, 0)) h->min = value;
+    if (__builtin_expect(value > h->max, 0)) h->max = value;
+}
+
+/* Fills in the slots that may be non-zero, and counts them, after hist_tally. */
+void hist_settle(struct hist *h);
+
 /* Records the value `times` times, which may be 0. */
 void hist_record_times(struct hist *h, int64_t value, int64_t times);
 

@@ -238,6 +238,27 @@ TEST(test_add_is_recording_in_one) {
     hist_free(all);
 }
 
+/* What a writer leaves out is filled in: nothing tells how a value was recorded. */
+TEST(test_tally_and_settle_is_recording) {
+    static const int64_t cases[][4] = {
+        {0}, {7, 7, 9, 2000}, {-1, MINUTE_NS + 1}, {MINUTE_NS, 3, -5}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct hist *recorded = new_hist(3, MINUTE_NS), *tallied = new_hist(3, MINUTE_NS);
+        for (size_t i = 0; c > 0 && i < 4; i++) {
+            hist_record(recorded, cases[c][i]);
+            hist_tally(tallied, cases[c][i]);
+        }
+        hist_settle(tallied);
+        hist_settle(tallied); /* once more changes nothing */
+        assert_true(tallied->first <= recorded->first && tallied->last >= recorded->last);
+        tallied->first = recorded->first;
+        tallied->last = recorded->last;
+        assert_memory_equal(recorded, tallied, hist_bytes(3, MINUTE_NS));
+        hist_free(recorded);
+        hist_free(tallied);
+    }
+}
+
 TEST(test_add_of_ranges_that_do_not_touch) {
     struct hist *low = new_hist(3, MINUTE_NS), *high = new_hist(3, MINUTE_NS),
                 *none = new_hist(3, MINUTE_NS);
