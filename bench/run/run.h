@@ -9,7 +9,7 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "bench/run/stage.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/stages.h"

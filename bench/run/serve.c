@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/place/place.h"
 #include "bench/run/machine.h"
-#include "bench/run/place.h"
 #include "bench/run/supervise.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"

@@ -10,7 +10,7 @@
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/store.h"
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "bench/slo/slo.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/stages.h"

@@ -9,7 +9,7 @@
 #define BENCH_TESTS_STAGE_HELP_H
 
 #include "bench/base/home.h"
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "bench/run/supervise.h"
 #include "bench/tests/unit.h"
 #include "results/format/write.h"

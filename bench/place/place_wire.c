@@ -1,6 +1,6 @@
 /* place_wire: see place.h. The wire is started before the servers, so that they can be told its
  * ports; it is aimed at the servers' ports each time that these are chosen. */
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 
 #define _GNU_SOURCE
 #include <netdb.h>

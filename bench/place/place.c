@@ -1,6 +1,6 @@
 /* place: see place.h. */
 #define _GNU_SOURCE
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 
 #include <errno.h>
 #include <stdio.h>

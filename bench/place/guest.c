@@ -1,5 +1,5 @@
 /* guest: see guest.h. */
-#include "bench/run/guest.h"
+#include "bench/place/guest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

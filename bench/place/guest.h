@@ -2,10 +2,10 @@
  * run will make there. After the run it removes them, or says which of them are left and which command removes them.
  *
  * Call all functions but guest_foretell on the main thread. */
-#ifndef BENCH_RUN_GUEST_H
-#define BENCH_RUN_GUEST_H
+#ifndef BENCH_PLACE_GUEST_H
+#define BENCH_PLACE_GUEST_H
 
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "drivers/clean.h"
 
 #define GUEST_LINE_MAX 2000

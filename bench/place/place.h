@@ -1,7 +1,7 @@
 /* place: a backend that is ready for a run: its servers were started or reached, opened, and asked
  * for their version and settings. */
-#ifndef BENCH_RUN_PLACE_H
-#define BENCH_RUN_PLACE_H
+#ifndef BENCH_PLACE_PLACE_H
+#define BENCH_PLACE_PLACE_H
 
 #include <jansson.h>
 #include <signal.h>
