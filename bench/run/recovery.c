@@ -20,7 +20,7 @@ struct sum {
     const struct book *book;
     const uint32_t *order;
     const uint32_t *tries; /* by key and the time of their return; NULL without a fault */
-    const struct stage *stage;
+    const struct fault_log *faults;
     const struct shared *shared;
     struct lb_err *err;
 };
@@ -193,8 +193,8 @@ static int note_granted(struct sum *sum, const struct met *met) {
  * For semaphores with counted permits it can't be known which permit the next grant is. */
 static int key_trials(struct sum *sum, size_t place, size_t end) {
     const struct hold *hold = hold_at(sum, place);
-    for (int i = 0; i < sum->stage->faults.count; i++) {
-        const struct fault_event *fault = &sum->stage->faults.events[i];
+    for (int i = 0; i < sum->faults->count; i++) {
+        const struct fault_event *fault = &sum->faults->events[i];
         if (!fault->acted) continue;
         uint32_t first, last;
         if (!fault_met_hold(fault, hold) || !fault_victims(fault, sum->shared, &first, &last))
@@ -232,8 +232,8 @@ static int common_trials(struct sum *sum) {
     int64_t *times = grant_times(sum, &count), end_ns = sum->book->rules.end_ns;
     int64_t first_ns = end_ns; /* the begin of the first fault */
     int failed = times ? 0 : -1;
-    for (int i = 0; !failed && i < sum->stage->faults.count; i++) {
-        const struct fault_event *fault = &sum->stage->faults.events[i];
+    for (int i = 0; !failed && i < sum->faults->count; i++) {
+        const struct fault_event *fault = &sum->faults->events[i];
         if (fault->begin_ns >= end_ns) continue;
         if (fault->begin_ns < first_ns) first_ns = fault->begin_ns;
         if (!stops_all(sum, fault)) continue;
@@ -286,8 +286,8 @@ static int key_losses(struct sum *sum, size_t place, size_t end) {
  * still may have been first, and kept those behind it waiting. */
 static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
     bool queue = sum->shared->lock->lock->caps & LB_CAP_FAIR;
-    for (int i = 0; i < sum->stage->faults.count; i++) {
-        const struct fault_event *fault = &sum->stage->faults.events[i];
+    for (int i = 0; i < sum->faults->count; i++) {
+        const struct fault_event *fault = &sum->faults->events[i];
         uint32_t first, end;
         bool others = !queue && (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) &&
                       fault_victims(fault, sum->shared, &first, &end) &&
@@ -365,8 +365,8 @@ static void put_theory(struct sum *sum) {
     const char *until = NULL; /* an event that the connection outlives, in words */
     bool client = false;
     int64_t longest_ns = 0;
-    for (int i = 0; i < sum->stage->faults.count; i++) {
-        const struct fault_event *fault = &sum->stage->faults.events[i];
+    for (int i = 0; i < sum->faults->count; i++) {
+        const struct fault_event *fault = &sum->faults->events[i];
         uint32_t first, end;
         client |= fault_victims(fault, sum->shared, &first, &end);
         if (fault->kind == INJECT_PAUSE) until = "the pause ends";
@@ -409,11 +409,12 @@ static void put_theory(struct sum *sum) {
 }
 
 int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
-                     const struct stage *stage, const struct shared *shared, struct lb_err *err) {
+                     const struct fault_log *faults, const struct shared *shared,
+                     struct lb_err *err) {
     *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1, .unavailable_ns = -1};
     uint32_t *tries = NULL;
-    struct sum sum = {recovery, book, order, NULL, stage, shared, err};
-    if (stage->faults.count > 0) {
+    struct sum sum = {recovery, book, order, NULL, faults, shared, err};
+    if (faults->count > 0) {
         put_theory(&sum);
         if (common_trials(&sum) != 0) return -1;
         sum.tries = tries = order_tries_returned(book, err);

@@ -4,10 +4,10 @@
 #ifndef BENCH_RUN_RECOVERY_H
 #define BENCH_RUN_RECOVERY_H
 
+#include "bench/faults/faults.h"
 #include "bench/load/shared.h"
 #include "bench/oplog/book.h"
 #include "bench/oplog/judge.h"
-#include "bench/run/stage.h"
 
 struct recovery {
     /* The time from the begin of a fault to the first grant of the victim's key to another client that
@@ -35,7 +35,8 @@ struct recovery {
 
 /* order: the book's holds by key and begin. 0, or -1 with err when out of memory. */
 int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
-                     const struct stage *stage, const struct shared *shared, struct lb_err *err);
+                     const struct fault_log *faults, const struct shared *shared,
+                     struct lb_err *err);
 void recovery_done(struct recovery *recovery);
 
 /* Whether the client held when the fault began. A killed holder's last stamp is the end of its hold. */

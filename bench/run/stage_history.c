@@ -21,16 +21,14 @@ static struct oplog_rules rules_now(const struct stage_history *history,
     return rules;
 }
 
-void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path) {
-    if (!shared->oplog) return;
-    stage->history = calloc(1, sizeof *stage->history);
-    if (!stage->history) return;
-    struct stage_history *history = stage->history;
+struct stage_history *stage_history_begin(const struct shared *shared, const char *hlog_path) {
+    struct stage_history *history = shared->oplog ? calloc(1, sizeof *history) : NULL;
+    if (!history) return NULL;
     history->begin_ns = lb_now();
     history->rules = rules_now(history, shared);
     history->recorded = shared->recorded;
     /* Evidence of one host stays in memory; but faults that come often would fill the supervisor's ring. */
-    if (!shared->recorded && shared->host.count == 0 && !shared->faulted) return;
+    if (!shared->recorded && shared->host.count == 0 && !shared->faulted) return history;
     char path[4096] = "";
     size_t stem = hlog_path && shared->recorded ? strlen(hlog_path) : 0;
     if (stem > 5 && strcmp(hlog_path + stem - 5, ".hlog") == 0) {
@@ -40,6 +38,7 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
     }
     history->writer = oplog_writer_start(shared->oplog, *path ? path : NULL, &history->rules,
                                          shared->lock->lock->name, &history->err);
+    return history;
 }
 
 /* The client was killed after leaving its cell, so its grant was being released or already
@@ -121,21 +120,22 @@ static uint64_t count_trials(const struct book *book, const uint32_t *order, int
 }
 
 /* A figure of clients on several hosts that no host's memory shows. */
-static int look_between_hosts(struct stage *stage, const struct book *book, struct lb_err *err) {
+static int look_between_hosts(struct stage_history *history, const struct book *book,
+                              struct lb_err *err) {
     uint32_t *order = order_holds_from(book, err);
     if (!order) return -1;
-    stage->history->trials = count_trials(book, order, stage->history->error_ns);
+    history->trials = count_trials(book, order, history->error_ns);
     free(order);
     return 0;
 }
 
 /* The record is complete to its end. */
-static bool is_whole(const struct stage *stage) {
-    return stage->history->recorded && !stage->hung && !stage->history->cut_off;
+static bool is_whole(const struct stage_history *history) {
+    return history->recorded && !history->cut_off;
 }
 
-static void judge_history(struct stage *stage, const struct shared *shared) {
-    struct stage_history *history = stage->history;
+static void judge_history(struct stage_history *history, const struct shared *shared,
+                          struct fault_log *faults) {
     bool coordinates = shared->host.count == 0 || shared->host.self == LOAD_HOST_NONE;
     struct book book;
     uint32_t *order = NULL;
@@ -145,8 +145,8 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
     if (!failed) {
         history->dropped = oplog_dropped(shared->oplog);
         history->ops = book.ops;
-        book_end(&book, history->dropped, is_whole(stage));
-        if (coordinates && shared->split) failed = look_between_hosts(stage, &book, &err);
+        book_end(&book, history->dropped, is_whole(history));
+        if (coordinates && shared->split) failed = look_between_hosts(history, &book, &err);
     }
     if (!failed) {
         failed = oplog_judge(&book, &history->judgement, &order, &err);
@@ -157,10 +157,10 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
             history->witness[i] = book.holds[history->judgement.witness[i]];
         }
         if (coordinates && history->recorded)
-            failed = fault_trials_count(&stage->faults, &book, order, shared, &err);
+            failed = fault_trials_count(faults, &book, order, shared, &err);
     }
     if (!failed && coordinates && history->recorded) {
-        recovery_compute(&history->recovery, &book, order, stage, shared, &err);
+        recovery_compute(&history->recovery, &book, order, faults, shared, &err);
     }
     if (err.code && !history->err.code) history->err = err;
     free(order);
@@ -168,40 +168,29 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
 }
 
 /* Completes the file. */
-static void stop_writer(const struct stage *stage, const struct shared *shared) {
-    struct stage_history *history = stage->history;
-    oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, is_whole(stage),
+static void stop_writer(struct stage_history *history, const struct shared *shared) {
+    oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, is_whole(history),
                       &history->err);
 }
 
-void stage_history_stop(struct stage *stage, struct shared *shared) {
-    struct stage_history *history = stage->history;
-    if (!history || !history->writer) return;
-    if (history->recorded) record_deaths(shared, history->writer);
-    history->rules = rules_now(history, shared);
-    stop_writer(stage, shared);
-    judge_history(stage, shared);
-}
-
-void stage_history_end(struct stage *stage, struct shared *shared) {
-    struct stage_history *history = stage->history;
+void stage_history_end(struct stage_history *history, struct shared *shared,
+                       struct fault_log *faults, bool hung) {
     if (!history) return;
+    history->cut_off |= hung;
     if (history->writer && history->recorded) record_deaths(shared, history->writer);
     history->rules = rules_now(history, shared);
     bool lacks_hosts = shared->host.count > 0 && !history->writer;
     bool tells = !shared->split || history->error_ns <= UINT32_MAX;
     if (shared->split) history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
-    if (history->writer) stop_writer(stage, shared);
+    if (history->writer) stop_writer(history, shared);
     if (tells && !lacks_hosts) {
-        judge_history(stage, shared);
+        judge_history(history, shared, faults);
     } else if (!tells) {
         err_set(
             &history->err, LB_EXIT_MACHINE,
             "the clocks of the load hosts moved by %.3g s against each other: who held when is not known",
             (double)history->error_ns / 1e9);
     }
-    oplog_writer_free(history->writer);
-    history->writer = NULL;
 }
 
 static uint64_t greater(uint64_t a, uint64_t b) {
@@ -333,12 +322,11 @@ static void fill_recovery_figures(struct run_stage *result, const struct recover
     result->loss_never_detected = (double)recovery->never;
 }
 
-void stage_history_fill(struct stage *stage) {
-    const struct stage_history *history = stage->history;
+void stage_history_fill(struct run_stage *result, const struct stage_history *history) {
     if (!history || !history->judged) return;
     if (history->judgement.clash == CLASH_OVERLAP)
-        stage->result.overlap = run_stage_keep(&stage->result, overlap_json(history));
+        result->overlap = run_stage_keep(result, overlap_json(history));
     if (!history->recorded) return;
-    fill_history(&stage->result, history);
-    fill_recovery_figures(&stage->result, &history->recovery);
+    fill_history(result, history);
+    fill_recovery_figures(result, &history->recovery);
 }

@@ -5,6 +5,7 @@
 #define BENCH_RUN_STAGE_HISTORY_H
 
 #include "bench/run/recovery.h"
+#include "results/format/run_read.h"
 
 struct stage_history {
     struct oplog_writer *writer; /* while the oplog is written */
@@ -28,14 +29,13 @@ struct stage_history {
     struct recovery recovery;
 };
 
-/* Begins, after the workers have started; writes beside the stage's log. No effect where no oplog is kept. */
-void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path);
-/* On a load host, when all clients have left: completes the file, and judges it; the coordinator judges those of all
- * hosts together. */
-void stage_history_stop(struct stage *stage, struct shared *shared);
-/* To be called when all clients have left, before the stage is summed up: completes the file, and
- * judges. */
-void stage_history_end(struct stage *stage, struct shared *shared);
+/* Begins, after the workers have started; writes beside the stage's log. NULL where no oplog is kept, or when out of
+ * memory. */
+struct stage_history *stage_history_begin(const struct shared *shared, const char *hlog_path);
+/* To be called when all clients have left, before the stage is summed up: completes the file, and judges. hung: clients
+ * may still write. Counts the trials of the faults. Accepts NULL. */
+void stage_history_end(struct stage_history *history, struct shared *shared,
+                       struct fault_log *faults, bool hung);
 /* Sets the counts that the judge has found; no effect if it has not judged. faulted: planned faults explain what
  * holders were told. */
 void stage_history_sum(struct exclusion *exclusion, const struct stage_history *history,
@@ -44,7 +44,7 @@ void stage_history_sum(struct exclusion *exclusion, const struct stage_history *
 void stage_history_add(struct stage_history *history, const struct exclusion *found);
 void stage_history_free(struct stage_history *history);
 
-/* Writes the judgement and the recovery into stage->result; no effect without an oplog. */
-void stage_history_fill(struct stage *stage);
+/* Writes the judgement and the recovery into the stage's result; no effect without an oplog. */
+void stage_history_fill(struct run_stage *result, const struct stage_history *history);
 
 #endif

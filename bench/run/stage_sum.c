@@ -478,7 +478,7 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     fill_disk(stage);
     fill_store(result, &stage->store);
     fill_ticks(result, shared);
-    stage_history_fill(stage);
+    stage_history_fill(result, stage->history);
     check_accounting(stage, shared);
     if (stage->residue_known) {
         result->residue = (double)stage->residue.count;

@@ -439,12 +439,16 @@ static void tidy_server(struct supervisor *sup) {
     tidy(shared, sup->stage, sure, guest);
 }
 
+static void end_history(struct supervisor *sup) {
+    stage_history_end(sup->stage->history, sup->shared, &sup->stage->faults, sup->stage->hung);
+}
+
 /* A load host sends what it measured, and the coordinator adds it up. */
 static void exchange_parts(struct supervisor *sup) {
     struct lb_err err = {0};
     if (!sup->with.hosts) return;
     /* also of a stage that failed: a thread of the history reads what is freed with the stage */
-    if (!stage_hosts_coordinates(&sup->with)) stage_history_stop(sup->stage, sup->shared);
+    if (!stage_hosts_coordinates(&sup->with)) end_history(sup);
     if (sup->stage->status == STAGE_FAILED) return;
     int failed = stage_hosts_coordinates(&sup->with)
                      ? stage_pieces_gather(sup->with.hosts, sup->stage, sup->shared, &err)
@@ -502,7 +506,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     if (prepare_stage(&sup, err) != 0) goto out;
     server_use_begin(&sup.use, ask->place->topo);
     if (start_workers(&sup)) {
-        stage_history_begin(sup.stage, sup.shared, ask->hlog_path);
+        sup.stage->history = stage_history_begin(sup.shared, ask->hlog_path);
         if (get_ready(&sup) == 0) {
             measure_idle(&sup);
             supervise_load(&sup);
@@ -519,7 +523,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     }
     if (sup.with.hosts && !stage_hosts_coordinates(&sup.with))
         goto done; /* the coordinator sums up */
-    stage_history_end(sup.stage, sup.shared);
+    end_history(&sup);
     stuck_conclude(&sup.stuck, &sup.stage->stuck_keys, &sup.stage->idle_keys);
     stage_sum(sup.stage, sup.shared);
     harvest_close_log(&sup.harvest);
