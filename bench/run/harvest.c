@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/evidence/stage_history.h"
 #include "bench/load/observe.h"
-#include "bench/run/stage_history.h"
 #include "bench/run/thresholds.h"
 #include "results/format/hlog.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/evidence/stage_history.h"
 #include "bench/load/parts.h"
-#include "bench/run/stage_history.h"
 #include "results/format/write.h"
 
 #define GATHER_NS (120 * LB_S_NS) /* for all that a host has, as long as it goes on sending */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "bench/base/processors.h"
+#include "bench/evidence/stage_history.h"
 #include "bench/load/observe.h"
-#include "bench/run/stage_history.h"
 #include "bench/run/stuck.h"
 #include "bench/workload/schedule.h"
 #include "results/format/bound.h"

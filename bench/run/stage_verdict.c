@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "bench/evidence/stage_history.h"
 #include "bench/run/machine.h"
 #include "bench/run/stage.h"
-#include "bench/run/stage_history.h"
 #include "bench/workload/schedule.h"
 #include "results/format/run_read.h"
 

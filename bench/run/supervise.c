@@ -9,11 +9,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/evidence/stage_history.h"
 #include "bench/faults/faults.h"
 #include "bench/load/worker.h"
 #include "bench/run/harvest.h"
 #include "bench/run/machine.h"
-#include "bench/run/stage_history.h"
 #include "bench/run/stage_hosts.h"
 #include "bench/run/stuck.h"
 #include "bench/run/thresholds.h"

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "bench/run/stage_history.h"
+#include "bench/evidence/stage_history.h"
 #include "bench/tests/hosts_help.h"
 
 /* A link whose process dies: it exits after so many pieces of its measurements. */

@@ -1,8 +1,8 @@
 /* recovery: combines the oplog of a stage with its log of injections. It computes for how long a victim's
  * key was unavailable, for how long no client got a grant, how many grants were lost, and when their
  * holders learned of the loss. */
-#ifndef BENCH_RUN_RECOVERY_H
-#define BENCH_RUN_RECOVERY_H
+#ifndef BENCH_EVIDENCE_RECOVERY_H
+#define BENCH_EVIDENCE_RECOVERY_H
 
 #include "bench/faults/faults.h"
 #include "bench/load/shared.h"

@@ -1,10 +1,10 @@
 /* stage_history: the oplog of a stage from its first operation to the verdict on it: written to a file while
  * the stage runs, if the stage is recorded, judged when all clients have left, and combined with the log of injections
  * into the figures of recovery. Of other stages the oplog has the evidence alone, which is judged in the same way. */
-#ifndef BENCH_RUN_STAGE_HISTORY_H
-#define BENCH_RUN_STAGE_HISTORY_H
+#ifndef BENCH_EVIDENCE_STAGE_HISTORY_H
+#define BENCH_EVIDENCE_STAGE_HISTORY_H
 
-#include "bench/run/recovery.h"
+#include "bench/evidence/recovery.h"
 #include "results/format/run_read.h"
 
 struct stage_history {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "bench/base/sort.h"
+#include "bench/evidence/recovery.h"
 #include "bench/oplog/order.h"
-#include "bench/run/recovery.h"
 
 #define SHORT_NS LB_MS_NS /* of a shorter hold it does not matter when its holder stood still */
 

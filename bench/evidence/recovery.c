@@ -1,5 +1,5 @@
 /* recovery: see recovery.h. */
-#include "bench/run/recovery.h"
+#include "bench/evidence/recovery.h"
 
 #include <stdio.h>
 #include <stdlib.h>

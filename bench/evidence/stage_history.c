@@ -1,15 +1,15 @@
 /* stage_history: see stage_history.h. */
-#include "bench/run/stage_history.h"
+#include "bench/evidence/stage_history.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/evidence/recovery.h"
 #include "bench/load/observe.h"
 #include "bench/oplog/judge.h"
 #include "bench/oplog/order.h"
-#include "bench/run/recovery.h"
 #include "results/format/write.h"
 
 /* The rules, as far as they are known now. The times of a window that never began are those of the history's begin,
