@@ -62,7 +62,7 @@ enum phase {
 /* One client's own figures; the client writes, others read at the end. */
 struct client_stats {
     /* When the client began to wait for waiting_key, by lb_now(); 0 = it does not wait. A client whose try was busy
-     * still waits. run/stuck.c finds stuck keys by this time. Each attempt writes this member, and most of the next. */
+     * still waits. stage/stuck.c finds stuck keys by this time. Each attempt writes this member, and most of the next. */
     _Alignas(64) _Atomic int64_t waiting_ns;
 #define COUNT_MEMBERS
 #define CLIENT_COUNT(type, member, combine) type member;

@@ -10,7 +10,7 @@
 #include <signal.h>
 
 #include "bench/place/place.h"
-#include "bench/run/stage.h"
+#include "bench/stage/stage.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/stages.h"
 #include "results/format/run_read.h"

@@ -6,10 +6,10 @@
 
 #include "bench/hosts/hosts.h"
 #include "bench/load/layout.h"
-#include "bench/run/machine.h"
 #include "bench/run/run.h"
 #include "bench/run/run_state.h"
-#include "bench/run/stage.h"
+#include "bench/stage/machine.h"
+#include "bench/stage/stage.h"
 #include "bench/workload/stages.h"
 #include "drivers/url.h"
 #include "results/format/write.h"

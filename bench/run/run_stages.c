@@ -4,7 +4,7 @@
 
 #include "bench/base/process.h"
 #include "bench/run/run_state.h"
-#include "bench/run/supervise.h"
+#include "bench/stage/supervise.h"
 #include "bench/workload/faults.h"
 #include "results/format/write.h"
 

@@ -11,10 +11,10 @@
 
 #include "bench/base/home.h"
 #include "bench/place/place.h"
-#include "bench/run/machine.h"
-#include "bench/run/supervise.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
+#include "bench/stage/machine.h"
+#include "bench/stage/supervise.h"
 #include "bench/workload/stages.h"
 
 #define PLAN_NS (30 * LB_S_NS) /* for all hosts to read the plan */

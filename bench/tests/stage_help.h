@@ -10,7 +10,7 @@
 
 #include "bench/base/home.h"
 #include "bench/place/place.h"
-#include "bench/run/supervise.h"
+#include "bench/stage/supervise.h"
 #include "bench/tests/unit.h"
 #include "results/format/write.h"
 

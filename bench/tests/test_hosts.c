@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 
 #include "bench/mpi/launch.h"
-#include "bench/run/stage_hosts.h"
+#include "bench/stage/stage_hosts.h"
 #include "bench/tests/hosts_help.h"
 
 #define LOOKS 20 /* of 50 ms, before a host is hurt */

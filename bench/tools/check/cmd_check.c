@@ -13,8 +13,8 @@
 #include "bench/cli/urls.h"
 #include "bench/option/text.h"
 #include "bench/place/guest.h"
-#include "bench/run/machine.h"
 #include "bench/run/outdir.h"
+#include "bench/stage/machine.h"
 #include "bench/tools/check/cmd_check.h"
 
 #define LOCKS_MAX 128

@@ -22,7 +22,7 @@
 #include "bench/conform/conform_trial.h"
 #include "bench/place/guest.h"
 #include "bench/place/place.h"
-#include "bench/run/machine.h"
+#include "bench/stage/machine.h"
 #include "drivers/registry.h"
 #include "drivers/url.h"
 #include "report/doc/doc.h"

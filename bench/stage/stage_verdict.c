@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "bench/evidence/stage_history.h"
-#include "bench/run/machine.h"
-#include "bench/run/stage.h"
+#include "bench/stage/machine.h"
+#include "bench/stage/stage.h"
 #include "bench/workload/schedule.h"
 #include "results/format/run_read.h"
 

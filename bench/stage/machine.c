@@ -1,7 +1,7 @@
 /* machine: see machine.h. */
 #define _GNU_SOURCE
 
-#include "bench/run/machine.h"
+#include "bench/stage/machine.h"
 
 #include <gnu/libc-version.h>
 #include <limits.h>

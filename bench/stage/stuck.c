@@ -1,5 +1,5 @@
 /* stuck: see stuck.h. */
-#include "bench/run/stuck.h"
+#include "bench/stage/stuck.h"
 
 #include <stdio.h>
 #include <stdlib.h>

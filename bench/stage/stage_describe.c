@@ -6,8 +6,8 @@
 
 #include "bench/faults/faults.h"
 #include "bench/option/option.h"
-#include "bench/run/harvest.h"
-#include "bench/run/stage.h"
+#include "bench/stage/harvest.h"
+#include "bench/stage/stage.h"
 #include "bench/workload/schedule.h"
 #include "bench/workload/stages.h"
 #include "results/format/bound.h"

@@ -3,13 +3,13 @@
  *
  * Only the supervisor's thread calls these functions; the supervisor decides when an interval is over. Values that a
  * worker does not hand over in time count for the next interval. */
-#ifndef BENCH_RUN_HARVEST_H
-#define BENCH_RUN_HARVEST_H
+#ifndef BENCH_STAGE_HARVEST_H
+#define BENCH_STAGE_HARVEST_H
 
 #include <stdio.h>
 
 #include "bench/load/shared.h"
-#include "bench/run/stage.h"
+#include "bench/stage/stage.h"
 #include "bench/workload/plan.h"
 #include "results/format/run_read.h"
 #include "results/stats/quantile.h"

@@ -1,5 +1,5 @@
 /* harvest: see harvest.h. */
-#include "bench/run/harvest.h"
+#include "bench/stage/harvest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 
 #include "bench/evidence/stage_history.h"
 #include "bench/load/observe.h"
-#include "bench/run/thresholds.h"
+#include "bench/stage/promise.h"
 #include "results/format/hlog.h"
 
 void stage_store_sum(struct stage *stage, const struct shared *shared) {

@@ -1,7 +1,7 @@
 /* stage: what is asked of a stage (one lock, one number of clients, one window), and what it
  * measured. supervise.h runs it. */
-#ifndef BENCH_RUN_STAGE_H
-#define BENCH_RUN_STAGE_H
+#ifndef BENCH_STAGE_STAGE_H
+#define BENCH_STAGE_STAGE_H
 
 #include <jansson.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* stage_pieces: see stage_hosts.h. */
-#include "bench/run/stage_hosts.h"
+#include "bench/stage/stage_hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

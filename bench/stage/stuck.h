@@ -16,11 +16,11 @@
  *
  * A client that tries again and again counts as waiting until the last answer that the key was busy.
  * While it rests between two tries, it is unknown whether the key is busy. */
-#ifndef BENCH_RUN_STUCK_H
-#define BENCH_RUN_STUCK_H
+#ifndef BENCH_STAGE_STUCK_H
+#define BENCH_STAGE_STUCK_H
 
 #include "bench/load/shared.h"
-#include "bench/run/stage.h"
+#include "bench/stage/stage.h"
 
 /* If two looks are further apart than this, the machine stood still, and its clients too. */
 #define STUCK_STALL_NS (2 * LB_S_NS)

@@ -3,8 +3,8 @@
  *
  * One table of checks serves `lockbench doctor` and the environment of each result: a new check is one
  * row in machine.c. The checks do not change the machine and do not wait. */
-#ifndef BENCH_RUN_MACHINE_H
-#define BENCH_RUN_MACHINE_H
+#ifndef BENCH_STAGE_MACHINE_H
+#define BENCH_STAGE_MACHINE_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "bench/load/shared.h"
-#include "bench/run/stage.h"
 #include "bench/servers/topo.h"
+#include "bench/stage/stage.h"
 
 /* environment: describes the machine of a run for run.json, without names or paths of the
  * machine. */

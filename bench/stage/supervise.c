@@ -1,7 +1,7 @@
 /* supervise: see supervise.h. The sums are in stage_sum.c, the rest of the result in stage_describe.c
  * and stage_verdict.c. */
 #define _GNU_SOURCE
-#include "bench/run/supervise.h"
+#include "bench/stage/supervise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "bench/evidence/stage_history.h"
 #include "bench/faults/faults.h"
 #include "bench/load/worker.h"
-#include "bench/run/harvest.h"
-#include "bench/run/machine.h"
-#include "bench/run/stage_hosts.h"
-#include "bench/run/stuck.h"
-#include "bench/run/thresholds.h"
+#include "bench/stage/harvest.h"
+#include "bench/stage/machine.h"
+#include "bench/stage/promise.h"
+#include "bench/stage/stage_hosts.h"
+#include "bench/stage/stuck.h"
 #include "results/format/write.h"
 
 /* for load hosts to start their workers, and to say that they are ready */

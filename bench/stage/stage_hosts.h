@@ -3,12 +3,12 @@
  *
  * The coordinator has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile,
  * and collects what they measured (stage_pieces.c). */
-#ifndef BENCH_RUN_STAGE_HOSTS_H
-#define BENCH_RUN_STAGE_HOSTS_H
+#ifndef BENCH_STAGE_STAGE_HOSTS_H
+#define BENCH_STAGE_STAGE_HOSTS_H
 
 #include "bench/hosts/hosts.h"
 #include "bench/load/shared.h"
-#include "bench/run/stage.h"
+#include "bench/stage/stage.h"
 
 /* The moments at which all hosts wait for each other. */
 enum moment { MOMENT_CONNECTED, MOMENT_PINGED, MOMENT_DRAINED };

@@ -3,10 +3,10 @@
  * The calling thread is the supervisor: it moves the phases on, harvests the recorders each second,
  * carries out the injections, and watches the servers and Ctrl-C. Load runs in worker threads or
  * processes. */
-#ifndef BENCH_RUN_SUPERVISE_H
-#define BENCH_RUN_SUPERVISE_H
+#ifndef BENCH_STAGE_SUPERVISE_H
+#define BENCH_STAGE_SUPERVISE_H
 
-#include "bench/run/stage.h"
+#include "bench/stage/stage.h"
 
 /* Runs a stage; call it while this process has no other thread. Always returns a stage, which says
  * itself what went wrong, unless out of memory (NULL with err). The caller frees it with

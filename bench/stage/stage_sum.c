@@ -1,6 +1,6 @@
 /* stage_sum: see stage_sum.h. What clients and workers count is added up here, into the members of stage->result that
  * the rows of results/format/stage.def have declared. */
-#include "bench/run/harvest.h"
+#include "bench/stage/harvest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "bench/base/processors.h"
 #include "bench/evidence/stage_history.h"
 #include "bench/load/observe.h"
-#include "bench/run/stuck.h"
+#include "bench/stage/stuck.h"
 #include "bench/workload/schedule.h"
 #include "results/format/bound.h"
 #include "results/format/write.h"
