@@ -27,8 +27,8 @@ struct stage_history *stage_history_begin(const struct shared *shared, const cha
     history->begin_ns = lb_now();
     history->rules = rules_now(history, shared);
     history->recorded = shared->recorded;
-    /* Evidence of one host stays in memory; but faults that come often would fill the supervisor's ring. */
-    if (!shared->recorded && shared->host.count == 0 && !shared->faulted) return history;
+    /* Evidence of one machine stays in memory; but faults that come often would fill the supervisor's ring. */
+    if (!shared->recorded && shared->part.count == 0 && !shared->faulted) return history;
     char path[4096] = "";
     size_t stem = hlog_path && shared->recorded ? strlen(hlog_path) : 0;
     if (stem > 5 && strcmp(hlog_path + stem - 5, ".hlog") == 0) {
@@ -55,7 +55,7 @@ static void bury_leaving(struct shared *shared, uint32_t index, const struct cli
     }
 }
 
-/* Records the death of killed clients of this host. The acquire that such a client was waiting for may have been
+/* Records the death of killed clients of this part. The acquire that such a client was waiting for may have been
  * granted. Thousands of clients may have died at once, and a death that found no room would leave its client's grant
  * open for ever: so the ring is emptied for each. */
 static void record_deaths(struct shared *shared, struct oplog_writer *writer) {
@@ -97,8 +97,8 @@ static int64_t inside_until_ns(const struct hold *hold) {
     return hold->flags & unknown ? INT64_MIN : hold->inside_ns;
 }
 
-/* Counts the trials of exclusion between clients of several hosts: grants whose key another client asked for before the
- * grant ended, and got later. Each grant counts once, as in entry_trials for one host. A wait counts only if the judge
+/* Counts the trials of exclusion between clients of several parts: grants whose key another client asked for before the
+ * grant ended, and got later. Each grant counts once, as in entry_trials for one part. A wait counts only if the judge
  * would have noticed a second grant at its begin: the hold must be longer than the errors of the clocks can hide. */
 static uint64_t count_trials(const struct book *book, const uint32_t *order, int64_t error_ns) {
     bool one_holder = book->rules.model == OPLOG_MUTEX && !book->rules.by_slot;
@@ -119,8 +119,8 @@ static uint64_t count_trials(const struct book *book, const uint32_t *order, int
     return trials;
 }
 
-/* A figure of clients on several hosts that no host's memory shows. */
-static int look_between_hosts(struct stage_history *history, const struct book *book,
+/* A figure of clients on several machines that no machine's memory shows. */
+static int look_between_parts(struct stage_history *history, const struct book *book,
                               struct lb_err *err) {
     uint32_t *order = order_holds_from(book, err);
     if (!order) return -1;
@@ -136,7 +136,7 @@ static bool is_whole(const struct stage_history *history) {
 
 static void judge_history(struct stage_history *history, const struct shared *shared,
                           struct fault_log *faults) {
-    bool coordinates = shared->host.count == 0 || shared->host.self == LOAD_HOST_NONE;
+    bool sums_up = shared_sums_up(shared);
     struct book book;
     uint32_t *order = NULL;
     struct lb_err err = {0};
@@ -146,7 +146,7 @@ static void judge_history(struct stage_history *history, const struct shared *sh
         history->dropped = oplog_dropped(shared->oplog);
         history->ops = book.ops;
         book_end(&book, history->dropped, is_whole(history));
-        if (coordinates && shared->split) failed = look_between_hosts(history, &book, &err);
+        if (sums_up && shared->split) failed = look_between_parts(history, &book, &err);
     }
     if (!failed) {
         failed = oplog_judge(&book, &history->judgement, &order, &err);
@@ -156,10 +156,10 @@ static void judge_history(struct stage_history *history, const struct shared *sh
         for (int i = 0; i < history->judgement.witness_count; i++) {
             history->witness[i] = book.holds[history->judgement.witness[i]];
         }
-        if (coordinates && history->recorded)
+        if (sums_up && history->recorded)
             failed = fault_trials_count(faults, &book, order, shared, &err);
     }
-    if (!failed && coordinates && history->recorded) {
+    if (!failed && sums_up && history->recorded) {
         recovery_compute(&history->recovery, &book, order, faults, shared, &err);
     }
     if (err.code && !history->err.code) history->err = err;
@@ -179,18 +179,11 @@ void stage_history_end(struct stage_history *history, struct shared *shared,
     history->cut_off |= hung;
     if (history->writer && history->recorded) record_deaths(shared, history->writer);
     history->rules = rules_now(history, shared);
-    bool lacks_hosts = shared->host.count > 0 && !history->writer;
-    bool tells = !shared->split || history->error_ns <= UINT32_MAX;
-    if (shared->split) history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
+    if (shared->split) history->rules.error_ns = history->error_ns;
     if (history->writer) stop_writer(history, shared);
-    if (tells && !lacks_hosts) {
-        judge_history(history, shared, faults);
-    } else if (!tells) {
-        err_set(
-            &history->err, LB_EXIT_MACHINE,
-            "the clocks of the load hosts moved by %.3g s against each other: who held when is not known",
-            (double)history->error_ns / 1e9);
-    }
+    /* Without a file the records of other parts are missing. */
+    bool lacks_parts = shared->part.count > 0 && !history->writer;
+    if (!history->unclear && !lacks_parts) judge_history(history, shared, faults);
 }
 
 static uint64_t greater(uint64_t a, uint64_t b) {
@@ -200,19 +193,19 @@ static uint64_t greater(uint64_t a, uint64_t b) {
 void stage_history_sum(struct exclusion *exclusion, const struct stage_history *history,
                        bool faulted) {
     const struct judgement *judgement = &history->judgement;
-    const struct exclusion *hosts = &history->of_hosts;
+    const struct exclusion *parts = &history->of_parts;
     if (!history->judged) return;
-    exclusion->double_holders = greater(judgement->violations, hosts->double_holders);
-    exclusion->expired_holders = greater(judgement->expired, hosts->expired_holders);
-    exclusion->token_errors = greater(judgement->token_errors, hosts->token_errors);
+    exclusion->double_holders = greater(judgement->violations, parts->double_holders);
+    exclusion->expired_holders = greater(judgement->expired, parts->expired_holders);
+    exclusion->token_errors = greater(judgement->token_errors, parts->token_errors);
     exclusion->revoked = faulted ? 0 : judgement->revoked;
     exclusion->ended = faulted ? 0 : judgement->ended;
 }
 
 void stage_history_add(struct stage_history *history, const struct exclusion *found) {
-    history->of_hosts.double_holders += found->double_holders;
-    history->of_hosts.expired_holders += found->expired_holders;
-    history->of_hosts.token_errors += found->token_errors;
+    history->of_parts.double_holders += found->double_holders;
+    history->of_parts.expired_holders += found->expired_holders;
+    history->of_parts.token_errors += found->token_errors;
 }
 
 void stage_history_free(struct stage_history *history) {

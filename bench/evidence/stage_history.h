@@ -15,17 +15,19 @@ struct stage_history {
     struct lb_err err; /* why the oplog is incomplete, or was not judged */
     struct oplog_rules rules;
     int64_t begin_ns; /* when the oplog began */
-    int64_t error_ns; /* of a run on several hosts: the error of one host's times */
-    /* operations of a load host may be missing: the host was lost, or could not record them all */
+    /* operations may be missing: clients hang, or another machine was lost, or could not record them all */
     bool cut_off;
+    /* of clients on several machines, below: the error of one's times. unclear: who held when is not known, as err says */
+    uint32_t error_ns;
+    bool unclear;
     uint64_t ops, dropped;
-    /* of several hosts: grants that another client waited for, see struct client_stats */
+    /* grants that another client waited for, see struct client_stats */
     uint64_t trials;
     struct judgement judgement;
     struct hold witness[OPLOG_WITNESSES]; /* of the judgement */
-    /* of several hosts: what each has found among its own clients, by one clock; the judgement of all knows the time
-     * of a hold less well */
-    struct exclusion of_hosts;
+    /* what each has found among its own clients, by one clock; the judgement of all knows the time of a hold less
+     * well */
+    struct exclusion of_parts;
     struct recovery recovery;
 };
 
@@ -40,7 +42,7 @@ void stage_history_end(struct stage_history *history, struct shared *shared,
  * holders were told. */
 void stage_history_sum(struct exclusion *exclusion, const struct stage_history *history,
                        bool faulted);
-/* Adds the counts of a load host. */
+/* Adds the counts of one machine of several. */
 void stage_history_add(struct stage_history *history, const struct exclusion *found);
 void stage_history_free(struct stage_history *history);
 

@@ -129,7 +129,7 @@ static void add_head(struct shared *shared, const struct parts_head *head, int64
 int parts_add(struct shared *shared, int host, int64_t offset_ns, const void *bytes, size_t length,
               struct lb_err *err) {
     struct shared there = *shared;
-    there.host.self = host;
+    there.part.self = host;
     int clients_end, clients = shared_own_clients(&there, &clients_end);
     int threads_end, threads = shared_own_threads(&there, &threads_end);
     size_t of_clients = (size_t)(clients_end - clients) * sizeof *shared->client;

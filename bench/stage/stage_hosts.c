@@ -8,7 +8,7 @@
 #include "bench/load/layout.h"
 #include "drivers/clean.h"
 
-static struct load_host stage_hosts_load_host(const struct stage_ask *ask);
+static struct part stage_hosts_load_host(const struct stage_ask *ask);
 
 #define CONNECT_NS (30 * LB_S_NS)       /* for all clients to open their sessions, and ... */
 #define CONNECT_EACH_NS (10 * LB_MS_NS) /* ... so much more for each of them */
@@ -32,7 +32,7 @@ static void name_keys(struct shared *shared, const struct stage_ask *ask) {
 }
 
 struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err) {
-    const struct load_host host = stage_hosts_load_host(ask);
+    const struct part host = stage_hosts_load_host(ask);
     struct shared *shared =
         shared_new(ask->of.plan, ask->of.lock, &ask->place->server, ask->of.clients, &host, err);
     if (!shared) return NULL;
@@ -114,14 +114,14 @@ static int least_processors(const struct hosts *hosts) {
 }
 
 /* The load host of this process, for shared_new; threads and processes of a load host as the coordinator chose them. */
-static struct load_host stage_hosts_load_host(const struct stage_ask *ask) {
-    if (!ask->hosts) return (struct load_host){.count = 0};
+static struct part stage_hosts_load_host(const struct stage_ask *ask) {
+    if (!ask->hosts) return (struct part){.count = 0};
     bool coordinates = hosts_coordinates(ask->hosts);
-    return (struct load_host){.count = ask->hosts->count,
-                              .self = coordinates ? LOAD_HOST_NONE : hosts_self(ask->hosts),
-                              .threads = ask->far.threads,
-                              .processes = ask->far.processes,
-                              .processors = coordinates ? least_processors(ask->hosts) : 0};
+    return (struct part){.count = ask->hosts->count,
+                         .self = coordinates ? PART_NONE : hosts_self(ask->hosts),
+                         .threads = ask->far.threads,
+                         .processes = ask->far.processes,
+                         .processors = coordinates ? least_processors(ask->hosts) : 0};
 }
 
 /* The URL by which load hosts reach the server: for a server that lockbench started, the address servers.listen. */

@@ -256,7 +256,7 @@ static json_t *count_or_null(bool known, int64_t count) {
 static json_t *host_json(const struct gathering *all, int host) {
     const struct host *of = &all->hosts->host[host];
     struct shared there = *all->shared;
-    there.host.self = host;
+    there.part.self = host;
     int clients_end, clients = shared_own_clients(&there, &clients_end);
     int end, first = shared_own_threads(&there, &end);
     bool counted = all->counted[host];
@@ -278,12 +278,21 @@ static json_t *host_json(const struct gathering *all, int host) {
 }
 
 /* The greatest error of any host's clock while the load ran: the clocks were measured before it and after the drain. */
-static void note_error(struct gathering *all) {
-    int64_t from_ns = all->shared->go_ns;
-    for (int i = 0; all->stage->history && i < all->hosts->count; i++) {
-        int64_t error_ns = clock_error_ns(&all->hosts->host[i].clock, from_ns, lb_now());
-        if (error_ns > all->stage->history->error_ns) all->stage->history->error_ns = error_ns;
+static void note_error(const struct gathering *all) {
+    struct stage_history *history = all->stage->history;
+    int64_t most_ns = 0;
+    for (int i = 0; i < all->hosts->count; i++) {
+        int64_t error_ns = clock_error_ns(&all->hosts->host[i].clock, all->shared->go_ns, lb_now());
+        if (error_ns > most_ns) most_ns = error_ns;
     }
+    if (!history) return;
+    history->error_ns = most_ns < UINT32_MAX ? (uint32_t)most_ns : UINT32_MAX;
+    if (!all->shared->split || most_ns <= UINT32_MAX) return;
+    history->unclear = true;
+    err_set(
+        &history->err, LB_EXIT_MACHINE,
+        "the clocks of the load hosts moved by %.3g s against each other: who held when is not known",
+        (double)most_ns / 1e9);
 }
 
 int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared *shared,
@@ -297,11 +306,11 @@ int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared 
         return err_set(err, LB_EXIT_MACHINE, "out of memory for the hosts' figures");
     }
     *all = (struct gathering){.hosts = hosts, .stage = stage, .shared = shared};
-    note_error(all);
     for (all->host = 0; all->host < hosts->count; all->host++) {
         if (take_host(all, err) != 0) failed = -1;
         if (stage->history && !all->whole[all->host]) stage->history->cut_off = true;
     }
+    note_error(all);
     /* The quantiles that a second has are those of one host. */
     for (int i = 0; i < stage->second_count; i++)
         stage->seconds[i].acquire_p50_ns = stage->seconds[i].acquire_p99_ns = -1;
