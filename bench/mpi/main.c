@@ -17,6 +17,7 @@
 #include "bench/hosts/hosts.h"
 #include "bench/mpi/launch.h"
 #include "bench/run/serve.h"
+#include "bench/stage/stage_hosts.h"
 
 #define PROGRAM "lockbench-hosts"
 
@@ -186,7 +187,9 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
         hosts_free(hosts);
         return code;
     }
-    cli_join_hosts(hosts);
+    struct stage_hosts with;
+    stage_hosts_join(&with, hosts);
+    cli_join(&with.peers);
     int code = cli_main(argc, argv);
     fflush(NULL);
     *ret_lost = hosts_lost(hosts, why, sizeof why) > 0;

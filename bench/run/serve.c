@@ -14,68 +14,9 @@
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/stage/machine.h"
+#include "bench/stage/stage_hosts.h"
 #include "bench/stage/supervise.h"
 #include "bench/workload/stages.h"
-
-#define PLAN_NS (30 * LB_S_NS) /* for all hosts to read the plan */
-
-/* ---- the coordinator ---- */
-
-/* The names of the plan's locks, separated by commas; the caller frees. */
-static char *lock_names(const struct plan *plan) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    for (int i = 0; out && i < plan->lock_count; i++)
-        fprintf(out, "%s%s", i ? "," : "", plan->locks[i].lock->name);
-    if (out) fclose(out);
-    return text;
-}
-
-/* Its locks in the first line, then the workload file that gives the same plan. */
-static char *plan_text(const struct plan *plan, size_t *ret_length) {
-    char *text = NULL, *names = lock_names(plan);
-    FILE *out = names ? open_memstream(&text, ret_length) : NULL;
-    if (out) {
-        fprintf(out, "%s\n", names);
-        plan_print(plan, out);
-        fclose(out);
-    }
-    free(names);
-    return text;
-}
-
-static int await_ready(struct hosts *hosts, int host, int64_t deadline_ns, struct lb_err *err) {
-    struct message message;
-    const char *name = hosts->host[host].name;
-    while (hosts_hear(hosts, host, &message, deadline_ns) == 1) {
-        if (message.word == WORD_READY && message.blob) {
-            json_decref(hosts->host[host].environment);
-            hosts->host[host].environment = json_loadb(message.blob, message.blob_bytes, 0, NULL);
-        }
-        free(message.blob);
-        if (message.word == WORD_READY) return 0;
-        if (message.word == WORD_TROUBLE)
-            return err_set(err, (int)message.value[0], "host %d (%s): %s", host + 1, name,
-                           message.text);
-    }
-    return err_set(err, LB_EXIT_MACHINE, "host %d (%s) did not take the plan", host + 1, name);
-}
-
-int serve_send_plan(struct hosts *hosts, const struct plan *plan, struct lb_err *err) {
-    size_t length = 0;
-    char *text = plan_text(plan, &length);
-    int failed = 0;
-    if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory for the plan");
-    hosts_expect(hosts);
-    hosts_tell_all(hosts, &(struct message){.word = WORD_PLAN, .blob = text, .blob_bytes = length});
-    free(text);
-    for (int i = 0; i < hosts->count && !failed; i++)
-        failed = await_ready(hosts, i, lb_now() + PLAN_NS, err);
-    return failed;
-}
-
-/* ---- a load host ---- */
 
 /* A load host while it serves. */
 struct served {
@@ -124,14 +65,16 @@ static const struct plan_lock *lock_of(const struct plan *plan, const char *name
 static int run_part(struct served *served, const json_t *json, struct lb_err *err) {
     const char *name, *id, *prefix, *url = json_string_value(json_object_get(json, "url"));
     json_int_t seed, salt, lease;
+    struct stage_hosts with;
     struct stage_ask ask = {
-        .hosts = served->hosts, .version = served->version, .interrupts = served->interrupts};
+        .peers = &with.peers, .version = served->version, .interrupts = served->interrupts};
     char hlog[700];
+    stage_hosts_join(&with, served->hosts);
     if (json_unpack((json_t *)json, "{s:s, s:s, s:i, s:i, s:i, s:F, s:I, s:s, s:I, s:I, s:i, s:i}",
                     "lock", &name, "id", &id, "clients", &ask.of.clients, "repeat", &ask.of.repeat,
                     "readers", &ask.of.readers, "rate_per_s", &ask.of.rate_per_s, "seed", &seed,
                     "key_prefix", &prefix, "key_salt", &salt, "lease_ns", &lease, "threads",
-                    &ask.far.threads, "processes", &ask.far.processes) != 0 ||
+                    &with.peers.part.threads, "processes", &with.peers.part.processes) != 0 ||
         !(ask.of.lock = lock_of(served->plan, name)) ||
         !(ask.of.plan = leases_find(served->plan, lease)))
         return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
@@ -141,8 +84,8 @@ static int run_part(struct served *served, const json_t *json, struct lb_err *er
     struct place *place = ask.place = place_open(&place_ask, err);
     if (!place) return -1;
     ask.seed = (uint64_t)seed;
-    ask.far.key_prefix = prefix;
-    ask.far.key_salt = (uint64_t)salt;
+    with.peers.key_prefix = prefix;
+    with.peers.key_salt = (uint64_t)salt;
     snprintf(ask.id, sizeof ask.id, "%s", id);
     snprintf(hlog, sizeof hlog, "%s/stage.hlog", served->folder);
     ask.hlog_path = hlog;

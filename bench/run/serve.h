@@ -6,10 +6,6 @@
 #include <signal.h>
 
 #include "bench/hosts/hosts.h"
-#include "bench/workload/plan.h"
-
-/* The coordinator sends the plan to all hosts, and waits until they have read it. 0, or -1 with err: which host can't. */
-int serve_send_plan(struct hosts *hosts, const struct plan *plan, struct lb_err *err);
 
 /* Serves until the coordinator says that the run is over. version: the program's. A host that lacks something, such as
  * a folder for temporary files, tells the coordinator when the plan comes. Returns 0, or -1 with err if the coordinator

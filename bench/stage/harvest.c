@@ -221,7 +221,7 @@ int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct s
         if (!harvest->interval[metric] || !stage->hist[metric])
             return err_set(err, LB_EXIT_MACHINE, "out of memory for histograms");
     }
-    if (ask->hlog_path && !ask->hosts) open_log(harvest);
+    if (ask->hlog_path && !ask->peers) open_log(harvest);
     return 0;
 }
 

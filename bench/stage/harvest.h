@@ -29,7 +29,7 @@ struct harvest {
     int64_t new_grants;            /* grants of the last point of the series */
 };
 
-/* Makes the histograms, the stage's too, and opens the log; several hosts keep none. 0, or -1 with err when out of memory. */
+/* Makes the histograms, the stage's too, and opens the log, which a part of a stage has not. 0, or -1 with err when out of memory. */
 int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
                   struct shared *shared, struct lb_err *err);
 
@@ -50,6 +50,10 @@ void harvest_rest(struct harvest *harvest);
 
 void harvest_close_log(struct harvest *harvest);
 void harvest_done(struct harvest *harvest);
+
+/* stage_shape: the memory that the workers of a stage share, in the shape that the stage is asked for. NULL with err. The
+ * caller frees it with shared_free. */
+struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err);
 
 /* stage_store: the sums of a stage's guarded store. */
 

@@ -33,23 +33,15 @@ struct stage_news {
 };
 
 struct stage;
-struct hosts;
-
-/* Values that the coordinator of a run on several hosts chose for a load host. */
-struct stage_far {
-    int threads, processes; /* of all hosts together; 0 = nothing is settled */
-    const char *key_prefix;
-    uint64_t key_salt;
-};
+struct peers;
 
 struct stage_ask {
     struct plan_stage of;         /* its plan may be a changed copy of the run's */
     struct place *place;          /* where it runs */
-    struct hosts *hosts;          /* the hosts of the run; NULL = this host does everything */
-    struct stage_far far;         /* of a load host: the values that the coordinator chose */
+    struct peers *peers;          /* peers.h; NULL = this process does everything */
     struct stage_promise promise; /* the stage ends early once the promise can only be broken */
     char id[96];
-    /* of the log, which several hosts do not keep; and, with another ending, of the history */
+    /* of the log, which a part of a stage has not; and, with another ending, of the history */
     const char *hlog_path;
     const char *version;
     uint64_t seed;
@@ -68,7 +60,7 @@ struct stage_second {
     double t_s;
     int64_t ok;       /* grants in it */
     int64_t recorded; /* waits recorded in it: their grants were released in it */
-    /* -1 = not known, of several hosts */
+    /* -1 = not known, of clients on several machines */
     int64_t acquire_p50_ns, acquire_p99_ns;
     bool draining; /* not a second of the window, but the drain after it; only ok is known */
 };
@@ -167,7 +159,7 @@ int stage_describe(struct stage *stage, struct lb_err *err);
 /* Adds the facts that only the run knows: the faults, and whether a control ran in the workload that exposes it. */
 void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
 /* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:
- * its hosts are known, if there are several. */
+ * says whether the clients were on several machines. */
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of);
 /* Fills *result with the lock and the load of a stage that has not run; every other member is absent. The
  * caller frees result->kept. */

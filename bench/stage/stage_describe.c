@@ -158,10 +158,10 @@ static void describe_load(struct run_stage *result, const struct plan_stage *of,
 
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of) {
     const struct lb_about *about = &of->lock->lock->about;
-    size_t hosts = json_array_size(result->hosts); /* the clients are shared out evenly */
+    size_t parts = json_array_size(result->hosts); /* the clients are shared out evenly */
     if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
         return about->exposed_by;
-    if (about->exposed_on_one_host && hosts > 0 && (size_t)of->clients <= hosts)
+    if (about->exposed_on_one_host && parts > 0 && (size_t)of->clients <= parts)
         return "a load with two clients on one host";
     return NULL;
 }

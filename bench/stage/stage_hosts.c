@@ -5,124 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/load/layout.h"
-#include "drivers/clean.h"
-
-static struct part stage_hosts_load_host(const struct stage_ask *ask);
-
-#define CONNECT_NS (30 * LB_S_NS)       /* for all clients to open their sessions, and ... */
-#define CONNECT_EACH_NS (10 * LB_MS_NS) /* ... so much more for each of them */
-#define ARM_NS (2 * LB_MS_NS)           /* for each key that must be made ready on the server */
-
-int64_t stage_connect_limit_ns(const struct stage_ask *ask) {
-    return CONNECT_NS + ask->of.clients * CONNECT_EACH_NS;
-}
-
-/* New keys for each stage, so that the stage can't meet what an earlier one left; never drawn from the seed. The
- * coordinator of several hosts tells the keys to the others. */
-static void name_keys(struct shared *shared, const struct stage_ask *ask) {
-    struct lb_rng rng;
-    rng_seed_unique(&rng);
-    snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s" LB_MARK "%08x-",
-             ask->of.plan->key_prefix, (unsigned)rng_u64(&rng));
-    shared->key_salt = rng_u64(&rng) >> 2;
-    if (!ask->far.key_prefix) return;
-    snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s", ask->far.key_prefix);
-    shared->key_salt = ask->far.key_salt;
-}
-
-struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err) {
-    const struct part host = stage_hosts_load_host(ask);
-    struct shared *shared =
-        shared_new(ask->of.plan, ask->of.lock, &ask->place->server, ask->of.clients, &host, err);
-    if (!shared) return NULL;
-    shared->seed = ask->seed;
-    shared->arrival = ask->of.plan->arrival;
-    if (ask->of.rate_per_s > 0 && shared->arrival.kind != ARRIVAL_CLOSED)
-        shared->arrival.rate_per_s = ask->of.rate_per_s;
-    shared->readers = (ask->of.lock->lock->caps & LB_CAP_SHARED) ? ask->of.readers : 0;
-    shared->one_key &= shared->readers == 0;
-    shared->patience_ns = ask->promise.limit_ns;
-    shared->connect_deadline_ns = lb_now() + stage_connect_limit_ns(ask);
-    if (ask->of.lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
-    name_keys(shared, ask);
-    return shared;
-}
-
 #define NEWS_NS LB_S_NS
 #define EXCHANGES 100            /* of one measurement, before the load and after it ... */
 #define EXCHANGES_IN_LOAD 20     /* ... and while it runs */
+#define START_NS (3 * LB_S_NS)   /* for hosts to start their workers, and to say so */
 #define GO_NS (200 * LB_MS_NS)   /* for the word to reach all hosts before the load begins */
 #define ANSWER_NS (60 * LB_S_NS) /* for the coordinator's word after everybody was to be ready */
 #define LOOK_NS (200 * LB_MS_NS) /* between two looks while this host waits */
-
-bool stage_hosts_coordinates(const struct stage_hosts *with) {
-    return with->hosts && hosts_coordinates(with->hosts);
-}
-
-bool stage_hosts_has_first(const struct stage_hosts *with) {
-    return !with->hosts || (!hosts_coordinates(with->hosts) && hosts_self(with->hosts) == 0);
-}
-
-const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *plan) {
-    bool apart = plan->keys.pick == KEYS_OWN || (lock->caps & LB_CAP_BASELINE);
-    if (!lock->backend->topologies && !apart)
-        return "it lives in the memory or the files of one host, and the clients are on several";
-    if (lock->primitive != LB_MUTEX && !(lock->caps & (LB_CAP_SLOTS | LB_CAP_BASELINE)))
-        return "on several hosts only locks with one holder at a time are checked";
-    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind != INJECT_NONE)
-            return "faults act on one host, and the clients are on several: leave out the section [fault]";
-    }
-    if (plan->tick_ns > 0)
-        return "runs of a tick are counted in the memory of one host, and the clients are on several: leave out load.tick";
-    for (int i = 0; i < plan->distance_count; i++) {
-        if (plan->distances[i].wired)
-            return "a wire leads to clients of one host, and the clients are on several: leave out servers.rtt";
-    }
-    return NULL;
-}
-
-int stage_hosts_check_plan(const struct plan *plan, int hosts, struct lb_err *err) {
-    for (int i = 0; i < plan->clients_count; i++) {
-        if (plan->clients[i] >= hosts) continue;
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "load.clients: %d for %d load hosts: each host needs a client: --set load.clients=%d",
-            plan->clients[i], hosts, hosts);
-    }
-    for (int i = 0; i < plan->lock_count; i++) {
-        if (!plan->locks[i].plan) continue;
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "run.controls: %s has a workload of its own, and the clients are on several hosts: "
-            "leave out run.controls",
-            plan->locks[i].lock->name);
-    }
-    return 0;
-}
-
-/* The processors that each load host may use, at least: the coordinator may be a small machine. 0 = not known. */
-static int least_processors(const struct hosts *hosts) {
-    json_int_t least = 0;
-    for (int i = 0; i < hosts->count; i++) {
-        json_int_t usable =
-            json_integer_value(json_object_get(hosts->host[i].environment, "cpus_usable"));
-        if (usable > 0 && (least == 0 || usable < least)) least = usable;
-    }
-    return (int)least;
-}
-
-/* The load host of this process, for shared_new; threads and processes of a load host as the coordinator chose them. */
-static struct part stage_hosts_load_host(const struct stage_ask *ask) {
-    if (!ask->hosts) return (struct part){.count = 0};
-    bool coordinates = hosts_coordinates(ask->hosts);
-    return (struct part){.count = ask->hosts->count,
-                         .self = coordinates ? PART_NONE : hosts_self(ask->hosts),
-                         .threads = ask->far.threads,
-                         .processes = ask->far.processes,
-                         .processors = coordinates ? least_processors(ask->hosts) : 0};
-}
 
 /* The URL by which load hosts reach the server: for a server that lockbench started, the address servers.listen. */
 static json_t *url_json(const struct stage_ask *ask) {
@@ -149,9 +38,13 @@ static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared
                      shared->processes);
 }
 
-int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
-                      const struct shared *shared, struct lb_err *err) {
+/* Asks all hosts for the stage. */
+static int begin(struct peers *peers, const struct stage_ask *ask, struct shared *shared,
+                 struct lb_err *err) {
+    struct stage_hosts *with = peers->state;
     char why[300];
+    with->told = with->asked = false;
+    with->interrupts = ask->interrupts;
     hosts_expect(with->hosts);
     with->news_ns = lb_now();
     hosts_measure_clocks(with->hosts, EXCHANGES);
@@ -165,6 +58,9 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
     struct message message = {.word = WORD_STAGE, .blob = text, .blob_bytes = strlen(text)};
     hosts_tell_all(with->hosts, &message);
     free(text);
+    with->asked = true;
+    /* They begin now, after their clocks were measured. */
+    shared->connect_deadline_ns += lb_now() - with->news_ns + START_NS;
     return 0;
 }
 
@@ -206,9 +102,15 @@ static int await_host(struct stage_hosts *with, int host, enum moment moment, in
     return err_set(err, LB_EXIT_MACHINE, "%s", why);
 }
 
-static int meet_as_coordinator(struct stage_hosts *with, enum moment moment, int64_t deadline_ns,
+/* A host that is lost is not waited for, but where nothing has been measured yet it ends the stage, as does any
+ * trouble. */
+static int meet_as_coordinator(struct peers *peers, enum moment moment,
+                               const struct lb_err *trouble, int64_t deadline_ns,
                                struct lb_err *err) {
+    struct stage_hosts *with = peers->state;
     struct hosts *hosts = with->hosts;
+    (void)trouble;
+    if (!with->asked) return 0;
     bool begun = moment >= MOMENT_DRAINED;
     int failed = 0;
     for (int i = 0; i < hosts->count; i++) {
@@ -272,10 +174,9 @@ static int wait_for(struct stage_hosts *with, enum word word, int64_t deadline_n
     return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for too long");
 }
 
-int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct lb_err *trouble,
-                     int64_t deadline_ns, struct lb_err *err) {
-    if (!with->hosts) return 0;
-    if (hosts_coordinates(with->hosts)) return meet_as_coordinator(with, moment, deadline_ns, err);
+static int meet_as_host(struct peers *peers, enum moment moment, const struct lb_err *trouble,
+                        int64_t deadline_ns, struct lb_err *err) {
+    struct stage_hosts *with = peers->state;
     int64_t reached;
     with->loads = false;
     if (trouble) {
@@ -286,15 +187,19 @@ int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct 
     return wait_for(with, WORD_ON, lb_after(deadline_ns, ANSWER_NS), &reached, err);
 }
 
-int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err) {
+static int go_as_host(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err) {
+    struct stage_hosts *with = peers->state;
+    if (wait_for(with, WORD_GO, lb_now() + ANSWER_NS, ret_go_ns, err) != 0) return -1;
+    with->loads = true;
+    return 0;
+}
+
+/* The coordinator chooses when the load begins. */
+static int go_as_coordinator(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err) {
+    struct stage_hosts *with = peers->state;
     struct message go = {.word = WORD_GO};
-    if (!with->hosts) return 0;
-    if (!hosts_coordinates(with->hosts)) {
-        if (wait_for(with, WORD_GO, lb_now() + ANSWER_NS, ret_go_ns, err) != 0) return -1;
-        with->loads = true;
-        return 0;
-    }
     int64_t go_ns = lb_now() + GO_NS;
+    (void)err;
     for (int i = 0; i < with->hosts->count; i++) {
         go.value[0] = go_ns + clock_at(&with->hosts->host[i].clock, go_ns).offset_ns;
         hosts_tell(with->hosts, i, &go);
@@ -306,9 +211,13 @@ int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *
 
 /* ---- while the load runs ---- */
 
-static int look_as_coordinator(struct stage_hosts *with, struct lb_err *err) {
+/* Says once that a host is in trouble; measures the clocks every 10 s. */
+static int look_as_coordinator(struct peers *peers, const struct shared *shared,
+                               struct lb_err *err) {
+    struct stage_hosts *with = peers->state;
     struct hosts *hosts = with->hosts;
     int failed = 0;
+    (void)shared;
     for (int i = 0; i < hosts->count; i++) {
         struct message message;
         if (hosts_hear(hosts, i, &message, 0) != 1) continue;
@@ -329,32 +238,58 @@ static int look_as_coordinator(struct stage_hosts *with, struct lb_err *err) {
     return failed;
 }
 
-int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool *ret_end,
-                     struct lb_err *err) {
+/* Reports the grants each second. */
+static int look_as_host(struct peers *peers, const struct shared *shared, struct lb_err *err) {
+    struct stage_hosts *with = peers->state;
     struct message message;
-    if (!with->hosts) return 0;
-    if (hosts_coordinates(with->hosts)) return look_as_coordinator(with, err);
     if (report_news(with, shared, err) != 0 || hosts_check_coordinator(with->hosts, err) != 0)
         return -1;
     /* A word that came before this host waits for it. */
     if (with->hosts->has_kept) return 0;
     int got = hosts_wait(with->hosts, &message, 0, err);
-    if (got < 0) return -1;
-    if (got == 0) return 0;
-    *ret_end = message.word == WORD_END || is_of_run(message.word);
-    if (*ret_end) with->loads = false;
+    if (got <= 0) return got;
     if (message.word == WORD_END)
         free(message.blob);
     else
         hosts_put_back(with->hosts, &message);
-    return 0;
+    if (message.word != WORD_END && !is_of_run(message.word)) return 0;
+    with->loads = false;
+    return err_set(err, LB_EXIT_INTERRUPTED, "the coordinator ended the stage");
 }
 
-void stage_hosts_end(struct stage_hosts *with, const struct lb_err *why) {
-    if (stage_hosts_coordinates(with))
-        hosts_tell_all(with->hosts, &(struct message){.word = WORD_END});
-    if (!with->loads) return;
+static void end_as_coordinator(struct peers *peers, const struct lb_err *why) {
+    struct stage_hosts *with = peers->state;
+    (void)why;
+    hosts_tell_all(with->hosts, &(struct message){.word = WORD_END});
+}
+
+/* Reports why, unless the coordinator ended it. */
+static void end_as_host(struct peers *peers, const struct lb_err *why) {
+    struct stage_hosts *with = peers->state;
     struct lb_err unheard = {0}; /* the next look says that the coordinator does not listen */
+    if (with->loads) hosts_report_trouble(with->hosts, why, &unheard);
     with->loads = false;
-    hosts_report_trouble(with->hosts, why, &unheard);
+}
+
+void stage_hosts_join(struct stage_hosts *with, struct hosts *hosts) {
+    static const struct peers coordinator = {.part = {.self = PART_NONE},
+                                             .begin = begin,
+                                             .meet = meet_as_coordinator,
+                                             .go = go_as_coordinator,
+                                             .look = look_as_coordinator,
+                                             .end = end_as_coordinator,
+                                             .exchange = stage_pieces_gather};
+    static const struct peers load_host = {.meet = meet_as_host,
+                                           .go = go_as_host,
+                                           .look = look_as_host,
+                                           .end = end_as_host,
+                                           .exchange = stage_pieces_deliver};
+    bool coordinates = hosts_coordinates(hosts);
+    *with = (struct stage_hosts){.peers = coordinates ? coordinator : load_host, .hosts = hosts};
+    with->peers.state = with;
+    with->peers.part.count = hosts->count;
+    if (coordinates)
+        coordinate_join(with);
+    else
+        with->peers.part.self = hosts_self(hosts);
 }

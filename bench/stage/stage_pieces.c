@@ -80,8 +80,9 @@ static int deliver_records(struct hosts *hosts, const struct stage_history *hist
     return failed;
 }
 
-int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
-                         const struct shared *shared, struct lb_err *err) {
+int stage_pieces_deliver(struct peers *peers, struct stage *stage, struct shared *shared,
+                         struct lb_err *err) {
+    struct hosts *hosts = ((struct stage_hosts *)peers->state)->hosts;
     struct message last = {.word = WORD_PARTS, .value = {PIECE_LAST}};
     struct lb_err why = {0};
     if (deliver_figures(hosts, stage, shared, err) != 0) return -1;
@@ -295,8 +296,9 @@ static void note_error(const struct gathering *all) {
         (double)most_ns / 1e9);
 }
 
-int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared *shared,
+int stage_pieces_gather(struct peers *peers, struct stage *stage, struct shared *shared,
                         struct lb_err *err) {
+    struct hosts *hosts = ((struct stage_hosts *)peers->state)->hosts;
     struct gathering *all = calloc(1, sizeof *all);
     json_t *table = json_array();
     int failed = 0;

@@ -14,14 +14,12 @@
 #include "bench/load/worker.h"
 #include "bench/stage/harvest.h"
 #include "bench/stage/machine.h"
+#include "bench/stage/peers.h"
 #include "bench/stage/promise.h"
-#include "bench/stage/stage_hosts.h"
 #include "bench/stage/stuck.h"
 #include "results/format/write.h"
 
-/* for load hosts to start their workers, and to say that they are ready */
-#define HOSTS_MORE_NS (5 * LB_S_NS)
-#define PING_NS (30 * LB_S_NS)        /* for the first ping, and for all hosts to know of it */
+#define PING_NS (30 * LB_S_NS)        /* for the first ping, and for all processes to know of it */
 #define TELL_NS (5 * LB_S_NS)         /* how often the progress of that is told */
 #define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
 #define CLOSE_NS (3 * LB_S_NS)        /* for sessions to end politely */
@@ -40,8 +38,8 @@ struct supervisor {
     struct faults faults;
     struct wall wall;
     struct server_use use;
-    struct stage_hosts with; /* the other hosts of the run */
-    bool cut;                /* the drain limit came before everybody had drained */
+    struct peers *peers; /* NULL = this process does everything */
+    bool cut;            /* the drain limit came before everybody had drained */
     struct harvest harvest;
     int seen_interrupts;
 };
@@ -66,27 +64,19 @@ static void sleep_to(int64_t when_ns) {
 static void end_early(struct supervisor *sup) {
     int64_t now_ns = lb_now();
     struct shared *shared = sup->shared;
-    stage_hosts_end(&sup->with, &sup->stage->err);
+    if (sup->peers) sup->peers->end(sup->peers, &sup->stage->err);
     if (atomic_load(&shared->window_end_ns) > now_ns) atomic_store(&shared->window_end_ns, now_ns);
     int64_t cutoff_ns = now_ns + sup->ask->of.plan->drain_ns;
     if (atomic_load(&shared->cutoff_ns) > cutoff_ns) atomic_store(&shared->cutoff_ns, cutoff_ns);
 }
 
-/* Watches the other hosts: trouble there ends the stage here, too. */
-static void watch_hosts(struct supervisor *sup) {
-    struct lb_err err = {0};
-    bool ends = false;
-    bool failed = stage_hosts_look(&sup->with, sup->shared, &ends, &err) != 0;
-    if (ends) err_set(&err, LB_EXIT_INTERRUPTED, "the coordinator ended the stage");
-    if (!failed && !ends) return;
-    spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
-    end_early(sup);
-}
-
-/* Looks for what ends a stage early: Ctrl-C, the end of its server or of a worker, trouble on another host. */
+/* Looks for what ends a stage early: Ctrl-C, the end of its server or of a worker, trouble of other processes. */
 static void watch_for_trouble(struct supervisor *sup) {
     struct lb_err err = {0};
-    watch_hosts(sup);
+    if (sup->peers && sup->peers->look(sup->peers, sup->shared, &err) != 0) {
+        spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
+        end_early(sup);
+    }
     /* The signal handler may have run on another thread. */
     int interrupts = __atomic_load_n(sup->ask->interrupts, __ATOMIC_RELAXED);
     if (interrupts > sup->seen_interrupts) {
@@ -156,7 +146,7 @@ static void tell_armed(const struct supervisor *sup, int64_t *told_ns) {
     *told_ns = lb_now();
 }
 
-/* Waits until all clients of this host are connected. -1: the stage has failed and says why. */
+/* Waits until all clients of this process are connected. -1: the stage has failed and says why. */
 static int connect_clients(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     int end, first = shared_own_clients(shared, &end), clients = end - first;
@@ -187,28 +177,32 @@ static int connect_clients(struct supervisor *sup) {
     return 0;
 }
 
-/* All hosts wait for each other; where one can't go on, the stage has failed. */
-static int meet_hosts(struct supervisor *sup, enum moment moment, int64_t deadline_ns) {
+/* All processes wait for each other; where one can't go on, the stage has failed. */
+static int meet_peers(struct supervisor *sup, enum moment moment, int64_t deadline_ns) {
     struct lb_err err = {0};
     const struct lb_err *trouble = sup->stage->status == STAGE_FAILED ? &sup->stage->err : NULL;
-    if (stage_hosts_meet(&sup->with, moment, trouble, deadline_ns, &err) == 0) return 0;
-    spoil_stage(sup, STAGE_FAILED, err.code, err.text);
+    if (!sup->peers || sup->peers->meet(sup->peers, moment, trouble, deadline_ns, &err) == 0)
+        return 0;
+    spoil_stage(sup, moment == MOMENT_DRAINED ? STAGE_PARTIAL : STAGE_FAILED, err.code, err.text);
     return -1;
 }
 
-/* Waits until all clients are connected, on every host, and the first one has pinged. -1: the stage has failed and
+/* Whether client 0, who prepares the server and pings, is in this process. */
+static bool has_first(const struct supervisor *sup) {
+    int end, first = shared_own_clients(sup->shared, &end);
+    return first == 0 && end > 0;
+}
+
+/* Waits until all clients are connected, in every process, and the first one has pinged. -1: the stage has failed and
  * says why. */
 static int get_ready(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     int64_t deadline_ns = shared->connect_deadline_ns + shared->arm_ns + 2 * LB_S_NS;
     int failed = connect_clients(sup);
-    /* The hosts began when they were asked, after their clocks were measured. */
-    if (stage_hosts_coordinates(&sup->with))
-        deadline_ns = lb_now() + stage_connect_limit_ns(sup->ask) + shared->arm_ns + HOSTS_MORE_NS;
-    if (meet_hosts(sup, MOMENT_CONNECTED, deadline_ns) != 0 || failed) return -1;
+    if (meet_peers(sup, MOMENT_CONNECTED, deadline_ns) != 0 || failed) return -1;
     atomic_store(&shared->phase, PHASE_PING);
-    if (stage_hosts_has_first(&sup->with)) wait_count(sup, &shared->pinged, 1, lb_now() + PING_NS);
-    return meet_hosts(sup, MOMENT_PINGED, lb_now() + PING_NS);
+    if (has_first(sup)) wait_count(sup, &shared->pinged, 1, lb_now() + PING_NS);
+    return meet_peers(sup, MOMENT_PINGED, lb_now() + PING_NS);
 }
 
 /* Lets everything that is connected idle for a twentieth of the window (for the least time if nobody knows
@@ -256,7 +250,7 @@ static int64_t begin_load(struct supervisor *sup) {
     const struct plan *plan = sup->ask->of.plan;
     struct lb_err err = {0};
     shared->go_ns = lb_now() + HEAD_START_NS;
-    if (stage_hosts_go(&sup->with, &shared->go_ns, &err) != 0)
+    if (sup->peers && sup->peers->go(sup->peers, &shared->go_ns, &err) != 0)
         spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
     int64_t begin_ns = shared->go_ns + plan->warmup_ns, end_ns = begin_ns + sup->ask->of.window_ns;
     atomic_store(&shared->window_begin_ns, begin_ns);
@@ -283,7 +277,7 @@ static bool has_enough(const struct supervisor *sup) {
     const struct stage_ask *ask = sup->ask;
     const struct shared *shared = sup->shared;
     if (ask->enough && ask->enough(ask->enough_arg, sup->stage)) return true;
-    if (ask->of.plan->hold.kind != DIST_WINDOW || sup->with.hosts) return false;
+    if (ask->of.plan->hold.kind != DIST_WINDOW || sup->peers) return false;
     return server_use_count_held(shared) >= (uint32_t)shared->clients;
 }
 
@@ -308,8 +302,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         }
         /* If less than half a second of the window is left, it is added to the interval before
          * it. */
-        if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2 &&
-            !stage_hosts_coordinates(&sup->with)) {
+        if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2 && sup->workers) {
             harvest_interval(&sup->harvest, tick_ns);
             look_at_seconds(sup, tick_ns - begin_ns);
         }
@@ -320,7 +313,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->stage->server_cpu_ns =
         cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
-    if (atomic_load(&sup->shared->window_end_ns) > begin_ns && !stage_hosts_coordinates(&sup->with))
+    if (atomic_load(&sup->shared->window_end_ns) > begin_ns && sup->workers)
         harvest_window_end(&sup->harvest);
     end_holds(sup);
 }
@@ -370,14 +363,6 @@ static void look_for_adrift(struct supervisor *sup) {
     spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
 }
 
-/* All hosts have drained, or are lost. The coordinator waits for the slowest one. */
-static void meet_drained(struct supervisor *sup) {
-    struct lb_err err = {0};
-    int64_t cutoff_ns = atomic_load(&sup->shared->cutoff_ns);
-    if (stage_hosts_meet(&sup->with, MOMENT_DRAINED, NULL, lb_after(cutoff_ns, 2 * STUCK_NS), &err))
-        spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
-}
-
 /* Warm-up, window and drain. */
 static void supervise_load(struct supervisor *sup) {
     struct stage *stage = sup->stage;
@@ -385,7 +370,7 @@ static void supervise_load(struct supervisor *sup) {
     int64_t begin_ns = begin_load(sup), stolen_begin_ns = steal_now_ns();
     supervise_window(sup, begin_ns);
     supervise_drain(sup);
-    meet_drained(sup);
+    meet_peers(sup, MOMENT_DRAINED, lb_after(atomic_load(&sup->shared->cutoff_ns), 2 * STUCK_NS));
     int64_t drained_ns = lb_now();
     server_use_drained(&sup->use, stage);
     wall_look(&sup->wall);
@@ -417,7 +402,7 @@ static void close_sessions(struct supervisor *sup) {
     atomic_store(&shared->cutoff_ns, deadline_ns);
     if (sup->stage->status == STAGE_COMPLETE && !shared->client[0].dead) {
         atomic_store(&shared->phase, PHASE_PING2);
-        if (stage_hosts_has_first(&sup->with)) wait_count(sup, &shared->pinged, 2, deadline_ns);
+        if (has_first(sup)) wait_count(sup, &shared->pinged, 2, deadline_ns);
     }
     int end, first = shared_own_clients(shared, &end);
     atomic_store(&shared->phase, PHASE_CLOSE);
@@ -443,17 +428,15 @@ static void end_history(struct supervisor *sup) {
     stage_history_end(sup->stage->history, sup->shared, &sup->stage->faults, sup->stage->hung);
 }
 
-/* A load host sends what it measured, and the coordinator adds it up. */
+/* The process that sums up gets what the others measured. */
 static void exchange_parts(struct supervisor *sup) {
     struct lb_err err = {0};
-    if (!sup->with.hosts) return;
+    if (!sup->peers) return;
     /* also of a stage that failed: a thread of the history reads what is freed with the stage */
-    if (!stage_hosts_coordinates(&sup->with)) end_history(sup);
+    if (!shared_sums_up(sup->shared)) end_history(sup);
     if (sup->stage->status == STAGE_FAILED) return;
-    int failed = stage_hosts_coordinates(&sup->with)
-                     ? stage_pieces_gather(sup->with.hosts, sup->stage, sup->shared, &err)
-                     : stage_pieces_deliver(sup->with.hosts, sup->stage, sup->shared, &err);
-    if (failed) spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
+    if (sup->peers->exchange(sup->peers, sup->stage, sup->shared, &err) != 0)
+        spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
 }
 
 static void close_down(struct supervisor *sup) {
@@ -470,7 +453,7 @@ static void close_down(struct supervisor *sup) {
     sup->stage->hung = false;
     harvest_rest(&sup->harvest);
     exchange_parts(sup);
-    if (!sup->with.hosts || stage_hosts_coordinates(&sup->with)) tidy_server(sup);
+    if (shared_sums_up(shared)) tidy_server(sup);
 }
 
 static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
@@ -490,18 +473,17 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     return harvest_begin(&sup->harvest, ask, sup->stage, sup->shared, err);
 }
 
-/* The coordinator of several hosts has no workers of its own. False: the stage has failed. */
+/* Without clients there are no workers. False: the stage has failed. */
 static bool start_workers(struct supervisor *sup) {
-    if (!stage_hosts_coordinates(&sup->with)) {
-        sup->workers = workers_start(sup->shared, &sup->stage->err);
-        return sup->workers != NULL;
-    }
-    return stage_hosts_begin(&sup->with, sup->ask, sup->shared, &sup->stage->err) == 0;
+    struct lb_err *err = &sup->stage->err;
+    if (sup->shared->part.self == PART_NONE)
+        return sup->peers->begin(sup->peers, sup->ask, sup->shared, err) == 0;
+    sup->workers = workers_start(sup->shared, err);
+    return sup->workers != NULL;
 }
 
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
-    struct supervisor sup = {.ask = ask,
-                             .with = {.hosts = ask->hosts, .interrupts = ask->interrupts}};
+    struct supervisor sup = {.ask = ask, .peers = ask->peers};
     struct stage *stage = NULL;
     if (prepare_stage(&sup, err) != 0) goto out;
     server_use_begin(&sup.use, ask->place->topo);
@@ -518,11 +500,9 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         close_down(&sup);
     } else {
         sup.stage->status = STAGE_FAILED;
-        /* A load host says why. The coordinator has asked no host for the stage. */
-        if (!stage_hosts_coordinates(&sup.with)) meet_hosts(&sup, MOMENT_CONNECTED, lb_now());
+        meet_peers(&sup, MOMENT_CONNECTED, lb_now());
     }
-    if (sup.with.hosts && !stage_hosts_coordinates(&sup.with))
-        goto done; /* the coordinator sums up */
+    if (!shared_sums_up(sup.shared)) goto done;
     end_history(&sup);
     stuck_conclude(&sup.stuck, &sup.stage->stuck_keys, &sup.stage->idle_keys);
     stage_sum(sup.stage, sup.shared);

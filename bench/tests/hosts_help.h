@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "bench/run/serve.h"
+#include "bench/stage/stage_hosts.h"
 #include "bench/tests/pipe_link.h"
 #include "bench/tests/stage_help.h"
 
@@ -26,6 +27,7 @@ struct far_run {
     struct pipe_link link;
     pid_t pids[HOSTS + 1];
     struct hosts *hosts;
+    struct stage_hosts with;
     struct plan *plan;
     struct place *place;
     char folder[64], hlog[100];
@@ -65,7 +67,7 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
                                   .set_count = count};
     run->plan = plan_load(&plan_wish, &err);
     if (!run->plan) fail_msg("%s", err.text);
-    if (run->hosts && serve_send_plan(run->hosts, run->plan, &err) != 0) fail_msg("%s", err.text);
+    if (run->hosts && coordinate_plan(run->hosts, run->plan, &err) != 0) fail_msg("%s", err.text);
     struct place_ask place_ask = {.lock = &run->plan->locks[0],
                                   .topologies = topologies,
                                   .durability = run->plan->durability,
@@ -76,12 +78,13 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
 
 static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *)) {
     struct lb_err err = {0};
+    if (run->hosts) stage_hosts_join(&run->with, run->hosts);
     struct stage_ask ask = {.of = {.plan = run->plan,
                                    .lock = &run->plan->locks[0],
                                    .clients = run->plan->clients[0],
                                    .window_ns = run->plan->duration_ns},
                             .place = run->place,
-                            .hosts = run->hosts,
+                            .peers = run->hosts ? &run->with.peers : NULL,
                             .id = "test",
                             .version = "test",
                             .hlog_path = run->hlog,

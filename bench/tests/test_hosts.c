@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include "bench/mpi/launch.h"
-#include "bench/stage/stage_hosts.h"
 #include "bench/tests/hosts_help.h"
 
 #define LOOKS 20 /* of 50 ms, before a host is hurt */
@@ -54,7 +53,12 @@ TEST(test_a_control_with_a_workload_of_its_own_is_refused) {
     struct plan_lock lock = {.lock = &control, .plan = &own};
     struct plan plan = {.locks = &lock, .lock_count = 1};
     struct lb_err err = {0};
-    assert_int_equal(stage_hosts_check_plan(&plan, 3, &err), -1);
+    static struct hosts hosts;
+    struct link link = {.count = HOSTS + 1};
+    struct stage_hosts with;
+    hosts = (struct hosts){.link = &link, .count = HOSTS};
+    stage_hosts_join(&with, &hosts);
+    assert_int_equal(with.peers.check_plan(&with.peers, &plan, &err), -1);
     assert_int_equal(err.code, LB_EXIT_USAGE);
     assert_non_null(strstr(err.text, "run.controls: broken has a workload of its own"));
 }
@@ -344,7 +348,7 @@ static void check_trouble(int (*serve_badly)(struct link *link), const char *tro
     struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, NULL, &err);
     struct plan *plan = plan_load(&wish, &err);
     if (!hosts || !plan) fail_msg("%s", err.text);
-    assert_int_equal(serve_send_plan(hosts, plan, &err), -1);
+    assert_int_equal(coordinate_plan(hosts, plan, &err), -1);
     assert_non_null(strstr(err.text, "host 1 ("));
     if (!strstr(err.text, trouble)) fail_msg("%s", err.text);
     assert_int_equal(hosts_lost(hosts, why, sizeof why), 0);
