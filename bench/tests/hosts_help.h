@@ -5,10 +5,10 @@
 
 #include <sys/wait.h>
 
-#include "bench/run/serve.h"
-#include "bench/stage/stage_hosts.h"
 #include "bench/tests/pipe_link.h"
 #include "bench/tests/stage_help.h"
+#include "bench/tools/hosts/serve.h"
+#include "bench/tools/hosts/stage_hosts.h"
 
 #define HOSTS 3
 #define MEET_NS (20 * LB_S_NS)

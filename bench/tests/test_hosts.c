@@ -3,8 +3,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "bench/mpi/launch.h"
 #include "bench/tests/hosts_help.h"
+#include "bench/tools/hosts/mpi/launch.h"
 
 #define LOOKS 20 /* of 50 ms, before a host is hurt */
 

@@ -14,10 +14,10 @@
 
 #include "bench/base/process.h"
 #include "bench/cli/cli.h"
-#include "bench/hosts/hosts.h"
-#include "bench/mpi/launch.h"
-#include "bench/run/serve.h"
-#include "bench/stage/stage_hosts.h"
+#include "bench/tools/hosts/hosts.h"
+#include "bench/tools/hosts/mpi/launch.h"
+#include "bench/tools/hosts/serve.h"
+#include "bench/tools/hosts/stage_hosts.h"
 
 #define PROGRAM "lockbench-hosts"
 

@@ -3,8 +3,8 @@
  * Rank 0 is the coordinator: it has the plan, the servers and the result, and no clients. Each other rank is a load
  * host with a share of the clients. The coordinator asks and the load hosts answer; a load host speaks by itself only
  * to report news and trouble. A load host that sends nothing in time is lost: from then on nobody waits for it. */
-#ifndef BENCH_HOSTS_HOSTS_H
-#define BENCH_HOSTS_HOSTS_H
+#ifndef BENCH_TOOLS_HOSTS_HOSTS_H
+#define BENCH_TOOLS_HOSTS_HOSTS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,13 +1,13 @@
-/* stage_hosts: one stage whose clients are on several hosts (bench/hosts). Each host runs its part as a separate stage.
+/* stage_hosts: one stage whose clients are on several hosts (hosts.h). Each host runs its part as a separate stage.
  * At the moments below all hosts wait for each other; no host waits between the load's begin and its end.
  *
  * The coordinator has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile,
  * and collects what they measured (stage_pieces.c). */
-#ifndef BENCH_STAGE_STAGE_HOSTS_H
-#define BENCH_STAGE_STAGE_HOSTS_H
+#ifndef BENCH_TOOLS_HOSTS_STAGE_HOSTS_H
+#define BENCH_TOOLS_HOSTS_STAGE_HOSTS_H
 
-#include "bench/hosts/hosts.h"
 #include "bench/stage/peers.h"
+#include "bench/tools/hosts/hosts.h"
 
 /* The hosts as the hook of a run (peers.h), and the state of the present stage. */
 struct stage_hosts {
@@ -33,7 +33,7 @@ int coordinate_plan(struct hosts *hosts, const struct plan *plan, struct lb_err 
 void coordinate_join(struct stage_hosts *with);
 
 /* stage_pieces: sends the measurements of a load host to the coordinator, which adds up those of all hosts: the parts
- * of the common memory (bench/load/parts.h), raw histogram buckets, the seconds and the history. Percentiles are taken
+ * of the common memory (bench/tools/hosts/parts.h), raw histogram buckets, the seconds and the history. Percentiles are taken
  * from the sums only. */
 
 /* A load host sends all it has, when its threads have ended. 0, or -1 with err. */

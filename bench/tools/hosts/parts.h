@@ -2,10 +2,10 @@
  * The coordinator adds them to its own mapping, which has the same layout. So the same code sums up one host or
  * several.
  *
- * The bytes are a copy of this program's memory, so the reader must be the same build, which bench/hosts checks before.
+ * The bytes are a copy of this program's memory, so the reader must be the same build, which hosts.c checks before.
  * The state of crowds, versions and latches is not in the bytes: locks that use it do not run on several hosts. */
-#ifndef BENCH_LOAD_PARTS_H
-#define BENCH_LOAD_PARTS_H
+#ifndef BENCH_TOOLS_HOSTS_PARTS_H
+#define BENCH_TOOLS_HOSTS_PARTS_H
 
 #include <stdio.h>
 

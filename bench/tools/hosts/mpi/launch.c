@@ -1,6 +1,6 @@
 /* launch: see launch.h. */
 #define _GNU_SOURCE
-#include "bench/mpi/launch.h"
+#include "bench/tools/hosts/mpi/launch.h"
 
 #include <errno.h>
 #include <poll.h>

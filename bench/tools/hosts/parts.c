@@ -1,5 +1,5 @@
 /* parts: see parts.h. */
-#include "bench/load/parts.h"
+#include "bench/tools/hosts/parts.h"
 
 #include <string.h>
 

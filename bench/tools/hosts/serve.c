@@ -1,6 +1,6 @@
 /* serve: see serve.h. */
 #define _GNU_SOURCE
-#include "bench/run/serve.h"
+#include "bench/tools/hosts/serve.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -14,8 +14,8 @@
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/stage/machine.h"
-#include "bench/stage/stage_hosts.h"
 #include "bench/stage/supervise.h"
+#include "bench/tools/hosts/stage_hosts.h"
 #include "bench/workload/stages.h"
 
 /* A load host while it serves. */

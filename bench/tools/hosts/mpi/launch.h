@@ -4,8 +4,8 @@
  * mpirun waits for ever for a host that is cut off and, with --enable-recovery, for ranks that have ended; and after
  * Ctrl-C it kills a job within a second. So Ctrl-C goes to the coordinator alone, as SIGUSR1, which launchers forward.
  * When that rank says that the job is ended, the launcher gets some seconds to end, and is then killed. */
-#ifndef BENCH_MPI_LAUNCH_H
-#define BENCH_MPI_LAUNCH_H
+#ifndef BENCH_TOOLS_HOSTS_MPI_LAUNCH_H
+#define BENCH_TOOLS_HOSTS_MPI_LAUNCH_H
 
 #include "bench/base/clock.h"
 

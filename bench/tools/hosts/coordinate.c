@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/stage/stage_hosts.h"
+#include "bench/tools/hosts/stage_hosts.h"
 #include "drivers/url.h"
 
 #define PLAN_NS (30 * LB_S_NS) /* for all hosts to read the plan */

@@ -1,5 +1,5 @@
 /* stage_hosts: see stage_hosts.h. */
-#include "bench/stage/stage_hosts.h"
+#include "bench/tools/hosts/stage_hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* hosts: see hosts.h. */
 #define _GNU_SOURCE
 
-#include "bench/hosts/hosts.h"
+#include "bench/tools/hosts/hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>

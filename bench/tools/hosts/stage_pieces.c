@@ -1,12 +1,12 @@
 /* stage_pieces: see stage_hosts.h. */
-#include "bench/stage/stage_hosts.h"
+#include "bench/tools/hosts/stage_hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/evidence/stage_history.h"
-#include "bench/load/parts.h"
+#include "bench/tools/hosts/parts.h"
 #include "results/format/write.h"
 
 #define GATHER_NS (120 * LB_S_NS) /* for all that a host has, as long as it goes on sending */
