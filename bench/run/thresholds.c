@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bench/option/text.h"
-#include "bench/stage/promise.h"
+#include "bench/stage/harvest.h"
 #include "bench/workload/stages.h"
 #include "results/format/hlog.h"
 #include "results/format/metric.h"

@@ -8,7 +8,6 @@
 
 #include "bench/evidence/stage_history.h"
 #include "bench/load/observe.h"
-#include "bench/stage/promise.h"
 #include "results/format/hlog.h"
 
 void stage_store_sum(struct stage *stage, const struct shared *shared) {

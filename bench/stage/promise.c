@@ -1,5 +1,5 @@
-/* promise: see promise.h. */
-#include "bench/stage/promise.h"
+/* promise: see harvest.h. */
+#include "bench/stage/harvest.h"
 
 #include <math.h>
 

@@ -15,7 +15,6 @@
 #include "bench/stage/harvest.h"
 #include "bench/stage/machine.h"
 #include "bench/stage/peers.h"
-#include "bench/stage/promise.h"
 #include "bench/stage/stuck.h"
 #include "results/format/write.h"
 

@@ -6,7 +6,7 @@
 
 #include "bench/option/text.h"
 #include "bench/slo/slo.h"
-#include "bench/stage/promise.h"
+#include "bench/stage/harvest.h"
 #include "bench/workload/schedule.h"
 #include "results/stats/quantile.h"
 
