@@ -355,7 +355,7 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
     return arg_list_add(&wish->sets, text, arena, err);
 }
 
-/* For struct plan_wish: some locks can't have their clients on several hosts. */
+/* For struct plan_wish: some locks can't have their clients in other processes. */
 static const char *why_not_here(void *context, const struct lb_lock *lock, const char *topology,
                                 const struct plan *plan, const char **ret_install) {
     const char *why = cli_peers() ? cli_peers()->why_not(lock, plan) : NULL;

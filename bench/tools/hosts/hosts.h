@@ -7,6 +7,7 @@
 #define BENCH_TOOLS_HOSTS_HOSTS_H
 
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -151,6 +152,13 @@ struct hosts {
     /* of the coordinator: on some host a loopback address does not lead to the coordinator's own servers */
     bool apart;
     int count; /* of load hosts; rank i + 1 is host i */
+    /* of the present stage: when news was last sent, or clocks were last measured */
+    int64_t news_ns;
+    bool loads; /* of a load host: its load goes on, and it has reported no trouble */
+    /* of the coordinator: the hosts were asked for it; the loss of a host was told */
+    bool asked, told;
+    const volatile sig_atomic_t
+        *interrupts; /* Ctrl-C ends the coordinator's waits before the load */
     struct host host[HOSTS_MAX];
 };
 

@@ -1,7 +1,5 @@
-/* serve: see serve.h. */
+/* serve: see stage_hosts.h. */
 #define _GNU_SOURCE
-#include "bench/tools/hosts/serve.h"
-
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -17,6 +15,101 @@
 #include "bench/stage/supervise.h"
 #include "bench/tools/hosts/stage_hosts.h"
 #include "bench/workload/stages.h"
+
+#define NEWS_NS LB_S_NS
+#define ANSWER_NS (60 * LB_S_NS) /* for the coordinator's word after everybody was to be ready */
+#define LOOK_NS (200 * LB_MS_NS) /* between two looks while this host waits */
+
+/* ---- a stage ---- */
+
+static int report_news(struct hosts *hosts, const struct shared *shared, struct lb_err *err) {
+    int64_t now_ns = lb_now();
+    struct message news = {.word = WORD_NEWS, .value = {shared ? 0 : -1}};
+    if (now_ns - hosts->news_ns < NEWS_NS) return 0;
+    hosts->news_ns = now_ns;
+    for (int i = 0; shared && i < shared->threads; i++)
+        news.value[0] += (int64_t)atomic_load(&shared->worker[i].outcomes[LB_OK]);
+    return hosts_report(hosts, &news, err);
+}
+
+/* Whether for the coordinator this stage is over: the word is for serve_run. */
+static bool is_of_run(enum word word) {
+    return word == WORD_PLAN || word == WORD_STAGE || word == WORD_LEAVE;
+}
+
+/* Waits for one of the coordinator's words, and reports that this host lives. 0, or -1 with err: the coordinator ends
+ * the stage, or does not answer. */
+static int wait_for(struct hosts *hosts, enum word word, int64_t deadline_ns, int64_t *ret_value,
+                    struct lb_err *err) {
+    struct message message;
+    while (lb_now() < deadline_ns) {
+        if (report_news(hosts, NULL, err) != 0 || hosts_check_coordinator(hosts, err) != 0)
+            return -1;
+        int got = hosts_wait(hosts, &message, lb_now() + LOOK_NS, err);
+        if (got < 0) return -1;
+        if (got == 0) continue;
+        bool over = is_of_run(message.word);
+        if (over)
+            hosts_put_back(hosts, &message);
+        else
+            free(message.blob);
+        if (over || message.word == WORD_GIVE_UP)
+            return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) ended the stage");
+        if (message.word != word) continue;
+        *ret_value = message.value[0];
+        return 0;
+    }
+    return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for too long");
+}
+
+static int meet(struct peers *peers, enum moment moment, const struct lb_err *trouble,
+                int64_t deadline_ns, struct lb_err *err) {
+    struct hosts *hosts = peers->state;
+    int64_t reached;
+    hosts->loads = false;
+    if (trouble) {
+        if (hosts_report_trouble(hosts, trouble, err) != 0) return -1;
+        return err_set(err, trouble->code, "%s", trouble->text);
+    }
+    struct message ready = {.word = WORD_READY, .value = {moment}};
+    if (hosts_report(hosts, &ready, err) != 0) return -1;
+    return wait_for(hosts, WORD_ON, lb_after(deadline_ns, ANSWER_NS), &reached, err);
+}
+
+static int go(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err) {
+    struct hosts *hosts = peers->state;
+    if (wait_for(hosts, WORD_GO, lb_now() + ANSWER_NS, ret_go_ns, err) != 0) return -1;
+    hosts->loads = true;
+    return 0;
+}
+
+/* Reports the grants each second. */
+static int look(struct peers *peers, const struct shared *shared, struct lb_err *err) {
+    struct hosts *hosts = peers->state;
+    struct message message;
+    if (report_news(hosts, shared, err) != 0 || hosts_check_coordinator(hosts, err) != 0) return -1;
+    /* A word that came before this host waits for it. */
+    if (hosts->has_kept) return 0;
+    int got = hosts_wait(hosts, &message, 0, err);
+    if (got <= 0) return got;
+    if (message.word == WORD_END)
+        free(message.blob);
+    else
+        hosts_put_back(hosts, &message);
+    if (message.word != WORD_END && !is_of_run(message.word)) return 0;
+    hosts->loads = false;
+    return err_set(err, LB_EXIT_INTERRUPTED, "the coordinator ended the stage");
+}
+
+/* Reports why, unless the coordinator ended it. */
+static void end(struct peers *peers, const struct lb_err *why) {
+    struct hosts *hosts = peers->state;
+    struct lb_err unheard = {0}; /* the next look says that the coordinator does not listen */
+    if (hosts->loads) hosts_report_trouble(hosts, why, &unheard);
+    hosts->loads = false;
+}
+
+/* ---- the run ---- */
 
 /* A load host while it serves. */
 struct served {
@@ -65,16 +158,22 @@ static const struct plan_lock *lock_of(const struct plan *plan, const char *name
 static int run_part(struct served *served, const json_t *json, struct lb_err *err) {
     const char *name, *id, *prefix, *url = json_string_value(json_object_get(json, "url"));
     json_int_t seed, salt, lease;
-    struct stage_hosts with;
+    struct peers peers = {
+        .state = served->hosts,
+        .part = {.count = served->hosts->count, .self = hosts_self(served->hosts)},
+        .meet = meet,
+        .go = go,
+        .look = look,
+        .end = end,
+        .exchange = stage_pieces_deliver};
     struct stage_ask ask = {
-        .peers = &with.peers, .version = served->version, .interrupts = served->interrupts};
+        .peers = &peers, .version = served->version, .interrupts = served->interrupts};
     char hlog[700];
-    stage_hosts_join(&with, served->hosts);
     if (json_unpack((json_t *)json, "{s:s, s:s, s:i, s:i, s:i, s:F, s:I, s:s, s:I, s:I, s:i, s:i}",
                     "lock", &name, "id", &id, "clients", &ask.of.clients, "repeat", &ask.of.repeat,
                     "readers", &ask.of.readers, "rate_per_s", &ask.of.rate_per_s, "seed", &seed,
                     "key_prefix", &prefix, "key_salt", &salt, "lease_ns", &lease, "threads",
-                    &with.peers.part.threads, "processes", &with.peers.part.processes) != 0 ||
+                    &peers.part.threads, "processes", &peers.part.processes) != 0 ||
         !(ask.of.lock = lock_of(served->plan, name)) ||
         !(ask.of.plan = leases_find(served->plan, lease)))
         return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
@@ -84,8 +183,8 @@ static int run_part(struct served *served, const json_t *json, struct lb_err *er
     struct place *place = ask.place = place_open(&place_ask, err);
     if (!place) return -1;
     ask.seed = (uint64_t)seed;
-    with.peers.key_prefix = prefix;
-    with.peers.key_salt = (uint64_t)salt;
+    peers.key_prefix = prefix;
+    peers.key_salt = (uint64_t)salt;
     snprintf(ask.id, sizeof ask.id, "%s", id);
     snprintf(hlog, sizeof hlog, "%s/stage.hlog", served->folder);
     ask.hlog_path = hlog;

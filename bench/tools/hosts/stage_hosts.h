@@ -1,47 +1,41 @@
-/* stage_hosts: one stage whose clients are on several hosts (hosts.h). Each host runs its part as a separate stage.
- * At the moments below all hosts wait for each other; no host waits between the load's begin and its end.
- *
- * The coordinator has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile,
- * and collects what they measured (stage_pieces.c). */
+/* stage_hosts: a run whose clients are on several hosts (hosts.h), as the hook of the kernel (peers.h). Each load host runs
+ * its part of a stage as a separate stage; no host waits for others between the load's begin and its end. */
 #ifndef BENCH_TOOLS_HOSTS_STAGE_HOSTS_H
 #define BENCH_TOOLS_HOSTS_STAGE_HOSTS_H
+
+#include <signal.h>
 
 #include "bench/stage/peers.h"
 #include "bench/tools/hosts/hosts.h"
 
-/* The hosts as the hook of a run (peers.h), and the state of the present stage. */
-struct stage_hosts {
-    struct peers peers;
-    struct hosts *hosts;
-    int64_t news_ns; /* when news was last sent, or clocks were last measured */
-    bool told;       /* the loss of a host was told */
-    bool loads;      /* of a load host: its load goes on, and it has reported no trouble */
-    bool asked;      /* of the coordinator: the hosts were asked for the stage */
-    const volatile sig_atomic_t
-        *interrupts; /* of the coordinator: Ctrl-C ends its waits before the load */
-};
+/* coordinate: the coordinator has no clients. It hands out the plan, asks for the stages, says when the load begins,
+ * looks after the hosts meanwhile, and sums up. */
 
-/* Fills in the table: of the coordinator for a run, of a load host for a stage. */
-void stage_hosts_join(struct stage_hosts *with, struct hosts *hosts);
+/* The hosts must outlive the result. */
+struct peers coordinate(struct hosts *hosts);
 
-/* coordinate: a run on several hosts before its first stage. */
+/* serve: a load host takes the plan from the coordinator, and runs its part of each stage that the coordinator asks for.
+ * It starts no server and writes no result. */
 
-/* The coordinator sends the plan to all hosts, and waits until they have read it. 0, or -1 with err: which host can't. */
-int coordinate_plan(struct hosts *hosts, const struct plan *plan, struct lb_err *err);
+/* Serves until the coordinator says that the run is over. version: the program's. A host that lacks something, such as
+ * a folder for temporary files, tells the coordinator when the plan comes. Returns 0, or -1 with err if the coordinator
+ * is lost. */
+int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomic_t *interrupts,
+              struct lb_err *err);
 
-/* Fills in the functions of the table before the first stage. */
-void coordinate_join(struct stage_hosts *with);
-
-/* stage_pieces: sends the measurements of a load host to the coordinator, which adds up those of all hosts: the parts
- * of the common memory (bench/tools/hosts/parts.h), raw histogram buckets, the seconds and the history. Percentiles are taken
- * from the sums only. */
+/* stage_pieces: sends the measurements of a load host to the coordinator, which adds up those of all hosts: the figures
+ * that threads and clients left in the common memory, raw histogram buckets, the seconds and the history. Percentiles
+ * are taken from the sums only. The memory has the same layout everywhere, so the same code sums up one host or several;
+ * its bytes are those of the same build, which hosts.c checks. The state of crowds, versions and latches is not sent:
+ * locks that use it do not run on several hosts. */
 
 /* A load host sends all it has, when its threads have ended. 0, or -1 with err. */
 int stage_pieces_deliver(struct peers *peers, struct stage *stage, struct shared *shared,
                          struct lb_err *err);
 
 /* The coordinator receives the measurements: fills shared, and the histograms, seconds, .hosts and steal of stage. The
- * measurements of a lost host are missing, and then the stage is partial. 0, or -1 with err, which names the host whose figures are missing. */
+ * measurements of a lost host are missing, and then the stage is partial. 0, or -1 with err, which names the host whose
+ * figures are missing. */
 int stage_pieces_gather(struct peers *peers, struct stage *stage, struct shared *shared,
                         struct lb_err *err);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "bench/evidence/stage_history.h"
-#include "bench/tools/hosts/parts.h"
 #include "results/format/write.h"
 
 #define GATHER_NS (120 * LB_S_NS) /* for all that a host has, as long as it goes on sending */
@@ -14,28 +13,75 @@
 
 /* The pieces that a load host sends, each in a message. */
 enum piece {
-    PIECE_FIGURES, /* facts, histograms, seconds, and the parts of its memory */
+    PIECE_FIGURES, /* facts, histograms, seconds, and the clients, threads and cells of its memory */
     PIECE_HISTORY, /* several */
     /* value[1] = operations that are not in the history; text = why it is incomplete, and value[2] = the exit code for
      * that; 0 = it is whole, or there is none */
     PIECE_LAST
 };
 
-/* Figures of a load host's stage that are not in its memory. */
+/* The head of the figures. */
 struct facts {
-    int64_t stolen_ns, drain_ns, wall_largest_ns;
-    int32_t second_count, code;
+    uint64_t mapping_bytes; /* shows whether the layout is the same */
+    uint64_t touched;       /* cells that this host's clients entered */
+    int64_t stolen_ns, drain_ns, wall_largest_ns, unsure_ns;
+    int32_t second_count, code, adrift, lost;
+    struct findings findings;
+    struct store_counts counts;
     struct exclusion found; /* by its judge, among its own clients */
     char error[200];        /* "" = the host's part of the stage is whole */
 };
 
+/* One touched cell, with its value of the guarded store, if there is one. */
+struct touched {
+    uint32_t index;
+    struct cell cell;
+    struct guarded guarded;
+};
+
 /* ---- a load host ---- */
 
+/* The cells that this host's clients can enter: all, or those of their own keys. Other cells are not looked at,
+ * because a look at a page of the mapping makes the page resident. */
+static uint32_t first_cell(const struct shared *shared, uint32_t *ret_end) {
+    int end, first = shared_own_clients(shared, &end);
+    *ret_end = shared->cell_count;
+    if (shared->plan->keys.pick != KEYS_OWN && !shared->own_cells) return 0;
+    uint32_t each = shared->cell_count / (uint32_t)shared->clients;
+    *ret_end = each * (uint32_t)end;
+    return each * (uint32_t)first;
+}
+
+/* Counts the cells that clients entered, and writes them to out, unless that is NULL. */
+static uint64_t write_touched(const struct shared *shared, FILE *out) {
+    uint64_t count = 0;
+    uint32_t end, first = first_cell(shared, &end);
+    for (uint32_t i = first; i < end; i++) {
+        if (atomic_load(&shared->cells[i].grants) == 0) continue;
+        struct touched touched = {.index = i};
+        count++;
+        memcpy(&touched.cell, &shared->cells[i], sizeof touched.cell);
+        if (shared->store.keys)
+            memcpy(&touched.guarded, &shared->store.keys[i], sizeof touched.guarded);
+        if (out) fwrite(&touched, sizeof touched, 1, out);
+    }
+    return count;
+}
+
 static int write_figures(const struct stage *stage, const struct shared *shared, FILE *out) {
-    struct facts facts = {.stolen_ns = stage->stolen_ns,
+    int clients_end, clients = shared_own_clients(shared, &clients_end);
+    int threads_end, threads = shared_own_threads(shared, &threads_end);
+    struct facts facts = {.mapping_bytes = shared->bytes,
+                          .touched = write_touched(shared, NULL),
+                          .stolen_ns = stage->stolen_ns,
                           .drain_ns = stage->drain_ns,
                           .wall_largest_ns = stage->wall_largest_ns,
-                          .second_count = stage->second_count};
+                          .unsure_ns = atomic_load(&shared->unsure_ns),
+                          .second_count = stage->second_count,
+                          .adrift = atomic_load(&shared->adrift),
+                          .lost = atomic_load(&shared->lost)};
+    memcpy(&facts.findings, &shared->findings, sizeof facts.findings);
+    memcpy(&facts.counts, &shared->store.counts, sizeof facts.counts);
     if (stage->history) stage_history_sum(&facts.found, stage->history, false);
     if (stage->status != STAGE_COMPLETE) {
         facts.code = stage->err.code;
@@ -45,7 +91,10 @@ static int write_figures(const struct stage *stage, const struct shared *shared,
     for (int metric = 0; metric < METRICS; metric++)
         fwrite(stage->hist[metric], hist_bytes(HIST_DIGITS, HIST_HIGHEST_NS), 1, out);
     fwrite(stage->seconds, sizeof *stage->seconds, (size_t)stage->second_count, out);
-    return parts_write(shared, out) != 0 || ferror(out) ? -1 : 0;
+    fwrite(shared->client + clients, sizeof *shared->client, (size_t)(clients_end - clients), out);
+    fwrite(shared->worker + threads, sizeof *shared->worker, (size_t)(threads_end - threads), out);
+    write_touched(shared, out);
+    return ferror(out) ? -1 : 0;
 }
 
 static int deliver_figures(struct hosts *hosts, const struct stage *stage,
@@ -82,7 +131,7 @@ static int deliver_records(struct hosts *hosts, const struct stage_history *hist
 
 int stage_pieces_deliver(struct peers *peers, struct stage *stage, struct shared *shared,
                          struct lb_err *err) {
-    struct hosts *hosts = ((struct stage_hosts *)peers->state)->hosts;
+    struct hosts *hosts = peers->state;
     struct message last = {.word = WORD_PARTS, .value = {PIECE_LAST}};
     struct lb_err why = {0};
     if (deliver_figures(hosts, stage, shared, err) != 0) return -1;
@@ -99,6 +148,63 @@ int stage_pieces_deliver(struct peers *peers, struct stage *stage, struct shared
 }
 
 /* ---- the coordinator ---- */
+
+/* Converts a time of another host's clock to this host's clock; 0 and LB_NEVER are no times and stay. */
+static int64_t here_ns(int64_t theirs_ns, int64_t offset_ns) {
+    return theirs_ns == 0 || theirs_ns == LB_NEVER ? theirs_ns : theirs_ns - offset_ns;
+}
+
+static void add_count(_Atomic uint64_t *into, const _Atomic uint64_t *from) {
+    atomic_fetch_add(into, atomic_load(from));
+}
+
+/* Keeps this mapping's recorder: the pointers in the bytes point into the other host's mapping, and the recorder's
+ * values are already in that host's totals. */
+static void add_workers(struct shared *shared, int first, int end, int64_t offset_ns,
+                        const char *bytes) {
+    for (int i = first; i < end; i++, bytes += sizeof(struct worker_stats)) {
+        struct worker_stats *worker = &shared->worker[i];
+        struct recorder recorder;
+        memcpy(&recorder, &worker->recorder, sizeof recorder);
+        memcpy(worker, bytes, sizeof *worker);
+        memcpy(&worker->recorder, &recorder, sizeof recorder);
+        worker->first_start_ns = here_ns(worker->first_start_ns, offset_ns);
+    }
+}
+
+/* Each host counts its own grants in its own cells, so a lost update shows only between two clients of one host. Of a
+ * store in the backend each host counts the writes of its own clients. */
+static void add_touched(struct shared *shared, const char *bytes, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++, bytes += sizeof(struct touched)) {
+        struct touched theirs;
+        memcpy(&theirs, bytes, sizeof theirs);
+        if (theirs.index >= shared->cell_count) continue;
+        struct cell *cell = &shared->cells[theirs.index];
+        add_count(&cell->grants, &theirs.cell.grants);
+        add_count(&cell->counter, &theirs.cell.counter);
+        if (atomic_load(&theirs.cell.token) > atomic_load(&cell->token))
+            atomic_store(&cell->token, atomic_load(&theirs.cell.token));
+        if (!shared->store.keys) continue;
+        struct guarded *guarded = &shared->store.keys[theirs.index];
+        add_count(&guarded->unfenced, &theirs.guarded.unfenced);
+        add_count(&guarded->writes, &theirs.guarded.writes);
+        add_count(&guarded->fenced_writes, &theirs.guarded.fenced_writes);
+    }
+}
+
+static void add_head(struct shared *shared, const struct facts *head, int64_t offset_ns) {
+    int64_t unsure_ns = here_ns(head->unsure_ns, offset_ns);
+    add_count(&shared->findings.met, &head->findings.met);
+    add_count(&shared->findings.detected, &head->findings.detected);
+    add_count(&shared->findings.early, &head->findings.early);
+    add_count(&shared->store.counts.stale, &head->counts.stale);
+    add_count(&shared->store.counts.stale_rejected, &head->counts.stale_rejected);
+    add_count(&shared->store.counts.stale_accepted, &head->counts.stale_accepted);
+    add_count(&shared->store.counts.refused, &head->counts.refused);
+    atomic_fetch_add(&shared->adrift, head->adrift);
+    atomic_fetch_add(&shared->lost, head->lost);
+    if (unsure_ns > atomic_load(&shared->unsure_ns)) atomic_store(&shared->unsure_ns, unsure_ns);
+}
 
 /* The gathering. */
 struct gathering {
@@ -140,19 +246,28 @@ static int add_seconds(struct stage *stage, const struct stage_second *theirs, i
 
 static int take_figures(struct gathering *all, const struct message *message, struct lb_err *err) {
     struct stage *stage = all->stage;
+    struct shared *shared = all->shared, there = *shared;
     struct facts *facts = &all->facts[all->host];
-    const char *bytes = message->blob;
-    size_t hist = hist_bytes(HIST_DIGITS, HIST_HIGHEST_NS), head = sizeof *facts + METRICS * hist;
-    if (message->blob_bytes < head) return err_set(err, LB_EXIT_MACHINE, "its figures are cut off");
-    memcpy(facts, bytes, sizeof *facts);
-    const char *seconds = bytes + head;
-    size_t left = message->blob_bytes - head;
-    if (facts->second_count < 0 || (size_t)facts->second_count > left / sizeof *stage->seconds)
-        return err_set(err, LB_EXIT_MACHINE, "its seconds are cut off");
-    size_t length = (size_t)facts->second_count * sizeof *stage->seconds;
-    if (parts_add(all->shared, all->host, clock_of(all, all->host).offset_ns, seconds + length,
-                  left - length, err) != 0)
-        return -1;
+    int64_t offset_ns = clock_of(all, all->host).offset_ns;
+    there.part.self = all->host;
+    int clients_end, clients = shared_own_clients(&there, &clients_end);
+    int threads_end, threads = shared_own_threads(&there, &threads_end);
+    size_t of_clients = (size_t)(clients_end - clients) * sizeof *shared->client;
+    size_t of_workers = (size_t)(threads_end - threads) * sizeof *shared->worker;
+    size_t hist = hist_bytes(HIST_DIGITS, HIST_HIGHEST_NS);
+    if (message->blob_bytes >= sizeof *facts) memcpy(facts, message->blob, sizeof *facts);
+    size_t of_seconds = (size_t)facts->second_count * sizeof *stage->seconds;
+    if (facts->mapping_bytes != shared->bytes || facts->touched > shared->cell_count ||
+        facts->second_count < 0 ||
+        message->blob_bytes != sizeof *facts + METRICS * hist + of_seconds + of_clients +
+                                   of_workers + facts->touched * sizeof(struct touched))
+        return err_set(err, LB_EXIT_MACHINE, "its figures are not those of its part of the stage");
+    const char *bytes = message->blob, *seconds = bytes + sizeof *facts + METRICS * hist;
+    const char *at = seconds + of_seconds;
+    add_head(shared, facts, offset_ns);
+    memcpy(shared->client + clients, at, of_clients);
+    add_workers(shared, threads, threads_end, offset_ns, at + of_clients);
+    add_touched(shared, at + of_clients + of_workers, facts->touched);
     all->counted[all->host] = true;
     if (stage->history) stage_history_add(stage->history, &facts->found);
     for (int metric = 0; metric < METRICS; metric++) {
@@ -298,7 +413,7 @@ static void note_error(const struct gathering *all) {
 
 int stage_pieces_gather(struct peers *peers, struct stage *stage, struct shared *shared,
                         struct lb_err *err) {
-    struct hosts *hosts = ((struct stage_hosts *)peers->state)->hosts;
+    struct hosts *hosts = peers->state;
     struct gathering *all = calloc(1, sizeof *all);
     json_t *table = json_array();
     int failed = 0;

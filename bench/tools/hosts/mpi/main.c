@@ -14,9 +14,7 @@
 
 #include "bench/base/process.h"
 #include "bench/cli/cli.h"
-#include "bench/tools/hosts/hosts.h"
 #include "bench/tools/hosts/mpi/launch.h"
-#include "bench/tools/hosts/serve.h"
 #include "bench/tools/hosts/stage_hosts.h"
 
 #define PROGRAM "lockbench-hosts"
@@ -187,9 +185,8 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
         hosts_free(hosts);
         return code;
     }
-    struct stage_hosts with;
-    stage_hosts_join(&with, hosts);
-    cli_join(&with.peers);
+    struct peers peers = coordinate(hosts);
+    cli_join(&peers);
     int code = cli_main(argc, argv);
     fflush(NULL);
     *ret_lost = hosts_lost(hosts, why, sizeof why) > 0;
