@@ -28,6 +28,7 @@ $(call keep,.build/with,$(WITH) $(PKG_CONFIG_PATH) $(PKG_CONFIG_LIBDIR))
 .build/config.mk: bench/probe .build/with $(PROBED)
 	@$(WITH) bench/probe >$@.new && mv $@.new $@
 include .build/config.mk
+MPI := $(if $(wildcard bench/tools/hosts),$(MPI))
 # A backend whose library is missing: `lockbench list` says so and what to install. The table of a backend (backend.c)
 # needs no library, and stays in the build.
 INCS := -I. -I$(B) $(INCS)
@@ -36,7 +37,7 @@ LEFT_OUT_TESTS := $(wildcard $(LEFT_OUT_WORDS:%=drivers/tests/test_*%*.c))
 
 # Each folder of bench/tools is a command, and can be removed; its cmd_*.c print, so the tests' library is without them.
 CLI := $(sort $(wildcard bench/cli/*.c bench/tools/*/cmd_*.c))
-SRC := $(sort $(filter-out $(CLI) bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
+SRC := $(sort $(filter-out $(CLI) bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c bench/tools/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
 SHIMS := $(patsubst bench/servers/%.c,$(B)/%.so,$(wildcard bench/servers/*_shim.c))
 TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
@@ -79,8 +80,8 @@ ifneq ($(MPI),)
 all: lockbench-hosts
 lockbench-hosts: $(B)/lockbench-hosts
 	$(Q)ln -sf $< $@
-$(B)/bench/mpi/main.o: DEFS += $(MPI_INCS)
-$(B)/lockbench-hosts: $(B)/linked $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(SHIMS)
+$(B)/bench/tools/hosts/mpi/main.o: DEFS += $(MPI_INCS)
+$(B)/lockbench-hosts: $(B)/linked $(patsubst %.c,$(B)/%.o,$(wildcard bench/tools/hosts/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(SHIMS)
 	$(LINK) $(filter %.o,$^) $(LIBS) $(MPI_LIBS)
 else
 lockbench-hosts:

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #define LB_NEVER INT64_MAX
-/* Two overlapping holds on different hosts may seem apart by the errors of two clocks, and then lose those errors once
+/* Two overlapping holds on different machines may seem apart by the errors of two clocks, and then lose those errors once
  * more in the judge (bench/oplog/book.h, book_narrow): so an overlap that is shorter than so many errors may go unseen. */
 #define LB_UNSEEN_ERRORS 4
 #define LB_US_NS INT64_C(1000)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/base/home.h"
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "drivers/registry.h"
 
 struct available_topology {

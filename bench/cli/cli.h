@@ -41,11 +41,11 @@ void version_write(FILE *out);
  * thread. */
 int cli_main(int argc, char **argv);
 
-/* To be called before cli_main in a program that runs on several hosts: sets the hosts with the
- * clients. The caller keeps them. */
-struct hosts;
-void cli_join_hosts(struct hosts *hosts);
-/* NULL = there are none: this host does everything. */
-struct hosts *cli_hosts(void);
+/* To be called before cli_main in a program whose run has its clients in other processes (bench/stage/peers.h). The
+ * caller keeps them. */
+struct peers;
+void cli_join(struct peers *peers);
+/* NULL = there are none: this process does everything. */
+struct peers *cli_peers(void);
 
 #endif

@@ -14,11 +14,9 @@
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
-#include "bench/hosts/hosts.h"
 #include "bench/run/run.h"
-#include "bench/run/serve.h"
-#include "bench/run/stage_hosts.h"
 #include "bench/slo/slo.h"
+#include "bench/stage/peers.h"
 #include "bench/workload/shape.h"
 #include "drivers/registry.h"
 #include "report/compare/compare.h"
@@ -189,7 +187,8 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     struct progress progress;
     progress_init(&progress, wish->progress);
-    if (cli_hosts() && serve_send_plan(cli_hosts(), plan, err) != 0) return -1;
+    struct peers *peers = cli_peers();
+    if (peers && peers->begin_run(peers, plan, err) != 0) return -1;
     if (wish->metrics && !(progress.metrics = metrics_file_open(wish->metrics, err))) return -1;
     struct run_ask ask = {.plan = plan,
                           .urls = wish->urls.item,
@@ -199,7 +198,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
                           .topologies = topologies,
                           .version = LOCKBENCH_VERSION,
                           .command = command,
-                          .hosts = cli_hosts(),
+                          .peers = peers,
                           .interrupts = interrupt_watch(true),
                           .begin = progress_begin,
                           .news = progress_news,
@@ -356,22 +355,16 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
     return arg_list_add(&wish->sets, text, arena, err);
 }
 
-/* For struct plan_wish: some locks can't have their clients on several hosts. */
-static const char *why_not_on_hosts(void *context, const struct lb_lock *lock, const char *topology,
-                                    const struct plan *plan, const char **ret_install) {
-    const char *why = cli_hosts() ? stage_hosts_why_not(lock, plan) : NULL;
+/* For struct plan_wish: some locks can't have their clients in other processes. */
+static const char *why_not_here(void *context, const struct lb_lock *lock, const char *topology,
+                                const struct plan *plan, const char **ret_install) {
+    const char *why = cli_peers() ? cli_peers()->why_not(lock, plan) : NULL;
     return why ? why : available_for_plan(context, lock, topology, plan, ret_install);
 }
 
 /* The command that repeats the run; the caller frees it. NULL when out of memory. */
 static char *command_again(const struct args *given, const struct urls *urls) {
-    char program[120] = "lockbench";
-    /* The command does not name the machines, which only the launcher knows. */
-    if (cli_hosts())
-        snprintf(
-            program, sizeof program,
-            "lockbench-hosts launch mpirun --enable-recovery --hostfile HOSTS -np %d lockbench-hosts",
-            cli_hosts()->count + 1);
+    const char *program = cli_peers() ? cli_peers()->again : "lockbench";
     return shell_command(program, given->argc, given->argv, urls->item, urls->count);
 }
 
@@ -381,6 +374,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     char workloads[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL;
+    const struct peers *peers = cli_peers();
     int result = -1;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;
@@ -393,11 +387,11 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                   .set_count = wish->sets.count,
                                   .promises = wish->promises.item,
                                   .promise_count = wish->promises.count,
-                                  .why_not = why_not_on_hosts,
+                                  .why_not = why_not_here,
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan || urls_keep(&wish->urls, urls_plan_uses, plan, err) != 0) goto out;
-    if (cli_hosts() && stage_hosts_check_plan(plan, cli_hosts()->count, err) != 0) goto out;
+    if (peers && peers->check_plan(peers, plan, err) != 0) goto out;
     if (wish->repeat.metrics && !repeat_has_base(&wish->repeat)) {
         err_set(err, LB_EXIT_USAGE,
                 "run: --metric names what a comparison judges: add --against..., or leave it out");
@@ -407,10 +401,10 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
             err, LB_EXIT_USAGE,
             "run: --full, --quiet and --prometheus show one run: leave them out where --repeat or "
             "--against make several");
-    } else if (repeat_is_asked(&wish->repeat) && cli_hosts()) {
+    } else if (repeat_is_asked(&wish->repeat) && peers) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts one run at a time: leave out --repeat and --against");
-    } else if (wish->metrics && cli_hosts()) {
+    } else if (wish->metrics && peers) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts nobody has the figures before a stage ends: leave out "
                 "--prometheus");

@@ -95,13 +95,13 @@ static const struct command *command_find(const char *name, struct lb_err *err) 
     return NULL;
 }
 
-static struct hosts *joined; /* set once, before any command */
+static struct peers *joined; /* set once, before any command */
 
-void cli_join_hosts(struct hosts *hosts) {
-    joined = hosts;
+void cli_join(struct peers *peers) {
+    joined = peers;
 }
 
-struct hosts *cli_hosts(void) {
+struct peers *cli_peers(void) {
     return joined;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/base/text.h"
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "drivers/url.h"
 
 #define URL_WORD_MAX 1200

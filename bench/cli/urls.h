@@ -6,7 +6,7 @@
 #include "bench/cli/args.h"
 #include "bench/cli/available.h"
 #include "bench/option/option.h"
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 
 #define URLS_MAX 16
 #define URLS_HELP "a server that runs already: redis=redis://HOST, redis=@FILE or env:NAME"

@@ -4,7 +4,7 @@
 #define BENCH_CONFORM_CONFORM_PLACE_H
 
 #include "bench/option/text.h"
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "bench/workload/plan.h"
 
 #define CONFORM_SETS_MAX 32

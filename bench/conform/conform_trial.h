@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "bench/workload/plan.h"
 #include "drivers/driver.h"
 #include "drivers/wait.h"

@@ -119,7 +119,8 @@ struct fault_event {
     /* how many of these grants lasted until the injection's end, or have no lease; -1 = not known, or the injection did
      * not end */
     int64_t outlasted;
-    int64_t tested; /* how many the injection put to the test: run/recovery.h; -1 = not known */
+    int64_t
+        tested; /* how many the injection put to the test: evidence/recovery.h; -1 = not known */
     int injection; /* which injection of its section, from 0; one that hits several servers has an event for each */
     /* by lb_now(); end_ns 0 = the injection never ended; of a killed client: when its process was gone */
     int64_t begin_ns, end_ns;

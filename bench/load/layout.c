@@ -120,22 +120,21 @@ static int64_t session_of(const struct shared *shape) {
     return ends ? shape->plan->lease_ns / 2 : 0;
 }
 
-/* Spreads the clients over threads and processes; of several hosts each gets equally many threads. 0, or -1 with
- * err. */
+/* Spreads the clients over threads and processes; each part gets equally many threads. 0, or -1 with err. */
 static int spread_clients(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
     const struct lb_lock *lock = shape->lock->lock;
-    int hosts = shape->host.count > 0 ? shape->host.count : 1;
-    if (shape->host.threads > 0) {
-        shape->threads = shape->host.threads;
-        shape->processes = shape->host.processes;
+    int parts = shape->part.count > 0 ? shape->part.count : 1;
+    if (shape->part.threads > 0) {
+        shape->threads = shape->part.threads;
+        shape->processes = shape->part.processes;
         return descriptors_check(shape, err);
     }
-    int each = (shape->clients + hosts - 1) / hosts;
-    int threads = thread_count(plan, lock, each, shape->host.processors) * hosts;
+    int each = (shape->clients + parts - 1) / parts;
+    int threads = thread_count(plan, lock, each, shape->part.processors) * parts;
     shape->threads = threads < shape->clients ? threads : shape->clients;
-    int own = shape->threads / hosts; /* of each host, at least */
-    shape->processes = (plan->processes < own ? plan->processes : own) * hosts;
+    int own = shape->threads / parts; /* of each part, at least */
+    shape->processes = (plan->processes < own ? plan->processes : own) * parts;
     shape->processes = descriptors_processes(shape, err);
     if (shape->processes < 0) return -1;
     if (shape->threads < shape->processes) shape->threads = shape->processes;
@@ -174,7 +173,7 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
                      (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
     shape->one_key =
         (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->entry != ENTRY_CELLS;
-    shape->split = shape->host.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
+    shape->split = shape->part.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
     shape->recorded = (plan->history || shape->split) && trace_applies(lock);
     shape->session_ns = session_of(shape);
     if (spread_clients(shape, err) != 0) return -1;
@@ -183,10 +182,10 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
 }
 
 struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
-                          struct lb_server *server, int clients, const struct load_host *host,
+                          struct lb_server *server, int clients, const struct part *part,
                           struct lb_err *err) {
     struct shared shape = {.plan = plan, .lock = lock, .server = server, .clients = clients};
-    if (host) shape.host = *host;
+    if (part) shape.part = *part;
     if (take_shape(&shape, err) != 0) return NULL;
     struct carver carver = {0};
     lay_out(NULL, &shape, &carver);
@@ -211,9 +210,8 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     atomic_store(&shared->window_end_ns, LB_NEVER);
     atomic_store(&shared->idle_begin_ns, LB_NEVER);
     atomic_store(&shared->idle_end_ns, LB_NEVER);
-    /* A load host does not touch the memory of the other hosts' clients, which may be a million; the coordinator,
-     * which sums up, uses all of it. */
-    bool all = shared->host.self == LOAD_HOST_NONE;
+    /* Not the memory of other parts' clients, which may be a million, unless this process sums them up. */
+    bool all = shared->part.self == PART_NONE;
     int end, first = shared_own_clients(shared, &end);
     for (int i = all ? 0 : first; i < (all ? clients : end); i++) {
         shared->client[i].connect_ns = -1;
@@ -272,8 +270,8 @@ static uint64_t needed(const struct shared *shape, int processes) {
     return (uint64_t)divide_up(threads, processes) * (uint64_t)of_a_thread + SPARE;
 }
 
-/* Checks a number of processes that the coordinator has settled (shape->processes). 0, or -1 with err
- * (LB_EXIT_MACHINE) if the limit of this host is too low for it. */
+/* Checks a number of processes that is settled (shape->processes). 0, or -1 with err
+ * (LB_EXIT_MACHINE) if the limit of this machine is too low for it. */
 static int descriptors_check(const struct shared *shape, struct lb_err *err) {
     uint64_t wanted = needed(shape, shape->processes), limit = descriptors_raise(wanted);
     if (wanted <= limit) return 0;
@@ -291,7 +289,7 @@ static int descriptors_check(const struct shared *shape, struct lb_err *err) {
 static int descriptors_processes(const struct shared *shape, struct lb_err *err) {
     uint64_t wanted = needed(shape, shape->processes), limit = descriptors_raise(wanted);
     int processes = shape->processes;
-    int step = shape->host.count > 0 ? shape->host.count : 1; /* as many on each host */
+    int step = shape->part.count > 0 ? shape->part.count : 1; /* as many in each part */
     int most = shape->clients < PROCESSES_MAX * step ? shape->clients : PROCESSES_MAX * step;
     while (needed(shape, processes) > limit && processes + step <= most) processes += step;
     if (needed(shape, processes) <= limit) return processes;

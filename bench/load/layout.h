@@ -4,11 +4,11 @@
 
 #include "bench/load/shared.h"
 
-/* Maps the memory and lays it out; the caller frees it with shared_free. host: NULL = one machine
- * does everything. NULL with err (LB_EXIT_MACHINE: too little memory, and which setting to
+/* Maps the memory and lays it out; the caller frees it with shared_free. part: NULL = this
+ * process has all clients. NULL with err (LB_EXIT_MACHINE: too little memory, and which setting to
  * lower). */
 struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
-                          struct lb_server *server, int clients, const struct load_host *host,
+                          struct lb_server *server, int clients, const struct part *part,
                           struct lb_err *err);
 
 /* descriptors: how many worker processes a stage's clients need, since the system limits the files that one

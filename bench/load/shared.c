@@ -72,15 +72,19 @@ int shared_first_thread(const struct shared *shared, int process) {
     return (int)((int64_t)shared->threads * process / shared->processes);
 }
 
+bool shared_sums_up(const struct shared *shared) {
+    return shared->part.count == 0 || shared->part.self == PART_NONE;
+}
+
 int shared_own_processes(const struct shared *shared, int *ret_end) {
-    const struct load_host *host = &shared->host;
-    if (host->count == 0) {
+    const struct part *part = &shared->part;
+    if (part->count == 0) {
         *ret_end = shared->processes;
         return 0;
     }
-    int each = shared->processes / host->count;
-    int first = host->self == LOAD_HOST_NONE ? 0 : host->self * each;
-    *ret_end = host->self == LOAD_HOST_NONE ? 0 : first + each;
+    int each = shared->processes / part->count;
+    int first = part->self == PART_NONE ? 0 : part->self * each;
+    *ret_end = part->self == PART_NONE ? 0 : first + each;
     return first;
 }
 

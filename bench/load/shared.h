@@ -29,16 +29,17 @@
 
 struct observer;
 
-/* The load host of this process. One run can have its clients on several machines; each of them has a mapping of
- * the same layout for all clients, and fills the parts of its own threads. */
-struct load_host {
-    int count; /* of load hosts; 0 = one machine does everything */
-    int self;  /* 0 .. count - 1; LOAD_HOST_NONE = the coordinator, which has no clients */
-    /* threads and processes of all hosts together, multiples of count; 0 = shared_new chooses */
+/* The clients of a run may be shared out over several machines (bench/stage/peers.h). The process of each part has a
+ * mapping of the same layout for all clients, and fills in its own threads; one more process has no clients, and sums
+ * up. */
+struct part {
+    int count; /* of parts; 0 = this process has all clients */
+    int self;  /* 0 .. count - 1; PART_NONE = this process sums up */
+    /* threads and processes of all parts together, multiples of count; 0 = shared_new chooses */
     int threads, processes;
-    int processors; /* that each load host may use, at least; 0 = those of this machine count */
+    int processors; /* that each part may use, at least; 0 = those of this machine count */
 };
-#define LOAD_HOST_NONE (-1)
+#define PART_NONE (-1)
 
 /* The kind of memory that a client with a grant enters (entry.h), by how many clients may be in it. */
 enum entry_kind {
@@ -62,7 +63,7 @@ enum phase {
 /* One client's own figures; the client writes, others read at the end. */
 struct client_stats {
     /* When the client began to wait for waiting_key, by lb_now(); 0 = it does not wait. A client whose try was busy
-     * still waits. run/stuck.c finds stuck keys by this time. Each attempt writes this member, and most of the next. */
+     * still waits. stage/stuck.c finds stuck keys by this time. Each attempt writes this member, and most of the next. */
     _Alignas(64) _Atomic int64_t waiting_ns;
 #define COUNT_MEMBERS
 #define CLIENT_COUNT(type, member, combine) type member;
@@ -161,8 +162,8 @@ struct shared {
     struct arrival arrival; /* the plan's, with the stage's own rate */
     struct keypicker keys;
     int clients, threads, processes;
-    struct load_host host;
-    /* Clients of several hosts share keys, so that one host's cells do not see all grants of a key. */
+    struct part part;
+    /* Clients of several parts share keys, so that the cells of one do not see all grants of a key. */
     bool split;
     int readers; /* per cent of attempts */
     /* Open loop: an arrival that was due in the window may still start so long after the window's end.
@@ -238,8 +239,11 @@ struct lb_request shared_request(const struct shared *shared, uint32_t index, ch
 
 void shared_free(struct shared *shared);
 
-/* The threads, clients and worker processes of this host; if the run has one host, these are all of them. The first
- * number is returned; *ret_end is one above the last. */
+/* Whether this process sums up the stage: it has all clients, or none, and gets what the others measured. */
+bool shared_sums_up(const struct shared *shared);
+
+/* The threads, clients and worker processes of this process's part. The first number is returned; *ret_end is one above
+ * the last. */
 int shared_own_threads(const struct shared *shared, int *ret_end);
 int shared_own_clients(const struct shared *shared, int *ret_end);
 int shared_own_processes(const struct shared *shared, int *ret_end);

@@ -14,7 +14,7 @@ void store_shape(struct shared *shape) {
     shape->store.fenced = (lock->caps & LB_CAP_FENCE) && shape->entry != ENTRY_CELLS;
     if (shape->plan->store == STORE_BACKEND && shape->store.fenced)
         shape->store.backend = lock->store;
-    /* A store in one host's memory does not see the writes of the others. */
+    /* A store in one machine's memory does not see the writes of the others. */
     if (shape->split && !shape->store.backend) shape->store = (struct shared_store){.kept = false};
     if (shape->store.backend) {
         shape->no_hold = false; /* the calls of the store happen during the hold */

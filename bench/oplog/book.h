@@ -27,7 +27,7 @@ enum {
     HOLD_GHOST = 1 << 7,
     HOLD_CONTINUED = 1 << 8,  /* a piece follows */
     HOLD_MISORDERED = 1 << 9, /* set by the judge: its token is not greater than an earlier one */
-    /* in an oplog of several hosts: too short for their clocks to say when it was held */
+    /* in an oplog of several machines: too short for their clocks to say when it was held */
     HOLD_UNSURE = 1 << 10,
     HOLD_OVER = 1 << 11, /* the holder's driver said that the session was over */
     /* the holder learned of the loss, or of the end of its session, while lease and session lasted by all that is
@@ -98,7 +98,7 @@ int book_add_rings(struct book *book, const struct oplog *oplog, struct lb_err *
 void book_end(struct book *book, uint64_t dropped, bool whole);
 void book_done(struct book *book);
 
-/* To be called once, after book_end. Makes each hold shorter at both ends by the error of the hosts'
+/* To be called once, after book_end. Makes each hold shorter at both ends by the error of the machines'
  * clocks (rules.error_ns), and each call longer at both ends. So operations that still contradict each
  * other do so for every possible offset of the clocks. No effect on an oplog of one clock. */
 void book_narrow(struct book *book);

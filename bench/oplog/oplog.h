@@ -151,7 +151,7 @@ struct oplog_rules {
     uint32_t by_slot;
     uint32_t clients;
     uint32_t many_keys; /* one attempt takes several keys */
-    /* Clients ran on several hosts: the greatest error of a time of one host against a time of
+    /* Clients ran on several machines: the greatest error of a time of one against a time of
      * another; 0 = one clock. */
     uint32_t error_ns;
     int64_t lease_ns; /* the lease asked for; 0 = grants have no lease */
@@ -201,12 +201,12 @@ struct oplog_writer *oplog_writer_start(struct oplog *oplog, const char *path,
 void oplog_writer_flush(struct oplog_writer *writer);
 
 /* Moves the remaining records and completes the file; to be called when no thread writes into the
- * rings any more. whole: no records are missing, for example of another host. Errors go to err, and
+ * rings any more. whole: no records are missing, for example of another machine. Errors go to err, and
  * records that the file could not take stay in the rings. The writer must be freed in any case. */
 void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
                        const char *lock, bool whole, struct lb_err *err);
-/* Adds records of another host to the file, when no thread writes into the rings any more and
- * before oplog_writer_stop. dropped: how many records that host dropped. 0, or -1 with err. */
+/* Adds records of another machine to the file, when no thread writes into the rings any more and
+ * before oplog_writer_stop. dropped: how many records that machine dropped. 0, or -1 with err. */
 int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,
                      uint64_t dropped, struct lb_err *err);
 /* Ends the writer's thread, which reads the rings, if oplog_writer_stop has not done so. */

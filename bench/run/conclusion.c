@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/base/clock.h"
-#include "bench/run/stage_history.h"
+#include "bench/evidence/stage_history.h"
 #include "bench/workload/schedule.h"
 
 #define BESIDES_NS (250 * LB_MS_NS) /* connecting, the pings and a usual drain */

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "bench/run/stage.h"
+#include "bench/stage/stage.h"
 #include "bench/workload/stages.h"
 
 /* expect: estimates how long a run will take: first by its plan, then also by how much longer than planned its stages

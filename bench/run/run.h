@@ -9,8 +9,8 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "bench/run/place.h"
-#include "bench/run/stage.h"
+#include "bench/place/place.h"
+#include "bench/stage/stage.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/stages.h"
 #include "results/format/run_read.h"
@@ -32,7 +32,7 @@ struct run_ask {
     const char *topologies; /* the folder compose/local */
     const char *version;
     const char *command; /* the command that repeats the run; without a password */
-    struct hosts *hosts; /* the hosts that have the clients (bench/hosts); NULL = this host */
+    struct peers *peers; /* that have the clients; NULL = this process does everything */
     const volatile sig_atomic_t *interrupts;
     /* Replaces the plan's stages by ones that depend on earlier results. next fills in a stage with
      * one of the plan's locks, each always on the same servers, by the plan or by a changed copy of

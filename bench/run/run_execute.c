@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/hosts/hosts.h"
 #include "bench/load/layout.h"
-#include "bench/run/machine.h"
 #include "bench/run/run.h"
 #include "bench/run/run_state.h"
-#include "bench/run/stage.h"
+#include "bench/stage/machine.h"
+#include "bench/stage/peers.h"
+#include "bench/stage/stage.h"
 #include "bench/workload/stages.h"
-#include "drivers/url.h"
 #include "results/format/write.h"
 
 static void run_save(struct run_state *run, struct run_end *end);
@@ -38,34 +37,6 @@ static bool is_checked(const struct plan_stage *stages, int at) {
     return false;
 }
 
-/* Load hosts on other machines must reach the server of the coordinator. At a loopback address each of them would find
- * its own server, or none, and a good lock would be accused. */
-static int check_reach(const struct run_ask *ask, const struct plan_stage *stage, const char *url,
-                       struct lb_err *err) {
-    const struct lb_backend *backend = stage->lock->lock->backend;
-    char shown[256];
-    if (ask->hosts && !url && stage->tls)
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "%s: only this host has the certificates of servers that lockbench starts, and the clients "
-            "are on several: leave out servers.tls, or use --url",
-            backend->name);
-    if (!ask->hosts || !ask->hosts->apart) return 0;
-    if (url && url_is_local(url))
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "%s: the clients are on several machines, and each of them would look for %s on its own: "
-            "give an address that all machines reach, or leave out --url and set servers.listen",
-            backend->name, url_public(url, shown, sizeof shown));
-    bool listens = *ask->plan->listen && strncmp(ask->plan->listen, "127.", 4) != 0;
-    if (url || !backend->topologies || listens) return 0;
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "%s: the clients are on several machines, and a server that lockbench starts listens at 127.0.0.1: "
-        "add --set servers.listen=ADDRESS, an IPv4 address of rank 0's machine that all machines reach, or --url",
-        backend->name);
-}
-
 /* A mistake in a URL must not cost a run of an hour one of its backends, and a stage with a fault that could not act
  * must not come out as "clean". So URLs and faults are checked first. */
 static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
@@ -77,7 +48,8 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
                                         .topology = stages[i].topology,
                                         .topologies = ask->topologies,
                                         .tls = stages[i].tls};
-        if (check_reach(ask, &stages[i], place.url, err) != 0) return -1;
+        if (ask->peers && ask->peers->check_reach(ask->peers, &stages[i], place.url, err) != 0)
+            return -1;
         if (!place.url && (place_check_own(&place, err) != 0 ||
                            place_check_acts(stages[i].plan, &place, err) != 0))
             return -1;
@@ -230,18 +202,6 @@ static void warn_of_machines(const struct run_state *run) {
                 names));
 }
 
-/* The machines that have the clients; empty if this one has them. */
-static json_t *hosts_json(const struct hosts *hosts) {
-    json_t *list = json_array();
-    for (int i = 0; hosts && i < hosts->count; i++) {
-        json_t *told = hosts->host[i].environment;
-        json_array_append_new(list,
-                              json_pack("{s:s, s:o}", "name", hosts->host[i].name, "environment",
-                                        told ? json_incref(told) : json_object()));
-    }
-    return list;
-}
-
 /* Makes the folder, and a run.json without stages in it. 0, or -1 with err. */
 static int run_begin_result(struct run_state *run, struct lb_err *err) {
     const struct run_ask *ask = run->ask;
@@ -258,8 +218,8 @@ static int run_begin_result(struct run_state *run, struct lb_err *err) {
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
         "the run was cut off", "paired", 0, "verdict", "plan", plan_json(ask->plan),
         "control_plans", control_plans_json(ask->plan), "environment", environment_json(), "hosts",
-        hosts_json(ask->hosts), "servers", run->servers, "skipped", run->skipped, "warnings",
-        run->warnings, "stages", run->stages, "slo");
+        ask->peers ? ask->peers->machines(ask->peers) : json_array(), "servers", run->servers,
+        "skipped", run->skipped, "warnings", run->warnings, "stages", run->stages, "slo");
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     int failed = outdir_write(&run->out, run->json, err);
     outdir_claimed(&run->out);

@@ -217,7 +217,7 @@ static bool fit_together(struct run_state *run, const struct plan_stage *stages,
 
 enum stages_order run_choose_order(struct run_state *run, const struct plan_stage *stages,
                                    int count) {
-    bool rounds = run->ask->plan->repeat >= 2 && !run->ask->hosts;
+    bool rounds = run->ask->plan->repeat >= 2 && !run->ask->peers;
     return rounds && fit_together(run, stages, count) ? STAGES_BY_ROUND : STAGES_BY_PLACE;
 }
 
@@ -228,7 +228,7 @@ void run_divide_processors(struct run_state *run, const struct plan_stage *stage
     char text[400];
     bool starts = false;
     for (int i = 0; i < count; i++) starts |= starts_servers(run, &stages[i]);
-    if (!starts || run->ask->hosts) return;
+    if (!starts || run->ask->peers) return;
     json_object_set_new(environment, "servers_on", json_null());
     if (run->ask->plan->processors_shared || processors_usable(&seen) < PROCESSORS_LEAST ||
         sched_getaffinity(0, sizeof all, &all) != 0)

@@ -4,7 +4,7 @@
 
 #include "bench/base/process.h"
 #include "bench/run/run_state.h"
-#include "bench/run/supervise.h"
+#include "bench/stage/supervise.h"
 #include "bench/workload/faults.h"
 #include "results/format/write.h"
 
@@ -117,7 +117,7 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                                      const struct plan_stage *of) {
     return (struct stage_ask){.of = *of,
                               .place = place,
-                              .hosts = run->ask->hosts,
+                              .peers = run->ask->peers,
                               .promise = run->promise,
                               .version = run->ask->version,
                               .seed = of->plan->seed + (uint64_t)of->repeat,

@@ -3,8 +3,8 @@
 #ifndef BENCH_RUN_RUN_STATE_H
 #define BENCH_RUN_RUN_STATE_H
 
+#include "bench/place/guest.h"
 #include "bench/run/conclusion.h"
-#include "bench/run/guest.h"
 #include "bench/run/outdir.h"
 #include "bench/run/run.h"
 #include "bench/run/thresholds.h"

@@ -309,7 +309,7 @@ static bool is_ours(struct in_addr address) {
     return ours;
 }
 
-/* Where the servers listen, for other hosts. 0, or -1 with err. */
+/* Where the servers listen, for other machines. 0, or -1 with err. */
 static int choose_listen(struct topo_info *info, const char *listen, struct lb_err *err) {
     struct in_addr address;
     if (!listen || !*listen) return 0;

@@ -81,7 +81,7 @@ const struct topo_durability *topo_durability_of(const struct topo_info *info, c
                                                  struct lb_err *err);
 
 /* How the servers of a topology are to differ from those that its script starts by default: another program
- * that speaks the same protocol, or servers that other hosts can reach.
+ * that speaks the same protocol, or servers that other machines can reach.
  * This module starts no server, and does not check what kind of program is named. */
 
 /* The keys servers.program and servers.listen. A zeroed struct = the script's defaults. */

@@ -5,9 +5,9 @@
 
 #include <sys/wait.h>
 
-#include "bench/run/serve.h"
 #include "bench/tests/pipe_link.h"
 #include "bench/tests/stage_help.h"
+#include "bench/tools/hosts/stage_hosts.h"
 
 #define HOSTS 3
 #define MEET_NS (20 * LB_S_NS)
@@ -26,6 +26,7 @@ struct far_run {
     struct pipe_link link;
     pid_t pids[HOSTS + 1];
     struct hosts *hosts;
+    struct peers peers;
     struct plan *plan;
     struct place *place;
     char folder[64], hlog[100];
@@ -34,7 +35,7 @@ struct far_run {
     bool is_hurt; /* whether a host was killed or stopped */
 };
 
-/* What a test asks beside the lock and the settings; zeroed = nothing. */
+/* What a test asks beside the lock and the settings; NULL = nothing. */
 struct far_wish {
     const char *workload;            /* NULL = smoke */
     int (*serve)(struct link *link); /* what each load host does; NULL = serve */
@@ -47,25 +48,27 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
     char workloads[512], topologies[512];
     int count = 0;
     while (sets[count]) count++;
+    const struct far_wish asked = wish ? *wish : (struct far_wish){.alone = false};
     *run = (struct far_run){.folder = "/tmp/lockbench-test-XXXXXX"};
     assert_non_null(mkdtemp(run->folder));
     snprintf(run->hlog, sizeof run->hlog, "%s/stage.hlog", run->folder);
     assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
     assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
-    if (!wish->alone) {
+    if (!asked.alone) {
         assert_int_equal(
-            pipe_link_fork(&run->link, HOSTS + 1, wish->serve ? wish->serve : serve, run->pids), 0);
+            pipe_link_fork(&run->link, HOSTS + 1, asked.serve ? asked.serve : serve, run->pids), 0);
         run->hosts = hosts_meet(&run->link.link, lb_now() + MEET_NS, NULL, &err);
         if (!run->hosts) fail_msg("%s", err.text);
     }
-    struct plan_wish plan_wish = {.workload = wish->workload ? wish->workload : "smoke",
+    struct plan_wish plan_wish = {.workload = asked.workload ? asked.workload : "smoke",
                                   .folder = workloads,
                                   .locks = lock,
                                   .sets = sets,
                                   .set_count = count};
     run->plan = plan_load(&plan_wish, &err);
     if (!run->plan) fail_msg("%s", err.text);
-    if (run->hosts && serve_send_plan(run->hosts, run->plan, &err) != 0) fail_msg("%s", err.text);
+    if (run->hosts) run->peers = coordinate(run->hosts);
+    if (run->hosts && run->peers.begin_run(&run->peers, run->plan, &err)) fail_msg("%s", err.text);
     struct place_ask place_ask = {.lock = &run->plan->locks[0],
                                   .topologies = topologies,
                                   .durability = run->plan->durability,
@@ -81,7 +84,7 @@ static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const
                                    .clients = run->plan->clients[0],
                                    .window_ns = run->plan->duration_ns},
                             .place = run->place,
-                            .hosts = run->hosts,
+                            .peers = run->hosts ? &run->peers : NULL,
                             .id = "test",
                             .version = "test",
                             .hlog_path = run->hlog,

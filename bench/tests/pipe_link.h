@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
-#include "bench/hosts/hosts.h"
+#include "bench/tools/hosts/hosts.h"
 
 #define PIPE_RANKS 8
 

@@ -9,8 +9,8 @@
 #define BENCH_TESTS_STAGE_HELP_H
 
 #include "bench/base/home.h"
-#include "bench/run/place.h"
-#include "bench/run/supervise.h"
+#include "bench/place/place.h"
+#include "bench/stage/supervise.h"
 #include "bench/tests/unit.h"
 #include "results/format/write.h"
 

@@ -3,8 +3,8 @@
 #ifndef BENCH_TESTS_SUM_HELP_H
 #define BENCH_TESTS_SUM_HELP_H
 
-#include "bench/run/harvest.h"
-#include "bench/run/stage_history.h"
+#include "bench/evidence/stage_history.h"
+#include "bench/stage/harvest.h"
 #include "bench/tests/unit.h"
 
 #define CLIENTS 4

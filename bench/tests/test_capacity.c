@@ -1,7 +1,7 @@
 /* The verdict of a stage of a search for capacity on a promise */
 #include <math.h>
 
-#include "bench/run/thresholds.h"
+#include "bench/stage/harvest.h"
 #include "bench/tests/unit.h"
 #include "bench/tools/capacity/probe.h"
 #include "drivers/registry.h"

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "bench/hosts/hosts.h"
 #include "bench/tests/unit.h"
+#include "bench/tools/hosts/hosts.h"
 
 /* Whatever the two ways take, the offset lies within the error. */
 TEST(test_the_offset_is_within_its_error) {

@@ -1,7 +1,7 @@
 /* test_history_stage: stages whose history is kept, by toys that are right and toys that are wrong:
  * the history says what the cells say, and with faults how long keys stayed out of reach.
  * Needs: the machine to itself. */
-#include "bench/run/stage_history.h"
+#include "bench/evidence/stage_history.h"
 #include "bench/tests/toy_primitives.h"
 
 #define HISTORY "check.history=yes"

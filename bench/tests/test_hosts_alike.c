@@ -6,8 +6,6 @@
 
 #include "bench/tests/hosts_help.h"
 
-static const struct far_wish no_wish = {.workload = NULL};
-
 static double quantile_of(const struct stage *stage, enum metric metric, double part) {
     return (double)hist_quantile(stage->hist[metric], part);
 }
@@ -46,7 +44,7 @@ TEST(test_twelve_clients_of_one_host_and_four_of_each_of_three_measure_the_same)
     char why[200] = "";
     struct far_run one, three;
     run_sim(&(struct far_wish){.alone = true}, &one);
-    run_sim(&no_wish, &three);
+    run_sim(NULL, &three);
     assert_int_equal(json_array_size(three.stage->result.hosts), HOSTS);
     assert_null(one.stage->result.hosts);
     bool alike = are_alike(one.stage, three.stage, METRIC_ACQUIRE, why) &&

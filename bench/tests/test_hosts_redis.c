@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "bench/run/stage_history.h"
+#include "bench/evidence/stage_history.h"
 #include "bench/tests/hosts_help.h"
 
 /* A link whose process dies: it exits after so many pieces of its measurements. */
@@ -161,7 +161,7 @@ static void assert_caught(const char *workload, const char *lock, enum verdict l
     begin_run(&run, &(struct far_wish){.workload = workload}, lock, sets);
     const struct stage *stage = go(&run, NULL);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", lock, stage->err.text);
-    const struct exclusion *alone = &stage->history->of_hosts;
+    const struct exclusion *alone = &stage->history->of_parts;
     assert_int_equal(alone->double_holders + alone->expired_holders, 0);
     if (stage->exclusion.verdict < least)
         fail_msg("%s: the verdict is %s", lock, verdict_name(stage->exclusion.verdict));

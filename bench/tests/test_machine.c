@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "bench/base/rng.h"
-#include "bench/run/machine.h"
 #include "bench/servers/folder.h"
+#include "bench/stage/machine.h"
 #include "bench/tests/unit.h"
 
 static char root[128];

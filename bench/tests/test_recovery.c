@@ -1,8 +1,8 @@
 /* test_recovery: what faults cost, and which grants they put to the test, from histories and injections that are told here:
  * nothing runs. */
+#include "bench/evidence/recovery.h"
 #include "bench/load/observe.h"
 #include "bench/oplog/order.h"
-#include "bench/run/recovery.h"
 #include "bench/tests/history_say.h"
 
 #define LEASE_MS 100
@@ -12,7 +12,7 @@ static struct plan_lock entry;
 static struct plan plan;
 static struct shared shared;
 static struct fault_event events[4];
-static struct stage stage;
+static struct fault_log faults;
 static struct recovery recovery;
 
 /* Clients 0 to 3 are of process 0, 4 to 7 of process 1. */
@@ -27,7 +27,7 @@ static void begin_story(enum oplog_model model, uint32_t bound, bool by_slot) {
     shared.clients = CLIENTS;
     shared.threads = 4;
     shared.processes = 2;
-    stage = (struct stage){.faults = {.events = events}};
+    faults = (struct fault_log){.events = events};
 }
 
 FIXTURE(set_up) {
@@ -46,7 +46,7 @@ static int64_t ns_of(double ms) {
 
 /* "KIND[/TARGET] PROCESS BEGIN END [GONE]"; process -1: no particular one; a kind with ! did not act. */
 static void tell_fault(const char *words) {
-    struct fault_event *event = &events[stage.faults.count++];
+    struct fault_event *event = &events[faults.count++];
     char kind[40], *target;
     int process;
     double begin_ms, end_ms, gone_ms = 0;
@@ -123,7 +123,7 @@ static void compute(uint64_t dropped) {
     book_end(&book, dropped, true);
     uint32_t *order = order_holds_from(&book, &err);
     assert_non_null(order);
-    assert_int_equal(recovery_compute(&recovery, &book, order, &stage, &shared, &err), 0);
+    assert_int_equal(recovery_compute(&recovery, &book, order, &faults, &shared, &err), 0);
     free(order);
 }
 
@@ -390,7 +390,7 @@ static void check_trials(const struct trial *all, size_t count) {
         book_end(&book, 0, true);
         uint32_t *order = order_holds_from(&book, &err);
         assert_non_null(order);
-        assert_int_equal(fault_trials_count(&stage.faults, &book, order, &shared, &err), 0);
+        assert_int_equal(fault_trials_count(&faults, &book, order, &shared, &err), 0);
         assert_int_equal(events[0].tested, all[i].tested);
         free(order);
         book_done(&book);

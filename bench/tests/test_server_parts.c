@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
-#include "bench/run/machine.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
@@ -18,6 +17,7 @@
 #include "bench/servers/shm.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo_node.h"
+#include "bench/stage/machine.h"
 #include "bench/tests/servers_help.h"
 
 /* A disk that fills up takes a part of what is written, which is no error by itself. */

@@ -1,7 +1,7 @@
 /* test_shell: command lines that are shown can be repeated, and show no password: of a result, and of what cleans a
  * server of the user's own. bench/cli is not linked with tests, so its file is included. */
 #include "bench/cli/shell.c"
-#include "bench/run/guest.h"
+#include "bench/place/guest.h"
 #include "bench/tests/unit.h"
 
 TEST(test_a_command_can_be_repeated) {

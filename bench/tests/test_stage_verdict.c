@@ -2,7 +2,7 @@
  * warning stands beside a fact that is just not enough for it. */
 #include <math.h>
 
-#include "bench/run/stage.h"
+#include "bench/stage/stage.h"
 #include "bench/tests/unit.h"
 
 static const struct lb_backend backend = {.name = "made"};

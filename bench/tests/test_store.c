@@ -3,7 +3,7 @@
  * write. */
 #include <pthread.h>
 
-#include "bench/run/harvest.h"
+#include "bench/stage/harvest.h"
 #include "bench/tests/toy_primitives.h"
 
 static struct guarded key;

@@ -1,6 +1,6 @@
 /* test_stuck: keys that nobody is granted, seen and not seen, by looks at scripted times: nothing
  * runs here. */
-#include "bench/run/stuck.h"
+#include "bench/stage/stuck.h"
 #include "bench/tests/unit.h"
 
 #define CLIENTS 3

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "bench/run/machine.h"
+#include "bench/stage/machine.h"
 #include "bench/tests/stage_help.h"
 
 static _Atomic int64_t moved_s;

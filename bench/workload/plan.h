@@ -239,7 +239,7 @@ struct plan {
     bool fresh;          /* servers of our own are started anew for each stage */
     const char *program; /* started in place of the topologies' own servers; "" = none */
     const char
-        *listen; /* servers of our own listen there, too, for other hosts; "" = they do not */
+        *listen; /* servers of our own listen there, too, for other machines; "" = they do not */
 
     struct plan_lock *locks;
     int lock_count;

@@ -13,7 +13,7 @@
 
 #include "bench/base/home.h"
 #include "bench/engine/loop.h"
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
 #include "drivers/facts.h"

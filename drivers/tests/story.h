@@ -34,7 +34,7 @@
 
 #include <stddef.h>
 
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 
 /* What a test program adds: a word of its own. Writes the answer. */
 struct story_word {

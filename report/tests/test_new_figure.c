@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 
 #define STAGE_EXAMPLE
-#include "bench/run/stage_sum.c"
+#include "bench/stage/stage_sum.c"
 #include "results/format/stage_fields.c"
 
 #include "bench/tests/sum_help.h"

@@ -51,7 +51,7 @@ struct run_holder {
 #define FIELD_MEMBER_ANY const json_t *
 
 /* A stage: a member for each row of stage.def, of the type that its kind says. The sum of a stage
- * (bench/run/stage_sum.c) fills it, and a reader of run.json gets it. */
+ * (bench/stage/stage_sum.c) fills it, and a reader of run.json gets it. */
 struct run_stage {
 #define STAGE_MEMBERS
 #define FIELD(kind, member, ...) FIELD_MEMBER_##kind member;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/run/machine.h"
 #include "bench/run/outdir.h"
+#include "bench/stage/machine.h"
 #include "bench/tools/capacity/probe.h"
 #include "bench/workload/schedule.h"
 #include "bench/workload/stages.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "bench/option/text.h"
-#include "bench/run/thresholds.h"
 #include "bench/slo/slo.h"
+#include "bench/stage/harvest.h"
 #include "bench/workload/schedule.h"
 #include "results/stats/quantile.h"
 

@@ -10,7 +10,7 @@
 #ifndef BENCH_TOOLS_CAPACITY_PROBE_H
 #define BENCH_TOOLS_CAPACITY_PROBE_H
 
-#include "bench/run/stage.h"
+#include "bench/stage/stage.h"
 #include "bench/tools/capacity/search.h"
 #include "results/format/capacity_read.h"
 

@@ -52,7 +52,7 @@ json_t *cell_result_keep(struct cell_result *result, json_t *value);
 
 void cell_result_free(struct cell_result *result);
 
-/* The faults that acted. hit: those that put the lock to the test (bench/run/recovery.h; or met a waiter, in
+/* The faults that acted. hit: those that put the lock to the test (bench/evidence/recovery.h; or met a waiter, in
  * scenarios that hit waiters), and that did not come too late. untested: the others. An injection that hits several
  * servers counts as one fault. Where a scenario has several sections, a whole round counts as one fault: a promotion
  * without the cut before it tests nothing. */

@@ -12,9 +12,9 @@
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/option/text.h"
-#include "bench/run/guest.h"
-#include "bench/run/machine.h"
+#include "bench/place/guest.h"
 #include "bench/run/outdir.h"
+#include "bench/stage/machine.h"
 #include "bench/tools/check/cmd_check.h"
 
 #define LOCKS_MAX 128

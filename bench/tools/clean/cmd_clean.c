@@ -5,7 +5,7 @@
 
 #include "bench/cli/cli.h"
 #include "bench/cli/urls.h"
-#include "bench/run/guest.h"
+#include "bench/place/guest.h"
 #include "bench/workload/shape.h"
 #include "drivers/url.h"
 

@@ -19,7 +19,7 @@
 #include "bench/cli/urls.h"
 #include "bench/engine/loop.h"
 #include "bench/load/single.h"
-#include "bench/run/guest.h"
+#include "bench/place/guest.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/shape.h"
 #include "drivers/key_names.h"

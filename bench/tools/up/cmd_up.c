@@ -10,7 +10,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
 #include "bench/conform/conform_place.h"
-#include "bench/run/place.h"
+#include "bench/place/place.h"
 #include "drivers/registry.h"
 
 #define UP_MAX 32

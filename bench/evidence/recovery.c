@@ -1,0 +1,437 @@
+/* recovery: see recovery.h. */
+#include "bench/evidence/recovery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/sort.h"
+#include "bench/oplog/order.h"
+#include "bench/workload/faults.h"
+
+#define FLIGHT_NS LB_MS_NS /* answers that a server may have sent just before it was hit */
+/* A grant that came sooner after its request came at once. Before such a grant a key may have been free for as long as
+ * nobody asked for it: if that is longer, and more than this part of the time since the fault, the grant tells no time. */
+#define AT_ONCE_NS (100 * LB_MS_NS)
+#define UNASKED_PART 0.1
+
+struct sum {
+    struct recovery *recovery;
+    const struct book *book;
+    const uint32_t *order;
+    const uint32_t *tries; /* by key and the time of their return; NULL without a fault */
+    const struct fault_log *faults;
+    const struct shared *shared;
+    struct lb_err *err;
+};
+
+static int note_ns(struct sum *sum, int64_t **list, int *count, int *room, int64_t value_ns) {
+    if (*count == *room) {
+        int wanted = *room ? *room * 2 : 64;
+        int64_t *grown = realloc(*list, (size_t)wanted * sizeof **list);
+        if (!grown)
+            return err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
+        *list = grown;
+        *room = wanted;
+    }
+    (*list)[(*count)++] = value_ns > 0 ? value_ns : 0;
+    return 0;
+}
+
+static int note_trial(struct sum *sum, const struct fault_event *fault, int64_t ns) {
+    struct recovery *r = sum->recovery;
+    if (fault->kind == INJECT_KILL &&
+        note_ns(sum, &r->crashes_ns, &r->crash_count, &r->crash_room, ns) != 0)
+        return -1;
+    return note_ns(sum, &r->trials_ns, &r->trial_count, &r->trial_room, ns);
+}
+
+bool fault_victims(const struct fault_event *fault, const struct shared *shared,
+                   uint32_t *ret_first, uint32_t *ret_end) {
+    if (fault->process < 0 || fault->process >= shared->processes) return false;
+    int first = shared->threads * fault->process / shared->processes;
+    int last = shared->threads * (fault->process + 1) / shared->processes - 1;
+    uint32_t count;
+    shared_slice(shared, first, ret_first, &count);
+    shared_slice(shared, last, ret_end, &count);
+    *ret_end += count;
+    return true;
+}
+
+bool fault_met_hold(const struct fault_event *fault, const struct hold *hold) {
+    return hold->from_ns <= fault->begin_ns &&
+           (hold->to_ns > fault->begin_ns ||
+            ((hold->flags & HOLD_DEAD) && fault->kind == INJECT_KILL));
+}
+
+/* Whether an injection takes service away from all clients for a time. */
+static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
+    uint32_t first, end;
+    if (fault_victims(fault, sum->shared, &first, &end)) return false;
+    if (!fault->acted || strcmp(fault->target, "replication") == 0) return false;
+    return injection_stops(fault->kind);
+}
+
+static const struct hold *hold_at(const struct sum *sum, size_t place) {
+    return &sum->book->holds[sum->order[place]];
+}
+
+static bool is_grant(const struct hold *hold) {
+    return !(hold->flags & (HOLD_GHOST | HOLD_PIECE));
+}
+
+bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b) {
+    if (book->rules.model != OPLOG_RWLOCK) return true;
+    return !(a->flags & HOLD_SHARED) || !(b->flags & HOLD_SHARED);
+}
+
+/* A key's holds: places begin to end - 1. */
+static size_t key_end(const struct sum *sum, size_t begin) {
+    size_t end = begin + 1;
+    while (end < sum->book->hold_count && hold_at(sum, end)->key == hold_at(sum, begin)->key) end++;
+    return end;
+}
+
+/* The first grant after that time to another client that the hold kept out; end if there is none. *ret_shared: another
+ * reader was granted the key before that, so the key was in use: nobody whom the hold kept out may have asked. */
+static size_t next_grant(const struct sum *sum, size_t place, size_t end, int64_t after_ns,
+                         bool *ret_shared) {
+    const struct hold *hold = hold_at(sum, place);
+    *ret_shared = false;
+    size_t next = place + 1;
+    for (; next < end; next++) {
+        const struct hold *other = hold_at(sum, next);
+        if (other->from_ns <= after_ns || !is_grant(other) || other->client == hold->client)
+            continue;
+        if (holds_exclude(sum->book, hold, other)) break;
+        *ret_shared = true;
+    }
+    return next;
+}
+
+/* A fault that met a hold, by its place; the key was granted again at the place `next`; end: it was not. */
+struct met {
+    const struct fault_event *fault;
+    uint32_t first, last; /* the clients that the fault hit: without the last */
+    size_t place, next, end;
+};
+
+/* Whether a request of the client does not count: it is the holder, or died with the holder while it waited. */
+static bool is_out(const struct sum *sum, const struct met *met, uint32_t client) {
+    bool died = met->fault->kind == INJECT_KILL && client >= met->first && client < met->last;
+    return died || client == hold_at(sum, met->place)->client;
+}
+
+/* Whether another client that the hold kept out asked for the key after the fault, in vain or without an answer. */
+static bool was_asked_for(const struct sum *sum, const struct met *met) {
+    const struct hold *hold = hold_at(sum, met->place);
+    int64_t after_ns = met->fault->begin_ns;
+    for (size_t next = met->place + 1; next < met->end; next++) {
+        const struct hold *other = hold_at(sum, next);
+        if ((other->flags & HOLD_GHOST) && other->from_ns > after_ns &&
+            !is_out(sum, met, other->client))
+            return true;
+    }
+    const struct oplog_rules *rules = &sum->book->rules;
+    uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
+    for (size_t i = order_first_try(sum->book, sum->tries, key + 1); i-- > 0;) {
+        const struct try *try = &sum->book->tries[sum->tries[i]];
+        if (try->key != key || try->returned_ns <= after_ns) return false;
+        bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
+        if (!is_out(sum, met, try->client) && !readers) return true;
+    }
+    return false;
+}
+
+/* Somebody asked from called_ns to ended_ns: raises the latest time by until_ns at which somebody is known to have
+ * asked. */
+static void note_asked(int64_t *latest_ns, int64_t called_ns, int64_t ended_ns, int64_t until_ns) {
+    int64_t asked_ns = ended_ns < until_ns ? ended_ns : until_ns;
+    if (called_ns < until_ns && asked_ns > *latest_ns) *latest_ns = asked_ns;
+}
+
+/* For how long before the grant at met->next was asked for, and after the fault, no client that the hold kept out
+ * asked for the key. In that time the key may have been free. */
+static int64_t unasked_ns(const struct sum *sum, const struct met *met) {
+    const struct hold *hold = hold_at(sum, met->place);
+    const struct oplog_rules *rules = &sum->book->rules;
+    int64_t until_ns = hold_at(sum, met->next)->called_ns, latest_ns = met->fault->begin_ns;
+    for (size_t i = met->place + 1; i < met->end; i++) {
+        const struct hold *other = hold_at(sum, i);
+        if (i == met->next || (other->flags & HOLD_PIECE) || is_out(sum, met, other->client))
+            continue;
+        if (holds_exclude(sum->book, hold, other))
+            note_asked(&latest_ns, other->called_ns, other->from_ns, until_ns);
+    }
+    uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
+    for (size_t i = order_first_try(sum->book, sum->tries, key + 1); i-- > 0;) {
+        const struct try *try = &sum->book->tries[sum->tries[i]];
+        if (try->key != key || try->returned_ns <= met->fault->begin_ns) break;
+        bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
+        if (!is_out(sum, met, try->client) && !readers)
+            note_asked(&latest_ns, try->called_ns, try->returned_ns, until_ns);
+    }
+    return until_ns - latest_ns;
+}
+
+/* Whether the key may have been free for long when it was granted. */
+static bool may_have_lain_free(const struct sum *sum, const struct met *met, int64_t took_ns) {
+    const struct hold *next = hold_at(sum, met->next);
+    if (next->from_ns - next->called_ns > AT_ONCE_NS) return false;
+    int64_t nobody_ns = unasked_ns(sum, met);
+    return nobody_ns > AT_ONCE_NS && (double)nobody_ns > UNASKED_PART * (double)took_ns;
+}
+
+static int note_granted(struct sum *sum, const struct met *met) {
+    int64_t took_ns = hold_at(sum, met->next)->from_ns - met->fault->begin_ns;
+    if (!may_have_lain_free(sum, met, took_ns)) return note_trial(sum, met->fault, took_ns);
+    sum->recovery->unasked++;
+    return 0;
+}
+
+/* Measures the time from an injection until another client was granted the key that the victim held.
+ * For semaphores with counted permits it can't be known which permit the next grant is. */
+static int key_trials(struct sum *sum, size_t place, size_t end) {
+    const struct hold *hold = hold_at(sum, place);
+    for (int i = 0; i < sum->faults->count; i++) {
+        const struct fault_event *fault = &sum->faults->events[i];
+        if (!fault->acted) continue;
+        uint32_t first, last;
+        if (!fault_met_hold(fault, hold) || !fault_victims(fault, sum->shared, &first, &last))
+            continue;
+        if (hold->client < first || hold->client >= last) continue;
+        bool shared;
+        size_t next = next_grant(sum, place, end, fault->begin_ns, &shared);
+        const struct met met = {fault, first, last, place, next, end};
+        if (next < end) {
+            if (note_granted(sum, &met) != 0) return -1;
+        } else if (!shared && was_asked_for(sum, &met)) {
+            sum->recovery->unrecovered++;
+        }
+    }
+    return 0;
+}
+
+/* The times of all grants of all keys, sorted. NULL with err when out of memory. */
+static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
+    int64_t *times = malloc((sum->book->hold_count + 1) * sizeof *times);
+    *ret_count = 0;
+    if (!times) {
+        err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
+        return NULL;
+    }
+    for (size_t i = 0; i < sum->book->hold_count; i++) {
+        if (is_grant(&sum->book->holds[i])) times[(*ret_count)++] = sum->book->holds[i].from_ns;
+    }
+    sort_times(times, *ret_count);
+    return times;
+}
+
+static int common_trials(struct sum *sum) {
+    size_t count;
+    int64_t *times = grant_times(sum, &count), end_ns = sum->book->rules.end_ns;
+    int64_t first_ns = end_ns; /* the begin of the first fault */
+    int failed = times ? 0 : -1;
+    for (int i = 0; !failed && i < sum->faults->count; i++) {
+        const struct fault_event *fault = &sum->faults->events[i];
+        if (fault->begin_ns >= end_ns) continue;
+        if (fault->begin_ns < first_ns) first_ns = fault->begin_ns;
+        if (!stops_all(sum, fault)) continue;
+        int64_t hit_ns = fault->gone_ns > 0 ? fault->gone_ns : fault->begin_ns;
+        size_t first = later_than(times, count, hit_ns + FLIGHT_NS);
+        if (first == count) {
+            sum->recovery->unrecovered++;
+        } else {
+            failed = note_trial(sum, fault, times[first] - fault->begin_ns);
+        }
+    }
+    if (!failed && first_ns < end_ns)
+        failed = outage_longest(sum->book, sum->order, times, count, first_ns,
+                                &sum->recovery->unavailable_ns, sum->err);
+    free(times);
+    return failed;
+}
+
+/* When the lease or session of the grant was over; LB_NEVER = not known. next: the first grant that
+ * overlapped it, or NULL. */
+static int64_t loss_ns(const struct hold *hold, const struct hold *next) {
+    if (hold->lease_end_ns != LB_NEVER) return hold->lease_end_ns;
+    if (!(hold->flags & HOLD_OUTSIDE) && hold->inside_ns < hold->to_ns) return hold->inside_ns;
+    return next ? next->from_ns : LB_NEVER;
+}
+
+static int key_losses(struct sum *sum, size_t place, size_t end) {
+    struct recovery *r = sum->recovery;
+    const struct hold *hold = hold_at(sum, place), *met = NULL;
+    for (size_t next = place + 1; next < end && hold_at(sum, next)->from_ns < hold->to_ns && !met;
+         next++) {
+        if (!(hold_at(sum, next)->flags & HOLD_GHOST) &&
+            holds_exclude(sum->book, hold, hold_at(sum, next))) {
+            met = hold_at(sum, next);
+        }
+    }
+    bool learned = hold->flags & HOLD_LEARNED, lost = learned || hold->ended == OPLOG_LOST;
+    r->grants_lost += lost;
+    if (!lost) {
+        r->never += met && !(hold->flags & (HOLD_DEAD | HOLD_OPEN | HOLD_CONTINUED));
+        return 0;
+    }
+    int64_t at_ns = loss_ns(hold, met);
+    if (at_ns == LB_NEVER) return 0;
+    int64_t known_ns = learned ? hold->to_ns : hold->released_ns;
+    return note_ns(sum, &r->detect_ns, &r->detect_count, &r->detect_room, known_ns - at_ns);
+}
+
+/* Whether something disturbed the servers, the wires or this client in that time. Where clients queue, one that stood
+ * still may have been first, and kept those behind it waiting. */
+static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
+    bool queue = sum->shared->lock->lock->caps & LB_CAP_FAIR;
+    for (int i = 0; i < sum->faults->count; i++) {
+        const struct fault_event *fault = &sum->faults->events[i];
+        uint32_t first, end;
+        bool others = !queue && (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) &&
+                      fault_victims(fault, sum->shared, &first, &end) &&
+                      (client < first || client >= end);
+        if (others || fault->kind == INJECT_WIRE_DROP)
+            continue; /* a dropped message is a cause of lost wake-ups, no excuse */
+        int64_t end_ns =
+            fault->end_ns ? lb_after(fault->end_ns, sum->shared->plan->lease_ns) : LB_NEVER;
+        if (fault->begin_ns < to_ns && end_ns > from_ns) return true;
+    }
+    for (size_t i = 0; i < sum->book->mishap_count; i++) {
+        const struct mishap *mishap = &sum->book->mishaps[i];
+        bool mine = queue || client - mishap->first < mishap->count;
+        if (mishap->kind == OPLOG_STALL && mine && mishap->begin_ns < to_ns &&
+            mishap->end_ns > from_ns)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the client waited for longer than half a lease for a key that was free since then. */
+static bool was_forgotten(const struct sum *sum, const struct hold *hold, int64_t free_ns) {
+    return is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
+           hold->from_ns - free_ns > sum->shared->plan->lease_ns / 2 &&
+           !was_disturbed(sum, hold->client, free_ns, hold->from_ns);
+}
+
+/* Counts lost wake-ups: clients that were waiting while the key was free for longer than half a
+ * lease. */
+static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
+    int64_t free_ns = 0; /* INT64_MAX: it is not known since when */
+    int64_t lease_ns = sum->shared->plan->lease_ns;
+    int64_t slack_ns = sum->shared->lock->lock->about.crash_slack_ns;
+    for (size_t i = begin; i < end; i++) {
+        const struct hold *hold = hold_at(sum, i);
+        if (hold->flags & HOLD_GHOST) {
+            /* The lock may have granted it the key, for a lease or a session and what servers add to that. */
+            int64_t more_ns = slack_ns > lease_ns ? slack_ns : lease_ns;
+            int64_t gone_ns = lb_after(lb_after(hold->from_ns, lease_ns), more_ns);
+            if (gone_ns > free_ns) free_ns = gone_ns;
+            continue;
+        }
+        if (was_forgotten(sum, hold, free_ns)) sum->recovery->lost_wakeups++;
+        bool clean = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
+        int64_t gone_ns = clean ? hold->released_ns : INT64_MAX;
+        /* A grant that excludes all others shows that the earlier ones are gone; a reader's does not. */
+        bool alone = holds_exclude(sum->book, hold, hold);
+        if ((free_ns == INT64_MAX && alone) || gone_ns > free_ns) free_ns = gone_ns;
+    }
+}
+
+static int per_key(struct sum *sum) {
+    const struct oplog_rules *rules = &sum->book->rules;
+    /* Who asked for several keys may have waited for another one of them. */
+    sum->recovery->wakeups_known =
+        rules->model != OPLOG_SEMAPHORE && !rules->many_keys && sum->book->dropped == 0;
+    for (size_t begin = 0, end; begin < sum->book->hold_count; begin = end) {
+        end = key_end(sum, begin);
+        bool one_each = sum->book->rules.model != OPLOG_SEMAPHORE || sum->book->rules.by_slot;
+        for (size_t i = begin; i < end; i++) {
+            if (hold_at(sum, i)->flags & HOLD_GHOST) continue;
+            if (one_each && sum->tries && key_trials(sum, i, end) != 0) return -1;
+            if (one_each && key_losses(sum, i, end) != 0) return -1;
+        }
+        if (sum->recovery->wakeups_known) key_wakeups(sum, begin, end);
+    }
+    return 0;
+}
+
+/* The recovery that the lock's table promises after a holder vanishes. */
+static void put_theory(struct sum *sum) {
+    struct recovery *r = sum->recovery;
+    const struct lb_about *about = &sum->shared->lock->lock->about;
+    int64_t lease_ns = sum->shared->plan->lease_ns, slack_ns = about->crash_slack_ns;
+    const char *until = NULL; /* an event that the connection outlives, in words */
+    bool client = false;
+    int64_t longest_ns = 0;
+    for (int i = 0; i < sum->faults->count; i++) {
+        const struct fault_event *fault = &sum->faults->events[i];
+        uint32_t first, end;
+        client |= fault_victims(fault, sum->shared, &first, &end);
+        if (fault->kind == INJECT_PAUSE) until = "the pause ends";
+        if (fault->kind == INJECT_WIRE_CUT) until = "the wire heals";
+        if (fault->kind == INJECT_TERMINATE) until = "the server has ended it";
+        if (fault->end_ns - fault->begin_ns > longest_ns)
+            longest_ns = fault->end_ns - fault->begin_ns;
+    }
+    if (!client) return; /* nothing is promised about how soon servers come back */
+    char slack[48] = "";
+    if (slack_ns > 0) snprintf(slack, sizeof slack, " + up to %.1f s", (double)slack_ns / 1e9);
+    switch (about->crash) {
+    case LB_CRASH_NEVER:
+        snprintf(r->theory, sizeof r->theory, "never: somebody must clean up");
+        return;
+    case LB_CRASH_AT_ONCE:
+        if (until) {
+            snprintf(r->theory, sizeof r->theory,
+                     "its connection stays open: the lock is freed when %s", until);
+            r->theory_min_ns = 0;
+            r->theory_max_ns = longest_ns + slack_ns;
+        } else {
+            snprintf(r->theory, sizeof r->theory, "connection end: at once%s", slack);
+            r->theory_min_ns = 0;
+            r->theory_max_ns = slack_ns;
+        }
+        return;
+    case LB_CRASH_LEASE:
+        r->theory_min_ns = sum->shared->plan->renew ? lease_ns * 2 / 3 : 0;
+        r->theory_max_ns = lease_ns + slack_ns;
+        snprintf(r->theory, sizeof r->theory, "TTL %.1f..%.1f s%s", (double)r->theory_min_ns / 1e9,
+                 (double)lease_ns / 1e9, slack);
+        return;
+    case LB_CRASH_SESSION: /* its keeper gives a sign of life every third */
+        r->theory_min_ns = lease_ns * 2 / 3;
+        r->theory_max_ns = lease_ns + slack_ns;
+        snprintf(r->theory, sizeof r->theory, "session %.1f s%s", (double)lease_ns / 1e9, slack);
+        return;
+    }
+}
+
+int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
+                     const struct fault_log *faults, const struct shared *shared,
+                     struct lb_err *err) {
+    *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1, .unavailable_ns = -1};
+    uint32_t *tries = NULL;
+    struct sum sum = {recovery, book, order, NULL, faults, shared, err};
+    if (faults->count > 0) {
+        put_theory(&sum);
+        if (common_trials(&sum) != 0) return -1;
+        sum.tries = tries = order_tries_returned(book, err);
+        if (!tries) return -1;
+    }
+    int failed = per_key(&sum);
+    free(tries);
+    if (failed) return -1;
+    sort_times(recovery->trials_ns, (size_t)recovery->trial_count);
+    sort_times(recovery->crashes_ns, (size_t)recovery->crash_count);
+    sort_times(recovery->detect_ns, (size_t)recovery->detect_count);
+    return 0;
+}
+
+void recovery_done(struct recovery *recovery) {
+    free(recovery->trials_ns);
+    free(recovery->crashes_ns);
+    free(recovery->detect_ns);
+    *recovery = (struct recovery){0};
+}

@@ -1,0 +1,79 @@
+/* recovery: combines the oplog of a stage with its log of injections. It computes for how long a victim's
+ * key was unavailable, for how long no client got a grant, how many grants were lost, and when their
+ * holders learned of the loss. */
+#ifndef BENCH_EVIDENCE_RECOVERY_H
+#define BENCH_EVIDENCE_RECOVERY_H
+
+#include "bench/faults/faults.h"
+#include "bench/load/shared.h"
+#include "bench/oplog/book.h"
+#include "bench/oplog/judge.h"
+
+struct recovery {
+    /* The time from the begin of a fault to the first grant of the victim's key to another client that
+     * the victim's grant kept out (not to another reader, beside a reader); for a fault of servers or of
+     * all connections, to the first grant of any key. */
+    int64_t *trials_ns;
+    int trial_count, trial_room;
+    int64_t *crashes_ns; /* of the trials, those of clients that were killed */
+    int crash_count, crash_room;
+    int unrecovered; /* victims' keys that no client got any more */
+    /* victims' keys that were granted again, but may have been free for long, since no client asked for them: no
+     * trials */
+    int unasked;
+    char theory[96];                      /* in words; "" = unknown */
+    int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
+    /* from the first fault on, see below; -1 = there was no fault */
+    int64_t unavailable_ns;
+    uint64_t grants_lost; /* grants whose holder was told that they were lost */
+    bool wakeups_known;
+    uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
+    int64_t *detect_ns;    /* from the loss of a grant until its holder knew */
+    int detect_count, detect_room;
+    uint64_t never; /* holders that another client overlapped, and that never learned of it */
+};
+
+/* order: the book's holds by key and begin. 0, or -1 with err when out of memory. */
+int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
+                     const struct fault_log *faults, const struct shared *shared,
+                     struct lb_err *err);
+void recovery_done(struct recovery *recovery);
+
+/* Whether the client held when the fault began. A killed holder's last stamp is the end of its hold. */
+bool fault_met_hold(const struct fault_event *fault, const struct hold *hold);
+
+/* Whether the two holds of one key may not overlap. */
+bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b);
+
+/* The clients that a fault hit: first .. *ret_end - 1. False where it hit no particular client. */
+bool fault_victims(const struct fault_event *fault, const struct shared *shared,
+                   uint32_t *ret_first, uint32_t *ret_end);
+
+/* outage: computes from a stage's oplog for how long no client got any key although a wanted key was free. */
+
+/* The longest time, from from_ns to the end of the book's window, in which no client was granted anything although a
+ * key that some client had asked for was held by nobody. Of a semaphore's permits the book does not say when one is
+ * free: there, time in which all were held counts too. A holder that stood still, was dead, or had outlived its lease
+ * or session no longer holds. order: the book's holds by key and begin. grants_ns: the times of all grants, sorted. 0,
+ * or -1 with err when out of memory. */
+int outage_longest(const struct book *book, const uint32_t *order, const int64_t *grants_ns,
+                   size_t grant_count, int64_t from_ns, int64_t *ret_ns, struct lb_err *err);
+
+/* fault_trial: which grants a fault put to the test. A fault that met a holder is a trial of exclusion only if somebody
+ * could have met that holder:
+ *   - A killed client: another client asked for its key afterwards (it must get it).
+ *   - Any other fault of one process, or of its connections: another client asked while the holder was still inside.
+ *   - A fault of servers, or of all connections: the servers answered while the holder was still inside and another
+ *     client asked (if the fault took them away, or promoted a replica: they granted something since, or had been back
+ *     for 100 ms); or they said later, by a release that succeeded, that they still knew the grant.
+ *   - Servers that lose their majority, or the others of their cluster: the servers that are left must refuse, so it is
+ *     enough that another client asked for a while when the holder was inside.
+ * A holder that was told of its loss counts as inside for as long as the plan's mean hold. bench/CHECK.md says the same
+ * to users. */
+
+/* Fills in held, outlasted and tested of each fault. order: the book's holds by key and begin. 0, or -1 with err when
+ * out of memory. */
+int fault_trials_count(struct fault_log *log, const struct book *book, const uint32_t *order,
+                       const struct shared *shared, struct lb_err *err);
+
+#endif

@@ -1,0 +1,380 @@
+/* guest: see guest.h. */
+#include "bench/place/guest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/text.h"
+#include "bench/engine/loop.h"
+#include "bench/servers/janitor.h"
+#include "drivers/key_names.h"
+#include "drivers/registry.h"
+#include "drivers/url.h"
+
+#define OPEN_NS (10 * LB_S_NS) /* for a session */
+#define COMMAND_MAX 600
+#define NOTE_MAX 120
+#define NAMES_SPARE (COMMAND_MAX + NOTE_MAX + 80) /* room that the names in a line leave */
+#define LIST_MAX 4096                             /* of names of what keys share */
+#define SAMPLE_KEY LB_MARK "XXXXXXXX-N"
+
+/* ---- one visit ---- */
+
+struct visit {
+    struct lb_server *server;
+    const struct lb_lock *lock;
+    struct lb_cleaning *cleaning;
+    int failed;
+    struct lb_err err;
+};
+
+static void clean_server(void *arg) {
+    struct visit *visit = arg;
+    const struct lb_connector *connector = visit->server->backend->connector;
+    struct lb_session session = {.server = visit->server,
+                                 .lock = visit->lock,
+                                 .lease_ns = 10 * LB_S_NS,
+                                 .traffic_fd = -1,
+                                 .state = calloc(1, connector->session_bytes + 1)};
+    visit->failed = session.state ? 0 : err_set(&visit->err, LB_EXIT_MACHINE, "out of memory");
+    rng_seed_unique(&session.rng);
+    if (!visit->failed && connector->connect)
+        visit->failed = connector->connect(&session, lb_now() + OPEN_NS, &visit->err);
+    if (!visit->failed) visit->failed = connector->clean(&session, visit->cleaning, &visit->err);
+    if (session.state && connector->disconnect) connector->disconnect(&session);
+    free(session.state);
+}
+
+/* A lock without functions, for which a session prepares nothing. */
+static struct lb_lock lock_of_nobody(const struct lb_backend *backend) {
+    static const struct lb_algorithm nothing = {.session_bytes = 0};
+    return (struct lb_lock){.name = backend->name, .backend = backend, .algorithm = &nothing};
+}
+
+/* NULL with err. */
+static struct place *open_place(const struct place_url *at, const struct lb_lock *nobody,
+                                struct arena *arena, struct lb_err *err) {
+    struct plan_lock lock = {.lock = nobody, .backend_options = at->options};
+    if (lb_unavailable(at->backend)) {
+        err_set(err, LB_EXIT_MACHINE, "%s: %s (install: %s)", at->backend->name,
+                lb_unavailable(at->backend), at->backend->install);
+        return NULL;
+    }
+    if (at->backend->program_speaks) {
+        const struct lb_backend *own = registry_backend_of_url(at->url);
+        err_set(err, LB_EXIT_USAGE,
+                "%s: only the client program speaks to the server: name the server by its own "
+                "backend, --url %s=URL",
+                at->backend->name, own ? own->name : "BACKEND");
+        return NULL;
+    }
+    if (!lock.backend_options)
+        lock.backend_options = options_new(lb_backend_options(at->backend),
+                                           at->backend->connector->options_bytes, arena, err);
+    if (!lock.backend_options) return NULL;
+    return place_open(&(struct place_ask){.lock = &lock, .url = at->url}, err);
+}
+
+int guest_look(const struct place_url *at, char *text, size_t size, bool *ret_unfit,
+               struct lb_err *err) {
+    const struct lb_lock nobody = lock_of_nobody(at->backend);
+    struct arena arena = {0};
+    struct place *place = open_place(at, &nobody, &arena, err);
+    if (place) {
+        const char *version = lb_facts_value(&place->facts, "version"),
+                   *tls = lb_facts_value(&place->facts, "tls");
+        *ret_unfit = *place->facts.unfit != '\0';
+        snprintf(text, size, "%s%s%s; %s%s%s", place->facts.unfit, *ret_unfit ? "; " : "",
+                 version ? version : "its version is not told", place->durability,
+                 tls ? "; TLS: " : "", tls ? tls : "");
+    }
+    place_close(place);
+    arena_done(&arena);
+    return place ? 0 : -1;
+}
+
+int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err) {
+    const struct lb_lock nobody = lock_of_nobody(at->backend);
+    struct arena arena = {0};
+    struct place *place = open_place(at, &nobody, &arena, err);
+    int failed = place ? 0 : -1;
+    if (!place) goto out;
+    if (!at->backend->connector->clean) goto out;
+    struct visit visit = {.server = &place->server, .lock = &nobody, .cleaning = cleaning};
+    failed = loop_once("clean", clean_server, &visit, err);
+    if (!failed && visit.failed) failed = err_set(err, visit.err.code, "%s", visit.err.text);
+out:
+    place_close(place);
+    arena_done(&arena);
+    return failed;
+}
+
+/* ---- what will be made ---- */
+
+static bool is_number(const char *text) {
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, struct lb_err *err) {
+    const char *prefix = plan->key_prefix;
+    static struct lb_names names; /* large for a stack */
+    char key[PLAN_KEY_PREFIX_MAX + sizeof SAMPLE_KEY];
+    snprintf(key, sizeof key, "%s" SAMPLE_KEY, prefix);
+    if (!*prefix || !lb_names_of(lock->lock, lock->options, plan->lease_ns, key, &names)) return 0;
+    for (int i = 0; i < names.count; i++) {
+        const char *name = names.item[i].text;
+        if (is_number(name) || strncmp(name, prefix, strlen(prefix)) == 0) continue;
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s: load.key_prefix = %s can't be kept: it makes the %s '%.200s'; leave the lock "
+            "out, or give the account a database or a folder of its own in the URL",
+            lock->lock->name, prefix, names.item[i].what, name);
+    }
+    return 0;
+}
+
+/* Adds a name to the line, unless it is there already. False when there is no room. */
+static bool add_name(char line[GUEST_LINE_MAX], size_t from, const char *what, const char *name) {
+    char text[LB_NAME_TEXT_MAX + 80];
+    size_t used = strlen(line);
+    snprintf(text, sizeof text, "%s %s", what, name);
+    if (strstr(line + from, text)) return true;
+    if (used + strlen(text) + NAMES_SPARE > GUEST_LINE_MAX) return false;
+    stpcpy(stpcpy(line + used, used > from ? "; " : ""), text);
+    return true;
+}
+
+/* Adds the names of one lock. False when there is no room. */
+static bool add_lock(char line[GUEST_LINE_MAX], size_t from, const struct plan *plan,
+                     const struct plan_lock *lock) {
+    char made[PLAN_KEY_PREFIX_MAX + sizeof SAMPLE_KEY];
+    snprintf(made, sizeof made, "%s" SAMPLE_KEY, plan->key_prefix);
+    const char *key = plan->key_names.count > 0 ? plan->key_names.item[0] : made;
+    static struct lb_names names; /* large for a stack */
+    bool room = true;
+    if (!lb_names_of(lock->lock, lock->options, plan->lease_ns, key, &names)) return true;
+    for (int i = 0; i < names.count && room; i++)
+        room = add_name(line, from, names.item[i].what, names.item[i].text);
+    return room;
+}
+
+static const char *write_word(const struct place_url *at, char *text, size_t size) {
+    char url[256];
+    snprintf(text, size, "%s=%s", at->backend->name, url_public(at->url, url, sizeof url));
+    return text;
+}
+
+/* The steps that the user has to take before the command can be run. */
+static const char *write_note(const struct place_url *at, char text[NOTE_MAX]) {
+    text[0] = '\0';
+    if (at->hidden)
+        snprintf(text, NOTE_MAX, " (first write the URL with its password into the file %s.url)",
+                 at->backend->name);
+    return text;
+}
+
+/* Adds " OPTION NAMEVALUE", quoted for a shell, if there is room. */
+static void add_option(char text[COMMAND_MAX], const char *option, const char *name,
+                       const char *value) {
+    char word[700], *quoted = NULL;
+    size_t size, used = strlen(text);
+    snprintf(word, sizeof word, "%s%s", name, value);
+    FILE *out = open_memstream(&quoted, &size);
+    if (!out) return;
+    fprintf(out, " %s ", option);
+    shell_quote(out, word);
+    if (fclose(out) == 0 && used + strlen(quoted) < COMMAND_MAX) stpcpy(text + used, quoted);
+    free(quoted);
+}
+
+/* Writes the command that removes what runs of this plan leave there, or that only looks for it. Where clients are
+ * programs, it names the server by its own backend. */
+static const char *write_command(const struct place_url *at, const struct plan *plan, bool looks,
+                                 char text[COMMAND_MAX]) {
+    char word[300], renamed[400];
+    const char *url = at->word ? at->word : write_word(at, word, sizeof word);
+    const struct lb_backend *own =
+        at->backend->program_speaks ? registry_backend_of_url(at->url) : NULL;
+    if (own) {
+        snprintf(renamed, sizeof renamed, "%s%s", own->name, strchr(url, '='));
+        url = renamed;
+    }
+    snprintf(text, COMMAND_MAX, "lockbench clean%s", looks ? " --dry-run" : "");
+    add_option(text, "--url", "", url);
+    const struct lb_option *option = at->options ? lb_backend_options(at->backend) : NULL;
+    for (; option && option->name; option++) { /* without these the server can't be reached */
+        char value[300], name[100];
+        if (!place_tls_is_set(option, at->options, value, sizeof value)) continue;
+        snprintf(name, sizeof name, "%s.%s=", at->backend->name, option->name);
+        add_option(text, "--set", name, value);
+    }
+    if (*plan->key_prefix) add_option(text, "--key-prefix", "", plan->key_prefix);
+    for (int i = 0; i < plan->key_names.count; i++)
+        add_option(text, "--key", "", plan->key_names.item[i]);
+    return text;
+}
+
+void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,
+                    char line[GUEST_LINE_MAX]) {
+    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
+    bool room = true;
+    snprintf(line, GUEST_LINE_MAX,
+             "%s: will be made there: ", url_public(at->url, url, sizeof url));
+    size_t from = strlen(line);
+    for (int i = 0; i < plan->lock_count && room; i++) {
+        const struct plan_lock *lock = &plan->locks[i];
+        if (lock->lock->backend == at->backend)
+            room = add_lock(line, from, lock->plan ? lock->plan : plan, lock);
+    }
+    size_t used = strlen(line);
+    if (!room)
+        used += (size_t)snprintf(line + used, GUEST_LINE_MAX - used,
+                                 "; … (`lockbench list LOCK --key KEY`)");
+    if (stays)
+        snprintf(line + used, GUEST_LINE_MAX - used, "; `%s` removes what stays%s",
+                 write_command(at, plan, false, command), write_note(at, note));
+}
+
+/* Says that something is left there, and the command that removes it. */
+static void say_left(const struct place_url *at, const struct plan *plan, const char *what,
+                     char line[GUEST_LINE_MAX]) {
+    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
+    snprintf(line, GUEST_LINE_MAX, "left on %s: %.400s; `%s` removes it%s",
+             url_public(at->url, url, sizeof url), what, write_command(at, plan, false, command),
+             write_note(at, note));
+}
+
+/* Says that it is not known whether something is left there, and the command that looks for it. */
+static void say_unsure(const struct place_url *at, const struct plan *plan, const char *why,
+                       char line[GUEST_LINE_MAX]) {
+    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
+    snprintf(line, GUEST_LINE_MAX,
+             "could not ask %s whether keys are left there (%.400s); to look: `%s`%s",
+             url_public(at->url, url, sizeof url), why, write_command(at, plan, true, command),
+             write_note(at, note));
+}
+
+/* ---- a run's stay ---- */
+
+struct guest {
+    struct place_url at;
+    const struct plan *plan;
+    char before[LIST_MAX], left[LIST_MAX]; /* names, each with a line feed before and after it */
+    char unsure[512];                      /* why it is not known what is left; "" = it is */
+    bool kept;                             /* keys that the user named */
+    char words[GUEST_LINE_MAX];            /* that the janitor would say */
+};
+
+static bool is_listed(const char *list, const char *name) {
+    char line[600];
+    snprintf(line, sizeof line, "\n%s\n", name);
+    return strstr(list, line) != NULL;
+}
+
+static void add_to_list(char list[LIST_MAX], const char *name) {
+    size_t used = strlen(list);
+    snprintf(list + used, LIST_MAX - used, "%s%s\n", used ? "" : "\n", name);
+}
+
+static bool note_before(void *arg, const char *what, const char *name) {
+    struct guest *guest = arg;
+    (void)what;
+    add_to_list(guest->before, name);
+    return false;
+}
+
+static bool is_own(void *arg, const char *what, const char *name) {
+    const struct guest *guest = arg;
+    (void)what;
+    return !is_listed(guest->before, name);
+}
+
+static bool note_left(void *arg, const char *what, const char *name) {
+    struct guest *guest = arg;
+    size_t used = strlen(guest->left);
+    if (!is_listed(guest->before, name))
+        snprintf(guest->left + used, LIST_MAX - used, "%s%s %s", used ? ", " : "", what, name);
+    return false;
+}
+
+static int ask_shared(struct guest *guest, enum lb_clean_scope scope,
+                      bool (*found)(void *arg, const char *what, const char *name),
+                      struct lb_err *err) {
+    struct lb_cleaning cleaning = {.scope = scope, .found = found, .arg = guest};
+    if (guest->at.backend->program_speaks) return 0; /* it shares nothing with other keys there */
+    return guest_clean(&guest->at, &cleaning, err);
+}
+
+static struct guest *guest_of(const struct guests *guests, const struct lb_backend *backend) {
+    for (int i = 0; i < guests->count; i++) {
+        if (guests->item[i]->at.backend == backend) return guests->item[i];
+    }
+    return NULL;
+}
+
+static void tell_line(const struct guests *guests, const char *line) {
+    if (guests->tell) guests->tell(guests->arg, line);
+}
+
+int guests_arrive(struct guests *guests, const struct place_url *at, const struct plan *plan,
+                  struct lb_err *err) {
+    char line[GUEST_LINE_MAX];
+    if (guest_of(guests, at->backend) || guests->count == GUESTS_MAX) return 0;
+    struct guest *guest = calloc(1, sizeof *guest);
+    if (!guest) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    *guest = (struct guest){.at = *at, .plan = plan};
+    if (janitor_start(err) != 0 || ask_shared(guest, LB_CLEAN_SHARED, note_before, err) != 0) {
+        free(guest);
+        return -1;
+    }
+    guests->item[guests->count++] = guest;
+    say_left(at, plan, "data that this run made, because the run was cut off", guest->words);
+    janitor_words(JANITOR_ADD, guest->words);
+    guest_foretell(at, plan, false, line);
+    tell_line(guests, line);
+    return 0;
+}
+
+static void note_unsure(struct guest *guest, const char *why) {
+    if (!guest->unsure[0]) snprintf(guest->unsure, sizeof guest->unsure, "%s", why);
+}
+
+void guests_unsure(struct guests *guests, const struct lb_backend *backend, const char *why) {
+    struct guest *guest = guest_of(guests, backend);
+    if (guest) note_unsure(guest, why);
+}
+
+void guests_kept(struct guests *guests, const struct lb_backend *backend) {
+    struct guest *guest = guest_of(guests, backend);
+    if (guest) guest->kept = true;
+}
+
+static void tell_warning(const struct guests *guests, const char *line, json_t *warnings) {
+    tell_line(guests, line);
+    json_array_append_new(warnings, json_string(line));
+}
+
+static void leave_server(struct guests *guests, struct guest *guest, json_t *warnings) {
+    char line[GUEST_LINE_MAX];
+    struct lb_err err = {0};
+    if (ask_shared(guest, LB_CLEAN_EMPTY, is_own, &err) != 0 ||
+        ask_shared(guest, LB_CLEAN_SHARED, note_left, &err) != 0)
+        note_unsure(guest, err.text);
+    if (guest->kept) note_left(guest, "keys", "(you named them, so they were not removed)");
+    if (guest->left[0]) {
+        say_left(&guest->at, guest->plan, guest->left, line);
+        tell_warning(guests, line, warnings);
+    }
+    if (guest->unsure[0]) {
+        say_unsure(&guest->at, guest->plan, guest->unsure, line);
+        tell_warning(guests, line, warnings);
+    }
+    janitor_words(JANITOR_DROP, guest->words);
+    free(guest);
+}
+
+void guests_leave(struct guests *guests, json_t *warnings) {
+    for (int i = 0; i < guests->count; i++) leave_server(guests, guests->item[i], warnings);
+    guests->count = 0;
+}

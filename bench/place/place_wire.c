@@ -1,0 +1,198 @@
+/* place_wire: see place.h. The wire is started before the servers, so that they can be told its
+ * ports; it is aimed at the servers' ports each time that these are chosen. */
+#include "bench/place/place.h"
+
+#define _GNU_SOURCE
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/servers/urls.h"
+#include "bench/servers/wire.h"
+#include "drivers/resolve.h"
+#include "drivers/url.h"
+
+#define CONNECT_MS 5000 /* for one of several addresses */
+
+struct wired {
+    struct place_wire wiring; /* first: what callers have a pointer to */
+    struct topo_info info;
+    int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX];
+    struct urls urls;
+    struct lb_route routes[URL_HOSTS_MAX];
+    struct lb_err err;
+};
+
+/* Called when the servers' ports are chosen. End n is for clients of node n; after these, each port
+ * of each node has an end for its peers. */
+static void aim_wire(const int *ports, int count, void *arg) {
+    struct wired *wired = arg;
+    const struct topo_info *info = &wired->info;
+    struct lb_err *err = &wired->err;
+    for (int n = 0; n < info->nodes; n++)
+        wire_aim(wired->wiring.wire, n, ports[n * info->ports], err);
+    for (int i = 0; i < count; i++) wire_aim(wired->wiring.wire, info->nodes + i, ports[i], err);
+}
+
+struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires,
+                                    struct topo_wish *wish, struct lb_err *err) {
+    struct wire_end ends[WIRE_ENDS_MAX] = {{0}};
+    int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX], all = info->nodes * info->ports;
+    bool clients = info->wired & wires & TOPO_WIRED_CLIENTS;
+    bool peers = info->wired & wires & TOPO_WIRED_PEERS;
+    struct wired *wired = NULL;
+    if (!clients && !peers) {
+        err_set(err, LB_EXIT_USAGE,
+                "%s can't be led through a wire: its servers tell clients their own addresses",
+                info->name);
+    } else if (info->nodes + all > WIRE_ENDS_MAX) {
+        err_set(err, LB_EXIT_USAGE, "%s has too many ports to be led through a wire", info->name);
+    } else {
+        wired = calloc(1, sizeof *wired);
+        if (!wired) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
+    if (!wired) return NULL;
+    struct place_wire *wiring = &wired->wiring;
+    wired->info = *info;
+    wiring->wire = wire_start(ends, info->nodes + all, err);
+    if (!wiring->wire) {
+        free(wired);
+        return NULL;
+    }
+    for (int i = 0; i < all; i++) {
+        ports[i] = wired->peer_ports[i] = wire_port(wiring->wire, info->nodes + i);
+        if (i % info->ports == 0) ports[i] = wire_port(wiring->wire, i / info->ports);
+        if (peers) wiring->peer_ends |= UINT64_C(1) << (info->nodes + i);
+    }
+    if (clients) {
+        wiring->client_ends = (UINT64_C(1) << info->nodes) - 1;
+        urls_fill(&wired->urls, info, ports);
+        wiring->urls = (const char *const *)wired->urls.url;
+    }
+    if (peers) wish->peer_ports = wired->peer_ports;
+    wish->ports_chosen = aim_wire;
+    wish->arg = wired;
+    return wiring;
+}
+
+/* ---- to a user's server ---- */
+
+#define TELLS "its servers tell clients their own addresses"
+
+/* Schemes of servers that can't be reached at another address. */
+static const struct {
+    const char *scheme, *reason;
+} unwired[] = {
+    {"rediss+cluster", TELLS},
+    {"rediss+sentinel", TELLS},
+    {"redis+cluster", TELLS},
+    {"redis+sentinel", TELLS},
+    {NULL, NULL},
+};
+
+/* Options of a query by which a client goes to a server in another way than by the URL's host and port. */
+static const char *const other_ways[] = {"host=", "hostaddr=", "port=", NULL};
+
+int place_wire_check_url(const char *url, struct lb_err *err) {
+    const char *query = strchr(url, '?');
+    struct url parts;
+    if (url_read(&parts, url, 0, err) != 0) return -1;
+    for (int i = 0; unwired[i].scheme; i++) {
+        if (strcmp(parts.scheme, unwired[i].scheme) == 0)
+            return err_set(err, LB_EXIT_USAGE, "no wire can lead to %s://: %s", parts.scheme,
+                           unwired[i].reason);
+    }
+    for (int i = 0; query && other_ways[i]; i++) {
+        if (strstr(query, other_ways[i]))
+            return err_set(err, LB_EXIT_USAGE,
+                           "no wire can lead to a server whose URL has the option %s",
+                           other_ways[i]);
+    }
+    for (int i = 0; i < parts.host_count; i++) {
+        if (parts.port[i] == 0)
+            return err_set(err, LB_EXIT_USAGE,
+                           "the wire to %s needs the server's port: write it into the URL",
+                           parts.host[i]);
+    }
+    return 0;
+}
+
+/* Takes the first of several addresses at which a server accepts a connection, as clients do; if none accepts, the
+ * first of all. */
+static int resolve(const char *host, int port, struct wire_end *ret_end, struct lb_err *err) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    char service[16];
+    snprintf(service, sizeof service, "%d", port);
+    int failed = getaddrinfo(host, service, &hints, &found);
+    if (failed)
+        return err_set(err, LB_EXIT_MACHINE, "no address of %s: %s", host, gai_strerror(failed));
+    const struct addrinfo *at = found->ai_next ? found : NULL;
+    while (at && !resolve_accepts(at, CONNECT_MS)) at = at->ai_next;
+    if (!at) at = found;
+    memcpy(&ret_end->server, at->ai_addr, at->ai_addrlen);
+    freeaddrinfo(found);
+    return 0;
+}
+
+struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
+    struct wire_end ends[URL_HOSTS_MAX] = {{0}};
+    struct url parts;
+    if (place_wire_check_url(url, err) != 0 || url_read(&parts, url, 0, err) != 0) return NULL;
+    for (int i = 0; i < parts.host_count; i++) {
+        if (resolve(parts.host[i], parts.port[i], &ends[i], err) != 0) return NULL;
+    }
+    struct wire *wire = wire_start(ends, parts.host_count, err);
+    struct wired *wired = wire ? calloc(1, sizeof *wired) : NULL;
+    if (!wired) {
+        if (wire) err_set(err, LB_EXIT_MACHINE, "out of memory");
+        wire_stop(wire);
+        return NULL;
+    }
+    for (int i = 0; i < parts.host_count; i++) {
+        struct lb_route *route = &wired->routes[i];
+        snprintf(route->host, sizeof route->host, "%s", parts.host[i]);
+        snprintf(route->dial_host, sizeof route->dial_host, "127.0.0.1");
+        route->port = parts.port[i];
+        route->dial_port = wire_port(wire, i);
+    }
+    wired->wiring = (struct place_wire){.wire = wire,
+                                        .client_ends = (UINT64_C(1) << parts.host_count) - 1,
+                                        .routes = wired->routes,
+                                        .route_count = parts.host_count};
+    return &wired->wiring;
+}
+
+int place_wire_distance(const struct place_wire *wiring, const struct distance *clients,
+                        struct lb_err *err) {
+    /* rounded up: no round trip is shorter than asked for */
+    const struct wire_fault delay = {.kind = WIRE_DELAY,
+                                     .ends = wiring->client_ends,
+                                     .way = WIRE_BOTH,
+                                     .by_ns = (clients->rtt_ns + 1) / 2};
+    if (clients->wired && !wiring->client_ends)
+        return err_set(err, LB_EXIT_USAGE, "servers.rtt: no wire can lead clients to %s: " TELLS,
+                       ((const struct wired *)wiring)->info.name);
+    if (!clients->wired || clients->rtt_ns == 0) return 0;
+    return wire_set(wiring->wire, &delay, err) < 0 ? -1 : 0;
+}
+
+int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {
+    const struct wired *wired = (const struct wired *)wiring;
+    if (!wired || !wired->err.code) return 0;
+    return err_set(err, wired->err.code, "%s", wired->err.text);
+}
+
+uint64_t place_wire_peer_ends(const struct place_wire *wiring, int node) {
+    if (!wiring || !wiring->peer_ends) return 0;
+    const struct topo_info *info = &((const struct wired *)wiring)->info;
+    uint64_t of_one = (UINT64_C(1) << info->ports) - 1;
+    return of_one << (info->nodes + node * info->ports);
+}
+
+void place_wire_stop(struct place_wire *wiring) {
+    if (!wiring) return;
+    wire_stop(wiring->wire);
+    urls_done(&((struct wired *)wiring)->urls);
+    free(wiring);
+}

@@ -1,0 +1,107 @@
+/* harvest: collects the values that the workers of a stage have recorded, interval by interval: into the stage's
+ * totals, its series and its .hlog, and for the progress display.
+ *
+ * Only the supervisor's thread calls these functions; the supervisor decides when an interval is over. Values that a
+ * worker does not hand over in time count for the next interval. */
+#ifndef BENCH_STAGE_HARVEST_H
+#define BENCH_STAGE_HARVEST_H
+
+#include <stdio.h>
+
+#include "bench/load/shared.h"
+#include "bench/stage/stage.h"
+#include "bench/workload/plan.h"
+#include "results/format/run_read.h"
+#include "results/stats/quantile.h"
+
+/* harvest_done may also be called on a zeroed struct. */
+struct harvest {
+    const struct stage_ask *ask;
+    struct stage *stage;
+    struct shared *shared;
+    struct hist *interval[METRICS];
+    FILE *hlog;                    /* NULL = none is kept, or it was lost: stage->log_err */
+    int64_t wall_offset_ns;        /* wall clock minus monotonic */
+    int64_t from_ns;               /* the interval's begin; the supervisor sets the first one */
+    struct quantile_batch batched; /* the counts of the batches of this interval so far */
+    bool window_over;              /* the series has the last second of the window */
+    int64_t told_grants;           /* grants in the window that the series has so far */
+    int64_t new_grants;            /* grants of the last point of the series */
+};
+
+/* Makes the histograms, the stage's too, and opens the log, which a part of a stage has not. 0, or -1 with err when out of memory. */
+int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
+                  struct shared *shared, struct lb_err *err);
+
+/* To be called in the middle of an interval: closes a batch of the promise (stage_batch). */
+void harvest_half(struct harvest *harvest);
+
+/* Closes an interval: a line of the log for each metric, a point of the series, a line of progress. */
+void harvest_interval(struct harvest *harvest, int64_t end_ns);
+/* At the window's end: adds the last point of the series that belongs to the window. The interval goes on, because
+ * the log's lines tell their own lengths. */
+void harvest_window_end(struct harvest *harvest);
+/* The last interval, after the drain. The grants of the drain become a point of their own in the series. alive: no
+ * worker process has ended, so all will answer. */
+void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive);
+
+/* To be called after the workers' end: adds the values that they did not hand over to the totals. */
+void harvest_rest(struct harvest *harvest);
+
+void harvest_close_log(struct harvest *harvest);
+void harvest_done(struct harvest *harvest);
+
+/* stage_shape: the memory that the workers of a stage share, in the shape that the stage is asked for. NULL with err. The
+ * caller frees it with shared_free. */
+struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err);
+
+/* stage_store: the sums of a stage's guarded store. */
+
+/* When all clients have left, and the backend's values, if any, were collected. */
+void stage_store_sum(struct stage *stage, const struct shared *shared);
+
+/* stage_sum: adds up the figures that clients and workers left in a stage's shared memory, after
+ * they have ended. */
+
+/* Fills all members of stage that are sums. The supervisor fills the others: histograms, series, status and times. */
+void stage_sum(struct stage *stage, const struct shared *shared);
+
+/* Jain's fairness index of n amounts: (sum x)^2 / (n * sum x^2); 1 when all are equal, 1/n when one
+ * has everything. 0 if the sum is 0. Source: Jain, Chiu, Hawe, "A Quantitative Measure of
+ * Fairness", DEC-TR-301, 1984. */
+double jain_index(const uint64_t *amounts, int count);
+
+/* promise: computes whether a stage keeps a promise ("99 % of the waits within 20 ms"), second by second, and
+ * whether the rest of the window can still change that.
+ *
+ * An operation that was due and was not granted counts as over the limit: an operation that never started,
+ * timed out or failed, or that still waits. No operation is left out. */
+
+/* The number of values in a histogram up to limit_ns; a slot of the histogram that contains the
+ * limit counts as a whole. */
+uint64_t promise_within(const struct hist *hist, int64_t limit_ns);
+
+/* The histogram's values as a batch, of which `below` are within the limit. */
+struct quantile_batch promise_batch(const struct hist *hist, int64_t limit_ns);
+
+/* Whether so many of `whole` operations are over the limit that chance is no explanation, although nothing is known
+ * of how much they depend on each other. */
+bool promise_is_far_over(const struct stage_promise *promise, double over, double whole);
+
+/* Whether so many operations are over the limit after elapsed_ns of the window that the whole
+ * window can only break the promise. */
+bool promise_is_hopeless(const struct stage *stage, int64_t elapsed_ns);
+
+/* The operations that the promise is about: due in the window (open loop) or begun in it (closed
+ * loop). Of a latch the awaits alone: a count-down waits for nobody. */
+uint64_t promise_due(const struct stage *stage);
+
+/* stage_cause: names the figures of a stage that have a known cause in the lock's algorithm (lb_known_cause). A
+ * figure that was not measured, or that is within its bound, has no cause; nor has any figure of a stage with faults,
+ * or of a stage where no client waited for another. */
+
+/* run.json's .stages[].causes, a text a figure: "Jain: known cause: ...; the option poll_max changes it". New
+ * reference, NULL when out of memory. The stage's figures are filled in. */
+json_t *stage_causes(const struct run_stage *result, const struct plan_lock *lock);
+
+#endif

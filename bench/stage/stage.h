@@ -1,0 +1,187 @@
+/* stage: what is asked of a stage (one lock, one number of clients, one window), and what it
+ * measured. supervise.h runs it. */
+#ifndef BENCH_STAGE_STAGE_H
+#define BENCH_STAGE_STAGE_H
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "bench/faults/faults.h"
+#include "bench/measure/cell.h"
+#include "bench/measure/recorder.h"
+#include "bench/measure/store.h"
+#include "bench/place/place.h"
+#include "bench/slo/slo.h"
+#include "bench/workload/plan.h"
+#include "bench/workload/stages.h"
+#include "results/format/run_read.h"
+
+enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
+
+/* The figures of a run while it goes on, which the supervisor collects each second of the window; all zero, without
+ * histograms, when a stage begins. */
+struct stage_news {
+    const char *id;
+    int64_t elapsed_ns, total_ns;
+    double rate_per_s;
+    int64_t acquire_p50_ns, acquire_p99_ns; /* so far */
+    uint64_t
+        overlaps; /* grants while another client was inside, which are judged after the stage */
+    uint64_t outcomes[LB_OUTCOMES]; /* of the attempts in the window so far */
+    /* METRICS histograms each, of this second and of the window so far; valid during the call only; NULL = there are none yet */
+    struct hist *const *interval, *const *total;
+};
+
+struct stage;
+struct peers;
+
+struct stage_ask {
+    struct plan_stage of;         /* its plan may be a changed copy of the run's */
+    struct place *place;          /* where it runs */
+    struct peers *peers;          /* peers.h; NULL = this process does everything */
+    struct stage_promise promise; /* the stage ends early once the promise can only be broken */
+    char id[96];
+    /* of the log, which a part of a stage has not; and, with another ending, of the history */
+    const char *hlog_path;
+    const char *version;
+    uint64_t seed;
+    const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
+    void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
+    void *news_arg;
+    /* called with a line of progress, and news_arg, if it takes long to make the keys ready; may be NULL */
+    void (*tell)(void *arg, const char *line);
+    /* called at least every 50 ms of the window; true ends the window, as if its planned time were over; may be
+     * NULL */
+    bool (*enough)(void *arg, const struct stage *stage);
+    void *enough_arg;
+};
+
+struct stage_second {
+    double t_s;
+    int64_t ok;       /* grants in it */
+    int64_t recorded; /* waits recorded in it: their grants were released in it */
+    /* -1 = not known, of clients on several machines */
+    int64_t acquire_p50_ns, acquire_p99_ns;
+    bool draining; /* not a second of the window, but the drain after it; only ok is known */
+};
+
+/* Half a second of the window: the values of the promised metric, and how many of them are within
+ * its limit. */
+struct stage_batch {
+    uint64_t counted, within;
+    double sum, squares; /* of the values, and of their squares */
+    /* Grants from the window's begin to the batch's end. A value is recorded only when its grant has been released, so
+     * `counted` lacks the grants that are still held. */
+    int64_t granted;
+    int64_t end_ns; /* from the window's begin; the last one lasts until all have drained */
+};
+
+/* Keys that no client held or was granted for a time, although clients waited for them all that time. */
+struct stage_idle_keys {
+    uint64_t count;
+    /* the key that was idle for longest, for how long, and how many clients waited for it */
+    uint32_t key;
+    int64_t idle_ns;
+    int clients;
+};
+
+/* The guarded store of the stage. */
+struct stage_store {
+    const char *where; /* "memory", "backend"; NULL = there was none */
+    bool fenced;       /* the lock has tokens */
+    bool fenced_known; /* the lock has tokens, and the fenced values at the end are known */
+    struct store_sum sum;
+};
+
+struct stage {
+    const struct stage_ask *ask; /* borrowed; what no longer runs may outlive it */
+    enum stage_status status;
+    /* why the stage is not complete; in a complete stage the first operation that failed */
+    struct lb_err err;
+    /* why its .hlog is missing or incomplete; the figures are not affected */
+    struct lb_err log_err;
+    /* Its figures as results have them (results/format/stage.def), filled by stage_sum and
+     * stage_describe when it has ended. */
+    struct run_stage result;
+
+    /* The sources of the figures, and values that are not figures. */
+    int clients, threads, processes;
+    int64_t warmup_ns, window_ns, drain_ns;
+    double offered_per_s; /* open loop: arrivals asked for; 0 = closed */
+    bool hopeless;        /* it ended early, because its promise could only be broken */
+    struct hist *hist[METRICS];
+    uint64_t *grants_per_client; /* clients */
+    struct stage_store store;
+    struct stage_history *history; /* NULL = none was kept */
+    uint64_t commands;    /* in the window; also of a lock in memory, where results leave it out */
+    double client_cpu_ns; /* in the window; -1 = not known */
+    double server_cpu_ns; /* -1 = not known */
+    /* processor time a second while all clients idled before the load; -1 = not known */
+    double client_idle_ns_per_s, server_idle_ns_per_s;
+    /* of servers that lockbench started; NAN = not known: written to disk, and fsyncs, from before the load
+     * until all had drained; the growth of their memory while all sessions were opened */
+    double written_bytes, fsyncs, sessions_memory_bytes;
+    /* taken by the machine's host in window and drain, over all processors; -1 = not known */
+    int64_t stolen_ns;
+    int64_t wall_largest_ns; /* the greatest step of the machine's wall clock, without its sign */
+    uint64_t stalled_missed; /* open loop: slots missed because lockbench itself stood still */
+    /* open loop: slots of the window that never fell due, since a fault had killed their process */
+    uint64_t undue;
+    struct fault_log faults;
+    int64_t window_begin_ns; /* by lb_now() */
+    bool residue_known;
+    struct lb_residue residue; /* what was left on the server when all clients had ended */
+    struct lb_err tidy_err;    /* why that could not be counted or removed */
+    /* for a server at --url: why it is not known whether keys are left there ("" = it is known), and
+     * whether keys that the user named are left there */
+    char unsure[512];
+    bool keeps_named;
+    int held; /* of the keys that the user named: those that somebody else held when all clients had ended */
+    struct exclusion exclusion;
+    struct stage_idle_keys stuck_keys; /* idle until the end */
+    struct stage_idle_keys idle_keys;  /* idle for a time, and granted again */
+    /* a fault, a killed client or a grant that was left behind may explain waits that did not end */
+    bool disturbed;
+    /* from when to when the supervisor last stood still, and so the whole machine; by lb_now(), 0 = never */
+    int64_t stood_from_ns, stood_until_ns;
+    /* of the waits that the drain limit ended: the longest time for which lockbench itself stood still in one */
+    int64_t starved_stood_ns;
+    struct stage_second *seconds;
+    int second_count;
+    struct stage_batch *batches; /* of a promise; else NULL */
+    int batch_count;
+    bool hung; /* worker threads did not return: they and their memory are left alone */
+};
+
+/* stage_describe: fills stage->result with the members that are no sums: lock, servers, load, warnings and
+ * latencies. 0, or -1 with err when out of memory. */
+int stage_describe(struct stage *stage, struct lb_err *err);
+/* Adds the facts that only the run knows: the faults, and whether a control ran in the workload that exposes it. */
+void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
+/* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:
+ * says whether the clients were on several machines. */
+const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of);
+/* Fills *result with the lock and the load of a stage that has not run; every other member is absent. The
+ * caller frees result->kept. */
+void stage_describe_planned(struct run_stage *result, const struct plan_stage *of);
+
+/* The limits of the load generator that affect the figures, in words: an array of texts, empty when
+ * there are none. New reference; NULL when out of memory. */
+json_t *stage_limits(const struct stage *stage);
+/* Whether there is any such limit. */
+bool stage_is_limited(const struct stage *stage);
+
+/* All warnings to be read together with the figures, including those limits: an array of texts, the
+ * most important first. New reference; NULL when out of memory. */
+json_t *stage_warnings(const struct stage *stage);
+
+/* Whether the load generator itself stood still for so much of the window that latencies show it. */
+bool stage_stood_still(const struct stage *stage);
+
+/* Whether the load generator's threads had no time left. */
+bool stage_is_busy(const struct stage *stage);
+
+/* Whether the host of this virtual machine took so much processor time that latencies show it. */
+bool stage_lost_cpu(const struct stage *stage);
+
+#endif

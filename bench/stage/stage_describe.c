@@ -1,0 +1,284 @@
+/* stage_describe: what a stage's result has beside its sums: the lock, the load, the window, the
+ * latencies, and the lists (series, faults, the first overlap). See stage.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/faults/faults.h"
+#include "bench/option/option.h"
+#include "bench/stage/harvest.h"
+#include "bench/stage/stage.h"
+#include "bench/workload/schedule.h"
+#include "bench/workload/stages.h"
+#include "results/format/bound.h"
+#include "results/format/hdr.h"
+#include "results/format/write.h"
+#include "results/stats/quantile.h"
+
+static const struct result_field *field_of(const char *path) {
+    const struct result_field *field = run_stage_fields();
+    while (field->path && strcmp(field->path, path) != 0) field++;
+    return field->path ? field : NULL;
+}
+
+static bool is_beyond(const struct lb_known_cause *cause, double figure) {
+    if (isnan(figure)) return false;
+    return (cause->above > 0 && figure > cause->above) ||
+           (cause->below > 0 && figure < cause->below);
+}
+
+/* Whether the option has the value under which the cause works. */
+static bool is_so_set(const struct lb_known_cause *cause, const struct plan_lock *lock) {
+    char text[64];
+    if (!cause->value) return true;
+    const struct lb_option *option = options_find(lock->lock->algorithm->options, cause->option);
+    return option &&
+           strcmp(option_text(option, lock->options, text, sizeof text), cause->value) == 0;
+}
+
+/* Whether clients met each other and nothing but the lock came between them: a fault may have made any
+ * figure what it is. */
+static bool may_tell(const struct run_stage *result) {
+    return result->tested_grants > 0 && json_array_size(result->faults) == 0;
+}
+
+json_t *stage_causes(const struct run_stage *result, const struct plan_lock *lock) {
+    json_t *texts = json_array();
+    const struct lb_known_cause *cause = lock->lock->algorithm->causes;
+    for (; texts && may_tell(result) && cause && cause->figure; cause++) {
+        const struct result_field *field = field_of(cause->figure);
+        if (!field || !is_beyond(cause, result_field_figure(field, result))) continue;
+        if (!is_so_set(cause, lock)) continue;
+        json_array_append_new(texts,
+                              json_sprintf("%s: known cause: %s%s%s%s", field->title, cause->cause,
+                                           cause->option ? "; the option " : "",
+                                           cause->option ? cause->option : "",
+                                           cause->option ? " changes it" : ""));
+    }
+    return texts;
+}
+
+#define TEXT_MAX 64
+
+static const char *keep_or_null(struct run_stage *result, const char *text) {
+    return text ? run_stage_keep_text(result, "%s", text) : NULL;
+}
+
+static json_t *claims_json(const struct lb_lock *lock) {
+    json_t *array = json_array();
+    for (unsigned claim = 1; claim < LB_CLAIMS_END; claim <<= 1) {
+        if (lock->claims & claim) json_array_append_new(array, json_string(lb_claim_name(claim)));
+    }
+    return array;
+}
+
+static void describe_lock(struct run_stage *result, const struct plan_stage *of) {
+    const struct lb_lock *lock = of->lock->lock;
+    result->lock = lock->name;
+    result->backend = lock->backend->name;
+    result->primitive = lb_primitive_name(lock->primitive);
+    if (of->distance.wired) result->rtt_ns = (double)of->distance.rtt_ns;
+    /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync
+     * says. */
+    result->durability_note = lock->durability_note;
+    result->guarantee = lb_guarantee_name(lock->about.guarantee);
+    result->crash = lb_crash_name(lock->about.crash);
+    result->waits = lock->waits;
+    result->control = (lock->caps & LB_CAP_CONTROL) != 0;
+    result->baseline = (lock->caps & LB_CAP_BASELINE) != 0;
+    result->atomic = (lock->caps & LB_CAP_ATOMIC) != 0;
+    result->claims = run_stage_keep(result, claims_json(lock));
+}
+
+static void describe_place(struct run_stage *result, const struct place *place,
+                           const struct lb_lock *lock) {
+    result->topology = keep_or_null(result, place->topology);
+    result->durability = keep_or_null(result, place->durability);
+    result->encryption = *place->encryption ? keep_or_null(result, place->encryption) : NULL;
+    result->durability_class = place_durability_class(place, lock);
+    result->guarantee = place_guarantee(place, lock);
+}
+
+static void describe_keys(struct run_stage *result, const struct plan *plan, int clients) {
+    char keys[TEXT_MAX] = "";
+    keyspace_text(&plan->keys, keys, sizeof keys);
+    const char *space = strchr(keys, ' ');
+    bool own = plan->keys.pick == KEYS_OWN;
+    result->keys =
+        run_stage_keep_text(result, "%lu", (unsigned long)keys_count(&plan->keys, clients));
+    result->key_distribution = own     ? "own"
+                               : space ? run_stage_keep_text(result, "%s", space + 1)
+                                       : "uniform";
+}
+
+static double at_least_one(int64_t number) {
+    return number > 1 ? (double)number : 1;
+}
+
+/* Whether acquire.bound means anything to the lock. */
+static bool has_bound(const struct lb_lock *lock) {
+    return lock->primitive == LB_SEMAPHORE || lock->primitive == LB_LATCH ||
+           (lock->caps & LB_CAP_SLOTS);
+}
+
+/* The members of an attempt's request besides its key. */
+static void describe_request(struct run_stage *result, const struct plan *plan,
+                             const struct lb_lock *lock, int readers) {
+    result->mode = mode_text(plan->mode);
+    result->lease_ns = (double)plan->lease_ns;
+    result->lease_varies = leases_differ(plan, lock);
+    result->readers = readers;
+    result->permits = at_least_one(plan->permits);
+    if (has_bound(lock)) result->bound = at_least_one(plan->bound);
+    result->depth = at_least_one(plan->depth);
+    result->keys_at_once = at_least_one(plan->keys_at_once);
+    if (plan->keys_at_once > 1)
+        result->key_order = plan->key_order == KEY_ORDER_OPPOSITE ? "opposite" : "same";
+    result->clients_per_session = at_least_one(plan->clients_per_session);
+    result->session = plan->churn ? "each" : "keep";
+}
+
+/* The load as it was planned. offered_per_s: 0 when closed. */
+static void describe_load(struct run_stage *result, const struct plan_stage *of, int clients,
+                          double offered_per_s) {
+    const struct plan *plan = of->plan;
+    struct arrival arrival = plan->arrival;
+    char text[TEXT_MAX];
+    if (offered_per_s > 0) result->offered_per_s = arrival.rate_per_s = offered_per_s;
+    result->clients = clients;
+    result->repeat = of->repeat;
+    describe_keys(result, plan, clients);
+    result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));
+    result->hold = keep_or_null(result, dist_text(&plan->hold, text, sizeof text));
+    result->think = keep_or_null(result, dist_text(&plan->think, text, sizeof text));
+    if (plan->tick_ns > 0) result->tick_ns = (double)plan->tick_ns;
+    if (plan->at_least_ns > 0) result->at_least_ns = (double)plan->at_least_ns;
+    describe_request(result, plan, of->lock->lock, of->readers);
+}
+
+const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of) {
+    const struct lb_about *about = &of->lock->lock->about;
+    size_t parts = json_array_size(result->hosts); /* the clients are shared out evenly */
+    if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
+        return about->exposed_by;
+    if (about->exposed_on_one_host && parts > 0 && (size_t)of->clients <= parts)
+        return "a load with two clients on one host";
+    return NULL;
+}
+
+void stage_describe_origin(struct run_stage *result, const struct plan_stage *of) {
+    char faults[160];
+    const struct lb_about *about = &of->lock->lock->about;
+    if (of->lock->plan) {
+        result->workload = run_stage_keep_text(result, "%s", of->plan->name);
+        result->expected = verdict_name(lb_exposed_verdict(about->exposed_as));
+    }
+    /* A control whose mistake this workload can't show may come out clean. */
+    result->exposed_by = stage_exposed_by(result, of);
+    result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));
+}
+
+void stage_describe_planned(struct run_stage *result, const struct plan_stage *of) {
+    double rate_per_s = of->rate_per_s > 0 ? of->rate_per_s : of->plan->arrival.rate_per_s;
+    bool open = of->plan->arrival.kind != ARRIVAL_CLOSED;
+    *result = (struct run_stage){0};
+    result_field_clear_all(run_stage_fields(), result);
+    describe_lock(result, of);
+    describe_load(result, of, of->clients, open ? rate_per_s : 0);
+    stage_describe_origin(result, of);
+}
+
+static void describe_course(struct stage *stage) {
+    static const char *const statuses[] = {"complete", "partial", "failed"};
+    struct run_stage *result = &stage->result;
+    int64_t took_ns = stage->window_ns + stage->drain_ns;
+    result->status = statuses[stage->status];
+    if (stage->err.code) result->error = run_stage_keep_text(result, "%s", stage->err.text);
+    result->duration_s = (double)stage->window_ns / 1e9;
+    result->warmup_s = (double)stage->warmup_ns / 1e9;
+    result->drain_s = (double)stage->drain_ns / 1e9;
+    if (stage->stolen_ns >= 0 && took_ns > 0)
+        result->stolen_share = (double)stage->stolen_ns / (double)took_ns;
+}
+
+static int fill_latency(struct run_stage *result, struct run_latency *latency, const struct hist *h,
+                        struct lb_err *err) {
+    if (h->count + h->over == 0) return 0;
+    char *hdr = hdr_encode(h, err);
+    if (!hdr) return -1;
+    latency->hdr = run_stage_keep_text(result, "%s", hdr);
+    free(hdr);
+    run_latency_of(latency, h);
+    return latency->hdr ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+/* Whether clients that do not hold always wait: a closed loop without pauses on one key, which
+ * nothing disturbs. */
+static bool is_always_asked(const struct plan *plan, int clients) {
+    return plan->arrival.kind == ARRIVAL_CLOSED && plan->mode == MODE_WAIT &&
+           plan->think.mean_ns == 0 && plan->think.kind == DIST_CONSTANT && plan->tick_ns == 0 &&
+           !plan->churn && keys_count(&plan->keys, clients) == 1;
+}
+
+/* The time for which permits lay idle in the window, divided by the grants in it. The figure means something only if on
+ * average more clients hold or wait than the permits can admit. The means of hold and acquire can't be used for that,
+ * because they include time before and after the window. */
+static void fill_permit_idle(struct stage *stage, const struct plan *plan) {
+    struct run_stage *result = &stage->result;
+    double window_ns = result->duration_s * 1e9, holders = floor(result->bound / result->permits);
+    double all_ns = holders * window_ns, grants = result->throughput_per_s * result->duration_s;
+    if (strcmp(result->primitive, lb_primitive_name(LB_SEMAPHORE)) != 0) return;
+    if (!is_always_asked(plan, stage->clients) || stage->faults.count > 0) return;
+    if (stage->clients <= holders || !(grants > 0) || result->state_holding_ns > all_ns) return;
+    if (result->state_holding_ns + result->state_waiting_ns > all_ns)
+        result->permit_idle_ns = (all_ns - result->state_holding_ns) / grants;
+}
+
+/* null where it is not known, or so few grants do not support the quantile. */
+static json_t *second_quantile(const struct stage_second *second, double quantile, int64_t ns) {
+    bool is_known =
+        ns >= 0 && !second->draining && quantile_supported((double)second->recorded, quantile);
+    return is_known ? json_integer(ns) : json_null();
+}
+
+static json_t *series_json(const struct stage *stage) {
+    json_t *series = json_array();
+    for (int i = 0; i < stage->second_count; i++) {
+        const struct stage_second *second = &stage->seconds[i];
+        json_t *p50 = second_quantile(second, 0.5, second->acquire_p50_ns);
+        json_t *p99 = second_quantile(second, 0.99, second->acquire_p99_ns);
+        json_array_append_new(series,
+                              json_pack("{s:f, s:I, s:o, s:o, s:b}", "t_s", second->t_s, "ok",
+                                        (json_int_t)second->ok, "acquire_p50_ns", p50,
+                                        "acquire_p99_ns", p99, "draining", (int)second->draining));
+    }
+    return series;
+}
+
+int stage_describe(struct stage *stage, struct lb_err *err) {
+    struct run_stage *result = &stage->result;
+    const struct plan_stage *of = &stage->ask->of;
+    result->id = keep_or_null(result, stage->ask->id);
+    describe_lock(result, of);
+    describe_place(result, stage->ask->place, of->lock->lock);
+    describe_load(result, of, stage->clients, stage->offered_per_s);
+    result->processes = stage->processes;
+    result->threads = stage->threads;
+    describe_course(stage);
+    for (int metric = 0; metric < METRICS; metric++) {
+        if (fill_latency(result, &result->latency[metric], stage->hist[metric], err) != 0)
+            return -1;
+    }
+    result->inside_mean_ns = result->latency[METRIC_HOLD].mean;
+    if (bound_hardly_tested(result->inside_mean_ns, result->latency[METRIC_PING].p50))
+        result->bound95 = NAN;
+    fill_permit_idle(stage, of->plan);
+    run_fill_response(result, stage->hist[METRIC_ACQUIRE_DUE]);
+    result->faults = run_stage_keep(result, fault_log_json(&stage->faults, stage->window_begin_ns));
+    result->series = run_stage_keep(result, series_json(stage));
+    result->limited_why = run_stage_keep(result, stage_limits(stage));
+    result->warnings = run_stage_keep(result, stage_warnings(stage));
+    result->causes = run_stage_keep(result, stage_causes(result, of->lock));
+    if (json_array_size(result->limited_why) > 0) result->limited_by = "generator";
+    return result->warnings ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}

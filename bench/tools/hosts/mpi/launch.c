@@ -1,0 +1,287 @@
+/* launch: see launch.h. */
+#define _GNU_SOURCE
+#include "bench/tools/hosts/mpi/launch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/base/err.h"
+#include "bench/base/process.h"
+#include "bench/cli/terminal.h"
+
+#define LOOK_MS 200
+#define AGAIN_NS (3 * LB_S_NS) /* after this time an unheard interrupt is passed on again */
+/* The coordinator counts as dead so long after the first load host has lost it. Before that, perhaps only that load
+ * host is cut off, while the coordinator still drains the other hosts and saves their measurements. */
+#define COORDINATOR_GRACE_NS (300 * LB_S_NS)
+
+static volatile sig_atomic_t interrupts;
+
+static void note_interrupt(int signal) {
+    (void)signal;
+    interrupts++;
+}
+
+/* The launcher while it runs. */
+struct launched {
+    const char *name;
+    pid_t pid;
+    int errors;     /* the launcher's standard error; -1 = closed */
+    char line[300]; /* the present line of standard error, as far as it was read */
+    size_t length;
+    int code;          /* the exit code in the last words; -1 = no last words yet */
+    int64_t ended_ns;  /* when the code was set */
+    int passed;        /* number of interrupts that were passed on */
+    int64_t passed_ns; /* when the last interrupt was passed on */
+    int64_t first_ns;  /* when the first interrupt was passed on */
+    bool heard;        /* the coordinator has said that it ends the run */
+    int lost_by;       /* number of load hosts that have lost the coordinator */
+    int64_t lost_ns;   /* when the first of them said so */
+};
+
+static void end_job(struct launched *job, int code) {
+    job->code = code;
+    job->ended_ns = lb_now();
+}
+
+/* Ends the job, because the load hosts have lost the coordinator. */
+static void coordinator_died(struct launched *job) {
+    fprintf(stderr,
+            "lockbench-hosts: rank 0 died, or is cut off: what it has not saved by now is lost\n");
+    end_job(job, LB_EXIT_MACHINE);
+}
+
+static void read_line(struct launched *job) {
+    const char *last = strstr(job->line, LAUNCH_LAST_WORDS),
+               *lost = strstr(job->line, LAUNCH_LOST_COORDINATOR);
+    int rank, hosts;
+    if (strstr(job->line, INTERRUPT_HEARD)) job->heard = true;
+    if (last && job->code < 0) end_job(job, atoi(last + sizeof LAUNCH_LAST_WORDS - 1));
+    if (!lost || sscanf(lost + sizeof LAUNCH_LOST_COORDINATOR - 1, "%d of %d", &rank, &hosts) != 2)
+        return;
+    if (job->lost_by++ == 0) job->lost_ns = lb_now();
+    if (job->lost_by >= hosts && job->code < 0) coordinator_died(job);
+}
+
+/* Reads the launcher's standard error, passes it on, and looks for the last words. Returns whether anything was
+ * read. */
+static bool pass_errors(struct launched *job, int wait_ms) {
+    char bytes[4096];
+    struct pollfd at = {.fd = job->errors, .events = POLLIN};
+    if (poll(&at, 1, wait_ms) != 1) return false;
+    ssize_t got = read(job->errors, bytes, sizeof bytes);
+    if (got == 0) {
+        close(job->errors);
+        job->errors = -1;
+    }
+    for (ssize_t i = 0; i < got; i++) {
+        if (job->length + 1 < sizeof job->line && bytes[i] != '\n') {
+            job->line[job->length++] = bytes[i];
+        } else if (bytes[i] == '\n') {
+            job->line[job->length] = '\0';
+            read_line(job);
+            job->length = 0;
+        }
+    }
+    if (got > 0) fwrite(bytes, 1, (size_t)got, stderr);
+    return got > 0;
+}
+
+/* The first Ctrl-C lets the coordinator end the run and save it; the second one lets the launcher end the job. mpirun
+ * drops a signal that arrives while mpirun starts the ranks, so the first interrupt is passed on again until a rank has
+ * heard it. With --enable-recovery, mpirun goes on even if it could start no rank; then no rank ever hears. */
+static void pass_interrupts(struct launched *job) {
+    int64_t now_ns = lb_now();
+    bool unheard = job->passed > 0 && !job->heard && job->code < 0;
+    if (unheard && job->passed == 1 && now_ns - job->passed_ns > AGAIN_NS) job->passed = 0;
+    if (unheard && now_ns - job->first_ns > LAUNCH_UNHEARD_NS) {
+        fprintf(stderr, "lockbench-hosts: no rank heard the interrupt: the launcher is ended\n");
+        end_job(job, LB_EXIT_INTERRUPTED);
+    }
+    for (; job->passed < interrupts; job->passed++) {
+        kill(job->pid, job->passed == 0 ? SIGUSR1 : SIGTERM);
+        job->passed_ns = now_ns;
+        if (job->first_ns == 0) job->first_ns = now_ns;
+    }
+}
+
+static void end_launcher(struct launched *job) {
+    if (job->code < 0 && job->lost_by > 0 && lb_now() - job->lost_ns > COORDINATOR_GRACE_NS)
+        coordinator_died(job);
+    if (job->code < 0) return;
+    int64_t since_ns = lb_now() - job->ended_ns;
+    if (since_ns > LAUNCH_GRACE_NS)
+        kill(job->pid, since_ns > 2 * LAUNCH_GRACE_NS ? SIGKILL : SIGTERM);
+}
+
+/* Of a launcher that ended before any last words. Its codes are its own, and not those of bench/README.md: mpirun ends
+ * with 1 where there are too few slots, and with 255 where a host can't be reached. Ranks that failed told a code. */
+static int code_of_launcher(const struct launched *job, int status) {
+    /* mpirun that could not start its daemons since it was told to end exits with 0. */
+    if (job->passed > 0) return LB_EXIT_INTERRUPTED;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return LB_EXIT_OK;
+    bool killed = WIFSIGNALED(status);
+    fprintf(
+        stderr,
+        "lockbench-hosts: %s %s %d, and no rank told how the run ended: see the messages above\n",
+        job->name, killed ? "was ended by signal" : "ended with its own code",
+        killed ? WTERMSIG(status) : WEXITSTATUS(status));
+    return LB_EXIT_MACHINE;
+}
+
+static int watch(struct launched *job) {
+    int status = 0;
+    for (;;) {
+        if (job->errors >= 0)
+            pass_errors(job, LOOK_MS);
+        else
+            lb_nap(LOOK_MS * LB_MS_NS);
+        pass_interrupts(job);
+        end_launcher(job);
+        if (waitpid(job->pid, &status, WNOHANG) == job->pid) break;
+    }
+    /* The launcher's last output is still in the pipe. Processes that the launcher left behind may hold the pipe open,
+     * so this loop does not wait for the end of the pipe. */
+    while (job->errors >= 0 && pass_errors(job, 0)) {
+    }
+    return job->code >= 0 ? job->code : code_of_launcher(job, status);
+}
+
+static void set_number(const char *name, int number) {
+    char text[20];
+    snprintf(text, sizeof text, "%d", number);
+    setenv(name, text, 0);
+}
+
+/* By default Open MPI's daemon on a host that is cut off needs more than five minutes to notice that mpirun is gone.
+ * These settings let the daemon notice sooner, but not before the coordinator has saved its result. Settings of the
+ * user stay. */
+static void miss_sooner(void) {
+    set_number("OMPI_MCA_oob_tcp_keepalive_time", LAUNCH_KEEPALIVE_S);
+    set_number("OMPI_MCA_oob_tcp_keepalive_intvl", LAUNCH_PROBE_S);
+    set_number("OMPI_MCA_oob_tcp_keepalive_probes", LAUNCH_PROBES);
+}
+
+/* Open MPI binds each rank to a core or a socket. The rank's child processes (workers, servers) would share that core.
+ * The first setting is for Open MPI up to version 4, the second one for version 5 and later. Settings of the user stay,
+ * and so does mpirun's --bind-to. */
+static void leave_unbound(void) {
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
+    setenv("PRTE_MCA_hwloc_default_binding_policy", "none", 0);
+}
+
+static _Noreturn void become(char **command, int errors) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach the launcher */
+    dup2(errors, STDERR_FILENO);
+    miss_sooner();
+    leave_unbound();
+    const char *program = command[0] ? command[0] : "";
+    execvp(program, command);
+    fprintf(stderr, "lockbench-hosts: can't start %s: %s\n", program, strerror(errno));
+    _exit(LB_EXIT_MACHINE);
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The index of the ranks' program among the words of the command; 0 = none. The first word is the launcher. */
+static int program_at(const char *own_name, char *const *command) {
+    for (int i = 1; command[0] && command[i]; i++) {
+        if (strcmp(base_name(command[i]), base_name(own_name)) == 0) return i;
+    }
+    return 0;
+}
+
+/* Returns the command with LAUNCH_WORD or LAUNCH_WORD_PLAIN after the ranks' program (at index `program`; 0 = it is not
+ * named). The caller frees the list; NULL when out of memory. */
+static char **mark_command(int program, char **command) {
+    static char color[] = LAUNCH_WORD, plain[] = LAUNCH_WORD_PLAIN;
+    int count = 0, used = 0;
+    while (command[count]) count++;
+    char **marked = calloc((size_t)count + 2, sizeof *marked);
+    for (int i = 0; marked && i < count; i++) {
+        marked[used++] = command[i];
+        if (program > 0 && i == program) marked[used++] = isatty(STDOUT_FILENO) ? color : plain;
+    }
+    return marked;
+}
+
+/* Reports a command that does not name the ranks' program. With --enable-recovery mpirun would wait for ever for a
+ * program that it can't start. Other launchers, such as a script, need not name the program. */
+static int check_named(const char *own_name, int program, char **command) {
+    static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+    const char *own = base_name(own_name), *launcher = command[0] ? base_name(command[0]) : "";
+    for (size_t i = 0; program == 0 && i < sizeof launchers / sizeof *launchers; i++) {
+        if (strcmp(launcher, launchers[i]) != 0) continue;
+        fprintf(stderr,
+                "lockbench-hosts: the command does not say what %s shall start: "
+                "%s [OPTIONS] %s run ...\n",
+                launcher, launcher, own);
+        return -1;
+    }
+    return 0;
+}
+
+/* Reports a program that is missing. With --enable-recovery mpirun would wait for ever for it, and print nothing.
+ * Only an absolute path can be checked here, because options of mpirun say where it looks for other paths. */
+static int check_program(const char *program) {
+    if (program[0] != '/' || access(program, X_OK) == 0) return 0;
+    fprintf(
+        stderr,
+        "lockbench-hosts: can't start %s: %s; the program must be there on this machine and on every host\n",
+        program, strerror(errno));
+    return -1;
+}
+
+static int launch_marked(char **command) {
+    int errors[2];
+    struct launched job = {.name = command[0] ? base_name(command[0]) : "", .code = -1};
+    if (pipe(errors) != 0) {
+        perror("lockbench-hosts: pipe");
+        return LB_EXIT_MACHINE;
+    }
+    struct sigaction action = {.sa_handler = note_interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    hangup_handle(&action);
+    job.pid = fork();
+    if (job.pid == 0) {
+        close(errors[0]);
+        become(command, errors[1]);
+    }
+    close(errors[1]);
+    job.errors = errors[0];
+    if (job.pid < 0) {
+        perror("lockbench-hosts: fork");
+        return LB_EXIT_MACHINE;
+    }
+    int code = watch(&job);
+    if (job.errors >= 0) close(job.errors);
+    return code;
+}
+
+int launch(const char *own_name, char **command) {
+    int program = program_at(own_name, command);
+    if (check_named(own_name, program, command) != 0) return LB_EXIT_USAGE;
+    if (program > 0 && check_program(command[program]) != 0) return LB_EXIT_USAGE;
+    char **marked = mark_command(program, command);
+    if (!marked) {
+        fprintf(stderr, "lockbench-hosts: out of memory\n");
+        return LB_EXIT_MACHINE;
+    }
+    int code = launch_marked(marked);
+    free(marked);
+    return code;
+}

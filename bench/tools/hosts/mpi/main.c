@@ -1,0 +1,348 @@
+/* main: the program lockbench-hosts: one run whose clients are on several hosts, started by mpirun, srun or an MPIJob.
+ *
+ * Rank 0 does the work of `lockbench run` and is the coordinator; each other rank is a load host. MPI carries the
+ * messages before and after the load. During the load MPI carries only one report a second and the clock exchanges, and
+ * no operation of a lock. MPI_Init and MPI_Finalize wait for all ranks, so both get a time limit; all other MPI calls
+ * are between two ranks and have deadlines. So no rank waits for ever for a host that is gone. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/base/process.h"
+#include "bench/cli/cli.h"
+#include "bench/tools/hosts/mpi/launch.h"
+#include "bench/tools/hosts/stage_hosts.h"
+
+#define PROGRAM "lockbench-hosts"
+
+static const char summary[] = "`lockbench run` with the clients on several machines";
+
+static const struct example calls[] = {
+    {PROGRAM " launch mpirun --enable-recovery --hostfile HOSTS -np N " PROGRAM " run ...",
+     "starts N processes: the first is the coordinator, the others have the clients"},
+    {"mpirun ... | srun ... " PROGRAM " run ...", "the same without a watch over mpirun"},
+    {PROGRAM " run --help", "what can be asked of a run"},
+    {PROGRAM " --version", "version, commit and libraries"},
+    {NULL, NULL},
+};
+
+static void help_usage(FILE *out) {
+    fprintf(out, PROGRAM ": %s (bench/HOSTS.md)\n\n", summary);
+    for (const struct example *call = calls; call->line; call++)
+        fprintf(out, "  %s\n      %s\n", call->line, call->about);
+}
+
+#define END_S 60 /* limit of MPI_Finalize */
+_Static_assert(LAUNCH_START_S == 120 && END_S == 60, "the messages of the two handlers say so");
+#define MEET_NS (60 * LB_S_NS)
+#define SPIN_NS (3 * LB_MS_NS) /* within this time the next clock exchange is expected */
+#define BRISK_NS LB_S_NS       /* within this time other messages are expected */
+#define NAP_NS (200 * INT64_C(1000))
+#define LONG_NAP_NS LB_MS_NS
+/* The limit for the rest of a message of which a part has arrived, because its sender may be cut off meanwhile: a fixed
+ * time, and a time for each byte (1 MB/s). */
+#define ARRIVE_NS (10 * LB_S_NS)
+#define ARRIVE_BYTE_NS 1000
+
+/* The pause between two looks for MPI's progress, in a wait that began at begin_ns: none at first, later longer. */
+static void rest_since(int64_t begin_ns) {
+    int64_t waited_ns = lb_now() - begin_ns;
+    if (waited_ns > SPIN_NS) lb_nap(waited_ns > BRISK_NS ? LONG_NAP_NS : NAP_NS);
+}
+
+/* The analyzer accepts only MPI_Wait as the end of a request. This code uses MPI_Test, because MPI_Wait would wait for
+ * ever for a host that is gone. */
+/* NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker) */
+struct outgoing {
+    struct outgoing *next;
+    MPI_Request request;
+    char bytes[];
+};
+
+/* Those that did not leave in time. MPI reads their bytes whenever the way is free again, since Open MPI cancels no
+ * message: they are never freed. */
+static struct outgoing *unsent;
+
+static int send_in_time(struct outgoing *out, int to, size_t length, int64_t deadline_ns) {
+    int done = 0;
+    int64_t begin_ns = lb_now();
+    if (MPI_Isend(out->bytes, (int)length, MPI_BYTE, to, 0, MPI_COMM_WORLD, &out->request) !=
+        MPI_SUCCESS)
+        return -1;
+    while (!done) {
+        if (MPI_Test(&out->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
+        if (!done && lb_now() >= deadline_ns) return -1;
+        if (!done) rest_since(begin_ns);
+    }
+    return 0;
+}
+
+static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
+                    int64_t deadline_ns) {
+    struct outgoing *out = malloc(sizeof *out + length);
+    (void)link;
+    if (!out) return -1;
+    memcpy(out->bytes, bytes, length);
+    if (send_in_time(out, to, length, deadline_ns) == 0) {
+        free(out);
+        return 0;
+    }
+    out->next = unsent;
+    unsent = out;
+    return -1;
+}
+
+/* Receives a message of which a part has arrived. Returns 0, or -1 if the rest does not arrive; then MPI may still
+ * write to bytes. */
+static int take_message(MPI_Message *message, void *bytes, int length) {
+    MPI_Request request;
+    int done = 0;
+    int64_t begin_ns = lb_now(), limit_ns = begin_ns + ARRIVE_NS + ARRIVE_BYTE_NS * (int64_t)length;
+    if (MPI_Imrecv(bytes, length, MPI_BYTE, message, &request) != MPI_SUCCESS) return -1;
+    for (;;) {
+        if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
+        if (done) return 0;
+        if (lb_now() >= limit_ns) return -1;
+        rest_since(begin_ns);
+    }
+}
+/* NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker) */
+
+static int mpi_receive(struct link *link, int from, void **ret_bytes, size_t *ret_length,
+                       int64_t deadline_ns) {
+    int64_t begin_ns = lb_now();
+    (void)link;
+    for (;;) {
+        MPI_Message message;
+        MPI_Status status;
+        int there = 0, length = 0;
+        if (MPI_Improbe(from, 0, MPI_COMM_WORLD, &there, &message, &status) != MPI_SUCCESS)
+            return -1;
+        if (there) {
+            MPI_Get_count(&status, MPI_BYTE, &length);
+            void *bytes = malloc((size_t)length + 1);
+            /* After a failure the bytes are never freed, because MPI may still write to them. */
+            if (!bytes || take_message(&message, bytes, length) != 0) return -1;
+            *ret_bytes = bytes;
+            *ret_length = (size_t)length;
+            return 1;
+        }
+        if (lb_now() >= deadline_ns) return 0;
+        rest_since(begin_ns);
+    }
+}
+
+static int fail(int rank, const struct lb_err *err) {
+    fprintf(stderr, "lockbench-hosts: rank %d: %s\n", rank, err->text);
+    return err->code;
+}
+
+static int serve(struct hosts *hosts, int rank) {
+    static const volatile sig_atomic_t none;
+    struct lb_err err = {0};
+    if (serve_run(hosts, LOCKBENCH_VERSION, &none, &err) != 0) return fail(rank, &err);
+    return LB_EXIT_OK;
+}
+
+/* "Open MPI v4.1.4". Needs no MPI_Init. */
+static const char *mpi_name(void) {
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    text[strcspn(text, ",\n")] = '\0';
+    return text;
+}
+
+/* Adds the likely reason why this rank is the only one: processes that were started by the launcher of another MPI
+ * do not know of each other. */
+static void suspect_launcher(struct lb_err *err) {
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used,
+             "; if more were started, the launcher is not that of %s, or srun lacks --mpi=pmix",
+             mpi_name());
+}
+
+/* Runs this rank: the coordinator or a load host. Returns the exit code. */
+static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
+    struct lb_err err = {0};
+    char why[300];
+    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, ret_lost, &err);
+    if (!hosts) {
+        /* A load host then ends without MPI_Finalize, and rank 0 ends the job. */
+        *ret_lost |= link->self > 0;
+        if (link->count == 1) suspect_launcher(&err);
+        return fail(link->self, &err);
+    }
+    if (!hosts_coordinates(hosts)) {
+        int code = serve(hosts, link->self);
+        if (hosts->coordinator_gone)
+            fprintf(stderr, LAUNCH_LOST_COORDINATOR "%d of %d\n", link->self, hosts->count);
+        *ret_lost = code != LB_EXIT_OK;
+        hosts_free(hosts);
+        return code;
+    }
+    struct peers peers = coordinate(hosts);
+    cli_join(&peers);
+    int code = cli_main(argc, argv);
+    fflush(NULL);
+    *ret_lost = hosts_lost(hosts, why, sizeof why) > 0;
+    hosts_free(hosts);
+    return code;
+}
+
+/* Handles SIGUSR1, by which the launch command passes on the first Ctrl-C: launchers forward SIGUSR1 to all ranks, but
+ * would end the job within a second after SIGINT. */
+static void interrupt_coordinator(int signal) {
+    static volatile sig_atomic_t heard;
+    (void)signal;
+    if (!heard) raise(SIGINT); /* the launch command may pass it on twice */
+    heard = 1;
+}
+
+static void end_at_once(const char *words, size_t length, int code) {
+    _exit(write(STDERR_FILENO, words, length) < 0 ? LB_EXIT_MACHINE : code);
+}
+
+/* Handles Ctrl-C before the run has begun, when there is nothing to save. The launch command reads the last words and
+ * ends all ranks; otherwise the other ranks and mpirun would go on waiting for this one. */
+static void end_before_run(int signal) {
+    static const char words[] = LAUNCH_LAST_WORDS "130\n";
+    (void)signal;
+    end_at_once(words, sizeof words - 1, LB_EXIT_INTERRUPTED);
+}
+
+/* Ends the job when MPI_Init has waited for too long: it waits for ever if the launcher has lost a rank. */
+static void give_up_start(int signal) {
+    static const char words[] =
+        "lockbench-hosts: MPI did not start on all hosts within 2 minutes: look whether each host has "
+        "lockbench-hosts where the command says, and reaches the others\n" LAUNCH_LAST_WORDS "2\n";
+    (void)signal;
+    end_at_once(words, sizeof words - 1, LB_EXIT_MACHINE);
+}
+
+/* Ends the job when MPI_Finalize has waited for too long. The result is already saved. */
+static void give_up_end(int signal) {
+    static const char words[] =
+        "lockbench-hosts: a host did not come to the end within a minute; the result is whole\n" LAUNCH_LAST_WORDS
+        "0\n";
+    (void)signal;
+    end_at_once(words, sizeof words - 1, LB_EXIT_OK);
+}
+
+static void say_last_words(int code) {
+    fprintf(stderr, LAUNCH_LAST_WORDS "%d\n", code);
+    fflush(NULL);
+}
+
+/* Ends the job by MPI_Abort, because MPI_Finalize would wait for a host that is gone, and because mpirun with
+ * --enable-recovery waits for ever after a rank has ended with a code other than 0. */
+static void abort_job(int code) {
+    say_last_words(code);
+    MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+/* This process's rank from the launcher's environment variables, for use before MPI has started; -1 without a
+ * launcher. */
+static int launched_rank(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank) return atoi(rank);
+    }
+    return -1;
+}
+
+static bool asks_help(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    }
+    return false;
+}
+
+static bool is_help(const char *word) {
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* `lockbench --version`, and a line for MPI. */
+static int say_version(int argc, char **argv) {
+    int code = cli_main(argc, argv);
+    if (code == LB_EXIT_OK) printf("  hosts: %s\n", mpi_name());
+    return code;
+}
+
+/* Carries out a command that needs no MPI. Returns the exit code, which is the same on all ranks (only rank 0 prints);
+ * -1 if the command is a run. */
+static int answer(int argc, char **argv) {
+    const char *wish = argc > 1 ? argv[1] : "";
+    bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0;
+    bool helps = is_help(wish) || (launches && argc > 2), silent = launched_rank() > 0;
+    if (runs && !asks_help(argc, argv)) return -1;
+    if (strcmp(wish, "--version") == 0) return silent ? LB_EXIT_OK : say_version(argc, argv);
+    if (runs) return silent ? LB_EXIT_OK : cli_main(argc, argv);
+    if (!silent && !helps && !launches && *wish)
+        fprintf(stderr, "lockbench-hosts: only `run` works on several hosts\n");
+    if (!silent) help_usage(helps ? stdout : stderr);
+    fflush(NULL);
+    return helps ? LB_EXIT_OK : LB_EXIT_USAGE;
+}
+
+/* Removes the word that the launch command has added to the arguments. Returns whether there was one. */
+static bool take_launched(int *argc, char ***argv) {
+    const char *word = *argc > 1 ? (*argv)[1] : "";
+    bool plain = strcmp(word, LAUNCH_WORD_PLAIN) == 0;
+    if (!plain && strcmp(word, LAUNCH_WORD) != 0) return false;
+    if (plain) setenv("NO_COLOR", "1", 1);
+    (*argv)[1] = (*argv)[0];
+    (*argv)++;
+    (*argc)--;
+    return true;
+}
+
+int main(int argc, char **argv) {
+    bool launched = take_launched(&argc, &argv);
+    if (argc > 2 && strcmp(argv[1], "launch") == 0 && !is_help(argv[2]))
+        return launch(argv[0], argv + 2);
+    struct lb_err err = {0};
+    int answered = answer(argc, argv);
+    if (answered < 0 && stack_limit_ensure(&err) != 0) answered = fail(launched_rank(), &err);
+    bool alone = launched_rank() < 0;
+    if (launched && answered > 0 && launched_rank() <= 0) say_last_words(answered);
+    if (answered == LB_EXIT_OK || (answered > 0 && (launched || alone)))
+        return launched ? LB_EXIT_OK : answered;
+    struct link link = {.send = mpi_send, .receive = mpi_receive};
+    int provided;
+    bool lost = false;
+    signal(SIGUSR1, end_before_run);
+    signal(SIGINT, end_before_run);
+    signal(SIGALRM, give_up_start);
+    alarm(LAUNCH_START_S);
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        return LB_EXIT_MACHINE;
+    alarm(0);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &link.self);
+    MPI_Comm_size(MPI_COMM_WORLD, &link.count);
+    signal(SIGUSR1, link.self == 0 ? interrupt_coordinator : SIG_IGN);
+    if (link.self != 0)
+        signal(SIGINT, SIG_IGN); /* only the coordinator handles SIGINT, and then ends the run */
+    int code = answered > 0 ? answered : take_part(&link, argc, argv, &lost);
+    fflush(NULL);
+    /* The launch command reads the code from the last words, and a single process returns it. Otherwise only MPI_Abort
+     * makes mpirun end with this code. */
+    bool code_arrives = launched || link.count == 1;
+    if (link.self == 0 && (lost || (code && !code_arrives)))
+        abort_job(code ? code : LB_EXIT_MACHINE);
+    if (lost) _exit(code);
+    if (link.self == 0 && code) say_last_words(code);
+    signal(SIGALRM, give_up_end);
+    alarm(END_S);
+    MPI_Finalize();
+    fflush(NULL);
+    /* Not by exit, which frees what threads may still use: those of a driver that did not return, and MPI's. */
+    _exit(launched ? LB_EXIT_OK : code);
+}

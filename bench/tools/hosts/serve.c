@@ -1,0 +1,266 @@
+/* serve: see stage_hosts.h. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+#include "bench/place/place.h"
+#include "bench/servers/folder.h"
+#include "bench/servers/janitor.h"
+#include "bench/stage/machine.h"
+#include "bench/stage/supervise.h"
+#include "bench/tools/hosts/stage_hosts.h"
+#include "bench/workload/stages.h"
+
+#define NEWS_NS LB_S_NS
+#define ANSWER_NS (60 * LB_S_NS) /* for the coordinator's word after everybody was to be ready */
+#define LOOK_NS (200 * LB_MS_NS) /* between two looks while this host waits */
+
+/* ---- a stage ---- */
+
+static int report_news(struct hosts *hosts, const struct shared *shared, struct lb_err *err) {
+    int64_t now_ns = lb_now();
+    struct message news = {.word = WORD_NEWS, .value = {shared ? 0 : -1}};
+    if (now_ns - hosts->news_ns < NEWS_NS) return 0;
+    hosts->news_ns = now_ns;
+    for (int i = 0; shared && i < shared->threads; i++)
+        news.value[0] += (int64_t)atomic_load(&shared->worker[i].outcomes[LB_OK]);
+    return hosts_report(hosts, &news, err);
+}
+
+/* Whether for the coordinator this stage is over: the word is for serve_run. */
+static bool is_of_run(enum word word) {
+    return word == WORD_PLAN || word == WORD_STAGE || word == WORD_LEAVE;
+}
+
+/* Waits for one of the coordinator's words, and reports that this host lives. 0, or -1 with err: the coordinator ends
+ * the stage, or does not answer. */
+static int wait_for(struct hosts *hosts, enum word word, int64_t deadline_ns, int64_t *ret_value,
+                    struct lb_err *err) {
+    struct message message;
+    while (lb_now() < deadline_ns) {
+        if (report_news(hosts, NULL, err) != 0 || hosts_check_coordinator(hosts, err) != 0)
+            return -1;
+        int got = hosts_wait(hosts, &message, lb_now() + LOOK_NS, err);
+        if (got < 0) return -1;
+        if (got == 0) continue;
+        bool over = is_of_run(message.word);
+        if (over)
+            hosts_put_back(hosts, &message);
+        else
+            free(message.blob);
+        if (over || message.word == WORD_GIVE_UP)
+            return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) ended the stage");
+        if (message.word != word) continue;
+        *ret_value = message.value[0];
+        return 0;
+    }
+    return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for too long");
+}
+
+static int meet(struct peers *peers, enum moment moment, const struct lb_err *trouble,
+                int64_t deadline_ns, struct lb_err *err) {
+    struct hosts *hosts = peers->state;
+    int64_t reached;
+    hosts->loads = false;
+    if (trouble) {
+        if (hosts_report_trouble(hosts, trouble, err) != 0) return -1;
+        return err_set(err, trouble->code, "%s", trouble->text);
+    }
+    struct message ready = {.word = WORD_READY, .value = {moment}};
+    if (hosts_report(hosts, &ready, err) != 0) return -1;
+    return wait_for(hosts, WORD_ON, lb_after(deadline_ns, ANSWER_NS), &reached, err);
+}
+
+static int go(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err) {
+    struct hosts *hosts = peers->state;
+    if (wait_for(hosts, WORD_GO, lb_now() + ANSWER_NS, ret_go_ns, err) != 0) return -1;
+    hosts->loads = true;
+    return 0;
+}
+
+/* Reports the grants each second. */
+static int look(struct peers *peers, const struct shared *shared, struct lb_err *err) {
+    struct hosts *hosts = peers->state;
+    struct message message;
+    if (report_news(hosts, shared, err) != 0 || hosts_check_coordinator(hosts, err) != 0) return -1;
+    /* A word that came before this host waits for it. */
+    if (hosts->has_kept) return 0;
+    int got = hosts_wait(hosts, &message, 0, err);
+    if (got <= 0) return got;
+    if (message.word == WORD_END)
+        free(message.blob);
+    else
+        hosts_put_back(hosts, &message);
+    if (message.word != WORD_END && !is_of_run(message.word)) return 0;
+    hosts->loads = false;
+    return err_set(err, LB_EXIT_INTERRUPTED, "the coordinator ended the stage");
+}
+
+/* Reports why, unless the coordinator ended it. */
+static void end(struct peers *peers, const struct lb_err *why) {
+    struct hosts *hosts = peers->state;
+    struct lb_err unheard = {0}; /* the next look says that the coordinator does not listen */
+    if (hosts->loads) hosts_report_trouble(hosts, why, &unheard);
+    hosts->loads = false;
+}
+
+/* ---- the run ---- */
+
+/* A load host while it serves. */
+struct served {
+    struct hosts *hosts;
+    const char *version;
+    const volatile sig_atomic_t *interrupts;
+    struct plan *plan;
+    char folder[512];      /* for the plan's file and the logs; "" = none */
+    char workloads[512];   /* the folder of the shipped ones */
+    struct lb_err lacking; /* why it can take no plan */
+};
+
+/* Reads the plan from the coordinator's text. 0, or -1 with err. */
+static int read_plan(struct served *served, const struct message *message, struct lb_err *err) {
+    char path[600];
+    const char *text = message->blob;
+    const char *line_end = text ? memchr(text, '\n', message->blob_bytes) : NULL;
+    if (!line_end) return err_set(err, LB_EXIT_MACHINE, "the plan that came is cut off");
+    size_t rest = message->blob_bytes - (size_t)(line_end + 1 - text);
+    snprintf(path, sizeof path, "%s/plan.ini", served->folder);
+    FILE *file = fopen(path, "we");
+    bool written = file && fwrite(line_end + 1, 1, rest, file) == rest;
+    if (file && fclose(file) != 0) written = false;
+    if (!written)
+        return err_set(
+            err, LB_EXIT_MACHINE,
+            "the plan can't be written to %s: %s: make room, or set TMPDIR to another folder", path,
+            strerror(errno));
+    char *names = strndup(text, (size_t)(line_end - text));
+    if (!names) return err_set(err, LB_EXIT_MACHINE, "out of memory for the plan");
+    struct plan_wish wish = {.workload = path, .folder = served->workloads, .locks = names};
+    plan_free(served->plan);
+    served->plan = plan_load(&wish, err);
+    free(names);
+    return served->plan ? 0 : -1;
+}
+
+static const struct plan_lock *lock_of(const struct plan *plan, const char *name) {
+    for (int i = 0; plan && name && i < plan->lock_count; i++) {
+        if (strcmp(plan->locks[i].lock->name, name) == 0) return &plan->locks[i];
+    }
+    return NULL;
+}
+
+/* Runs this host's part. 0, or -1 with err when it could not even begin. */
+static int run_part(struct served *served, const json_t *json, struct lb_err *err) {
+    const char *name, *id, *prefix, *url = json_string_value(json_object_get(json, "url"));
+    json_int_t seed, salt, lease;
+    struct peers peers = {
+        .state = served->hosts,
+        .part = {.count = served->hosts->count, .self = hosts_self(served->hosts)},
+        .meet = meet,
+        .go = go,
+        .look = look,
+        .end = end,
+        .exchange = stage_pieces_deliver};
+    struct stage_ask ask = {
+        .peers = &peers, .version = served->version, .interrupts = served->interrupts};
+    char hlog[700];
+    if (json_unpack((json_t *)json, "{s:s, s:s, s:i, s:i, s:i, s:F, s:I, s:s, s:I, s:I, s:i, s:i}",
+                    "lock", &name, "id", &id, "clients", &ask.of.clients, "repeat", &ask.of.repeat,
+                    "readers", &ask.of.readers, "rate_per_s", &ask.of.rate_per_s, "seed", &seed,
+                    "key_prefix", &prefix, "key_salt", &salt, "lease_ns", &lease, "threads",
+                    &peers.part.threads, "processes", &peers.part.processes) != 0 ||
+        !(ask.of.lock = lock_of(served->plan, name)) ||
+        !(ask.of.plan = leases_find(served->plan, lease)))
+        return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
+    ask.of.window_ns = ask.of.plan->duration_ns;
+    struct place_ask place_ask = {
+        .lock = ask.of.lock, .url = url, .interrupts = served->interrupts};
+    struct place *place = ask.place = place_open(&place_ask, err);
+    if (!place) return -1;
+    ask.seed = (uint64_t)seed;
+    peers.key_prefix = prefix;
+    peers.key_salt = (uint64_t)salt;
+    snprintf(ask.id, sizeof ask.id, "%s", id);
+    snprintf(hlog, sizeof hlog, "%s/stage.hlog", served->folder);
+    ask.hlog_path = hlog;
+    struct stage *stage = stage_run(&ask, err);
+    place->in_use |= stage && stage->hung;
+    stage_free(stage);
+    place_close(place);
+    return stage ? 0 : -1;
+}
+
+/* Says that the plan was read, and what machine this is: the coordinator knows only its own. */
+static int report_read(struct served *served, struct lb_err *err) {
+    json_t *environment = environment_json();
+    /* The host's name stands in the result, and a hash of it differs between machines that are alike. */
+    json_object_del(environment, "hostname_hash");
+    char *text = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
+    struct message ready = {
+        .word = WORD_READY, .blob = text, .blob_bytes = text ? strlen(text) : 0};
+    int failed = hosts_report(served->hosts, &ready, err);
+    json_decref(environment);
+    free(text);
+    return failed;
+}
+
+/* Does what a message asks. 0, or -1 with err: the coordinator does not listen. */
+static int serve_message(struct served *served, const struct message *message, struct lb_err *err) {
+    struct lb_err why = {0};
+    json_t *json;
+    switch (message->word) {
+    case WORD_PLAN:
+        why = served->lacking;
+        if (why.code || read_plan(served, message, &why) != 0)
+            return hosts_report_trouble(served->hosts, &why, err);
+        return report_read(served, err);
+    case WORD_STAGE:
+        json = json_loadb(message->blob, message->blob_bytes, 0, NULL);
+        if (run_part(served, json, &why) != 0) hosts_report_trouble(served->hosts, &why, err);
+        json_decref(json);
+        return 0;
+    default: /* a word to a stage that is over */
+        return 0;
+    }
+}
+
+/* What a load host needs before it can take a plan. 0, or -1 with err. */
+static int prepare(struct served *served, struct lb_err *err) {
+    if (home_path("workloads", served->workloads, sizeof served->workloads, err) != 0) return -1;
+    if (janitor_start(err) != 0) return -1;
+    if (folder_make(NULL, "hosts", served->folder, sizeof served->folder, err) != 0) return -1;
+    janitor_folder(JANITOR_ADD, served->folder);
+    return 0;
+}
+
+int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomic_t *interrupts,
+              struct lb_err *err) {
+    struct served served = {.hosts = hosts, .version = version, .interrupts = interrupts};
+    int failed = 0;
+    prepare(&served, &served.lacking);
+    for (;;) {
+        struct message message;
+        int got = hosts_wait(hosts, &message, lb_now() + COORDINATOR_ABSENT_NS, err);
+        if (got == 0) {
+            hosts->coordinator_gone = true;
+            err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for %d minutes",
+                    (int)(COORDINATOR_ABSENT_NS / (60 * LB_S_NS)));
+        }
+        if (got != 1) failed = -1;
+        if (failed || message.word == WORD_LEAVE) break;
+        failed = serve_message(&served, &message, err);
+        free(message.blob);
+        if (failed) break;
+    }
+    plan_free(served.plan);
+    if (*served.folder) {
+        folder_remove(served.folder);
+        janitor_folder(JANITOR_DROP, served.folder);
+    }
+    return failed;
+}
