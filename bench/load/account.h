@@ -10,7 +10,11 @@
 #include "bench/engine/loop.h"
 #include "bench/load/client.h"
 
-#define CLIENT_PAUSE_NS (20 * LB_MS_NS) /* the pause after an attempt that could send no request */
+/* The pause after an attempt that could send no request: at least; at most; and so many times what it took to
+ * connect in vain, so that logins leave processors to the servers. */
+#define CLIENT_PAUSE_NS (20 * LB_MS_NS)
+#define CLIENT_PAUSE_MOST_NS (200 * LB_MS_NS)
+#define CLIENT_PAUSE_TIMES 9
 
 /* The deadline of an attempt that started at started_ns. */
 static inline int64_t client_deadline_ns(const struct client *client, int64_t started_ns) {
@@ -119,9 +123,11 @@ static inline void client_lagged(struct client *client, int64_t due_ns) {
 void client_failed(struct client *client, int64_t waited_ns);
 
 /* Rests after an attempt that could send no request. */
-static inline void client_pause(enum lb_outcome outcome) {
-    if (__builtin_expect(outcome == LB_REFUSED || outcome == LB_BROKEN, 0))
-        lb_sleep_until(lb_now() + CLIENT_PAUSE_NS);
+static inline void client_pause(enum lb_outcome outcome, int64_t connecting_ns) {
+    if (__builtin_expect(outcome != LB_REFUSED && outcome != LB_BROKEN, 1)) return;
+    int64_t pause_ns = CLIENT_PAUSE_TIMES * connecting_ns;
+    if (pause_ns < CLIENT_PAUSE_NS) pause_ns = CLIENT_PAUSE_NS;
+    lb_sleep_until(lb_now() + (pause_ns < CLIENT_PAUSE_MOST_NS ? pause_ns : CLIENT_PAUSE_MOST_NS));
 }
 
 /* Reads the thread's processor time at the begin and at the end of the window; now_ns: the present time. At any

@@ -277,7 +277,7 @@ void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, b
     if (measured) record_update(client, outcome, &tries, due_ns, started_ns);
     if (outcome > LB_TIMEOUT) client_mend(client, outcome);
     if (joined) session_part(client);
-    client_pause(outcome);
+    client_pause(outcome, joined ? 0 : client->ended_ns - started_ns);
 }
 
 /* Notes that the client now waits for its key, unless it already waits: several tries of one key in a row are one
@@ -442,5 +442,5 @@ void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool mea
     if (measured) client_count(client, outcome);
     if (outcome > LB_TIMEOUT) client_mend(client, outcome);
     if (joined) session_part(client);
-    client_pause(outcome);
+    client_pause(outcome, joined ? 0 : client->ended_ns - started_ns);
 }

@@ -14,7 +14,6 @@
 #define PING_NS (100 * LB_MS_NS) /* the longest time for these pings ... */
 #define PING_PART 10             /* ... and at most this part of the window */
 #define PING_WAIT_NS (5 * LB_S_NS)
-#define RETRY_NS (20 * LB_MS_NS) /* between two tries to settle */
 #define WORK_OFF_TIMES                                                                             \
     10 /* a queue that a stall of lockbench caused lasts at most so many times as long */
 #define STATE_HEAD_BYTES 256   /* of a session's state, where drivers have what each call touches */
@@ -220,8 +219,10 @@ static void drain_client(struct client *client) {
     client_spent(client, &client->stats->state_idle_ns, LB_NEVER);
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
     /* Other clients may wait for a grant that this client's last attempt may have left on the server. */
+    int64_t began_ns = lb_now();
     while (client->unsettled_until_ns && !lb_stopping() && !session_restore(client)) {
-        lb_sleep_until(lb_now() + RETRY_NS);
+        client_pause(LB_BROKEN, lb_now() - began_ns);
+        began_ns = lb_now();
     }
     if (!session->connected && !lb_stopping()) session_restore(client);
     if (session->unreachable) atomic_fetch_add(&shared->adrift, 1);

@@ -206,10 +206,6 @@ static inline void cli_wait(struct cli *cli) {
     cli->err = cli_keep(cli_read(cli->err_path));
 }
 
-static inline void cli_free(struct cli *cli) {
-    *cli = (struct cli){0};
-}
-
 #define CLI_TRIES 3 /* of a run in whose short window the machine stood still */
 
 /* Waits for the end of a run that was started with these arguments. A run in which nothing was granted is repeated,
@@ -223,7 +219,6 @@ static inline void cli_wait_granted(struct cli *cli, const struct cli_how *how,
         for (int i = 0; args[i] && args[i + 1]; i++) {
             if (strcmp(args[i], "--out") == 0) folder_remove(args[i + 1]);
         }
-        cli_free(cli);
         cli_start(cli, how, args);
         cli_wait(cli);
     }
@@ -501,7 +496,6 @@ static inline void cli_up(struct cli *up, const char *topology, const char *back
 static inline void cli_down(struct cli *up) {
     kill(up->pid, SIGINT);
     cli_wait(up);
-    cli_free(up);
 }
 
 #endif

@@ -31,7 +31,6 @@ static void check(const struct mistake *mistakes, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct cli cli = cli_run(NULL, mistakes[i].args);
         assert_one_line(&cli, &mistakes[i]);
-        cli_free(&cli);
     }
     char *results = cli_path("home/results");
     assert_int_not_equal(access(results, F_OK), 0); /* not even a folder was made */
@@ -175,7 +174,6 @@ TEST(a_url_of_other_servers_is_no_use) {
         NULL, (const char *const[]){"run", "smoke", "--lock", "redis-redlock", "--dry-run", "--url",
                                     "redis=redis+independents://127.0.0.1:1", NULL});
     assert_int_equal(cli.code, 0);
-    cli_free(&cli);
 }
 
 /* A named lock that can't run here is an error that says what to install; "all" leaves it out and
@@ -206,7 +204,6 @@ TEST(a_missing_server_is_named_with_its_package) {
     if (!lb_unavailable(registry_backend("redis"))) {
         struct cli cli = cli_run(&how, mistake.args);
         assert_one_line(&cli, &mistake);
-        cli_free(&cli);
     }
     char *out = cli_path("bare-run");
     struct cli cli =
@@ -238,7 +235,6 @@ TEST(a_missing_server_is_named_with_its_package) {
     assert_has(cli.out, "caught: unsafe-none");
     assert_true(json_is_false(cli_get(run, "partial")));
     json_decref(run);
-    cli_free(&cli);
     /* In CI whatever is left out is a failure. */
     static const char *const values[] = {"CI=true", "CI=1"};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -248,7 +244,6 @@ TEST(a_missing_server_is_named_with_its_package) {
         assert_code(&cli, 2);
         assert_has(cli.err, "was left out");
         assert_int_equal(cli_problems(&cli), 1);
-        cli_free(&cli);
     }
 }
 
@@ -267,7 +262,6 @@ TEST(a_url_that_cannot_be_right_is_refused_at_once) {
         assert_code(&cli, LB_EXIT_USAGE);
         assert_int_equal(cli_lines(cli.err), 1);
         assert_int_not_equal(access(folder, F_OK), 0);
-        cli_free(&cli);
     }
 }
 
@@ -289,7 +283,6 @@ TEST(a_value_has_no_control_characters) {
     struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", "sim", "--dry-run"));
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "control.ini:2: workload.summary: a control character in the value");
-    cli_free(&cli);
 }
 
 TEST(servers_for_other_hosts_have_no_certificates) {
@@ -326,18 +319,14 @@ TEST(a_run_that_reached_no_server_leaves_its_folder_free) {
     assert_int_equal(count_of(cli.err, "lockbench: redis at 127.0.0.1:1"), 1);
     assert_int_equal(count_of(cli.err, "lockbench: memcached"), 1);
     assert_int_equal(cli_problems(&cli), 2);
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("report", out));
     assert_has(cli.err, "nothing was measured: redis at 127.0.0.1:1");
-    cli_free(&cli);
     const char *const again[] = {"run", "smoke", "--lock", "sim", "--no-page", "--out", out, NULL};
     cli = cli_run(NULL, again);
     assert_code(&cli, 0);
-    cli_free(&cli);
     cli = cli_run(NULL, again);
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "there is a run.json already");
-    cli_free(&cli);
 }
 
 TEST(faults_of_servers_are_refused_at_a_url) {
@@ -350,7 +339,6 @@ TEST(faults_of_servers_are_refused_at_a_url) {
         assert_code(&cli, LB_EXIT_USAGE);
         assert_has(cli.err, "redis is at --url");
         assert_int_equal(cli_lines(cli.err), 1);
-        cli_free(&cli);
     }
 }
 
@@ -368,7 +356,6 @@ TEST(a_port_at_which_nobody_listens_is_told_as_that) {
         if (!strstr(cli.out, "refused") && !strstr(cli.out, "(111)"))
             fail_msg("%s: %s", url, cli.out);
         if (strstr(cli.out, "in time")) fail_msg("%s waited for nobody: %s", url, cli.out);
-        cli_free(&cli);
     }
 }
 
@@ -390,7 +377,6 @@ TEST(a_program_at_a_url_is_measured) {
     assert_has(cli.err, "will be made there: key, as the program is told orders/7");
     /* The command that removes it is one that works. */
     assert_has(cli.err, "`lockbench clean --url redis=redis://127.0.0.1:1 --key orders/7`");
-    cli_free(&cli);
 }
 
 TEST(a_server_is_not_cleaned_by_programs) {
@@ -398,7 +384,6 @@ TEST(a_server_is_not_cleaned_by_programs) {
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "exec: only the client program speaks to the server");
     assert_has(cli.err, "--url redis=URL");
-    cli_free(&cli);
 }
 
 /* Its user may believe that the figures are those of that server. The environment may have more than a run uses. */
@@ -418,13 +403,11 @@ TEST(a_url_that_no_lock_uses_is_refused) {
         assert_has(cli.err, "--url etcd=…: no lock that runs is of etcd; the backends of those");
         assert_has(cli.err, used[i]);
         assert_int_equal(cli_problems(&cli), 1);
-        cli_free(&cli);
     }
     setenv("LOCKBENCH_URL_ETCD", "etcd://127.0.0.1:1", 1);
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", SHORT, "--out", out));
     unsetenv("LOCKBENCH_URL_ETCD");
     assert_code(&cli, 0);
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -34,7 +34,6 @@ TEST(no_verb_quotes_it) {
         assert_int_not_equal(cli.code, 0);
         hides("standard output", cli.out);
         hides("standard error", cli.err);
-        cli_free(&cli);
     }
 }
 
@@ -53,7 +52,6 @@ TEST(no_result_has_it) {
         assert_int_equal(strstr(json, "***") != NULL, !strchr("/?%", *c));
         hides("run.json", json);
         free(json);
-        cli_free(&cli);
     }
 }
 
@@ -106,7 +104,6 @@ TEST(a_wrong_url_is_not_quoted) {
             hides(values[i], json);
             free(json);
         }
-        cli_free(&cli);
     }
 }
 
@@ -132,7 +129,6 @@ TEST(a_file_of_a_url_is_read_whole_and_never_quoted) {
         assert_has(cli.err, cases[i].says);
         hides("standard output", cli.out);
         hides("standard error", cli.err);
-        cli_free(&cli);
     }
 }
 
@@ -176,7 +172,6 @@ TEST(no_list_of_processes_has_it) {
     cli_wait(&cli);
     assert_true(looked > 0);
     hides("standard error", cli.err);
-    cli_free(&cli);
 }
 
 /* The command of `hold` has what its user put into the environment, and no more. */
@@ -194,7 +189,6 @@ TEST(a_held_command_is_told_no_url) {
                                                     "sh", "-c", "echo ${LOCKBENCH_URL_FILE-none}"));
         assert_code(&cli, 0);
         assert_string_equal(cli.out, cases[i].says);
-        cli_free(&cli);
     }
 }
 
@@ -207,7 +201,6 @@ TEST(a_check_reads_no_url_of_the_environment) {
     json_t *check = cli_json(cli_path("checked/check.json"));
     assert_string_equal(cli_text_at(check, "cells.0.topology"), "embedded");
     json_decref(check);
-    cli_free(&cli);
 }
 
 TEST(a_url_can_be_kept_elsewhere) {
@@ -226,16 +219,13 @@ TEST(a_url_can_be_kept_elsewhere) {
                                                    ways[i].value ? "--url" : NULL, ways[i].value));
         assert_int_equal(cli.code, LB_EXIT_MACHINE);
         assert_has(cli.err, "127.0.0.1:1");
-        cli_free(&cli);
     }
     struct cli cli = cli_run(NULL, ARGS("run", "--url", "redis=@/nowhere/at/all"));
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "/nowhere/at/all: No such file");
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("run", "--url", "redis=env:NOT_SET_ANYWHERE"));
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "the environment has no NOT_SET_ANYWHERE");
-    cli_free(&cli);
 }
 
 /* The command of a result reaches the same server, and shows no password. */
@@ -253,16 +243,14 @@ TEST(a_result_tells_the_server_of_its_command) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *out = cli_path("command-%zu", i);
-        struct cli cli =
-            cli_run(cases[i].how, ARGS("run", "smoke", "--no-page", "--out", out, "--lock",
-                                       cases[i].lock, cases[i].url ? "--url" : NULL, cases[i].url));
+        cli_run(cases[i].how, ARGS("run", "smoke", "--no-page", "--out", out, "--lock",
+                                   cases[i].lock, cases[i].url ? "--url" : NULL, cases[i].url));
         json_t *run = cli_result(out);
         const char *command = cli_text_at(run, "command");
         size_t len = strlen(command), end = strlen(cases[i].ends);
         if (len < end || strcmp(command + len - end, cases[i].ends) != 0)
             fail_msg("'%s' does not end with '%s'", command, cases[i].ends);
         json_decref(run);
-        cli_free(&cli);
     }
 }
 
@@ -275,7 +263,6 @@ TEST(each_of_several_runs_names_a_url_as_it_was_typed) {
                                         "--set", "load.clients=1", "--set", "run.duration=50ms",
                                         "--set", "run.warmup=0", "--repeat", "1", "--out", out));
     assert_code(&cli, 0);
-    cli_free(&cli);
     json_t *run = cli_result(cli_path("several/00"));
     assert_has(cli_text_at(run, "command"), url);
     assert_lacks(cli_text_at(run, "command"), "env:");

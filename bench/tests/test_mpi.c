@@ -80,16 +80,12 @@ static void check_on_hosts(struct net_run *run) {
     json_decref(json);
 }
 
-/* All at the same time, each on hosts of its own, since most of a run is waiting. The caller frees each `cli`. */
+/* All at the same time, each on hosts of its own, since most of a run is waiting. */
 static void run_on_hosts(struct net_run *runs, int count) {
     need_hosts();
     for (int i = 0; i < count; i++) start_on_hosts(&runs[i]);
     for (int i = 0; i < count; i++) cli_wait_granted(&runs[i].cli, &runs[i].how, runs[i].args);
     for (int i = 0; i < count; i++) check_on_hosts(&runs[i]);
-}
-
-static void free_runs(struct net_run *runs, int count) {
-    for (int i = 0; i < count; i++) cli_free(&runs[i].cli);
 }
 
 static bool has_net(int owner) {
@@ -176,7 +172,6 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
         assert_string_equal(cli_text_at(stage, "exclusion.verdict"), "clean");
         assert_true(cli_number_at(stage, "history.ops") > 10);
     }
-    free_runs(&one, 1);
 }
 
 #define CONTENDED(...)                                                                             \
@@ -209,7 +204,6 @@ TEST(what_hosts_can_not_do_is_refused_before_a_server_starts) {
     assert_lacks(runs[5].cli.err, "non-zero");
     assert_lacks(runs[5].cli.err, "mpirun");
     assert_has(runs[7].cli.err, "mpirun ended with its own code 1");
-    free_runs(runs, count);
 }
 
 /* The window of an hour is ended, and not waited for. */
@@ -243,7 +237,6 @@ TEST(a_rank_that_is_lost_is_named_the_figures_of_the_others_are_saved_and_every_
     };
     int count = sizeof runs / sizeof *runs;
     run_on_hosts(runs, count);
-    free_runs(runs, count);
 }
 
 #define LAUNCH(script) ARGS("launch", "sh", "-c", script)

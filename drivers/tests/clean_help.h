@@ -58,7 +58,6 @@ static inline char *backend_url(const char *backend, const struct live_place *li
 static inline void clean_url(const char *url) {
     struct cli cli = cli_run(NULL, ARGS("clean", "--url", url));
     assert_code(&cli, 0);
-    cli_free(&cli);
 }
 
 #endif

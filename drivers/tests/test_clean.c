@@ -174,7 +174,6 @@ static struct ending run_and_end(const struct host *host, int signal) {
     /* With several servers, one of them may not know of the bucket yet. */
     bool sure = strcmp(at->server, "nats") == 0;
     if (!signal && sure) assert_has(cli.err, "left on ");
-    cli_free(&cli);
     folder_remove(out);
     snprintf(ending.text, sizeof ending.text, "%.60s ended by signal %d after %d ms", locks, signal,
              after_ms);
@@ -286,7 +285,6 @@ TEST(a_server_must_be_named) {
     struct cli cli = cli_run(NULL, ARGS("clean"));
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "which server?");
-    cli_free(&cli);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -94,11 +94,9 @@ TEST(a_run_that_goes_on_is_not_cleaned_away) {
     struct cli cli = cli_run(NULL, ARGS("clean", "--url", url));
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "postgres: sessions of lockbench that work on this server: ");
-    cli_free(&cli);
     kill(run.pid, SIGINT);
     cli_wait(&run);
     assert_code(&run, 130);
-    cli_free(&run);
     clean_url(url);
     live_close(&live);
 }

@@ -19,7 +19,8 @@
 #include "drivers/registry.h"
 
 #define PARTS_MAX 256
-#define PART_LOCKS 4 /* on one set of servers */
+#define PART_LOCKS 4      /* that get all checks, on one set of servers */
+#define PART_LOCKS_MAX 40 /* that get few: most of their time is the start of the servers */
 
 #define NPM_PACKAGES "sh drivers/exec/examples/node_modules.sh 2>&1"
 
@@ -111,8 +112,9 @@ static const struct known {
 
 /* Locks on one topology. */
 struct part {
-    char name[300]; /* TOPOLOGY:LOCK,LOCK */
-    const struct lb_lock *locks[PART_LOCKS];
+    char name
+        [300]; /* TOPOLOGY:LOCK,LOCK, without the controls behind them; TOPOLOGY, if it is a further one */
+    const struct lb_lock *locks[PART_LOCKS_MAX];
     int lock_count;
     const char *topology; /* NULL = embedded */
     bool further;         /* not the locks' first */
@@ -377,19 +379,21 @@ static struct part *new_part(const char *topology, bool further, const struct va
 
 static void add_lock(struct part *part, const struct lb_lock *lock) {
     size_t len = strlen(part->name);
-    snprintf(part->name + len, sizeof part->name - len, "%c%s", part->lock_count ? ',' : ':',
-             lock->name);
+    if (!part->further && (!part->lock_count || !(lock->caps & LB_CAP_CONTROL)))
+        snprintf(part->name + len, sizeof part->name - len, "%c%s", part->lock_count ? ',' : ':',
+                 lock->name);
     part->locks[part->lock_count++] = lock;
 }
 
 /* The part that takes one more lock on a topology. */
 static struct part *part_for(const struct lb_lock *lock, const char *topology, bool further) {
-    for (int i = 0; i < part_count; i++) {
+    bool few = further || (lock->caps & LB_CAP_CONTROL);
+    for (int i = part_count - 1; i >= 0; i--) {
         struct part *part = &parts[i];
         bool same = topology && part->topology ? strcmp(topology, part->topology) == 0
                                                : topology == part->topology;
         if (part->locks[0]->backend == lock->backend && same && part->further == further &&
-            !part->variant && part->lock_count < PART_LOCKS)
+            !part->variant && part->lock_count < (few ? PART_LOCKS_MAX : PART_LOCKS))
             return part;
     }
     return new_part(topology, further, NULL);

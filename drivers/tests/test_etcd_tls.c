@@ -76,7 +76,6 @@ TEST(a_token_that_ended_is_renewed) {
     assert_true(cli_number_at(result, "stages.0.outcomes.ok") >= 2);
     assert_true(cli_number_at(result, "stages.0.outcomes.refused") == 0);
     json_decref(result);
-    cli_free(&cli);
 }
 
 /* `clean` has no plan: its --set leads there. */
@@ -88,7 +87,6 @@ TEST(clean_reaches_it_too) {
     struct cli cli = cli_run(NULL, args);
     assert_code(&cli, 0);
     assert_has(cli.out, "nothing is left");
-    cli_free(&cli);
 }
 
 /* `verify` on this server, as its user runs it. */

@@ -49,11 +49,9 @@ TEST(a_terminal_is_the_commands) {
     cli_wait(&cli);
     close(terminal);
     assert_code(&cli, 128 + SIGINT);
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("hold", "redis-setnx", KEY, "--url", redis.place->urls[0], "--wait",
                              "0", "--", "true"));
     assert_code(&cli, 0); /* it is free */
-    cli_free(&cli);
     live_close(&redis);
 }
 

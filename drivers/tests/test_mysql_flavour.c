@@ -23,7 +23,6 @@ static json_t *run_locks(const char *locks, const char *tls) {
     struct cli cli = cli_run(NULL, ARGS("run", "check/none", "--lock", locks, "--set", program,
                                         "--set", tls, "--no-page", "--out", out));
     assert_code(&cli, 0);
-    cli_free(&cli);
     return cli_result(out);
 }
 
@@ -83,7 +82,6 @@ TEST(the_rows_that_want_a_sequence_are_refused) {
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mysql-row", "--set", program));
     assert_code(&cli, 1);
     assert_has(cli.err, "MySQL has none");
-    cli_free(&cli);
 }
 
 static int end(void **state) {

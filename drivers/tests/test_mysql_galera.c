@@ -19,7 +19,6 @@ static void assert_verdicts(const char *locks, const char *fault, const char *co
     while (*more && count < CLI_ARGS_MAX - 1) args[count++] = *more++;
     struct cli cli = cli_run(NULL, args);
     assert_code(&cli, 0);
-    cli_free(&cli);
     json_t *check = check_result(out);
     snprintf(list, sizeof list, "%s", locks);
     for (char *lock; (lock = strsep(&rest, ",")); verdicts++)
@@ -44,7 +43,6 @@ TEST(hold_takes_no_user_lock_of_one_node) {
         cli_run(NULL, ARGS("hold", "mysql-getlock", "k", "--url", option, "--", "true"));
     assert_code(&cli, 125);
     assert_has(cli.err, "a node of Galera: each node has user locks of its own");
-    cli_free(&cli);
     cli_down(&up);
 }
 

@@ -17,7 +17,6 @@ TEST(transaction_mode_voids_session_locks) {
                            "pg-optimistic,pg-flag,pg-update,pg-sequence",
                            "--fault", "pooled", "--seed", "1..3", "--out", cli_path("pooled")));
     assert_code(&cli, 0);
-    cli_free(&cli);
     json_t *check = check_result(cli_path("pooled"));
     check_assert(check, "pg-advisory", "pooled", "violated");
     for (int i = 0; safe[i]; i++) check_assert(check, safe[i], "pooled", "safe");
@@ -32,7 +31,6 @@ static void expect_hold(const char *url, const char *lock, const char *more, int
     assert_code(&cli, code);
     assert_has(code ? cli.err : cli.out, code ? says : "held");
     if (*says) assert_has(cli.err, says);
-    cli_free(&cli);
 }
 
 /* The same server by its database in session mode; its facts say that there is a pooler. `hold` takes no lock that
@@ -51,7 +49,6 @@ TEST(session_mode_keeps_them) {
     struct cli cli = cli_run(NULL, ARGS("run", "check/none", "--lock", "pg-advisory", "--url",
                                         option, "--no-page", "--out", cli_path("sessions")));
     assert_code(&cli, 0);
-    cli_free(&cli);
     char *run = cli_read(cli_path("sessions/run.json"));
     assert_has(run, "\"pooler\": \"yes");
     free(run);
@@ -67,14 +64,12 @@ static void strand_lock(const char *option) {
     cli_until(&cli, cli_has_line, cli.out_path, "held");
     kill(cli.pid, SIGKILL);
     cli_wait(&cli);
-    cli_free(&cli);
 }
 
 static void expect_clean(const char *option, const char *more, const char *says) {
     struct cli cli = cli_run(NULL, ARGS("clean", "--url", option, "--key", "4711", more));
     assert_code(&cli, 0);
     assert_has(cli.out, says);
-    cli_free(&cli);
 }
 
 /* A lock that a dead client left to a session of the pooler's, and waits for it. */
@@ -91,7 +86,6 @@ TEST(what_is_stranded_behind_a_pooler_is_found_by_its_number) {
                            "load.clients=6", "--set", "run.duration=1s", "--set", "run.drain=2s",
                            "--no-page", "--out", cli_path("stranded")));
     assert_true(cli.code != 0);
-    cli_free(&cli);
     json_t *run = cli_result(cli_path("stranded"));
     assert_true(cli_number_at(run, "stages.0.residue.count") > 0);
     json_decref(run);
@@ -112,11 +106,9 @@ TEST(sessions_of_another_name_are_left) {
     struct cli cli = cli_run(NULL, ARGS("clean", "--url", option));
     assert_code(&cli, 0);
     assert_lacks(cli.out, "advisory lock");
-    cli_free(&cli);
     kill(mine.pid, SIGTERM);
     cli_wait(&mine);
     assert_lacks(mine.err, "lost");
-    cli_free(&mine);
     cli_down(&up);
 }
 
@@ -130,18 +122,15 @@ TEST(a_scenario_without_its_kind_of_server_tests_nothing) {
                                         option, "--out", cli_path("direct")));
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "pooled needs a pooler that gives out sessions by transaction");
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("run", "check/pooled", "--lock", "pg-advisory", "--url", option,
                              "--no-page", "--out", cli_path("direct-run")));
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "it would not put the lock to the test");
-    cli_free(&cli);
     cli_down(&up);
     cli = cli_run(NULL, ARGS("run", "check/multi-primary", "--lock", "mysql-getlock", "--set",
                              "servers.topology=mariadb", "--no-page", "--out", cli_path("one")));
     assert_code(&cli, LB_EXIT_USAGE);
     assert_has(cli.err, "multi-primary needs several nodes of one cluster");
-    cli_free(&cli);
 }
 
 /* Passwords as users have them; the runner of the tests asks for a quicker way. */

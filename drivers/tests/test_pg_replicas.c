@@ -18,7 +18,6 @@ static json_t *check_in(const char *locks, const char *fault, const char *seeds,
                                         "1", "--set", "servers.topology=postgres-replicas", "--set",
                                         set ? set : "load.clients=6", "--out", out));
     assert_code(&cli, 0); /* as their driver states, or better */
-    cli_free(&cli);
     return check_result(out);
 }
 
@@ -71,10 +70,8 @@ TEST(a_standby_is_no_place_for_a_lock) {
     struct cli cli = cli_run(NULL, ARGS("hold", "pg-advisory", "42", "--url", url, "--", "true"));
     assert_code(&cli, 125);
     assert_has(cli.err, "a standby");
-    cli_free(&cli);
     cli = cli_run(NULL, ARGS("doctor", "--url", url));
     assert_has(cli.out, "a standby");
-    cli_free(&cli);
     cli_down(&up);
 }
 

@@ -39,12 +39,10 @@ static void verified(const char *topology, const char *lock) {
         cli_run(NULL, ARGS("run", "smoke", "--lock", lock, "--url", url, "--no-page"));
     assert_code(&refused, 2);
     assert_has(refused.err, "certificate");
-    cli_free(&refused);
     folder_remove(cli_path("verified"));
     struct cli cli = cli_run(NULL, ARGS("check", lock, "--url", url, "--set", ca, "--fault",
                                         "conformance,none", "--out", cli_path("verified")));
     assert_code(&cli, 0);
-    cli_free(&cli);
     json_t *check = check_result(cli_path("verified"));
     check_assert(check, lock, "conformance", "safe");
     check_assert(check, lock, "none", "safe");

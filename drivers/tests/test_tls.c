@@ -128,7 +128,6 @@ TEST(every_topology_that_offers_it_runs_with_tls) {
         if (!strstr(said, tls_text("\"%s+tls\"", runs[i][0])))
             fail_msg("%s does not say so", runs[i][0]);
         free(said);
-        cli_free(&cli);
     }
 }
 

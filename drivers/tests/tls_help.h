@@ -125,7 +125,6 @@ static inline void tls_await_postgres(const char *url) {
     while (starting && lb_now() < until_ns) {
         struct cli cli = cli_run(NULL, ARGS("clean", "--dry-run", "--url", url));
         starting = strstr(cli.err, "starting up") != NULL;
-        cli_free(&cli);
     }
 }
 
@@ -190,7 +189,6 @@ static inline void tls_run(const char *backend, const char *lock, char *line) {
     if (strstr(said, TLS_SECRET) || strstr(cli.err, TLS_SECRET) || strstr(cli.out, TLS_SECRET))
         fail_msg("%s: the secret is shown", name);
     free(said);
-    cli_free(&cli);
 }
 
 /* The cases of a section of tls.cases. */
@@ -232,7 +230,6 @@ static inline void tls_verify(const char *backend, const char *lock, int server,
     struct cli cli = cli_run(NULL, args);
     assert_code(&cli, 0);
     assert_null(strstr(cli.err, TLS_SECRET));
-    cli_free(&cli);
     json_t *check = check_result(cli_path("verified"));
     /* The exact verdicts after a reset and a cut are tested without TLS; here "safe" and "expired" will do. */
     const json_t *cell;
