@@ -24,7 +24,6 @@ TEST(each_lease_is_a_stage_of_its_own) {
     assert_null(leases_find(plan, 2 * LB_S_NS));
     assert_int_equal(leases_shortest_ns(plan), 500 * LB_MS_NS);
     free(stages);
-    plan_free(plan);
 }
 
 TEST(a_lock_without_leases_runs_once) {
@@ -52,23 +51,6 @@ TEST(one_lease_is_a_number_and_several_are_an_array) {
     assert_int_equal(json_integer_value(json_array_get(array, 1)), LB_S_NS);
     json_decref(of_one);
     json_decref(of_two);
-}
-
-TEST(the_shortest_lease_is_held_against_the_hold) {
-    struct plan *plan = taken("[acquire]\nlease = 5s, 1s\n[load]\nhold = 2s\n", "sim", NULL);
-    assert_int_equal(json_array_size(plan->warnings), 1);
-    assert_non_null(
-        strstr(json_string_value(json_array_get(plan->warnings, 0)), "holders outlive"));
-}
-
-TEST(a_wrong_list_of_leases_is_one_clear_line) {
-    static const struct refusal cases[] = {
-        REFUSED("[acquire]\nlease = 1s,,2s\n", ":2", "is not a list of leases like 500ms, 1s, 2s"),
-        REFUSED("[acquire]\nlease = 1s, 1000ms\n", ":2", "1000ms is there twice"),
-        REFUSED("[acquire]\nlease = 1s, 0\n", ":2", "1ms"),
-        REFUSED("[acquire]\nlease = none\n", ":2", "none"),
-    };
-    assert_refused(cases, sizeof cases / sizeof *cases, "sim");
 }
 
 TEST_MAIN(find_folder, remove_path)
