@@ -38,7 +38,6 @@ TEST(it_finds_its_own_folders) {
     assert_has(cli_text_at(json, "workloads.0.file"), dest);
     assert_true(json_array_size(cli_get(json, "locks")) > 10);
     json_decref(json);
-    cli_free(&list);
 }
 
 TEST(it_saves_in_the_current_folder) {
@@ -46,11 +45,8 @@ TEST(it_saves_in_the_current_folder) {
     assert_code(&run, 0);
     json_t *result = cli_result(cli_path("elsewhere/results/latest"));
     assert_string_equal(cli_text_at(result, "verdict"), "clean");
-    json_decref(result);
-    cli_free(&run);
     struct cli report = run_installed(ARGS("report"));
     assert_code(&report, 0);
-    cli_free(&report);
 }
 
 /* Files where each reader looks for them, and the same as in the project. */

@@ -82,11 +82,9 @@ TEST(what_is_run_once_more) {
     assert_code(&run, 0);
     assert_has(run.out, "5 second tries");
     assert_has(run.out, "5 passed, 0 failed");
-    cli_free(&run);
     run = run_failing(NULL, programs, 5); /* it forgives four */
     assert_code(&run, 1);
     assert_has(run.out, "too many second tries");
-    cli_free(&run);
 }
 
 TEST(what_is_never_forgiven) {
@@ -108,7 +106,6 @@ TEST(what_is_never_forgiven) {
     assert_code(&run, 1);
     assert_lacks(run.out, "second tries");
     assert_has(run.out, "0 passed, 11 failed");
-    cli_free(&run);
 }
 
 /* The parts of the conformance suite: a program that can't list them is a failure, not an empty list. */
@@ -120,14 +117,12 @@ TEST(a_suite_without_parts) {
         struct cli run = run_runner(NULL, ARGS("t/test_conform"));
         assert_code(&run, 1);
         assert_has(run.out, "t/test_conform can't list its parts");
-        cli_free(&run);
     }
     put_program("test_conform", "", "echo some; echo other servers; exit 0");
     struct cli run = run_runner(NULL, ARGS("t/test_conform"));
     assert_code(&run, 0);
     assert_has(run.out, "ok   t/test_conform some: 1 passed");
     assert_has(run.out, "ok   t/test_conform other: 1 passed");
-    cli_free(&run);
 }
 
 TEST_MAIN(make_folders, cli_teardown)

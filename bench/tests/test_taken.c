@@ -59,7 +59,6 @@ TEST(a_key_of_one_client_is_deleted) {
     assert_code(&cli, LB_EXIT_VIOLATED);
     assert_has(cli.out, " lost grants while their lease and session lasted");
     assert_has(cli.err, "grants were taken from their holders");
-    cli_free(&cli);
     live_close(&live);
 }
 
