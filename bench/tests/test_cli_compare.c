@@ -193,27 +193,6 @@ TEST(runs_alone_can_be_repeated) {
     assert_has(cli.err, "\n1 run saved in");
 }
 
-/* How long it takes is what a dry run is asked for: a window of 1 s, six and twenty times. */
-TEST(a_dry_run_counts_the_runs) {
-    struct cli cli =
-        cli_ends(0, ARGS("run", "uncontended", "--lock", "sim", "--set", "load.clients=1", "--set",
-                         "run.duration=1s", "--set", "run.warmup=0", "--repeat", "6", "--dry-run"));
-    assert_has(cli.out, "; whole runs: 6; their warm-ups and windows take 6.0 s together\n");
-    assert_lacks(cli.out, "against");
-    cli = cli_ends(0, ARGS("run", "uncontended", "--lock", "sim", "--set", "load.clients=1",
-                           "--set", "run.duration=1s", "--set", "run.warmup=0", "--against-lock",
-                           "mem-mutex", "--dry-run"));
-    assert_has(cli.out, "; whole runs: 10 of each side, in turns; their warm-ups and windows take "
-                        "20.0 s together\n");
-    /* For a program both plans are one document. */
-    cli = cli_ends(0, ARGS("run", "uncontended", "--lock", "sim", "--set", "load.clients=1",
-                           "--against-lock", "mem-mutex", "--dry-run", "--json"));
-    json_t *plans = json_loads(cli.out, 0, NULL);
-    assert_string_equal(cli_text_at(plans, "base.locks.0"), "mem-mutex");
-    assert_string_equal(cli_text_at(plans, "new.locks.0"), "sim");
-    json_decref(plans);
-}
-
 /* Sides without a load in common are refused before a server starts, with the difference, and by --dry-run too. */
 TEST(what_has_nothing_in_common_is_not_run) {
     char *out = cli_path("early"), *file = cli_path("elsewhere.ini");

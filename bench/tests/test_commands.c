@@ -37,7 +37,7 @@ static void read_line(char *line, int number) {
         while ((one->args[one->arg_count] = next_word(&rest))) one->arg_count++;
     } else if (*line == '=') {
         one->code = atoi(line + 2);
-    } else if (*line == '!' || *line == '>') {
+    } else if (*line && strchr("!>-", *line)) {
         assert_true(one->say_count < SAYS_MAX);
         one->says[one->say_count++] = line;
     } else if (*line && *line != '#') {
@@ -60,8 +60,11 @@ static bool is_as_told(const struct transcript *one, const struct cli *cli) {
     bool good = cli->code == one->code;
     if (one->code)
         good &= !*cli->out && cli_lines(cli->err) == 1 && strncmp(cli->err, "lockbench: ", 11) == 0;
-    for (int i = 0; i < one->say_count; i++)
-        good &= strstr(*one->says[i] == '!' ? cli->err : cli->out, one->says[i] + 2) != NULL;
+    for (int i = 0; i < one->say_count; i++) {
+        const char *words = one->says[i] + 2;
+        bool said = strstr(cli->err, words), printed = strstr(cli->out, words);
+        good &= *one->says[i] == '!' ? said : *one->says[i] == '>' ? printed : !said && !printed;
+    }
     if (good) return true;
     print_message("commands.txt:%d: lockbench %s\n= %d\n%s%s", one->line, one->shown, cli->code,
                   cli->err, cli->out);
