@@ -266,8 +266,10 @@ static int read_option(struct reader *reader, const char *word, struct lb_err *e
     return check_pick(reader, arg, err) == 0 ? set_arg(reader, arg, value, err) : -1;
 }
 
-int args_read(const struct command *command, const struct args *args, void *values,
-              struct lb_err *err) {
+/* Reads the arguments into values, which has the command's start and defaults. 0; 1 = --help was
+ * given; -1 with err. Texts are copied into the arena. */
+static int args_read(const struct command *command, const struct args *args, void *values,
+                     struct lb_err *err) {
     struct reader reader = {
         .command = command, .args = args, .values = values, .next = 1, .dashes = ""};
     bool options_end = false;

@@ -82,11 +82,6 @@ struct command {
         const struct screen *screen); /* the text after the options in --help; may be NULL */
 };
 
-/* Reads the arguments into values, which has the command's start and defaults. 0; 1 = --help was
- * given; -1 with err. Texts are copied into the arena. */
-int args_read(const struct command *command, const struct args *args, void *values,
-              struct lb_err *err);
-
 /* Prints "Usage: lockbench <usage>", the description, and the options in two columns, as wide as
  * the screen. */
 void args_help(const struct command *command, FILE *out);

@@ -40,35 +40,16 @@ static inline struct plan *taken(const char *text, const char *locks, const char
     return plan;
 }
 
-#define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})
-
-/* A workload that must be refused: the text of a file, with a --set and locks that are given beside
- * it. */
-struct refusal {
-    const char *text, *set, *locks;
-    const char *why[3]; /* all of them are in the error */
-};
-
-/* A text without --set and locks, and words of the error. */
-#define REFUSED(words, ...)                                                                        \
-    {                                                                                              \
-        .text = words, .why = { __VA_ARGS__ }                                                      \
-    }
-
-/* locks: for the cases that name none. */
-static inline void assert_refused(const struct refusal *cases, size_t count, const char *locks) {
-    for (size_t i = 0; i < count; i++) {
-        const struct refusal *one = &cases[i];
-        struct lb_err err = {0};
-        if (load(one->text, one->locks ? one->locks : locks, SETS(one->set), &err))
-            fail_msg("taken: %s%s", one->text, one->set ? one->set : "");
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        assert_null(strchr(err.text, '\n'));
-        for (int j = 0; j < 3 && one->why[j]; j++) {
-            if (!strstr(err.text, one->why[j])) fail_msg("no '%s' in: %s", one->why[j], err.text);
-        }
-    }
+/* A shipped workload. */
+static inline struct plan *shipped(const char *name, const char *locks) {
+    struct plan_wish wish = {.workload = name, .folder = folder, .locks = locks};
+    struct lb_err err = {0};
+    struct plan *plan = plan_load(&wish, &err);
+    if (!plan) fail_msg("%s: %s", name, err.text);
+    return plans[plan_count++] = plan;
 }
+
+#define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})
 
 /* What --dry-run writes. The caller frees it. */
 static inline char *printed(const struct plan *plan) {

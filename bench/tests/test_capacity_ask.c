@@ -28,50 +28,6 @@ TEST(promises_are_read_and_written) {
     }
 }
 
-TEST(nonsense_is_no_promise) {
-    static const char *const bad[][2] = {{"", "acquire_due.p99<=20ms"},
-                                         {"p99<=20ms", "promise"},
-                                         {"acquire_due.p99", "promise"},
-                                         {"acquire_due.p99>=20ms", "promise"},
-                                         {"acquire_due<=20.ms", "promise"},
-                                         {"release.p99<=20ms", "'release'"},
-                                         {"acquire_due.99<=20ms", "p50 to p99.99"},
-                                         {"acquire_due.p100<=20ms", "p50 to p99.99"},
-                                         {"acquire_due.p1<=20ms", "p50 to p99.99"},
-                                         {"acquire_due.pnan<=20ms", "p50 to p99.99"},
-                                         {"acquire_due.p99<=20", "the limit"},
-                                         {"acquire_due.p99<=0", "the limit"},
-                                         {"acquire_due.p99<=-5ms", "the limit"},
-                                         {"acquire_due.p99<=9h", "the limit"},
-                                         {"acquire_due.p99<=20msec", "the limit"}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct stage_promise slo = {.limit_ns = 77};
-        struct lb_err err = {0};
-        assert_int_equal(slo_parse(bad[i][0], &slo, &err), -1);
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        if (!strstr(err.text, bad[i][1])) fail_msg("'%s': %s", bad[i][0], err.text);
-        assert_int_equal(slo.limit_ns, 77);
-    }
-}
-
-TEST(keys_that_contradict_each_other_are_refused) {
-    static const struct {
-        const char *sets[SETS_MAX + 1];
-        const char *words;
-    } bad[] = {{{"load.rates=100,200"}, "closed arrival has no rate"},
-               {{"load.rates=100,200", "load.arrival=poisson:5/s", "load.clients=1,2"},
-                "one ladder at a time"},
-               {{"load.rates=0"}, "load.rates"},
-               {{"load.rates=1e3"}, "load.rates"},
-               {{"load.rates="}, "the value is missing"}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct lb_err err = {0};
-        assert_null(load(NULL, "sim", bad[i].sets, &err));
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        if (!strstr(err.text, bad[i].words)) fail_msg("%s: %s", bad[i].sets[0], err.text);
-    }
-}
-
 static bool warned(const struct plan *plan, const char *words) {
     size_t i;
     json_t *warning;

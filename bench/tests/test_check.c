@@ -126,9 +126,7 @@ TEST(a_full_standard_output_costs_no_file) {
              getenv("LOCKBENCH_PROGRAM"), out, out);
     assert_int_not_equal(system(command), 0);
     snprintf(last, sizeof last, "saved in %s\n%s/report.html\n", out, out);
-    char *said = cli_read(cli_path("unprinted.err"));
-    assert_has(said, last);
-    free(said);
+    assert_has(cli_text(cli_path("unprinted.err")), last);
     assert_int_equal(access(cli_path("unprinted/report.html"), R_OK), 0);
     assert_int_equal(access(cli_path("unprinted/summary.md"), R_OK), 0);
 }

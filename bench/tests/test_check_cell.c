@@ -50,9 +50,9 @@ static const char good[] =
     "'stale_accepted_fenced':0}}]}";
 
 /* The good run with other members of its stage. "run" has those of the run itself, "first" those of the fault, "then"
- * those of further faults. Of a name that is there twice the last one counts. */
-static json_t *run_with(const char *members) {
-    json_t *run = json_of_text(good), *changes = object_of(members), *more;
+ * those of further faults. Takes the changes. */
+static json_t *run_changed(json_t *changes) {
+    json_t *run = json_of_text(good), *more;
     json_t *stage = json_array_get(json_object_get(run, "stages"), 0);
     json_t *first = json_object_get(changes, "first"), *then = json_object_get(changes, "then");
     size_t i;
@@ -69,6 +69,10 @@ static json_t *run_with(const char *members) {
     }
     json_decref(changes);
     return run;
+}
+
+static json_t *run_with(const char *members) {
+    return run_changed(object_of(members));
 }
 
 /* Frees the run; NULL = there is none. trouble: what went wrong around it. */
@@ -124,198 +128,44 @@ static void assert_cell(struct cell_result result, const char *verdict, const ch
     cell_result_free(&result);
 }
 
-struct judged {
-    const char *with; /* members that the good run has not: see run_with */
-    const char *verdict, *why;
-    const char *has;     /* members of the cell; NULL = any */
-    const char *trouble; /* around the run */
-    bool calm;           /* no fault was wanted */
-};
-
-static void judge(const struct judged *all, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const struct judged *one = &all[i];
-        print_message("case %zu: %s\n", i, one->with);
-        assert_cell(result_of(run_with(one->with), one->trouble, !one->calm), one->verdict,
-                    one->why, one->has);
+/* A case of cells.txt. */
+static void check_case(const char *with, char *members) {
+    char *verdict = strstr(members, " => "), *trouble = NULL;
+    if (!verdict) fail_msg("no verdict: %s", members);
+    char *why = strstr(verdict, " ! "), *has = strstr(verdict, " > ");
+    *verdict = '\0';
+    if (why) *why = '\0', why += 3;
+    if (has) *has = '\0', has += 3;
+    bool calm = strncmp(members, "calm", 4) == 0;
+    if (calm) members += 4;
+    if (strncmp(members, "trouble ", 8) == 0) {
+        trouble = members + 8;
+        members = strchr(trouble, ';');
+        *members++ = '\0';
     }
+    json_t *changes = object_of(with), *more = object_of(members);
+    json_object_update_recursive(changes, more);
+    json_decref(more);
+    assert_cell(result_of(run_changed(changes), trouble, !calm), verdict + 4, why, has);
 }
 
-#define RUN(...)                                                                                   \
-    { .with = __VA_ARGS__ }
-#define JUDGE(name, ...)                                                                           \
-    TEST(name) {                                                                                   \
-        static const struct judged all[] = {__VA_ARGS__};                                          \
-        judge(all, sizeof all / sizeof *all);                                                      \
+TEST(each_case_has_its_verdict) {
+    char line[1500], with[sizeof line] = "";
+    FILE *file = fopen("bench/tests/cells.txt", "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (!*line || *line == '#') continue;
+        print_message("%s\n", line);
+        if (strncmp(line, "== ", 3) == 0)
+            with[0] = '\0';
+        else if (strncmp(line, "with ", 5) == 0)
+            snprintf(with, sizeof with, "%s", line + 5);
+        else
+            check_case(with, line);
     }
-
-#define DOUBLE "'exclusion':{'verdict':'violated','double_holders':1}"
-#define DOUBLE_WORDS "1 double holder"
-
-JUDGE(what_is_fine_is_safe_with_its_bound,
-      RUN("'durability_note':'kept in memory'", "safe",
-          .has = "'durability_note':'kept in memory','grants':300,'bound95':0.95,"
-                 "'server':'redis 7.0.15','topology':'redis','recovered':true,'stale_attempted':2,"
-                 "'stale_accepted_unfenced':1,'stale_rejected_fenced':2,'unavailable_ns':3s,"
-                 "'recovery_ns':{'max':2s,'theory_max':2s,'trials':[2s,1s]}"),
-      /* to a client that came when the key may have been free for long */
-      RUN("'recovery':{'count':0,'trials_ns':[],'unasked':1}", "safe", .has = "'recovered':true"))
-
-JUDGE(each_bad_finding_has_its_verdict,
-      RUN("'exclusion':{'verdict':'violated','double_holders':2}", "violated", "2 double holders",
-          "'bound95':null"),
-      RUN("'exclusion':{'verdict':'violated','token_errors':1}", "violated",
-          "1 token that did not grow", "'bound95':null"),
-      RUN("'exclusion':{'verdict':'stuck','stuck':1}", "stuck", "1 key that is free",
-          "'bound95':null,'recovered':false"),
-      RUN("'exclusion':{'verdict':'expired','expired_holders':3}", "expired", "3 expired holders",
-          "'bound95':null"),
-      RUN("'exclusion':{'verdict':'violated','revoked':2}", "violated",
-          "2 grants lost inside their leases", "'bound95':null"),
-      RUN("'exclusion':{'verdict':'expired','ended':1}", "expired", "1 session", "'bound95':null"),
-      RUN("'store':{'stale_accepted_fenced':1}", "violated", "1 stale write that passed the fence",
-          "'bound95':null"),
-      /* one key that no client got back, whatever others did */
-      RUN(DOUBLE ",'recovery':{'unrecovered':1}", "violated", DOUBLE_WORDS, "'recovered':false"))
-
-/* They decide no verdict. A server that forgot its grants while nobody could ask it shows in nothing else; after a fault
- * of clients that is how the lock is meant to work. */
-JUDGE(what_was_lost_is_told,
-      RUN("'recovery':{'lost_wakeups':1}", "safe",
-          "1 lost wake-up: the key had been free for longer than half a lease"),
-      RUN("'recovery':{'lost_wakeups':2}", "safe", "2 lost wake-ups: "),
-      RUN("'recovery':{'grants_lost':1}", "safe"),
-      RUN("'recovery':{'grants_lost':1},'first':{'kind':'server-kill'}", "safe",
-          "1 grant was lost, though no holder met another one"))
-
-/* Holders stand still with lockbench, so an overlap may be its own: such a cell says nothing of the lock. */
-#define STALLED(time)                                                                              \
-    "'exclusion':{'verdict':'expired','expired_holders':1},'executor':{'stood_still_ns':" time "}"
-JUDGE(a_stall_longer_than_the_lease_excuses_an_overlap,
-      RUN(STALLED("1s"), "expired", "1 expired holder"),
-      RUN(STALLED("3s"), "inconclusive",
-          "lockbench itself stood still for 3.0 s, longer than the lease of 2.0 s"))
-
-/* Thrice the theory and five seconds is still recovered; a little more is stuck. */
-JUDGE(a_recovery_beyond_reason_is_stuck, RUN("'recovery':{'max_ns':11s}", "safe"),
-      RUN("'recovery':{'max_ns':11000000001}", "stuck", "theory: 2.0 s", "'recovered':false"),
-      RUN("'recovery':{'max_ns':100s,'theory_max_ns':null}", "safe"),
-      /* ... but for the time that lockbench itself stood still */
-      RUN("'recovery':{'max_ns':31s},'executor':{'stood_still_ns':20s}", "safe"),
-      RUN("'recovery':{'max_ns':31000000001},'executor':{'stood_still_ns':20s}", "stuck",
-          "theory: 2.0 s"))
-
-/* A server was killed while so many clients held, of whom `outlasted` still did when it was back. */
-#define RESTARTED(kind_, class, held, outlasted)                                                   \
-    "'fault':'" kind_                                                                              \
-    "','durability_class':'" class "','first':{'kind':'" kind_                                     \
-                                   "','sign':'it listened again after 6.242 s','held':" held       \
-                                   ",'tested':" held ",'outlasted':" outlasted                     \
-                                   "},'recovery':{'unrecovered':0}"
-
-/* A server that has lost its grants shows nothing if it comes back when all leases have ended: no grant was at stake. */
-JUDGE(a_server_that_is_back_too_late_shows_nothing,
-      RUN(RESTARTED("server-kill", "memory", "2", "0"), "inconclusive",
-          "it listened again after 6.242 s", "'faults_hit':0"),
-      RUN(RESTARTED("server-kill", "memory", "2", "1"), "safe", .has = "'faults_hit':1"),
-      RUN(RESTARTED("server-kill", "memory", "0", "0"), "inconclusive", "no client held",
-          "'faults_hit':0"),
-      RUN(RESTARTED("server-kill", "disk", "2", "0"), "safe", .has = "'faults_hit':1"),
-      RUN(RESTARTED("server-empty", "disk", "2", "0"), "inconclusive",
-          "it listened again after 6.242 s", "'faults_hit':0"),
-      RUN(RESTARTED("server-pause", "memory", "2", "0"), "safe", .has = "'faults_hit':1"),
-      /* A second restart was in time; and what is wrong stays wrong. */
-      RUN(RESTARTED("server-kill", "memory", "2", "0") ",'then':[{'kind':'server-kill'}]", "safe",
-          .has = "'faults_hit':1"),
-      RUN(RESTARTED("server-kill", "memory", "2", "0") "," DOUBLE, "violated", DOUBLE_WORDS,
-          "'faults_hit':1"),
-      /* The scenario itself waits out the lease; or another server serves. */
-      RUN(RESTARTED("server-kill", "memory", "2", "0") ",'run':{'plan':{'fault':{'for_ns':4s}}}",
-          "safe"),
-      RUN(RESTARTED("server-kill", "memory", "2",
-                    "0") ",'fault':'wire-cut+server-kill',"
-                         "'then':[{'section':'fault.2','kind':'promote','from_s':1.3}]",
-          "safe"))
-
-#define SERIES(last) "'series':[{'t_s':0.0,'ok':10},{'t_s':1.0,'ok':3}," last "]"
-#define UNTESTED "'exclusion':{'verdict':'untested','grants':1000,'tested':0}"
-
-JUDGE(what_shows_nothing_is_inconclusive,
-      RUN("'first':{'acted':false}", "inconclusive", "fault, pause, did not act: it stood still"),
-      RUN("'first':{'acted':false}", "safe", .calm = true),
-      RUN("'faults':[]", "inconclusive", "no fault acted"),
-      RUN("'exclusion':{'grants':0}", "inconclusive", "ever granted"),
-      RUN("'exclusion':{'verdict':'unchecked'}", "inconclusive",
-          "nobody was granted anything in the window"),
-      RUN(UNTESTED, "inconclusive", "no client ever waited for another", "'bound95':null",
-          .calm = true),
-      RUN(UNTESTED, "safe"),                                 /* the fault tested it */
-      RUN(UNTESTED ",'control':true", "safe", .calm = true), /* a missed control */
-      RUN("'exclusion':{'verdict':'starved'},'fairness':{'starved':2}", "inconclusive",
-          "2 clients waited for the whole window", .calm = true),
-      RUN(SERIES("{'t_s':2.0,'ok':0}") ",'recovery':{'count':0}", "inconclusive",
-          "after the fault"),
-      RUN("'then':[{'acted':false,'from_s':3.0}]", "safe")) /* it acted once */
-
-/* Cut the replication, kill the primary: the cut alone shows nothing, and neither does what came before the kill. */
-#define SECOND(members)                                                                            \
-    "'fault':'wire-cut+server-kill','then':[{'section':'fault.2','kind':'server-kill'," members "}]"
-JUDGE(all_parts_of_a_scenario_must_act,
-      RUN("'fault':'wire-cut+server-kill'", "inconclusive",
-          "1 of 2 faults (wire-cut+server-kill) acted"),
-      RUN(SECOND("'acted':false,'sign':'nobody held'"), "inconclusive",
-          "fault.2, server-kill, did not act: nobody held"),
-      RUN(SECOND("'acted':false},{'section':'fault.2','kind':'server-kill','from_s':1.7"), "safe"),
-      RUN(SECOND("'from_s':2.5"), "inconclusive", "after the fault"))
-
-/* A server was killed at 1.2 s of 9 s, and was back at to_s (null: never), as the plan says; nobody got anything after
- * it, but for the `ok` in the second in which attempts of before end. */
-#define DESERTED(to, for_, ok)                                                                     \
-    "'duration_s':9.0,'recovery':{'count':0,'max_ns':null,'unrecovered':1},"                       \
-    "'first':{'kind':'server-kill','to_s':" to "},'run':{'plan':{'fault':{'for_ns':" for_          \
-    "}}}," SERIES("{'t_s':2.0,'ok':" ok "}")
-#define NOBODY "no client got a grant in the"
-
-JUDGE(
-    who_does_not_come_back_with_its_servers_is_stuck,
-    RUN(DESERTED("6.0", "4s", "0"), "stuck", NOBODY),
-    RUN(DESERTED("null", "0", "0"), "stuck", NOBODY),
-    RUN(DESERTED("null", "0", "2"), "stuck", NOBODY),
-    /* A lock without holders has no history, and so no recovery: the series of its grants decides. */
-    RUN(DESERTED("null", "0", "0") ",'recovery':null", "stuck", NOBODY),
-    RUN(DESERTED("null", "0", "2") ",'recovery':null", "stuck", NOBODY),
-    RUN(DESERTED("null", "0",
-                 "2") ",'recovery':null," SERIES("{'t_s':2.0,'ok':2},{'t_s':8.0,'ok':2}"),
-        "safe"),
-    /* It came back too late to show a recovery, or did not come back although the plan says so. */
-    RUN(DESERTED("6.5", "4s", "0"), "inconclusive", "after the fault"),
-    RUN(DESERTED("null", "4s", "0"), "inconclusive", "after the fault"),
-    /* Nobody can get a grant while lockbench itself stands still, nor while servers begin anew after that. */
-    RUN(DESERTED("6.0", "4s", "0") ",'executor':{'stood_still_ns':1s}", "inconclusive",
-        "nobody was granted anything after the fault; lockbench itself stood still for 1.0 s"),
-    RUN(DESERTED("6.0", "4s", "0") ",'duration_s':11.0,'executor':{'stood_still_ns':1500000000}",
-        "inconclusive", "after the fault"),
-    /* After a fault of a client all servers are there. */
-    RUN(DESERTED("6.0", "4s", "0") ",'first':{'kind':'pause','to_s':6.0}", "inconclusive",
-        "after the fault"),
-    /* "stuck" hides "expired", but not a violation. */
-    RUN(DESERTED("6.0", "4s", "0") ",'exclusion':{'verdict':'expired'}", "stuck", NOBODY),
-    RUN(DESERTED("6.0", "4s", "0") "," DOUBLE, "violated", DOUBLE_WORDS))
-
-#define UNJUDGED(asked, kind)                                                                      \
-    "'run':{'plan':{'check':{'history':" asked "}}},'primitive':'" kind "','history':null"
-JUDGE(without_its_history_nothing_is_safe,
-      RUN(UNJUDGED("true", "mutex"), "inconclusive", "history was not judged"),
-      RUN(UNJUDGED("false", "mutex"), "safe"), RUN(UNJUDGED("true", "latch"), "safe"),
-      RUN(UNJUDGED("true", "optimistic"), "safe"),
-      RUN("'history':{'dropped':12}", "safe", "12 records of the history were lost"))
-
-/* A violation that was seen before the failure counts. */
-JUDGE(what_did_not_run_has_failed,
-      RUN("'run':{'stages':[]}", "failed", "interrupted", .trouble = "interrupted"),
-      RUN("'status':'partial','error':'the server ended'", "failed", "the server ended"),
-      RUN("", "failed", "killed by signal 9", .trouble = "killed by signal 9"),
-      RUN(DOUBLE, "violated", DOUBLE_WORDS, .trouble = "killed by signal 9"))
+    fclose(file);
+}
 
 /* A file may come from anywhere. */
 TEST(nothing_of_a_run_is_believed) {
@@ -335,98 +185,14 @@ TEST(nothing_of_a_run_is_believed) {
 
 /* A workload with several stages (numbers of clients, topologies) is judged by the worst of them. */
 TEST(all_stages_of_a_run_count) {
-    json_t *run = run_with(""), *other = run_with(DOUBLE);
+    json_t *run = run_with(""),
+           *other = run_with("'exclusion':{'verdict':'violated','double_holders':1}");
     json_array_extend(json_object_get(run, "stages"), json_object_get(other, "stages"));
     json_decref(other);
-    assert_cell(result_of(run, NULL, true), "violated", DOUBLE_WORDS, "'grants':600");
+    assert_cell(result_of(run, NULL, true), "violated", "1 double holder", "'grants':600");
 }
-
-/* ---- trials: a fault is one, if it acted while a victim held; without faults each grant that somebody waited for is
- * one. Three grants bound nothing. ---- */
-
-#define HELD(n) "{'held':" n ",'tested':" n "},"
-#define MISSED "{'acted':false,'from_s':2.0}"
-
-JUDGE(the_bound_of_a_fault_counts_faults,
-      RUN("'then':[" MISSED "]", "safe", .has = "'bound95':0.95,'faults_hit':1"),
-      RUN("'then':[" HELD("2") HELD("2") MISSED "]", "safe",
-          .has = "'bound95':0.631596850136,'faults_hit':3"),
-      RUN("'then':[" HELD("2") HELD("0") HELD("2") HELD("0") MISSED "]", "safe",
-          .has = "'bound95':0.631596850136,'faults_hit':3"),
-      RUN(SECOND("'from_s':1.5"), "safe", .has = "'faults_hit':1"), /* all sections are one trial */
-      RUN("'first':{'held':0,'tested':0}", "inconclusive",
-          "no client held a grant when the fault acted", "'bound95':null,'faults_hit':0"),
-      RUN("", "safe", .has = "'bound95':0.01,'faults_hit':null", .calm = true),
-      RUN("'exclusion':{'grants':2}", "safe", .has = "'bound95':null", .calm = true))
-
-/* A leader was killed while three clients held, of whose grants so many were put to the test. */
-#define LEADERLESS(tested)                                                                         \
-    "'fault':'server-kill','first':{'kind':'server-kill','held':3,'tested':" tested                \
-    ",'injection':1}"
-#define LEFT "not tested: who held when the fault acted had left"
-
-/* A holder that had left before anybody could meet it is no trial, though the fault hit it. */
-JUDGE(a_fault_that_nobody_could_fail_is_no_trial,
-      RUN(LEADERLESS("0"), "inconclusive", LEFT,
-          "'bound95':null,'faults_hit':0,'faults_untested':1"),
-      RUN(LEADERLESS("1"), "safe", .has = "'bound95':0.95,'faults_untested':0"),
-      RUN(LEADERLESS("0") "," DOUBLE, "violated", DOUBLE_WORDS, "'faults_hit':1"),
-      /* A client that is stopped does not leave: what is missing is somebody who wants its key. */
-      RUN("'first':{'process':3,'held':1,'tested':0}", "inconclusive",
-          "not tested: no other client asked for the key of a holder that was hit"))
-
-/* Three servers that are killed at once are one fault, and one of them is enough. */
-#define OF(injection, tested) "{'kind':'server-kill','tested':" tested ",'injection':" injection "}"
-JUDGE(an_injection_that_hits_several_servers_is_one_trial,
-      RUN(LEADERLESS("1") ",'then':[" OF("1", "1") "," OF("1", "1") "," OF("2", "1") "]", "safe",
-          .has = "'faults_hit':2"),
-      RUN(LEADERLESS("0") ",'then':[" OF("1", "0") "," OF("1", "1") "," OF("2", "0") "]", "safe",
-          .has = "'faults_hit':1,'faults_untested':1"))
-
-/* Replication is cut, which any lock survives; the primary dies when nobody holds; a replica is promoted. The steps
- * before the last one only prepare it. */
-#define STEPS(first_kind, held_, tested_)                                                          \
-    "'fault':'wire-cut+server-kill+promote','first':{'kind':'" first_kind                          \
-    "','held':2,'tested':2},"                                                                      \
-    "'then':[{'section':'fault.2','kind':'server-kill','held':0,'tested':0},"                      \
-    "{'section':'fault.3','kind':'promote','held':" held_ ",'tested':" tested_ "}]"
-JUDGE(the_last_of_several_steps_decides,
-      RUN(STEPS("wire-cut", "0", "0"), "inconclusive",
-          "no client held a grant when the fault acted",
-          "'bound95':null,'faults_hit':0,'faults_untested':1"),
-      RUN(STEPS("wire-cut", "2", "0"), "inconclusive", LEFT),
-      RUN(STEPS("wire-cut", "2", "1"), "safe", .has = "'bound95':0.95"),
-      RUN(STEPS("promote", "0", "0"), "safe", .has = "'faults_hit':1"), /* of one kind: no steps */
-      RUN(STEPS("wire-cut", "0", "0") "," DOUBLE, "violated", DOUBLE_WORDS, "'faults_hit':1"))
-
-#define TESTED "'exclusion':{'grants':1000,'tested':10"
-#define SHORT(inside, trip)                                                                        \
-    TESTED ",'inside_mean_ns':" inside "},'latency_ns':{'ping':{'count':200,'hdr':'" HDR_200       \
-           "','p50':" trip "}}"
-#define HARDLY "hardly tested: holders were inside for 20 ms, and a round trip took 30 ms"
-
-/* Holders that are inside for less than a round trip meet nobody; a fault is a trial whatever the holds are. */
-JUDGE(the_bound_without_a_fault_counts_the_grants_that_tested,
-      RUN(TESTED "}", "safe", .has = "'bound95':0.3,'tested':10", .calm = true),
-      RUN(TESTED "}", "safe", .has = "'bound95':0.95"),
-      RUN(SHORT("2000000", "2000000"), "safe", .has = "'bound95':0.3", .calm = true),
-      RUN(SHORT("20000000", "30000000"), "safe", HARDLY, "'bound95':null", .calm = true),
-      RUN(SHORT("20000000", "30000000"), "safe", .has = "'bound95':0.95"))
 
 /* ---- several seeds ---- */
-
-/* A run beside one that adds nothing but its count, and one that takes the bound from both. */
-TEST(bounds_of_several_runs) {
-    assert_cell(merged(result_of(run_with(LEADERLESS("1")), NULL, true),
-                       result_of(run_with(LEADERLESS("0")), NULL, true)),
-                "safe", NULL, "'bound95':0.95,'faults_untested':1");
-    assert_cell(merged(result_of(run_with(TESTED "}"), NULL, false),
-                       result_of(run_with("'exclusion':{'tested':20}"), NULL, false)),
-                "safe", NULL, "'bound95':0.1");
-    assert_cell(merged(result_of(run_with(TESTED "}"), NULL, false),
-                       result_of(run_with(SHORT("20000000", "30000000")), NULL, false)),
-                "safe", NULL, "'bound95':null");
-}
 
 /* One seed that came out so; its trials are its own. */
 static struct cell_result one_seed(const char *verdict, int grants, int64_t trial_ns, int seed) {
@@ -439,6 +205,36 @@ static struct cell_result one_seed(const char *verdict, int grants, int64_t tria
     cell->seed = seed;
     cell->trials = cell_result_keep(&result, json_pack("[I]", (json_int_t)trial_ns));
     return result;
+}
+
+#define TESTED "'exclusion':{'grants':1000,'tested':10"
+#define SHORT(inside, trip)                                                                        \
+    TESTED ",'inside_mean_ns':" inside "},'latency_ns':{'ping':{'count':200,'hdr':'" HDR_200       \
+           "','p50':" trip "}}"
+
+/* Holders that are inside for less than a round trip meet nobody; a fault is a trial whatever the holds are. */
+TEST(what_is_hardly_tested_has_no_bound) {
+    static const char hardly[] = SHORT("20000000", "30000000");
+    assert_cell(result_of(run_with(SHORT("2000000", "2000000")), NULL, false), "safe", NULL,
+                "'bound95':0.3");
+    assert_cell(result_of(run_with(hardly), NULL, false), "safe",
+                "hardly tested: holders were inside for 20 ms, and a round trip took 30 ms",
+                "'bound95':null");
+    assert_cell(result_of(run_with(hardly), NULL, true), "safe", NULL, "'bound95':0.95");
+}
+
+/* A run beside one that adds nothing but its count, and one that takes the bound from both. */
+TEST(bounds_of_several_runs) {
+    static const char left[] =
+        "'fault':'server-kill','first':{'kind':'server-kill','held':3,'tested':0,'injection':1}";
+    assert_cell(merged(one_seed("safe", 300, 1, 1), result_of(run_with(left), NULL, true)), "safe",
+                NULL, "'bound95':0.95,'faults_untested':1");
+    assert_cell(merged(result_of(run_with(TESTED "}"), NULL, false),
+                       result_of(run_with("'exclusion':{'tested':20}"), NULL, false)),
+                "safe", NULL, "'bound95':0.1");
+    assert_cell(merged(result_of(run_with(TESTED "}"), NULL, false),
+                       result_of(run_with(SHORT("20000000", "30000000")), NULL, false)),
+                "safe", NULL, "'bound95':null");
 }
 
 TEST(several_seeds_show_their_worst) {

@@ -40,7 +40,6 @@ TEST(three_nats_servers_go_on_without_one_and_after_two) {
     json_t *check =
         check_once("nats", ARGS("nats-kv", "--fault", "leader-kill,minority-lost,majority-lost"));
     for (int i = 0; i < 3; i++) check_recovered(check, "nats-kv", faults[i]);
-    json_decref(check);
 }
 
 /* The cluster itself promotes a replica, which has what it was told before the answer, and nothing else. */
@@ -51,7 +50,6 @@ TEST(a_cluster_promotes_a_replica) {
     check_assert(check, "redis-setnx", "cluster-failover", "violated");
     check_assert(check, "redis-wait", "cluster-failover", "safe");
     check_recovered(check, "redis-wait", "cluster-failover");
-    json_decref(check);
 }
 
 /* Redisson's watchdog renews from a thread of its own. */

@@ -19,10 +19,9 @@ TEST(a_run_tells_its_stages_when_piped) {
     assert_lacks(cli.err, "\r");
     assert_int_equal(cli_lines(cli.err), 1 + 4 + 2);
     assert_string_equal(cli.err + strlen(cli.err) - strlen(saved), saved);
-    char *page = cli_read(cli_path("quiet/report.html"));
+    char *page = cli_text(cli_path("quiet/report.html"));
     assert_has(page, "mem-mutex");
     assert_has(page, "</html>");
-    free(page);
     assert_has(cli.out, "mem-mutex");
     assert_lacks(cli.out, "\033");
     cli = cli_ends(0, ARGS("run", "smoke", "--lock", "null", "--json", "--progress", "none",
@@ -80,19 +79,6 @@ TEST(a_violation_is_exit_code_3_and_the_first_line) {
         assert_true(json_is_object(cli_get(run, "stages.0.exclusion.first")));
         free(line);
     }
-}
-
-TEST(a_dry_run_prints_a_plan_that_gives_itself) {
-    char *file = cli_path("plan.ini");
-    struct cli first = cli_ends(
-        0, ARGS("run", "contended", "--lock", "null", "--set", "load.seed=77", "--dry-run"));
-    cli_write(file, first.out);
-    struct cli again = cli_ends(0, ARGS("run", file, "--dry-run"));
-    assert_string_equal(first.out, again.out);
-    struct cli json = cli_run(NULL, ARGS("run", file, "--dry-run", "--json"));
-    json_t *plan = json_loads(json.out, 0, NULL);
-    assert_true(cli_number_at(plan, "load.seed") == 77);
-    json_decref(plan);
 }
 
 /* Without --out: results/latest is the newest, and what `report` shows. */

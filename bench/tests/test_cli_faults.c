@@ -36,19 +36,6 @@ static void stop_redis(pid_t pid) {
     waitpid(pid, NULL, 0);
 }
 
-/* The accounting of every stage adds up, whatever became of it. */
-static void assert_adds_up(const json_t *run) {
-    static const char *const outcomes[] = {"ok",      "busy",    "timeout", "lost",
-                                           "unknown", "refused", "broken"};
-    json_t *stage;
-    size_t index;
-    json_array_foreach(cli_get(run, "stages"), index, stage) {
-        double sum = 0;
-        for (int i = 0; i < 7; i++) sum += cli_number_at(cli_get(stage, "outcomes"), outcomes[i]);
-        assert_true(sum == cli_number_at(stage, "attempts"));
-    }
-}
-
 static void assert_stage(const json_t *run, int index, const char *status, const char *error) {
     char path[40];
     snprintf(path, sizeof path, "stages.%d.status", index);
@@ -87,7 +74,6 @@ TEST(a_server_killed_in_mid_run_costs_its_stage_only) {
     assert_true(cli_number_at(run, "stages.1.outcomes.ok") > 0);
     assert_string_equal(cli_text_at(run, "stages.1.lock"), "redis-setnx");
     assert_int_equal(json_array_size(cli_get(run, "servers")), 3); /* two of Redis, and sim */
-    assert_adds_up(run);
     cli_assert_nothing_left();
 }
 
@@ -115,7 +101,6 @@ TEST(a_url_that_dies_in_mid_run_marks_its_stages) {
     assert_stage(run, 1, "failed", "could not connect");
     assert_stage(run, 2, "complete", NULL);
     assert_true(json_is_true(cli_get(run, "partial")));
-    assert_adds_up(run);
 }
 
 /* SIGKILL of worker processes: the stage is partial, the lock is not accused, and a mutex that died
@@ -149,7 +134,6 @@ TEST(a_killed_worker_costs_its_stage_only) {
         assert_stage(run, 1, "complete", NULL);
         assert_true(cli_number_at(run, "stages.1.outcomes.ok") > 0);
         assert_string_equal(cli_text_at(run, "verdict"), "clean");
-        assert_adds_up(run);
     }
     cli_assert_nothing_left();
 }
@@ -172,7 +156,6 @@ TEST(clients_that_cannot_connect_fail_their_stage) {
     assert_has(cli_text_at(run, "stages.1.error"), "max number of clients");
     assert_has(cli.err, "of 20 clients could not connect: ");
     assert_true(json_is_true(cli_get(run, "partial")));
-    assert_adds_up(run);
 }
 
 /* Each call takes longer than the window and its drain last. */
@@ -191,7 +174,6 @@ TEST(a_run_without_a_grant_says_so) {
     assert_string_equal(cli_text_at(run, "verdict"), "nothing-granted");
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "unchecked");
     assert_true(cli_number_at(run, "stages.0.outcomes.timeout") > 0);
-    assert_adds_up(run);
 }
 
 static void close_outputs(void *arg) {

@@ -2,14 +2,6 @@
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
-TEST(help_of_a_command_is_its_own_help) {
-    struct cli help = cli_run(NULL, ARGS("help", "capacity"));
-    struct cli option = cli_run(NULL, ARGS("capacity", "--help"));
-    assert_code(&help, 0);
-    assert_has(help.out, "Usage: lockbench capacity");
-    assert_string_equal(help.out, option.out);
-}
-
 TEST(the_version_has_the_commit_and_each_library) {
     struct cli cli = cli_ends(0, ARGS("--version"));
     assert_int_equal(strncmp(cli.out, "lockbench ", 10), 0);
@@ -44,7 +36,7 @@ static char *words_of(const char *text) {
 TEST(the_exit_codes_of_help_are_those_of_the_readme) {
     char path[PATH_MAX + 20];
     snprintf(path, sizeof path, "%s/bench/README.md", cli_root);
-    char *readme = cli_read(path), *table = strstr(readme, "| code | meaning |");
+    char *readme = cli_text(path), *table = strstr(readme, "| code | meaning |");
     assert_non_null(table);
     struct cli cli = cli_run(NULL, ARGS("--help"));
     char *codes = strstr(cli.out, "Exit codes:\n");
@@ -62,7 +54,6 @@ TEST(the_exit_codes_of_help_are_those_of_the_readme) {
     }
     assert_int_equal(length, strlen(help));
     free(help);
-    free(readme);
 }
 
 /* A folder with the tools that the scripts of servers need to say what is missing, and no server. */

@@ -65,7 +65,6 @@ static void killed_in(const char *lock, const char *topology, const char *faults
     assert_has(cli_text_at(run, "partial_reason"), "cut off");
     assert_true(json_array_size(cli_get(run, "stages")) >= 1);
     assert_true(json_array_size(cli_get(run, "stages.0.faults")) >= 1);
-    json_decref(run);
     cli = cli_ends(0, ARGS("report", out));
 }
 

@@ -22,9 +22,8 @@ TEST(a_file_in_the_way_is_told_before_the_run) {
     cli_write(file, "precious\n");
     refused(NULL, ARGS("run", "smoke", "--lock", "sim", "--out", file), "Not a directory");
     refused(NULL, ARGS("run", "smoke", "--lock", "sim", "--out", below), "Not a directory");
-    char *text = cli_read(file);
+    char *text = cli_text(file);
     assert_string_equal(text, "precious\n");
-    free(text);
     /* The same in place of results/. */
     mkdir(home, 0755);
     assert_int_equal(symlink(cli_home, cli_path("blocked/home")), 0);
@@ -59,13 +58,11 @@ TEST(another_run_is_never_written_over) {
     char *out = cli_path("taken");
     const char *const *args = ARGS("run", "smoke", "--lock", "null", "--out", out);
     struct cli cli = cli_ends(0, args);
-    char *before = cli_read(cli_path("taken/run.json"));
+    char *before = cli_text(cli_path("taken/run.json"));
     cli = cli_ends(1, args);
     assert_has(cli.err, "name a new folder");
-    char *after = cli_read(cli_path("taken/run.json"));
+    char *after = cli_text(cli_path("taken/run.json"));
     assert_string_equal(before, after);
-    free(before);
-    free(after);
 }
 
 /* The result of a run that could not be saved in its folder: the path is read from the run's

@@ -7,20 +7,16 @@
 #include "results/format/hdr.h"
 #include "results/format/hist.h"
 
-static const char *const outcomes[] = {"ok",      "busy",    "timeout", "lost",
-                                       "unknown", "refused", "broken"};
 static const char *const metrics[] = {"acquire", "acquire_due", "release",     "hold",
                                       "handoff", "lag",         "wait_failed", "ping"};
 static const char *const rising[] = {"p50", "p90", "p99", "p999", "max"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* What no stage looks at itself: one that counts attempts, grants and arrivals in two ways that do not agree fails
+ * (test_stage_sum). */
 static void assert_stage_whole(const json_t *stage) {
     double sum = 0, before = 0;
-    for (size_t i = 0; i < COUNT(outcomes); i++)
-        sum += cli_number_at(cli_get(stage, "outcomes"), outcomes[i]);
-    assert_int_equal(json_object_size(cli_get(stage, "outcomes")), COUNT(outcomes));
-    assert_true(sum == cli_number_at(stage, "attempts"));
-    assert_true(cli_number_at(stage, "outcomes.ok") == cli_number_at(stage, "grants"));
+    assert_string_equal(cli_text_at(stage, "status"), "complete");
     for (size_t i = 0; i < COUNT(metrics); i++) {
         const json_t *latency = json_object_get(cli_get(stage, "latency_ns"), metrics[i]);
         assert_non_null(latency);
@@ -33,11 +29,9 @@ static void assert_stage_whole(const json_t *stage) {
             before = cli_number_at(latency, rising[p]);
         }
     }
-    assert_true(cli_number_at(stage, "latency_ns.acquire.count") == cli_number_at(stage, "grants"));
     assert_true(cli_number_at(stage, "latency_ns.hold.count") == cli_number_at(stage, "grants"));
     const json_t *each = cli_get(stage, "fairness.grants_per_client");
     assert_int_equal(json_array_size(each), (size_t)cli_number_at(stage, "clients"));
-    sum = 0;
     for (size_t i = 0; i < json_array_size(each); i++)
         sum += json_number_value(json_array_get(each, i));
     assert_true(sum == cli_number_at(stage, "grants"));
@@ -51,7 +45,6 @@ static void assert_stage_whole(const json_t *stage) {
         assert_false(median && draining);
         assert_true(median || json_is_null(cli_get(second, "acquire_p99_ns")));
     }
-    assert_string_equal(cli_text_at(stage, "status"), "complete");
     bool clean = strcmp(cli_text_at(stage, "exclusion.verdict"), "clean") == 0;
     const json_t *inside = cli_get(stage, "exclusion.inside_mean_ns");
     const json_t *trip = cli_get(stage, "latency_ns.ping.p50");
@@ -69,7 +62,7 @@ static void assert_stage_whole(const json_t *stage) {
 static void assert_hlog_agrees(const json_t *stage, const char *out) {
     char path[600], *text, *line;
     snprintf(path, sizeof path, "%s/%s.hlog", out, cli_text_at(stage, "id"));
-    char *rest = text = cli_read(path);
+    char *rest = text = cli_text(path);
     struct hist *sums[COUNT(metrics)] = {0};
     for (size_t m = 0; m < COUNT(metrics); m++) sums[m] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
     while ((line = strsep(&rest, "\n"))) {
@@ -102,7 +95,6 @@ static void assert_hlog_agrees(const json_t *stage, const char *out) {
         }
         hist_free(sums[m]);
     }
-    free(text);
 }
 
 TEST(a_result_has_every_figure) {
@@ -152,8 +144,6 @@ TEST(a_result_of_a_server_has_its_costs) {
         "cost.server_cpu_ns_per_grant", "latency_ns.ping.p50",  "arrivals.due",
         "latency_ns.acquire_due.p50"};
     for (size_t i = 0; i < COUNT(figures); i++) assert_true(cli_number_at(stage, figures[i]) > 0);
-    assert_true(cli_number_at(stage, "arrivals.due") ==
-                cli_number_at(stage, "arrivals.started") + cli_number_at(stage, "arrivals.missed"));
     assert_string_equal(cli_text_at(run, "servers.0.backend"), "redis");
     assert_string_equal(cli_text_at(run, "servers.0.started_by"), "lockbench");
     assert_true(json_is_string(cli_get(run, "servers.0.facts.version")));

@@ -19,7 +19,6 @@ TEST(a_server_stands_still) {
     assert_true(stage_number(run, "fairness.max_wait_ns") +
                     stage_number(run, "latency_ns.release.max") >
                 5e8);
-    json_decref(run);
 }
 
 TEST(a_killed_server_comes_back) {
@@ -35,7 +34,6 @@ TEST(a_killed_server_comes_back) {
                 cli_number_at(fault_at(run, 0), "from_s"));
     assert_true(stage_number(run, "outcomes.broken") + stage_number(run, "outcomes.unknown") > 0);
     assert_true(granted_from(run, 1.9) > 0); /* clients found it again */
-    json_decref(run);
 }
 
 /* A fault that never acted shows nothing about the lock under it, whatever the verdict. */
@@ -72,7 +70,6 @@ TEST(a_server_that_is_gone_is_no_failure) {
     }
     assert_false(json_is_true(cli_get(run, "partial")));
     assert_true(json_array_size(cli_get(run, "servers")) == 2);
-    json_decref(run);
 }
 
 #define HELD FAULT_LOAD("4", "1", "1", "1500ms", "30s", "3s")
@@ -210,7 +207,6 @@ TEST(the_leader_is_found) {
     assert_stage_is(run, "complete", "clean");
     assert_fault(run, 0, "server-kill", true, "killed");
     assert_true(granted_from(run, 4.9) > 0); /* the others go on */
-    json_decref(run);
 }
 
 /* --- wires --- */
@@ -255,7 +251,6 @@ TEST(bytes_come_late) {
     assert_fault(run, 0, "wire-delay", true, "of 2 connections");
     assert_true(stage_number(run, "latency_ns.acquire.max") >= 110e6);
     assert_true(json_is_real(cli_get(fault_at(run, 0), "to_s"))); /* lifted with the load's end */
-    json_decref(run);
 }
 
 /* A holder whose wire is dead outlives its lease; the others never notice. */

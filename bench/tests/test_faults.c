@@ -32,23 +32,6 @@ TEST(test_a_killed_process_is_nobodys_fault) {
     }
 }
 
-static bool has_begun(const struct stage *stage) {
-    return stage->faults.count > 0;
-}
-
-/* A pause longer than all the rest: the process goes on when the window is over, and the stage is
- * whole. */
-TEST(test_a_pause_ends_with_the_window) {
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.enough = has_begun},
-                SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms", "fault.for=1h",
-                     "acquire.lease=20ms", UNTIL_ENOUGH));
-    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-    assert_int_equal(stage->faults.count, 1);
-    assert_true(stage->faults.events[0].end_ns > 0);
-    assert_true(stage->faults.events[0].end_ns - stage->faults.events[0].begin_ns < 60 * LB_S_NS);
-}
-
 /* The seed decides which client is hit. */
 TEST(test_the_victim_is_drawn_from_the_seed) {
     int victim[2];

@@ -45,7 +45,6 @@ TEST(it_saves_in_the_current_folder) {
     assert_code(&run, 0);
     json_t *result = cli_result(cli_path("elsewhere/results/latest"));
     assert_string_equal(cli_text_at(result, "verdict"), "clean");
-    json_decref(result);
     struct cli report = run_installed(ARGS("report"));
     assert_code(&report, 0);
 }

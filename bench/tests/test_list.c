@@ -82,30 +82,6 @@ static char *shown(struct list *list) {
     return text;
 }
 
-/* The verdicts that a driver states are shown, and no others: as text and as JSON. */
-TEST(what_a_lock_is_expected_to_do_is_shown) {
-    struct list list = make_list();
-    list.only = "mem-mutex";
-    char *text = shown(&list);
-    const struct lb_lock *lock = registry_lock("mem-mutex");
-    assert_non_null(strstr(text, "\nholder-kill  stuck    "));
-    assert_non_null(strstr(text, lb_expected(lock, LB_SCENARIO_HOLDER_KILL)->why));
-    assert_null(strstr(text, "unstated"));
-    assert_null(strstr(text, "leader-kill"));
-    free(text);
-
-    json_t *root = list_json(&list);
-    const json_t *expected =
-        json_object_get(json_array_get(json_object_get(root, "locks"), 0), "expected");
-    const json_t *kill = json_object_get(expected, "holder-kill");
-    assert_string_equal(json_string_value(json_object_get(kill, "worst")), "stuck");
-    assert_string_equal(json_string_value(json_object_get(kill, "why")),
-                        lb_expected(lock, LB_SCENARIO_HOLDER_KILL)->why);
-    assert_null(json_object_get(expected, "leader-kill"));
-    json_decref(root);
-    free_list(&list);
-}
-
 /* The names of all locks are on one screen; a table of each kind has a row for each. */
 TEST(every_lock_and_workload_is_listed_and_fits_a_terminal) {
     struct list list = make_list();

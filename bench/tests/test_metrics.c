@@ -49,9 +49,9 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
               ARGS("run", "smoke", "--lock", "mem-mutex", "--set", "load.clients=3", "--set",
                    "run.duration=1h", "--prometheus", watched.path));
     cli_until(&cli, has_more, &watched, "grants");
-    char *first = cli_read(watched.path);
+    char *first = cli_text(watched.path);
     cli_until(&cli, has_more, &watched, "more grants");
-    char *second = cli_read(watched.path);
+    char *second = cli_text(watched.path);
     const char *stage = "{stage=\"000\",lock=\"mem-mutex\",clients=\"3\",outcome=\"ok\"}";
     assert_true(sum_of(first, "lockbench_outcomes_total", stage) > 0);
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
@@ -65,11 +65,8 @@ TEST(figures_only_grow_and_an_interrupted_run_says_so) {
     double p99 = sum_of(second, "lockbench_acquire_seconds", "quantile=\"0.99\"");
     assert_true(p50 > 0 && p99 >= p50 && p99 < 3600);
     cli_signal(&cli, SIGINT, 130);
-    char *last = cli_read(watched.path);
+    char *last = cli_text(watched.path);
     assert_true(sum_of(last, "lockbench_up", "") == 0);
-    free(first);
-    free(second);
-    free(last);
 }
 
 /* Each family was declared once with its type, no sample is there twice, and none of the text is dropped. */
@@ -108,10 +105,9 @@ TEST(the_file_is_whole_at_any_time_and_a_foreign_parser_reads_the_last_one) {
     cli_wait(&cli);
     assert_code(&cli, 0);
     assert_true(up);
-    char *text = cli_read(path);
+    char *text = cli_text(path);
     assert_true(sum_of(text, "lockbench_outcomes_total", "clients=\"2\",outcome=\"ok\"") > 0);
     assert_int_equal(access(cli_path("figures.prom.%d.new", (int)cli.pid), F_OK), -1);
-    free(text);
     need(access("/usr/lib/python3/dist-packages/prometheus_client/parser.py", F_OK) == 0,
          "Prometheus' parser for Python", "python3-prometheus-client");
     char command[600];

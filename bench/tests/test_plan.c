@@ -11,50 +11,35 @@ TEST(every_shipped_workload_loads) {
     assert_int_equal(workloads_find(folder, &list, &err), 0);
     assert_true(list.count >= 8);
     for (int i = 0; i < list.count; i++) {
-        struct plan_wish wish = {.workload = list.item[i].name, .folder = folder, .locks = "null"};
-        struct plan *plan = plan_load(&wish, &err);
-        if (!plan) fail_msg("%s: %s", list.item[i].name, err.text);
-        const char *slash = strrchr(list.item[i].name, '/'); /* check/pause */
-        assert_string_equal(plan->name, slash ? slash + 1 : list.item[i].name);
+        const char *name = list.item[i].name, *slash = strrchr(name, '/'); /* check/pause */
+        struct plan *plan = shipped(name, "null");
+        assert_string_equal(plan->name, slash ? slash + 1 : name);
         assert_string_not_equal(plan->summary, "");
         assert_string_equal(plan->summary, list.item[i].summary);
-        if (json_array_size(plan->warnings)) {
-            fail_msg("%s: %s", list.item[i].name,
-                     json_string_value(json_array_get(plan->warnings, 0)));
-        }
-        plan_free(plan);
+        if (json_array_size(plan->warnings))
+            fail_msg("%s: %s", name, json_string_value(json_array_get(plan->warnings, 0)));
         /* And with the locks that it asks for; a build may lack the library that all of them
          * need. */
-        wish.locks = NULL;
-        plan = plan_load(&wish, &err);
-        if (!plan && err.code != LB_EXIT_MACHINE) fail_msg("%s: %s", list.item[i].name, err.text);
+        plan = plan_load(&(struct plan_wish){.workload = name, .folder = folder}, &err);
+        if (!plan && err.code != LB_EXIT_MACHINE) fail_msg("%s: %s", name, err.text);
         plan_free(plan);
     }
     workloads_done(&list);
 }
 
 TEST(the_short_tour_is_short) {
-    struct plan_wish wish = {.workload = "compare", .folder = folder, .locks = "null"};
-    struct lb_err err = {0};
-    struct plan *plan = plan_load(&wish, &err);
-    assert_non_null(plan);
+    struct plan *plan = shipped("compare", "null");
     assert_int_equal(plan_stages(plan), 2 * 7);
     assert_true(13 * plan_time_ns(plan) < 110 * LB_S_NS);
-    plan_free(plan);
 }
 
 /* A holder whose renewals were held back renews once more, while another client holds: a lock that does not look whose
  * lease it renews is found by nothing else. */
 TEST(a_starved_holder_renews_too_late) {
-    struct plan_wish wish = {
-        .workload = "check/starved-renewal", .folder = folder, .locks = "null"};
-    struct lb_err err = {0};
-    struct plan *plan = plan_load(&wish, &err);
-    assert_non_null(plan);
+    struct plan *plan = shipped("check/starved-renewal", "null");
     const struct plan_fault *fault = &plan->faults[0];
     int64_t over_ns = fault->first.to_ns + fault->for_ns, every_ns = plan->lease_ns / 3;
     assert_true(over_ns + every_ns + 100 * LB_MS_NS < plan->hold.mean_ns);
-    plan_free(plan);
 }
 
 TEST(the_command_line_wins_and_its_last_word_most) {
@@ -73,142 +58,65 @@ TEST(the_command_line_wins_and_its_last_word_most) {
     json_decref(json);
 }
 
-TEST(wrong_input_is_one_clear_line) {
-    static const struct refusal cases[] = {
-        REFUSED("[load]\nclients = 0\n", ".ini:2: load.clients", "0 is not between 1 and 2000000",
-                "1..64 x2"),
-        REFUSED("[load]\nclient = 1\n", ".ini:2: load.client", "did you mean 'clients'?"),
-        REFUSED("[load]\nreaders = 50\n", ".ini:2: load.readers", "it belongs to [acquire]"),
-        REFUSED("[laod]\nclients = 1\n", ".ini:2: laod.clients", "no section [laod]",
-                "did you mean 'load'?"),
-        REFUSED("[run]\nclients = 1\n", ".ini:2: run.clients", "it belongs to [load]"),
-        REFUSED("[run]\nduration = 100\n", ".ini:2: run.duration", "lacks its unit", "10ms to 24h"),
-        REFUSED("[run]\nduration =\n", ".ini:2: run.duration", "the value is missing",
-                "10ms to 24h"),
-        REFUSED("[run]\nduration = 0\n", ".ini:2: run.duration", "0 is not between 10ms and 24h"),
-        REFUSED("[run]\nrepeat = -1\n", ".ini:2: run.repeat", "-1 is not between 1 and 1000"),
-        REFUSED("[load]\nseed = 99999999999999999999\n", "load.seed", "0 to 999999999999999"),
-        REFUSED("[acquire]\nmode = timd\n", ".ini:2: acquire.mode", "did you mean 'timed'?"),
-        REFUSED("[acquire]\nmode = timed\n", "acquire.timeout", "needs one"),
-        REFUSED("[acquire]\nreaders = 101\n", "acquire.readers", "not between 0 and 100",
-                "0 to 100, a list"),
-        REFUSED("[acquire]\nreaders = 0..100 x2\n", "acquire.readers", "0 times anything"),
-        REFUSED("[acquire]\npermits = 5\n", "acquire.permits", "more than acquire.bound = 4"),
-        REFUSED("[acquire]\nkeys_at_once = 2\n", "acquire.keys_at_once", "load.keys has fewer"),
-        REFUSED("[load]\nkey_names = a,b,a\n", ".ini:2: load.key_names", "'a' is there twice"),
-        REFUSED("[load]\nkey_names = a,,b\n", ".ini:2: load.key_names", "1 to 95 bytes"),
-        REFUSED("[load]\nkeys = own\nkey_names = a\n", ".ini:3: load.key_names", "own"),
-        REFUSED("[load]\nsession = every\n", "load.session", "keep or each"),
-        REFUSED("[load]\nclients_per_session = 2\n", "load.clients_per_session", "1 at most"),
-        REFUSED("[load]\nsession = each\nclients = 2\nclients_per_session = 2\n",
-                "load.session = each", "clients_per_session = 1"),
-        REFUSED("[check]\nstock = 5\n", ".ini:2: check.stock", "removed in 0.2.0: check.store"),
-        REFUSED("[acquire]\nkey_order = opposite\n", ".ini:2: acquire.key_order",
-                "keys_at_once = 2"),
-        REFUSED("[fault]\nkind = kill\n", "fault.kind", "load.processes"),
-        REFUSED("[servers]\ntopology = reds\n", "servers.topology", "did you mean 'redis'?"),
-        REFUSED("[workload]\nlocks = latc\n", "workload.locks", "no lock 'latc'"),
-        REFUSED("[acquire]\nlease = 0\n", ".ini:2: acquire.lease", "not between 1ms and 24h"),
-        REFUSED("[load]\nclients = 2\nthreads = 3\n", ".ini:3: load.threads = 3",
-                "more threads than clients"),
-        REFUSED("[load]\nclients = 2\nprocesses = 3\n", ".ini:3: load.processes = 3",
-                "than clients"),
-        REFUSED("[load]\nclients = 8\nthreads = 2\nprocesses = 3\n", ".ini:4: load.processes",
-                "threads = 2"),
-        REFUSED("[load]\narrival = poisson\n", ".ini:2: load.arrival", "needs a rate"),
-        REFUSED("[load]\narrival = poisson:200/s,poisson:500/s\n", ".ini:2: load.arrival",
-                "one arrival process only; several rates are load.rates = 200, 500"),
-        REFUSED("[load]\nrate = 200\n", ".ini:2: load.rate", "did you mean 'rates'?"),
-        REFUSED("[load]\nby = 1s\n", ".ini:2: load.by", "it belongs to [fault]"),
-        REFUSED("[load]\narrival = poisson:5\nthink = 1ms\n", ".ini:3: load.think", "schedule"),
-        REFUSED("[load]\ntick = 1s\narrival = poisson:5\n", ".ini:2: load.tick",
-                "load.arrival = closed"),
-        REFUSED("[load]\ntick = 1s\nkeys = 2\n", ".ini:2: load.tick", "load.keys = 1"),
-        REFUSED("[load]\ntick = 1s\nkeys = own\n", ".ini:2: load.tick", "load.keys = 1"),
-        REFUSED("[load]\ntick = 1s\nthink = 1s\n", ".ini:3: load.think", "below load.tick"),
-        REFUSED("[load]\ntick = 1m\n", ".ini:2: load.tick", "no tick lies in the window"),
-        REFUSED("[load]\nhold = window\n[acquire]\nat_least = 1s\n[run]\nwarmup = 0\n",
-                ".ini:4: acquire.at_least", "leave out one of the two"),
-        REFUSED("[load]\nhold = window\n[run]\nwarmup = 1s\n", "load.hold", "set run.warmup = 0"),
-        REFUSED("[load]\nthink = window\n", ".ini:2: load.think",
-                "only a hold can last as long as the window"),
-        REFUSED("[load]\nkeys = 1 zipf:1\n", ".ini:2: load.keys", "two keys or more"),
-        REFUSED("[servers]\ndurability = synk\n", ".ini:2: servers.durability", "'sync'"),
-        REFUSED("[workload]\nname = ../x\n", ".ini:2: workload.name"),
-        REFUSED("[workload]\nlocks = nul\n", ".ini:2: workload.locks", "no lock 'nul'",
-                "did you mean 'null'?"),
-        REFUSED("[workload]\nlocks = null,\n", ".ini:2: workload.locks", "missing between commas"),
-        REFUSED("[workload]\nsummary = \xff\xfe\n", ".ini:2: workload.summary", "UTF-8"),
-        REFUSED("[sim]\nservice = -1ms\n", ".ini:2: sim.service", "allowed: a duration, 0 to 1m"),
-        REFUSED("[sim]\nservce = 1ms\n", ".ini:2: sim.servce", "did you mean 'service'?"),
-        REFUSED("[null]\nservice = 1ms\n", ".ini:2: null.service", "no such key"),
-        {"", NULL, "nul", {"no lock 'nul'", "did you mean 'null'?"}},
-        {"", NULL, "exec", {"exec can't run without exec.program: --set exec.program=VALUE"}},
-        {"", NULL, "", {"missing between commas"}},
-        {"", "load.clients=0", NULL, {"--set load.clients: 0 is not between"}},
-        {"", "load.clients=", NULL, {"load.clients", "missing"}},
-        {"", "load.threads=0", NULL, {"load.threads", "auto"}},
-        {"", "clients=4", NULL, {"--set clients=4", "--set load.clients=4"}},
-        {"", "load.clients", NULL, {"--set load.clients", "SECTION.KEY=VALUE"}},
-        {"", "", NULL, {"SECTION.KEY=VALUE"}},
-        {"", "=", NULL, {"SECTION.KEY=VALUE"}},
-        {"", ".=", NULL, {"no section []"}},
-        {"", "workload.summary=a ; b", NULL, {"behind a blank"}},
-    };
-    assert_refused(cases, sizeof cases / sizeof *cases, NULL);
+/* The next part of the text, up to the words, which are skipped. */
+static char *next_part(char **rest, const char *words) {
+    char *part = *rest, *end = strstr(part, words);
+    *rest = end ? end + strlen(words) : part + strlen(part);
+    if (end) *end = '\0';
+    return part;
 }
 
-TEST(unknown_workloads_get_the_nearest) {
-    static const struct {
-        const char *wish, *why;
-    } cases[] = {
-        {"contendet", "did you mean 'contended'?"},
-        {"xyzzy", "there are: capacity, catalogue"},
-        {"no/such.ini", "no/such.ini: No such file"},
-        {"such.ini", "such.ini: No such file"},
-        {"", "no workload ''"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct plan_wish wish = {.workload = cases[i].wish, .folder = folder};
-        struct lb_err err = {0};
-        assert_null(plan_load(&wish, &err));
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        if (!strstr(err.text, cases[i].why)) fail_msg("%s: %s", cases[i].wish, err.text);
+/* Of a line of plans.txt: the text of a file, and options. */
+static struct plan *plan_of(const char *wish, const char *locks, struct lb_err *err) {
+    char text[300] = "", options[300], *rest = options;
+    const char *sets[SETS_MAX + 1] = {0};
+    int count = 0;
+    snprintf(options, sizeof options, "%s", wish);
+    for (char *to = text; *wish == '[' || to > text; wish++) {
+        bool breaks = (*wish == ';' || *wish == ']') && wish[1] == ' ';
+        if (*wish != ';') *to++ = *wish;
+        if (!*wish) break;
+        if (breaks) *to++ = '\n', wish++;
     }
+    for (next_part(&rest, "--"); *rest;) {
+        char *value = next_part(&rest, " --"), *name = next_part(&value, " ");
+        if (strcmp(name, "set") == 0) sets[count++] = value;
+        if (strcmp(name, "lock") == 0) locks = value;
+    }
+    return load(text, locks, sets, err);
+}
+
+TEST(what_is_refused_or_warned_about_is_told_in_one_clear_line) {
+    char line[500], locks[40] = "";
+    FILE *file = fopen("bench/tests/plans.txt", "r");
+    int count = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        struct lb_err err = {0};
+        line[strcspn(line, "\n")] = '\0';
+        if (!*line || *line == '#' || sscanf(line, "locks %39s", locks) == 1) continue;
+        bool warned = strstr(line, " ? ") != NULL;
+        count++;
+        char *words = line, *wish = next_part(&words, warned ? " ? " : " ! ");
+        struct plan *plan = plan_of(wish, *locks ? locks : NULL, &err);
+        if (warned != (plan != NULL)) fail_msg("%s: %s", wish, plan ? "taken" : err.text);
+        if (warned) assert_int_equal(json_array_size(plan->warnings), 1);
+        if (!warned) assert_int_equal(err.code, LB_EXIT_USAGE);
+        const char *said = warned ? json_string_value(json_array_get(plan->warnings, 0)) : err.text;
+        assert_null(strchr(said, '\n'));
+        while (*words) {
+            const char *wanted = next_part(&words, " ! ");
+            if (!strstr(said, wanted)) fail_msg("%s: no '%s' in: %s", wish, wanted, said);
+        }
+    }
+    fclose(file);
+    assert_true(count > 100);
 }
 
 /* In a closed loop no request waits for a client. */
 TEST(a_promise_of_acquire_in_a_closed_loop_is_no_mistake) {
     struct plan *plan = taken("[slo]\npromises = acquire.p99<=1s\n", "mem-mutex", NULL);
     assert_int_equal(json_array_size(plan->warnings), 0);
-}
-
-TEST(odd_but_allowed_is_warned_about) {
-    static const struct {
-        const char *text, *warning;
-    } cases[] = {
-        {"[acquire]\ntimeout = 1s\n", "acquire.timeout has no effect"},
-        {"[acquire]\nmode = try\n", "asks again at once"},
-        {"[load]\nhold = 6s\n", "longer than run.duration"},
-        {"[load]\nhold = 5ms\narrival = constant:1000\nclients = 8\n", "5 times"},
-        {"[acquire]\nrenew = yes\n", "acquire.renew has no effect"},
-        {"[load]\nprocesses = 2\nclients = 2\n[fault]\nkind = kill\nfirst = 5s\n",
-         "nothing will happen"},
-        /* its figure is the smaller one: the wait for a free client comes before it */
-        {"[load]\narrival = poisson:9/s\n[slo]\npromises = acquire.p99<=1s, acquire_due.p99<=2s\n",
-         "acquire.p99<=1s leaves out the wait for a free client; at a rate, a request waits from "
-         "its due time: promise acquire_due"},
-        {"[load]\narrival = poisson:9/s\n[slo]\npromises = acquire.max<=1s, latency_ns.acquire.count>=1\n",
-         "acquire.max<=1s leaves out"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
-        struct plan *plan = load(cases[i].text, "mem-mutex", NULL, &err);
-        if (!plan) fail_msg("%s: %s", cases[i].text, err.text);
-        assert_int_equal(json_array_size(plan->warnings), 1);
-        const char *text = json_string_value(json_array_get(plan->warnings, 0));
-        if (!strstr(text, cases[i].warning)) fail_msg("%s: %s", cases[i].text, text);
-    }
 }
 
 static const struct lb_lock *lock_with(unsigned caps, unsigned without) {
@@ -363,12 +271,7 @@ TEST(the_readme_names_every_key_and_workload) {
 
 /* What was not given is no option of the plan that is read again: drivers refuse options that do not suit the URL. */
 TEST(a_printed_plan_gives_no_option_that_was_not_given) {
-    struct lb_err err = {0};
-    struct plan *plan = plan_load(
-        &(struct plan_wish){.workload = "smoke", .folder = folder, .locks = "redis-setnx"}, &err);
-    if (!plan) fail_msg("%s", err.text);
-    char *text = printed(plan);
-    plan_free(plan);
+    char *text = printed(shipped("smoke", "redis-setnx"));
     assert_non_null(strstr(text, "\n; tls_ca ="));
     assert_null(strstr(text, "\ntls_ca ="));
     assert_non_null(strstr(text, "\ntls_verify = auto"));

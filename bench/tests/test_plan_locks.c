@@ -48,13 +48,11 @@ TEST(groups_of_locks_are_as_good_as_all) {
 
 /* A stage each, in the order of running, with names of their own. */
 TEST(ladders_make_stages) {
-    struct lb_err err = {0};
     int count = 0;
     char name[96];
     struct plan *plan =
-        load("[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\n",
-             "mem-rwlock, null", NULL, &err);
-    if (!plan) fail_msg("%s", err.text);
+        taken("[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\n",
+              "mem-rwlock, null", NULL);
     struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
     assert_int_equal(count, 16);
     assert_int_equal(plan_stages(plan), 16);
@@ -251,10 +249,8 @@ TEST(servers_with_tls_are_places_of_their_own) {
     static const char *const settings[] = {"servers.tls=no", "servers.tls=yes", "servers.tls=both"};
     static const int stages_of_redis[] = {2, 2, 4}, with_tls[] = {0, 2, 2};
     for (int i = 0; i < 3; i++) {
-        struct lb_err err = {0};
         struct plan *plan =
-            load("[load]\nclients=2,4\n", "redis-setnx,mem-mutex", SETS(settings[i]), &err);
-        if (!plan) fail_msg("%s", err.text);
+            taken("[load]\nclients=2,4\n", "redis-setnx,mem-mutex", SETS(settings[i]));
         int count = 0, redis = 0, encrypted = 0, shared = 0;
         struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
         for (int s = 0; s < count; s++) {
@@ -267,13 +263,11 @@ TEST(servers_with_tls_are_places_of_their_own) {
         assert_int_equal(encrypted, with_tls[i]);
         assert_int_equal(shared, count / 2);
         free(stages);
-        plan_free(plan);
     }
 }
 
 /* Each round trip is a place of its own; embedded locks have no connections to make longer. */
 TEST(servers_at_distances_are_places_of_their_own) {
-    struct lb_err err = {0};
     struct plan *plan = taken("[load]\nclients=2,4\n", "redis-setnx,mem-mutex",
                               SETS("servers.rtt=none, 0, 500us,20ms"));
     static const int64_t rtts_ns[] = {-1, 0, 500 * LB_US_NS, 20 * LB_MS_NS};
@@ -297,17 +291,54 @@ TEST(servers_at_distances_are_places_of_their_own) {
     }
     assert_int_equal(far, 8);
     free(stages);
-    static const char *const wrong[][2] = {{"servers.rtt=1ms,1000us", "there twice"},
-                                           {"servers.rtt=none,none", "there twice"},
-                                           {"servers.rtt=2s", "1s"},
-                                           {"servers.rtt=1ms,,", "list of durations"},
-                                           {"servers.rtt=5", "5"}};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        err = (struct lb_err){0};
-        assert_null(load("[load]\nclients=2\n", "redis-setnx", SETS(wrong[i][0]), &err));
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        if (!strstr(err.text, wrong[i][1])) fail_msg("%s", err.text);
+}
+
+/* ---- leases: a list of them gives each lock a stage for each, and a lock without leases one ---- */
+
+TEST(each_lease_is_a_stage_of_its_own) {
+    static const int64_t leases_ns[] = {500 * LB_MS_NS, LB_S_NS, 5 * LB_S_NS};
+    struct plan *plan =
+        taken("[acquire]\nlease = 500ms, 1s, 5s\n[load]\nclients = 1,2\n", "sim", NULL);
+    int count;
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
+    assert_int_equal(count, 6);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(stages[i].plan->lease_ns, leases_ns[i / 2]);
+        assert_int_equal(stages[i].clients, i % 2 + 1);
+        assert_ptr_equal(stages[i].lock, &plan->locks[0]);
+        assert_true(leases_differ(stages[i].plan, stages[i].lock->lock));
     }
+    char name[96];
+    assert_string_equal(stage_name(&stages[0], name, sizeof name), "sim-lease500ms-c1-r0");
+    assert_ptr_equal(leases_find(plan, LB_S_NS), stages[2].plan);
+    assert_null(leases_find(plan, 2 * LB_S_NS));
+    assert_int_equal(leases_shortest_ns(plan), 500 * LB_MS_NS);
+    free(stages);
+}
+
+TEST(a_lock_without_leases_runs_once) {
+    struct plan *plan = taken("[acquire]\nlease = 500ms, 1s\n", "mem-mutex", NULL);
+    int count;
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
+    assert_int_equal(count, 1);
+    assert_false(leases_differ(stages[0].plan, stages[0].lock->lock));
+    char name[96];
+    assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-mutex-c1-r0");
+    free(stages);
+}
+
+/* A single lease stays a number in run.json, as scripts expect it. */
+TEST(one_lease_is_a_number_and_several_are_an_array) {
+    struct plan *one = taken("[acquire]\nlease = 2s\n", "sim", NULL);
+    struct plan *two = taken("[acquire]\nlease = 2s,1s\n", "sim", NULL);
+    json_t *of_one = plan_json(one), *of_two = plan_json(two);
+    json_t *number = json_object_get(json_object_get(of_one, "acquire"), "lease_ns");
+    json_t *array = json_object_get(json_object_get(of_two, "acquire"), "lease_ns");
+    assert_int_equal(json_integer_value(number), 2 * LB_S_NS);
+    assert_int_equal(json_array_size(array), 2);
+    assert_int_equal(json_integer_value(json_array_get(array, 1)), LB_S_NS);
+    json_decref(of_one);
+    json_decref(of_two);
 }
 
 TEST_MAIN(find_folder, remove_path)

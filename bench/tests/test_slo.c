@@ -57,27 +57,6 @@ TEST(every_figure_of_a_stage_can_be_promised_by_its_path) {
     }
 }
 
-TEST(what_is_mistyped_is_refused_with_the_nearest_name) {
-    static const char *const bad[][2] = {{"", "is no promise"},
-                                         {"acquire.p99", "is no promise"},
-                                         {"acquire.p99=20ms", "is no promise"},
-                                         {"acqire.p99<=20ms", "did you mean 'acquire.p99'"},
-                                         {"throughputs>=1", "did you mean 'throughput'"},
-                                         {"stuk<=0", "did you mean 'stuck'"},
-                                         {"acquire.p42<=20ms", "p50 to p99.99"},
-                                         {"p99<=20ms", "write the whole path"},
-                                         {"acquire.p99<=20", "the limit"},
-                                         {"jain>=high", "the limit"}};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct threshold threshold = {.limit = 77};
-        struct lb_err err = {0};
-        assert_int_equal(threshold_read(bad[i][0], &threshold, &err), -1);
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        if (!strstr(err.text, bad[i][1])) fail_msg("'%s': %s", bad[i][0], err.text);
-        assert_true(threshold.limit == 77);
-    }
-}
-
 /* ---- the verdict ---- */
 
 /* Seconds of n requests each, of which this share is over the limit. */
