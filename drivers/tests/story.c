@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "drivers/tests/story.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <regex.h>
 #include <sys/socket.h>
@@ -346,6 +347,13 @@ static void wait_in_vain(struct actor *ours) {
     ours->outcome = LB_TIMEOUT;
 }
 
+static int peer_port(int fd) {
+    struct sockaddr_in peer = {0};
+    return getpeername(fd, (struct sockaddr *)&peer, &(socklen_t){sizeof peer}) == 0
+               ? ntohs(peer.sin_port)
+               : -1;
+}
+
 /* What a client's call gives, or what is known of the client. */
 static void call(int which, const char *verb, char *rest, char *answer) {
     struct actor *ours = now.actors[which];
@@ -390,6 +398,12 @@ static void call(int which, const char *verb, char *rest, char *answer) {
         actor_begin(ours, actor_job_release);
     } else if (strcmp(verb, "on") == 0) {
         ours->arg = now.actors[actor_of(rest)];
+    } else if (strcmp(verb, "at") == 0) {
+        snprintf(answer, ANSWER_MAX, "%d", peer_port(ours->session.traffic_fd));
+    } else if (strcmp(verb, "redial") == 0) {
+        actor_close(ours);
+        bool open = actor_open(ours);
+        snprintf(answer, ANSWER_MAX, "%d", open ? peer_port(ours->session.traffic_fd) : -1);
     } else if (strcmp(verb, "breaks") == 0) {
         shutdown(ours->session.traffic_fd, SHUT_RDWR);
     } else if (strcmp(verb, "losses") == 0) {
@@ -439,11 +453,15 @@ static const char *defined(const char *kind, const char *word) {
 }
 
 /* "kill 0", "restart 0", "stop 0", "go 0" */
-static void change_server(const char *words) {
+static void change_server(const char *words, char *answer) {
     struct topo *topo = now.trial->place->topo;
     struct lb_err err = {0};
     char verb[16];
     int node = 0, rc = -1;
+    if (strcmp(words, "leader") == 0) {
+        snprintf(answer, ANSWER_MAX, "%d", topo_leader(topo, &err));
+        return;
+    }
     if (sscanf(words, "%15s %d", verb, &node) != 2)
         FAIL("'%s' is nothing for a server", words);
     else if (strcmp(verb, "kill") == 0)
@@ -483,11 +501,19 @@ static void act(char *text, char *answer) {
     } else if ((program = defined("program", text))) {
         use_program(program_of(program), rest, answer);
     } else if (strcmp(text, "server") == 0) {
-        change_server(expanded(rest));
+        change_server(expanded(rest), answer);
     } else if (strcmp(text, "cutoff") == 0) {
         atomic_store(&now.trial->cutoff_ns, strcmp(rest, "now") == 0 ? lb_now() : LB_NEVER);
     } else if (strcmp(text, "told") == 0) {
         snprintf(answer, ANSWER_MAX, "%d", now.told);
+    } else if (strcmp(text, "fact") == 0) {
+        const char *value = lb_facts_value(&now.trial->place->facts, rest);
+        snprintf(answer, ANSWER_MAX, "%s", value ? value : "");
+    } else if (strcmp(text, "guarantee") == 0) {
+        snprintf(answer, ANSWER_MAX, "%s",
+                 place_guarantee(now.trial->place, now.trial->lock->lock));
+    } else if (strcmp(text, "connects") == 0) {
+        now.trial->connect_ns = duration(rest);
     } else if (strcmp(text, "sessions") == 0) {
         now.trial->session_lease_ns = duration(rest);
     } else if (strcmp(text, "wire") == 0) {
@@ -506,7 +532,7 @@ static void act(char *text, char *answer) {
         char *more = rest + strcspn(rest, " ");
         if (*more) *more++ = '\0';
         if (strcmp(rest, "begin") == 0) more = (char *)(uintptr_t)expanded(more);
-        int which = actor_of(text);
+        int which = actor_of(expanded(text));
         bool holds = strcmp(rest, "holds") == 0; /* the rest is a line */
         if (trial_failed(now.trial)) return;
         now.stated |= holds;
@@ -595,6 +621,10 @@ static void tell_shells(const struct place *place) {
         snprintf(name, sizeof name, "PORT%d", i);
         setenv(name, port, 1);
         if (i == 0) setenv("PORT", port, 1);
+        if (topo_about(place->topo)->ports < 2) continue;
+        snprintf(port, sizeof port, "%d", topo_port(place->topo, i, 1));
+        snprintf(name, sizeof name, "PEERS%d", i);
+        setenv(name, port, 1);
     }
     setenv("PORTS", ports, 1);
     setenv("SECRET", topo_about(place->topo)->secret, 1);

@@ -18,7 +18,9 @@
  *     sessions 2s                          the lease of sessions from now on
  *     told -> N                            losses told after an `away`, before who slept then wakes
  *     cutoff now; cutoff never             the end of the run, for clients' waits
- *     sleep 50ms; server kill 0, restart 0, stop 0, go 0, promote 1
+ *     sleep 50ms; server kill 0, restart 0, stop 0, go 0, promote 1; server leader -> 0
+ *     fact NAME -> VALUE                   of the server; guarantee -> how much of it may be lost
+ *     connects 1s                          how long opening a session may take
  *     wire cut after 1; wire heal          of clients whose names begin with "far": all connections end after a byte of answers
  *     wire struck -> 1                     that has happened
  *     key NAME [TEXT]                      another key; K is there from the beginning
@@ -28,6 +30,7 @@
  *     CLIENT token | commands | wakeups | error -> ANSWER
  *     CLIENT close; CLIENT open -> ok or why not; CLIENT arm; CLIENT disarm; CLIENT ends -> when its lease ends, in ns
  *     CLIENT losses -> N                   how often it was told that its session is over
+ *     CLIENT at -> PORT                    the server's that it talks to; redial: the same, in a new session
  *     CLIENT on OTHER                      its acquires and releases are of the other's session
  *     CLIENT breaks                        its connection does
  *     CLIENT away 8s 2 -> OUTCOME          an acquire; the process stands still when its second request is on its way
@@ -36,7 +39,7 @@
  *     CLIENT somehow                       acquires, and opens its session again as often as it breaks
  *
  * An ANSWER is a text, in which $NAME is what the environment has (WALL: the time of day in ms); a sum of numbers; LOW to
- * HIGH; "> N"; or a regular expression between slashes. PORT, PORT0 to PORT8, PORTS, SECRET and URL are those of the servers, PLACE the folder
+ * HIGH; "> N"; or a regular expression between slashes. PORT, PORT0 to PORT8, PORTS, PEERS0 (a second one), SECRET and URL are those of the servers, PLACE the folder
  * of a backend without a server, DIR another one; K_NUMBER and K_INDEX are those of the key. Whoever makes a call and
  * is no tool is a client of ours. Servers and programs stay for the cases that follow. */
 #ifndef DRIVERS_TESTS_STORY_H

@@ -109,3 +109,58 @@ root auth disable -> /Disabled/
 hold etcd://127.0.0.1:$PORT -> held 0
 hold "$URL" -> /not enabled.* [1-9][0-9]*$/
 root auth enable -> /Enabled/
+
+# One lock for all, whatever member they ask. `ours` is the first.
+== clients are shared out among the members
+with etcd-mutex on etcd-3
+fact members -> 3
+fact leader -> /^node[012]$/
+two has key=ODD
+three has key=ODD
+four has key=ODD
+ours at -> $PORT0
+two at -> $PORT1
+three at -> $PORT2
+four at -> $PORT0
+ours try -> ok
+two try -> busy
+ours token => TOKEN
+ours release -> ok
+two try -> ok
+three try -> busy
+two token -> > $TOKEN
+two token => TOKEN
+two release -> ok
+three try -> ok
+four try -> busy
+three token -> > $TOKEN
+three release -> ok
+
+# The holder still has the lock, and frees it as soon as there is a new leader. A client whose member is gone moves on.
+== a lock outlives the leader's death
+with etcd-mutex on etcd-3
+two has key=ODD
+three has key=ODD
+server leader => LEADER
+sh set -- ours two three ours two; shift $LEADER; echo $1 => ORPHAN
+sh set -- ours two three ours two; shift $LEADER; echo $2 => HOLDER
+sh set -- ours two three ours two; shift $LEADER; echo $3 => WAITER
+sh set -- $PORTS $PORTS; shift $LEADER; echo $1 => PORT_OF
+sh set -- $PORTS $PORTS; shift $LEADER; echo $2 => NEXT_PORT
+$ORPHAN at -> $PORT_OF
+$HOLDER acquire -> ok
+server kill $LEADER
+$WAITER wait 3s -> /timeout|unknown|broken/
+$WAITER close
+soon $WAITER open -> ok
+$WAITER try -> busy
+$HOLDER release -> ok
+$WAITER acquire -> ok
+$WAITER release -> ok
+$ORPHAN try -> /unknown|broken/
+$ORPHAN close
+soon $ORPHAN open -> ok
+$ORPHAN at -> $NEXT_PORT
+$ORPHAN acquire -> ok
+$ORPHAN release -> ok
+server restart $LEADER

@@ -356,3 +356,60 @@ sleep 5s
 ours losses -> 0
 ours release -> ok
 server go 0
+
+== an ensemble says what it is
+with zk-lock on zookeeper-3
+fact ensemble -> 3
+fact mode -> /^(leader|follower)$/
+fact tick_ms -> 2000
+fact session_timeout_ms -> /^10000 /
+fact connected_to -> /^127.0.0.1:/
+fact version -> /./
+
+# The leader's, or that of the server which its session talks to. First all must serve, or none would be left that do.
+== a lock outlives a server's death
+with zk-lock on zookeeper-3 VICTIM=leader
+with zk-lock on zookeeper-3 VICTIM=own
+tool serving serving() { for p in $PORTS; do bash -c "exec 3<>/dev/tcp/127.0.0.1/$p; printf srvr >&3; cat <&3" 2>/dev/null; done | grep -c ^Mode:; }; serving
+sessions 30s
+soon serving -> 3
+other try -> ok
+other release -> ok
+holder acquire -> ok
+holder token => TOKEN
+holder at => AT
+server leader => LEADER
+sh i=0; for p in $PORTS; do [ $p = $AT ] && echo $i; i=$((i + 1)); done => OWN
+sh [ $VICTIM = leader ] && echo $LEADER || echo $OWN => NODE
+other close
+server kill $NODE
+soon other open -> ok
+# While they elect, a server may close the connection of a client that it had accepted a moment before.
+other try -> /busy|unknown|broken/
+other close
+soon other open -> ok
+other try -> busy
+holder release -> ok
+other acquire -> ok
+other token -> > $TOKEN
+other release -> ok
+server restart $NODE
+soon serving -> 3
+
+== without a majority there is no lock, and the holder learns by its own clock that its session is over
+with zk-lock on zookeeper-3
+sessions 4s
+connects 1s
+other close
+holder acquire -> ok
+server kill 0
+server kill 1
+soon holder losses -> 1
+other open -> /^zookeeper/
+holder close
+connects 20s
+server restart 0
+server restart 1
+soon other open -> ok
+other somehow
+other release -> ok
