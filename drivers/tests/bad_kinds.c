@@ -82,11 +82,18 @@ static bool is_dead(struct party party) {
     return party.client != 0 && party.pid != getpid() && kill(party.pid, 0) != 0 && errno == ESRCH;
 }
 
+#define ANY __attribute__((unused))
+#define ENTER(kind)                                                                                \
+    static bool enter_##kind(struct lb_session *session ANY, const struct lb_request *request ANY, \
+                             struct part *part, struct lb_grant *grant ANY)
+#define RELEASE(kind)                                                                              \
+    static enum lb_outcome release_##kind(struct lb_session *session ANY,                          \
+                                          const struct lb_request *request ANY,                    \
+                                          struct lb_grant *grant ANY)
+
 /* --- who may have it now, by primitive: takes it --- */
 
-static bool enter_mutex(struct lb_session *session, const struct lb_request *request,
-                        struct part *part, struct lb_grant *grant) {
-    (void)grant;
+ENTER(mutex) {
     struct party mine = me(session, request);
     if (is_dead(part->holder) && !has(session, KIND_FORGETS_DEAD)) {
         part->holder.client = 0;
@@ -114,8 +121,7 @@ static void sweep(const struct lb_session *session, struct part *part) {
     }
 }
 
-static bool enter_rwlock(struct lb_session *session, const struct lb_request *request,
-                         struct part *part, struct lb_grant *grant) {
+ENTER(rwlock) {
     struct kinds_shared *shared = session->server->shared;
     const struct kinds_grant *mine = grant->data;
     bool reads_along = request->shared && !has(session, KIND_READS_ALONE);
@@ -137,8 +143,7 @@ static bool enter_rwlock(struct lb_session *session, const struct lb_request *re
     return true;
 }
 
-static bool enter_semaphore(struct lb_session *session, const struct lb_request *request,
-                            struct part *part, struct lb_grant *grant) {
+ENTER(semaphore) {
     struct kinds_grant *mine = grant->data;
     uint32_t bound = part->bound + (has(session, KIND_ONE_MORE) ? 1 : 0);
     if (part->out + request->permits > bound) {
@@ -150,36 +155,26 @@ static bool enter_semaphore(struct lb_session *session, const struct lb_request 
     return true;
 }
 
-static bool enter_latch(struct lb_session *session, const struct lb_request *request,
-                        struct part *part, struct lb_grant *grant) {
-    (void)request;
-    (void)grant;
+ENTER(latch) {
     if (part->out > (has(session, KIND_OPENS_EARLY) ? 1 : 0)) return false;
     bool first = !part->opened;
     part->opened = true;
     return first || !has(session, KIND_OPENS_ONCE);
 }
 
-static bool enter_optimistic(struct lb_session *session, const struct lb_request *request,
-                             struct part *part, struct lb_grant *grant) {
-    (void)session;
-    (void)request;
+ENTER(optimistic) {
     grant->token = part->version;
     return true;
 }
 
-static bool enter_atomic(struct lb_session *session, const struct lb_request *request,
-                         struct part *part, struct lb_grant *grant) {
-    (void)request;
+ENTER(atomic) {
     grant->token = part->version + 1;
     bool writes = !has(session, KIND_WRITES_ANYWAY) && !has(session, KIND_SAME_VERSION);
     if (writes) part->version = grant->token;
     return true;
 }
 
-static bool enter_multi(struct lb_session *session, const struct lb_request *request,
-                        struct part *part, struct lb_grant *grant) {
-    (void)grant;
+ENTER(multi) {
     struct part *wanted[LB_KEYS_MAX] = {part};
     int count = request->keys ? request->key_count : 1;
     struct party mine = me(session, request);
@@ -199,8 +194,7 @@ static bool enter_multi(struct lb_session *session, const struct lb_request *req
     return all;
 }
 
-static bool enter_slots(struct lb_session *session, const struct lb_request *request,
-                        struct part *part, struct lb_grant *grant) {
+ENTER(slots) {
     struct kinds_grant *mine = grant->data;
     for (uint32_t i = 0; i < request->bound && i < SLOTS; i++) {
         if (part->slot[i].client != 0) continue;
@@ -293,9 +287,7 @@ ACQUIRE(slots, false)
 
 /* --- releases --- */
 
-static enum lb_outcome release_mutex(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    (void)grant;
+RELEASE(mutex) {
     struct part *part = part_of(session, request);
     if (part->holder.client != me(session, request).client) return LB_LOST;
     if (--part->depth == 0 || has(session, KIND_FREES_AT_ONCE)) {
@@ -313,8 +305,7 @@ static uint32_t give_up(struct lb_grant *grant) {
     return slot;
 }
 
-static enum lb_outcome release_rwlock(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
+RELEASE(rwlock) {
     struct part *part = part_of(session, request);
     uint64_t id = ((struct kinds_grant *)grant->data)->share;
     sweep(session, part);
@@ -328,8 +319,7 @@ static enum lb_outcome release_rwlock(struct lb_session *session, const struct l
     return LB_LOST;
 }
 
-static enum lb_outcome release_semaphore(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
+RELEASE(semaphore) {
     struct part *part = part_of(session, request);
     if (!give_up(grant)) return LB_LOST;
     uint32_t permits =
@@ -338,17 +328,13 @@ static enum lb_outcome release_semaphore(struct lb_session *session,
     return LB_OK;
 }
 
-static enum lb_outcome release_latch(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    (void)grant;
+RELEASE(latch) {
     struct part *part = part_of(session, request);
     if (part->out > 0) part->out--;
     return LB_OK;
 }
 
-static enum lb_outcome release_optimistic(struct lb_session *session,
-                                          const struct lb_request *request,
-                                          struct lb_grant *grant) {
+RELEASE(optimistic) {
     struct part *part = part_of(session, request);
     if (part->version != grant->token && !has(session, KIND_WRITES_ANYWAY)) return LB_BUSY;
     part->version = grant->token + (has(session, KIND_SAME_VERSION) ? 0 : 1);
@@ -357,14 +343,12 @@ static enum lb_outcome release_optimistic(struct lb_session *session,
 }
 
 /* With KIND_WRITES_ANYWAY it writes the version that its acquire read long ago. */
-static enum lb_outcome release_atomic(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
+RELEASE(atomic) {
     if (has(session, KIND_WRITES_ANYWAY)) part_of(session, request)->version = grant->token;
     return LB_OK;
 }
 
-static enum lb_outcome release_multi(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
+RELEASE(multi) {
     if (!give_up(grant)) return LB_LOST;
     part_of(session, request)->holder.client = 0;
     for (int i = 0; request->keys && i < request->key_count; i++)
@@ -372,8 +356,7 @@ static enum lb_outcome release_multi(struct lb_session *session, const struct lb
     return LB_OK;
 }
 
-static enum lb_outcome release_slots(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
+RELEASE(slots) {
     uint32_t slot = give_up(grant);
     if (slot == 0) return LB_LOST;
     part_of(session, request)->slot[slot - 1].client = 0;

@@ -9,53 +9,46 @@
 #include "drivers/tests/bad_lock.h"
 #include "drivers/wait.h"
 
+#define RIGHT registry_lock("redis-setnx")->algorithm
+#define ANY __attribute__((unused))
+#define BAD(name)                                                                                  \
+    static enum lb_outcome name(struct lb_session *session ANY,                                    \
+                                const struct lb_request *request ANY, struct lb_grant *grant ANY)
+
 /* The mistake of clients that treat a missing answer as a refusal. */
-static enum lb_outcome certain_acquire(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->acquire(session, request, grant);
+BAD(certain_acquire) {
+    enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
     return outcome == LB_UNKNOWN ? LB_BUSY : outcome;
 }
 
-static enum lb_outcome idle_settle(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant) {
-    (void)session;
-    (void)request;
-    (void)grant;
+BAD(idle_settle) {
     return LB_OK;
 }
 
-static enum lb_outcome uncounted_acquire(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
+BAD(uncounted_acquire) {
     uint64_t commands = session->commands;
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->acquire(session, request, grant);
+    enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
     session->commands = commands;
     return outcome;
 }
 
-static enum lb_outcome sure_release(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->release(session, request, grant);
+BAD(sure_release) {
+    enum lb_outcome outcome = RIGHT->release(session, request, grant);
     return outcome == LB_UNKNOWN ? LB_OK : outcome;
 }
 
-static enum lb_outcome long_acquire(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
+BAD(long_acquire) {
     struct lb_request longer = *request;
     longer.lease_ns *= 100;
-    return registry_lock("redis-setnx")->algorithm->acquire(session, &longer, grant);
+    return RIGHT->acquire(session, &longer, grant);
 }
 
 /* SET NX without PX: as long as the server lives, for all that a test waits for. */
-static enum lb_outcome endless_acquire(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
+BAD(endless_acquire) {
     struct lb_request endless = *request;
     endless.lease_ns = 3600 * LB_S_NS;
     int64_t before_ns = lb_now();
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->acquire(session, &endless, grant);
+    enum lb_outcome outcome = RIGHT->acquire(session, &endless, grant);
     grant->lease_end_ns = before_ns + request->lease_ns;
     return outcome;
 }
@@ -70,28 +63,21 @@ static enum lb_outcome shorter(lb_acquire_fn *call, struct lb_session *session,
     return outcome;
 }
 
-static enum lb_outcome short_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    return shorter(registry_lock("redis-setnx")->algorithm->acquire, session, request, grant,
-                   request->lease_ns / 10 * 9);
+BAD(short_acquire) {
+    return shorter(RIGHT->acquire, session, request, grant, request->lease_ns / 10 * 9);
 }
 
-static enum lb_outcome seconds_acquire(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
+BAD(seconds_acquire) {
     int64_t lease_ns = request->lease_ns / LB_S_NS * LB_S_NS;
-    return shorter(registry_lock("redis-setnx")->algorithm->acquire, session, request, grant,
-                   lease_ns ? lease_ns : LB_S_NS);
+    return shorter(RIGHT->acquire, session, request, grant, lease_ns ? lease_ns : LB_S_NS);
 }
 
-static enum lb_outcome short_renew(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant) {
-    return shorter(registry_lock("redis-setnx")->algorithm->renew, session, request, grant,
-                   request->lease_ns / 10 * 9);
+BAD(short_renew) {
+    return shorter(RIGHT->renew, session, request, grant, request->lease_ns / 10 * 9);
 }
 
 /* Two requests, between which the lease may end. */
-static enum lb_outcome two_step_release(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+BAD(two_step_release) {
     const struct string_grant *mine = grant->data;
     const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
     const struct redis_word del[] = {{"DEL", 3}, {request->key, request->key_len}};
@@ -104,8 +90,7 @@ static enum lb_outcome two_step_release(struct lb_session *session,
 }
 
 /* GET, and if there is nothing SET: another may be quicker in between. */
-static enum lb_outcome two_step_acquire(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+BAD(two_step_acquire) {
     struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
@@ -126,15 +111,13 @@ static enum lb_outcome two_step_acquire(struct lb_session *session,
 }
 
 /* Asks who holds it, and waits for a word of the holder's end: which never comes if it ended in between. */
-static enum lb_outcome sleepy_acquire(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
+BAD(sleepy_acquire) {
     struct lb_request once = *request;
     const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
     once.deadline_ns = 0;
     for (bool tries = request->deadline_ns <= lb_now();;) {
         const struct redis_reply *reply;
-        enum lb_outcome outcome =
-            registry_lock("redis-setnx")->algorithm->acquire(session, &once, grant);
+        enum lb_outcome outcome = RIGHT->acquire(session, &once, grant);
         if (outcome != LB_BUSY || tries) return outcome;
         outcome = redis_call(session, get, 2, &reply);
         if (outcome != LB_OK) return outcome;
@@ -145,91 +128,70 @@ static enum lb_outcome sleepy_acquire(struct lb_session *session, const struct l
 }
 
 /* An answer that comes after the deadline is not looked at. */
-static enum lb_outcome hasty_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
+BAD(hasty_acquire) {
     bool waits = request->deadline_ns > lb_now();
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->acquire(session, request, grant);
+    enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
     return waits && outcome == LB_OK && lb_now() > request->deadline_ns ? LB_TIMEOUT : outcome;
 }
 
 /* Deletes the key once more, to be sure. */
-static enum lb_outcome thorough_release(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+BAD(thorough_release) {
     const struct redis_word del[] = {{"DEL", 3}, {request->key, request->key_len}};
     const struct redis_reply *reply;
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->release(session, request, grant);
+    enum lb_outcome outcome = RIGHT->release(session, request, grant);
     return outcome == LB_OK ? redis_call(session, del, 2, &reply) : outcome;
 }
 
 /* Frees it and takes it again. */
-static enum lb_outcome anew_renew(struct lb_session *session, const struct lb_request *request,
-                                  struct lb_grant *grant) {
-    const struct lb_algorithm *right = registry_lock("redis-setnx")->algorithm;
-    enum lb_outcome outcome = right->release(session, request, grant);
-    return outcome == LB_OK ? right->acquire(session, request, grant) : outcome;
+BAD(anew_renew) {
+    enum lb_outcome outcome = RIGHT->release(session, request, grant);
+    return outcome == LB_OK ? RIGHT->acquire(session, request, grant) : outcome;
 }
 
-static enum lb_outcome hoarding_acquire(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+BAD(hoarding_acquire) {
     if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) return LB_REFUSED;
-    return registry_lock("redis-setnx")->algorithm->acquire(session, request, grant);
+    return RIGHT->acquire(session, request, grant);
 }
 
 /* One more key, for "who had it last". */
-static enum lb_outcome tracing_release(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
+BAD(tracing_release) {
     char name[LB_KEY_MAX + 16];
     const struct redis_reply *reply;
     snprintf(name, sizeof name, "last:%s", request->key);
     const struct redis_word words[] = {{"SET", 3}, {name, 0}, {"us", 2}};
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->release(session, request, grant);
+    enum lb_outcome outcome = RIGHT->release(session, request, grant);
     return outcome == LB_OK ? redis_call(session, words, 3, &reply) : outcome;
 }
 
-static enum lb_outcome late_acquire(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->acquire(session, request, grant);
+BAD(late_acquire) {
+    enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
     if (outcome == LB_OK) grant->lease_end_ns = lb_now() + request->lease_ns;
     return outcome;
 }
 
-static enum lb_outcome late_renew(struct lb_session *session, const struct lb_request *request,
-                                  struct lb_grant *grant) {
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->renew(session, request, grant);
+BAD(late_renew) {
+    enum lb_outcome outcome = RIGHT->renew(session, request, grant);
     if (outcome == LB_OK) grant->lease_end_ns = lb_now() + request->lease_ns;
     return outcome;
 }
 
-static enum lb_outcome never_renew(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant) {
-    (void)request;
-    (void)grant;
+BAD(never_renew) {
     return lb_fail(session, LB_REFUSED, "no renewal");
 }
 
-static enum lb_outcome sure_renew(struct lb_session *session, const struct lb_request *request,
-                                  struct lb_grant *grant) {
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->renew(session, request, grant);
+BAD(sure_renew) {
+    enum lb_outcome outcome = RIGHT->renew(session, request, grant);
     return outcome == LB_UNKNOWN ? LB_OK : outcome;
 }
 
-static enum lb_outcome lost_renew(struct lb_session *session, const struct lb_request *request,
-                                  struct lb_grant *grant) {
-    enum lb_outcome outcome =
-        registry_lock("redis-setnx")->algorithm->renew(session, request, grant);
+BAD(lost_renew) {
+    enum lb_outcome outcome = RIGHT->renew(session, request, grant);
     return outcome == LB_UNKNOWN ? LB_LOST : outcome;
 }
 
-static enum lb_outcome counting_renew(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
+BAD(counting_renew) {
     grant->lease_end_ns = lb_now() + request->lease_ns;
-    return registry_lock("redis-setnx")->algorithm->renew(session, request, grant);
+    return RIGHT->renew(session, request, grant);
 }
 
 struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
@@ -264,8 +226,7 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     return lock;
 }
 
-static enum lb_outcome certain_await(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
+BAD(certain_await) {
     enum lb_outcome outcome =
         registry_lock("redis-latch")->algorithm->acquire(session, request, grant);
     return outcome == LB_UNKNOWN || outcome == LB_BROKEN ? LB_TIMEOUT : outcome;

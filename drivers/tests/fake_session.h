@@ -6,7 +6,6 @@
 #include "bench/conform/conform_place.h"
 #include "bench/engine/loop.h"
 #include "bench/tests/unit.h"
-#include "drivers/tests/fake_peer.h"
 
 #define FAKE_EARLIER 1000 /* commands of the connections before: connect may add to them */
 
@@ -22,7 +21,6 @@ struct fake_session {
     bool settle;               /* calls settle instead of acquire */
     bool settle_after;         /* after an acquire whose outcome is unknown */
     bool setup;                /* the lock's setup belongs to connect */
-    bool refused;              /* connect is to fail */
     int64_t connect_ns;        /* it may take; 0 = 20 s */
     int64_t cut_off_ns;        /* so long after acquire begins the run is cut off; 0 = never */
     _Atomic int64_t cutoff_at_ns;
@@ -32,8 +30,7 @@ struct fake_session {
     struct lb_grant grant;
     int64_t sent_ns; /* right before acquire */
     int64_t renew_sent_ns;
-    uint64_t commands;   /* since the session stood */
-    const char *account; /* "user:password@" of the URL; NULL: none */
+    uint64_t commands; /* since the session stood */
     char url[128];
 };
 
@@ -95,14 +92,6 @@ static inline void fake_talk(void *arg) {
     arena_done(&arena);
 }
 
-static inline void fake_address(struct fake_session *fake, const char *scheme,
-                                const struct fake_peer *peer) {
-    snprintf(fake->url, sizeof fake->url, "%s://%s127.0.0.1:%d", scheme,
-             fake->account ? fake->account : "", fake_peer_port(peer));
-    if (!fake->key) fake->key = "k";
-    if (!fake->lease_ns) fake->lease_ns = 10 * LB_S_NS;
-}
-
 static inline void fake_run(struct fake_session *fake) {
     struct lb_err err = {0};
     atomic_store(&fake->cutoff_at_ns, LB_NEVER);
@@ -112,20 +101,5 @@ static inline void fake_run(struct fake_session *fake) {
     loop_run(loop);
     loop_free(loop);
 }
-
-/* Plays steps to a session. Returns all that the peer read; the caller frees it. */
-static inline char *fake_play(struct fake_session *fake, const char *scheme,
-                              const struct peer_step *steps, int count) {
-    struct fake_peer *peer = fake_peer_start(steps, count);
-    fake_address(fake, scheme, peer);
-    fake_run(fake);
-    char *seen = fake_peer_stop(peer);
-    if (fake->connected != 0 && !fake->refused) fail_msg("no session: %s", fake->err.text);
-    return seen;
-}
-
-#define FAKE_PLAY(fake, scheme, ...)                                                               \
-    fake_play((fake), (scheme), (const struct peer_step[]){__VA_ARGS__},                           \
-              (int)(sizeof(const struct peer_step[]){__VA_ARGS__} / sizeof(struct peer_step)))
 
 #endif

@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include "drivers/tests/story.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <regex.h>
+#include <sys/socket.h>
 
+#include "bench/conform/conform.h"
 #include "bench/conform/conform_place.h"
-#include "bench/conform/conform_trial.h"
 #include "drivers/tests/live_help.h"
 
 #define MOST 400
@@ -37,9 +39,6 @@ static struct started {
 } started[40];
 static int started_count;
 
-static const struct story_word *own_words;
-static void (*case_begins)(struct place *);
-
 /* The case that runs. */
 static struct {
     const struct story *story;
@@ -49,6 +48,7 @@ static struct {
     char names[8][24];
     bool has_key[8];
     int actor_count, key_count;
+    int told;    /* losses, before a fiber woke that had slept through `away` */
     bool stated; /* the line says what the answer is, or where it goes */
     struct trial_key keys[8];
     char key_names[8][24];
@@ -237,7 +237,8 @@ static int actor_of(const char *name) {
     while (i < now.actor_count && strcmp(now.names[i], name) != 0) i++;
     if (i < now.actor_count) return i;
     snprintf(now.names[i], sizeof now.names[0], "%.20s", name);
-    now.actors[i] = actor_new(now.trial);
+    bool far = now.trial->far && strncmp(name, "far", 3) == 0;
+    now.actors[i] = far ? actor_far(now.trial) : actor_new(now.trial);
     now.has_key[i] = false;
     return now.actor_count++;
 }
@@ -289,6 +290,70 @@ static void acquire_somehow(struct actor *ours) {
     FAIL("no lock after the failover: %s", ours->session.err.text);
 }
 
+/* A client on another's session, which is its arg. */
+static void guest_acquire(struct actor *ours) {
+    struct actor *host = ours->arg;
+    ours->outcome =
+        host->session.lock->algorithm->acquire(&host->session, &ours->request, &ours->grant);
+}
+
+static void guest_release(struct actor *ours) {
+    struct actor *host = ours->arg;
+    ours->outcome =
+        host->session.lock->algorithm->release(&host->session, &ours->request, &ours->grant);
+}
+
+static enum lb_outcome do_now(struct actor *ours, void (*job)(struct actor *ours)) {
+    actor_do(ours, job);
+    return ours->outcome;
+}
+
+/* Sleeps while the process stands still. Whoever lost its session meanwhile must have been told before. */
+static void note_losses(void *unused) {
+    (void)unused;
+    lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+    now.told = 0;
+    for (int i = 0; i < now.actor_count; i++) now.told += atomic_load(&now.actors[i]->losses);
+}
+
+/* Acquires, and lets the whole process stand still, as if stopped, when so many requests are on their way. */
+static enum lb_outcome acquire_away(struct actor *ours, const char *words) {
+    char text[20] = "";
+    unsigned requests = 0;
+    if (sscanf(words, "%19s %u", text, &requests) != 2) FAIL("'%s' is no time and number", words);
+    for (int tries = 0; tries < 200; tries++) { /* until it is not answered at once */
+        uint64_t sent = ours->session.commands + requests;
+        actor_begin_take(ours, trial_soon());
+        while (ours->session.commands < sent && actor_is_busy(ours)) lb_yield();
+        if (actor_is_busy(ours) || ours->outcome != LB_OK || actor_release(ours) != LB_OK) break;
+    }
+    if (!actor_is_busy(ours))
+        FAIL("its requests are answered too fast, or: %s", ours->session.err.text);
+    struct lb_fiber *sleeper = lb_start_fiber("sleeper", note_losses, NULL);
+    lb_yield();
+    int64_t until_ns = lb_now() + duration(text);
+    while (lb_now() < until_ns) poll(NULL, 0, (int)((until_ns - lb_now()) / LB_MS_NS) + 1);
+    lb_join(sleeper);
+    return actor_end(ours);
+}
+
+/* Waits that end while the client prepares its request, which takes it less than a microsecond. */
+static void wait_in_vain(struct actor *ours) {
+    for (int wait_ns = 0; wait_ns < 2000; wait_ns += 4) {
+        ours->request.deadline_ns = lb_now() + wait_ns;
+        actor_job_acquire(ours);
+        if (ours->outcome != LB_BUSY && ours->outcome != LB_TIMEOUT) return;
+    }
+    ours->outcome = LB_TIMEOUT;
+}
+
+static int peer_port(int fd) {
+    struct sockaddr_in peer = {0};
+    return getpeername(fd, (struct sockaddr *)&peer, &(socklen_t){sizeof peer}) == 0
+               ? ntohs(peer.sin_port)
+               : -1;
+}
+
 /* What a client's call gives, or what is known of the client. */
 static void call(int which, const char *verb, char *rest, char *answer) {
     struct actor *ours = now.actors[which];
@@ -303,7 +368,11 @@ static void call(int which, const char *verb, char *rest, char *answer) {
     else if (strcmp(verb, "wait") == 0)
         outcome = actor_take(ours, lb_now() + duration(rest));
     else if (strcmp(verb, "release") == 0)
-        outcome = actor_release(ours);
+        outcome = ours->arg ? do_now(ours, guest_release) : actor_release(ours);
+    else if (strcmp(verb, "away") == 0)
+        outcome = acquire_away(ours, rest);
+    else if (strcmp(verb, "wait_in_vain") == 0)
+        outcome = do_now(ours, wait_in_vain);
     else if (strcmp(verb, "renew") == 0)
         outcome = actor_renew(ours, duration(rest));
     else if (strcmp(verb, "settle") == 0)
@@ -316,12 +385,29 @@ static void call(int which, const char *verb, char *rest, char *answer) {
         snprintf(answer, ANSWER_MAX, "%s", lb_outcome_name(outcome));
         if (!now.stated) FAIL("'%s' has no outcome that is wanted", verb);
     } else if (strcmp(verb, "begin") == 0) {
-        actor_begin_take(ours, *rest ? lb_now() + duration(rest) : trial_soon());
+        ours->request.deadline_ns = !*rest                      ? trial_soon()
+                                    : strcmp(rest, "ever") == 0 ? LB_NEVER
+                                                                : lb_now() + duration(rest);
+        actor_begin(ours, ours->arg ? guest_acquire : actor_job_acquire);
     } else if (strcmp(verb, "waits") == 0) {
         trial_sleep_until(lb_now() + 50 * LB_MS_NS);
         if (!actor_is_busy(ours)) FAIL("it does not wait: %s", lb_outcome_name(ours->outcome));
     } else if (strcmp(verb, "has") == 0) {
         set_up(which, rest);
+    } else if (strcmp(verb, "free") == 0) {
+        actor_begin(ours, actor_job_release);
+    } else if (strcmp(verb, "on") == 0) {
+        ours->arg = now.actors[actor_of(rest)];
+    } else if (strcmp(verb, "at") == 0) {
+        snprintf(answer, ANSWER_MAX, "%d", peer_port(ours->session.traffic_fd));
+    } else if (strcmp(verb, "redial") == 0) {
+        actor_close(ours);
+        bool open = actor_open(ours);
+        snprintf(answer, ANSWER_MAX, "%d", open ? peer_port(ours->session.traffic_fd) : -1);
+    } else if (strcmp(verb, "breaks") == 0) {
+        shutdown(ours->session.traffic_fd, SHUT_RDWR);
+    } else if (strcmp(verb, "losses") == 0) {
+        snprintf(answer, ANSWER_MAX, "%d", atomic_load(&ours->losses));
     } else if (strcmp(verb, "token") == 0) {
         snprintf(answer, ANSWER_MAX, "%llu", (unsigned long long)ours->grant.token);
     } else if (strcmp(verb, "commands") == 0) {
@@ -367,11 +453,15 @@ static const char *defined(const char *kind, const char *word) {
 }
 
 /* "kill 0", "restart 0", "stop 0", "go 0" */
-static void change_server(const char *words) {
+static void change_server(const char *words, char *answer) {
     struct topo *topo = now.trial->place->topo;
     struct lb_err err = {0};
     char verb[16];
     int node = 0, rc = -1;
+    if (strcmp(words, "leader") == 0) {
+        snprintf(answer, ANSWER_MAX, "%d", topo_leader(topo, &err));
+        return;
+    }
     if (sscanf(words, "%15s %d", verb, &node) != 2)
         FAIL("'%s' is nothing for a server", words);
     else if (strcmp(verb, "kill") == 0)
@@ -387,16 +477,22 @@ static void change_server(const char *words) {
     if (rc != 0) FAIL("server %s: %s", words, err.text);
 }
 
+/* "cut after 1", "heal", "struck" */
+static void change_wire(const char *words, char *answer) {
+    struct wire_fault cut = {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT};
+    if (sscanf(words, "cut after %lu", &cut.bytes) == 1)
+        conform_strike(now.trial, cut);
+    else if (strcmp(words, "heal") == 0)
+        conform_heal(now.trial);
+    else
+        snprintf(answer, ANSWER_MAX, "%d", conform_struck(now.trial));
+}
+
 /* Does what a line says, without its "-> ANSWER". */
 static void act(char *text, char *answer) {
     char command[ANSWER_MAX], *rest = text + strcspn(text, " ");
     const char *tool, *program;
     if (*rest) *rest++ = '\0';
-    for (const struct story_word *own = own_words; own && own->word; own++) {
-        if (strcmp(own->word, text) != 0) continue;
-        own->run(now.trial->place, expanded(rest), answer, ANSWER_MAX);
-        return;
-    }
     if (strcmp(text, "sh") == 0) {
         ask_shell(rest, answer);
     } else if ((tool = defined("tool", text))) {
@@ -405,7 +501,23 @@ static void act(char *text, char *answer) {
     } else if ((program = defined("program", text))) {
         use_program(program_of(program), rest, answer);
     } else if (strcmp(text, "server") == 0) {
-        change_server(expanded(rest));
+        change_server(expanded(rest), answer);
+    } else if (strcmp(text, "cutoff") == 0) {
+        atomic_store(&now.trial->cutoff_ns, strcmp(rest, "now") == 0 ? lb_now() : LB_NEVER);
+    } else if (strcmp(text, "told") == 0) {
+        snprintf(answer, ANSWER_MAX, "%d", now.told);
+    } else if (strcmp(text, "fact") == 0) {
+        const char *value = lb_facts_value(&now.trial->place->facts, rest);
+        snprintf(answer, ANSWER_MAX, "%s", value ? value : "");
+    } else if (strcmp(text, "guarantee") == 0) {
+        snprintf(answer, ANSWER_MAX, "%s",
+                 place_guarantee(now.trial->place, now.trial->lock->lock));
+    } else if (strcmp(text, "connects") == 0) {
+        now.trial->connect_ns = duration(rest);
+    } else if (strcmp(text, "sessions") == 0) {
+        now.trial->session_lease_ns = duration(rest);
+    } else if (strcmp(text, "wire") == 0) {
+        change_wire(expanded(rest), answer);
     } else if (strcmp(text, "sleep") == 0) {
         trial_sleep_until(lb_now() + duration(rest));
     } else if (strcmp(text, "key") == 0) {
@@ -419,7 +531,8 @@ static void act(char *text, char *answer) {
     } else {
         char *more = rest + strcspn(rest, " ");
         if (*more) *more++ = '\0';
-        int which = actor_of(text);
+        if (strcmp(rest, "begin") == 0) more = (char *)(uintptr_t)expanded(more);
+        int which = actor_of(expanded(text));
         bool holds = strcmp(rest, "holds") == 0; /* the rest is a line */
         if (trial_failed(now.trial)) return;
         now.stated |= holds;
@@ -508,6 +621,10 @@ static void tell_shells(const struct place *place) {
         snprintf(name, sizeof name, "PORT%d", i);
         setenv(name, port, 1);
         if (i == 0) setenv("PORT", port, 1);
+        if (topo_about(place->topo)->ports < 2) continue;
+        snprintf(port, sizeof port, "%d", topo_port(place->topo, i, 1));
+        snprintf(name, sizeof name, "PEERS%d", i);
+        setenv(name, port, 1);
     }
     setenv("PORTS", ports, 1);
     setenv("SECRET", topo_about(place->topo)->secret, 1);
@@ -555,11 +672,15 @@ static void play(void **state) {
         arena = (struct arena){0};
     }
     tell_shells(server->place);
-    if (case_begins) case_begins(server->place);
     run_before(now.story->head, now.story->head_end);
     run_before(now.story->begin, now.story->end);
     struct trial trial = {.lock = &planned, .place = server->place};
+    for (int i = now.story->begin; i < now.story->end && !trial.far; i++)
+        if (strncmp(lines[i].text, "wire ", 5) == 0 &&
+            !(trial.far = conform_open_far(&planned, server->place, &err)))
+            fail_msg("%s", err.text);
     trial_run(&trial, script);
+    place_close(trial.far);
     if (trial.failure[0])
         fail_msg("%s:%d: %s\n%s", now.line->file, now.line->number, now.line->text, trial.failure);
     arena_done(&arena);
@@ -631,10 +752,8 @@ FIXTURE(make_folder) {
     return mkdtemp(folder) && setenv("DIR", folder, 1) == 0 ? 0 : -1;
 }
 
-int story_main(const char *names, const struct story_word *words, void (*begins)(struct place *)) {
+int story_main(const char *names) {
     char *all = strdup(names), *rest = NULL;
-    own_words = words;
-    case_begins = begins;
     signal(SIGPIPE, SIG_IGN); /* of programs' pipes */
     for (char *name = strtok_r(all, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
         load(name);

@@ -3,5 +3,5 @@
 #include "drivers/tests/story.h"
 
 int main(void) {
-    return story_main("clean", NULL, NULL);
+    return story_main("clean");
 }

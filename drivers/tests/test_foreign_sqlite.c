@@ -2,5 +2,5 @@
 #include "drivers/tests/story.h"
 
 int main(void) {
-    return story_main("sqlite", NULL, NULL);
+    return story_main("sqlite");
 }

@@ -1,9 +1,8 @@
-/* test_redis_cluster: slots by known answers, CLUSTER NODES in every form, and trouble
- * that a fake node makes. stories/redis_live.story has a slot that moves. */
-#include "drivers/tests/fake_session.h"
+/* test_redis_cluster: slots by known answers, CLUSTER NODES in every form. peers/redis.peer has trouble that a node makes,
+ * stories/redis_live.story a slot that moves. */
+#include "bench/tests/unit.h"
 
 #include "drivers/redis/redis_impl.h"
-#include "drivers/registry.h"
 
 static unsigned slot_of(const char *key) {
     return redis_slot(key, strlen(key));
@@ -115,110 +114,6 @@ TEST(test_bad_cluster_nodes) {
             used += snprintf(many + used, sizeof many - (size_t)used,
                              "id h:%d master - 0 0 1 connected %d\n", 1 + i, i);
         assert_int_equal(parse(many), count > REDIS_NODES_MAX ? -1 : 0);
-    }
-}
-
-/* --- sessions --- */
-
-#define KEY "orders:7"
-
-/* A node: what it says may name its own port, since nobody comes before its script is whole. */
-struct node {
-    struct peer_step steps[14];
-    struct fake_peer *peer;
-    int port;
-    char map[200];
-};
-
-/* Its first two steps are played already: it is all of a cluster. */
-static void node_start(struct node *node, int count) {
-    char body[120];
-    memset(node, 0, sizeof *node);
-    node->peer = fake_peer_start(node->steps, count);
-    node->port = fake_peer_port(node->peer);
-    int len = snprintf(body, sizeof body, "id 127.0.0.1:%d@1 master - 0 0 1 connected 0-16383\n",
-                       node->port);
-    snprintf(node->map, sizeof node->map, "$%d\r\n%s\r\n", len, body);
-    node->steps[0] = (struct peer_step){.await = "PING", .say = "+PONG\r\n"};
-    node->steps[1] = (struct peer_step){.await = "NODES", .say = node->map};
-}
-
-/* Acquires a key there. */
-static struct fake_session node_play_key(struct node *node, const char *lock, const char *key) {
-    struct fake_session fake = {.lock = registry_lock(lock), .key = key, .lease_ns = 10 * LB_S_NS};
-    struct lb_err err = {0};
-    snprintf(fake.url, sizeof fake.url, "redis+cluster://127.0.0.1:%d", node->port);
-    assert_int_equal(loop_once("fake", fake_talk, &fake, &err), 0);
-    free(fake_peer_stop(node->peer));
-    if (fake.connected != 0) fail_msg("no session: %s", fake.err.text);
-    return fake;
-}
-
-static struct fake_session node_play(struct node *node) {
-    return node_play_key(node, "redis-setnx", KEY);
-}
-
-/* Redisson's locks have keys beside the key, which a name with odd braces puts into other slots: then the lock could
- * be taken, and not be freed. A lock of one key takes any name. */
-TEST(test_a_name_that_a_cluster_would_spread) {
-    static const char *const locks[] = {"redis-rwlock", "redis-fair", "redis-fenced"};
-    static const char *const names[] = {"a}b", "a{b", "{}a", "a{}{b}"};
-    struct node node;
-    for (size_t i = 0; i < 12; i++) {
-        node_start(&node, 2);
-        struct fake_session fake = node_play_key(&node, locks[i / 4], names[i % 4]);
-        if (fake.acquired != LB_REFUSED || fake.commands != 0)
-            fail_msg("%s '%s': %s after %llu commands", locks[i / 4], names[i % 4],
-                     lb_outcome_name(fake.acquired), (unsigned long long)fake.commands);
-        assert_non_null(strstr(fake.err.text, "slots"));
-    }
-    node_start(&node, 3);
-    node.steps[2] = (struct peer_step){.await = "NX", .say = "+OK\r\n"};
-    assert_int_equal(node_play_key(&node, "redis-setnx", "a}b").acquired, LB_OK);
-}
-
-/* A map that is longer than the room for an answer is not used at all, not even its first part. */
-TEST(test_a_long_map) {
-    static char answer[9100];
-    int len = snprintf(answer, sizeof answer,
-                       "$9000\r\nid 127.0.0.1:1@1 master - 0 0 1 connected 0-16383\n");
-    memset(answer + len, '\n', sizeof answer - 1 - (size_t)len);
-    memcpy(answer + strlen("$9000\r\n") + 9000, "\r\n", 3);
-    struct fake_session fake = {.lock = registry_lock("redis-setnx"), .refused = true};
-    free(FAKE_PLAY(&fake, "redis+cluster", {.await = "PING", .say = "+PONG\r\n"},
-                   {.await = "NODES", .say = answer}));
-    assert_int_equal(fake.connected, -1);
-    assert_non_null(strstr(fake.err.text, "longer than"));
-}
-
-/* A node that answers each command with MOVED to itself, and a map that says the same: the command
- * ends, and nothing was done. */
-TEST(test_moved_for_ever) {
-    struct node node;
-    char moved[100];
-    node_start(&node, 14);
-    snprintf(moved, sizeof moved, "-MOVED %u 127.0.0.1:%d\r\n", slot_of(KEY), node.port);
-    for (int i = 2; i < 14; i += 2) {
-        node.steps[i] = (struct peer_step){.await = "NX", .say = moved};
-        node.steps[i + 1] = node.steps[1];
-    }
-    struct fake_session fake = node_play(&node);
-    assert_int_equal(fake.acquired, LB_BROKEN);
-    assert_non_null(strstr(fake.err.text, "MOVED"));
-}
-
-TEST(test_trouble_is_not_an_answer) {
-    static const char *const troubles[] = {
-        "-CLUSTERDOWN The cluster is down\r\n",
-        "-TRYAGAIN Multiple keys request during rehashing of slot\r\n", "-MOVED x\r\n",
-        "-MOVED 99999 127.0.0.1:1\r\n", "-ASK 1 nowhere\r\n"};
-    for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
-        struct node node;
-        node_start(&node, 3);
-        node.steps[2] = (struct peer_step){.await = "NX", .say = troubles[i]};
-        struct fake_session fake = node_play(&node);
-        if (fake.acquired != LB_BROKEN)
-            fail_msg("'%s' gave %s", troubles[i], lb_outcome_name(fake.acquired));
     }
 }
 

@@ -7,7 +7,7 @@
 
 #define STEPS_MAX 40
 
-/* What the database answers, in order; after the last it says LB_OK and a row. */
+/* What the database answers, in order. */
 struct step {
     enum sql_role role; /* that must be asked now */
     enum lb_outcome outcome;
@@ -16,7 +16,7 @@ struct step {
 };
 
 static struct {
-    const struct step *steps;
+    struct step steps[STEPS_MAX];
     int step_count, asked;
     char problem[300];
     struct sql_values seen[STEPS_MAX]; /* the values at each step */
@@ -140,15 +140,24 @@ static void fixture_init(struct fixture *f, const struct sql_recipe *recipe) {
     CHECK(sql_prepare(&f->session, LB_NEVER, &err) == 0, "%s", err.text);
 }
 
-static void script(struct fixture *f, const struct step *steps, int count) {
-    db.steps = steps;
-    db.step_count = count;
-    db.asked = 0;
+/* "begin, lock_until timeout, rollback, lock 1 41": roles that must be asked in this order, and what they give: an outcome, or
+ * rows and a number. */
+static void play(struct fixture *f, const char *script) {
+    char *copy = strdup(script), *rest = copy;
+    db.step_count = db.asked = 0;
     f->session.err.code = 0;
+    for (char *text; (text = strsep(&rest, ","));) {
+        struct step *step = &db.steps[db.step_count++];
+        char role[24] = "", outcome[24] = "";
+        long long rows = 0, number = 0;
+        sscanf(text, " %23s %lld %lld", role, &rows, &number);
+        sscanf(text, " %*s %23[a-z]", outcome);
+        *step = (struct step){.rows = (uint64_t)rows, .number = {number}};
+        while (strcmp(sql_role_name(step->role) + strlen("lb_"), role) != 0) step->role++;
+        while (*outcome && strcmp(lb_outcome_name(step->outcome), outcome) != 0) step->outcome++;
+    }
+    free(copy);
 }
-#define SCRIPT(f, ...)                                                                             \
-    static const struct step steps[] = {__VA_ARGS__};                                              \
-    script(f, steps, sizeof steps / sizeof *steps)
 
 /* The script was played to its end, and nothing else was asked. */
 static void played(int line) {
@@ -170,9 +179,7 @@ LIVE(NULL, transaction_waits) {
     struct fixture f;
     fixture_init(&f, &row);
     { /* a limit of the server's own ended it: asked again, for the time that is left */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_TIMEOUT, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
-               {SQL_LOCK_UNTIL, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        play(&f, "begin, lock_until timeout, rollback, begin, lock_until 1, commit");
         f.request.deadline_ns = lb_now() + 10 * LB_S_NS;
         db.limits = true;
         CHECK(tx_acquire(&f) == LB_OK);
@@ -185,8 +192,7 @@ LIVE(NULL, transaction_waits) {
         CHECK(db.seen[1].wait_ms == db.seen[1].wait_us / 1000);
     }
     { /* a year is more than a server takes */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_OK, 1, {0}},
-               {SQL_COMMIT, LB_OK, 0, {0}});
+        play(&f, "begin, lock_until 1, commit");
         f.request.deadline_ns = lb_now() + 365 * 24 * 3600 * LB_S_NS;
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(db.seen[1].wait_ms == INT32_MAX);
@@ -194,10 +200,8 @@ LIVE(NULL, transaction_waits) {
         PLAYED();
     }
     { /* a deadlock's victim, and the server's own limit on an endless wait: asked again */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_BUSY, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
-               {SQL_LOCK, LB_TIMEOUT, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
-               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        play(&f,
+             "begin, lock busy, rollback, begin, lock timeout, rollback, begin, lock 1, commit");
         f.request.deadline_ns = LB_NEVER;
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(tx_release(&f) == LB_OK);
@@ -205,10 +209,7 @@ LIVE(NULL, transaction_waits) {
     }
     fixture_init(&f, &poll_row);
     { /* no SQL_LOCK: it polls; no SQL_ADD: no row means that somebody holds it */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_TIMEOUT, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
-               {SQL_LOCK_NOW, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
-               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 1, {0}});
+        play(&f, "begin, lock_now timeout, rollback, begin, lock_now, rollback, begin, lock_now 1");
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(f.session.wakeups == 2, "it slept twice; counted: %d", (int)f.session.wakeups);
         PLAYED();
@@ -230,8 +231,7 @@ LIVE(NULL, transaction_of_several_keys) {
     f.request.keys = keys;
     f.request.key_count = 2;
     { /* in the order of the request, not of their names; the token is the first one's */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {41}},
-               {SQL_LOCK, LB_OK, 1, {42}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        play(&f, "begin, lock 1 41, lock 1 42, commit");
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(f.grant.token == 41);
         CHECK(asked_for(1, &keys[0]) && asked_for(2, &keys[1]));
@@ -240,10 +240,7 @@ LIVE(NULL, transaction_of_several_keys) {
         PLAYED();
     }
     { /* the victim of a deadlock has nothing any more, and begins with the first key */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {43}},
-               {SQL_LOCK, LB_BUSY, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
-               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {44}}, {SQL_LOCK, LB_OK, 1, {45}},
-               {SQL_COMMIT, LB_OK, 0, {0}});
+        play(&f, "begin, lock 1 43, lock busy, rollback, begin, lock 1 44, lock 1 45, commit");
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(f.grant.token == 44);
         CHECK(asked_for(5, &keys[0]) && asked_for(6, &keys[1]));
@@ -256,20 +253,15 @@ LIVE(NULL, transaction_rows) {
     struct fixture f;
     fixture_init(&f, &row);
     { /* a row that is not there is made, outside the transaction that missed it */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
-               {SQL_LOCK, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        play(&f, "begin, lock, rollback, add 1, begin, lock 1, commit");
         CHECK(tx_acquire(&f) == LB_OK);
         CHECK(tx_release(&f) == LB_OK);
         PLAYED();
     }
     { /* a row that comes and goes: not for ever */
-        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
-               {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}},
-               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
-               {SQL_ADD, LB_OK, 1, {0}}, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
-               {SQL_ROLLBACK, LB_OK, 0, {0}});
+        play(
+            &f,
+            "begin, lock, rollback, add 1, begin, lock, rollback, add 1, begin, lock, rollback, add 1, begin, lock, rollback");
         CHECK(tx_acquire(&f) == LB_REFUSED);
         PLAYED();
     }
@@ -280,9 +272,7 @@ LIVE(NULL, lease) {
     char first[SQL_OWNER_CHARS + 1];
     fixture_init(&f, &table);
     {
-        SCRIPT(&f, {SQL_TAKE, LB_OK, 1, {5}}, {SQL_RENEW, LB_OK, 1, {0}}, {SQL_FREE, LB_OK, 1, {0}},
-               {SQL_FREE, LB_OK, 0, {0}}, {SQL_RENEW, LB_OK, 0, {0}}, {SQL_FREE, LB_OK, 0, {0}},
-               {SQL_TAKE, LB_OK, 1, {6}});
+        play(&f, "take 1 5, renew 1, free 1, free, renew, free, take 1 6");
         int64_t before_ns = lb_now();
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
         CHECK(f.grant.token == 5);
@@ -306,10 +296,7 @@ LIVE(NULL, lease) {
         PLAYED();
     }
     { /* a row that somebody held, or a deadlock: asked again; the victim of one at a release too */
-        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 0, {0}},
-               {SQL_TAKE, LB_BUSY, 0, {0}}, {SQL_TAKE, LB_OK, 1, {7}}, {SQL_FREE, LB_BUSY, 0, {0}},
-               {SQL_FREE, LB_OK, 1, {0}}, {SQL_TAKE, LB_UNKNOWN, 0, {0}},
-               {SQL_FREE, LB_UNKNOWN, 0, {0}});
+        play(&f, "take, sweep, take busy, take 1 7, free busy, free 1, take unknown, free unknown");
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
         CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_OK);
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
@@ -318,9 +305,7 @@ LIVE(NULL, lease) {
         PLAYED();
     }
     { /* a release that is never let through may have left it held */
-        SCRIPT(&f, {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}},
-               {SQL_FREE, LB_BUSY, 0, {0}}, {SQL_FREE, LB_BUSY, 0, {0}},
-               {SQL_FREE, LB_BUSY, 0, {0}});
+        play(&f, "free busy, free busy, free busy, free busy, free busy");
         CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
         PLAYED();
     }
@@ -330,27 +315,26 @@ LIVE(NULL, sweeps) {
     struct fixture f;
     fixture_init(&f, &table);
     { /* a try sweeps too, or no client might; and it takes the row that the sweep freed */
-        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 2, {0}},
-               {SQL_TAKE, LB_OK, 1, {0}});
+        play(&f, "take, sweep 2, take 1");
         f.request.deadline_ns = 0;
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
         PLAYED();
     }
     { /* sweep_every is an hour */
-        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}});
+        play(&f, "take");
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
         PLAYED();
     }
     fixture_init(&f, &table);
     { /* it is no harm that others sweep as well */
-        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_BUSY, 0, {0}});
+        play(&f, "take, sweep busy");
         f.request.deadline_ns = 0;
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
         PLAYED();
     }
     fixture_init(&f, &table);
     {
-        SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}});
+        play(&f, "take");
         f.options.sweep = SQL_SWEEP_NOBODY;
         f.request.deadline_ns = 0;
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
@@ -361,10 +345,7 @@ LIVE(NULL, sweeps) {
 LIVE(NULL, one_statement) {
     struct fixture f;
     fixture_init(&f, &version);
-    SCRIPT(&f, {SQL_COUNT, LB_OK, 0, {0}}, {SQL_ADD, LB_BUSY, 0, {0}},
-           {SQL_COUNT, LB_OK, 1, {7, 0}}, {SQL_COUNT, LB_BUSY, 0, {0}},
-           {SQL_COUNT, LB_OK, 1, {9, 0}}, {SQL_COUNT, LB_BUSY, 0, {0}},
-           {SQL_COUNT, LB_UNKNOWN, 0, {0}});
+    play(&f, "count, add busy, count 1 7, count busy, count 1 9, count busy, count unknown");
     CHECK(sql_update_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_OK);
     CHECK(f.grant.token == 7 && f.grant.lease_end_ns == LB_NEVER, "the version that it made");
     CHECK(sql_update_algorithm.release(&f.session, &f.request, &f.grant) == LB_OK);
@@ -395,7 +376,7 @@ LIVE(NULL, preparing) {
     CHECK(begin(&f, 0, 0, &err) == 0, "%s", err.text);
     CHECK(db.schema_runs == 0, "the tables are there");
     CHECK(db.prepared[SQL_TAKE] == 1 && db.prepared[SQL_RENEW] == 1 && db.prepared[SQL_SWEEP] == 0);
-    SCRIPT(&f, {SQL_SWEEP, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 0, {0}});
+    play(&f, "sweep, sweep");
     struct sql_answer answer;
     CHECK(sql_run(&f.session, SQL_SWEEP, LB_NEVER, &answer) == LB_OK);
     CHECK(sql_run(&f.session, SQL_SWEEP, LB_NEVER, &answer) == LB_OK);

@@ -83,7 +83,7 @@ TEST(a_mistake_has_one_code_in_every_backend) {
                 n++;
             }
             struct fake_session fake = {
-                .lock = registry_lock(all[b].lock), .key = "k", .sets = sets, .refused = true};
+                .lock = registry_lock(all[b].lock), .key = "k", .sets = sets};
             if (!fake.lock->backend->connector) continue;
             snprintf(fake.url, sizeof fake.url, "%s", all[b].url);
             fake_run(&fake);

@@ -1,6 +1,6 @@
 # Redisson's locks on a real server: the state that each script leaves there, field by field, and another client, played by
 # hand. Debian has no Redisson; so the other client types Redisson's scripts, as its sources have them.
-# heard: all that was published since the last time. seen PART: the next command with this in it that the server has run.
+program ear /usr/bin/python3 drivers/tests/foreign/redis_ear.py $PORT
 tool redis redis-cli --raw -p $PORT
 tool names redis-cli --raw -p $PORT KEYS '*' | sort #
 define THEM 8743c9c0-0795-4907-87fd-6c719a6b4586:1
@@ -13,6 +13,7 @@ tool they_unlock redis-cli --raw -p $PORT EVAL "$THEIR_UNLOCK" 2 "$K" "redisson_
 # RedissonFairLock's own queueing, where it can't have the lock.
 define THEY_QUEUE local last = redis.call('lindex', KEYS[2], -1); local ttl; if last ~= false and last ~= ARGV[2] then ttl = tonumber(redis.call('zscore', KEYS[3], last)) - tonumber(ARGV[4]); else ttl = redis.call('pttl', KEYS[1]); end; local timeout = ttl + tonumber(ARGV[3]) + tonumber(ARGV[4]); if redis.call('zadd', KEYS[3], timeout, ARGV[2]) == 1 then redis.call('rpush', KEYS[2], ARGV[2]); end; return ttl;
 tool they_queue redis-cli --raw -p $PORT EVAL "$THEY_QUEUE" 3 $K "redisson_lock_queue:{$K}" "redisson_lock_timeout:{$K}" 30000 $THEM
+ear anew -> ok
 with redis-reentrant
 
 == RLock: what is on the server
@@ -32,32 +33,32 @@ redis PEXPIRE $K 20000 -> 1
 ours release -> ok
 redis HGET $K $HOLDER -> 1
 redis PTTL $K -> 50000 to 60000
-heard ->
+ear heard ->
 # The watchdog's renewal.
 ours renew 120s -> ok
 redis PTTL $K -> 110000 to 120000
 ours has held=0
 ours release -> ok
-heard -> redisson_lock__channel:{$K}=0
+ear heard -> redisson_lock__channel:{$K}=0
 soon names ->
 # What the keys of a name with a brace are called.
 key TAGGED a{b}c
 ours has key=TAGGED
 ours acquire -> ok
 ours release -> ok
-heard -> redisson_lock__channel:a{b}c=0
+ear heard -> redisson_lock__channel:a{b}c=0
 
 # Each unlock notes its answer under a name of its own, which is deleted after it.
 == RLock: the latch of an unlock
 ours acquire -> ok
 ours release -> ok
-seen "set" "redisson_unlock_latch:{$K}: -> /"redisson_unlock_latch:[{].*[}]:[0-9a-f]{32}" "1" "px" "18000"/
+ear seen "set" "redisson_unlock_latch:{$K}: -> /"redisson_unlock_latch:[{].*[}]:[0-9a-f]{32}" "1" "px" "18000"/
 ours ping -> ok
-seen "DEL" "redisson_unlock_latch:{$K}: => FIRST
+ear seen "DEL" "redisson_unlock_latch:{$K}: => FIRST
 ours acquire -> ok
 ours release -> ok
 ours ping -> ok
-seen "DEL" "redisson_unlock_latch:{$K}: => SECOND
+ear seen "DEL" "redisson_unlock_latch:{$K}: => SECOND
 sh echo "$FIRST" -> /latch/
 sh [ "${FIRST##*latch}" != "${SECOND##*latch}" ] && echo another -> another
 names ->
@@ -94,9 +95,9 @@ ours has lease=60s
 ours acquire -> ok
 they_lock 30000 $THEM -> 50001 to 60000
 they_unlock -> not theirs
-heard ->
+ear heard ->
 ours release -> ok
-heard -> redisson_lock__channel:{$K}=0
+ear heard -> redisson_lock__channel:{$K}=0
 they_lock 30000 $THEM -> got
 ours release -> lost
 ours renew 1s -> lost
@@ -114,10 +115,10 @@ ours waits
 redis PUBSUB CHANNELS ->
 they_unlock -> 1
 ours end -> ok
-heard -> redisson_lock__channel:{$K}=0
+ear heard -> redisson_lock__channel:{$K}=0
 redis TYPE $K -> hash
 ours release -> ok
-heard ->
+ear heard ->
 soon names ->
 
 == RFencedLock: the token
@@ -135,7 +136,7 @@ ours token -> 2
 ours release -> ok
 ours has held=0
 ours release -> ok
-heard -> redisson_lock__channel:{$K}=0
+ear heard -> redisson_lock__channel:{$K}=0
 other try -> ok
 other token -> 3
 other release -> ok
@@ -147,7 +148,7 @@ one has bound=3
 two has bound=3 permits=2
 three has bound=3
 one acquire -> ok
-heard -> redisson_sc:{$K}=3
+ear heard -> redisson_sc:{$K}=3
 names -> $K
 redis TYPE $K -> string
 redis GET $K -> 2
@@ -159,7 +160,7 @@ three release -> lost
 redis GET $K -> 0
 two release -> ok
 redis GET $K -> 2
-heard -> redisson_sc:{$K}=2
+ear heard -> redisson_sc:{$K}=2
 two release -> lost
 redis GET $K -> 2
 # They take all that is left, and give it back while ours waits.
@@ -180,7 +181,7 @@ with redis-permit
 one has bound=3 lease=60s
 two has bound=3 lease=90s permits=2
 one acquire -> ok
-heard -> redisson_sc:{$K}=3
+ear heard -> redisson_sc:{$K}=3
 names -> $K {$K}:timeout
 redis GET $K -> 2
 redis TYPE "{$K}:timeout" -> zset
@@ -195,11 +196,11 @@ one renew 300s -> ok
 redis ZCOUNT "{$K}:timeout" $((WALL + 290000)) $((WALL + 300500)) -> 1
 two release -> ok
 redis GET $K -> 2
-heard -> redisson_sc:{$K}=2
+ear heard -> redisson_sc:{$K}=2
 redis ZCARD "{$K}:timeout" -> 1
 two release -> lost
 one release -> ok
-heard -> redisson_sc:{$K}=3
+ear heard -> redisson_sc:{$K}=3
 names -> $K
 one release -> lost
 one renew 1s -> lost
@@ -209,7 +210,7 @@ redis GET $K -> 3
 == RPermitExpirableSemaphore: permits end
 with redis-permit
 ours has lease=60s key=K
-heard -> redisson_sc:{$K}=1
+ear heard -> redisson_sc:{$K}=1
 redis DECR $K -> 0
 sh echo $((WALL + 300)) => END
 redis ZADD "{$K}:timeout" $END 0123456789abcdef -> 1
@@ -219,7 +220,7 @@ sh echo $WALL -> > $END-1
 redis GET $K -> 0
 redis ZCARD "{$K}:timeout" -> 1
 redis ZSCORE "{$K}:timeout" 0123456789abcdef ->
-heard -> redisson_sc:{$K}=1
+ear heard -> redisson_sc:{$K}=1
 # A permit of ours that has ended is freed by the next client that asks, and is not ours any more.
 ours release -> ok
 ours has lease=200ms
@@ -247,7 +248,7 @@ one has bound=2
 two has bound=2
 late has bound=2
 one try -> busy
-heard -> redisson_countdownlatch__channel__{$K}=1
+ear heard -> redisson_countdownlatch__channel__{$K}=1
 names -> $K
 redis GET $K -> 2
 one begin
@@ -255,7 +256,7 @@ two begin
 soon redis PUBSUB NUMSUB "redisson_countdownlatch__channel__{$K}" -> redisson_countdownlatch__channel__{$K} 2
 late release -> ok
 redis GET $K -> 1
-heard ->
+ear heard ->
 one waits
 two waits
 # They count the last.
@@ -263,19 +264,19 @@ redis EVAL "local v = redis.call('decr', KEYS[1]);if v <= 0 then redis.call('del
 one end -> ok
 two end -> ok
 late try -> ok
-heard -> redisson_countdownlatch__channel__{$K}=0
+ear heard -> redisson_countdownlatch__channel__{$K}=0
 names ->
 # Below zero nothing changes, and no message is sent.
 late release -> ok
 names ->
-heard ->
+ear heard ->
 soon redis PUBSUB CHANNELS ->
 # A new round.
 late arm
 late try -> busy
 late release -> ok
 late release -> ok
-heard -> redisson_countdownlatch__channel__{$K}=1 redisson_countdownlatch__channel__{$K}=0
+ear heard -> redisson_countdownlatch__channel__{$K}=1 redisson_countdownlatch__channel__{$K}=0
 
 == MultiLock: two keys on five servers
 with redis-multi on redis-independents
@@ -294,7 +295,7 @@ other try -> busy
 ours renew 120s -> ok
 redis PTTL $L -> 110000 to 120000
 ours release -> ok
-heard -> redisson_lock__channel:{$K}=0 redisson_lock__channel:{$L}=0
+ear heard -> redisson_lock__channel:{$K}=0 redisson_lock__channel:{$L}=0
 each EXISTS $K -> 0
 each EXISTS $L -> 0
 # They hold one of ten, on the third server: nothing of ours stays, there or elsewhere.
@@ -358,7 +359,7 @@ redis ZSCORE "redisson_lock_timeout:{$K}" $C => BEFORE
 # Only the head of the queue gets a message, on a channel of its own; the times of the others become shorter by its wait.
 holder release -> ok
 first end -> ok
-heard -> $CHANNEL:{$K}:$A=0
+ear heard -> $CHANNEL:{$K}:$A=0
 redis LRANGE "redisson_lock_queue:{$K}" 0 -1 -> $B $C
 redis ZSCORE "redisson_lock_timeout:{$K}" $C -> $BEFORE-31000 to $BEFORE-29000
 second waits
@@ -368,9 +369,9 @@ second end -> ok
 third waits
 second release -> ok
 third end -> ok
-heard -> $CHANNEL:{$K}:$B=0 $CHANNEL:{$K}:$C=0
+ear heard -> $CHANNEL:{$K}:$B=0 $CHANNEL:{$K}:$C=0
 third release -> ok
-heard ->
+ear heard ->
 soon names ->
 soon redis PUBSUB CHANNELS ->
 
@@ -383,7 +384,7 @@ soon redis LLEN "redisson_lock_queue:{$K}" -> 2
 redis LINDEX "redisson_lock_queue:{$K}" 1 => MINE
 soon redis PUBSUB NUMSUB "redisson_lock__channel:{$K}:$MINE" -> redisson_lock__channel:{$K}:$MINE 1
 holder release -> ok
-heard -> redisson_lock__channel:{$K}:$THEM=0
+ear heard -> redisson_lock__channel:{$K}:$THEM=0
 # Free, but it is their turn, not ours nor the holder's.
 holder try -> busy
 ours waits
@@ -437,8 +438,8 @@ redis ZADD "redisson_lock_timeout:{$K}" $((WALL + 90000)) $THEM -> 1
 redis DEL $K -> 1
 ours renew 1s -> lost
 ours release -> lost
-heard -> redisson_lock__channel:{$K}:$THEM=0
-seen "set" "redisson_unlock_latch: -> /"1" "px" "18000"/
+ear heard -> redisson_lock__channel:{$K}:$THEM=0
+ear seen "set" "redisson_unlock_latch: -> /"1" "px" "18000"/
 
 == RReadWriteLock: readers
 with redis-rwlock
@@ -473,7 +474,7 @@ one release -> ok
 redis EXISTS "{$K}:$A:rwlock_timeout:1" -> 0
 redis HLEN $K -> 2
 redis PTTL $K -> 10000 to 20000
-heard ->
+ear heard ->
 two renew 90s -> ok
 redis PTTL $K -> 80000 to 90000
 # The writer is told by the last one.
@@ -481,9 +482,9 @@ writer begin
 soon redis PUBSUB NUMSUB "redisson_rwlock:{$K}" -> redisson_rwlock:{$K} 1
 two release -> ok
 writer end -> ok
-heard -> redisson_rwlock:{$K}=0
+ear heard -> redisson_rwlock:{$K}=0
 writer release -> ok
-heard -> redisson_rwlock:{$K}=1
+ear heard -> redisson_rwlock:{$K}=1
 soon names ->
 two release -> lost
 writer release -> lost
@@ -505,7 +506,7 @@ redis HGET $K $A -> 2
 redis PTTL $K -> 110000 to 120000
 ours release -> ok
 redis PTTL $K -> 50000 to 60000
-heard ->
+ear heard ->
 # It reads as well, and lets go of writing: the mode is read then, and nobody is told.
 reader begin 400ms
 soon redis PUBSUB NUMSUB "redisson_rwlock:{$K}" -> redisson_rwlock:{$K} 1
@@ -517,14 +518,14 @@ ours has shared=0
 ours release -> ok
 redis HGET $K mode -> read
 redis HLEN $K -> 2
-heard ->
+ear heard ->
 reader end -> timeout
 # A new reader gets in.
 reader try -> ok
 reader release -> ok
 ours has shared=1
 ours release -> ok
-heard -> redisson_rwlock:{$K}=0
+ear heard -> redisson_rwlock:{$K}=0
 soon names ->
 
 == RReadWriteLock: they write
@@ -547,3 +548,102 @@ one release -> ok
 two release -> ok
 redis EVAL "$THEY_WRITE" 1 $K 60000 $THEM:write -> got
 one try -> busy
+
+# What comes only once, as scripts and the second connection, comes before. Then two waiters send four tries and a SUBSCRIBE.
+== RLock: the waiters of a session share a subscription
+define CHANNEL redisson_lock__channel:{$K}
+they_lock 60000 $THEM -> got
+one wait 50ms -> timeout
+soon redis PUBSUB CHANNELS ->
+ear seen "UNSUBSCRIBE" "$CHANNEL" -> /UNSUBSCRIBE/
+two on one
+one commands => COMMANDS
+one begin
+two begin
+soon redis PUBSUB NUMSUB $CHANNEL -> $CHANNEL 1
+sleep 50ms
+one waits
+two waits
+one commands -> $COMMANDS+5
+they_unlock -> 1
+one end -> ok
+one release -> ok
+two end -> ok
+two release -> ok
+soon redis PUBSUB CHANNELS ->
+ear seen "UNSUBSCRIBE" "$CHANNEL" -> /UNSUBSCRIBE/
+ear seen "UNSUBSCRIBE" ->
+soon names ->
+
+== RFairLock: who gives up at once leaves the queue
+with redis-fair
+holder acquire -> ok
+ours try -> busy
+ours wait_in_vain -> timeout
+names -> $K
+holder release -> ok
+
+# The cut-off of a run leaves no time for answers. A waiter that just asked once more may be in doubt.
+== RFairLock: the cut-off leaves no place in the queue, and no subscription
+with redis-fair
+holder acquire -> ok
+ours begin
+soon redis LLEN "redisson_lock_queue:{$K}" -> 1
+redis LINDEX "redisson_lock_queue:{$K}" 0 => MINE
+soon redis PUBSUB NUMSUB "redisson_lock__channel:{$K}:$MINE" -> redisson_lock__channel:{$K}:$MINE 1
+sleep 50ms
+cutoff now
+ours end -> /timeout|broken/
+cutoff never
+soon names -> $K
+soon redis PUBSUB CHANNELS ->
+
+# A cluster would tell a plain message to every node.
+== RLock: a cluster's channel is that of a shard
+with redis-reentrant on redis-cluster
+tool ears ears() { for port in $PORTS; do redis-cli --raw -p $port PUBSUB $1 "redisson_lock__channel:{$K}" | tail -n 1; done | awk '{ sum += $1 } END { print sum }'; }; ears
+holder has lease=600s
+holder acquire -> ok
+waiter begin
+soon ears SHARDNUMSUB -> 1
+ears NUMSUB -> 0
+holder release -> ok
+waiter end -> ok
+waiter release -> ok
+soon ears SHARDNUMSUB -> 0
+
+# The old node drops its channels' subscribers: a waiter would hear nothing any more, and must notice that.
+== RLock: the slot moves while somebody waits
+with redis-reentrant on redis-cluster
+tool ears ears() { for port in $PORTS; do redis-cli --raw -p $port PUBSUB $1 "redisson_lock__channel:{$K}" | tail -n 1; done | awk '{ sum += $1 } END { print sum }'; }; ears
+tool on on() { eval port=\$PORT$1; shift; redis-cli --raw -p $port "$@"; }; on
+holder has lease=600s
+holder acquire -> ok
+waiter begin
+soon ears SHARDNUMSUB -> 1
+sleep 50ms
+redis CLUSTER KEYSLOT $K => SLOT
+sh echo $((SLOT <= 5460 ? 0 : SLOT <= 10922 ? 1 : 2)) => FROM
+sh echo $(((FROM + 1) % 3)) => TO
+on $FROM CLUSTER MYID => FROM_ID
+on $TO CLUSTER MYID => TO_ID
+on $TO CLUSTER SETSLOT $SLOT IMPORTING $FROM_ID -> OK
+on $FROM CLUSTER SETSLOT $SLOT MIGRATING $TO_ID -> OK
+on $FROM MIGRATE 127.0.0.1 $(eval echo \$PORT$TO) $K 0 5000 AUTH $REDISCLI_AUTH -> OK
+on $TO CLUSTER SETSLOT $SLOT NODE $TO_ID -> OK
+on $FROM CLUSTER SETSLOT $SLOT NODE $TO_ID -> OK
+waiter end -> broken
+holder release -> ok
+
+== RLock: what no replica acknowledges is not acquired
+with redis-reentrant on redis-replicas
+ours acquire -> ok
+ear seen "WAIT" "2" "1000" -> /WAIT/
+ours release -> ok
+server stop 1
+server stop 2
+ours try -> broken
+ours error -> /no replica/
+server go 1
+server go 2
+redis EXISTS $K -> 0

@@ -205,3 +205,92 @@ ours settle -> ok
 other acquire -> ok
 ours release -> lost
 other release -> ok
+
+# An outcome must not claim more than the client knows, and a new session works. A waiter may have been granted a moment before its
+# own session died.
+== a killed session says so, and a new one works
+with pg-advisory DB=pg
+with pg-row DB=pg
+with mysql-getlock DB=my
+with mysql-row DB=my
+define pg_KILL DO 'BEGIN PERFORM pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ''lockbench''; END';
+define my_KILL KILL USER lockbench@'127.0.0.1';
+define pg_LEFT SELECT count(*) FROM pg_stat_activity WHERE application_name = 'lockbench';
+define my_LEFT SELECT count(*) FROM information_schema.processlist WHERE user = 'lockbench';
+its KILL => KILL
+its LEFT => LEFT
+key L
+idle has key=L
+holder acquire -> ok
+waiter begin
+waiter waits
+shell tell $KILL
+soon shell $LEFT -> 0
+waiter end -> /^(ok|lost|unknown|broken)$/
+waiter release -> /^(lost|unknown|broken)$/
+holder release -> /^(lost|unknown|broken)$/
+holder error -> /./
+holder release -> /^(lost|broken)$/
+idle acquire -> /^(unknown|broken)$/
+holder ping -> broken
+holder close
+waiter close
+idle close
+soon holder open -> ok
+holder acquire -> ok
+holder release -> ok
+waiter open -> ok
+waiter acquire -> ok
+waiter release -> ok
+idle open -> ok
+idle acquire -> ok
+idle release -> ok
+
+# Such as a role's lock_timeout. A timed wait of mysql-row sets its limit itself.
+== a limit of the server's own is no deadline of ours
+with pg-advisory DB=pg LIMIT=lock_timeout FOR=ever
+with pg-advisory DB=pg LIMIT=statement_timeout FOR=20s
+with pg-row DB=pg LIMIT=lock_timeout FOR=ever
+with pg-row DB=pg LIMIT=statement_timeout FOR=20s
+with mysql-getlock DB=my FOR=ever
+with mysql-getlock DB=my FOR=20s
+with mysql-row DB=my FOR=ever
+define pg_SET ALTER DATABASE postgres SET $LIMIT = '300ms';
+define my_SET SET GLOBAL max_statement_time = 0.3;
+define pg_RESET ALTER DATABASE postgres RESET $LIMIT;
+define my_RESET SET GLOBAL max_statement_time = 0;
+its SET => SET
+its RESET => RESET
+shell tell $SET
+shell SELECT 'done'; -> done
+holder acquire -> ok
+ours wakeups => WAKEUPS
+ours begin $FOR
+shell tell $RESET
+shell SELECT 'done'; -> done
+sleep 1s
+ours waits
+holder release -> ok
+ours end -> ok
+ours wakeups -> > $WAKEUPS
+ours release -> ok
+ours try -> ok
+ours release -> ok
+ours release -> lost
+
+# The server cancels it before it acts: our client still holds. A function is found before the server's own, in sessions from now
+# on. After an unknown outcome the session is closed, and then the lock is free.
+== a cancelled release is unknown
+with pg-advisory DB=pg
+define D $
+shell tell CREATE FUNCTION public.pg_advisory_unlock(bigint) RETURNS boolean LANGUAGE plpgsql AS ${D}x${D} BEGIN RAISE EXCEPTION 'canceling statement' USING ERRCODE = 'query_canceled'; END ${D}x${D}; ALTER DATABASE postgres SET search_path = public, pg_catalog;
+shell SELECT 'done'; -> done
+holder acquire -> ok
+holder release -> unknown
+holder error -> /./
+next try -> busy
+holder close
+next acquire -> ok
+next close
+shell tell DROP FUNCTION public.pg_advisory_unlock(bigint); ALTER DATABASE postgres RESET search_path;
+shell SELECT 'done'; -> done

@@ -1,11 +1,12 @@
 # The ZooKeeper locks against the real clients whose protocols they speak: Curator's recipes and the WriteLock of ZooKeeper's
 # own (ZkForeign.java), kazoo's Lock (zk_kazoo.py). One holds, the other one waits and then gets it.
-# nodes PATH: the names of a node's children, as a third connection sees them, in their order.
 define JARS /usr/share/java
 define CP $JARS/curator-recipes.jar:$JARS/curator-framework.jar:$JARS/curator-client.jar:$JARS/guava.jar:$JARS/zookeeper.jar:$JARS/zookeeper-recipes-lock.jar:$JARS/slf4j-api.jar:$JARS/slf4j-nop.jar
 define P /lockbench/$K
 program java java -XX:-UsePerfData -cp $CP drivers/tests/ZkForeign.java 127.0.0.1:$PORT
 program kazoo /usr/bin/python3 drivers/tests/zk_kazoo.py 127.0.0.1:$PORT
+# A third connection.
+program eye /usr/bin/python3 drivers/tests/zk_kazoo.py 127.0.0.1:$PORT eye
 needs test -r /usr/share/java/curator-recipes.jar && command -v javac >/dev/null | libcurator-recipes-java and default-jdk-headless
 needs /usr/bin/python3 -c 'import kazoo' | python3-kazoo
 with zk-lock
@@ -14,19 +15,19 @@ with zk-lock
 java A acquire mutex $P -1 -> A acquired
 ours try -> busy
 ours wait 30ms -> timeout
-nodes $P -> /^_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-lock-[0-9]{10}$/
+eye nodes $P -> /^_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-lock-[0-9]{10}$/
 ours begin
-soon nodes $P -> /^(_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-lock-[0-9]{10} ?){2}$/
+soon eye nodes $P -> /^(_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-lock-[0-9]{10} ?){2}$/
 ours waits
 java A release -> A released
 ours end -> ok
 java A acquire mutex $P 50 -> A busy
 java tell B acquire mutex $P -1
-soon nodes $P -> /^(_c_[^ ]* ?){2}$/
+soon eye nodes $P -> /^(_c_[^ ]* ?){2}$/
 second begin
-soon nodes $P -> /^(_c_[^ ]* ?){3}$/
+soon eye nodes $P -> /^(_c_[^ ]* ?){3}$/
 java tell C acquire mutex $P -1
-soon nodes $P -> /^(_c_[^ ]* ?){4}$/
+soon eye nodes $P -> /^(_c_[^ ]* ?){4}$/
 second waits
 second wakeups => WOKEN
 ours release -> ok
@@ -39,7 +40,7 @@ second end -> ok
 second release -> ok
 java says -> C acquired
 java C release -> C released
-nodes $P ->
+eye nodes $P ->
 
 == Curator sees the first acquire and the last release
 with zk-reentrant
@@ -49,10 +50,10 @@ ours has held=1
 ours acquire -> ok
 ours has held=2
 java tell A acquire mutex $P -1
-soon nodes $P -> /^(_c_[^ ]* ?){2}$/
+soon eye nodes $P -> /^(_c_[^ ]* ?){2}$/
 ours release -> ok
 ours commands -> $COMMANDS
-nodes $P -> /^(_c_[^ ]* ?){2}$/
+eye nodes $P -> /^(_c_[^ ]* ?){2}$/
 ours has held=1
 ours release -> ok
 java says -> A acquired
@@ -71,28 +72,28 @@ reader has shared=1
 late has shared=1
 java R acquire read $P -1 -> R acquired
 reader try -> ok
-nodes $P -> /^(_c_[0-9a-f-]{36}-__READ__[0-9]{10} ?){2}$/
+eye nodes $P -> /^(_c_[0-9a-f-]{36}-__READ__[0-9]{10} ?){2}$/
 writer try -> busy
 java W acquire write $P 50 -> W busy
 # Our writer waits for both; who reads later waits for it, on both sides.
 writer begin
-soon nodes $P -> /^(_c_[^ ]* ?){3}$/
+soon eye nodes $P -> /^(_c_[^ ]* ?){3}$/
 late try -> busy
 java tell L acquire read $P -1
-soon nodes $P -> /^(_c_[^ ]* ?){4}$/
+soon eye nodes $P -> /^(_c_[^ ]* ?){4}$/
 reader release -> ok
 writer waits
 java R release -> R released
 writer end -> ok
-nodes $P -> /_c_[0-9a-f-]{36}-__WRIT__[0-9]{10}/
+eye nodes $P -> /_c_[0-9a-f-]{36}-__WRIT__[0-9]{10}/
 writer release -> ok
 java says -> L acquired
 java L release -> L released
 # Curator's writer holds: our readers wait, and go in together.
 java W acquire write $P -1 -> W acquired
-nodes $P -> /^_c_[0-9a-f-]{36}-__WRIT__[0-9]{10}$/
+eye nodes $P -> /^_c_[0-9a-f-]{36}-__WRIT__[0-9]{10}$/
 reader begin
-soon nodes $P -> /^(_c_[^ ]* ?){2}$/
+soon eye nodes $P -> /^(_c_[^ ]* ?){2}$/
 late wait 30ms -> timeout
 java W release -> W released
 reader end -> ok
@@ -105,16 +106,16 @@ reader release -> ok
 with zk-rwlock
 ours acquire -> ok
 java tell W acquire write $P -1
-soon nodes $P -> /^(_c_[^ ]* ?){2}$/
+soon eye nodes $P -> /^(_c_[^ ]* ?){2}$/
 ours has held=1 shared=1
 ours try -> ok
-nodes $P -> /^(_c_[^ ]* ?){3}$/
+eye nodes $P -> /^(_c_[^ ]* ?){3}$/
 ours has held=2 shared=0
 ours release -> ok
-nodes $P -> /^(_c_[^ ]* ?){2}$/
+eye nodes $P -> /^(_c_[^ ]* ?){2}$/
 # W has not come in either, or its line would have come first.
 java X acquire write $P 50 -> X busy
-nodes $P -> /^(_c_[^ ]* ?){2}$/
+eye nodes $P -> /^(_c_[^ ]* ?){2}$/
 ours has held=1 shared=1
 ours release -> ok
 java says -> W acquired
@@ -125,7 +126,7 @@ ours has held=1 shared=0
 ours try -> refused
 ours has shared=1
 ours release -> ok
-nodes $P ->
+eye nodes $P ->
 
 == Curator's semaphore and ours
 with zk-semaphore
@@ -133,35 +134,35 @@ one has bound=3 permits=1
 two has bound=3 permits=2
 java A acquire semaphore2 $P -1 3 -> A acquired
 one acquire -> ok
-nodes $P/leases -> /^(_c_[0-9a-f-]{36}-lease-[0-9]{10} ?){3}$/
-nodes $P/locks ->
+eye nodes $P/leases -> /^(_c_[0-9a-f-]{36}-lease-[0-9]{10} ?){3}$/
+eye nodes $P/locks ->
 two try -> busy
 two wait 30ms -> timeout
 java B acquire semaphore $P 50 3 -> B busy
-nodes $P/leases -> /^(_c_[^ ]* ?){3}$/
+eye nodes $P/leases -> /^(_c_[^ ]* ?){3}$/
 # Ours wants two permits: it holds the semaphore's inner lock while it waits, and the next client of Curator waits for that.
 two begin
-soon nodes $P/leases -> /^(_c_[^ ]* ?){4}$/
-nodes $P/locks -> /^_c_[0-9a-f-]{36}-lock-[0-9]{10}$/
+soon eye nodes $P/leases -> /^(_c_[^ ]* ?){4}$/
+eye nodes $P/locks -> /^_c_[0-9a-f-]{36}-lock-[0-9]{10}$/
 java tell B acquire semaphore $P -1 3
-soon nodes $P/locks -> /^(_c_[^ ]* ?){2}$/
+soon eye nodes $P/locks -> /^(_c_[^ ]* ?){2}$/
 two waits
 java A release -> A released
 # Two are free again; ours takes one, asks for the second behind B, who gets that.
 java says -> B acquired
-soon nodes $P/leases -> /^(_c_[^ ]* ?){4}$/
+soon eye nodes $P/leases -> /^(_c_[^ ]* ?){4}$/
 java B release -> B released
 two end -> ok
-nodes $P/leases -> /^(_c_[^ ]* ?){3}$/
+eye nodes $P/leases -> /^(_c_[^ ]* ?){3}$/
 java tell C acquire semaphore $P -1 3
-soon nodes $P/leases -> /^(_c_[^ ]* ?){4}$/
+soon eye nodes $P/leases -> /^(_c_[^ ]* ?){4}$/
 two release -> ok
 java says -> C acquired
 java C release -> C released
 one release -> ok
 one release -> lost
-nodes $P/leases ->
-nodes $P/locks ->
+eye nodes $P/leases ->
+eye nodes $P/locks ->
 
 == several keys of both, all or none
 with zk-multi
@@ -169,22 +170,22 @@ key L
 define Q /lockbench/$L
 ours has keys=K,L
 ours acquire -> ok
-nodes $P -> /^_c_[0-9a-f-]{36}-lock-[0-9]{10}$/
-nodes $Q -> /^_c_[0-9a-f-]{36}-lock-[0-9]{10}$/
+eye nodes $P -> /^_c_[0-9a-f-]{36}-lock-[0-9]{10}$/
+eye nodes $Q -> /^_c_[0-9a-f-]{36}-lock-[0-9]{10}$/
 java tell A acquire mutex $Q -1
-soon nodes $Q -> /^(_c_[^ ]* ?){2}$/
+soon eye nodes $Q -> /^(_c_[^ ]* ?){2}$/
 java B acquire multi $P,$Q 50 -> B busy
 ours release -> ok
 java says -> A acquired
 # The second key is Curator's.
 ours try -> busy
 ours wait 30ms -> timeout
-nodes $P ->
-nodes $Q -> /^_c_[^ ]*$/
+eye nodes $P ->
+eye nodes $Q -> /^_c_[^ ]*$/
 ours begin
-soon nodes $Q -> /^(_c_[^ ]* ?){2}$/
+soon eye nodes $Q -> /^(_c_[^ ]* ?){2}$/
 # In order: it holds the first meanwhile.
-nodes $P -> /^_c_[^ ]*$/
+eye nodes $P -> /^_c_[^ ]*$/
 java A release -> A released
 ours end -> ok
 ours release -> ok
@@ -193,30 +194,30 @@ ours try -> busy
 java B release -> B released
 ours try -> ok
 ours release -> ok
-nodes $P ->
-nodes $Q ->
+eye nodes $P ->
+eye nodes $Q ->
 
 # The Java form of the C recipe, which writes its session in decimals. If its predecessor's node goes between its list and its
 # watch, a WriteLock sleeps for ever; that flaw is not under test here, so ours waits until it has its watch.
 == ZooKeeper's own WriteLock and ours
 with zk-recipe
 ours acquire -> ok
-nodes $P -> /^x-[0-9a-f]{16}-[0-9]{10}$/
-nodes $P => OWN
+eye nodes $P -> /^x-[0-9a-f]{16}-[0-9]{10}$/
+eye nodes $P => OWN
 java A acquire recipe $P 300 -> A busy
 java tell A acquire recipe $P -1
-soon nodes $P -> /^[^ ]+ [^ ]+$/
+soon eye nodes $P -> /^[^ ]+ [^ ]+$/
 soon sh bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf wchp >&3; cat <&3' | grep -c "$P/$OWN" -> 1
 ours release -> ok
 java says -> A acquired
 ours try -> busy
 ours wait 30ms -> timeout
 ours begin
-soon nodes $P -> /^[^ ]+ [^ ]+$/
+soon eye nodes $P -> /^[^ ]+ [^ ]+$/
 java A release -> A released
 ours end -> ok
 ours release -> ok
-nodes $P ->
+eye nodes $P ->
 
 # Its own node names differ from Curator's. If it gets Curator's names as a pattern, it respects Curator's clients, but they do
 # not see its nodes. If it uses Curator's node name itself, each sees the other.
@@ -225,7 +226,7 @@ ours acquire -> ok
 kazoo A acquire lock $P 0 -> A busy
 kazoo A acquire named $P 0.05 -> A busy
 kazoo tell A acquire lock $P 20
-soon nodes $P -> /^[^ ]+ [^ ]+$/
+soon eye nodes $P -> /^[^ ]+ [^ ]+$/
 ours release -> ok
 kazoo says -> A acquired
 ours try -> ok
@@ -234,11 +235,11 @@ kazoo A release -> A released
 kazoo B acquire named $P 20 -> B acquired
 ours try -> busy
 ours begin
-soon nodes $P -> /^[^ ]+ [^ ]+$/
+soon eye nodes $P -> /^[^ ]+ [^ ]+$/
 kazoo B release -> B released
 ours end -> ok
 kazoo tell B acquire named $P 20
-soon nodes $P -> /^[^ ]+ [^ ]+$/
+soon eye nodes $P -> /^[^ ]+ [^ ]+$/
 ours release -> ok
 kazoo says -> B acquired
 kazoo B release -> B released
@@ -248,9 +249,9 @@ with zk-lock
 with zk-recipe
 ours acquire -> ok
 one begin
-soon nodes $P -> /^[^ ]+ [^ ]+$/
+soon eye nodes $P -> /^[^ ]+ [^ ]+$/
 two begin
-soon nodes $P -> /^[^ ]+ [^ ]+ [^ ]+$/
+soon eye nodes $P -> /^[^ ]+ [^ ]+ [^ ]+$/
 two waits
 one wakeups => ONE
 two wakeups => TWO
@@ -262,3 +263,153 @@ two wakeups -> $TWO
 one release -> ok
 two end -> ok
 two release -> ok
+
+# Curator sorts the nodes of its read-write lock behind those of the mutex, and so must our driver.
+== the nodes are those that Curator would make
+define P /lockbench/orders%2F7%20%22odd%22%20%C3%A9
+key ODD orders/7 "odd" é
+ours has key=ODD
+ours acquire -> ok
+ours token => TOKEN
+eye nodes $P => NODE
+eye get $P/$NODE -> 127.0.0.1 $TOKEN ephemeral
+eye container $P -> yes
+eye container /lockbench -> yes
+ours release -> ok
+eye nodes $P ->
+eye make $P/_c_6f7b8a3e-1c2d-4e5f-8a9b-0c1d2e3f4a5b-__READ__ -> made
+ours try -> ok
+ours release -> ok
+eye drop $P -> gone
+
+# The session outlives its connections: a request whose sending finds the connection broken goes out over the next one.
+== a connection breaks
+ours acquire -> ok
+ours breaks
+ours release -> ok
+eye nodes $P ->
+ours breaks
+ours acquire -> ok
+eye nodes $P -> /^[^ ]+$/
+ours breaks
+ours release -> ok
+eye nodes $P ->
+
+# Curator's protected creation: the server has made the node, its answer is lost, the session lives on over a new connection. The
+# node must be found again, not made twice; and a deletion in doubt likewise.
+== answers are lost within a session
+with zk-lock BYTES=0
+with zk-lock BYTES=1
+with zk-lock BYTES=2
+far acquire -> ok
+far release -> ok
+wire cut after $BYTES
+far begin
+soon wire struck -> 1
+wire heal
+far end -> ok
+far token => TOKEN
+eye nodes $P => NODE
+eye get $P/$NODE -> 127.0.0.1 $TOKEN ephemeral
+wire cut after $BYTES
+far free
+soon wire struck -> 1
+wire heal
+far end -> ok
+eye nodes $P ->
+
+== a chroot is made when it is missing, and keeps its locks apart
+needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
+ours acquire -> ok
+sh "$LOCKBENCH_PROGRAM" hold zk-lock $K --wait 0 --url zookeeper://127.0.0.1:$PORT/team/app/ -- echo held -> held
+eye nodes /team/app/lockbench -> $K
+ours release -> ok
+
+# The whole process stands still for longer than its sessions last: a holder learns of its loss before its sleep is over, and a
+# grant that the server sent before must not count.
+== a process that was away
+sessions 4s
+key L
+maker has key=L
+maker acquire -> ok
+maker release -> ok
+maker close
+holder acquire -> ok
+ours has key=L
+ours away 8s 2 -> broken
+told -> 2
+ours close
+ours open -> ok
+ours acquire -> ok
+ours release -> ok
+other acquire -> ok
+holder release -> lost
+other release -> ok
+
+# That a holder is told is a check of the conformance suite.
+== a program that does not listen to its session sees no loss
+with unsafe-zk-ignores-session-loss
+sessions 4s
+ours acquire -> ok
+server stop 0
+sleep 5s
+ours losses -> 0
+ours release -> ok
+server go 0
+
+== an ensemble says what it is
+with zk-lock on zookeeper-3
+fact ensemble -> 3
+fact mode -> /^(leader|follower)$/
+fact tick_ms -> 2000
+fact session_timeout_ms -> /^10000 /
+fact connected_to -> /^127.0.0.1:/
+fact version -> /./
+
+# The leader's, or that of the server which its session talks to. First all must serve, or none would be left that do.
+== a lock outlives a server's death
+with zk-lock on zookeeper-3 VICTIM=leader
+with zk-lock on zookeeper-3 VICTIM=own
+tool serving serving() { for p in $PORTS; do bash -c "exec 3<>/dev/tcp/127.0.0.1/$p; printf srvr >&3; cat <&3" 2>/dev/null; done | grep -c ^Mode:; }; serving
+sessions 30s
+soon serving -> 3
+other try -> ok
+other release -> ok
+holder acquire -> ok
+holder token => TOKEN
+holder at => AT
+server leader => LEADER
+sh i=0; for p in $PORTS; do [ $p = $AT ] && echo $i; i=$((i + 1)); done => OWN
+sh [ $VICTIM = leader ] && echo $LEADER || echo $OWN => NODE
+other close
+server kill $NODE
+soon other open -> ok
+# While they elect, a server may close the connection of a client that it had accepted a moment before.
+other try -> /busy|unknown|broken/
+other close
+soon other open -> ok
+other try -> busy
+holder release -> ok
+other acquire -> ok
+other token -> > $TOKEN
+other release -> ok
+server restart $NODE
+soon serving -> 3
+
+== without a majority there is no lock, and the holder learns by its own clock that its session is over
+with zk-lock on zookeeper-3
+sessions 4s
+connects 1s
+other close
+holder acquire -> ok
+server kill 0
+server kill 1
+soon holder losses -> 1
+other open -> /^zookeeper/
+holder close
+connects 20s
+server restart 0
+server restart 1
+soon other open -> ok
+other somehow
+other release -> ok

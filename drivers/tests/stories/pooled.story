@@ -1,0 +1,54 @@
+# PostgreSQL's locks behind a real PgBouncer: in transaction mode locks of a session do not exclude, and locks of a transaction or a
+# row do; in session mode all exclude.
+needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
+tool check check() { rm -rf $DIR/check; "$LOCKBENCH_PROGRAM" check "$@" --out $DIR/check 2>&1 >/dev/null; echo $?; }; check
+tool run run() { rm -rf $DIR/run; "$LOCKBENCH_PROGRAM" run "$@" --no-page --out $DIR/run 2>&1 >/dev/null; echo $?; }; run
+tool hold hold() { "$LOCKBENCH_PROGRAM" hold "$@" -- echo held 2>&1; echo $?; }; hold
+tool clean clean() { "$LOCKBENCH_PROGRAM" clean --url "postgres=$URL" "$@"; echo $?; }; clean
+# later LOCK WORDS: holds beside the story.
+tool later later() { rm -f $DIR/out; ("$LOCKBENCH_PROGRAM" hold "$@" -- sh -c 'echo held; cat >/dev/null; sleep 60' </dev/null >$DIR/out 2>$DIR/err & echo $! >$DIR/pid) >/dev/null; }; later
+with pg-advisory on postgres-pgbouncer
+
+# The worst of three seeds counts: a session lock behind the pooler may also get stuck before two clients hold it, if it stays in a
+# server session that the pooler gives to no client.
+== transaction mode voids session locks
+check pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-lease,pg-table,pg-optimistic,pg-flag,pg-update,pg-sequence --fault pooled --seed 1..3 -> / 0$/
+sh python3 -c "import json; print(*sorted(c['lock'] + '=' + c['verdict'] for c in json.load(open('$DIR/check/check.json'))['cells']))" -> pg-advisory-xact=safe pg-advisory=violated pg-flag=safe pg-lease=safe pg-nowait=safe pg-optimistic=safe pg-row=safe pg-sequence=safe pg-table=safe pg-update=safe
+
+# Another database of the same server; its facts say that there is a pooler. `hold` takes no lock that transaction mode voids, unless
+# it is told to.
+== session mode keeps them
+hold pg-advisory 555 --url "postgres=$URL" --wait=1s -> /gives out sessions by transaction.* 125$/
+hold pg-advisory 555 --url "postgres=$URL" --anyway -> /gives out sessions by transaction.* held 0$/
+hold pg-advisory-xact 555 --url "postgres=$URL" --wait=1s -> /held 0$/
+hold pg-advisory 555 --url "postgres=${URL%/*}/sessions" --wait=1s -> /held 0$/
+run check/none --lock pg-advisory --url "postgres=${URL%/*}/sessions" -> /0$/
+sh grep -c '"pooler": "yes' $DIR/run/run.json -> > 0
+
+# A dead client left it to a session of the pooler's, and waits for it.
+== what is stranded behind a pooler is found by its number
+later pg-advisory 4711 --anyway --url "postgres=$URL" ->
+soon sh cat $DIR/out -> held
+sh kill -9 $(cat $DIR/pid) ->
+clean --key 4711 --dry-run -> /advisory lock 4711, held by session.* 0$/
+clean --key 4711 -> /: removed.* 0$/
+clean --key 4711 --dry-run -> /nothing is left.* 0$/
+run contended --lock pg-advisory --url "postgres=$URL" --set load.clients=6 --set run.duration=1s --set run.drain=2s -> /[1-9]$/
+sh python3 -c "import json; print(json.load(open('$DIR/run/run.json'))['stages'][0]['residue']['count'])" -> > 0
+clean --key 4711 --dry-run -> /nothing is left.* 0$/
+
+# A URL may carry the name of the user's own program, whose sessions are not lockbench's.
+== sessions of another name are left
+with pg-advisory
+later pg-advisory 12 --url "postgres=$URL?application_name=mine" ->
+soon sh cat $DIR/out -> held
+clean | grep -c 'advisory lock' -> 0
+sh kill $(cat $DIR/pid) ->
+soon sh kill -0 $(cat $DIR/pid) 2>/dev/null; echo $? -> 1
+sh grep -c lost $DIR/err -> 0
+
+# Its database in session mode is none that the scenario is about.
+== a scenario without its kind of server tests nothing
+check pg-advisory --fault pooled --url "postgres=${URL%/*}/sessions" -> /pooled needs a pooler that gives out sessions by transaction.* 2$/
+run check/pooled --lock pg-advisory --url "postgres=${URL%/*}/sessions" -> /it would not put the lock to the test.* 1$/
+run check/multi-primary --lock mysql-getlock --set servers.topology=mariadb -> /multi-primary needs several nodes of one cluster.* 1$/

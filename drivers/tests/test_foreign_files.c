@@ -1,0 +1,6 @@
+/* test_foreign_files: the file locks beside the real programs, and stale files. */
+#include "drivers/tests/story.h"
+
+int main(void) {
+    return story_main("file");
+}
