@@ -1,8 +1,8 @@
 /* test_recovery: what faults cost, and which grants they put to the test, from histories and injections that are told here:
  * nothing runs. */
+#include "bench/evidence/recovery.h"
 #include "bench/load/observe.h"
 #include "bench/oplog/order.h"
-#include "bench/evidence/recovery.h"
 #include "bench/tests/history_say.h"
 
 #define LEASE_MS 100
