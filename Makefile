@@ -35,7 +35,7 @@ INCS := -I. -I$(B) $(INCS)
 LEFT_OUT_SRC := $(filter-out %/backend.c,$(wildcard $(LEFT_OUT:%=drivers/%/*.c)))
 LEFT_OUT_TESTS := $(wildcard $(LEFT_OUT_WORDS:%=drivers/tests/test_*%*.c))
 
-# Each folder of bench/tools is a command, and can be removed; its cmd_*.c print, so the tests' library is without them.
+# Each folder of bench/tools can be removed; its cmd_*.c are a command and print, so the tests' library is without them.
 CLI := $(sort $(wildcard bench/cli/*.c bench/tools/*/cmd_*.c))
 SRC := $(sort $(filter-out $(CLI) bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c bench/tools/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))

@@ -1,4 +1,4 @@
-/* Each command but `run` is a folder of bench/tools: without the folder the program builds, has no such command, and measures.
+/* Each folder of bench/tools can be removed: without it the program builds, has no such command, and measures.
  * Needs: servers. It starts none, but it builds for half a minute. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
