@@ -85,7 +85,7 @@ static const struct {
     GONE("capacity --dry-run", "`lockbench capacity --help` has the defaults"),
     GONE("verify", "`lockbench check LOCK --url BACKEND=URL` does it"),
     GONE("conform", "`lockbench check LOCK --fault conformance` does it"),
-    GONE("judge", "`lockbench check FOLDER` does it"),
+    GONE("judge", "run.json and check.json have the counterexample"),
     GONE("check --trials", "--seed 1..N runs each cell N times"),
     /* keys of workloads, with their section */
     GONE("servers.peer_rtt", "servers.rtt delays clients; give a cluster of your own by --url"),

@@ -71,7 +71,7 @@ TEST(test_clients_of_several_hosts_that_wait_put_the_lock_to_the_test) {
     end_run(&run);
 }
 
-/* The file says that it is cut off, since `lockbench check` may judge it again. */
+/* The file says that it is cut off. */
 static void assert_cut_off(const struct far_run *run) {
     struct oplog_file file;
     struct lb_err err = {0};

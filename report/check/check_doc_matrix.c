@@ -3,7 +3,6 @@
  * In the page the matrix is a plain table of links, each with its whole meaning as its name, so
  * that it works by keyboard, for screen readers and without a script; the script adds the arrow
  * keys and the filter. */
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,20 +111,6 @@ void check_doc_matrix(const struct check_view *view, unsigned formats, struct do
     doc_end(doc);
 }
 
-static bool is_plain(const char *word) {
-    return word[strspn(word, PLAIN_WORD)] == '\0';
-}
-
-/* The command that prints what contradicts what in the history of the cell's run. */
-static void add_judge(const struct check *check, const struct check_cell *cell, struct doc *doc) {
-    char command[PATH_MAX + 300];
-    if (!cell->run || !is_plain(cell->run) || json_array_size(cell->counterexample) == 0) return;
-    const char *quote = is_plain(check->dir) ? "" : "'";
-    snprintf(command, sizeof command, "lockbench check %s%s/%s%s", quote, check->dir, cell->run,
-             quote);
-    doc_command(doc, "judge", command);
-}
-
 static void add_finding(const struct check_view *view, const struct check_cell *cell, bool is_shown,
                         struct doc *doc) {
     char *recovery = check_recovery_sentence(cell), *store = check_store_sentence(cell),
@@ -140,7 +125,6 @@ static void add_finding(const struct check_view *view, const struct check_cell *
     if (recovery && *recovery) doc_span(doc, DOC_DETAIL, "%s", recovery);
     if (store && *store) doc_span(doc, DOC_DETAIL, "%s", store);
     if (cell->command) doc_command(doc, "again", cell->command);
-    add_judge(view->check, cell, doc);
     free(recovery);
     free(store);
 }

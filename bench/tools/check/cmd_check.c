@@ -1,5 +1,5 @@
 /* cmd_check: `lockbench check`: the cells of locks and faults, on servers that lockbench starts or
- * on those at --url; and saved histories, which are judged again. */
+ * on those at --url. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,11 +37,10 @@ struct wish {
     bool full, json, dry_run;
 };
 
-/* Takes the names of one operand: "redis-setnx,zk-lock" has two. A folder is taken as it is. */
+/* Takes the names of one operand: "redis-setnx,zk-lock" has two. */
 static int read_locks(const struct lb_option *option, const char *text, void *values,
                       struct arena *arena, struct lb_err *err) {
     struct arg_list *locks = option_at(option, values);
-    if (check_is_folder(text)) return arg_list_add(locks, text, arena, err);
     for (const char *at = text;; at++) {
         char word[128];
         size_t len = strcspn(at, ",");
@@ -60,7 +59,7 @@ static const struct lb_option_type type_locks = {
     .name = "locks",
     .bytes = sizeof(struct arg_list),
     .read = read_locks,
-    .words = "names of locks, backends or primitives, all, controls; or folders of saved runs",
+    .words = "names of locks, backends or primitives, all, controls",
 };
 
 /* "3", or "1..5": fills the array of seeds. */
@@ -258,20 +257,6 @@ static int check_options(const struct wish *wish, struct lb_err *err) {
     return 0;
 }
 
-/* Judges folders again. The options are about new runs. */
-static int judge_again(const struct wish *wish, const struct args *given, struct lb_err *err) {
-    for (int i = 0; i < wish->locks.count; i++) {
-        if (!check_is_folder(wish->locks.item[i]))
-            return err_set(err, LB_EXIT_USAGE,
-                           "check: folders are judged again, but '%.60s' is none",
-                           wish->locks.item[i]);
-    }
-    if (given->argc - 1 > wish->locks.count)
-        return err_set(err, LB_EXIT_USAGE,
-                       "check: the histories in a folder are judged as they are, without options");
-    return check_judge(wish->locks.item, wish->locks.count, err);
-}
-
 /* Tells of servers of a kind that does not keep locks. 0, or -1 with err: a server does not let us in, which each cell
  * would say again. Where --set has options of the backend, only the cells know them. */
 static int look_at_servers(const struct wish *wish, struct lb_err *err) {
@@ -296,7 +281,6 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     struct matrix matrix = {0};
     int code = -1;
     bool named = wish->locks.count > 0;
-    if (named && check_is_folder(wish->locks.item[0])) return judge_again(wish, given, err);
     /* Faults of servers need servers that the cells start themselves, so only --url counts. */
     urls_forget(&wish->urls);
     if (check_options(wish, err) != 0 || urls_hand_on(&wish->urls, err) != 0) goto out;
@@ -358,13 +342,13 @@ static const struct example examples[] = {
 const struct command command_check = {
     .name = "check",
     .summary = "put locks through faults: which hold, which break, and what was expected",
-    .usage = "check [LOCK...] [OPTIONS]\n       lockbench check FOLDER...",
+    .usage = "check [LOCK...] [OPTIONS]",
     .about =
         "Is it a lock? Puts locks (names, backends, primitives, all, controls; default: all) through faults\n"
         "of servers and clients, and compares each verdict with the one that its driver states. Without\n"
         "--fault and --full: pause, holder-kill, server-restart, wire-cut, and controls where they must show.\n"
         "With --url, on a server of yours: the conformance suite, and the faults that need no control of\n"
-        "it. A FOLDER of a run or a check: its histories (check.history = yes) are judged again.",
+        "it.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

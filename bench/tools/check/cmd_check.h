@@ -1,5 +1,4 @@
-/* check: the parts of `lockbench check`: what it prints, the conformance suite of one lock, and the
- * judge of saved histories. */
+/* check: the parts of `lockbench check`: what it prints, and the conformance suite of one lock. */
 #ifndef BENCH_TOOLS_CHECK_CMD_CHECK_H
 #define BENCH_TOOLS_CHECK_CMD_CHECK_H
 
@@ -37,11 +36,5 @@ int check_write_beside(const char *folder, struct lb_err *err);
 
 /* Prints one line if anything is wrong. Returns the exit code. */
 int check_conclude(const struct matrix *matrix, const struct result *result, bool interrupted);
-
-/* True if the operand is a folder, and not the name of locks. */
-bool check_is_folder(const char *operand);
-/* Judges the histories in folders of runs or checks again, and prints for each the verdict and the
- * operations that contradict each other. Returns the exit code, or -1 with err. */
-int check_judge(const char *const *folders, int count, struct lb_err *err);
 
 #endif
