@@ -202,6 +202,54 @@ extern const struct lb_algorithm sql_flag_algorithm;
 /* A row with a version; the second counts it up by one statement (LB_CAP_ATOMIC). */
 extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
 /* The description of such a lock, the same for every database. */
+#define SQL_LEASE_FACTS(written, more_hazards)                                                     \
+    .summary = "upsert of a row when its expire_at is past (ShedLock's way), with a fence column", \
+    .primitive = LB_MUTEX,                                                                         \
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,                 \
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE, .waits = "poll",                         \
+    .durability_note = written,                                                                    \
+    .keeps = "one row for each key in lockbench_lease, which has the fencing token",               \
+    .about = {.compatible = "every client that updates lockbench_lease's rows by the same rules",  \
+              .order = "none",                                                                     \
+              .token = "the row's fence column",                                                   \
+              .hazards =                                                                           \
+                  "a holder that is paused past the end of its lease loses it: check the token; "  \
+                  "the lease ends by the server's wall clock; " more_hazards,                      \
+              .acquire_requests = 1,                                                               \
+              .release_requests = 1,                                                               \
+              .guarantee = LB_ON_ONE_NODE,                                                         \
+              .crash = LB_CRASH_LEASE,                                                             \
+              .crash_slack_ns = 250 * LB_MS_NS},                                                   \
+    .algorithm = &sql_lease_algorithm
+#define SQL_TABLE_FACTS(more_caps, written, clock, more_hazards, ...)                              \
+    .summary =                                                                                     \
+        "INSERT of a unique row with owner and expire_at, DELETE to free, and a sweeper for dead " \
+        "owners",                                                                                  \
+    .primitive = LB_MUTEX,                                                                         \
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | (more_caps),                  \
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE, .waits = "poll",                         \
+    .durability_note = written,                                                                    \
+    .keeps = "the rows of owners that died or released too late, until the next sweep",            \
+    .about =                                                                                       \
+        {.compatible =                                                                             \
+             "every client that inserts and deletes lockbench_table's rows by the same rules",     \
+         .order = "none",                                                                          \
+         .hazards = "a holder that is paused past the end of its lease loses it; the lease "       \
+                    "ends by the " clock "'s wall clock; " more_hazards,                           \
+         __VA_ARGS__,                                                                              \
+         .crash = LB_CRASH_LEASE,                                                                  \
+         .crash_slack_ns = 500 * LB_MS_NS},                                                        \
+    .algorithm = &sql_table_algorithm
+#define SQL_ON_SERVER(acquire, release)                                                            \
+    .acquire_requests = acquire, .release_requests = release, .guarantee = LB_ON_ONE_NODE
+#define SQL_ROW_FACTS(more_caps)                                                                   \
+    .primitive = LB_MUTEX,                                                                         \
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION | (more_caps),                \
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,                    \
+    .algorithm = &sql_transaction_algorithm
+#define SQL_ROW_ABOUT                                                                              \
+    .compatible = "any transaction that locks or changes the row",                                 \
+    .token = "a sequence, drawn under the lock", SQL_ON_SERVER(2, 1), .crash = LB_CRASH_AT_ONCE
 #define SQL_FLAG_FACTS                                                                             \
     .summary = "UPDATE of a flag column WHERE it is not set (a status column, without expiry)",    \
     .primitive = LB_MUTEX, .caps = LB_CAP_TRY | LB_CAP_WAIT,                                       \

@@ -33,26 +33,18 @@ const struct lb_lock lock_mysql_row = {
     .summary =
         "SELECT FOR UPDATE of an InnoDB row, in a transaction that lasts as long as the hold",
     .backend = &backend_mariadb,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION | LB_CAP_MULTI,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
+    SQL_ROW_FACTS(LB_CAP_MULTI),
     .waits = "server queue",
     .durability_class = "memory",
     .durability_note =
         "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
         "once in 1,000 grants",
-    .about = {.compatible = "any transaction that locks or changes the row",
+    .about = {SQL_ROW_ABOUT,
               .order = "the server's queue: nearly first come, first served, not promised",
-              .token = "a sequence, drawn under the lock",
               .hazards =
                   "a hold is a transaction: it holds back the purge of old row versions; "
                   "a missing row locks the gap that it would be in; a server that crashes may give "
-                  "out the tokens of its last second once more",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &sql_transaction_algorithm,
+                  "out the tokens of its last second once more"},
     .recipe = &wait_timeout_recipe,
 };
 
@@ -76,25 +68,16 @@ const struct lb_lock lock_mysql_nowait = {
     .name = "mysql-nowait",
     .summary = "SELECT FOR UPDATE NOWAIT of an InnoDB row, tried again and again",
     .backend = &backend_mariadb,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
+    SQL_ROW_FACTS(0),
     .waits = "poll",
     .durability_class = "memory",
     .durability_note =
         "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
         "once in 1,000 grants",
     .about =
-        {.compatible = "any transaction that locks or changes the row",
-         .order = "none",
-         .token = "a sequence, drawn under the lock",
+        {SQL_ROW_ABOUT, .order = "none",
          .hazards =
              "waiters may starve; a hold is a transaction, which holds back the purge; a server "
-             "that crashes may give out the tokens of its last second once more",
-         .acquire_requests = 2,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &sql_transaction_algorithm,
+             "that crashes may give out the tokens of its last second once more"},
     .recipe = &mysql_nowait_recipe,
 };

@@ -38,28 +38,10 @@ static const struct sql_recipe pg_lease_recipe = {
 
 const struct lb_lock lock_pg_lease = {
     .name = "pg-lease",
-    .summary = "upsert of a row when its expire_at is past (ShedLock's way), with a fence column",
     .backend = &backend_postgres,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_FENCE,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
-    .waits = "poll",
-    .durability_note =
-        "each grant, release and failed try writes the row; grants wait for the flush",
-    .keeps = "one row for each key in lockbench_lease, which has the fencing token",
-    .about = {.compatible = "every client that updates lockbench_lease's rows by the same rules",
-              .order = "none",
-              .token = "the row's fence column",
-              .hazards =
-                  "a holder that is paused past the end of its lease loses it: check the token; "
-                  "the lease ends by the server's wall clock; failed tries write too",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 250 * LB_MS_NS},
+    SQL_LEASE_FACTS("each grant, release and failed try writes the row; grants wait for the flush",
+                    "failed tries write too"),
     .store = &pg_store,
-    .algorithm = &sql_lease_algorithm,
     .recipe = &pg_lease_recipe,
 };
 
@@ -93,30 +75,11 @@ static const struct sql_recipe pg_table_recipe = {
 
 const struct lb_lock lock_pg_table = {
     .name = "pg-table",
-    .summary =
-        "INSERT of a unique row with owner and expire_at, DELETE to free, and a sweeper for dead "
-        "owners",
     .backend = &backend_postgres,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
-    .waits = "poll",
-    .durability_note = "a row a grant: INSERT and DELETE each wait for the log to be flushed",
-    .keeps = "the rows of owners that died or released too late, until the next sweep",
-    .about =
-        {.compatible = "every client that inserts and deletes lockbench_table's rows by the same "
-                       "rules",
-         .order = "none",
-         .hazards =
-             "a holder that is paused past the end of its lease loses it; the lease ends by the "
-             "server's wall clock; dead rows bloat the table; without a sweeper a dead owner's "
-             "row stays",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 500 * LB_MS_NS},
-    .algorithm = &sql_table_algorithm,
+    SQL_TABLE_FACTS(0, "a row a grant: INSERT and DELETE each wait for the log to be flushed",
+                    "server",
+                    "dead rows bloat the table; without a sweeper a dead owner's row stays",
+                    SQL_ON_SERVER(1, 1)),
     .recipe = &pg_table_recipe,
 };
 

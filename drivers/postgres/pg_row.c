@@ -37,24 +37,16 @@ const struct lb_lock lock_pg_row = {
     .name = "pg-row",
     .summary = "SELECT FOR UPDATE of a row, in a transaction that lasts as long as the hold",
     .backend = &backend_postgres,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION | LB_CAP_MULTI,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
+    SQL_ROW_FACTS(LB_CAP_MULTI),
     .waits = "server queue",
     .durability_note =
         "a row lock is written into the row: each COMMIT waits for the log to be flushed",
     .about =
-        {.compatible = "any transaction that locks or changes the row",
+        {SQL_ROW_ABOUT,
          .order = "the server's queue: nearly first come, first served, not promised",
-         .token = "a sequence, drawn under the lock",
          .hazards =
              "a hold is a transaction: it holds back VACUUM, and "
-             "idle_in_transaction_session_timeout ends it; not with PgBouncer's statement mode",
-         .acquire_requests = 2,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &sql_transaction_algorithm,
+             "idle_in_transaction_session_timeout ends it; not with PgBouncer's statement mode"},
     .recipe = &pg_row_recipe,
 };
 
@@ -79,21 +71,12 @@ const struct lb_lock lock_pg_nowait = {
     .name = "pg-nowait",
     .summary = "SELECT FOR UPDATE NOWAIT of a row, tried again and again",
     .backend = &backend_postgres,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
+    SQL_ROW_FACTS(0),
     .waits = "poll",
     .durability_note =
         "a row lock is written into the row: each COMMIT waits for the log to be flushed",
-    .about = {.compatible = "any transaction that locks or changes the row",
-              .order = "none",
-              .token = "a sequence, drawn under the lock",
+    .about = {SQL_ROW_ABOUT, .order = "none",
               .hazards = "each failed try is an error in the server's log; waiters may starve; "
-                         "a hold is a transaction, which holds back VACUUM",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &sql_transaction_algorithm,
+                         "a hold is a transaction, which holds back VACUUM"},
     .recipe = &pg_nowait_recipe,
 };

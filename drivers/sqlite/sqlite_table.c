@@ -33,27 +33,10 @@ static const struct sql_recipe sqlite_table_recipe = {
 
 const struct lb_lock lock_sqlite_table = {
     .name = "sqlite-table",
-    .summary =
-        "INSERT of a unique row with owner and expire_at, DELETE to free, and a sweeper for dead "
-        "owners",
     .backend = &backend_sqlite,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_BLOCKS_THREAD,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
-    .waits = "poll",
-    .durability_note = "INSERT and DELETE are each flushed as 'synchronous' says",
-    .keeps = "the rows of owners that died or released too late, until the next sweep",
-    .about =
-        {.compatible = "every client that inserts and deletes lockbench_table's rows by the same "
-                       "rules",
-         .order = "none",
-         .hazards =
-             "a holder that is paused past the end of its lease loses it; the lease ends by the "
-             "machine's wall clock; not on a network file system",
-         .guarantee = LB_ON_ONE_HOST,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 500 * LB_MS_NS},
-    .algorithm = &sql_table_algorithm,
+    SQL_TABLE_FACTS(LB_CAP_BLOCKS_THREAD,
+                    "INSERT and DELETE are each flushed as 'synchronous' says", "machine",
+                    "not on a network file system", .guarantee = LB_ON_ONE_HOST),
     .recipe = &sqlite_table_recipe,
 };
 
