@@ -8,12 +8,16 @@
 #include "drivers/key_names.h"
 #include "drivers/zookeeper/mutex.h"
 
-static enum lb_outcome zk_mutex_acquire(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+static const struct zk_queue *queue_of(const struct lb_session *session) {
+    return session->lock->recipe ? session->lock->recipe : &zk_queue_lock;
+}
+
+enum lb_outcome zk_mutex_acquire(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant) {
     struct zk_place *place = grant->data;
     enum lb_outcome outcome = zk_place_at(session, place, request->key, request->key_len, NULL);
     if (outcome != LB_OK) return outcome;
-    outcome = zk_place_take(session, &zk_queue_lock, place, request->deadline_ns);
+    outcome = zk_place_take(session, queue_of(session), place, request->deadline_ns);
     if (outcome != LB_OK) return outcome;
     grant->token = place->czxid;
     grant->lease_end_ns = LB_NEVER; /* lasts as long as the session, which the pump keeps alive */
@@ -26,10 +30,10 @@ enum lb_outcome zk_mutex_release(struct lb_session *session, const struct lb_req
     return zk_place_leave(session, grant->data);
 }
 
-static enum lb_outcome zk_mutex_settle(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
+enum lb_outcome zk_mutex_settle(struct lb_session *session, const struct lb_request *request,
+                                struct lb_grant *grant) {
     (void)request;
-    return zk_place_settle(session, &zk_queue_lock, grant->data);
+    return zk_place_settle(session, queue_of(session), grant->data);
 }
 
 void zk_names(const struct lb_session *session, const struct lb_request *request,
@@ -53,22 +57,15 @@ const struct lb_lock lock_zk_lock = {
     .name = "zk-lock",
     .summary =
         "ephemeral sequential nodes, each waiter watches the one before it (Curator's InterProcessMutex)",
-    .backend = &backend_zookeeper,
-    .primitive = LB_MUTEX,
+    ZK_MUTEX_FACTS,
     .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR,
-    .claims = ZK_CLAIMS,
-    .waits = "watch predecessor",
     .keeps = ZK_KEEPS_CONTAINERS,
     .about = {.compatible =
                   "Curator's InterProcessMutex; kazoo's Lock only with Curator's node name",
-              .order = ZK_ORDER,
-              .token = ZK_TOKEN,
               .hazards = ZK_HAZARDS
               "; kazoo's Lock with extra_lock_patterns waits for Curator's clients, but they "
               "do not wait for it",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              ZK_ABOUT},
+              ZK_MUTEX_ABOUT},
     .algorithm = &zk_lock_algorithm,
 };
 
@@ -106,20 +103,13 @@ const struct lb_lock lock_zk_reentrant = {
     .name = "zk-reentrant",
     .summary =
         "zk-lock that its holder may take again, counted in the client (Curator's InterProcessMutex)",
-    .backend = &backend_zookeeper,
-    .primitive = LB_MUTEX,
+    ZK_MUTEX_FACTS,
     .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_REENTRANT,
-    .claims = ZK_CLAIMS,
-    .waits = "watch predecessor",
     .keeps = ZK_KEEPS_CONTAINERS,
     .about = {.compatible =
                   "Curator's InterProcessMutex; kazoo's Lock only with Curator's node name",
-              .order = ZK_ORDER,
-              .token = ZK_TOKEN,
               .hazards = ZK_HAZARDS,
-              .acquire_requests = 2,
-              .release_requests = 1,
-              ZK_ABOUT},
+              ZK_MUTEX_ABOUT},
     .algorithm = &zk_reentrant_algorithm,
 };
 

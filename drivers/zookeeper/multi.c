@@ -87,11 +87,8 @@ static const struct lb_algorithm algorithm = {
 const struct lb_lock lock_zk_multi = {
     .name = "zk-multi",
     .summary = "zk-lock on several keys in order, all or none (Curator's InterProcessMultiLock)",
-    .backend = &backend_zookeeper,
-    .primitive = LB_MUTEX,
+    ZK_MUTEX_FACTS,
     .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_MULTI,
-    .claims = ZK_CLAIMS,
-    .waits = "watch predecessor",
     .keeps = ZK_KEEPS_CONTAINERS,
     .about = {.compatible = "Curator's InterProcessMultiLock and, on each key, InterProcessMutex",
               .order = "first come, first served on each key",

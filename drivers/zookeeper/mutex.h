@@ -1,6 +1,6 @@
 /* mutex: Curator's InterProcessMutex as the functions of a lock whose grant->data begins with a
- * zk_place; used by zk-lock, zk-reentrant and the control. The header also has what the locks'
- * tables have in common. */
+ * zk_place; used by zk-lock, zk-reentrant, the control, and zk-recipe, whose recipe is another queue. The
+ * header also has what the locks' tables have in common. */
 #ifndef DRIVERS_ZOOKEEPER_MUTEX_H
 #define DRIVERS_ZOOKEEPER_MUTEX_H
 
@@ -75,7 +75,9 @@ enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *pl
 enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queue *queue,
                                 struct zk_place *place);
 
+lb_acquire_fn zk_mutex_acquire;
 lb_release_fn zk_mutex_release;
+lb_settle_fn zk_mutex_settle;
 
 lb_residue_fn zk_residue;
 lb_names_fn zk_names;
@@ -94,5 +96,11 @@ lb_names_fn zk_names;
 /* Facts of all these locks: the servers agree by majority, and a session ends by itself. */
 #define ZK_ABOUT                                                                                   \
     .guarantee = LB_ON_MAJORITY, .crash = LB_CRASH_SESSION, .crash_slack_ns = ZK_CRASH_SLACK_NS
+/* The same of those that are one place in one queue. */
+#define ZK_MUTEX_FACTS                                                                             \
+    .backend = &backend_zookeeper, .primitive = LB_MUTEX, .claims = ZK_CLAIMS,                     \
+    .waits = "watch predecessor"
+#define ZK_MUTEX_ABOUT                                                                             \
+    .order = ZK_ORDER, .token = ZK_TOKEN, .acquire_requests = 2, .release_requests = 1, ZK_ABOUT
 
 #endif

@@ -11,30 +11,12 @@
 
 static const struct zk_queue queue = {.base = NULL, .ahead = zk_ahead_recipe};
 
-static enum lb_outcome zk_recipe_acquire(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
-    struct zk_place *place = grant->data;
-    enum lb_outcome outcome = zk_place_at(session, place, request->key, request->key_len, NULL);
-    if (outcome != LB_OK) return outcome;
-    outcome = zk_place_take(session, &queue, place, request->deadline_ns);
-    if (outcome != LB_OK) return outcome;
-    grant->token = place->czxid;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
-}
-
-static enum lb_outcome zk_recipe_settle(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
-    (void)request;
-    return zk_place_settle(session, &queue, grant->data);
-}
-
 static const struct lb_algorithm algorithm = {
     .grant_bytes = sizeof(struct zk_place),
     .session_bytes = sizeof(struct zk_place *),
-    .acquire = zk_recipe_acquire,
+    .acquire = zk_mutex_acquire,
     .release = zk_mutex_release,
-    .settle = zk_recipe_settle,
+    .settle = zk_mutex_settle,
     .residue = zk_residue,
     .names = zk_names,
 };
@@ -43,20 +25,14 @@ const struct lb_lock lock_zk_recipe = {
     .name = "zk-recipe",
     .summary =
         "ephemeral sequential nodes by the names of ZooKeeper's C recipe (zkr_lock), without its defects",
-    .backend = &backend_zookeeper,
-    .primitive = LB_MUTEX,
+    ZK_MUTEX_FACTS,
     .caps = ZK_CAPS | LB_CAP_FENCE | LB_CAP_FAIR,
-    .claims = ZK_CLAIMS,
-    .waits = "watch predecessor",
     .keeps = "a persistent node for each key, as the C recipe does: nobody removes it",
     .about = {.compatible = "zkr_lock of ZooKeeper's C recipes, and their Java WriteLock",
-              .order = ZK_ORDER,
-              .token = ZK_TOKEN,
               .hazards = ZK_HAZARDS
               "; real zkr_locks on one handle share a node, and so the lock; a real WriteLock "
               "may sleep for ever when the node before it disappears while it looks",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              ZK_ABOUT},
+              ZK_MUTEX_ABOUT},
     .algorithm = &algorithm,
+    .recipe = &queue,
 };
