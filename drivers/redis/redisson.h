@@ -78,10 +78,11 @@ void pubsub_end(struct pubsub *pubsub);
 #define REDISSON_ANSWER_NS (3 * LB_S_NS) /* its timeout for a command */
 #define REDISSON_HOLDER_MAX 64           /* "<uuid>:<thread>:write" */
 
-/* The text for .about.compatible: Debian has no package of Redisson to test against. */
-#define REDISSON_COMPATIBLE(object)                                                                \
-    "Redisson 4.7's " object                                                                       \
-    " (not packaged for Debian: the server's state is compared field by field)"
+/* The members of .about that these locks share. Debian has no package of Redisson to test against. */
+#define REDISSON_ABOUT(object, acquires, releases)                                                 \
+    .compatible = "Redisson 4.7's " object                                                         \
+                  " (not packaged for Debian: the server's state is compared field by field)",     \
+    .acquire_requests = acquires, .release_requests = releases, .guarantee = LB_ON_ONE_NODE
 
 /* The session_bytes of each of these locks. */
 struct redisson_session {

@@ -135,14 +135,10 @@ const struct lb_lock lock_redis_latch = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "a message of its channel, for as long as it takes",
     .about =
-        {.compatible = REDISSON_COMPATIBLE("RCountDownLatch"),
-         .order = "all at once",
+        {REDISSON_ABOUT("RCountDownLatch", 1, 1), .order = "all at once",
          .hazards =
              "a waiter whose message is lost waits for ever; a client that dies before it counts "
              "down keeps the latch closed; a latch that was lost with its server is open",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_NEVER},
     .algorithm = &algorithm,
     .recipe = &recipe,

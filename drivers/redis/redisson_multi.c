@@ -269,14 +269,10 @@ const struct lb_lock lock_redis_multi = {
              "ends",
     .topologies = multi_topologies,
     .about =
-        {.compatible = REDISSON_COMPATIBLE("RedissonMultiLock"),
-         .order = "none",
+        {REDISSON_ABOUT("RedissonMultiLock", 10, 10), .order = "none",
          .hazards =
              "every server is needed: one that is down stops all clients; two clients that take "
              "the same locks in different orders may block each other until their time is over",
-         .acquire_requests = 10,
-         .release_requests = 10,
-         .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
     .algorithm = &algorithm,
     .recipe = &recipe,

@@ -153,14 +153,11 @@ const struct lb_lock lock_redis_reentrant = {
         LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the lease ends",
-    .about = {.compatible = REDISSON_COMPATIBLE("RLock"),
+    .about = {REDISSON_ABOUT("RLock", 1, 2),
               .order = "none: a message wakes one waiter of each process",
               .hazards =
                   "a lost message costs the rest of the lease; a pause longer than the lease, or a "
                   "failover, gives two holders",
-              .acquire_requests = 1,
-              .release_requests = 2,
-              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     .algorithm = &rlock_algorithm,
     .recipe = &redis_reentrant_recipe,
@@ -223,15 +220,12 @@ const struct lb_lock lock_redis_fenced = {
     .waits = "a message of its channel, at most until the lease ends",
     .keeps = "the counter redisson_lock_token:{key}, without a time to live",
     .about =
-        {.compatible = REDISSON_COMPATIBLE("RFencedLock"),
+        {REDISSON_ABOUT("RFencedLock", 1, 2),
          .order = "none: a message wakes one waiter of each process",
          .token = "INCR of a key beside it, in the acquire's script; re-entry raises it too",
          .hazards =
              "as redis-reentrant; the token helps only where the guarded resource checks it, and "
              "a failover or an eviction may reset the counter",
-         .acquire_requests = 1,
-         .release_requests = 2,
-         .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE},
     .store = &redis_store,
     .algorithm = &rlock_algorithm,
@@ -313,14 +307,10 @@ const struct lb_lock lock_redis_spin = {
         LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
-    .about = {.compatible = REDISSON_COMPATIBLE("RSpinLock"),
-              .order = "none",
+    .about = {REDISSON_ABOUT("RSpinLock", 1, 2), .order = "none",
               .hazards =
                   "a waiter's pause grows to 128 ms while the lock may be free; a new waiter polls "
                   "faster than one that has waited for long",
-              .acquire_requests = 1,
-              .release_requests = 2,
-              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     .algorithm = &algorithm,
     .recipe = &redis_spin_recipe,

@@ -162,14 +162,11 @@ const struct lb_lock lock_redis_rwlock = {
             LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the lease ends",
-    .about = {.compatible = REDISSON_COMPATIBLE("RReadWriteLock"),
+    .about = {REDISSON_ABOUT("RReadWriteLock", 1, 2),
               .order = "none: readers enter while another one reads, and starve writers",
               .hazards =
                   "no queue for writers; a writer that continues as a reader notifies nobody, so "
                   "other readers wait until its lease ends; a writer's second hold adds the leases",
-              .acquire_requests = 1,
-              .release_requests = 2,
-              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     .algorithm = &algorithm,
     .recipe = &recipe,

@@ -105,15 +105,12 @@ const struct lb_lock lock_redis_semaphore = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE, /* no permit ends by time */
     .waits = "a message of its channel, for as long as it takes",
     .about =
-        {.compatible = REDISSON_COMPATIBLE("RSemaphore"),
+        {REDISSON_ABOUT("RSemaphore", 1, 1),
          .order = "none: a message wakes as many waiters of each process as there are permits",
          .hazards =
              "permits of a dead holder never come back, nor does one whose answer was lost; a "
              "waiter whose message is lost waits for the next one, perhaps for ever; any client "
              "may return permits that it does not hold",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_NEVER},
     .algorithm = &redis_semaphore_algorithm,
     .recipe = &redis_semaphore_recipe,
@@ -336,14 +333,11 @@ const struct lb_lock lock_redis_permit = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_PERMITS | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the next permit's lease ends",
-    .about = {.compatible = REDISSON_COMPATIBLE("RPermitExpirableSemaphore"),
+    .about = {REDISSON_ABOUT("RPermitExpirableSemaphore", 1, 1),
               .order = "none: a message wakes as many waiters of each process as there are permits",
               .hazards =
                   "leases end by the clients' clocks: a client whose clock is ahead takes permits "
                   "back too early; an ended permit is returned only when a client asks",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_LEASE},
     .algorithm = &redis_permit_algorithm,
     .recipe = &redis_permit_recipe,
