@@ -21,11 +21,6 @@ const char *capacity_limit_name(enum capacity_limit limit) {
     return limit == CAPACITY_LIMIT_NONE ? NULL : limits[limit - 1];
 }
 
-#define ROW(type, kind_, member, path_, ...)                                                       \
-    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
-#define NO_MEMBER(kind_, path_, ...)                                                               \
-    { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
-
 #define PROBE(kind, member, path, ...) ROW(capacity_probe, kind, member, path, __VA_ARGS__)
 
 static const struct result_field probe_fields[] = {

@@ -24,11 +24,6 @@ const char *check_compared_name(enum check_compared compared) {
     return compared == CHECK_NOT_COMPARED ? NULL : comparisons[compared];
 }
 
-#define ROW(type, kind_, member, path_, ...)                                                       \
-    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
-#define NO_MEMBER(kind_, path_, ...)                                                               \
-    { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
-
 static const struct result_field lock_fields[] = {
     ROW(check_lock, TEXT, name, "name", .help = "name of the lock"),
     ROW(check_lock, TEXT, backend, "backend", .help = "its backend"),

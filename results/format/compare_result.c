@@ -10,11 +10,6 @@ const char *compare_word(enum compare_verdict verdict) {
     return words[verdict];
 }
 
-#define ROW(type, kind_, member, path_, ...)                                                       \
-    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
-#define OBJECT(path_, ...)                                                                         \
-    { .path = path_, .kind = RESULT_OBJECT, __VA_ARGS__ }
-
 #define FIGURE(kind, member, path, ...) ROW(compare_result_figure, kind, member, path, __VA_ARGS__)
 
 static const struct result_field figure_fields[] = {
@@ -23,10 +18,10 @@ static const struct result_field figure_fields[] = {
         .words = "no change shown, better, inconclusive, worse, not judged",
         .help =
             "the verdict of the samples on a change of at least min_effect; not judged: --metric names other figures"),
-    OBJECT("base", .help = "the figure on the base's side"),
+    NO_MEMBER(OBJECT, "base", .help = "the figure on the base's side"),
     FIGURE(REAL_OR_NEVER, base.median, "base.median", .help = "the median of its samples"),
     FIGURE(NUMBERS_OR_NEVER, base.values, "base.values", .help = "the samples"),
-    OBJECT("new", .help = "the figure on the new side"),
+    NO_MEMBER(OBJECT, "new", .help = "the figure on the new side"),
     FIGURE(REAL_OR_NEVER, new.median, "new.median", .help = "the median of its samples"),
     FIGURE(NUMBERS_OR_NEVER, new.values, "new.values", .help = "the samples"),
     FIGURE(SIGNED, shift, "shift",

@@ -101,12 +101,18 @@ struct result_field {
     /* the path of the figure that this one replaces, in the comparison and in `compare`, wherever
      * this one was measured */
     const char *instead_of;
-    const char *compared; /* its name in `compare` and `history`; NULL = it is in neither */
-    int compared_place;   /* the place in `compare` and `history` */
+    const char *compared; /* its name in `compare`; NULL = it is not in it */
+    int compared_place;   /* the place in `compare` */
     /* over the repeats of a stage, true: the sum is taken, false: the median */
     bool sums;
     enum result_merge merge; /* how the runs of a check's cell are put together */
 };
+
+/* Rows of a table: of a struct's member, and of an object that the struct has no member for. */
+#define ROW(type, kind_, member, path_, ...)                                                       \
+    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
+#define NO_MEMBER(kind_, path_, ...)                                                               \
+    { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
 
 /* True for a scalar that CSV and the JSON of a report have. */
 bool result_field_in_reports(const struct result_field *field);

@@ -183,11 +183,6 @@ static int read_stages(struct tree_place *place, struct run *run) {
     return check_ids(place, run);
 }
 
-#define ROW(type, kind_, member, path_, ...)                                                       \
-    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
-#define NO_MEMBER(kind_, path_, ...)                                                               \
-    { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
-
 static const struct result_field server_fields[] = {
     ROW(run_server, TEXT, backend, "backend", .help = "name of the backend"),
     ROW(run_server, TEXT, topology, "topology",
