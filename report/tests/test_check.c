@@ -55,40 +55,13 @@ TEST(test_stored_checks) {
     }
 }
 
-/* The form that programs rely on, with the figures of check.json itself, read here without the
- * reader. */
-TEST(test_json_has_every_cell) {
-    static const char *const members[] = {"lock",
-                                          "fault",
-                                          "verdict",
-                                          "expected",
-                                          "compared",
-                                          "grants",
-                                          "stale_accepted_unfenced",
-                                          "stale_rejected_fenced",
-                                          "recovery_ns",
-                                          "recovered",
-                                          "seed",
-                                          "seeds",
-                                          "command",
-                                          "why",
-                                          "counterexample",
-                                          "faults"};
+/* Programs get check.json itself. */
+TEST(test_json_is_the_file) {
     struct check *check = load(GOLDEN "faults");
     char *text = render_check(check, REPORT_JSON, false);
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     json_t *file = json_load_file(GOLDEN "faults/check.json", 0, NULL);
-    const json_t *cells = json_object_get(root, "cells"), *wanted = json_object_get(file, "cells");
-    assert_int_equal(json_array_size(cells), json_array_size(wanted));
-    assert_true(json_array_size(cells) > 60);
-    for (size_t i = 0; i < json_array_size(cells); i++) {
-        const json_t *cell = json_array_get(cells, i);
-        for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
-            const json_t *a = json_object_get(cell, members[m]);
-            const json_t *b = json_object_get(json_array_get(wanted, i), members[m]);
-            if (!json_equal(a, b)) fail_msg("cell %zu: %s is another", i, members[m]);
-        }
-    }
+    assert_true(json_equal(root, file));
     json_decref(root);
     json_decref(file);
     free(text);

@@ -120,7 +120,7 @@ static const struct result_field cell_fields[] = {
          .help = "as store.stale_rejected_fenced of a stage; null without tokens"),
     CELL(COUNT, stale_accepted_fenced, "stale_accepted_fenced", .merge = MERGE_SUM,
          .help = "as store.stale_accepted_fenced of a stage; null without tokens"),
-    CELL(YES_NO, recovered, "recovered", .hidden = true,
+    CELL(YES_NO, recovered, "recovered",
          .help = "false: no client got a key any more; null: there was nothing to recover from"),
     NO_MEMBER(OPTIONAL, "recovery_ns", .help = "as recovery of a stage, all trials together"),
     CELL(COUNT, recovery_count, "recovery_ns.count", .help = "trials"),

@@ -26,14 +26,9 @@ bool result_field_has_member(const struct result_field *field) {
            field->kind != RESULT_FREE;
 }
 
-/* True for a text, a flag or a number. */
-static bool is_scalar(const struct result_field *field) {
+bool result_field_in_reports(const struct result_field *field) {
     return result_field_is_figure(field) || field->kind == RESULT_TEXT ||
            field->kind == RESULT_TEXT_OR_COUNT || field->kind == RESULT_FLAG;
-}
-
-bool result_field_in_reports(const struct result_field *field) {
-    return is_scalar(field) && !field->hidden;
 }
 
 bool result_field_is_time(const struct result_field *field) {

@@ -88,7 +88,6 @@ struct result_field {
     size_t most; /* the number of elements of RESULT_OBJECTS; 0 = any */
 
     /* In the reports. */
-    bool hidden;       /* the value is in CSV and the JSON of a report by their own code */
     const char *title; /* "acquire p50" */
     const char *head;  /* the title in a terminal of 100 columns: at most 9 characters */
     int better;        /* 1: more is better, -1: less, 0: neither */
