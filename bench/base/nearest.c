@@ -100,6 +100,7 @@ static const struct {
     GONE("check.stock", "check.store: stale writes and lost updates show the same mistakes"),
     GONE("load.sharing", "a lock whose clients can't share a session has one for each client"),
     /* options of locks */
+    GONE("etcd-mutex.watch_from", "a waiter watches from what it has read, as etcd's clients do"),
     GONE("etcd-lock.lease", "the key hangs on its session's lease"),
     GONE("redis-redlock.ask", "all servers are asked at once"),
     GONE("redis-redlock.drift", "it is 1 % of the lease and 2ms, as in node-redlock"),

@@ -322,8 +322,7 @@ enum lb_outcome etcd_long_end(struct etcd_session *e) {
     return outcome == LB_REFUSED && token_ended(&e->watch) ? LB_BROKEN : outcome;
 }
 
-/* Handles an answer of a watch: it reports that the watch has begun, that the key was deleted, or that the watch has
- * ended. */
+/* Handles an answer of a watch: it reports that the key was deleted, or that the watch has ended. */
 static void on_event(struct etcd_line *line) {
     struct etcd_session *e = line->session;
     const Etcdserverpb__WatchResponse *answer = (const void *)line->answer;
@@ -337,9 +336,8 @@ static void on_event(struct etcd_line *line) {
     for (size_t i = 0; i < answer->n_events; i++) {
         if (answer->events[i]->type == ETCDSERVERPB__EVENT__EVENT_TYPE__DELETE) e->watch_hit = true;
     }
-    if (answer->created) e->watch_on = true;
     if (answer->canceled) line->status = 1; /* compacted meanwhile, or the server is going down */
-    if (e->watch_hit || answer->created || answer->canceled) lb_wake(line->transfer.fiber);
+    if (e->watch_hit || answer->canceled) lb_wake(line->transfer.fiber);
 }
 
 enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key,
@@ -356,7 +354,7 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
     request.create_request = &create;
     e->watch.method = &watch_method;
     e->watch.seen = on_event;
-    e->watch_hit = e->watch_on = false;
+    e->watch_hit = false;
     size_t len = encode_request(&e->watch, &request.base);
     if (len == 0)
         return fail_call(&e->watch, LB_REFUSED, "the request is too long", &e->owner->err);
@@ -366,10 +364,9 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
     return LB_OK;
 }
 
-static enum lb_outcome wait_until(struct etcd_session *e, const bool *happened,
-                                  int64_t deadline_ns) {
+enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns) {
     struct etcd_line *line = &e->watch;
-    while (!*happened) {
+    while (!e->watch_hit) {
         if (e->lost || line->status > 0 || !line->transfer.busy || !e->http.running ||
             lb_stopping()) {
             return LB_BROKEN;
@@ -378,14 +375,6 @@ static enum lb_outcome wait_until(struct etcd_session *e, const bool *happened,
         lb_sleep_until(deadline_ns);
     }
     return LB_OK;
-}
-
-enum lb_outcome etcd_watch_began(struct etcd_session *e, int64_t deadline_ns) {
-    return wait_until(e, &e->watch_on, deadline_ns);
-}
-
-enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns) {
-    return wait_until(e, &e->watch_hit, deadline_ns);
 }
 
 void etcd_watch_stop(struct etcd_session *e) {

@@ -63,7 +63,9 @@ static enum lb_outcome key_acquire(struct lb_session *session, const struct lb_r
         if (!seen) break;
         if (once) return LB_BUSY;
         if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
-        outcome = etcd_wait_deleted(session, seen, revision, ETCD_FROM_NEXT, request->deadline_ns);
+        /* etcd starts a watch from the next revision at once unless another write came first. */
+        outcome = etcd_wait_deleted(session, seen, revision < INT64_MAX ? revision + 1 : 0,
+                                    request->deadline_ns);
         if (outcome == LB_UNKNOWN) return LB_BROKEN; /* a waiter has written nothing */
         if (outcome != LB_OK) return outcome;
     }

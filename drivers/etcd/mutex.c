@@ -5,32 +5,20 @@
  * inside etcd can compare.
  *
  * A contended handoff often takes up to 100 ms. The real client watches from the revision that it has
- * just read, and etcd starts watches that begin at or before its present revision only every 100 ms.
- * With watch_from=next the client watches from the following revision: no event is lost, and the watch
- * starts at once unless another write came first. With watch_from=now the client names no revision: the
- * watch starts at once, and the client then reads the key again. */
+ * just read, and etcd starts watches that begin at or before its present revision only every 100 ms. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/session.h"
 
-#include <stddef.h>
-
 #include "drivers/wait.h"
-
-struct mutex_options {
-    int64_t watch_from; /* enum etcd_watch_from */
-};
 
 static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
-    const struct mutex_options *options = session->options;
     struct etcd_place *place = grant->data;
     bool once = request->deadline_ns <= lb_now(), first = false;
     enum lb_outcome outcome = etcd_place_join(session, request, place, &first);
     if (outcome != LB_OK) return outcome;
     if (!first) {
-        outcome = once ? LB_BUSY
-                       : etcd_place_wait(session, request, place,
-                                         (enum etcd_watch_from)options->watch_from);
+        outcome = once ? LB_BUSY : etcd_place_wait(session, request, place);
     }
     if (outcome == LB_OK) outcome = etcd_granted(session);
     if (outcome == LB_OK) {
@@ -51,27 +39,17 @@ static enum lb_outcome mutex_release(struct lb_session *session, const struct lb
     return outcome;
 }
 
-static const struct lb_option mutex_options[] = {
-    {"watch_from", LB_OPT_CHOICE, offsetof(struct mutex_options, watch_from), "read", 0, 0,
-     "read,next,now",
-     "where a waiter's watch begins: at the revision it read (as etcd's clients), the next one, or now"},
-    {0},
-};
-
 /* The bound is half of etcd's 100 ms. Only few handoffs wait for that tick, so percentiles may not show
  * them, but these handoffs are long enough to determine the rate. */
 static const struct lb_known_cause mutex_causes[] = {
     {"latency_ns.handoff.max", .above = 50e6,
      .cause = "etcd takes up a watch from a revision that has been read at a tick of 100 ms, so a "
-              "waiter may learn of a release up to 100 ms late",
-     .option = "watch_from", .value = "read"},
+              "waiter may learn of a release up to 100 ms late"},
     {0},
 };
 
 static const struct lb_algorithm algorithm = {
-    .options = mutex_options,
     .causes = mutex_causes,
-    .options_bytes = sizeof(struct mutex_options),
     .grant_bytes = sizeof(struct etcd_place),
     .prepare = etcd_prepare_lease,
     .acquire = mutex_acquire,

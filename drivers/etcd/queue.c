@@ -103,35 +103,15 @@ enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-/* Called when the watch is active: checks that the key is still the one that we saw. LB_OK: it is; LB_LOST:
- * it is not. The client that deleted the key may have queued again behind us, under the same name; the
- * create revision shows that. */
-static enum lb_outcome still_there(struct lb_session *session, const char *key, size_t len,
-                                   int64_t created, int64_t deadline_ns) {
-    struct etcd_session *e = etcd_session_of(session);
-    Etcdserverpb__RangeRequest get = etcd_get(etcd_bytes(key, len));
-    enum lb_outcome outcome = etcd_watch_began(e, deadline_ns);
-    if (outcome != LB_OK) return outcome;
-    outcome = etcd_read(e, &etcd_range, &get.base);
-    if (outcome != LB_OK) return LB_BROKEN;
-    const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
-    return answer->n_kvs > 0 && answer->kvs[0]->create_revision == created ? LB_OK : LB_LOST;
-}
-
 enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb__KeyValue *seen,
-                                  int64_t revision, enum etcd_watch_from from,
-                                  int64_t deadline_ns) {
+                                  int64_t revision, int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
     char key[ETCD_KEY_MAX];
-    int64_t created = seen->create_revision;
     size_t len = seen->key.len;
-    if (len == 0 || len >= sizeof key || revision <= 0 || revision == INT64_MAX)
+    if (len == 0 || len >= sizeof key || revision <= 0)
         return lb_fail(session, LB_UNKNOWN, "etcd: the answer has no key that can be watched");
     memcpy(key, seen->key.data, len);
-    int64_t start = from == ETCD_FROM_NOW ? 0 : revision + (from == ETCD_FROM_NEXT);
-    enum lb_outcome outcome = etcd_watch_start(e, etcd_bytes(key, len), start);
-    if (outcome == LB_OK && from == ETCD_FROM_NOW)
-        outcome = still_there(session, key, len, created, deadline_ns);
+    enum lb_outcome outcome = etcd_watch_start(e, etcd_bytes(key, len), revision);
     if (outcome == LB_OK) outcome = etcd_watch_wait(e, deadline_ns);
     etcd_watch_stop(e);
     session->wakeups++;
@@ -145,7 +125,7 @@ enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb
 }
 
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
-                                const struct etcd_place *place, enum etcd_watch_from from) {
+                                const struct etcd_place *place) {
     struct etcd_session *e = etcd_session_of(session);
     struct oldest
         newest; /* asks for the newest key that is older than ours: the one right before it */
@@ -160,7 +140,7 @@ enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_requ
         if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
         if (!answer->header)
             return lb_fail(session, LB_UNKNOWN, "etcd: an answer without its header");
-        outcome = etcd_wait_deleted(session, answer->kvs[0], answer->header->revision, from,
+        outcome = etcd_wait_deleted(session, answer->kvs[0], answer->header->revision,
                                     request->deadline_ns);
         if (outcome != LB_OK) return outcome;
     }

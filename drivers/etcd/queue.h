@@ -22,26 +22,17 @@ struct etcd_place {
 enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
                                 struct etcd_place *place, bool *ret_first);
 
-/* The revision from which a waiter watches a key that it has read. etcd 3.4 starts watches that begin at
- * or before its present revision only every 100 ms. */
-enum etcd_watch_from {
-    ETCD_FROM_READ, /* from that revision, as etcd's clients do */
-    /* from the next revision: etcd starts the watch at once unless another write came first */
-    ETCD_FROM_NEXT,
-    ETCD_FROM_NOW /* from now on: etcd starts the watch at once; then the key must be read again */
-};
-
 /* Waits until the key is deleted. LB_OK: the key is deleted, or may be: look again; LB_TIMEOUT;
- * LB_REFUSED; LB_UNKNOWN: the lease has ended, or the cut-off came. seen: the key as it was read at that
- * revision; borrowed until the first request, so it may be part of an answer. */
+ * LB_REFUSED; LB_UNKNOWN: the lease has ended, or the cut-off came. seen: a key that was read; the watch
+ * begins at the revision; borrowed until the first request, so it may be part of an answer. */
 enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb__KeyValue *seen,
-                                  int64_t revision, enum etcd_watch_from from, int64_t deadline_ns);
+                                  int64_t revision, int64_t deadline_ns);
 
 /* Waits until no key of the queue is older than ours. LB_OK; LB_TIMEOUT; LB_LOST: our key is gone,
  * and the lease; LB_UNKNOWN: the server does not answer. After anything but LB_OK and LB_LOST the
  * key is still there. */
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
-                                const struct etcd_place *place, enum etcd_watch_from from);
+                                const struct etcd_place *place);
 
 /* Finds the create revision of our key by its name alone. LB_OK; LB_LOST: there is no such key; or the
  * outcome of a request that was not answered. */

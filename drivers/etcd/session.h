@@ -84,7 +84,6 @@ struct etcd_session {
     bool ending;                       /* the session is being closed: the keeper is to end */
     int64_t patience_ns;               /* how long a call waits for its answer */
     bool lost;                         /* the lease has ended, or may have ended by lb_now() */
-    bool watch_on;                     /* the server has started the watch */
     bool watch_hit;                    /* the watched key was deleted */
 };
 
@@ -124,11 +123,8 @@ int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_byt
                    size_t out_bytes, struct lb_err *err);
 void etcd_line_done(struct etcd_line *line);
 
-/* Watches one key for its deletion, from a revision on. 0 = from the moment when the server starts the
- * watch; etcd_watch_began waits for that moment. One watch at a time. */
+/* Watches one key for its deletion, from a revision on. One watch at a time. */
 enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key, int64_t revision);
-/* Waits until the server has started the watch. LB_OK; LB_TIMEOUT, LB_BROKEN as for etcd_watch_wait. */
-enum lb_outcome etcd_watch_began(struct etcd_session *e, int64_t deadline_ns);
 /* Waits until the key is deleted. LB_OK; LB_TIMEOUT: the deadline has passed; LB_BROKEN: the watch or the
  * lease has ended, or the cut-off came. */
 enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns);

@@ -40,7 +40,6 @@ static const struct variant {
     const char
         *prepare; /* a command that installs what it needs, or prints why it can't; may be NULL */
 } variants[] = {
-    {.lock = "etcd-mutex", .set = "watch_from=now"},
     {.lock = "mem-rwlock", .set = "prefer=writer"},
     {.lock = "sqlite-immediate", .set = "journal=delete"},
     {.lock = "exec",

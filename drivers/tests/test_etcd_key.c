@@ -11,11 +11,10 @@
 
 static struct live_place live;
 
-/* True if the waiter has the lock, or if the server watches the key for it. */
+/* True if the waiter has the lock, or watches the key from the revision that it has read. */
 static bool settled(const struct live_waiter *waiter) {
     return waiter->outcome != LB_OUTCOMES ||
-           (etcd_session_of(&waiter->client.session)->watch_on &&
-            etcd_session_of(&waiter->client.session)->watch.transfer.busy);
+           etcd_session_of(&waiter->client.session)->watch.transfer.busy;
 }
 
 static void wait_until_settled(const struct live_waiter *waiters, uint64_t wakeups) {
