@@ -111,6 +111,7 @@ static const struct {
     GONE("redis-spin.multiplier", "it is 2, Redisson's default"),
     GONE("sqlite-immediate.fence", "nothing; this lock has no token"),
     /* compare, history, reports of a check and of capacity */
+    GONE("list --json", "`list --table`, `list NAME`; `doctor --json` has what can run here"),
     GONE("compare --junit", "--md or --json, and the exit code"),
     GONE("compare --benchstat", "--json has each sample"),
     GONE("compare --csv", "--json; `lockbench report RUN --csv` is the one CSV"),

@@ -95,22 +95,6 @@ int options_json(const struct lb_option *table, const void *values, json_t *obje
     return 0;
 }
 
-json_t *options_table_json(const struct lb_option *table) {
-    json_t *array = json_array();
-    for (const struct lb_option *option = table; array && option && option->name; option++) {
-        char allowed[256];
-        json_t *entry =
-            json_pack("{s:s, s:s, s:s?, s:s, s:s?}", "name", option->name, "type",
-                      option->type->name, "default", option->def, "allowed",
-                      option_allowed(option, allowed, sizeof allowed), "help", option->help);
-        if (json_array_append_new(array, entry)) {
-            json_decref(array);
-            return NULL;
-        }
-    }
-    return array;
-}
-
 /* types: numbers, durations, yes and no, choices and texts as types of options; see option.h. How a
  * value is read from its text is in text.c. */
 

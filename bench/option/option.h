@@ -130,8 +130,4 @@ int option_put_json(const struct lb_option *option, const char *unit, json_t *va
  * of memory. */
 int options_json(const struct lb_option *table, const void *values, json_t *object);
 
-/* The table as an array of {name, type, default, allowed, help}: new reference, NULL when out of
- * memory. */
-json_t *options_table_json(const struct lb_option *table);
-
 #endif

@@ -32,12 +32,9 @@ static struct cli run_installed(const char *const *args) {
 }
 
 TEST(it_finds_its_own_folders) {
-    struct cli list = run_installed(ARGS("list", "--json"));
+    struct cli list = run_installed(ARGS("list", "smoke"));
     assert_code(&list, 0);
-    json_t *json = json_loads(list.out, 0, NULL);
-    assert_has(cli_text_at(json, "workloads.0.file"), dest);
-    assert_true(json_array_size(cli_get(json, "locks")) > 10);
-    json_decref(json);
+    assert_has(list.out, dest);
 }
 
 TEST(it_saves_in_the_current_folder) {

@@ -26,46 +26,6 @@ static void free_list(struct list *list) {
     available_done(&list->available);
 }
 
-TEST(the_json_has_every_lock_backend_and_workload) {
-    static const char *const of_lock[] = {"name",    "backend", "primitive",  "available",
-                                          "reason",  "summary", "caps",       "claims",
-                                          "options", "about",   "topologies", "expected"};
-    static const char *const of_backend[] = {"name", "available", "reason", "install"};
-    struct list list = make_list();
-    json_t *root = list_json(&list), *entry;
-    size_t index, locks = 0, backends = 0;
-    assert_non_null(root);
-    while (registry_locks()[locks]) locks++;
-    while (registry_backends()[backends]) backends++;
-    assert_int_equal(json_array_size(json_object_get(root, "locks")), locks);
-    assert_int_equal(json_array_size(json_object_get(root, "backends")), backends);
-    assert_int_equal(json_array_size(json_object_get(root, "workloads")), list.workloads.count);
-    json_array_foreach(json_object_get(root, "locks"), index, entry) {
-        for (size_t i = 0; i < sizeof of_lock / sizeof *of_lock; i++) {
-            if (!json_object_get(entry, of_lock[i]))
-                fail_msg("lock %zu has no %s", index, of_lock[i]);
-        }
-        assert_string_equal(json_string_value(json_object_get(entry, "name")),
-                            registry_locks()[index]->name);
-        /* A reason stands if and only if the lock can't run. */
-        assert_int_equal(json_is_true(json_object_get(entry, "available")),
-                         json_is_null(json_object_get(entry, "reason")));
-        if (strcmp(registry_locks()[index]->name, "null") == 0) {
-            char *caps = json_dumps(json_object_get(entry, "caps"), JSON_COMPACT);
-            assert_string_equal(caps, "[\"try\",\"wait\",\"baseline\"]");
-            free(caps);
-        }
-    }
-    json_array_foreach(json_object_get(root, "backends"), index, entry) {
-        for (size_t i = 0; i < sizeof of_backend / sizeof *of_backend; i++) {
-            if (!json_object_get(entry, of_backend[i]))
-                fail_msg("backend %zu has no %s", index, of_backend[i]);
-        }
-    }
-    json_decref(root);
-    free_list(&list);
-}
-
 /* The text of a document as a terminal shows it; malloced. */
 static char *shown(struct list *list) {
     char *text = NULL;

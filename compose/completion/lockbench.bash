@@ -3,7 +3,8 @@
 
 # The names of locks, backends and workloads, and "SECTION.KEY=" of each key of a workload: asked once a shell.
 _lockbench_ask() {
-    _lockbench_names=$("$1" list --json 2>/dev/null | sed -n 's/^      "name": "\(.*\)",*$/\1/p')
+    _lockbench_names=$("$1" list 2>/dev/null | sed -n '2,/^  faults/{/^  controls/d; /^  faults/d; s/(not here)//; p;}'
+        "$1" list controls 2>/dev/null | sed -n 's/^\([a-z-]*\): .*/\1/p')
     _lockbench_keys=$("$1" list --keys 2>/dev/null |
         sed -n 's/^\[\([a-z]*\)\]$/h \1/p; s/^  \([a-z_]\{1,\}\)  .*/k \1/p' |
         while read -r kind word; do

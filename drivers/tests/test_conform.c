@@ -11,8 +11,6 @@
  * failure. */
 #define _GNU_SOURCE
 
-#include <jansson.h>
-
 #include "bench/conform/conform.h"
 #include "bench/conform/conform_place.h"
 #include "bench/tests/unit.h"
@@ -343,25 +341,22 @@ static void test_all_covered(void **state) {
     char command[512];
     if (!program || access(program, X_OK) != 0)
         skip_for("LOCKBENCH_PROGRAM names no program to ask");
-    snprintf(command, sizeof command, "'%s' list --json", program);
+    snprintf(command, sizeof command, "'%s' list --table", program);
     FILE *from = popen(command, "r");
-    json_error_t error;
-    json_t *list = from ? json_loadf(from, 0, &error) : NULL;
-    if (!from || pclose(from) != 0 || !list) fail_msg("no list from %s", command);
-    json_t *locks = json_object_get(list, "locks");
-    if (!json_is_array(locks) || json_array_size(locks) < 12)
-        fail_msg("no locks in what '%s' says", command);
-    for (size_t i = 0; i < json_array_size(locks); i++) {
-        const char *name = json_string_value(json_object_get(json_array_get(locks, i), "name"));
-        const struct lb_lock *lock = name ? registry_lock(name) : NULL;
-        if (!lock)
-            fail_msg("the program has a lock '%s' that the suite does not know", name ? name : "?");
+    char line[4096], name[100];
+    int count = 0;
+    if (!from) fail_msg("no list from %s", command);
+    while (fgets(line, sizeof line, from)) {
+        if (sscanf(line, "### %99s", name) != 1) continue;
+        const struct lb_lock *lock = registry_lock(name);
+        count++;
+        if (!lock) fail_msg("the program has a lock '%s' that the suite does not know", name);
         bool real = !(lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE));
         if (!main_part(lock)) fail_msg("%s: no part of the suite runs it", name);
         if (real && count_own_checks(lock) < 3)
             fail_msg("%s: the suite has hardly a check for it", name);
     }
-    json_decref(list);
+    if (pclose(from) != 0 || count < 12) fail_msg("no locks in what '%s' says", command);
 }
 
 static const struct CMUnitTest own_tests[] = {

@@ -3,7 +3,6 @@
 #include <limits.h>
 
 #include "bench/base/home.h"
-#include "bench/base/output.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
 #include "bench/tools/list/cmd_list_views.h"
@@ -11,7 +10,7 @@
 #include "bench/workload/shape.h"
 #include "drivers/registry.h"
 
-enum what { LIST_NAMES, LIST_KEYS, LIST_TABLE, LIST_JSON };
+enum what { LIST_NAMES, LIST_KEYS, LIST_TABLE };
 
 struct wish {
     const char *only, *key;
@@ -29,19 +28,16 @@ static const struct arg args[] = {
     {{"table", ARG_PICK, offsetof(struct wish, what), .min = LIST_TABLE,
       .help = "every lock as Markdown: drivers/LOCKS.md"},
      NULL},
-    {{"json", ARG_PICK, offsetof(struct wish, what), .min = LIST_JSON,
-      .help = "the same for machines"},
-     NULL},
     {{0}, NULL},
 };
 
-static int add_names(struct list *list, enum what what, struct doc *doc, struct lb_err *err) {
+static int add_names(struct list *list, struct doc *doc, struct lb_err *err) {
     char workloads[PATH_MAX];
     if (home_path("workloads", workloads, sizeof workloads, err)) return -1;
     if (available_init(&list->available, NULL, err)) return -1;
     if (workloads_find(workloads, &list->workloads, err)) return -1;
     if (list->only) return list_details(list, doc, err);
-    if (what == LIST_NAMES) list_names(list, doc);
+    list_names(list, doc);
     return 0;
 }
 
@@ -71,10 +67,8 @@ static int run_list(void *values, const struct args *unused, struct lb_err *err)
     else if (wish->what == LIST_TABLE)
         list_page(&doc);
     else
-        result = add_names(&list, wish->what, &doc, err);
-    if (result == 0 && wish->what == LIST_JSON) {
-        result = output_json(list_json(&list), JSON_INDENT(2), stdout, "the list", err);
-    } else if (result == 0) {
+        result = add_names(&list, &doc, err);
+    if (result == 0) {
         bool page = wish->what == LIST_TABLE;
         if (page) printf("# The locks\n\n");
         result = doc_write(&doc, page ? DOC_MARKDOWN : DOC_TERMINAL, terminal_has_color(stdout),

@@ -87,10 +87,8 @@ static const char *exposed_text(const struct lb_lock *lock, char *text, size_t s
     return text;
 }
 
-/* Gets each fact that is stated of a lock. name: at most 22 characters, the width of a terminal's column of names. */
-typedef void fact_fn(void *arg, const char *name, const char *text);
-
-static void each_fact(const struct lb_lock *lock, fact_fn *tell, void *arg) {
+/* Adds each fact that is stated of a lock. Names: at most 22 characters, the width of a terminal's column of names. */
+static void add_facts(const struct lb_lock *lock, struct doc *doc) {
     const struct lb_about *about = &lock->about;
     bool control = is_control(lock);
     char exposed[80], requests[80], crash[80];
@@ -112,19 +110,7 @@ static void each_fact(const struct lb_lock *lock, fact_fn *tell, void *arg) {
         {"keeps on the server", lock->keeps},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        if (facts[i].text && *facts[i].text) tell(arg, facts[i].name, facts[i].text);
-}
-
-static void add_fact(void *doc, const char *name, const char *text) {
-    doc_term(doc, name, "%s", text);
-}
-
-static void put_fact(void *object, const char *name, const char *text) {
-    json_object_set_new(object, name, json_string(text));
-}
-
-static bool is_stated(const struct lb_lock *lock, int scenario) {
-    return lb_expected(lock, (enum lb_scenario)scenario)->worst != LB_EXPECT_UNSTATED;
+        if (facts[i].text && *facts[i].text) doc_term(doc, facts[i].name, "%s", facts[i].text);
 }
 
 /* Adds a table of the verdicts that are expected of the lock under each fault that it states. */
@@ -136,26 +122,13 @@ static void add_expected(const struct lb_lock *lock, struct doc *doc) {
     doc_columns(doc, columns);
     for (int i = 0; i < LB_SCENARIOS; i++) {
         const struct lb_expectation *expected = lb_expected(lock, (enum lb_scenario)i);
-        if (!is_stated(lock, i)) continue;
+        if (expected->worst == LB_EXPECT_UNSTATED) continue;
         doc_row(doc, DOC_ROW);
         doc_cell(doc, "%s", lb_scenario_name((enum lb_scenario)i));
         doc_cell(doc, "%s", lb_expect_name(expected->worst));
         doc_cell(doc, "%s", expected->why);
     }
     doc_end(doc);
-}
-
-/* The same for machines: {"pause": {"worst", "why"}}. */
-static json_t *expected_json(const struct lb_lock *lock) {
-    json_t *faults = json_object();
-    for (int i = 0; i < LB_SCENARIOS; i++) {
-        const struct lb_expectation *expected = lb_expected(lock, (enum lb_scenario)i);
-        if (!is_stated(lock, i)) continue;
-        json_object_set_new(faults, lb_scenario_name((enum lb_scenario)i),
-                            json_pack("{s:s, s:s?}", "worst", lb_expect_name(expected->worst),
-                                      "why", expected->why));
-    }
-    return faults;
 }
 
 static void add_causes(const struct lb_lock *lock, struct doc *doc) {
@@ -303,7 +276,7 @@ static void add_lock(struct list *list, const struct lb_lock *lock, struct doc *
         doc_term(doc, "can", "%s", caps_text(lock->caps, words, sizeof words));
         doc_term(doc, "claims", "%s",
                  *claims_text(lock->claims, words, sizeof words) ? words : "nothing");
-        each_fact(lock, add_fact, doc);
+        add_facts(lock, doc);
         if (lock->durability_note) doc_term(doc, "durability", "%s", lock->durability_note);
         for (; topology && *topology; topology++, label = "")
             add_topology(list, lock->backend, *topology, label, doc);
@@ -414,75 +387,6 @@ void list_keys(struct doc *doc) {
     doc_say(doc, TONE_PLAIN, "Each key can be set on the command line: --set load.clients=1,2,4");
 }
 
-/* ---- for machines ---- */
-
-/* Makes ["try", "wait"] of "try, wait". */
-static json_t *words_json(char *text) {
-    json_t *array = json_array();
-    for (char *word; (word = strsep(&text, ","));) {
-        word += strspn(word, " ");
-        if (*word) json_array_append_new(array, json_string(word));
-    }
-    return array;
-}
-
-/* names: ends with NULL; NULL = none. */
-static json_t *names_json(const char *const *names) {
-    json_t *array = json_array();
-    for (; names && *names; names++) json_array_append_new(array, json_string(*names));
-    return array;
-}
-
-static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
-    char caps[256], claims[256];
-    const char *install, *reason = available_lock(&list->available, lock, &install);
-    json_t *about = json_object();
-    each_fact(lock, put_fact, about);
-    return json_pack(
-        "{s:s, s:s, s:s, s:b, s:s?, s:s?, s:s, s:o, s:o, s:s?, s:o, s:o, s:o, s:o}", "name",
-        lock->name, "backend", lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
-        "available", !reason, "reason", reason, "install", install, "summary", lock->summary,
-        "caps", words_json(caps_text(lock->caps, caps, sizeof caps)), "claims",
-        words_json(claims_text(lock->claims, claims, sizeof claims)), "durability_note",
-        lock->durability_note, "topologies", names_json(lb_topologies(lock)), "about", about,
-        "expected", expected_json(lock), "options", options_table_json(lock->algorithm->options));
-}
-
-static json_t *backend_json(struct list *list, const struct lb_backend *backend) {
-    const char *install, *reason = why_no_backend(list, backend, &install);
-    /* `install`: the packages that are missing for the backend; `packages`: all packages that the backend needs. */
-    return json_pack("{s:s, s:b, s:s?, s:s?, s:s?, s:s, s:s?, s:o, s:o}", "name", backend->name,
-                     "available", !reason, "reason", reason, "install", install, "packages",
-                     backend->install, "summary", backend->summary, "topology",
-                     backend->topologies ? backend->topologies[0] : NULL, "schemes",
-                     names_json(backend->schemes), "options",
-                     options_table_json(lb_backend_options(backend)));
-}
-
-json_t *list_json(struct list *list) {
-    const struct lb_backend *of_lock = NULL; /* the backend of the one lock that is asked for */
-    json_t *locks = json_array(), *backends = json_array(), *workloads = json_array();
-    for (int i = 0; registry_locks()[i]; i++) {
-        const struct lb_lock *lock = registry_locks()[i];
-        if (!is_wanted(list, lock->name)) continue;
-        json_array_append_new(locks, lock_json(list, lock));
-        of_lock = lock->backend;
-    }
-    for (int i = 0; registry_backends()[i]; i++) {
-        const struct lb_backend *backend = registry_backends()[i];
-        if (is_wanted(list, backend->name) || backend == of_lock)
-            json_array_append_new(backends, backend_json(list, backend));
-    }
-    for (int i = 0; i < list->workloads.count; i++) {
-        const struct workload_file *file = &list->workloads.item[i];
-        if (!is_wanted(list, file->name)) continue;
-        json_array_append_new(workloads, json_pack("{s:s, s:s, s:s}", "name", file->name, "summary",
-                                                   file->summary, "file", file->path));
-    }
-    return json_pack("{s:o, s:o, s:o}", "locks", locks, "backends", backends, "workloads",
-                     workloads);
-}
-
 /* ---- the names of a key on the server ---- */
 
 /* Returns 1 if there are names, 0 if there are none, -1 with err. */
@@ -554,7 +458,7 @@ void list_page(struct doc *doc) {
         doc_heading(doc, "%s", lock->name);
         doc_terms(doc);
         doc_term(doc, "algorithm", "%s", lock->summary);
-        each_fact(lock, add_fact, doc);
+        add_facts(lock, doc);
         for (int worst = LB_EXPECT_SAFE; worst <= LB_EXPECT_VIOLATED; worst++)
             add_scenarios(lock, (enum lb_expect)worst, doc);
         doc_end(doc);

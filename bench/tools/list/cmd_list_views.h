@@ -1,9 +1,6 @@
-/* cmd_list_views: prints what the program knows of its locks, backends and workloads, as a document and as
- * JSON. */
+/* cmd_list_views: prints what the program knows of its locks, backends and workloads, as a document. */
 #ifndef BENCH_TOOLS_LIST_CMD_LIST_VIEWS_H
 #define BENCH_TOOLS_LIST_CMD_LIST_VIEWS_H
-
-#include <jansson.h>
 
 #include "bench/cli/available.h"
 #include "bench/workload/workfile.h"
@@ -23,9 +20,6 @@ int list_details(struct list *list, struct doc *doc, struct lb_err *err);
 
 /* Adds every key of a workload file. */
 void list_keys(struct doc *doc);
-
-/* {"locks", "backends", "workloads"}: new reference, NULL when out of memory. */
-json_t *list_json(struct list *list);
 
 /* Adds the names of a key on the server, with the default options of the lock. 0, or -1
  * with err if the lock refuses the key, or if other programs can't reach it. */
