@@ -7,7 +7,6 @@
 #ifndef BENCH_CLI_ARGS_H
 #define BENCH_CLI_ARGS_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "bench/base/err.h"

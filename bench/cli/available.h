@@ -7,7 +7,6 @@
 #define BENCH_CLI_AVAILABLE_H
 
 #include <limits.h>
-#include <stdbool.h>
 
 #include "bench/base/err.h"
 #include "bench/servers/topo.h"

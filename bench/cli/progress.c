@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "bench/base/output.h"
 #include "report/doc/number.h"

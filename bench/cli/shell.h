@@ -2,8 +2,6 @@
 #ifndef BENCH_CLI_SHELL_H
 #define BENCH_CLI_SHELL_H
 
-#include <stdio.h>
-
 struct place_url;
 
 /* The name of the program and its arguments, without those that only say where to save and what to

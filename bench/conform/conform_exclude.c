@@ -1,6 +1,5 @@
 /* conform_exclude: clients exclude each other, few, many, and with several keys at once. */
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

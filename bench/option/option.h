@@ -11,7 +11,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "bench/base/err.h"
 #include "bench/base/nearest.h"

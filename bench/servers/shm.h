@@ -5,8 +5,6 @@
 
 #include <sys/types.h>
 
-#include "bench/servers/proc.h"
-
 #define SHM_ITEMS_MAX 32 /* a server has a few; more are left */
 
 struct shm_list {

@@ -12,8 +12,6 @@
 #ifndef BENCH_SERVERS_WIRE_H
 #define BENCH_SERVERS_WIRE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>

@@ -4,6 +4,7 @@
 #define BENCH_SERVERS_WIRE_IMPL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "bench/base/heap.h"
 #include "bench/servers/wire.h"

@@ -3,7 +3,6 @@
  * with their data. Ephemeral nodes end with their sessions; one below a node that is removed
  * goes with it. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/clean.h"

@@ -1,7 +1,6 @@
 /* words: see session.h. */
 #include <errno.h>
 #include <netdb.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -10,7 +10,6 @@
 
 #include "report/check/check_view.h"
 #include "report/doc/counterexample.h"
-#include "results/format/bound.h"
 
 #define FAULTS_OPEN_MAX 4 /* a longer log is folded */
 

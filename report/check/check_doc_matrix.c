@@ -3,11 +3,9 @@
  * In the page the matrix is a plain table of links, each with its whole meaning as its name, so
  * that it works by keyboard, for screen readers and without a script; the script adds the arrow
  * keys and the filter. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/text.h"
 #include "report/check/check_doc.h"
 #include "report/check/check_view.h"
 

@@ -6,10 +6,8 @@
 #define REPORT_CHECK_CHECK_VIEW_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "report/doc/doc.h"
-#include "report/doc/number.h"
 #include "report/run/words.h"
 #include "results/format/check_read.h"
 

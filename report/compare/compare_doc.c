@@ -7,7 +7,6 @@
 #include "bench/base/output.h"
 #include "bench/base/text.h"
 #include "report/compare/compare.h"
-#include "report/doc/escape.h"
 #include "report/doc/number.h"
 #include "report/page/doc_page.h"
 #include "report/run/field_value.h"

@@ -3,9 +3,6 @@
 #ifndef REPORT_DOC_NUMBER_H
 #define REPORT_DOC_NUMBER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define NUMBER_NONE "\xe2\x80\x93" /* an en dash, for NAN */
 #define NUMBER_NEVER "never"       /* for INFINITY: a wait that nothing ended */
 #define NUMBER_TEXT_MAX 48

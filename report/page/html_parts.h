@@ -9,10 +9,8 @@
 #include <stdio.h>
 
 #include "report/doc/escape.h"
-#include "report/run/column.h"
 #include "report/run/model.h"
 #include "report/run/ranking.h"
-#include "report/run/words.h"
 
 /* The page of runs. 0, or -1 with err. */
 int html_page(const struct report *report, FILE *out, struct lb_err *err);

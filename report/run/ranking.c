@@ -7,7 +7,6 @@
 
 #include "report/doc/escape.h"
 #include "results/format/run_read.h"
-#include "results/stats/quantile.h"
 
 /* ---- the loads ---- */
 

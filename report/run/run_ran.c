@@ -1,7 +1,6 @@
 /* run_ran: what ran where: locks, servers and machines in sentences. See run_doc.h. */
 #include "report/run/run_doc.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- sentences ---- */

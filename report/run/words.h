@@ -3,7 +3,6 @@
 #ifndef REPORT_RUN_WORDS_H
 #define REPORT_RUN_WORDS_H
 
-#include "bench/base/err.h"
 #include "bench/base/verdict.h"
 #include "report/doc/doc.h"
 #include "report/run/model.h"

@@ -1,7 +1,6 @@
 /* capacity_read: see capacity_read.h. */
 #include "results/format/capacity_read.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* check_read: see check_read.h. Each cell must name a lock and a fault of the file's own lists. */
 #include "results/format/check_read.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
