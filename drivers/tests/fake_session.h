@@ -28,7 +28,6 @@ struct fake_session {
     struct lb_err err; /* of connect, or of the last call that did not return LB_OK */
     enum lb_outcome acquired, released, renewed, settled;
     struct lb_grant grant;
-    int64_t sent_ns; /* right before acquire */
     int64_t renew_sent_ns;
     uint64_t commands; /* since the session stood */
     char url[128];
@@ -67,8 +66,7 @@ static inline void fake_talk(void *arg) {
     if (fake->connected == 0 && fake->settle) {
         fake->settled = fake->lock->algorithm->settle(&session, &request, &fake->grant);
     } else if (fake->connected == 0) {
-        fake->sent_ns = lb_now();
-        if (fake->cut_off_ns) atomic_store(&fake->cutoff_at_ns, fake->sent_ns + fake->cut_off_ns);
+        if (fake->cut_off_ns) atomic_store(&fake->cutoff_at_ns, lb_now() + fake->cut_off_ns);
         request.deadline_ns = fake->wait_ns ? lb_now() + fake->wait_ns : 0;
         fake->acquired = fake->lock->algorithm->acquire(&session, &request, &fake->grant);
         fake->renew_sent_ns = lb_now();

@@ -16,7 +16,6 @@
 #include "bench/place/place.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
-#include "drivers/facts.h"
 #include "drivers/registry.h"
 #include "drivers/wait.h"
 
@@ -107,12 +106,6 @@ static inline void live_close(struct live_place *live) {
     place_close(live->place);
     plan_free(live->plan);
     memset(live, 0, sizeof *live);
-}
-
-/* What the server says of itself under this name; "" if it says nothing. */
-static inline const char *live_fact(const struct live_place *live, const char *name) {
-    const char *value = lb_facts_value(&live->place->facts, name);
-    return value ? value : "";
 }
 
 /* The same server for another lock of its backend; it stays until the program ends. */
@@ -253,20 +246,6 @@ static inline void live_waiter_run(void *arg) {
 static inline void live_waiter_begin(struct live_waiter *waiter) {
     waiter->outcome = LB_OUTCOMES;
     waiter->fiber = lb_start_fiber("waiter", live_waiter_run, waiter);
-}
-
-/* live_arm makes the objects that the client's key needs, live_disarm removes them. Both check that
- * the call succeeded. */
-static inline void live_arm(struct live_client *client) {
-    struct lb_err err = {0};
-    CHECK(client->session.lock->algorithm->arm(&client->session, &client->request, &err) == 0, "%s",
-          err.text);
-}
-
-static inline void live_disarm(struct live_client *client) {
-    struct lb_err err = {0};
-    CHECK(client->session.lock->algorithm->disarm(&client->session, &client->request, &err) == 0,
-          "%s", err.text);
 }
 
 /* Runs a test's body on a fiber. */

@@ -337,9 +337,10 @@ static enum lb_outcome acquire_away(struct actor *ours, const char *words) {
     return actor_end(ours);
 }
 
-/* Waits that end while the client prepares its request, which takes it less than a microsecond. */
+/* Waits that end while the client prepares its request, which takes it less than a microsecond. The last ones ask only once, and do
+ * not hide what one before has left. */
 static void wait_in_vain(struct actor *ours) {
-    for (int wait_ns = 0; wait_ns < 2000; wait_ns += 4) {
+    for (int wait_ns = 2000; wait_ns > 0; wait_ns -= 4) {
         ours->request.deadline_ns = lb_now() + wait_ns;
         actor_job_acquire(ours);
         if (ours->outcome != LB_BUSY && ours->outcome != LB_TIMEOUT) return;

@@ -100,3 +100,15 @@ with redis-setnx on redis
 redis config resetstat -> OK
 run smoke --lock redis-fair --url redis="$URL" -> / 0$/
 redis info commandstats | grep -c cmdstat_scan -> 0
+
+# Its tables would be gone, and all that it then measures wrong.
+== a run that goes on is not cleaned away
+sh "$LOCKBENCH_PROGRAM" run smoke --lock pg-lease --url postgres="$URL" --set load.clients=2 --set run.duration=10m --no-page --out $DIR/on >/dev/null 2>&1 & echo $! => PID
+soon sh grep -vc '^[#"]' $DIR/on/000-pg-lease-c2-r0.hlog 2>/dev/null -> > 0
+clean --url postgres="$URL" 2>&1 -> /postgres: sessions of lockbench that work on this server: .* 2$/
+sh kill $PID ->
+soon sh kill -0 $PID 2>/dev/null; echo $? -> 1
+clean --url postgres="$URL" -> / 0$/
+
+== a server must be named
+clean 2>&1 -> /which server[?].* 1$/
