@@ -18,13 +18,13 @@ static bool is_home(const char *folder) {
 /* The program may be in the root, in .build/<variant>/ (tests are deeper), or in PREFIX/bin. */
 static int find_home(char folder[PATH_MAX], bool *ret_installed, struct lb_err *err) {
     *ret_installed = false;
-    const char *wished = getenv("LOCKBENCH_HOME");
-    if (wished && *wished) {
-        if (!realpath(wished, folder) || !is_home(folder)) {
+    const char *home = getenv("LOCKBENCH_HOME");
+    if (home && *home) {
+        if (!realpath(home, folder) || !is_home(folder)) {
             return err_set(
                 err, LB_EXIT_MACHINE,
                 "LOCKBENCH_HOME=%s: no workloads/compare.ini there; set it to lockbench's folder",
-                wished);
+                home);
         }
         return 0;
     }

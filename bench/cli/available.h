@@ -45,17 +45,17 @@ const char *available_lock(struct available *available, const struct lb_lock *lo
  * a name from some lock's table. */
 const struct topo_info *available_info(struct available *available, const char *topology);
 
-/* For struct plan_wish; context is the struct available. A lock that needs a special kind of
+/* For struct plan_ask; context is the struct available. A lock that needs a special kind of
  * servers can't run on a URL of another kind. */
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const struct plan *plan, const char **ret_install);
 
-/* For struct matrix_wish: returns why the plan's faults can't act on the server of the lock's
+/* For struct matrix_ask: returns why the plan's faults can't act on the server of the lock's
  * backend; NULL = they can, or lockbench starts that server. */
 const char *available_reach(void *context, const struct plan *plan, const struct lb_lock *lock,
                             char *text, size_t size);
 
-/* For struct matrix_wish: the weight that the topology's script states, 1 if there is no such
+/* For struct matrix_ask: the weight that the topology's script states, 1 if there is no such
  * script. context is the struct available. */
 int available_weight(void *context, const char *topology);
 

@@ -24,12 +24,12 @@
 
 #define SETS_MAX 128 /* --set, and the one that --key becomes */
 
-struct wish {
+struct typed {
     const char *workload, *locks, *out,
         *metrics; /* locks: the names with commas between, or NULL */
     struct arg_list names, sets, promises, keys;
     struct urls urls;
-    struct repeat_wish repeat;
+    struct repeat_options repeat;
     bool dry_run, json, no_page;
     enum report_format format; /* of the result; json says the same of REPORT_JSON */
     enum progress_kind progress;
@@ -38,78 +38,78 @@ struct wish {
 /* An operand: a lock or a backend; else the workload, or else one more name of locks. */
 static int read_operand(const struct lb_option *option, const char *text, void *values,
                         struct arena *arena, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     char first[80];
     (void)option;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ","), text);
-    if (wish->workload || registry_lock(first) || registry_backend(first))
-        return arg_list_add(&wish->names, text, arena, err);
-    wish->workload = arena_text(arena, text);
-    return wish->workload ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (typed->workload || registry_lock(first) || registry_backend(first))
+        return arg_list_add(&typed->names, text, arena, err);
+    typed->workload = arena_text(arena, text);
+    return typed->workload ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
 static const struct lb_option_type type_operand = {.name = "operand", .read = read_operand};
 
 static const struct arg args[] = {
     {{"", &type_operand, 0, .help = NULL}, "name"},
-    {{"lock", ARG_LIST, offsetof(struct wish, names),
+    {{"lock", ARG_LIST, offsetof(struct typed, names),
       .help = "locks, backends or primitives; default: the workload's, or all"},
      "A,B|all"},
-    {{"clients", ARG_KEY, offsetof(struct wish, sets),
+    {{"clients", ARG_KEY, offsetof(struct typed, sets),
       .choices = "load.clients=", .help = "as --set load.clients=N,..."},
      "-c N,..."},
-    {{"time", ARG_KEY, offsetof(struct wish, sets),
+    {{"time", ARG_KEY, offsetof(struct typed, sets),
       .choices = "run.duration=", .help = "how long each stage is measured: run.duration"},
      "-d TIME"},
-    {{"hold", ARG_KEY, offsetof(struct wish, sets),
+    {{"hold", ARG_KEY, offsetof(struct typed, sets),
       .choices = "load.hold=", .help = "how long a holder works: load.hold"},
      "TIME"},
-    {{"rate", ARG_KEY, offsetof(struct wish, sets), .choices = "load.arrival=poisson:",
+    {{"rate", ARG_KEY, offsetof(struct typed, sets), .choices = "load.arrival=poisson:",
       .help = "requests at random, of all clients together: 200/s"},
      "N/s"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX - 1,
+    {{"set", ARG_LIST, offsetof(struct typed, sets), .max = SETS_MAX - 1,
       .help = "a key of the workload, a lock or a backend; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
+    {{"slo", ARG_LIST, offsetof(struct typed, promises), .max = THRESHOLDS_MAX,
       .help = "each lock must keep it, e.g. not_granted<=0.1%; repeatable"},
      "PROMISE"},
-    {{"key", ARG_LIST, offsetof(struct wish, keys),
+    {{"key", ARG_LIST, offsetof(struct typed, keys),
       .help = "lock the key of this name, which others use too; repeatable"},
      "NAME"},
-    {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
-    {{"out", ARG_PATH, offsetof(struct wish, out),
+    {{"url", &type_url, offsetof(struct typed, urls), .help = URLS_HELP}, "BACKEND=URL"},
+    {{"out", ARG_PATH, offsetof(struct typed, out),
       .help = "the folder; default: results/<time>-<workload>"},
      "DIR"},
-    {{"prometheus", ARG_PATH, offsetof(struct wish, metrics),
+    {{"prometheus", ARG_PATH, offsetof(struct typed, metrics),
       .help = "write each second's figures, for node_exporter's textfile collector"},
      "FILE"},
-    {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = REPEAT_MAX,
+    {{"repeat", LB_OPT_INT32, offsetof(struct typed, repeat.times), .min = 1, .max = REPEAT_MAX,
       .help = "N whole runs; with --against... of each side, by default 10"},
      "N"},
-    {{"against", ARG_PATH, offsetof(struct wish, repeat.against),
+    {{"against", ARG_PATH, offsetof(struct typed, repeat.against),
       .help = "compare with another workload or build; exits as `compare`"},
      "FILE|PROGRAM"},
-    {{"against-lock", LB_OPT_TEXT, offsetof(struct wish, repeat.lock),
+    {{"against-lock", LB_OPT_TEXT, offsetof(struct typed, repeat.lock),
       .help = "compare with another lock: its runs are the base"},
      "LOCK"},
-    {{"against-set", ARG_LIST, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
+    {{"against-set", ARG_LIST, offsetof(struct typed, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with runs that have this setting; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"metric", ARG_METRICS, offsetof(struct wish, repeat.metrics),
+    {{"metric", ARG_METRICS, offsetof(struct typed, repeat.metrics),
       .help = "with --against...: judge these figures only"},
      "METRIC,..."},
     PROGRESS_ARG,
-    {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out report.html"}, NULL},
-    {{"full", ARG_PICK, offsetof(struct wish, format), .min = REPORT_FULL,
+    {{"no-page", ARG_FLAG, offsetof(struct typed, no_page), .help = "leave out report.html"}, NULL},
+    {{"full", ARG_PICK, offsetof(struct typed, format), .min = REPORT_FULL,
       .help = "print all loads and warnings"},
      NULL},
-    {{"quiet", ARG_PICK, offsetof(struct wish, format), .min = REPORT_QUIET,
+    {{"quiet", ARG_PICK, offsetof(struct typed, format), .min = REPORT_QUIET,
       .help = "print the verdict only"},
      NULL},
-    {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
+    {{"dry-run", ARG_FLAG, offsetof(struct typed, dry_run),
       .help = "print the plan with every default, and start nothing"},
      NULL},
-    {{"json", ARG_PICK, offsetof(struct wish, format), .min = REPORT_JSON,
+    {{"json", ARG_PICK, offsetof(struct typed, format), .min = REPORT_JSON,
       .help = "print the result, or with --dry-run the plan"},
      NULL},
     {{0}, NULL},
@@ -141,16 +141,16 @@ static int print_result(const struct run_end *end, enum report_format format,
 
 /* The results are saved by now, so a page that can't be written is a message and no failure of the run.
  * Returns the exit code. */
-static int show_end(const struct wish *wish, const struct run_end *end) {
+static int show_end(const struct typed *typed, const struct run_end *end) {
     struct lb_err unprinted = {0}, unmade = {0};
     struct report *report = NULL;
     int code = end->exit_code;
-    if (print_result(end, wish->format, &report, &unprinted) != 0)
+    if (print_result(end, typed->format, &report, &unprinted) != 0)
         fprintf(stderr, "lockbench: the result could not be printed: %s\n", unprinted.text);
     /* Prints the message if it was not printed before, or if a table has come after it. */
     if (end->exit_code && (report || !end->said)) fprintf(stderr, "lockbench: %s\n", end->why);
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
-    if (report && end->in_folder && !wish->no_page &&
+    if (report && end->in_folder && !typed->no_page &&
         page_beside(end->saved, render_run_page, report, &unmade) != 0)
         fprintf(stderr, "lockbench: %s\n", unmade.text);
     report_free(report);
@@ -180,20 +180,20 @@ static void close_metrics(struct metrics_file *metrics) {
     if (metrics_file_close(metrics, &unwritten) != 0) fprintf(stderr, "%s\n", unwritten.text);
 }
 
-static int run_plan(const struct wish *wish, const struct plan *plan, const char *command,
+static int run_plan(const struct typed *typed, const struct plan *plan, const char *command,
                     struct lb_err *err) {
     char results[512], topologies[512];
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     struct progress progress;
-    progress_init(&progress, wish->progress);
+    progress_init(&progress, typed->progress);
     struct peers *peers = cli_peers();
     if (peers && peers->begin_run(peers, plan, err) != 0) return -1;
-    if (wish->metrics && !(progress.metrics = metrics_file_open(wish->metrics, err))) return -1;
+    if (typed->metrics && !(progress.metrics = metrics_file_open(typed->metrics, err))) return -1;
     struct run_ask ask = {.plan = plan,
-                          .urls = wish->urls.item,
-                          .url_count = wish->urls.count,
-                          .out = wish->out,
+                          .urls = typed->urls.item,
+                          .url_count = typed->urls.count,
+                          .out = typed->out,
                           .results = results,
                           .topologies = topologies,
                           .version = LOCKBENCH_VERSION,
@@ -214,35 +214,34 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
         return -1;
     }
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
-    int code = show_end(wish, &end);
+    int code = show_end(typed, &end);
     json_decref(end.unsaved);
     close_metrics(progress.metrics);
     return code;
 }
 
-static struct plan *load_plan(const struct plan_wish *usual, const char *workload,
-                              const char *locks, const char *const *sets, int set_count,
-                              struct lb_err *err) {
-    struct plan_wish wish = *usual;
-    wish.workload = workload;
-    wish.locks = locks;
-    wish.sets = sets;
-    wish.set_count = set_count;
-    return plan_load(&wish, err);
+static struct plan *load_plan(const struct plan_ask *usual, const char *workload, const char *locks,
+                              const char *const *sets, int set_count, struct lb_err *err) {
+    struct plan_ask typed = *usual;
+    typed.workload = workload;
+    typed.locks = locks;
+    typed.sets = sets;
+    typed.set_count = set_count;
+    return plan_load(&typed, err);
 }
 
 /* The plan of the base. *ret stays NULL if there is none, or if the base is run by another build, which makes its own
  * plan. 0, or -1 with err. */
-static int load_base(const struct wish *wish, const struct plan_wish *usual, struct plan **ret,
+static int load_base(const struct typed *typed, const struct plan_ask *usual, struct plan **ret,
                      struct lb_err *err) {
     const char *workload, *program, *sets[SETS_MAX + REPEAT_WORDS_MAX];
     int count = 0;
-    if (!repeat_has_base(&wish->repeat)) return 0;
-    if (repeat_base(&wish->repeat, usual->workload, &workload, &program, err) != 0) return -1;
+    if (!repeat_has_base(&typed->repeat)) return 0;
+    if (repeat_base(&typed->repeat, usual->workload, &workload, &program, err) != 0) return -1;
     if (program) return 0;
-    for (int i = 0; i < wish->sets.count; i++) sets[count++] = wish->sets.item[i];
-    for (int i = 0; i < wish->repeat.sets.count; i++) sets[count++] = wish->repeat.sets.item[i];
-    const char *locks = wish->repeat.lock ? wish->repeat.lock : wish->locks;
+    for (int i = 0; i < typed->sets.count; i++) sets[count++] = typed->sets.item[i];
+    for (int i = 0; i < typed->repeat.sets.count; i++) sets[count++] = typed->repeat.sets.item[i];
+    const char *locks = typed->repeat.lock ? typed->repeat.lock : typed->locks;
     *ret = load_plan(usual, workload, locks, sets, count, err);
     if (*ret) return 0;
     err_prefix(err, "the base");
@@ -258,10 +257,10 @@ static bool is_lock(const struct plan *plan, const char *name) {
 }
 
 /* --against-lock needs one lock on each side. base: NULL = another build has the plan. */
-static int check_pair(const struct wish *wish, const struct plan *plan, const struct plan *base,
+static int check_pair(const struct typed *typed, const struct plan *plan, const struct plan *base,
                       struct lb_err *err) {
-    const char *lock = wish->repeat.lock;
-    if (!lock || (is_lock(plan, wish->locks) && (base ? is_lock(base, lock) : !strchr(lock, ','))))
+    const char *lock = typed->repeat.lock;
+    if (!lock || (is_lock(plan, typed->locks) && (base ? is_lock(base, lock) : !strchr(lock, ','))))
         return 0;
     return err_set(
         err, LB_EXIT_USAGE,
@@ -270,10 +269,10 @@ static int check_pair(const struct wish *wish, const struct plan *plan, const st
 }
 
 /* Refuses plans that have no stage with the same load, before a server starts: only such stages are compared. */
-static int check_loads(const struct wish *wish, const struct plan *plan, const struct plan *base,
+static int check_loads(const struct typed *typed, const struct plan *plan, const struct plan *base,
                        struct lb_err *err) {
-    const struct compare_ask ask = {.base_lock = wish->repeat.lock,
-                                    .new_lock = wish->repeat.lock ? wish->locks : NULL};
+    const struct compare_ask ask = {.base_lock = typed->repeat.lock,
+                                    .new_lock = typed->repeat.lock ? typed->locks : NULL};
     struct run *new = planned_run(plan, err), *old = new ? planned_run(base, err) : NULL;
     int failed = old ? compare_check_loads(old, new, &ask, err) : -1;
     run_free(new);
@@ -283,51 +282,51 @@ static int check_loads(const struct wish *wish, const struct plan *plan, const s
 
 /* For a dry run: the plans of a run of each side, and how many of them there will be. base: NULL = there is none, or
  * another build has its plan. */
-static int print_repeats(const struct wish *wish, const struct plan *plan, const struct plan *base,
-                         struct lb_err *err) {
-    int times = repeat_times(&wish->repeat);
+static int print_repeats(const struct typed *typed, const struct plan *plan,
+                         const struct plan *base, struct lb_err *err) {
+    int times = repeat_times(&typed->repeat);
     double one_s = (double)(plan_time_ns(plan) + (base ? plan_time_ns(base) : 0)) / LB_S_NS;
-    bool pair = repeat_has_base(&wish->repeat);
-    if (!wish->json)
+    bool pair = repeat_has_base(&typed->repeat);
+    if (!typed->json)
         printf("; whole runs: %d%s; their warm-ups and windows take %.1f s together%s\n", times,
                pair ? " of each side, in turns" : "", times * one_s,
                pair && !base ? ", and those of the other build are not known" : "");
-    if (wish->json && base)
+    if (typed->json && base)
         return output_json(json_pack("{s:o, s:o}", "base", plan_json(base), "new", plan_json(plan)),
                            JSON_INDENT(2), stdout, "the plans", err);
-    int code = print_plan(plan, wish->json, err);
+    int code = print_plan(plan, typed->json, err);
     if (base) printf("\n; ---- against ----\n\n");
     return code == 0 && base ? print_plan(base, false, err) : code;
 }
 
 /* Several whole runs, each in a process of its own, so that no run leaves anything to the next. */
-static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
+static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
                        const struct plan *plan, struct lb_err *err) {
     char results[512];
     struct plan *base = NULL;
     int code = -1;
     if (home_results(results, sizeof results, err) != 0) return -1;
-    if (load_base(wish, usual, &base, err) != 0) return -1;
-    if (check_pair(wish, plan, base, err) != 0 ||
-        (base && check_loads(wish, plan, base, err) != 0)) {
+    if (load_base(typed, usual, &base, err) != 0) return -1;
+    if (check_pair(typed, plan, base, err) != 0 ||
+        (base && check_loads(typed, plan, base, err) != 0)) {
         code = -1;
-    } else if (wish->dry_run) {
-        code = print_repeats(wish, plan, base, err);
+    } else if (typed->dry_run) {
+        code = print_repeats(typed, plan, base, err);
     } else {
-        struct repeat_ask ask = {.wish = &wish->repeat,
+        struct repeat_ask ask = {.options = &typed->repeat,
                                  .workload = usual->workload,
-                                 .locks = wish->locks,
-                                 .sets = wish->sets.item,
-                                 .set_count = wish->sets.count,
-                                 .promises = wish->promises.item,
-                                 .promise_count = wish->promises.count,
-                                 .urls = wish->urls.again,
-                                 .url_count = wish->urls.count,
-                                 .out = wish->out,
+                                 .locks = typed->locks,
+                                 .sets = typed->sets.item,
+                                 .set_count = typed->sets.count,
+                                 .promises = typed->promises.item,
+                                 .promise_count = typed->promises.count,
+                                 .urls = typed->urls.again,
+                                 .url_count = typed->urls.count,
+                                 .out = typed->out,
                                  .results = results,
                                  .planned_ns = planned_ns(plan),
                                  .base_planned_ns = planned_ns(base ? base : plan),
-                                 .json = wish->json};
+                                 .json = typed->json};
         code = repeat_run(&ask, err);
     }
     plan_free(base);
@@ -335,27 +334,27 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
 }
 
 /* Adds the names of --key as one more --set, and joins the names of locks. */
-static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) {
-    wish->json = wish->format == REPORT_JSON;
-    if (wish->format == REPORT_QUIET && wish->progress == PROGRESS_AUTO)
-        wish->progress = PROGRESS_NONE;
-    if (wish->names.count && !(wish->locks = arg_list_join(&wish->names, arena, err))) return -1;
-    for (int i = 0; i < wish->keys.count; i++) {
-        if (key_name_check(wish->keys.item[i], err) != 0) {
+static int complete(struct typed *typed, struct arena *arena, struct lb_err *err) {
+    typed->json = typed->format == REPORT_JSON;
+    if (typed->format == REPORT_QUIET && typed->progress == PROGRESS_AUTO)
+        typed->progress = PROGRESS_NONE;
+    if (typed->names.count && !(typed->locks = arg_list_join(&typed->names, arena, err))) return -1;
+    for (int i = 0; i < typed->keys.count; i++) {
+        if (key_name_check(typed->keys.item[i], err) != 0) {
             err_prefix(err, "run: --key");
             return -1;
         }
     }
-    if (wish->keys.count == 0) return 0;
-    char *names = arg_list_join(&wish->keys, arena, err), *text;
+    if (typed->keys.count == 0) return 0;
+    char *names = arg_list_join(&typed->keys, arena, err), *text;
     size_t size = names ? strlen(names) + sizeof "load.key_names=" : 0;
     if (!names || !(text = arena_alloc(arena, size)))
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     snprintf(text, size, "load.key_names=%s", names);
-    return arg_list_add(&wish->sets, text, arena, err);
+    return arg_list_add(&typed->sets, text, arena, err);
 }
 
-/* For struct plan_wish: some locks can't have their clients in other processes. */
+/* For struct plan_ask: some locks can't have their clients in other processes. */
 static const char *why_not_here(void *context, const struct lb_lock *lock, const char *topology,
                                 const struct plan *plan, const char **ret_install) {
     const char *why = cli_peers() ? cli_peers()->why_not(lock, plan) : NULL;
@@ -369,8 +368,8 @@ static char *command_again(const struct args *given, const struct urls *urls) {
 }
 
 static int run_run(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
-    if (complete(wish, given->arena, err) != 0) return -1;
+    struct typed *typed = values;
+    if (complete(typed, given->arena, err) != 0) return -1;
     char workloads[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL;
@@ -378,43 +377,43 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     int result = -1;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;
-    if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
-    if (urls_hand_on(&wish->urls, err) != 0) goto out;
-    struct plan_wish plan_wish = {.workload = wish->workload ? wish->workload : "compare",
-                                  .folder = workloads,
-                                  .locks = wish->locks,
-                                  .sets = wish->sets.item,
-                                  .set_count = wish->sets.count,
-                                  .promises = wish->promises.item,
-                                  .promise_count = wish->promises.count,
-                                  .why_not = why_not_here,
-                                  .why_not_context = &available};
-    plan = plan_load(&plan_wish, err);
-    if (!plan || urls_keep(&wish->urls, urls_plan_uses, plan, err) != 0) goto out;
+    if (urls_ready(&typed->urls, given->arena, &available, err) != 0) goto out;
+    if (urls_hand_on(&typed->urls, err) != 0) goto out;
+    struct plan_ask plan_ask = {.workload = typed->workload ? typed->workload : "compare",
+                                .folder = workloads,
+                                .locks = typed->locks,
+                                .sets = typed->sets.item,
+                                .set_count = typed->sets.count,
+                                .promises = typed->promises.item,
+                                .promise_count = typed->promises.count,
+                                .why_not = why_not_here,
+                                .why_not_context = &available};
+    plan = plan_load(&plan_ask, err);
+    if (!plan || urls_keep(&typed->urls, urls_plan_uses, plan, err) != 0) goto out;
     if (peers && peers->check_plan(peers, plan, err) != 0) goto out;
-    if (wish->repeat.metrics && !repeat_has_base(&wish->repeat)) {
+    if (typed->repeat.metrics && !repeat_has_base(&typed->repeat)) {
         err_set(err, LB_EXIT_USAGE,
                 "run: --metric names what a comparison judges: add --against..., or leave it out");
-    } else if (repeat_is_asked(&wish->repeat) &&
-               (wish->metrics || (wish->format != REPORT_TABLE && !wish->json))) {
+    } else if (repeat_is_asked(&typed->repeat) &&
+               (typed->metrics || (typed->format != REPORT_TABLE && !typed->json))) {
         err_set(
             err, LB_EXIT_USAGE,
             "run: --full, --quiet and --prometheus show one run: leave them out where --repeat or "
             "--against make several");
-    } else if (repeat_is_asked(&wish->repeat) && peers) {
+    } else if (repeat_is_asked(&typed->repeat) && peers) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts one run at a time: leave out --repeat and --against");
-    } else if (wish->metrics && peers) {
+    } else if (typed->metrics && peers) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts nobody has the figures before a stage ends: leave out "
                 "--prometheus");
-    } else if (repeat_is_asked(&wish->repeat)) {
-        result = run_repeats(wish, &plan_wish, plan, err);
-    } else if (wish->dry_run) {
-        result = print_plan(plan, wish->json, err);
+    } else if (repeat_is_asked(&typed->repeat)) {
+        result = run_repeats(typed, &plan_ask, plan, err);
+    } else if (typed->dry_run) {
+        result = print_plan(plan, typed->json, err);
     } else {
-        command = command_again(given, &wish->urls);
-        result = command ? run_plan(wish, plan, command, err)
+        command = command_again(given, &typed->urls);
+        result = command ? run_plan(typed, plan, command, err)
                          : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
 out:
@@ -442,6 +441,6 @@ const struct command command_run = {
         "the result, prints it and writes a page. `lockbench list` has the workloads and locks.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_run,
 };

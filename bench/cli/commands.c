@@ -179,15 +179,15 @@ int cli_main(int argc, char **argv) {
         err_set(&err, LB_EXIT_MACHINE, "out of memory");
         return args_fail(&err);
     }
-    const char *wish = argv[1];
-    if (strcmp(wish, "--help") == 0 || strcmp(wish, "-h") == 0 || strcmp(wish, "help") == 0)
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
         return flushed(help_main(argv[2]));
-    if (strcmp(wish, "--version") == 0 || strcmp(wish, "-v") == 0) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-v") == 0) {
         version_write(stdout);
         return flushed(LB_EXIT_OK);
     }
     struct lb_err err = {0};
-    const struct command *command = command_find(wish, &err);
+    const struct command *command = command_find(word, &err);
     if (!command || registry_check(&err) != 0 || check_files(&err) != 0 ||
         stack_limit_ensure(&err) != 0)
         return args_fail(&err);

@@ -10,12 +10,12 @@
 
 enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR };
 
-/* The option --progress of a verb: a row of its table of arguments, for the member `progress` of its struct wish. */
+/* The option --progress of a verb: a row of its table of arguments, for the member `progress` of its struct typed. */
 #define PROGRESS_ARG                                                                               \
     {                                                                                              \
         {"progress",                                                                               \
          LB_OPT_CHOICE32,                                                                          \
-         offsetof(struct wish, progress),                                                          \
+         offsetof(struct typed, progress),                                                         \
          NULL,                                                                                     \
          .choices = "auto,none,line,bar", /* in the order of enum progress_kind */                 \
          .help = "on standard error; default: a bar on a terminal, else lines"},                   \

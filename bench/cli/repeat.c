@@ -59,21 +59,21 @@ struct repeat {
     bool terminal;    /* standard error is one */
 };
 
-bool repeat_has_base(const struct repeat_wish *wish) {
-    return wish->against || wish->lock || wish->sets.count > 0;
+bool repeat_has_base(const struct repeat_options *options) {
+    return options->against || options->lock || options->sets.count > 0;
 }
 
-bool repeat_is_asked(const struct repeat_wish *wish) {
-    return wish->times > 0 || repeat_has_base(wish);
+bool repeat_is_asked(const struct repeat_options *options) {
+    return options->times > 0 || repeat_has_base(options);
 }
 
-int repeat_times(const struct repeat_wish *wish) {
-    return wish->times > 0 ? wish->times : REPEAT_USUAL;
+int repeat_times(const struct repeat_options *options) {
+    return options->times > 0 ? options->times : REPEAT_USUAL;
 }
 
-int repeat_base(const struct repeat_wish *wish, const char *workload, const char **ret_workload,
-                const char **ret_program, struct lb_err *err) {
-    const char *against = wish->against;
+int repeat_base(const struct repeat_options *options, const char *workload,
+                const char **ret_workload, const char **ret_program, struct lb_err *err) {
+    const char *against = options->against;
     size_t length = against ? strlen(against) : 0;
     bool is_file = length > 4 && strcmp(against + length - 4, ".ini") == 0;
     struct stat status;
@@ -104,7 +104,7 @@ static int add_word(struct side *side, const char *option, const char *value, st
 
 static int add_words(const struct repeat_ask *ask, bool is_base, const char *workload,
                      struct side *side, struct lb_err *err) {
-    const char *locks = is_base && ask->wish->lock ? ask->wish->lock : ask->locks;
+    const char *locks = is_base && ask->options->lock ? ask->options->lock : ask->locks;
     int failed = add_word(side, "run", workload, err);
     if (locks) failed |= add_word(side, "--lock", locks, err);
     /* Another build may be an older one, so it gets only the options that --against gives. */
@@ -113,8 +113,9 @@ static int add_words(const struct repeat_ask *ask, bool is_base, const char *wor
     for (int i = 0; i < ask->set_count; i++) failed |= add_word(side, "--set", ask->sets[i], err);
     for (int i = 0; !is_base && i < ask->promise_count; i++)
         failed |= add_word(side, "--slo", ask->promises[i], err);
-    for (int i = 0; is_base && i < ask->wish->sets.count; i++) {
-        failed |= add_word(side, "--set", ask->wish->sets.item[i], err); /* the last --set wins */
+    for (int i = 0; is_base && i < ask->options->sets.count; i++) {
+        failed |=
+            add_word(side, "--set", ask->options->sets.item[i], err); /* the last --set wins */
     }
     return failed ? -1 : 0;
 }
@@ -226,7 +227,7 @@ static int run_one(struct repeat *repeat, struct side *side, struct lb_err *err)
 
 static struct compare *compare_sides(const struct repeat *repeat, const char *partial_reason,
                                      struct lb_err *err) {
-    const struct repeat_wish *wish = repeat->ask->wish;
+    const struct repeat_options *options = repeat->ask->options;
     char base[700], new[700];
     snprintf(base, sizeof base, "%s/base", repeat->folder);
     snprintf(new, sizeof new, "%s/new", repeat->folder);
@@ -236,9 +237,9 @@ static struct compare *compare_sides(const struct repeat *repeat, const char *pa
                               .base_count = 1,
                               .new_count = 1,
                               .min_effect = COMPARE_MIN_EFFECT,
-                              .metrics = wish->metrics,
-                              .base_lock = wish->lock,
-                              .new_lock = wish->lock ? repeat->ask->locks : NULL,
+                              .metrics = options->metrics,
+                              .base_lock = options->lock,
+                              .new_lock = options->lock ? repeat->ask->locks : NULL,
                               .partial_reason = partial_reason};
     return compare_make(&ask, err);
 }
@@ -289,7 +290,7 @@ static int conclude_repeats(const struct repeat *repeat, struct lb_err *err) {
  * makes it again works. */
 static void say_where(const struct repeat *repeat, bool compared) {
     char metrics[COMPARE_METRICS_TEXT_MAX];
-    const char *lock = repeat->ask->wish->lock, *folder = repeat->folder;
+    const char *lock = repeat->ask->options->lock, *folder = repeat->folder;
     int saved = repeat->side[0].saved;
     if (repeat->side_count < 2) {
         fprintf(stderr, "%d run%s saved in %s; side by side: lockbench report ", saved,
@@ -302,7 +303,7 @@ static void say_where(const struct repeat *repeat, bool compared) {
     }
     fprintf(stderr, "saved in %s", folder);
     if (compared) {
-        compare_metrics_text(repeat->ask->wish->metrics, metrics);
+        compare_metrics_text(repeat->ask->options->metrics, metrics);
         fputs("; again, as Markdown: lockbench compare ", stderr);
         shell_quote(stderr, folder);
         fputs("/base -- ", stderr);
@@ -327,14 +328,14 @@ static int exit_of(int compared, const struct repeat *repeat) {
 static int begin(struct repeat *repeat, struct lb_err *err) {
     const struct repeat_ask *ask = repeat->ask;
     const char *workload, *program;
-    bool pair = repeat_has_base(ask->wish);
+    bool pair = repeat_has_base(ask->options);
     struct side *base = &repeat->side[BASE], *new = &repeat->side[pair ? NEW : 0];
     if (ask->json && !pair)
         return err_set(
             err, LB_EXIT_USAGE,
             "run: --repeat with --json prints a comparison, and there is none without --against...: "
             "leave --json out; each run has a run.json");
-    if (repeat_base(ask->wish, ask->workload, &workload, &program, err) != 0) return -1;
+    if (repeat_base(ask->options, ask->workload, &workload, &program, err) != 0) return -1;
     *base = (struct side){.name = "base", .program = program, .planned_ns = ask->base_planned_ns};
     *new = (struct side){.name = pair ? "new" : "", .planned_ns = ask->planned_ns};
     if (pair && add_words(ask, true, workload, base, err) != 0) return -1;
@@ -342,7 +343,7 @@ static int begin(struct repeat *repeat, struct lb_err *err) {
     repeat->side_count = pair ? 2 : 1;
     for (int s = 0; s < repeat->side_count; s++)
         jobs_init(&repeat->side[s].jobs, repeat->side[s].program, 1);
-    repeat->each = repeat_times(ask->wish);
+    repeat->each = repeat_times(ask->options);
     repeat->terminal = terminal_obeys(stderr);
     repeat->interrupts = interrupt_watch(true);
     return 0;

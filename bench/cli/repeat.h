@@ -18,7 +18,7 @@
 #define REPEAT_USUAL 10
 
 /* The arguments that ask for several runs. */
-struct repeat_wish {
+struct repeat_options {
     int times;                  /* --repeat; 0 = not given */
     const char *against, *lock; /* --against, --against-lock; NULL */
     struct arg_list sets;       /* --against-set */
@@ -26,15 +26,15 @@ struct repeat_wish {
 };
 
 /* True if any of these arguments was given. */
-bool repeat_is_asked(const struct repeat_wish *wish);
+bool repeat_is_asked(const struct repeat_options *options);
 /* True if there is a base to compare with. */
-bool repeat_has_base(const struct repeat_wish *wish);
+bool repeat_has_base(const struct repeat_options *options);
 /* How many whole runs each side gets. */
-int repeat_times(const struct repeat_wish *wish);
+int repeat_times(const struct repeat_options *options);
 
 /* The properties that both sides share. */
 struct repeat_ask {
-    const struct repeat_wish *wish;
+    const struct repeat_options *options;
     const char *workload, *locks; /* locks: NULL = as the workload says */
     const char *const *sets;
     int set_count;
@@ -50,8 +50,8 @@ struct repeat_ask {
 
 /* Finds the workload of the base: the value of --against, unless that is a program. *ret_program:
  * the program, or NULL. 0, or -1 with err if --against names neither. */
-int repeat_base(const struct repeat_wish *wish, const char *workload, const char **ret_workload,
-                const char **ret_program, struct lb_err *err);
+int repeat_base(const struct repeat_options *options, const char *workload,
+                const char **ret_workload, const char **ret_program, struct lb_err *err);
 
 /* Runs all, compares and prints. Returns the exit code, or -1 with err. */
 int repeat_run(const struct repeat_ask *ask, struct lb_err *err);

@@ -179,9 +179,9 @@ void conform_try(const struct conform_check *check, const struct plan_lock *lock
     struct conform_result first;
     bool must_fail = conform_must_fail(check, lock->lock);
     conform_run(check, lock, far_lock, place, ret_result);
-    bool as_wished = must_fail == (ret_result->failure[0] != '\0');
+    bool as_expected = must_fail == (ret_result->failure[0] != '\0');
     bool again = *place && lb_topologies(lock->lock) && (must_fail || !ret_result->overlap);
-    if (!as_wished && again && !has_failed(lock->lock)) {
+    if (!as_expected && again && !has_failed(lock->lock)) {
         first = *ret_result;
         conform_run(check, lock, far_lock, place, ret_result);
         snprintf(ret_result->first, sizeof ret_result->first, "%s",

@@ -145,11 +145,11 @@ static void name_program(struct place *place) {
 
 /* Starts the wire before the servers; one server alone has no peers. */
 static int wire_own(struct place *place, const struct place_ask *ask, const struct topo_info *info,
-                    struct topo_wish *wish, struct lb_err *err) {
+                    struct topo_ask *topo_ask, struct lb_err *err) {
     unsigned wires = wires_of(ask);
     if (info->nodes == 1) wires &= ~(unsigned)TOPO_WIRED_PEERS;
     if (!wires) return 0;
-    place->wiring = place_wire_start(info, wires, wish, err);
+    place->wiring = place_wire_start(info, wires, topo_ask, err);
     if (!place->wiring) return -1;
     return place_wire_distance(place->wiring, &ask->distance, err);
 }
@@ -184,7 +184,7 @@ static int start_own(struct place *place, const struct place_ask *ask, struct lb
     if (topo_info(ask->topologies, name, &info, err) != 0) return -1;
     if (topo_info_flavour(&info, &ask->flavour, err) != 0) return -1;
     if (ask->tls && topo_info_tls(&info, err) != 0) return -1;
-    struct topo_wish wish = {.info = &info, .durability = ask->durability};
+    struct topo_ask topo_ask = {.info = &info, .durability = ask->durability};
     const struct topo_durability *durability = topo_durability_of(&info, ask->durability, err);
     if (!durability) return -1;
     /* servers that are set up in another way are another topology */
@@ -192,9 +192,9 @@ static int start_own(struct place *place, const struct place_ask *ask, struct lb
     snprintf(place->durability, sizeof place->durability, "%s", durability->text);
     place->durability_class = durability_name(durability_from(durability->class));
     place->started_by = "lockbench";
-    wish.clock = ask->clock && info.clock;
-    if (wire_own(place, ask, &info, &wish, err) != 0) return -1;
-    place->topo = topo_start(&wish, err);
+    topo_ask.clock = ask->clock && info.clock;
+    if (wire_own(place, ask, &info, &topo_ask, err) != 0) return -1;
+    place->topo = topo_start(&topo_ask, err);
     return place->topo ? 0 : -1;
 }
 

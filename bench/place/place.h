@@ -25,11 +25,11 @@ struct place_wire {
     int route_count;
 };
 
-/* Starts the wire, before its servers, and fills in the members of wish about it, which are valid as long as
+/* Starts the wire, before its servers, and fills in the members of topo_ask about it, which are valid as long as
  * the wire. wires: TOPO_WIRED_ bits, the connections that are led through the wire where the topology allows that.
  * Returns NULL with err: the topology allows none of them (LB_EXIT_USAGE), or no wire can be started. */
 struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires,
-                                    struct topo_wish *wish, struct lb_err *err);
+                                    struct topo_ask *topo_ask, struct lb_err *err);
 
 /* Starts a wire to the servers of a user's URL. Their names are resolved once. Returns NULL with err
  * (LB_EXIT_USAGE): the URL has no port; its servers tell clients their own addresses; it has options that choose

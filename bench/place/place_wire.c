@@ -36,7 +36,7 @@ static void aim_wire(const int *ports, int count, void *arg) {
 }
 
 struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires,
-                                    struct topo_wish *wish, struct lb_err *err) {
+                                    struct topo_ask *topo_ask, struct lb_err *err) {
     struct wire_end ends[WIRE_ENDS_MAX] = {{0}};
     int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX], all = info->nodes * info->ports;
     bool clients = info->wired & wires & TOPO_WIRED_CLIENTS;
@@ -70,9 +70,9 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
         urls_fill(&wired->urls, info, ports);
         wiring->urls = (const char *const *)wired->urls.url;
     }
-    if (peers) wish->peer_ports = wired->peer_ports;
-    wish->ports_chosen = aim_wire;
-    wish->arg = wired;
+    if (peers) topo_ask->peer_ports = wired->peer_ports;
+    topo_ask->ports_chosen = aim_wire;
+    topo_ask->arg = wired;
     return wiring;
 }
 

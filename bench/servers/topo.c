@@ -45,9 +45,9 @@ static int start_all(struct topo *topo, struct lb_err *err) {
     return 0;
 }
 
-static int check_wish(const struct topo_wish *wish, struct topo *topo, struct lb_err *err) {
-    const struct topo_info *info = wish->info;
-    const char *durability = wish->durability ? wish->durability : "default";
+static int check_ask(const struct topo_ask *ask, struct topo *topo, struct lb_err *err) {
+    const struct topo_info *info = ask->info;
+    const char *durability = ask->durability ? ask->durability : "default";
     topo->info = *info;
     const struct topo_durability *offered = topo_durability_of(&topo->info, durability, err);
     if (!offered) return -1;
@@ -56,30 +56,30 @@ static int check_wish(const struct topo_wish *wish, struct topo *topo, struct lb
     if (*info->missing)
         return err_set(err, LB_EXIT_MACHINE, "%s can't be started, %s is missing: install %s",
                        info->name, info->missing, info->install);
-    if (wish->ports)
-        memcpy(topo->ports, wish->ports, (size_t)(info->nodes * info->ports) * sizeof *topo->ports);
+    if (ask->ports)
+        memcpy(topo->ports, ask->ports, (size_t)(info->nodes * info->ports) * sizeof *topo->ports);
     else if (ports_pick(topo->ports, info->nodes * info->ports, err) != 0)
         return -1;
-    if (wish->peer_ports)
-        memcpy(topo->peer_ports, wish->peer_ports,
+    if (ask->peer_ports)
+        memcpy(topo->peer_ports, ask->peer_ports,
                (size_t)(info->nodes * info->ports) * sizeof *topo->peer_ports);
-    topo->ports_chosen = wish->ports_chosen;
-    topo->ports_arg = wish->arg;
-    topo->clock = wish->clock;
-    topo->act_limit_ns = wish->act_limit_ns ? wish->act_limit_ns : TOPO_ACT_NS;
-    if (wish->clock && !info->clock)
+    topo->ports_chosen = ask->ports_chosen;
+    topo->ports_arg = ask->arg;
+    topo->clock = ask->clock;
+    topo->act_limit_ns = ask->act_limit_ns ? ask->act_limit_ns : TOPO_ACT_NS;
+    if (ask->clock && !info->clock)
         return err_set(err, LB_EXIT_USAGE, "%s: its servers' clocks can't be stepped", info->name);
     return account_find(info->user, &topo->account, err);
 }
 
-struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
+struct topo *topo_start(const struct topo_ask *ask, struct lb_err *err) {
     struct topo *topo = calloc(1, sizeof *topo);
     if (!topo) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         return NULL;
     }
-    if (check_wish(wish, topo, err) != 0 || janitor_start(err) != 0) goto failed;
-    if (folder_make(wish->base, topo->info.name, topo->dir, sizeof topo->dir, err) != 0) {
+    if (check_ask(ask, topo, err) != 0 || janitor_start(err) != 0) goto failed;
+    if (folder_make(ask->base, topo->info.name, topo->dir, sizeof topo->dir, err) != 0) {
         topo->dir[0] = '\0';
         goto failed;
     }

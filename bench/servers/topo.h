@@ -21,7 +21,7 @@
 
 struct topo;
 
-struct topo_wish {
+struct topo_ask {
     const struct topo_info *info; /* copied */
     const char *durability;       /* "default", "none", "sync"; NULL = default */
     const char *base; /* where the temporary folder is made; NULL = $TMPDIR, or else /tmp */
@@ -42,7 +42,7 @@ struct topo_wish {
 /* Starts every node and returns at once; the servers are not ready yet, see topo_ready. Returns
  * NULL with err (LB_EXIT_MACHINE) if something is missing, or if the folder or a process can't be
  * made. The first call starts the janitor too: call it before there are other threads. */
-struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err);
+struct topo *topo_start(const struct topo_ask *ask, struct lb_err *err);
 
 /* Tells topo_ready whether the servers answer, by a ping through the driver. 1 = they do, 0 = not
  * yet, -1 with err = waiting is pointless (for example, the answer is a refusal). An err with 0
@@ -132,7 +132,7 @@ int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err);
 
 /* Carries out an action on the servers by their own means: runs `SCRIPT act NAME ARG`
  * (compose/README.md lists the actions; info->acts names those of this topology) and waits for it,
- * at most for the wish's act_limit_ns. arg may be NULL. The script's answer, one line without the newline,
+ * at most for the ask's act_limit_ns. arg may be NULL. The script's answer, one line without the newline,
  * goes to ret_text ("" = none; cut off at size), which may be NULL. Returns 0, or -1 with err
  * (LB_EXIT_USAGE: not offered) and ret_text untouched. */
 #define TOPO_ACT_NS (20 * LB_S_NS)

@@ -6,13 +6,13 @@
 #include "bench/tests/servers_help.h"
 
 /* Starts a topology and waits for the ports of all nodes. */
-static inline struct topo *started(const char *name, struct topo_wish wish) {
+static inline struct topo *started(const char *name, struct topo_ask wanted) {
     struct topo_info info;
     struct lb_err err = {0};
     if (topo_info("compose/local", name, &info, &err) != 0) fail_msg("%s", err.text);
     if (*info.missing) skip_for("%s: %s is missing: install %s", name, info.missing, info.install);
-    wish.info = &info;
-    struct topo *topo = topo_start(&wish, &err);
+    wanted.info = &info;
+    struct topo *topo = topo_start(&wanted, &err);
     if (!topo ||
         topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + 90 * LB_S_NS}, &err) != 0) {
         topo_stop(topo);

@@ -119,8 +119,8 @@ static inline void cli_write(const char *path, const char *text) {
 /* A group's setup: finds the program, makes the folders. */
 FIXTURE(cli_setup) {
     struct lb_err err = {0};
-    const char *wished = getenv("LOCKBENCH_PROGRAM");
-    if (!realpath(wished && *wished ? wished : ".build/release/lockbench", cli_program)) {
+    const char *wanted = getenv("LOCKBENCH_PROGRAM");
+    if (!realpath(wanted && *wanted ? wanted : ".build/release/lockbench", cli_program)) {
         fprintf(stderr, "no program to test: run make, or set LOCKBENCH_PROGRAM\n");
         return -1;
     }

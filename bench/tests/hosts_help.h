@@ -36,19 +36,19 @@ struct far_run {
 };
 
 /* What a test asks beside the lock and the settings; NULL = nothing. */
-struct far_wish {
+struct far_case {
     const char *workload;            /* NULL = smoke */
     int (*serve)(struct link *link); /* what each load host does; NULL = serve */
     bool alone;                      /* this process has the clients itself */
 };
 
-static inline void begin_run(struct far_run *run, const struct far_wish *wish, const char *lock,
+static inline void begin_run(struct far_run *run, const struct far_case *wanted, const char *lock,
                              const char *const *sets) {
     struct lb_err err = {0};
     char workloads[512], topologies[512];
     int count = 0;
     while (sets[count]) count++;
-    const struct far_wish asked = wish ? *wish : (struct far_wish){.alone = false};
+    const struct far_case asked = wanted ? *wanted : (struct far_case){.alone = false};
     *run = (struct far_run){.folder = "/tmp/lockbench-test-XXXXXX"};
     assert_non_null(mkdtemp(run->folder));
     snprintf(run->hlog, sizeof run->hlog, "%s/stage.hlog", run->folder);
@@ -60,12 +60,12 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
         run->hosts = hosts_meet(&run->link.link, lb_now() + MEET_NS, NULL, &err);
         if (!run->hosts) fail_msg("%s", err.text);
     }
-    struct plan_wish plan_wish = {.workload = asked.workload ? asked.workload : "smoke",
-                                  .folder = workloads,
-                                  .locks = lock,
-                                  .sets = sets,
-                                  .set_count = count};
-    run->plan = plan_load(&plan_wish, &err);
+    struct plan_ask plan_ask = {.workload = asked.workload ? asked.workload : "smoke",
+                                .folder = workloads,
+                                .locks = lock,
+                                .sets = sets,
+                                .set_count = count};
+    run->plan = plan_load(&plan_ask, &err);
     if (!run->plan) fail_msg("%s", err.text);
     if (run->hosts) run->peers = coordinate(run->hosts);
     if (run->hosts && run->peers.begin_run(&run->peers, run->plan, &err)) fail_msg("%s", err.text);

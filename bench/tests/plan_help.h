@@ -19,15 +19,15 @@ static size_t plan_count;
 /* Loads a file with this text and these --set's; NULL text = the shipped smoke. */
 static struct plan *load(const char *text, const char *locks, const char *const sets[],
                          struct lb_err *err) {
-    struct plan_wish wish = {
+    struct plan_ask wanted = {
         .workload = text ? path : "smoke", .folder = folder, .locks = locks, .sets = sets};
-    while (sets && wish.set_count < SETS_MAX && sets[wish.set_count]) wish.set_count++;
+    while (sets && wanted.set_count < SETS_MAX && sets[wanted.set_count]) wanted.set_count++;
     if (text) {
         FILE *out = fopen(path, "w");
         fputs(text, out);
         fclose(out);
     }
-    struct plan *plan = plan_load(&wish, err);
+    struct plan *plan = plan_load(&wanted, err);
     assert_true(plan_count < sizeof plans / sizeof *plans);
     return plans[plan_count++] = plan;
 }
@@ -42,9 +42,9 @@ static inline struct plan *taken(const char *text, const char *locks, const char
 
 /* A shipped workload. */
 static inline struct plan *shipped(const char *name, const char *locks) {
-    struct plan_wish wish = {.workload = name, .folder = folder, .locks = locks};
+    struct plan_ask wanted = {.workload = name, .folder = folder, .locks = locks};
     struct lb_err err = {0};
-    struct plan *plan = plan_load(&wish, &err);
+    struct plan *plan = plan_load(&wanted, &err);
     if (!plan) fail_msg("%s: %s", name, err.text);
     return plans[plan_count++] = plan;
 }

@@ -1,7 +1,7 @@
 /* stage_help: runs one stage of an embedded lock for a test. Header only, since each test is one
  * program.
  *
- * A test says what must have happened (stage_wish.faults, stage_wish.enough), and the window ends then: run.duration is
+ * A test says what must have happened (stage_case.faults, stage_case.enough), and the window ends then: run.duration is
  * only the longest that it waits. If the machine stood still during a stage, the stage is run again, since the
  * expectations of a test hold only on a machine that runs. A stage with a violation is always kept, because a busy
  * machine does not excuse a violation. */
@@ -19,14 +19,14 @@
         __VA_ARGS__, NULL                                                                          \
     }
 
-/* The longest window of a stage that ends by stage_wish.faults or stage_wish.enough. */
+/* The longest window of a stage that ends by stage_case.faults or stage_case.enough. */
 #define UNTIL_ENOUGH "run.duration=30s"
 
 static volatile sig_atomic_t no_interrupts;
 
 /* Wishes of a test that go beyond the settings which the plan's parser allows for the named lock. 0
- * = no wish. */
-struct stage_wish {
+ * = no wanted. */
+struct stage_case {
     const struct lb_lock
         *instead; /* run this lock, with the options of the named one; NULL = the named one */
     int readers, depth, keys_at_once, clients_per_session;
@@ -47,7 +47,7 @@ struct stage_wish {
 
 /* What stage_look sees. */
 struct stage_watch {
-    const struct stage_wish *wish;
+    const struct stage_case *wanted;
     bool blocks; /* the lock blocks its threads, which then have no beats */
     int64_t first_ns, last_ns, longest_ns; /* of its calls, and the longest time between two */
 };
@@ -60,8 +60,8 @@ static inline bool stage_look(void *arg, const struct stage *stage) {
     if (now_ns - watch->last_ns > watch->longest_ns) watch->longest_ns = now_ns - watch->last_ns;
     watch->last_ns = now_ns;
     for (int i = 0; i < stage->faults.count; i++) over += stage->faults.events[i].end_ns != 0;
-    return (watch->wish->faults && over >= watch->wish->faults) ||
-           (watch->wish->enough && watch->wish->enough(stage));
+    return (watch->wanted->faults && over >= watch->wanted->faults) ||
+           (watch->wanted->enough && watch->wanted->enough(stage));
 }
 
 /* Whether the machine stood still for a tenth of the window in one piece, by the workers' beats or by
@@ -78,19 +78,19 @@ static inline bool stage_lost_time(const struct stage *stage, const struct stage
     return longest_ns > 20 * LB_MS_NS + stage->window_ns / 10;
 }
 
-static inline void grant_wish(struct plan *plan, const struct stage_wish *wish) {
-    if (wish->instead) plan->locks[0].lock = wish->instead;
-    if (wish->depth) plan->depth = wish->depth;
-    if (wish->keys_at_once) plan->keys_at_once = wish->keys_at_once;
-    if (wish->clients_per_session) plan->clients_per_session = wish->clients_per_session;
-    if (wish->permits) plan->permits = wish->permits;
-    if (wish->bound) plan->bound = wish->bound;
-    plan->churn |= wish->churn;
-    plan->renew |= wish->renew;
+static inline void apply_wanted(struct plan *plan, const struct stage_case *wanted) {
+    if (wanted->instead) plan->locks[0].lock = wanted->instead;
+    if (wanted->depth) plan->depth = wanted->depth;
+    if (wanted->keys_at_once) plan->keys_at_once = wanted->keys_at_once;
+    if (wanted->clients_per_session) plan->clients_per_session = wanted->clients_per_session;
+    if (wanted->permits) plan->permits = wanted->permits;
+    if (wanted->bound) plan->bound = wanted->bound;
+    plan->churn |= wanted->churn;
+    plan->renew |= wanted->renew;
 }
 
 /* Runs it once, for the tries-th time; see run_stage_as. */
-static inline struct stage *run_stage_once(const char *lock, const struct stage_wish *wish,
+static inline struct stage *run_stage_once(const char *lock, const struct stage_case *wanted,
                                            const char *const *sets, struct stage_watch *watch,
                                            int tries) {
     struct lb_err err = {0};
@@ -98,12 +98,12 @@ static inline struct stage *run_stage_once(const char *lock, const struct stage_
     int count = 0;
     while (sets[count]) count++;
     assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
-    struct plan_wish plan_wish = {
+    struct plan_ask plan_ask = {
         .workload = "smoke", .folder = folder, .locks = lock, .sets = sets, .set_count = count};
-    struct plan *plan = plan_load(&plan_wish, &err);
+    struct plan *plan = plan_load(&plan_ask, &err);
     if (!plan) fail_msg("%s", err.text);
-    grant_wish(plan, wish);
-    if (wish->grows) plan->duration_ns *= tries;
+    apply_wanted(plan, wanted);
+    if (wanted->grows) plan->duration_ns *= tries;
     watch->blocks = plan->locks[0].lock->caps & LB_CAP_BLOCKS_THREAD;
     struct place_ask place_ask = {
         .lock = &plan->locks[0], .durability = plan->durability, .interrupts = &no_interrupts};
@@ -113,9 +113,9 @@ static inline struct stage *run_stage_once(const char *lock, const struct stage_
                                    .lock = &plan->locks[0],
                                    .clients = plan->clients[0],
                                    .window_ns = plan->duration_ns,
-                                   .readers = wish->readers},
+                                   .readers = wanted->readers},
                             .place = place,
-                            .promise = wish->promise,
+                            .promise = wanted->promise,
                             .id = "test",
                             .version = "test",
                             .seed = plan->seed,
@@ -144,27 +144,28 @@ static inline struct stage *stage_keep(struct stage *stage) {
 
 /* Runs the smoke workload of one lock with these settings, its first number of clients only. The stage lasts until the
  * next but one. */
-static inline struct stage *run_stage_as(const char *lock, const struct stage_wish *wish,
+static inline struct stage *run_stage_as(const char *lock, const struct stage_case *wanted,
                                          const char *const *sets) {
     for (int tries = 1;; tries++) {
-        struct stage_watch watch = {.wish = wish};
-        struct stage *stage = run_stage_once(lock, wish, sets, &watch, tries);
+        struct stage_watch watch = {.wanted = wanted};
+        struct stage *stage = run_stage_once(lock, wanted, sets, &watch, tries);
         bool final = tries == STAGE_TRIES || stage->status != STAGE_COMPLETE ||
                      stage->exclusion.verdict == VERDICT_VIOLATED;
-        bool lost_time = !wish->stands_still && stage_lost_time(stage, &watch);
-        if (final || (!lost_time && (!wish->until || wish->until(stage)))) return stage_keep(stage);
+        bool lost_time = !wanted->stands_still && stage_lost_time(stage, &watch);
+        if (final || (!lost_time && (!wanted->until || wanted->until(stage))))
+            return stage_keep(stage);
         print_message(lost_time ? "the machine stood still: once more\n" : "once more\n");
         stage_free(stage);
     }
 }
 
-/* For stage_wish.until: on a busy machine the clients of a lock that excludes nobody may not meet in one short window. */
+/* For stage_case.until: on a busy machine the clients of a lock that excludes nobody may not meet in one short window. */
 static inline bool was_violated(const struct stage *stage) {
     return stage->exclusion.verdict == VERDICT_VIOLATED;
 }
 
 static inline struct stage *run_stage_of(const char *lock, const char *const *sets) {
-    struct stage_wish nothing = {0};
+    struct stage_case nothing = {0};
     return run_stage_as(lock, &nothing, sets);
 }
 

@@ -14,19 +14,19 @@ FIXTURE(find_workloads) {
     return home_path("workloads", workloads, sizeof workloads, &err);
 }
 
-static struct matrix make(struct matrix_wish wish) {
+static struct matrix make(struct matrix_ask wanted) {
     struct matrix matrix;
     struct lb_err err = {0};
-    wish.folder = workloads;
-    if (matrix_make(&wish, &matrix, &err) != 0) fail_msg("%s", err.text);
+    wanted.folder = workloads;
+    if (matrix_make(&wanted, &matrix, &err) != 0) fail_msg("%s", err.text);
     return matrix;
 }
 
-static void assert_refused(struct matrix_wish wish, enum lb_exit code, const char *words) {
+static void assert_refused(struct matrix_ask wanted, enum lb_exit code, const char *words) {
     struct matrix matrix;
     struct lb_err err = {0};
-    wish.folder = workloads;
-    assert_int_equal(matrix_make(&wish, &matrix, &err), -1);
+    wanted.folder = workloads;
+    assert_int_equal(matrix_make(&wanted, &matrix, &err), -1);
     assert_int_equal(err.code, code);
     if (!strstr(err.text, words)) fail_msg("no '%s' in: %s", words, err.text);
     matrix_done(&matrix);
@@ -37,7 +37,7 @@ static const char *name_of(const struct matrix *matrix, int cell) {
 }
 
 TEST(only_what_is_stated_is_run) {
-    struct matrix matrix = make((struct matrix_wish){.full = true});
+    struct matrix matrix = make((struct matrix_ask){.full = true});
     int stated = 0, controls = 0, skipped = 0;
     assert_int_equal(matrix.column_count, LB_SCENARIOS + 1);
     for (int i = 0; registry_locks()[i]; i++) {
@@ -64,7 +64,7 @@ TEST(only_what_is_stated_is_run) {
 
 /* A lock whose driver states a verdict under a fault can run under that fault. */
 TEST(every_stated_cell_can_run) {
-    struct matrix matrix = make((struct matrix_wish){.full = true});
+    struct matrix matrix = make((struct matrix_ask){.full = true});
     for (int i = 0; i < matrix.skip_count; i++) {
         const struct matrix_skip *skip = &matrix.skips[i];
         if (skip->scenario) fail_msg("%s x %s: %s", skip->lock->name, skip->scenario, skip->reason);
@@ -75,7 +75,7 @@ TEST(every_stated_cell_can_run) {
 TEST(the_short_tour_has_four_faults_and_the_controls) {
     static const char *const names[] = {"pause", "holder-kill", "server-restart", "wire-cut",
                                         CHECK_EXPOSED};
-    struct matrix matrix = make((struct matrix_wish){0});
+    struct matrix matrix = make((struct matrix_ask){0});
     assert_int_equal(matrix.column_count, 5);
     for (int i = 0; i < 5; i++) assert_string_equal(matrix.columns[i].name, names[i]);
     matrix_done(&matrix);
@@ -92,13 +92,13 @@ static bool has_set(const struct matrix_cell *cell, const char *set) {
 TEST(a_shared_mode_is_put_to_the_test) {
     const char *const locks[] = {"mem-rwlock", "mem-robust"};
     struct matrix matrix = make(
-        (struct matrix_wish){.locks = locks, .lock_count = 2, .faults = "none,pause,holder-kill"});
+        (struct matrix_ask){.locks = locks, .lock_count = 2, .faults = "none,pause,holder-kill"});
     int with = 0;
     for (int i = 0; i < matrix.cell_count; i++) {
-        bool wished = matrix.cells[i].lock->primitive == LB_RWLOCK &&
+        bool wanted = matrix.cells[i].lock->primitive == LB_RWLOCK &&
                       strcmp(name_of(&matrix, i), "holder-kill") != 0;
-        assert_int_equal(has_set(&matrix.cells[i], "acquire.readers=50"), wished);
-        with += wished;
+        assert_int_equal(has_set(&matrix.cells[i], "acquire.readers=50"), wanted);
+        with += wanted;
     }
     assert_int_equal(with, 2);
     matrix_done(&matrix);
@@ -118,8 +118,8 @@ TEST(each_control_is_run_where_it_must_show) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct lb_lock *lock = registry_lock(cases[i].lock);
         if (lb_unavailable(lock->backend)) continue;
-        struct matrix matrix = make((struct matrix_wish){
-            .locks = &cases[i].lock, .lock_count = 1, .faults = CHECK_EXPOSED});
+        struct matrix matrix = make(
+            (struct matrix_ask){.locks = &cases[i].lock, .lock_count = 1, .faults = CHECK_EXPOSED});
         assert_int_equal(matrix.cell_count, 1);
         assert_string_equal(matrix.cells[0].workload, cases[i].workload);
         assert_int_equal(matrix.cells[0].expected.worst, cases[i].expected);
@@ -127,7 +127,7 @@ TEST(each_control_is_run_where_it_must_show) {
     }
     const char *const all[] = {"controls"};
     struct matrix matrix =
-        make((struct matrix_wish){.locks = all, .lock_count = 1, .faults = CHECK_EXPOSED});
+        make((struct matrix_ask){.locks = all, .lock_count = 1, .faults = CHECK_EXPOSED});
     int controls = 0;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
@@ -162,11 +162,11 @@ TEST(servers_that_a_fault_needs_are_chosen) {
     assert_int_equal(home_path("compose/local", scripts, sizeof scripts, &err), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (lb_unavailable(registry_lock(cases[i].lock)->backend)) continue;
-        struct matrix matrix = make((struct matrix_wish){.locks = &cases[i].lock,
-                                                         .lock_count = 1,
-                                                         .faults = cases[i].fault,
-                                                         .weigh = stated_weight,
-                                                         .why_not_context = scripts});
+        struct matrix matrix = make((struct matrix_ask){.locks = &cases[i].lock,
+                                                        .lock_count = 1,
+                                                        .faults = cases[i].fault,
+                                                        .weigh = stated_weight,
+                                                        .why_not_context = scripts});
         assert_int_equal(matrix.cell_count, 1);
         assert_string_equal(matrix.cells[0].topology, cases[i].topology);
         assert_int_equal(matrix.cells[0].weight, cases[i].weight);
@@ -178,11 +178,11 @@ TEST(servers_that_a_fault_needs_are_chosen) {
 TEST(what_a_scenario_needs_for_a_lock_is_set) {
     const char *const lock = "pg-lease", *const sets[] = {"load.hold=1s"};
     if (lb_unavailable(registry_lock(lock)->backend)) return;
-    struct matrix matrix = make((struct matrix_wish){.locks = &lock,
-                                                     .lock_count = 1,
-                                                     .faults = "primary-lost,holder-kill",
-                                                     .sets = sets,
-                                                     .set_count = 1});
+    struct matrix matrix = make((struct matrix_ask){.locks = &lock,
+                                                    .lock_count = 1,
+                                                    .faults = "primary-lost,holder-kill",
+                                                    .sets = sets,
+                                                    .set_count = 1});
     assert_int_equal(matrix.cell_count, 2);
     for (int i = 0; i < 2; i++) {
         bool needs = strcmp(name_of(&matrix, i), "primary-lost") == 0;
@@ -200,7 +200,7 @@ TEST(scenarios_fit_what_a_lock_can) {
             continue;
         if (lb_expected(lock, LB_SCENARIO_PAUSE)->worst == LB_EXPECT_UNSTATED) continue;
         struct matrix matrix =
-            make((struct matrix_wish){.locks = &lock->name, .lock_count = 1, .faults = "pause"});
+            make((struct matrix_ask){.locks = &lock->name, .lock_count = 1, .faults = "pause"});
         assert_int_equal(matrix.cell_count, 1);
         assert_string_equal(matrix.cells[0].sets[0], "acquire.mode=try");
         matrix_done(&matrix);
@@ -213,7 +213,7 @@ TEST(who_has_no_holder_is_hit_anyhow) {
     for (int i = 0; i < 2; i++) {
         if (lb_unavailable(registry_lock(names[i])->backend)) continue;
         struct matrix matrix =
-            make((struct matrix_wish){.locks = &names[i], .lock_count = 1, .faults = "pause"});
+            make((struct matrix_ask){.locks = &names[i], .lock_count = 1, .faults = "pause"});
         assert_int_equal(matrix.cell_count, 1);
         assert_string_equal(matrix.cells[0].sets[0], "fault.target=any");
         matrix_done(&matrix);
@@ -235,7 +235,7 @@ static void need_redis(void) {
 TEST(what_this_machine_lacks_is_said) {
     static const char *const group[] = {"redis", "mem-robust"}, *const named[] = {"redis-setnx"};
     need_redis();
-    struct matrix matrix = make((struct matrix_wish){
+    struct matrix matrix = make((struct matrix_ask){
         .locks = group, .lock_count = 2, .faults = "pause", .why_not = nothing_here});
     assert_int_equal(matrix.cell_count, 1);
     assert_string_equal(matrix.cells[0].lock->name, "mem-robust");
@@ -245,7 +245,7 @@ TEST(what_this_machine_lacks_is_said) {
     assert_true(matrix.skips[0].unavailable);
     matrix_done(&matrix);
     assert_refused(
-        (struct matrix_wish){
+        (struct matrix_ask){
             .locks = named, .lock_count = 1, .faults = "pause", .why_not = nothing_here},
         LB_EXIT_MACHINE, "install: toyd");
 }
@@ -261,10 +261,10 @@ static const char *one_server_only(void *context, const struct lb_lock *lock, co
 TEST(who_was_named_runs_where_it_can) {
     static const char *const named[] = {"redis-setnx"};
     need_redis();
-    struct matrix matrix = make((struct matrix_wish){.locks = named,
-                                                     .lock_count = 1,
-                                                     .faults = "pause,primary-lost",
-                                                     .why_not = one_server_only});
+    struct matrix matrix = make((struct matrix_ask){.locks = named,
+                                                    .lock_count = 1,
+                                                    .faults = "pause,primary-lost",
+                                                    .why_not = one_server_only});
     assert_int_equal(matrix.cell_count, 1);
     assert_string_equal(name_of(&matrix, 0), "pause");
     assert_int_equal(matrix.skip_count, 1);
@@ -273,7 +273,7 @@ TEST(who_was_named_runs_where_it_can) {
     assert_string_equal(matrix.skips[0].reason, "replicas not found");
     matrix_done(&matrix);
     assert_refused(
-        (struct matrix_wish){
+        (struct matrix_ask){
             .locks = named, .lock_count = 1, .faults = "primary-lost", .why_not = one_server_only},
         LB_EXIT_MACHINE, "redis-setnx can't run: replicas not found; install: more");
 }

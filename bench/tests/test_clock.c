@@ -99,7 +99,7 @@ static int64_t number_of(const char *command) {
 }
 
 TEST(redis_ttls_jump) {
-    struct topo *topo = started("redis-independents", (struct topo_wish){.clock = true});
+    struct topo *topo = started("redis-independents", (struct topo_ask){.clock = true});
     int port[2] = {topo_port(topo, 0, 0), topo_port(topo, 1, 0)};
     for (int i = 0; i < 2; i++)
         assert_string_equal(help_ask_redis(port[i], "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
@@ -125,7 +125,7 @@ TEST(redis_ttls_jump) {
 
 TEST(postgres_tells_another_time) {
     need_program("psql", "postgresql-client");
-    struct topo *topo = started("postgres", (struct topo_wish){.clock = true});
+    struct topo *topo = started("postgres", (struct topo_ask){.clock = true});
     char command[300];
     snprintf(command, sizeof command,
              "psql -X -q -A -t -h 127.0.0.1 -p %d -U postgres -d postgres -c "
@@ -140,7 +140,7 @@ TEST(postgres_tells_another_time) {
 /* Its waits for a wall-clock time are none the longer for it. */
 TEST(mariadb_tells_another_time) {
     need_program("mariadb", "mariadb-client");
-    struct topo *topo = started("mariadb", (struct topo_wish){.clock = true});
+    struct topo *topo = started("mariadb", (struct topo_ask){.clock = true});
     char client[200], command[400];
     snprintf(client, sizeof client,
              "mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P %d -u root -N -B -e",
@@ -164,7 +164,7 @@ TEST(mariadb_tells_another_time) {
 
 /* It counts by the monotonic clock. */
 TEST(memcached_counts_without_the_wall_clock) {
-    struct topo *topo = started("memcached", (struct topo_wish){.clock = true});
+    struct topo *topo = started("memcached", (struct topo_ask){.clock = true});
     assert_string_equal(help_ask_memcached(topo, "set lock 0 600 2\r\nme\r\n", "\r\n"),
                         "STORED\r\n");
     step(topo, 0, 3600);
@@ -175,7 +175,7 @@ TEST(memcached_counts_without_the_wall_clock) {
 
 /* The JVM too: nodes are stamped with the wall clock; sessions are not counted by it. */
 TEST(zookeeper_tells_another_time) {
-    struct topo *topo = started("zookeeper", (struct topo_wish){.clock = true});
+    struct topo *topo = started("zookeeper", (struct topo_ask){.clock = true});
     char command[500];
     if (system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") != 0)
         skip_for("kazoo is missing: install python3-kazoo");
@@ -197,7 +197,7 @@ TEST(etcd_has_no_such_clock) {
     struct lb_err err = {0};
     assert_int_equal(topo_info("compose/local", "etcd", &info, &err), 0);
     assert_false(info.clock);
-    assert_null(topo_start(&(struct topo_wish){.info = &info, .clock = true}, &err));
+    assert_null(topo_start(&(struct topo_ask){.info = &info, .clock = true}, &err));
     assert_int_equal(err.code, *info.missing ? LB_EXIT_MACHINE : LB_EXIT_USAGE);
 }
 

@@ -32,7 +32,7 @@ TEST(test_a_holder_is_paused) {
     for (int i = 0; i < 3; i++) {
         struct stage *stage = whole(
             run_toy(locks[i], (struct toy_faults){0},
-                    (struct stage_wish){.readers = 50, .permits = 1, .bound = 2, .faults = 3},
+                    (struct stage_case){.readers = 50, .permits = 1, .bound = 2, .faults = 3},
                     SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
                          "fault.every=200ms", "fault.for=100ms", "fault.times=3", "load.hold=2ms",
                          "load.keys=2", "acquire.lease=20ms", UNTIL_ENOUGH)));
@@ -52,7 +52,7 @@ TEST(test_a_holder_is_paused) {
 /* One client holds the only key until the window ends: after its pause nobody else can be paused. */
 TEST(test_a_grant_is_hit_once) {
     struct stage *stage = whole(
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 2},
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 2},
                 SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
                      "fault.every=100ms", "fault.for=50ms", "fault.times=2", "load.hold=window",
                      "load.keys=1", "acquire.lease=1h", "run.warmup=0", UNTIL_ENOUGH)));
@@ -121,7 +121,7 @@ TEST(test_what_the_paused_has_started_stands_too) {
     assert_true(programs != MAP_FAILED);
     stood_at = -1;
     struct stage *stage = whole(
-        run_toy(&lock, (struct toy_faults){0}, (struct stage_wish){.enough = its_program_stands},
+        run_toy(&lock, (struct toy_faults){0}, (struct stage_case){.enough = its_program_stands},
                 SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h",
                      "load.keys=own", "acquire.lease=1h", "run.warmup=0", UNTIL_ENOUGH)));
     assert_int_equal(stage->faults.count, 1);
@@ -166,7 +166,7 @@ static bool did_not_act(const struct stage *stage) {
 TEST(test_a_pause_that_did_not_last_says_so) {
     pid_t meddler = start_meddler();
     struct stage *stage = whole(run_toy(&toy_mutex, (struct toy_faults){0},
-                                        (struct stage_wish){.faults = 1, .until = did_not_act},
+                                        (struct stage_case){.faults = 1, .until = did_not_act},
                                         SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
                                              "fault.for=500ms", "acquire.lease=1h", UNTIL_ENOUGH)));
     kill(meddler, SIGKILL);
@@ -177,7 +177,7 @@ TEST(test_a_pause_that_did_not_last_says_so) {
 
 TEST(test_a_waiter_is_killed) {
     struct stage *stage = whole(
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 3},
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 3},
                 SETS(PROCESSES, "fault.kind=kill", "fault.target=waiter", "fault.first=50ms",
                      "fault.every=100ms", "load.hold=20ms", "acquire.lease=1h", UNTIL_ENOUGH)));
     /* Three of four; the last one is spared, though it is asked for. */
@@ -226,12 +226,12 @@ TEST(test_what_the_killed_sent_is_not_known) {
     connector.close = served_close;
     lock.backend = &served;
     struct stage *stage =
-        whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_wish){.enough = has_grants},
+        whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_case){.enough = has_grants},
                       SETS(PROCESSES, "run.warmup=0", UNTIL_ENOUGH)));
     assert_true(stage->result.commands_per_grant >= 2);
     assert_true(stage->result.wakeups_per_grant >= 0);
     stage =
-        whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_wish){.enough = is_over},
+        whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_case){.enough = is_over},
                       SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
                            "load.hold=5ms", "acquire.lease=400ms", UNTIL_ENOUGH)));
     assert_sign(&stage->faults.events[0], true, "ended by signal 9");
@@ -242,7 +242,7 @@ TEST(test_what_the_killed_sent_is_not_known) {
 
 TEST(test_nobody_to_be_found) {
     struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 1},
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1},
                       SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=10ms",
                            "load.think=1h", "run.warmup=200ms", "run.drain=50ms", UNTIL_ENOUGH)));
     assert_int_equal(stage->faults.count, 1);
@@ -259,7 +259,7 @@ static bool somebody_was_late(const struct stage *stage) {
 static struct stage *starve(bool renew) {
     return whole(run_toy(
         &toy_mutex, (struct toy_faults){0},
-        (struct stage_wish){.renew = renew, .faults = 1, .until = renew ? somebody_was_late : NULL},
+        (struct stage_case){.renew = renew, .faults = 1, .until = renew ? somebody_was_late : NULL},
         SETS("load.clients=2", "load.processes=1", "fault.kind=starve", "fault.target=holder",
              "fault.first=50ms", "fault.for=400ms", "load.hold=600ms", "acquire.lease=150ms",
              UNTIL_ENOUGH)));
@@ -309,7 +309,7 @@ TEST(test_wall_clocks_are_set_off) {
     assert_true(clocks != MAP_FAILED);
     struct stage *stage = whole(
         run_toy(&lock, (struct toy_faults){0},
-                (struct stage_wish){.faults = 2, .enough = clocks_are_right_again},
+                (struct stage_case){.faults = 2, .enough = clocks_are_right_again},
                 SETS(PROCESSES, "fault.kind=client-clock", "fault.first=50ms", "fault.by=60s",
                      "fault.for=300ms", "fault.2.kind=client-clock", "fault.2.first=60ms",
                      "fault.2.by=-60s", "fault.2.for=300ms", "acquire.lease=1h", UNTIL_ENOUGH)));
@@ -332,7 +332,7 @@ TEST(test_wall_clocks_are_set_off) {
 /* A lock that reads no wall clock is not tried by it, and the log says so. */
 TEST(test_a_clock_that_nobody_reads_did_not_act) {
     struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 1},
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1},
                       SETS(PROCESSES, "fault.kind=client-clock", "fault.first=20ms", "fault.by=60s",
                            "fault.for=100ms", "acquire.lease=1h", UNTIL_ENOUGH)));
     assert_int_equal(stage->faults.count, 1);
@@ -342,7 +342,7 @@ TEST(test_a_clock_that_nobody_reads_did_not_act) {
 /* Faults of servers and wires on a lock that has neither. */
 TEST(test_what_is_not_there_is_said) {
     struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 2},
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 2},
                       SETS("fault.kind=server-kill", "fault.first=10ms", "fault.2.kind=wire-reset",
                            "fault.2.target=all", "fault.2.first=20ms", UNTIL_ENOUGH)));
     assert_int_equal(stage->faults.count, 2);
@@ -367,7 +367,7 @@ static bool holds_began_first(const struct stage *stage) {
 TEST(test_the_order_of_sections_stays) {
     struct stage *stage =
         whole(run_toy(&toy_mutex, (struct toy_faults){0},
-                      (struct stage_wish){.faults = 3, .until = holds_began_first},
+                      (struct stage_case){.faults = 3, .until = holds_began_first},
                       SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms", "fault.for=50ms",
                            "fault.2.kind=pause", "fault.2.first=150ms", "fault.2.after=holder",
                            "fault.2.for=30ms", "fault.3.kind=pause", "fault.3.first=250ms",

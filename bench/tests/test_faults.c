@@ -10,7 +10,7 @@ TEST(test_a_killed_process_is_nobodys_fault) {
     for (int i = 0; i < 3; i++) {
         struct stage *stage =
             run_toy(locks[i], (struct toy_faults){0},
-                    (struct stage_wish){.readers = 50, .permits = 1, .bound = 3, .faults = 3},
+                    (struct stage_case){.readers = 50, .permits = 1, .bound = 3, .faults = 3},
                     SETS(PROCESSES, "fault.kind=kill", "fault.first=50ms", "fault.every=100ms",
                          "acquire.lease=300ms", UNTIL_ENOUGH, "acquire.mode=timed",
                          "acquire.timeout=50ms"));
@@ -37,7 +37,7 @@ TEST(test_the_victim_is_drawn_from_the_seed) {
     int victim[2];
     for (int i = 0; i < 2; i++) {
         struct stage *stage =
-            run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 1},
+            run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1},
                     SETS(PROCESSES, "fault.kind=pause", "fault.first=20ms", "fault.for=20ms",
                          "load.seed=7", "acquire.lease=20ms", UNTIL_ENOUGH));
         assert_int_equal(stage->faults.count, 1);
@@ -57,7 +57,7 @@ TEST(test_a_stuck_key_is_seen) {
     for (int i = 0; i < 3; i++) {
         struct stage *stage =
             run_toy(&toy_mutex, (struct toy_faults){.stuck_after = 20},
-                    (struct stage_wish){.until = is_stuck},
+                    (struct stage_case){.until = is_stuck},
                     SETS("load.clients=3", "acquire.lease=10ms", modes[i], "acquire.timeout=30ms",
                          "load.think=1ms", "run.duration=1400ms", "run.drain=50ms"));
         assert_int_equal(stage->exclusion.stuck, 1);
@@ -75,7 +75,7 @@ static bool one_starved(const struct stage *stage) {
  * client waits until the drain limit. */
 TEST(test_a_client_that_is_shut_out_starves) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.shuts_out_second = true},
-                                  (struct stage_wish){.until = one_starved},
+                                  (struct stage_case){.until = one_starved},
                                   SETS("load.clients=3", "acquire.lease=20ms", "load.hold=1ms",
                                        "run.duration=1100ms", "run.drain=300ms"));
     assert_int_equal(stage->exclusion.stuck, 0);

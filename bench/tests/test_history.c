@@ -431,8 +431,8 @@ static void compare(const struct past *past, struct tally *tally) {
 }
 
 static void compare_many(enum oplog_model model) {
-    const char *wish = getenv("LOCKBENCH_HISTORIES");
-    int wanted = wish ? atoi(wish) : 100000;
+    const char *asked = getenv("LOCKBENCH_HISTORIES");
+    int wanted = asked ? atoi(asked) : 100000;
     struct tally tally = {0};
     for (int seed = 0; seed < SEEDS; seed++) {
         struct lb_rng rng;

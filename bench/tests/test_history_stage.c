@@ -17,7 +17,7 @@ static const struct stage_history *judged(const struct stage *stage) {
 
 struct kind {
     const struct lb_lock *lock;
-    struct stage_wish wish;
+    struct stage_case wanted;
     struct toy_faults wrong;
     enum oplog_model model;
     int keys; /* that a grant is of */
@@ -62,7 +62,7 @@ static const struct kind kinds[] = {
 TEST(test_right_ones_are_clean) {
     for (int i = 0; i < KINDS; i++) {
         const struct kind *kind = &kinds[i];
-        struct stage *stage = run_toy(kind->lock, (struct toy_faults){0}, kind->wish,
+        struct stage *stage = run_toy(kind->lock, (struct toy_faults){0}, kind->wanted,
                                       SETS(CROWD, "load.hold=200us", kind->set));
         const struct stage_history *history = judged(stage);
         assert_int_equal(history->rules.model, kind->model);
@@ -73,11 +73,11 @@ TEST(test_right_ones_are_clean) {
          * cells nor the history call it a violation. */
         assert_true(history->judgement.verdict != OPLOG_VIOLATED);
         assert_true(stage->exclusion.verdict != VERDICT_VIOLATED);
-        if (!kind->wish.renew) assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
+        if (!kind->wanted.renew) assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
         assert_true(stage->exclusion.grants > 0);
         /* Each grant's acquire and release, those of the warm-up too, and each try. */
         uint64_t grants = stage->exclusion.grants;
-        if (kind->wish.depth) grants *= (uint64_t)kind->wish.depth;
+        if (kind->wanted.depth) grants *= (uint64_t)kind->wanted.depth;
         if (kind->keys == 1 && !spins) {
             assert_int_equal(history->ops, 2 * grants);
         } else if (!spins) {
@@ -92,7 +92,7 @@ TEST(test_right_ones_are_clean) {
 static struct stage *run_until_violated(const struct kind *kind, bool kept) {
     for (int tries = 0; tries < 10; tries++) {
         struct stage *stage =
-            run_toy(kind->lock, kind->wrong, kind->wish,
+            run_toy(kind->lock, kind->wrong, kind->wanted,
                     SETS(CROWD, "load.hold=500us", kind->set, kept ? HISTORY : "check.history=no"));
         if (judged(stage)->judgement.verdict == OPLOG_VIOLATED) return stage;
     }
@@ -108,10 +108,10 @@ TEST(test_evidence_is_enough) {
         assert_true(stage->exclusion.double_holders > 0);
         assert_null(stage->result.history_model);
         assert_non_null(stage->result.overlap);
-        stage = run_toy(kinds[i].lock, (struct toy_faults){0}, kinds[i].wish,
+        stage = run_toy(kinds[i].lock, (struct toy_faults){0}, kinds[i].wanted,
                         SETS(CROWD, "load.hold=200us", kinds[i].set, "check.history=no"));
-        if (!kinds[i].wish.renew) assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-        if (!kinds[i].wish.renew) assert_int_equal(judged(stage)->ops, 0);
+        if (!kinds[i].wanted.renew) assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+        if (!kinds[i].wanted.renew) assert_int_equal(judged(stage)->ops, 0);
     }
 }
 
@@ -139,7 +139,7 @@ static bool all_recovered(const struct stage *stage) {
 TEST(test_a_killed_holder) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){0},
-                (struct stage_wish){.faults = 3, .until = all_recovered},
+                (struct stage_case){.faults = 3, .until = all_recovered},
                 SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
                      "fault.every=300ms", "fault.times=3", "load.hold=20ms", "acquire.lease=100ms",
                      UNTIL_ENOUGH, "run.drain=30s"));
@@ -159,7 +159,7 @@ TEST(test_a_killed_holder) {
  * and accuse the lock when another client gets the key. */
 TEST(test_thousands_die_at_once) {
     struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 1},
+        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1},
                 SETS(HISTORY, "load.clients=3000", "load.processes=2", "load.threads=2",
                      "load.keys=100", "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
                      "load.hold=20ms", "acquire.lease=100ms", UNTIL_ENOUGH, "run.drain=30s"));
@@ -172,7 +172,7 @@ TEST(test_thousands_die_at_once) {
 /* The window never began: the file is whole all the same, and the next stages' are read. */
 TEST(test_a_stage_that_no_client_got_into) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.shut_after = 1},
-                                  (struct stage_wish){0}, SETS(CROWD));
+                                  (struct stage_case){0}, SETS(CROWD));
     assert_int_equal(stage->status, STAGE_FAILED);
     assert_non_null(stage->history);
     if (stage->history->err.code) fail_msg("%s", stage->history->err.text);
@@ -192,7 +192,7 @@ static bool judged_expired(const struct stage *stage) {
 TEST(test_a_paused_holder) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){0},
-                (struct stage_wish){.faults = 1, .until = judged_expired},
+                (struct stage_case){.faults = 1, .until = judged_expired},
                 SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
                      "fault.for=600ms", "load.hold=20ms", "acquire.lease=100ms", UNTIL_ENOUGH));
     const struct stage_history *history = judged(stage);
@@ -215,7 +215,7 @@ TEST(test_a_session_in_a_pause) {
     for (int deaf = 0; deaf < 2; deaf++) {
         struct stage *stage =
             run_toy(&toy_session, (struct toy_faults){.deaf = deaf},
-                    (struct stage_wish){.faults = 1, .until = holders_met},
+                    (struct stage_case){.faults = 1, .until = holders_met},
                     SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
                          "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", UNTIL_ENOUGH));
         assert_true(holders_met(stage));

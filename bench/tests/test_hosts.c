@@ -336,10 +336,10 @@ static void check_trouble(int (*serve_badly)(struct link *link), const char *tro
     pid_t pids[2] = {0};
     char why[300];
     int status = -1;
-    struct plan_wish wish = {.workload = "smoke", .folder = "workloads", .locks = "null"};
+    struct plan_ask wanted = {.workload = "smoke", .folder = "workloads", .locks = "null"};
     assert_int_equal(pipe_link_fork(&link, 2, serve_badly, pids), 0);
     struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, NULL, &err);
-    struct plan *plan = plan_load(&wish, &err);
+    struct plan *plan = plan_load(&wanted, &err);
     if (!hosts || !plan) fail_msg("%s", err.text);
     struct peers peers = coordinate(hosts);
     assert_int_equal(peers.begin_run(&peers, plan, &err), -1);

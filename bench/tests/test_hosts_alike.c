@@ -30,8 +30,8 @@ static bool are_alike(const struct stage *one, const struct stage *three, enum m
     return true;
 }
 
-static void run_sim(const struct far_wish *wish, struct far_run *run) {
-    begin_run(run, wish, "sim",
+static void run_sim(const struct far_case *wanted, struct far_run *run) {
+    begin_run(run, wanted, "sim",
               SETS("load.clients=12", "load.keys=own", "run.duration=5s",
                    "load.hold=lognormal:60ms:0.3", "sim.service=80ms", "acquire.lease=60s"));
     const struct stage *stage = go(run, NULL);
@@ -43,7 +43,7 @@ static void run_sim(const struct far_wish *wish, struct far_run *run) {
 TEST(test_twelve_clients_of_one_host_and_four_of_each_of_three_measure_the_same) {
     char why[200] = "";
     struct far_run one, three;
-    run_sim(&(struct far_wish){.alone = true}, &one);
+    run_sim(&(struct far_case){.alone = true}, &one);
     run_sim(NULL, &three);
     assert_int_equal(json_array_size(three.stage->result.hosts), HOSTS);
     assert_null(one.stage->result.hosts);

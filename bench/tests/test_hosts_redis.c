@@ -48,7 +48,7 @@ TEST(test_waits_for_holds_that_are_too_short_for_the_clocks_are_no_trials) {
     bool hidden = false;
     for (int tries = 0; tries < 10 && !hidden; tries++) {
         struct far_run run;
-        begin_run(&run, &(struct far_wish){.serve = serve_late}, "redis-setnx",
+        begin_run(&run, &(struct far_case){.serve = serve_late}, "redis-setnx",
                   SETS("load.clients=3", "load.hold=1ms", "run.duration=300ms"));
         const struct stage *stage = go(&run, NULL);
         assert_true(stage->history->error_ns >= LATE_NS / 2);
@@ -62,7 +62,7 @@ TEST(test_waits_for_holds_that_are_too_short_for_the_clocks_are_no_trials) {
 /* One client a host, so that no host sees a client wait for another one. */
 TEST(test_clients_of_several_hosts_that_wait_put_the_lock_to_the_test) {
     struct far_run run;
-    begin_run(&run, &(struct far_wish){.workload = "contended"}, "redis-setnx",
+    begin_run(&run, &(struct far_case){.workload = "contended"}, "redis-setnx",
               SETS("load.clients=3", "load.hold=20ms", "run.duration=2s"));
     const struct stage *stage = go(&run, NULL);
     assert_string_equal(stage->result.verdict, "clean");
@@ -85,7 +85,7 @@ static void assert_cut_off(const struct far_run *run) {
 /* The dead host's last records are missing, among them releases. Its clients must not be taken for holders. */
 TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     struct far_run run;
-    begin_run(&run, &(struct far_wish){.serve = serve_some}, "redis-setnx",
+    begin_run(&run, &(struct far_case){.serve = serve_some}, "redis-setnx",
               SETS("load.clients=6", "load.hold=0", "run.duration=5s", "acquire.lease=60s"));
     const struct stage *stage = go(&run, NULL);
     assert_int_equal(stage->status, STAGE_PARTIAL);
@@ -128,7 +128,7 @@ static int serve_on_a_small_disk(struct link *link) {
 static void check_small_disk(rlim_t bytes, const char *words) {
     struct far_run run;
     disk_bytes = bytes;
-    begin_run(&run, &(struct far_wish){.serve = serve_on_a_small_disk}, "redis-setnx",
+    begin_run(&run, &(struct far_case){.serve = serve_on_a_small_disk}, "redis-setnx",
               SETS("load.clients=6", "load.keys=4", "load.hold=20ms", "run.duration=3s",
                    "acquire.lease=60s"));
     const struct stage *stage = go(&run, NULL);
@@ -158,7 +158,7 @@ TEST(test_a_host_that_can_write_no_history_says_so) {
 static void assert_caught(const char *workload, const char *lock, enum verdict least,
                           const char *const *sets) {
     struct far_run run;
-    begin_run(&run, &(struct far_wish){.workload = workload}, lock, sets);
+    begin_run(&run, &(struct far_case){.workload = workload}, lock, sets);
     const struct stage *stage = go(&run, NULL);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", lock, stage->err.text);
     const struct exclusion *alone = &stage->history->of_parts;

@@ -42,7 +42,7 @@ static bool twice_open(struct twice *twice, const char *lock, const char *topolo
     assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
     if (is_missing(topology)) return false;
     twice->plan =
-        plan_load(&(struct plan_wish){.workload = "smoke", .folder = folder, .locks = lock}, &err);
+        plan_load(&(struct plan_ask){.workload = "smoke", .folder = folder, .locks = lock}, &err);
     if (!twice->plan) fail_msg("%s", err.text);
     struct place_ask ask = {.lock = &twice->plan->locks[0],
                             .topology = topology,
@@ -109,13 +109,13 @@ TEST(the_class_may_be_stated) {
     assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct twice twice;
-        struct plan_wish wish = {.workload = "smoke",
-                                 .folder = folder,
-                                 .locks = cases[i].lock,
-                                 .sets = &cases[i].set,
-                                 .set_count = 1};
+        struct plan_ask wanted = {.workload = "smoke",
+                                  .folder = folder,
+                                  .locks = cases[i].lock,
+                                  .sets = &cases[i].set,
+                                  .set_count = 1};
         if (!twice_open(&twice, cases[i].lock, cases[i].topology, "default")) continue;
-        struct plan *plan = plan_load(&wish, &err);
+        struct plan *plan = plan_load(&wanted, &err);
         if (!plan) fail_msg("%s", err.text);
         struct place_ask ask = {.lock = &plan->locks[0], .url = twice.own->urls[0]};
         struct place *place = place_open(&ask, &err);

@@ -26,7 +26,7 @@ static void wired_up(struct wired *wired, const char *lock, const char *topology
     if (topology && *info.missing)
         skip_for("%s is missing: install %s", info.missing, info.install);
     wired->plan = plan_load(
-        &(struct plan_wish){.workload = "smoke", .folder = folder, .locks = lock, .sets = NULL},
+        &(struct plan_ask){.workload = "smoke", .folder = folder, .locks = lock, .sets = NULL},
         &err);
     if (!wired->plan) fail_msg("%s", err.text);
     wired->place = place_open(&(struct place_ask){.lock = &wired->plan->locks[0],
@@ -109,9 +109,9 @@ TEST(faults_that_can_not_act_at_a_url) {
     assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err why = {0};
-        struct plan *plan = plan_load(&(struct plan_wish){.workload = cases[i].workload,
-                                                          .folder = folder,
-                                                          .locks = "redis-setnx"},
+        struct plan *plan = plan_load(&(struct plan_ask){.workload = cases[i].workload,
+                                                         .folder = folder,
+                                                         .locks = "redis-setnx"},
                                       &err);
         if (!plan) fail_msg("%s", err.text);
         int failed = place_check_faults(plan, cases[i].url, &why);

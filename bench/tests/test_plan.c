@@ -20,7 +20,7 @@ TEST(every_shipped_workload_loads) {
             fail_msg("%s: %s", name, json_string_value(json_array_get(plan->warnings, 0)));
         /* And with the locks that it asks for; a build may lack the library that all of them
          * need. */
-        plan = plan_load(&(struct plan_wish){.workload = name, .folder = folder}, &err);
+        plan = plan_load(&(struct plan_ask){.workload = name, .folder = folder}, &err);
         if (!plan && err.code != LB_EXIT_MACHINE) fail_msg("%s: %s", name, err.text);
         plan_free(plan);
     }
@@ -67,16 +67,16 @@ static char *next_part(char **rest, const char *words) {
 }
 
 /* Of a line of plans.txt: the text of a file, and options. */
-static struct plan *plan_of(const char *wish, const char *locks, struct lb_err *err) {
+static struct plan *plan_of(const char *settings, const char *locks, struct lb_err *err) {
     char text[300] = "", options[300], *rest = options;
     const char *sets[SETS_MAX + 1] = {0};
     int count = 0;
-    snprintf(options, sizeof options, "%s", wish);
-    for (char *to = text; *wish == '[' || to > text; wish++) {
-        bool breaks = (*wish == ';' || *wish == ']') && wish[1] == ' ';
-        if (*wish != ';') *to++ = *wish;
-        if (!*wish) break;
-        if (breaks) *to++ = '\n', wish++;
+    snprintf(options, sizeof options, "%s", settings);
+    for (char *to = text; *settings == '[' || to > text; settings++) {
+        bool breaks = (*settings == ';' || *settings == ']') && settings[1] == ' ';
+        if (*settings != ';') *to++ = *settings;
+        if (!*settings) break;
+        if (breaks) *to++ = '\n', settings++;
     }
     for (next_part(&rest, "--"); *rest;) {
         char *value = next_part(&rest, " --"), *name = next_part(&value, " ");
@@ -97,16 +97,16 @@ TEST(what_is_refused_or_warned_about_is_told_in_one_clear_line) {
         if (!*line || *line == '#' || sscanf(line, "locks %39s", locks) == 1) continue;
         bool warned = strstr(line, " ? ") != NULL;
         count++;
-        char *words = line, *wish = next_part(&words, warned ? " ? " : " ! ");
-        struct plan *plan = plan_of(wish, *locks ? locks : NULL, &err);
-        if (warned != (plan != NULL)) fail_msg("%s: %s", wish, plan ? "taken" : err.text);
+        char *words = line, *settings = next_part(&words, warned ? " ? " : " ! ");
+        struct plan *plan = plan_of(settings, *locks ? locks : NULL, &err);
+        if (warned != (plan != NULL)) fail_msg("%s: %s", settings, plan ? "taken" : err.text);
         if (warned) assert_int_equal(json_array_size(plan->warnings), 1);
         if (!warned) assert_int_equal(err.code, LB_EXIT_USAGE);
         const char *said = warned ? json_string_value(json_array_get(plan->warnings, 0)) : err.text;
         assert_null(strchr(said, '\n'));
         while (*words) {
             const char *wanted = next_part(&words, " ! ");
-            if (!strstr(said, wanted)) fail_msg("%s: no '%s' in: %s", wish, wanted, said);
+            if (!strstr(said, wanted)) fail_msg("%s: no '%s' in: %s", settings, wanted, said);
         }
     }
     fclose(file);

@@ -32,18 +32,18 @@ static bool was_tried_again(const struct stage *stage) {
 
 /* On a busy machine clients may get few grants in one short stage, and hardly meet. So a stage runs again until the
  * lock was used, and a stage of a broken lock until its clients met. */
-static struct stage *run_right(const struct lb_lock *lock, struct stage_wish wish,
+static struct stage *run_right(const struct lb_lock *lock, struct stage_case wanted,
                                const char *const *sets) {
-    if (!wish.until) wish.until = was_used;
-    wish.grows = true;
-    return run_toy(lock, RIGHT, wish, sets);
+    if (!wanted.until) wanted.until = was_used;
+    wanted.grows = true;
+    return run_toy(lock, RIGHT, wanted, sets);
 }
 
 static struct stage *run_broken(const struct lb_lock *lock, struct toy_faults faults,
-                                struct stage_wish wish, const char *const *sets) {
-    wish.until = was_violated;
-    wish.grows = true;
-    return run_toy(lock, faults, wish, sets);
+                                struct stage_case wanted, const char *const *sets) {
+    wanted.until = was_violated;
+    wanted.grows = true;
+    return run_toy(lock, faults, wanted, sets);
 }
 
 static void assert_clean(const struct stage *stage) {
@@ -59,7 +59,7 @@ static void assert_clean(const struct stage *stage) {
 
 TEST(test_readers_share_and_writers_do_not) {
     struct stage *stage =
-        run_right(&toy_rwlock, (struct stage_wish){.readers = 60, .until = both_came}, SETS(CROWD));
+        run_right(&toy_rwlock, (struct stage_case){.readers = 60, .until = both_came}, SETS(CROWD));
     assert_clean(stage);
     assert_true(both_came(stage));
     /* Each of the two has a histogram of its waits. */
@@ -69,7 +69,7 @@ TEST(test_readers_share_and_writers_do_not) {
     assert_int_equal(stage->hist[METRIC_ACQUIRE]->count, stage->result.grants);
     /* Readers alone hold together: one after another, they could hold for the window's time only, however busy the
      * machine is. */
-    stage = run_right(&toy_rwlock, (struct stage_wish){.readers = 100},
+    stage = run_right(&toy_rwlock, (struct stage_case){.readers = 100},
                       SETS("load.clients=6", "load.hold=5ms", "run.duration=300ms"));
     assert_clean(stage);
     assert_int_equal(stage->result.shared_grants, stage->result.grants);
@@ -79,7 +79,7 @@ TEST(test_readers_share_and_writers_do_not) {
 /* In an open loop, from due as well; a closed loop has no due times. */
 TEST(test_readers_and_writers_have_due_times_of_their_own) {
     struct stage *stage =
-        run_right(&toy_rwlock, (struct stage_wish){.readers = 60, .until = both_came},
+        run_right(&toy_rwlock, (struct stage_case){.readers = 60, .until = both_came},
                   SETS(CROWD, "load.arrival=poisson:400/s"));
     int64_t readers = stage->hist[METRIC_ACQUIRE_DUE_SHARED]->count;
     int64_t writers = stage->hist[METRIC_ACQUIRE_DUE_EXCLUSIVE]->count;
@@ -89,7 +89,7 @@ TEST(test_readers_and_writers_have_due_times_of_their_own) {
     assert_true(readers > 0 && writers > 0);
     assert_true(stage->result.latency[METRIC_ACQUIRE_DUE_SHARED].count == (double)readers);
     stage =
-        run_right(&toy_rwlock, (struct stage_wish){.readers = 60, .until = both_came}, SETS(CROWD));
+        run_right(&toy_rwlock, (struct stage_case){.readers = 60, .until = both_came}, SETS(CROWD));
     assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE_SHARED]->count, 0);
     assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE_EXCLUSIVE]->count, 0);
 }
@@ -97,7 +97,7 @@ TEST(test_readers_and_writers_have_due_times_of_their_own) {
 /* Writers alone are a mutex: somebody waits during nearly every grant, and each is a trial. */
 TEST(test_each_writers_grant_is_a_trial) {
     struct stage *stage =
-        run_right(&toy_rwlock, (struct stage_wish){.until = most_waited}, SETS(CROWD));
+        run_right(&toy_rwlock, (struct stage_case){.until = most_waited}, SETS(CROWD));
     assert_clean(stage);
     assert_true(most_waited(stage));
     assert_true(stage->result.tested_grants < stage->result.checked_grants);
@@ -106,10 +106,10 @@ TEST(test_each_writers_grant_is_a_trial) {
 /* A reader leaves while others stay, so its release enables nobody's grant. */
 TEST(test_only_writers_have_a_handoff) {
     struct stage *stage =
-        run_right(&toy_rwlock, (struct stage_wish){.readers = 100}, SETS(CROWD, "load.hold=1ms"));
+        run_right(&toy_rwlock, (struct stage_case){.readers = 100}, SETS(CROWD, "load.hold=1ms"));
     assert_clean(stage);
     assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
-    stage = run_right(&toy_rwlock, (struct stage_wish){.readers = 50, .until = was_handed_on},
+    stage = run_right(&toy_rwlock, (struct stage_case){.readers = 50, .until = was_handed_on},
                       SETS(CROWD, "load.hold=1ms"));
     assert_clean(stage);
     assert_true(was_handed_on(stage));
@@ -118,7 +118,7 @@ TEST(test_only_writers_have_a_handoff) {
 }
 
 TEST(test_permits_up_to_the_bound) {
-    struct stage *stage = run_right(&toy_semaphore, (struct stage_wish){.permits = 2, .bound = 5},
+    struct stage *stage = run_right(&toy_semaphore, (struct stage_case){.permits = 2, .bound = 5},
                                     SETS(CROWD, "load.hold=200us"));
     assert_clean(stage);
     assert_int_equal(toy_kept.armed, 0); /* disarmed again */
@@ -126,7 +126,7 @@ TEST(test_permits_up_to_the_bound) {
 
 /* As many as there are, with a skewed draw: each once. */
 TEST(test_several_keys_are_all_held) {
-    struct stage *stage = run_right(&toy_mutex, (struct stage_wish){.keys_at_once = 3},
+    struct stage *stage = run_right(&toy_mutex, (struct stage_case){.keys_at_once = 3},
                                     SETS(CROWD, "load.keys=3 zipf:3"));
     assert_clean(stage);
     assert_true(stage->exclusion.grants >= 3 * stage->result.grants); /* a cell a key */
@@ -140,8 +140,8 @@ static bool idle_is_known(const struct stage *stage) {
 /* A permit has no name, so it is not known whose release enabled a grant. But the time is known for
  * which a permit lies idle while clients wait for one. */
 TEST(test_permits_have_an_idle_time_and_no_handoff) {
-    struct stage_wish wish = {.permits = 1, .bound = 2, .until = idle_is_known};
-    struct stage *stage = run_right(&toy_semaphore, wish, SETS(CROWD, "load.hold=1ms"));
+    struct stage_case wanted = {.permits = 1, .bound = 2, .until = idle_is_known};
+    struct stage *stage = run_right(&toy_semaphore, wanted, SETS(CROWD, "load.hold=1ms"));
     const struct run_stage *result = &stage->result;
     assert_clean(stage);
     assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
@@ -149,13 +149,13 @@ TEST(test_permits_have_an_idle_time_and_no_handoff) {
     double idle_ns = (2e9 * result->duration_s - result->state_holding_ns) / grants;
     assert_true(fabs(result->permit_idle_ns - idle_ns) < 1);
     /* Nobody waits: as many permits as clients, or clients that pause. */
-    wish.until = NULL;
-    wish.bound = 6;
-    stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms"));
+    wanted.until = NULL;
+    wanted.bound = 6;
+    stage = run_toy(&toy_semaphore, RIGHT, wanted, SETS(CROWD, "load.hold=1ms"));
     assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
     assert_true(isnan(stage->result.permit_idle_ns));
-    wish.bound = 2;
-    stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms", "load.think=5ms"));
+    wanted.bound = 2;
+    stage = run_toy(&toy_semaphore, RIGHT, wanted, SETS(CROWD, "load.hold=1ms", "load.think=5ms"));
     assert_true(isnan(stage->result.permit_idle_ns));
 }
 
@@ -165,36 +165,36 @@ static bool some_idle_is_known(const struct stage *stage) {
 
 /* Ten holds begin in the window and eight of them fit into it. */
 TEST(test_holds_beyond_the_window_leave_no_negative_idle_time) {
-    struct stage_wish wish = {.permits = 1, .bound = 2, .until = some_idle_is_known};
+    struct stage_case wanted = {.permits = 1, .bound = 2, .until = some_idle_is_known};
     struct stage *stage =
-        run_toy(&toy_semaphore, RIGHT, wish,
+        run_toy(&toy_semaphore, RIGHT, wanted,
                 SETS("load.clients=6", "load.hold=20ms", "run.warmup=0", "run.duration=90ms"));
     assert_true(stage->result.permit_idle_ns >= 0);
 }
 
 TEST(test_each_update_makes_its_own_version) {
-    struct stage_wish wish = {.until = was_tried_again};
-    struct stage *stage = run_right(&toy_optimistic, wish, SETS(CROWD, "load.hold=50us"));
+    struct stage_case wanted = {.until = was_tried_again};
+    struct stage *stage = run_right(&toy_optimistic, wanted, SETS(CROWD, "load.hold=50us"));
     assert_clean(stage);
     assert_true(stage->result.retries > 0);
     assert_int_equal(stage->exclusion.grants, atomic_load(&toy_kept.key[0].version));
-    stage = run_right(&toy_optimistic, wish, SETS(CROWD, "load.hold=50us", "acquire.mode=try"));
+    stage = run_right(&toy_optimistic, wanted, SETS(CROWD, "load.hold=50us", "acquire.mode=try"));
     assert_int_equal(stage->result.busy, stage->result.retries); /* one try each */
     assert_true(stage->result.busy > 0);
-    stage = run_broken(&toy_optimistic, (struct toy_faults){.last_writer_wins = true}, wish,
+    stage = run_broken(&toy_optimistic, (struct toy_faults){.last_writer_wins = true}, wanted,
                        SETS(CROWD, "load.hold=50us"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     assert_true(stage->exclusion.lost_updates > 0);
 }
 
 TEST(test_one_statement_never_tries_again) {
-    struct stage_wish wish = {0};
-    struct stage *stage = run_right(&toy_atomic, wish, SETS(CROWD, "load.hold=50us"));
+    struct stage_case wanted = {0};
+    struct stage *stage = run_right(&toy_atomic, wanted, SETS(CROWD, "load.hold=50us"));
     assert_clean(stage);
     assert_true(stage->result.retries == 0);
     assert_true(stage->result.busy == 0);
     assert_int_equal(stage->exclusion.grants, atomic_load(&toy_kept.key[0].version));
-    stage = run_broken(&toy_atomic, (struct toy_faults){.last_writer_wins = true}, wish,
+    stage = run_broken(&toy_atomic, (struct toy_faults){.last_writer_wins = true}, wanted,
                        SETS(CROWD, "load.hold=50us"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     assert_true(stage->exclusion.lost_updates > 0);
@@ -205,13 +205,13 @@ static bool opened_often(const struct stage *stage) {
 }
 
 TEST(test_a_latch_opens_once_and_for_all) {
-    struct stage_wish wish = {.bound = 2, .until = opened_often};
+    struct stage_case wanted = {.bound = 2, .until = opened_often};
     static const char *const processes[] = {"1", "2"};
     for (int i = 0; i < 2; i++) {
         char set[40];
         snprintf(set, sizeof set, "load.processes=%s", processes[i]);
         struct stage *stage = run_right(
-            &toy_latch, wish, SETS("load.clients=5", "load.threads=2", "load.hold=2ms", set));
+            &toy_latch, wanted, SETS("load.clients=5", "load.threads=2", "load.hold=2ms", set));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         assert_true(opened_often(stage));
@@ -227,7 +227,7 @@ TEST(test_a_latch_opens_once_and_for_all) {
     const struct toy_faults broken[] = {{.opens_early = true}, {.closes_again = true}};
     for (int i = 0; i < 2; i++) {
         struct stage *stage =
-            run_broken(&toy_latch, broken[i], wish,
+            run_broken(&toy_latch, broken[i], wanted,
                        SETS("load.clients=5", "load.hold=exponential:2ms", "run.drain=6s"));
         assert_true(stage->exclusion.early > 0);
         assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
@@ -240,12 +240,12 @@ static bool was_overtaken(const struct stage *stage) {
 
 TEST(test_overtaking_is_counted) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.later_first = true},
-                                  (struct stage_wish){.until = was_overtaken, .grows = true},
+                                  (struct stage_case){.until = was_overtaken, .grows = true},
                                   SETS("load.clients=4", "load.hold=1ms", "check.history=yes"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_true(was_overtaken(stage));
     /* One after another there is nobody to overtake. */
-    stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0},
+    stage = run_toy(&toy_mutex, RIGHT, (struct stage_case){0},
                     SETS("load.clients=1", "check.history=yes"));
     assert_int_equal(stage->result.history_inversions, 0);
 }
@@ -268,11 +268,11 @@ static bool was_unknown(const struct stage *stage) {
 
 TEST(test_residue_is_reported) {
     struct stage *stage =
-        run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=2"));
+        run_toy(&toy_mutex, RIGHT, (struct stage_case){0}, SETS("load.clients=2"));
     assert_true(stage->residue_known);
     assert_int_equal(stage->residue.count, 0);
     assert_false(warns_of(stage, "left on the server"));
-    stage = run_toy(&toy_mutex, (struct toy_faults){.residue = 3}, (struct stage_wish){0},
+    stage = run_toy(&toy_mutex, (struct toy_faults){.residue = 3}, (struct stage_case){0},
                     SETS("load.clients=2"));
     assert_true(stage->residue_known);
     assert_int_equal(stage->residue.count, 3);
@@ -280,7 +280,7 @@ TEST(test_residue_is_reported) {
     /* An attempt whose answer was lost may leave something on the server: then the residue is not known. */
     stage =
         run_toy(&toy_mutex, (struct toy_faults){.residue = 3, .unknown_every = 5},
-                (struct stage_wish){.until = was_unknown, .grows = true}, SETS("load.clients=2"));
+                (struct stage_case){.until = was_unknown, .grows = true}, SETS("load.clients=2"));
     assert_true(was_unknown(stage));
     assert_false(stage->residue_known);
 }

@@ -108,9 +108,9 @@ static void assert_nothing_shared(const struct shared *shared) {
     if (access(shared->object, F_OK) == 0) fail_msg("%s is left", shared->object);
 }
 
-static struct topo *started(const struct shipped *it, const struct topo_wish *wish) {
+static struct topo *started(const struct shipped *it, const struct topo_ask *wanted) {
     struct lb_err err = {0};
-    struct topo *topo = topo_start(wish, &err);
+    struct topo *topo = topo_start(wanted, &err);
     if (!topo) fail_msg("%s", err.text);
     struct topo_wait wait = {
         .deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
@@ -133,12 +133,12 @@ static void starts_and_stops(void **state) {
         if (!topo_durability_of(&info, durabilities[d], &err)) {
             assert_true(strcmp(it->name, "memcached") == 0 || strcmp(it->name, "nats") == 0);
             assert_string_equal(durabilities[d], "sync");
-            assert_null(topo_start(
-                &(struct topo_wish){.info = &info, .durability = durabilities[d]}, &err));
+            assert_null(
+                topo_start(&(struct topo_ask){.info = &info, .durability = durabilities[d]}, &err));
             continue;
         }
-        struct topo_wish wish = {.info = &info, .durability = durabilities[d]};
-        struct topo *topo = started(it, &wish);
+        struct topo_ask wanted = {.info = &info, .durability = durabilities[d]};
+        struct topo *topo = started(it, &wanted);
         char folder[512], port[16];
         help_parent(topo_dir(topo, 0), folder, sizeof folder);
         snprintf(port, sizeof port, ":%d", topo_port(topo, 0, 0));
@@ -168,8 +168,8 @@ static void taken_port_is_retried(void **state) {
     int ports[2];
     pid_t strangers[2];
     for (int i = 0; i < 2; i++) strangers[i] = help_stranger(&ports[i]);
-    struct topo_wish wish = {.info = &info, .ports = ports};
-    struct topo *topo = started(it, &wish);
+    struct topo_ask wanted = {.info = &info, .ports = ports};
+    struct topo *topo = started(it, &wanted);
     char port[16];
     for (int i = 0; i < info.ports; i++) assert_int_not_equal(topo_port(topo, 0, i), ports[i]);
     snprintf(port, sizeof port, ":%d", topo_port(topo, 0, 0));
@@ -184,7 +184,7 @@ static void be_killed(const struct shipped *it, const struct topo_info *info, bo
                       int fd) {
     struct lb_err err = {0};
     char folder[512] = "";
-    struct topo *topo = topo_start(&(struct topo_wish){.info = info}, &err);
+    struct topo *topo = topo_start(&(struct topo_ask){.info = info}, &err);
     struct topo_wait wait = {
         .deadline_ns = lb_now() + 60 * LB_S_NS, .answers = ping, .arg = (void *)it};
     if (topo && (!until_ready || topo_ready(topo, &wait, &err) == 0)) {
@@ -232,7 +232,7 @@ static void stopped_while_preparing_frees_memory(void **state) {
     struct lb_err err = {0};
     (void)state;
     info_or_skip("postgres", &info);
-    struct topo *topo = topo_start(&(struct topo_wish){.info = &info}, &err);
+    struct topo *topo = topo_start(&(struct topo_ask){.info = &info}, &err);
     if (!topo) fail_msg("%s", err.text);
     wait_for_shared(topo_pid(topo, 0), &shared);
     topo_stop(topo);
@@ -250,7 +250,7 @@ static void killed_owner_frees_memory(void **state) {
     pid_t owner = fork();
     if (owner == 0) {
         struct lb_err err = {0};
-        struct topo *topo = topo_start(&(struct topo_wish){.info = &info}, &err);
+        struct topo *topo = topo_start(&(struct topo_ask){.info = &info}, &err);
         if (topo) help_parent(topo_dir(topo, 0), folder, sizeof folder);
         if (write(fds[1], folder, sizeof folder) != sizeof folder) _exit(1);
         for (;;) pause();
@@ -272,7 +272,7 @@ static void strangers_are_refused(void **state) {
     struct topo_info info;
     char port[16], path[64], line[200];
     info_or_skip(it->name, &info);
-    struct topo *topo = started(it, &(struct topo_wish){.info = &info});
+    struct topo *topo = started(it, &(struct topo_ask){.info = &info});
     snprintf(port, sizeof port, "%d", topo_port(topo, 0, 0));
     setenv("PORT", port, 1);
     if (it->stranger && system(it->stranger) != 0) fail_msg("%s lets a stranger in", it->name);

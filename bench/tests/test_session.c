@@ -18,7 +18,7 @@ static void assert_sums(const struct stage *stage) {
 
 TEST(test_a_session_for_each) {
     struct stage *stage =
-        run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=6"));
+        run_toy(&toy_mutex, RIGHT, (struct stage_case){0}, SETS("load.clients=6"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->result.connect_count, 6);
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 6 + 1); /* one described, one tidied up */
@@ -29,7 +29,7 @@ TEST(test_a_session_for_each) {
 TEST(test_the_seed_gives_no_client_its_name) {
     uint64_t drawn[2];
     for (int i = 0; i < 2; i++) {
-        run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=1"));
+        run_toy(&toy_mutex, RIGHT, (struct stage_case){0}, SETS("load.clients=1"));
         drawn[i] = atomic_load(&toy_kept.drawn);
     }
     assert_true(drawn[0] != 0 && drawn[0] != drawn[1]);
@@ -38,7 +38,7 @@ TEST(test_the_seed_gives_no_client_its_name) {
 /* Thousands of connections at once would be more than a server lets in before it gives up on them. */
 TEST(test_sessions_open_in_turns) {
     struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.connect_ns = 5 * LB_MS_NS}, (struct stage_wish){0},
+        run_toy(&toy_mutex, (struct toy_faults){.connect_ns = 5 * LB_MS_NS}, (struct stage_case){0},
                 SETS("load.clients=400", "load.threads=1", "acquire.mode=try"));
     assert_sums(stage);
     assert_int_equal(stage->result.connect_count, 400);
@@ -54,8 +54,8 @@ static bool all_seven_were_granted(const struct stage *stage) {
 }
 
 TEST(test_clients_share_sessions) {
-    struct stage_wish wish = {.clients_per_session = 3, .until = all_seven_were_granted};
-    struct stage *stage = run_toy(&toy_mutex, RIGHT, wish,
+    struct stage_case wanted = {.clients_per_session = 3, .until = all_seven_were_granted};
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, wanted,
                                   SETS("load.clients=7", "load.threads=1", "load.hold=200us"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -75,7 +75,7 @@ static bool was_unknown(const struct stage *stage) {
 TEST(test_a_broken_session_is_left_by_all) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.unknown_every = 20},
-        (struct stage_wish){.clients_per_session = 4, .until = was_unknown, .grows = true},
+        (struct stage_case){.clients_per_session = 4, .until = was_unknown, .grows = true},
         SETS("load.clients=8", "load.threads=2", "acquire.mode=timed", "acquire.timeout=20ms"));
     assert_sums(stage);
     assert_true(was_unknown(stage));
@@ -88,7 +88,7 @@ TEST(test_a_broken_session_is_left_by_all) {
 TEST(test_no_call_goes_through_a_session_that_was_lost_while_settling) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.unknown_every = 5, .settling_loses = true},
-        (struct stage_wish){.clients_per_session = 2, .until = was_unknown, .grows = true},
+        (struct stage_case){.clients_per_session = 2, .until = was_unknown, .grows = true},
         SETS("load.clients=2", "load.threads=1", "acquire.mode=timed", "acquire.timeout=20ms"));
     assert_sums(stage);
     assert_true(was_unknown(stage));
@@ -98,7 +98,7 @@ TEST(test_no_call_goes_through_a_session_that_was_lost_while_settling) {
 
 TEST(test_a_session_for_each_attempt) {
     struct stage *stage =
-        run_toy(&toy_mutex, RIGHT, (struct stage_wish){.churn = true}, SETS("load.clients=3"));
+        run_toy(&toy_mutex, RIGHT, (struct stage_case){.churn = true}, SETS("load.clients=3"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->hist[METRIC_CONNECT]->count, stage->result.attempts);
@@ -116,10 +116,10 @@ static bool all_were_kept(const struct stage *stage) {
 TEST(test_renewal_keeps) {
     static const int sharing[] = {1, 3};
     for (int i = 0; i < 2; i++) {
-        struct stage_wish wish = {
+        struct stage_case wanted = {
             .renew = true, .clients_per_session = sharing[i], .until = all_were_kept};
         struct stage *stage =
-            run_toy(&toy_mutex, RIGHT, wish,
+            run_toy(&toy_mutex, RIGHT, wanted,
                     SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
                          "load.keys=own", "run.duration=1s"));
         assert_sums(stage);
@@ -128,7 +128,7 @@ TEST(test_renewal_keeps) {
         assert_true(atomic_load(&toy_kept.renewals) > (int64_t)stage->result.grants);
     }
     /* Without it the lease ends. */
-    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){0},
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_case){0},
                                   SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
                                        "load.keys=own", "run.duration=1s"));
     assert_int_equal(stage->result.lost, stage->result.attempts);
@@ -139,7 +139,7 @@ TEST(test_renewal_keeps) {
  * back. */
 TEST(test_renewal_beside_short_holds) {
     struct stage *stage = run_toy(
-        &toy_mutex, RIGHT, (struct stage_wish){.renew = true, .depth = 2, .until = all_were_kept},
+        &toy_mutex, RIGHT, (struct stage_case){.renew = true, .depth = 2, .until = all_were_kept},
         SETS("load.clients=4", "acquire.lease=300ms", "run.duration=1s"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -156,7 +156,7 @@ static bool lost_by_eviction(const struct stage *stage) {
 TEST(test_what_a_renewal_says_ends_the_hold) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.evict_every = 3},
-        (struct stage_wish){.renew = true, .until = lost_by_eviction},
+        (struct stage_case){.renew = true, .until = lost_by_eviction},
         SETS("load.clients=3", "load.hold=600ms", "acquire.lease=300ms", "run.duration=1500ms"));
     assert_sums(stage);
     assert_true(stage->result.lost > 0);
@@ -177,7 +177,7 @@ TEST(test_a_lost_session_ends_the_hold) {
     static const char *const sets[] = {"load.clients=3", "load.hold=40ms", "run.duration=600ms",
                                        NULL};
     struct stage *stage = run_toy(&toy_session, (struct toy_faults){.session_lost_every = 2},
-                                  (struct stage_wish){.until = was_lost}, sets);
+                                  (struct stage_case){.until = was_lost}, sets);
     assert_sums(stage);
     assert_true(was_lost(stage));
     assert_int_equal(stage->exclusion.lost_updates, 0);
@@ -189,7 +189,7 @@ TEST(test_a_lost_session_ends_the_hold) {
     assert_true(atomic_load(&toy_kept.connects) > 4); /* a lost one is opened anew */
     /* The same, and nobody is told: two holders. */
     stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2, .silent = true},
-                    (struct stage_wish){.until = was_violated}, sets);
+                    (struct stage_case){.until = was_violated}, sets);
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     assert_int_equal(stage->exclusion.detected, 0);
 }
@@ -197,7 +197,7 @@ TEST(test_a_lost_session_ends_the_hold) {
 /* All is measured by then, but the process that carried the clients did not end as it should. */
 TEST(test_a_process_that_dies_after_its_sessions) {
     struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.dies_closed = true}, (struct stage_wish){0},
+        run_toy(&toy_mutex, (struct toy_faults){.dies_closed = true}, (struct stage_case){0},
                 SETS("load.clients=2", "load.processes=2", "load.threads=2"));
     assert_int_equal(stage->status, STAGE_PARTIAL);
     if (!strstr(stage->err.text, "worker process 0 was killed by signal 9"))
@@ -210,7 +210,7 @@ TEST(test_a_process_that_dies_after_its_sessions) {
 TEST(test_a_slow_connect_is_no_late_start) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.connect_ns = 30 * LB_MS_NS},
-        (struct stage_wish){.churn = true},
+        (struct stage_case){.churn = true},
         SETS("load.clients=8", "load.arrival=constant:40/s", "run.warmup=0", "run.duration=300ms"));
     assert_int_equal(stage->hist[METRIC_LAG]->count, stage->result.grants);
     assert_true(stage->hist[METRIC_LAG]->min < 30 * LB_MS_NS);
@@ -220,7 +220,7 @@ TEST(test_a_slow_connect_is_no_late_start) {
 /* The stage ends early while clients sleep until their slots are due: these slots do not count. */
 TEST(test_slots_after_an_early_end_are_not_due) {
     struct stage *stage = run_toy(
-        &toy_mutex, (struct toy_faults){.interrupt_at = 5}, (struct stage_wish){0},
+        &toy_mutex, (struct toy_faults){.interrupt_at = 5}, (struct stage_case){0},
         SETS("load.clients=8", "load.arrival=constant:20/s", "run.warmup=0", "run.duration=1h"));
     no_interrupts = 0;
     assert_int_equal(stage->status, STAGE_PARTIAL);
@@ -239,7 +239,7 @@ static bool slots_were_left(const struct stage *stage) {
 TEST(test_slots_of_a_killed_process_are_told) {
     char told[100];
     struct stage *stage =
-        run_toy(&toy_mutex, RIGHT, (struct stage_wish){.until = slots_were_left},
+        run_toy(&toy_mutex, RIGHT, (struct stage_case){.until = slots_were_left},
                 SETS("load.clients=2", "load.processes=2", "load.threads=2", "fault.kind=kill",
                      "fault.first=0", "load.arrival=constant:1000/s", "run.warmup=0",
                      "run.duration=300ms"));

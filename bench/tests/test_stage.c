@@ -79,7 +79,7 @@ static bool granted_the_warm_up_only(const struct stage *stage) {
  * served before the drain ends. */
 TEST(test_grants_to_who_asked_in_the_warm_up_are_checked) {
     struct stage *stage =
-        run_stage_as("mem-mutex", &(struct stage_wish){.until = granted_the_warm_up_only},
+        run_stage_as("mem-mutex", &(struct stage_case){.until = granted_the_warm_up_only},
                      SETS("load.clients=2", "load.hold=600ms", "load.think=5s", "run.warmup=500ms",
                           "run.duration=400ms", "run.drain=10ms"));
     assert_true(stage->result.grants == 0);
@@ -156,7 +156,7 @@ static bool was_handed_on(const struct stage *stage) {
  * the release. (A mutex of threads may give one client all grants of a window.) */
 TEST(test_handoff_is_of_those_who_waited) {
     struct stage *stage =
-        run_stage_as("mem-mutex", &(struct stage_wish){.until = was_handed_on},
+        run_stage_as("mem-mutex", &(struct stage_case){.until = was_handed_on},
                      SETS("load.clients=4", "load.hold=3ms", "run.duration=1s", "run.warmup=50ms"));
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
     assert_true(handoff->count > 0);
@@ -188,7 +188,7 @@ static bool was_unchecked(const struct stage *stage) {
  * nothing was checked. (On a busy machine the only grant may come as late as in the window.) */
 TEST(test_the_drain_limit_ends_waits) {
     struct stage *stage =
-        run_stage_as("sim", &(struct stage_wish){.until = was_unchecked},
+        run_stage_as("sim", &(struct stage_case){.until = was_unchecked},
                      SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
                           "run.duration=100ms", "run.drain=200ms", "sim.service=0"));
     assert_int_equal(sum_outcomes(stage), stage->result.attempts);
@@ -227,8 +227,8 @@ TEST(test_slots_of_a_promise_may_start_after_the_window) {
     struct stage *stage = run_stage_of("mem-mutex", sets);
     assert_int_equal(stage->result.due, 30);
     assert_true(stage->result.missed >= 15);
-    struct stage_wish wish = {.promise = {METRIC_ACQUIRE_DUE, 0.99, 20 * LB_S_NS}};
-    stage = run_stage_as("mem-mutex", &wish, sets);
+    struct stage_case wanted = {.promise = {METRIC_ACQUIRE_DUE, 0.99, 20 * LB_S_NS}};
+    stage = run_stage_as("mem-mutex", &wanted, sets);
     assert_int_equal(stage->result.due, 30);
     assert_int_equal(stage->result.missed, 0);
     assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE]->count, 30);
@@ -256,7 +256,7 @@ TEST(test_every_kind_of_stage_adds_up) {
         int count = 2;
         for (int k = 0; stages[i].sets[k]; k++) sets[count++] = stages[i].sets[k];
         struct stage *stage =
-            run_stage_as(stages[i].lock, &(struct stage_wish){.readers = 50}, sets);
+            run_stage_as(stages[i].lock, &(struct stage_case){.readers = 50}, sets);
         if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", stages[i].lock, stage->err.text);
     }
 }
@@ -268,7 +268,7 @@ static bool held_all_along(const struct stage *stage) {
 
 /* A client that only holds has waited for nothing. */
 TEST(test_nobody_waited) {
-    struct stage *stage = run_stage_as("sim", &(struct stage_wish){.until = held_all_along},
+    struct stage *stage = run_stage_as("sim", &(struct stage_case){.until = held_all_along},
                                        SETS("load.clients=1", "load.hold=400ms"));
     assert_true(stage->result.attempts == 0);
     assert_true(isnan(stage->result.max_wait_ns));
@@ -285,7 +285,7 @@ static bool idle_is_known(const struct stage *stage) {
  * processor time. */
 TEST(test_idle_time_is_measured_apart) {
     struct stage *stage = run_stage_as(
-        "sim", &(struct stage_wish){.until = idle_is_known},
+        "sim", &(struct stage_case){.until = idle_is_known},
         SETS("load.clients=1", "load.hold=20ms", "sim.service=0", "run.duration=400ms"));
     const struct run_stage *result = &stage->result;
     assert_int_equal(stage->status, STAGE_COMPLETE);
@@ -311,9 +311,9 @@ static bool at_once(const struct stage *stage) {
 TEST(test_an_early_end_wakes_who_waits_for_the_next_attempt) {
     static const char *const waits[] = {"load.think=1h", "load.arrival=constant:0.002/s"};
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-        struct stage_wish wish = {.enough = at_once, .stands_still = true};
+        struct stage_case wanted = {.enough = at_once, .stands_still = true};
         struct stage *stage = run_stage_as(
-            "sim", &wish,
+            "sim", &wanted,
             SETS("load.clients=3", waits[i], "run.duration=1h", "run.drain=20s", "sim.service=0"));
         assert_int_equal(stage->status, STAGE_COMPLETE);
         assert_true(stage->window_ns < 3600 * LB_S_NS);
@@ -330,7 +330,7 @@ TEST(test_the_control_is_caught) {
                                           {"load.clients=4", "load.processes=2"}};
     for (int i = 0; i < 3; i++) {
         struct stage *stage = run_stage_as(
-            "unsafe-none", &(struct stage_wish){.until = was_violated, .grows = true}, sets[i]);
+            "unsafe-none", &(struct stage_case){.until = was_violated, .grows = true}, sets[i]);
         assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
         if (i == 1) assert_true(stage->exclusion.lost_updates > 0);
     }

@@ -175,8 +175,8 @@ static struct stage *run_lock_with_stops(const char *lock, int times, int for_ms
     memset(&stops, 0, sizeof stops);
     stops.times = times;
     stops.for_ms = for_ms;
-    struct stage_wish wish = {.enough = stops_are_over, .stands_still = true};
-    return run_stage_as(lock, &wish, sets);
+    struct stage_case wanted = {.enough = stops_are_over, .stands_still = true};
+    return run_stage_as(lock, &wanted, sets);
 }
 
 static struct stage *run_with_stops(int times, int for_ms, const char *const *sets) {
@@ -247,7 +247,7 @@ TEST(a_driver_that_blocks_its_thread_is_told) {
     algorithm.acquire = blocking_acquire;
     blocking.algorithm = &algorithm;
     struct stage *stage =
-        run_toy(&blocking, (struct toy_faults){0}, (struct stage_wish){.stands_still = true},
+        run_toy(&blocking, (struct toy_faults){0}, (struct stage_case){.stands_still = true},
                 SETS("load.clients=4", "run.duration=400ms"));
     assert_true(stage->result.stood_still_ns > 0);
     assert_true(stage->result.blocked_ns_max >= 20 * MS);

@@ -184,7 +184,7 @@ TEST(test_a_right_lock_has_no_stale_writes) {
     for (int i = 0; i < 4; i++) {
         struct stage *stage = run_toy(
             locks[i], (struct toy_faults){0},
-            (struct stage_wish){
+            (struct stage_case){
                 .readers = i == 2 ? 50 : 0, .bound = 3, .until = was_written, .grows = true},
             SETS(CROWD));
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -210,7 +210,7 @@ TEST(test_a_lease_that_ends) {
     for (int with = 0; with < 2; with++) {
         struct stage *stage = run_toy(
             with ? &toy_mutex : &tokenless, (struct toy_faults){0},
-            (struct stage_wish){.until = was_overwritten, .grows = true},
+            (struct stage_case){.until = was_overwritten, .grows = true},
             SETS(CROWD, "load.hold=exponential:3ms", "acquire.lease=2ms", "run.duration=400ms"));
         assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
         const struct store_sum *sum = &stage->store.sum;
@@ -229,7 +229,7 @@ static bool began_again(const struct stage *stage) {
 /* A right mutex whose tokens begin at 1 again: no holder was overtaken, so no write was stale. */
 TEST(test_tokens_that_begin_again) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.tokens_restart = 20},
-                                  (struct stage_wish){.until = began_again, .grows = true},
+                                  (struct stage_case){.until = began_again, .grows = true},
                                   SETS(CROWD, "load.hold=10us"));
     assert_int_equal(stage->exclusion.double_holders + stage->exclusion.lost_updates, 0);
     assert_int_equal(stage->exclusion.token_errors, 20);
@@ -251,7 +251,7 @@ static bool warns_of_stale_writes(const struct stage *stage) {
 TEST(test_who_learns_its_loss_does_not_write) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){.evict_every = 5},
-                (struct stage_wish){.renew = true, .until = learned_its_loss},
+                (struct stage_case){.renew = true, .until = learned_its_loss},
                 SETS(CROWD, "load.hold=20ms", "acquire.lease=15ms", "run.duration=500ms"));
     assert_true(learned_its_loss(stage));
     assert_int_equal(stage->store.sum.writes + stage->exclusion.detected, stage->exclusion.grants);

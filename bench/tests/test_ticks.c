@@ -72,9 +72,9 @@ static bool ran_once(const struct stage *stage) {
 }
 
 TEST(a_lock_that_is_kept_long_enough_runs_the_job_once) {
-    const struct stage_wish wish = {.until = ran_once};
+    const struct stage_case wanted = {.until = ran_once};
     struct stage *stage =
-        run_stage_as("sim", &wish,
+        run_stage_as("sim", &wanted,
                      SETS("load.clients=4", "load.tick=200ms", "acquire.mode=try",
                           "acquire.at_least=100ms", "run.warmup=0", "run.duration=2s"));
     assert_adds_up(stage);
@@ -92,9 +92,9 @@ static bool ran_again(const struct stage *stage) {
 
 /* The control for this figure: the lock works, but is released before late clients have asked. */
 TEST(a_lock_that_is_given_back_early_runs_the_job_twice_and_is_clean) {
-    const struct stage_wish wish = {.until = ran_again};
+    const struct stage_case wanted = {.until = ran_again};
     struct stage *stage =
-        run_stage_as("sim", &wish,
+        run_stage_as("sim", &wanted,
                      SETS("load.clients=4", "load.tick=200ms", "load.think=exponential:30ms",
                           "acquire.mode=try", "run.warmup=0", "run.duration=2s"));
     assert_adds_up(stage);

@@ -38,7 +38,7 @@ static struct topo_info made(const char *name, const char *info_text, const char
 
 static struct topo *begun(const struct topo_info *info, const int *ports) {
     struct lb_err err = {0};
-    struct topo *topo = topo_start(&(struct topo_wish){.info = info, .ports = ports}, &err);
+    struct topo *topo = topo_start(&(struct topo_ask){.info = info, .ports = ports}, &err);
     if (!topo) fail_msg("%s", err.text);
     return topo;
 }
@@ -297,7 +297,7 @@ IN_FOLDER(an_act_that_hangs_is_ended) {
     struct lb_err err = {0};
     char text[100] = "";
     struct topo *topo =
-        topo_start(&(struct topo_wish){.info = &info, .act_limit_ns = LB_S_NS / 2}, &err);
+        topo_start(&(struct topo_ask){.info = &info, .act_limit_ns = LB_S_NS / 2}, &err);
     assert_non_null(topo);
     assert_int_equal(ready(topo, &err), 0);
     assert_int_equal(topo_act(topo, "hang", NULL, text, sizeof text, &err), -1);
@@ -342,7 +342,7 @@ IN_FOLDER(the_folder_of_a_topology_stays_ours) {
 IN_FOLDER(bad_base_is_named) {
     struct topo_info info = made("one", INFO_ONE, "exit 0 #%s");
     struct lb_err err = {0};
-    assert_null(topo_start(&(struct topo_wish){.info = &info, .base = "/nowhere/at/all"}, &err));
+    assert_null(topo_start(&(struct topo_ask){.info = &info, .base = "/nowhere/at/all"}, &err));
     assert_non_null(strstr(err.text, "/nowhere/at/all"));
     assert_non_null(strstr(err.text, "TMPDIR"));
 }
@@ -355,7 +355,7 @@ IN_FOLDER(base_that_servers_cannot_read_is_named) {
         char base[sizeof scripts + 8];
         snprintf(base, sizeof base, "%s/%s", scripts, names[i]);
         assert_int_equal(mkdir(base, 0755), 0);
-        assert_null(topo_start(&(struct topo_wish){.info = &info, .base = base}, &err));
+        assert_null(topo_start(&(struct topo_ask){.info = &info, .base = base}, &err));
         assert_non_null(strstr(err.text, base));
         assert_non_null(strstr(err.text, "set TMPDIR to another folder"));
         assert_int_equal(rmdir(base), 0); /* and nothing was made in it */

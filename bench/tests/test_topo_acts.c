@@ -11,7 +11,7 @@
 /* A server that was killed on purpose is not reported as an accident; it comes back on its port,
  * and without its data if that was removed. */
 static void killed_on_purpose(const char *name) {
-    struct topo *topo = started(name, (struct topo_wish){0});
+    struct topo *topo = started(name, (struct topo_ask){0});
     struct lb_err err = {0};
     char marker[700];
     int port = topo_port(topo, 0, 0);
@@ -65,7 +65,7 @@ KILLED(mariadb)
 
 /* Where no pipe can be had the act fails, and no descriptor of anybody else is closed. */
 TEST(an_act_without_a_descriptor_fails) {
-    struct topo *topo = started("redis", (struct topo_wish){0});
+    struct topo *topo = started("redis", (struct topo_ask){0});
     struct lb_err err = {0};
     struct rlimit old, none;
     int spare = dup(STDERR_FILENO), input = dup2(spare, STDIN_FILENO);
@@ -83,7 +83,7 @@ TEST(an_act_without_a_descriptor_fails) {
 
 TEST(sentinel_promotes) {
     need_program("redis-cli", "redis-tools");
-    struct topo *topo = started("redis-sentinel", (struct topo_wish){0});
+    struct topo *topo = started("redis-sentinel", (struct topo_ask){0});
     struct lb_err err = {0};
     assert_int_equal(leader(topo, -1), 0);
     for (int n = 3; n < 6; n++) until_says(topo, n, "INFO sentinel\r\n", "slaves=2,sentinels=3");
@@ -126,18 +126,18 @@ static void a_leader_is_lost(struct topo *topo, const char *words, const char *s
 
 TEST(etcd_loses_its_leader) {
     need_program("etcdctl", "etcd-client");
-    a_leader_is_lost(started("etcd-3", (struct topo_wish){0}), "GET /health HTTP/1.0\r\n\r\n",
+    a_leader_is_lost(started("etcd-3", (struct topo_ask){0}), "GET /health HTTP/1.0\r\n\r\n",
                      "\"true\"");
 }
 
 TEST(zookeeper_loses_its_leader) {
-    a_leader_is_lost(started("zookeeper-3", (struct topo_wish){0}), "srvr", "Node count");
+    a_leader_is_lost(started("zookeeper-3", (struct topo_ask){0}), "srvr", "Node count");
 }
 
 /* The leader is that of the servers themselves, since there is no stream. */
 TEST(nats_loses_its_leader) {
     need_program("curl", "curl");
-    a_leader_is_lost(started("nats-3", (struct topo_wish){0}), "", "\"jetstream\":true");
+    a_leader_is_lost(started("nats-3", (struct topo_ask){0}), "", "\"jetstream\":true");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -39,11 +39,11 @@ static bool move_clock(const struct stage *stage) {
 }
 
 static struct stage *run_with_step(int64_t by_s) {
-    struct stage_wish wish = {.enough = move_clock, .stands_still = true};
+    struct stage_case wanted = {.enough = move_clock, .stands_still = true};
     move_by_s = by_s;
     looks = 0;
     struct stage *stage =
-        run_stage_as("sim", &wish, SETS("load.clients=1", "sim.service=1ms", UNTIL_ENOUGH));
+        run_stage_as("sim", &wanted, SETS("load.clients=1", "sim.service=1ms", UNTIL_ENOUGH));
     assert_int_equal(stage->status, STAGE_COMPLETE);
     return stage;
 }

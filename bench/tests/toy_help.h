@@ -426,10 +426,10 @@ TOY_LOCK(toy_session, LB_MUTEX, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION, toy_a
 
 /* Runs a toy with these faults: see run_stage_as. */
 static inline struct stage *run_toy(const struct lb_lock *lock, struct toy_faults faults,
-                                    struct stage_wish wish, const char *const *sets) {
+                                    struct stage_case wanted, const char *const *sets) {
     toy = faults;
-    wish.instead = lock;
-    return run_stage_as("sim", &wish, sets);
+    wanted.instead = lock;
+    return run_stage_as("sim", &wanted, sets);
 }
 
 #endif

@@ -72,30 +72,30 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
 
 /* What this machine lacks to run the lock on the plan's topologies with the plan's durability. */
 static struct obstacle machine_obstacle(const struct plan *plan, const struct lb_lock *lock,
-                                        const struct plan_wish *wish) {
+                                        const struct plan_ask *ask) {
     struct obstacle obstacle = {0};
     if (lb_unavailable(lock->backend)) {
         return (struct obstacle){LB_EXIT_MACHINE, lb_unavailable(lock->backend),
                                  lock->backend->install};
     }
-    for (int i = 0; wish->why_not && !obstacle.reason; i++) {
+    for (int i = 0; ask->why_not && !obstacle.reason; i++) {
         const char *topology = topologies_of(plan, lock, i);
         if (!topology && i > 0) break;
         obstacle.reason =
-            wish->why_not(wish->why_not_context, lock, topology, plan, &obstacle.install);
+            ask->why_not(ask->why_not_context, lock, topology, plan, &obstacle.install);
         if (obstacle.reason) obstacle.code = LB_EXIT_MACHINE;
     }
     return obstacle;
 }
 
 static struct obstacle obstacle_of(const struct plan *plan, const struct lb_lock *lock,
-                                   const struct plan_wish *wish) {
+                                   const struct plan_ask *ask) {
     if (!lb_unavailable(lock->backend)) {
         const char *reason = registry_fault(lock);
         if (!reason) reason = missing_ability(plan, lock);
         if (reason) return (struct obstacle){LB_EXIT_USAGE, reason, NULL};
     }
-    return machine_obstacle(plan, lock, wish);
+    return machine_obstacle(plan, lock, ask);
 }
 
 static int skip_lock(struct plan *plan, const struct lb_lock *lock, const struct obstacle *obstacle,
@@ -109,32 +109,32 @@ static int skip_lock(struct plan *plan, const struct lb_lock *lock, const struct
 
 /* Adds a control that "all" includes and that shows its mistake only in a workload of its own. Adds it only with
  * run.controls = exposed, and with a plan made from that workload. */
-static int add_control(struct draft *draft, const struct lb_lock *lock,
-                       const struct plan_wish *wish, struct lb_err *err) {
+static int add_control(struct draft *draft, const struct lb_lock *lock, const struct plan_ask *ask,
+                       struct lb_err *err) {
     struct plan *plan = draft->plan;
     if (!plan->controls_exposed) return 0;
     for (int i = 0; i < plan->lock_count; i++) {
         if (plan->locks[i].lock == lock) return 0;
     }
     if (lb_unavailable(lock->backend)) {
-        struct obstacle obstacle = machine_obstacle(plan, lock, wish);
+        struct obstacle obstacle = machine_obstacle(plan, lock, ask);
         return skip_lock(plan, lock, &obstacle, err);
     }
     char seed[64], durability[64];
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)plan->seed);
     snprintf(durability, sizeof durability, "servers.durability=%s", plan->durability);
     const char *sets[] = {seed, durability};
-    struct plan_wish own = {.workload = lock->about.exposed_by,
-                            .folder = wish->folder,
-                            .locks = lock->name,
-                            .sets = sets,
-                            .set_count = 2};
+    struct plan_ask own = {.workload = lock->about.exposed_by,
+                           .folder = ask->folder,
+                           .locks = lock->name,
+                           .sets = sets,
+                           .set_count = 2};
     struct plan *exposing = plan_load(&own, err);
     if (!exposing) {
         err_prefix(err, "run.controls = exposed: %s", lock->name);
         return -1;
     }
-    struct obstacle obstacle = machine_obstacle(exposing, lock, wish);
+    struct obstacle obstacle = machine_obstacle(exposing, lock, ask);
     if (obstacle.code) {
         plan_free(exposing);
         return skip_lock(plan, lock, &obstacle, err);
@@ -154,7 +154,7 @@ static const char *needed_option(const struct lb_lock *lock, const void *options
     return option && !*text ? lock->needs : NULL;
 }
 
-static int add_lock(struct draft *draft, int index, bool chosen, const struct plan_wish *wish,
+static int add_lock(struct draft *draft, int index, bool chosen, const struct plan_ask *ask,
                     struct lb_err *err) {
     struct plan *plan = draft->plan;
     const struct lb_lock *lock = registry_locks()[index];
@@ -164,7 +164,7 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
             return 0;
         }
     }
-    struct obstacle obstacle = obstacle_of(plan, lock, wish);
+    struct obstacle obstacle = obstacle_of(plan, lock, ask);
     const char *needed = needed_option(lock, draft->lock_options[index]);
     if (!obstacle.code && needed && chosen)
         return err_set(err, LB_EXIT_USAGE, "%s can't run without %s: --set %s=VALUE", lock->name,
@@ -190,17 +190,16 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
 }
 
 /* Adds one lock of a group. */
-static int add_from_group(struct draft *draft, int index, const struct plan_wish *wish,
+static int add_from_group(struct draft *draft, int index, const struct plan_ask *ask,
                           struct lb_err *err) {
     const struct lb_lock *lock = registry_locks()[index];
     bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
-    return elsewhere ? add_control(draft, lock, wish, err)
-                     : add_lock(draft, index, false, wish, err);
+    return elsewhere ? add_control(draft, lock, ask, err) : add_lock(draft, index, false, ask, err);
 }
 
 /* Adds the lock or the locks of a word: a lock, a lock followed by "?" (only if it can run here), or a
  * group. */
-static int add_word(struct draft *draft, char *word, const struct plan_wish *wish,
+static int add_word(struct draft *draft, char *word, const struct plan_ask *ask,
                     struct lb_err *err) {
     size_t len = strlen(word);
     bool perhaps = len > 1 && word[len - 1] == '?';
@@ -209,32 +208,32 @@ static int add_word(struct draft *draft, char *word, const struct plan_wish *wis
         return err_set(err, LB_EXIT_USAGE, "a lock's name is missing between commas");
     for (int i = 0; registry_locks()[i]; i++) {
         if (strcmp(registry_locks()[i]->name, word) == 0)
-            return add_lock(draft, i, !perhaps, wish, err);
+            return add_lock(draft, i, !perhaps, ask, err);
     }
     if (!lock_word_is_group(word)) return lock_word_unknown(word, err);
     for (int i = 0; registry_locks()[i]; i++) {
-        if (lock_in_group(registry_locks()[i], word) && add_from_group(draft, i, wish, err))
+        if (lock_in_group(registry_locks()[i], word) && add_from_group(draft, i, ask, err))
             return -1;
     }
     return 0;
 }
 
-int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
+int draft_choose(struct draft *draft, const struct plan_ask *ask, struct lb_err *err) {
     struct plan *plan = draft->plan;
     int count = 0;
     while (registry_locks()[count]) count++;
     plan->locks = arena_alloc(draft->arena, sizeof *plan->locks * (size_t)count);
     if (!plan->locks) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (const char *at = plan->wished;; at++) {
+    for (const char *at = plan->lock_words;; at++) {
         char name[128];
         size_t len = strcspn(at, ",");
         if (text_trim(at, len, name, sizeof name)) snprintf(name, sizeof name, "%s", at);
-        if (add_word(draft, name, wish, err)) return -1;
+        if (add_word(draft, name, ask, err)) return -1;
         at += len;
         if (*at == '\0') break;
     }
     if (plan->lock_count == 0 && json_array_size(plan->skipped) == 0) {
-        return lock_word_none(plan->wished, err);
+        return lock_word_none(plan->lock_words, err);
     }
     if (plan->lock_count == 0) {
         const json_t *first = json_array_get(plan->skipped, 0);

@@ -14,8 +14,8 @@ struct draft {
     void **backend_options;
 };
 
-/* choose.c: fills plan->locks and plan->skipped from plan->wished. Returns 0, or -1 with err. */
-int draft_choose(struct draft *draft, const struct plan_wish *wish, struct lb_err *err);
+/* choose.c: fills plan->locks and plan->skipped from plan->lock_words. Returns 0, or -1 with err. */
+int draft_choose(struct draft *draft, const struct plan_ask *ask, struct lb_err *err);
 
 /* validate.c: checks values against each other. Returns 0, or -1 with err; adds to
  * plan->warnings. */

@@ -168,8 +168,8 @@ struct distance {
 struct plan {
     const char *name; /* of the workload */
     const char *summary;
-    const char *source; /* the file it was read from */
-    const char *wished; /* the locks as the user asked for them: "all", or names */
+    const char *source;     /* the file it was read from */
+    const char *lock_words; /* the locks as the user asked for them: "all", or names */
 
     int clients[PLAN_LADDER_MAX]; /* one stage each */
     int clients_count;
@@ -249,7 +249,7 @@ struct plan {
     void *memory; /* owns the texts and option structs */
 };
 
-struct plan_wish {
+struct plan_ask {
     const char
         *workload;      /* a name in folder, or a file's path: one with a '/' or an ending ".ini" */
     const char *folder; /* where the shipped workloads are: home_path("workloads", ...) */
@@ -273,7 +273,7 @@ struct plan_wish {
 /* Reads a workload, fills in defaults and validates. Returns NULL with err: file, line, key and
  * what is allowed; the nearest name for an unknown one. A lock named by the user that can't run is
  * an error (LB_EXIT_MACHINE); one that "all" chose is skipped. */
-struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err);
+struct plan *plan_load(const struct plan_ask *ask, struct lb_err *err);
 void plan_free(struct plan *plan);
 
 /* The number of stages (stages.h lists them), and the time of their warm-ups and windows together;

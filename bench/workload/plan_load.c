@@ -230,13 +230,13 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
 }
 
 /* Appends the promises of the command line to those of the workload. */
-static int add_promises(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
+static int add_promises(struct draft *draft, const struct plan_ask *ask, struct lb_err *err) {
     struct threshold all[THRESHOLDS_MAX];
-    for (int i = 0; i < wish->promise_count; i++) {
+    for (int i = 0; i < ask->promise_count; i++) {
         /* otherwise a script whose variable is not set would pass with any figure */
-        if (!*wish->promises[i])
+        if (!*ask->promises[i])
             return err_set(err, LB_EXIT_USAGE, "--slo: is empty: leave it out, or name a promise");
-        const char *before = draft->plan->promises, *promise = wish->promises[i];
+        const char *before = draft->plan->promises, *promise = ask->promises[i];
         size_t size = strlen(before) + strlen(promise) + 3;
         char *joined = arena_alloc(draft->arena, size);
         if (!joined) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -250,32 +250,32 @@ static int add_promises(struct draft *draft, const struct plan_wish *wish, struc
     return 0;
 }
 
-static int load_draft(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
+static int load_draft(struct draft *draft, const struct plan_ask *ask, struct lb_err *err) {
     struct plan *plan = draft->plan;
     struct settings *settings = &draft->settings;
     char path[PATH_MAX];
-    if (workload_path(wish->folder, wish->workload, path, sizeof path, err)) return -1;
+    if (workload_path(ask->folder, ask->workload, path, sizeof path, err)) return -1;
     plan->source = arena_text(draft->arena, path);
     plan->name = plan->source ? name_from_path(path, draft->arena) : NULL;
     if (!plan->name) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (draft_defaults(draft, err)) return -1;
     if (workfile_read(plan->source, draft->arena, settings, err)) return -1;
-    for (int i = 0; i < wish->set_count; i++) {
+    for (int i = 0; i < ask->set_count; i++) {
         struct setting setting;
-        if (read_set(wish->sets[i], draft->arena, &setting, err)) return -1;
+        if (read_set(ask->sets[i], draft->arena, &setting, err)) return -1;
         if (settings_add(settings, draft->arena, &setting, err)) return -1;
     }
     for (int i = 0; i < settings->count; i++) {
         if (draft_apply(draft, &settings->item[i], err)) return -1;
     }
-    if (add_promises(draft, wish, err)) return -1;
-    if (wish->locks) {
-        plan->wished = arena_text(draft->arena, wish->locks);
-        if (!plan->wished) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (add_promises(draft, ask, err)) return -1;
+    if (ask->locks) {
+        plan->lock_words = arena_text(draft->arena, ask->locks);
+        if (!plan->lock_words) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
-    if (draft_choose(draft, wish, err)) {
+    if (draft_choose(draft, ask, err)) {
         const struct setting *from =
-            wish->locks ? NULL : settings_find(settings, "workload", "locks");
+            ask->locks ? NULL : settings_find(settings, "workload", "locks");
         char place[256];
         if (from) err_prefix(err, "%s", setting_place(from, place, sizeof place));
         return -1;
@@ -284,7 +284,7 @@ static int load_draft(struct draft *draft, const struct plan_wish *wish, struct 
     return leases_spread(plan, draft->arena, err);
 }
 
-struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err) {
+struct plan *plan_load(const struct plan_ask *ask, struct lb_err *err) {
     struct plan *plan = calloc(1, sizeof *plan);
     struct arena *arena = calloc(1, sizeof *arena);
     if (!plan || !arena) {
@@ -297,7 +297,7 @@ struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err) {
     plan->skipped = json_array();
     plan->warnings = json_array();
     struct draft draft = {.plan = plan, .arena = arena};
-    if (load_draft(&draft, wish, err)) {
+    if (load_draft(&draft, ask, err)) {
         plan_free(plan);
         return NULL;
     }

@@ -62,7 +62,7 @@ static const struct lb_option workload_keys[] = {
      "name of the run's folder and report; without it the name of the file"},
     {"summary", LB_OPT_TEXT, offsetof(struct plan, summary), "", 0, 200, NULL,
      "the question that this workload answers"},
-    {"locks", &type_locks, offsetof(struct plan, wished), "all", 0, 4000, NULL,
+    {"locks", &type_locks, offsetof(struct plan, lock_words), "all", 0, 4000, NULL,
      "which locks to run when the command line names none"},
     {0},
 };

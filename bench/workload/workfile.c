@@ -251,12 +251,12 @@ static bool is_there(const char *path, const char *name) {
 }
 
 /* There is none of this name: which one was meant, and which there are. */
-static int refuse_name(const char *folder, const char *wish, struct lb_err *err) {
+static int refuse_name(const char *folder, const char *name, struct lb_err *err) {
     struct workload_list list;
     struct nearest nearest;
     char names[380] = "", hint[100];
     int result = workloads_find(folder, &list, err);
-    nearest_init(&nearest, wish);
+    nearest_init(&nearest, name);
     for (int i = 0; result == 0 && i < list.count; i++) {
         size_t used = strlen(names);
         nearest_offer(&nearest, list.item[i].name);
@@ -265,20 +265,20 @@ static int refuse_name(const char *folder, const char *wish, struct lb_err *err)
     }
     if (result == 0)
         err_set(err, LB_EXIT_USAGE, "no workload '%.60s'%s (there are: %s; or give a file's path)",
-                wish, nearest_hint(&nearest, hint, sizeof hint), names);
+                name, nearest_hint(&nearest, hint, sizeof hint), names);
     workloads_done(&list);
     return -1;
 }
 
-int workload_path(const char *folder, const char *wish, char *ret_path, size_t size,
+int workload_path(const char *folder, const char *name, char *ret_path, size_t size,
                   struct lb_err *err) {
     bool is_path =
-        ends_in_ini(wish) || (strchr(wish, '/') && strncmp(wish, CHECK, sizeof CHECK - 1) != 0);
+        ends_in_ini(name) || (strchr(name, '/') && strncmp(name, CHECK, sizeof CHECK - 1) != 0);
     char path[PATH_MAX];
-    if (strlen(folder) + strlen(wish) + sizeof "/" ENDING > (size < PATH_MAX ? size : PATH_MAX))
-        return err_set(err, LB_EXIT_USAGE, "%.60s...: the name is too long", wish);
-    snprintf(path, sizeof path, "%s/%s%s", folder, wish, ENDING);
-    if (!is_path && !is_there(path, wish)) return refuse_name(folder, wish, err);
-    snprintf(ret_path, size, "%s", is_path ? wish : path);
+    if (strlen(folder) + strlen(name) + sizeof "/" ENDING > (size < PATH_MAX ? size : PATH_MAX))
+        return err_set(err, LB_EXIT_USAGE, "%.60s...: the name is too long", name);
+    snprintf(path, sizeof path, "%s/%s%s", folder, name, ENDING);
+    if (!is_path && !is_there(path, name)) return refuse_name(folder, name, err);
+    snprintf(ret_path, size, "%s", is_path ? name : path);
     return 0;
 }

@@ -62,10 +62,10 @@ struct workload_list {
 int workloads_find(const char *folder, struct workload_list *ret_list, struct lb_err *err);
 void workloads_done(struct workload_list *list);
 
-/* Writes the path of the file that is meant: `wish` itself if it ends in ".ini" or contains a '/'
- * (apart from "check/NAME"), or else folder/wish.ini. Returns 0, or -1 with err (LB_EXIT_USAGE): no
+/* Writes the path of the file that is meant: `name` itself if it ends in ".ini" or contains a '/'
+ * (apart from "check/NAME"), or else folder/name.ini. Returns 0, or -1 with err (LB_EXIT_USAGE): no
  * such workload, and the nearest name. */
-int workload_path(const char *folder, const char *wish, char *ret_path, size_t size,
+int workload_path(const char *folder, const char *name, char *ret_path, size_t size,
                   struct lb_err *err);
 
 #endif

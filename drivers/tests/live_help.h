@@ -78,11 +78,11 @@ static inline struct live_place live_open_at(const char *topology, const char *l
     while (sets && sets[count]) count++;
     assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
     assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
-    live.plan = plan_load(&(struct plan_wish){.workload = "smoke",
-                                              .folder = workloads,
-                                              .locks = lock,
-                                              .sets = sets,
-                                              .set_count = count},
+    live.plan = plan_load(&(struct plan_ask){.workload = "smoke",
+                                             .folder = workloads,
+                                             .locks = lock,
+                                             .sets = sets,
+                                             .set_count = count},
                           &err);
     if (!live.plan) fail_msg("%s", err.text);
     live.place = place_open(&(struct place_ask){.lock = &live.plan->locks[0],
@@ -118,7 +118,7 @@ static inline const struct live_place *live_other(const struct live_place *live,
     if (place->plan) return place;
     home_path("workloads", workloads, sizeof workloads, &err);
     place->plan = plan_load(
-        &(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
+        &(struct plan_ask){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
     if (!place->plan) {
         fprintf(stderr, "%s\n", err.text);
         abort();

@@ -86,7 +86,7 @@ static const struct speech postgres[] = {
     {.name = "endless notices",
      .first = BYTES("R\0\0\0\x8\0\0\0\0Z\0\0\0\x5I"),
      .again = BYTES("N\0\0\0\x5\0")},
-    {.name = "a wish for data", .first = BYTES("R\0\0\0\x8\0\0\0\0Z\0\0\0\x5IG\0\0\0\x7\0\0\0")},
+    {.name = "a wanted for data", .first = BYTES("R\0\0\0\x8\0\0\0\0Z\0\0\0\x5IG\0\0\0\x7\0\0\0")},
     {.name = "endless rows",
      .first = BYTES("R\0\0\0\x8\0\0\0\0Z\0\0\0\x5I"
                     "T\0\0\0\x6\0\0"),

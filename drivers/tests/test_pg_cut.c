@@ -37,7 +37,7 @@ static const struct {
     {"a row without columns", BYTES(ROW("T\0\0\0\x6\0\0", "D\0\0\0\x6\0\0"))},
     {"the answer to an empty query", BYTES("2\0\0\0\x4I\0\0\0\x4Z\0\0\0\x5I")},
     {"no rows", BYTES(ROW("T\0\0\0\x6\0\0", ""))},
-    {"a wish for data", BYTES("2\0\0\0\x4G\0\0\0\x7\0\0\0")},
+    {"a wanted for data", BYTES("2\0\0\0\x4G\0\0\0\x7\0\0\0")},
     {"data", BYTES("2\0\0\0\x4H\0\0\0\x7\0\0\0")},
     {"data both ways", BYTES("2\0\0\0\x4W\0\0\0\x7\0\0\0")},
 };

@@ -28,7 +28,7 @@
 #define RATE_MOST 200000
 #define CLIENTS_MOST 1000
 
-struct wish {
+struct typed {
     struct arg_list names, sets;
     const char *slo_word, *most_word, *out;
     struct urls urls;
@@ -42,42 +42,42 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "LOCK"},
-    {{"lock", ARG_LIST, offsetof(struct wish, names), .help = "the same as LOCK"}, "A,B"},
-    {{"search", LB_OPT_CHOICE8, offsetof(struct wish, by_clients), "rate",
+    {{"", ARG_LIST, offsetof(struct typed, names), .help = NULL}, "LOCK"},
+    {{"lock", ARG_LIST, offsetof(struct typed, names), .help = "the same as LOCK"}, "A,B"},
+    {{"search", LB_OPT_CHOICE8, offsetof(struct typed, by_clients), "rate",
       .choices = "rate,clients", .help = "what to search for: clients are of a closed loop"},
      "rate|clients"},
-    {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
+    {{"slo", LB_OPT_TEXT, offsetof(struct typed, slo_word),
       .help = "default: " SLO_BY_RATE "; of clients " SLO_BY_CLIENTS},
      "PROMISE"},
-    {{"clients", ARG_KEY, offsetof(struct wish, sets),
+    {{"clients", ARG_KEY, offsetof(struct typed, sets),
       .choices = "load.clients=", .help = "the pool of clients that serves the requests"},
      "-c N"},
-    {{"hold", ARG_KEY, offsetof(struct wish, sets),
+    {{"hold", ARG_KEY, offsetof(struct typed, sets),
       .choices = "load.hold=", .help = "how long a holder works; default 1ms"},
      "TIME"},
-    {{"keys", ARG_KEY, offsetof(struct wish, sets), .choices = "load.keys=",
+    {{"keys", ARG_KEY, offsetof(struct typed, sets), .choices = "load.keys=",
       .help = "default 1, a hot key; own, or many keys: the server's capacity"},
      "KEYS"},
-    {{"most", LB_OPT_TEXT, offsetof(struct wish, most_word),
+    {{"most", LB_OPT_TEXT, offsetof(struct typed, most_word),
       .help = "the greatest load to try: 500/s; default 200000/s, or 1000 clients"},
      "LOAD"},
-    {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), .min = 20.0 * LB_S_NS,
+    {{"time", LB_OPT_DURATION, offsetof(struct typed, time_ns), .min = 20.0 * LB_S_NS,
       .max = 24 * 3600.0 * LB_S_NS,
       .help = "for each lock's probes; default: 150s, up to 10m for long limits and slow locks"},
      "-d TIME"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_LIST, offsetof(struct typed, sets), .max = SETS_MAX,
       .help = "a key of the workload (capacity), a lock or a backend; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
-    {{"out", ARG_PATH, offsetof(struct wish, out),
+    {{"url", &type_url, offsetof(struct typed, urls), .help = URLS_HELP}, "BACKEND=URL"},
+    {{"out", ARG_PATH, offsetof(struct typed, out),
       .help = "the folder; default: results/<time>-capacity"},
      "DIR"},
     PROGRESS_ARG,
-    {{"json", ARG_PICK, offsetof(struct wish, format), .min = REPORT_JSON,
+    {{"json", ARG_PICK, offsetof(struct typed, format), .min = REPORT_JSON,
       .help = "print capacity.json"},
      NULL},
-    {{"md", ARG_PICK, offsetof(struct wish, format), .min = REPORT_MD, .help = "Markdown"}, NULL},
+    {{"md", ARG_PICK, offsetof(struct typed, format), .min = REPORT_MD, .help = "Markdown"}, NULL},
     {{0}, NULL},
 };
 
@@ -112,63 +112,63 @@ static int check_set(const char *text, bool by_clients, struct lb_err *err) {
 }
 
 __attribute__((format(printf, 4, 5))) static int
-add_set(struct wish *wish, struct arena *arena, struct lb_err *err, const char *format, ...) {
+add_set(struct typed *typed, struct arena *arena, struct lb_err *err, const char *format, ...) {
     char text[220];
     va_list words;
     va_start(words, format);
     vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    return arg_list_add(&wish->sets, text, arena, err);
+    return arg_list_add(&typed->sets, text, arena, err);
 }
 
 /* Adds the keys of the workload that the search sets. */
-static int add_sets(struct wish *wish, struct arena *arena, struct lb_err *err) {
+static int add_sets(struct typed *typed, struct arena *arena, struct lb_err *err) {
     /* The plan must have the kind of arrivals that the search varies, since think times are only
      * allowed in a closed loop. The rate itself has no meaning here. */
-    if (add_set(wish, arena, err, "load.arrival=%s", wish->by_clients ? "closed" : "poisson:1/s"))
+    if (add_set(typed, arena, err, "load.arrival=%s", typed->by_clients ? "closed" : "poisson:1/s"))
         return -1;
-    if (!wish->by_clients) return 0;
-    return add_set(wish, arena, err, "load.clients=%d", (int)wish->most);
+    if (!typed->by_clients) return 0;
+    return add_set(typed, arena, err, "load.clients=%d", (int)typed->most);
 }
 
 /* Reads --most, a rate or a number of clients. */
-static int read_most(struct wish *wish, struct arena *arena, struct lb_err *err) {
+static int read_most(struct typed *typed, struct arena *arena, struct lb_err *err) {
     static const struct lb_option rate = {"most", ARG_RATE, .min = 1e-6, .max = 1e7},
                                   clients = {"most", LB_OPT_INT, .min = 1, .max = PLAN_CLIENTS_MAX};
     static const char place[] = "capacity: --most";
     int64_t count = CLIENTS_MOST;
-    const char *text = wish->most_word;
-    wish->most = RATE_MOST;
-    if (text && !wish->by_clients) return option_set(&rate, &wish->most, text, place, arena, err);
+    const char *text = typed->most_word;
+    typed->most = RATE_MOST;
+    if (text && !typed->by_clients) return option_set(&rate, &typed->most, text, place, arena, err);
     if (text && option_set(&clients, &count, text, place, arena, err) != 0) return -1;
-    if (wish->by_clients) wish->most = (double)count;
+    if (typed->by_clients) typed->most = (double)count;
     return 0;
 }
 
 /* Rules about several options, and defaults that depend on others. */
-static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) {
-    if (!wish->slo_word) wish->slo_word = wish->by_clients ? SLO_BY_CLIENTS : SLO_BY_RATE;
-    if (slo_parse(wish->slo_word, &wish->slo, err) != 0) {
+static int complete(struct typed *typed, struct arena *arena, struct lb_err *err) {
+    if (!typed->slo_word) typed->slo_word = typed->by_clients ? SLO_BY_CLIENTS : SLO_BY_RATE;
+    if (slo_parse(typed->slo_word, &typed->slo, err) != 0) {
         err_prefix(err, "capacity: --slo");
         return -1;
     }
-    if (wish->by_clients && wish->slo.metric != METRIC_ACQUIRE)
+    if (typed->by_clients && typed->slo.metric != METRIC_ACQUIRE)
         return err_set(
             err, LB_EXIT_USAGE,
             "capacity: --slo: a closed loop (--search clients) has no due times: promise acquire");
-    if (!wish->by_clients && wish->slo.metric != METRIC_ACQUIRE_DUE)
+    if (!typed->by_clients && typed->slo.metric != METRIC_ACQUIRE_DUE)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: --slo: " THRESHOLD_PROMISE_DUE
                        "; acquire is for --search clients");
-    if (wish->names.count == 0)
+    if (typed->names.count == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: name a lock, or several; `lockbench list` has them");
-    for (int i = 0; i < wish->sets.count; i++) {
-        if (check_set(wish->sets.item[i], wish->by_clients, err) != 0) return -1;
+    for (int i = 0; i < typed->sets.count; i++) {
+        if (check_set(typed->sets.item[i], typed->by_clients, err) != 0) return -1;
     }
-    if (read_most(wish, arena, err) != 0) return -1;
-    wish->locks = arg_list_join(&wish->names, arena, err);
-    return wish->locks ? add_sets(wish, arena, err) : -1;
+    if (read_most(typed, arena, err) != 0) return -1;
+    typed->locks = arg_list_join(&typed->names, arena, err);
+    return typed->locks ? add_sets(typed, arena, err) : -1;
 }
 
 /* Refuses a plan with several numbers of clients or kinds of servers, with a latch, or without locks. */
@@ -200,7 +200,7 @@ static int render_capacity_page(const void *capacity, FILE *out, struct lb_err *
 }
 
 /* Saves and prints the result. Returns the exit code. */
-static int conclude_capacity(const struct wish *wish, const struct plan *plan,
+static int conclude_capacity(const struct typed *typed, const struct plan *plan,
                              struct capacity_run *capacity_run, const struct run_end *end) {
     struct lb_err lost = {0}, unmade = {0};
     struct capacity *capacity = NULL;
@@ -213,7 +213,8 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     if (end->stages > 0 && result)
         capacity = capacity_from_json(result, file[0] ? file : CAPACITY_FILE ", not saved", &lost);
     json_decref(result);
-    if (capacity) capacity_write(capacity, wish->format, terminal_has_color(stdout), stdout, &lost);
+    if (capacity)
+        capacity_write(capacity, typed->format, terminal_has_color(stdout), stdout, &lost);
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
@@ -267,19 +268,19 @@ static void show_probe(void *arg, const struct capacity_run_news *news) {
     progress_line(progress, line);
 }
 
-static int run_search(const struct wish *wish, const struct plan *plan, const char *command,
+static int run_search(const struct typed *typed, const struct plan *plan, const char *command,
                       struct lb_err *err) {
     char results[512], topologies[512];
     struct progress progress;
     struct run_end end;
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    progress_init(&progress, wish->progress);
+    progress_init(&progress, typed->progress);
     struct capacity_run_ask capacity_run_ask = {.plan = plan,
-                                                .slo = wish->slo,
-                                                .by_clients = wish->by_clients,
-                                                .most = wish->most,
-                                                .budget_ns = wish->time_ns,
+                                                .slo = typed->slo,
+                                                .by_clients = typed->by_clients,
+                                                .most = typed->most,
+                                                .budget_ns = typed->time_ns,
                                                 .version = LOCKBENCH_VERSION,
                                                 .command = command,
                                                 .news = show_probe,
@@ -287,9 +288,9 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
     struct capacity_run *capacity_run = capacity_run_new(&capacity_run_ask, err);
     if (!capacity_run) return -1;
     struct run_ask ask = {.plan = plan,
-                          .urls = wish->urls.item,
-                          .url_count = wish->urls.count,
-                          .out = wish->out,
+                          .urls = typed->urls.item,
+                          .url_count = typed->urls.count,
+                          .out = typed->out,
                           .results = results,
                           .topologies = topologies,
                           .version = LOCKBENCH_VERSION,
@@ -305,7 +306,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
     int code = run_execute(&ask, &end, err);
     progress_end(&progress);
     if (code == 0) {
-        code = conclude_capacity(wish, plan, capacity_run, &end);
+        code = conclude_capacity(typed, plan, capacity_run, &end);
         json_decref(end.unsaved);
     }
     capacity_run_free(capacity_run);
@@ -313,29 +314,29 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
 }
 
 static int run_capacity(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     char workloads[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL;
     int result = -1;
-    if (complete(wish, given->arena, err) != 0) return -1;
+    if (complete(typed, given->arena, err) != 0) return -1;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;
-    if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
-    if (urls_hand_on(&wish->urls, err) != 0) goto out;
-    struct plan_wish plan_wish = {.workload = "capacity",
-                                  .folder = workloads,
-                                  .locks = wish->locks,
-                                  .sets = wish->sets.item,
-                                  .set_count = wish->sets.count,
-                                  .why_not = available_for_plan,
-                                  .why_not_context = &available};
-    plan = plan_load(&plan_wish, err);
+    if (urls_ready(&typed->urls, given->arena, &available, err) != 0) goto out;
+    if (urls_hand_on(&typed->urls, err) != 0) goto out;
+    struct plan_ask plan_ask = {.workload = "capacity",
+                                .folder = workloads,
+                                .locks = typed->locks,
+                                .sets = typed->sets.item,
+                                .set_count = typed->sets.count,
+                                .why_not = available_for_plan,
+                                .why_not_context = &available};
+    plan = plan_load(&plan_ask, err);
     if (!plan || check_plan(plan, err) != 0) goto out;
-    if (urls_keep(&wish->urls, urls_plan_uses, plan, err) != 0) goto out;
+    if (urls_keep(&typed->urls, urls_plan_uses, plan, err) != 0) goto out;
     command =
-        shell_command("lockbench", given->argc, given->argv, wish->urls.item, wish->urls.count);
-    result = command ? run_search(wish, plan, command, err)
+        shell_command("lockbench", given->argc, given->argv, typed->urls.item, typed->urls.count);
+    result = command ? run_search(typed, plan, command, err)
                      : err_set(err, LB_EXIT_MACHINE, "out of memory");
 out:
     free(command);
@@ -362,6 +363,6 @@ const struct command command_capacity = {
         "3 exclusion violated, 130 interrupted (what was found is saved).",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_capacity,
 };

@@ -28,7 +28,7 @@
 #define JOBS_A_PROCESSOR 4
 #define JOBS_USUAL_MAX 32 /* with more jobs the machine's memory may not be enough */
 
-struct wish {
+struct typed {
     struct arg_list locks, sets;
     struct urls urls;
     uint64_t seeds[SEEDS_MAX];
@@ -65,7 +65,7 @@ static const struct lb_option_type type_locks = {
 /* "3", or "1..5": fills the array of seeds. */
 static int read_seeds(const struct lb_option *option, const char *text, void *values,
                       struct arena *arena, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     const char *dots = strstr(text, "..");
     char from_text[24];
     int64_t from, to;
@@ -76,8 +76,9 @@ static int read_seeds(const struct lb_option *option, const char *text, void *va
     to = from;
     if (dots && text_int(dots + 2, from, (int64_t)option->max, &to, err)) return -1;
     if (to - from >= SEEDS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", SEEDS_MAX);
-    wish->seed_count = 0;
-    for (int64_t seed = from; seed <= to; seed++) wish->seeds[wish->seed_count++] = (uint64_t)seed;
+    typed->seed_count = 0;
+    for (int64_t seed = from; seed <= to; seed++)
+        typed->seeds[typed->seed_count++] = (uint64_t)seed;
     return 0;
 }
 
@@ -103,30 +104,30 @@ static const struct lb_option_type type_set = {
 };
 
 static const struct arg args[] = {
-    {{"", &type_locks, offsetof(struct wish, locks), .help = NULL}, "LOCK"},
-    {{"lock", &type_locks, offsetof(struct wish, locks), .help = "the same as LOCK"}, "A,B"},
-    {{"fault", LB_OPT_TEXT, offsetof(struct wish, faults),
+    {{"", &type_locks, offsetof(struct typed, locks), .help = NULL}, "LOCK"},
+    {{"lock", &type_locks, offsetof(struct typed, locks), .help = "the same as LOCK"}, "A,B"},
+    {{"fault", LB_OPT_TEXT, offsetof(struct typed, faults),
       .help = "only these faults, 'exposed' (controls) or 'conformance' (the suite)"},
      "F,G"},
-    {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "every fault"}, NULL},
-    {{"seed", &type_seeds, offsetof(struct wish, seeds), TEXT_OF(SEED_USUAL), .max = SEED_MAX,
+    {{"full", ARG_FLAG, offsetof(struct typed, full), .help = "every fault"}, NULL},
+    {{"seed", &type_seeds, offsetof(struct typed, seeds), TEXT_OF(SEED_USUAL), .max = SEED_MAX,
       .help = "a run of each cell with each of these; the worst verdict counts"},
      "N|A..B"},
-    {{"jobs", LB_OPT_INT32, offsetof(struct wish, jobs), .min = 1, .max = 200,
+    {{"jobs", LB_OPT_INT32, offsetof(struct typed, jobs), .min = 1, .max = 200,
       .help = "cells that run at once; default 4 a processor, at most 32; 1 with --url"},
      "N"},
-    {{"out", ARG_PATH, offsetof(struct wish, out),
+    {{"out", ARG_PATH, offsetof(struct typed, out),
       .help = "the result's folder; default: results/<time>-check"},
      "DIR"},
-    {{"set", &type_set, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", &type_set, offsetof(struct typed, sets), .max = SETS_MAX,
       .help = "a key of each cell's workload; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"url", &type_url, offsetof(struct wish, urls), .max = URLS_MAX, .help = URLS_HELP},
+    {{"url", &type_url, offsetof(struct typed, urls), .max = URLS_MAX, .help = URLS_HELP},
      "BACKEND=URL"},
-    {{"json", ARG_FLAG, offsetof(struct wish, json),
+    {{"json", ARG_FLAG, offsetof(struct typed, json),
       .help = "print check.json instead of the matrix"},
      NULL},
-    {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
+    {{"dry-run", ARG_FLAG, offsetof(struct typed, dry_run),
       .help = "print the cells with their expected verdicts, and start nothing"},
      NULL},
     {{0}, NULL},
@@ -170,45 +171,46 @@ static int begin_result(struct result *result, const struct result_ask *ask, str
     return failed;
 }
 
-static const char *tour_of(const struct wish *wish) {
-    if (wish->faults) return "chosen";
-    return wish->full ? "full" : "short";
+static const char *tour_of(const struct typed *typed) {
+    if (typed->faults) return "chosen";
+    return typed->full ? "full" : "short";
 }
 
-static int run_cells(const struct wish *wish, const struct matrix *matrix, const char *command,
+static int run_cells(const struct typed *typed, const struct matrix *matrix, const char *command,
                      const char *more, struct lb_err *err) {
     char results[512];
     struct outdir out;
     struct result result = {0};
     int code = -1;
     if (home_results(results, sizeof results, err) != 0) return -1;
-    if (outdir_make(&out, wish->out, results, "check", err) != 0) return -1;
+    if (outdir_make(&out, typed->out, results, "check", err) != 0) return -1;
     json_t *environment = environment_json();
     struct result_ask ask = {.matrix = matrix,
                              .folder = out.path,
                              .version = LOCKBENCH_VERSION,
                              .command = command,
-                             .tour = tour_of(wish),
+                             .tour = tour_of(typed),
                              .more = more,
-                             .seeds = wish->seeds,
-                             .seed_count = wish->seed_count,
+                             .seeds = typed->seeds,
+                             .seed_count = typed->seed_count,
                              .environment = environment};
     struct check_show show = {.result = &result, .terminal = terminal_obeys(stderr)};
     struct cell_schedule_ask tour = {.matrix = matrix,
                                      .result = &result,
                                      .folder = out.path,
-                                     .seeds = wish->seeds,
-                                     .seed_count = wish->seed_count,
-                                     .sets = wish->sets.item,
-                                     .set_count = wish->sets.count,
-                                     .urls = wish->urls.again,
-                                     .url_count = wish->urls.count,
-                                     .capacity = wish->jobs ? wish->jobs : usual_jobs(&wish->urls),
+                                     .seeds = typed->seeds,
+                                     .seed_count = typed->seed_count,
+                                     .sets = typed->sets.item,
+                                     .set_count = typed->sets.count,
+                                     .urls = typed->urls.again,
+                                     .url_count = typed->urls.count,
+                                     .capacity =
+                                         typed->jobs ? typed->jobs : usual_jobs(&typed->urls),
                                      .interrupts = interrupt_watch(true),
                                      .news = check_show_news,
                                      .arg = &show};
     if (begin_result(&result, &ask, &out, err) != 0) goto out;
-    check_show_expected(matrix, wish->seed_count, tour.capacity, stderr);
+    check_show_expected(matrix, typed->seed_count, tour.capacity, stderr);
     outdir_latest(&out);
     int failed = cell_schedule_run(&tour, err);
     bool interrupted = *tour.interrupts > 0;
@@ -223,7 +225,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
         *err = unsaved;
         failed = -1;
     }
-    check_show_result(&result, wish->json, out.path);
+    check_show_result(&result, typed->json, out.path);
     fprintf(stderr, "saved in %s\n", out.path);
     code = failed ? -1 : check_conclude(matrix, &result, interrupted);
     if (!failed && check_write_beside(out.path, &unsaved) != 0)
@@ -251,23 +253,23 @@ static int need_urls(const struct matrix *matrix, const struct urls *urls, struc
 }
 
 /* Refuses options without an effect. */
-static int check_options(const struct wish *wish, struct lb_err *err) {
-    if (wish->dry_run && wish->json)
+static int check_options(const struct typed *typed, struct lb_err *err) {
+    if (typed->dry_run && typed->json)
         return err_set(err, LB_EXIT_USAGE, "check: --dry-run prints text: leave out --json");
     return 0;
 }
 
 /* Tells of servers of a kind that does not keep locks. 0, or -1 with err: a server does not let us in, which each cell
  * would say again. Where --set has options of the backend, only the cells know them. */
-static int look_at_servers(const struct wish *wish, struct lb_err *err) {
-    for (int i = 0; i < wish->urls.count; i++) {
-        const char *name = wish->urls.item[i].backend->name;
+static int look_at_servers(const struct typed *typed, struct lb_err *err) {
+    for (int i = 0; i < typed->urls.count; i++) {
+        const char *name = typed->urls.item[i].backend->name;
         struct lb_err why = {0};
         char text[600];
         bool unfit = false, set = false;
-        for (int s = 0; s < wish->sets.count; s++)
-            set |= strncmp(wish->sets.item[s], name, strlen(name)) == 0;
-        if (guest_look(&wish->urls.item[i], text, sizeof text, &unfit, &why) != 0 && !set)
+        for (int s = 0; s < typed->sets.count; s++)
+            set |= strncmp(typed->sets.item[s], name, strlen(name)) == 0;
+        if (guest_look(&typed->urls.item[i], text, sizeof text, &unfit, &why) != 0 && !set)
             return err_set(err, why.code, "check: %s", why.text);
         if (unfit) fprintf(stderr, "lockbench: check: --url %s: %s\n", name, text);
     }
@@ -275,55 +277,55 @@ static int look_at_servers(const struct wish *wish, struct lb_err *err) {
 }
 
 static int run_check(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     char *command = NULL, *more = NULL, workloads[512];
     struct available available = {0};
     struct matrix matrix = {0};
     int code = -1;
-    bool named = wish->locks.count > 0;
+    bool named = typed->locks.count > 0;
     /* Faults of servers need servers that the cells start themselves, so only --url counts. */
-    urls_forget(&wish->urls);
-    if (check_options(wish, err) != 0 || urls_hand_on(&wish->urls, err) != 0) goto out;
+    urls_forget(&typed->urls);
+    if (check_options(typed, err) != 0 || urls_hand_on(&typed->urls, err) != 0) goto out;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;
-    if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
-    for (int i = 0; !named && i < wish->urls.count; i++) {
-        if (arg_list_add(&wish->locks, wish->urls.item[i].backend->name, given->arena, err))
+    if (urls_ready(&typed->urls, given->arena, &available, err) != 0) goto out;
+    for (int i = 0; !named && i < typed->urls.count; i++) {
+        if (arg_list_add(&typed->locks, typed->urls.item[i].backend->name, given->arena, err))
             goto out;
     }
-    struct matrix_wish matrix_wish = {.locks = wish->locks.item,
-                                      .lock_count = wish->locks.count,
-                                      .faults = wish->faults,
-                                      .full = wish->full,
-                                      .deployed = wish->urls.count > 0,
-                                      .sets = wish->sets.item,
-                                      .set_count = wish->sets.count,
-                                      .folder = workloads,
-                                      .why_not = available_for_plan,
-                                      .weigh = available_weight,
-                                      .out_of_reach = available_reach,
-                                      .why_not_context = &available};
-    if (matrix_make(&matrix_wish, &matrix, err) != 0) goto out;
-    if (need_urls(&matrix, &wish->urls, err) != 0) goto out;
-    if (wish->dry_run) {
-        check_show_plan(&matrix, wish->seeds, wish->seed_count, stdout);
+    struct matrix_ask matrix_ask = {.locks = typed->locks.item,
+                                    .lock_count = typed->locks.count,
+                                    .faults = typed->faults,
+                                    .full = typed->full,
+                                    .deployed = typed->urls.count > 0,
+                                    .sets = typed->sets.item,
+                                    .set_count = typed->sets.count,
+                                    .folder = workloads,
+                                    .why_not = available_for_plan,
+                                    .weigh = available_weight,
+                                    .out_of_reach = available_reach,
+                                    .why_not_context = &available};
+    if (matrix_make(&matrix_ask, &matrix, err) != 0) goto out;
+    if (need_urls(&matrix, &typed->urls, err) != 0) goto out;
+    if (typed->dry_run) {
+        check_show_plan(&matrix, typed->seeds, typed->seed_count, stdout);
         code = LB_EXIT_OK;
         goto out;
     }
     /* Makes the command for the report, and the part that the commands of its cells share. */
     struct lb_err unused = {0}; /* the command of one cell has the URLs of all */
-    if (urls_keep(&wish->urls, matrix_uses, &matrix, &unused) != 0)
+    if (urls_keep(&typed->urls, matrix_uses, &matrix, &unused) != 0)
         fprintf(stderr, "lockbench: %s\n", unused.text);
     command =
-        shell_command("lockbench", given->argc, given->argv, wish->urls.item, wish->urls.count);
-    more = shell_options(wish->sets.item, wish->sets.count, wish->urls.item, wish->urls.count);
+        shell_command("lockbench", given->argc, given->argv, typed->urls.item, typed->urls.count);
+    more = shell_options(typed->sets.item, typed->sets.count, typed->urls.item, typed->urls.count);
     if (!command || !more) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto out;
     }
     check_show_skips(&matrix, stderr);
-    if (look_at_servers(wish, err) != 0) goto out;
-    code = run_cells(wish, &matrix, command, more, err);
+    if (look_at_servers(typed, err) != 0) goto out;
+    code = run_cells(typed, &matrix, command, more, err);
 out:
     free(command);
     free(more);
@@ -351,7 +353,7 @@ const struct command command_check = {
         "it.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_check,
     .more_help = print_scenarios,
 };

@@ -15,18 +15,19 @@
 
 #define SCHEMA "lockbench.conformance/1"
 
-struct wish {
+struct typed {
     const char *lock, *out; /* out: where conformance.json is saved */
     struct urls urls;
     struct arg_list sets;
 };
 
 static const struct arg args[] = {
-    {{"", LB_OPT_TEXT, offsetof(struct wish, lock), .help = NULL}, "LOCK"},
-    {{"url", &type_url, offsetof(struct wish, urls), .max = URLS_MAX, .help = NULL}, "BACKEND=URL"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = CONFORM_SUITE_SETS_MAX, .help = NULL},
+    {{"", LB_OPT_TEXT, offsetof(struct typed, lock), .help = NULL}, "LOCK"},
+    {{"url", &type_url, offsetof(struct typed, urls), .max = URLS_MAX, .help = NULL},
+     "BACKEND=URL"},
+    {{"set", ARG_LIST, offsetof(struct typed, sets), .max = CONFORM_SUITE_SETS_MAX, .help = NULL},
      "KEY=VALUE"},
-    {{"out", ARG_PATH, offsetof(struct wish, out), .help = NULL}, "DIR"},
+    {{"out", ARG_PATH, offsetof(struct typed, out), .help = NULL}, "DIR"},
     {{0}, NULL},
 };
 
@@ -105,21 +106,21 @@ static const char *own_option(const struct lb_lock *lock, const char *set, struc
 }
 
 static int run_conform(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
-    const struct lb_lock *lock = wish->lock ? registry_lock(wish->lock) : NULL;
+    struct typed *typed = values;
+    const struct lb_lock *lock = typed->lock ? registry_lock(typed->lock) : NULL;
     const char *url = NULL, *sets[CONFORM_SUITE_SETS_MAX + 1] = {NULL};
     char shown[512];
     (void)given;
-    if (!lock || !wish->out)
+    if (!lock || !typed->out)
         return err_set(err, LB_EXIT_USAGE, "this is a part of lockbench check LOCK");
-    for (int i = 0; i < wish->urls.count; i++) {
-        if (wish->urls.item[i].backend == lock->backend) url = wish->urls.item[i].url;
+    for (int i = 0; i < typed->urls.count; i++) {
+        if (typed->urls.item[i].backend == lock->backend) url = typed->urls.item[i].url;
     }
-    for (int i = 0; i < wish->sets.count; i++) {
-        sets[i] = own_option(lock, wish->sets.item[i], err);
+    for (int i = 0; i < typed->sets.count; i++) {
+        sets[i] = own_option(lock, typed->sets.item[i], err);
         if (!sets[i]) return -1;
     }
-    struct telling telling = {.out = wish->out};
+    struct telling telling = {.out = typed->out};
     telling.root =
         json_pack("{s:s, s:s, s:s?, s:b, s:[]}", "schema", SCHEMA, "lock", lock->name, "url",
                   url ? url_public(url, shown, sizeof shown) : NULL, "complete", 0, "checks");
@@ -140,6 +141,6 @@ const struct command command_check_suite = {
     .usage = "--conform LOCK --out DIR",
     .about = "A part of `lockbench check LOCK --fault conformance`.",
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_conform,
 };

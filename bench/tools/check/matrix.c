@@ -83,10 +83,10 @@ static int add_named(struct matrix *matrix, const char *name, struct lb_err *err
                    name, nearest_hint(&nearest, hint, sizeof hint));
 }
 
-static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, struct lb_err *err) {
+static int make_columns(struct matrix *matrix, const struct matrix_ask *ask, struct lb_err *err) {
     matrix->columns = calloc(LB_SCENARIOS + 2, sizeof *matrix->columns);
     if (!matrix->columns) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (const char *at = wish->faults; at;) {
+    for (const char *at = ask->faults; at;) {
         char name[80];
         size_t len = strcspn(at, ",");
         while (len > 0 && *at == ' ') at++, len--;
@@ -94,33 +94,33 @@ static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, s
         if (add_named(matrix, name, err)) return -1;
         at = at[len] ? at + len + 1 : NULL;
     }
-    if (wish->faults) return 0;
-    const enum lb_scenario *tour = wish->deployed ? deployed_tour : short_tour;
-    size_t count = wish->deployed ? sizeof deployed_tour / sizeof *deployed_tour
-                                  : sizeof short_tour / sizeof *short_tour;
-    if (wish->deployed) add_suite_column(matrix);
+    if (ask->faults) return 0;
+    const enum lb_scenario *tour = ask->deployed ? deployed_tour : short_tour;
+    size_t count = ask->deployed ? sizeof deployed_tour / sizeof *deployed_tour
+                                 : sizeof short_tour / sizeof *short_tour;
+    if (ask->deployed) add_suite_column(matrix);
     for (int i = 0; i < LB_SCENARIOS; i++) {
-        if (wish->full || is_one_of((enum lb_scenario)i, tour, count))
+        if (ask->full || is_one_of((enum lb_scenario)i, tour, count))
             add_column(matrix, (enum lb_scenario)i);
     }
-    if (!wish->deployed) add_column(matrix, LB_SCENARIOS);
+    if (!ask->deployed) add_column(matrix, LB_SCENARIOS);
     return 0;
 }
 
 /* ---- locks ---- */
 
-static bool is_wished(const struct matrix_wish *wish, const struct lb_lock *lock) {
+static bool is_asked(const struct matrix_ask *ask, const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_BASELINE) return false; /* the baseline is no lock */
-    for (int i = 0; i < wish->lock_count; i++) {
-        if (lock_word_means(wish->locks[i], lock)) return true;
+    for (int i = 0; i < ask->lock_count; i++) {
+        if (lock_word_means(ask->locks[i], lock)) return true;
     }
-    return wish->lock_count == 0 && !lock->needs;
+    return ask->lock_count == 0 && !lock->needs;
 }
 
 /* True if the lock was named itself, and not as one of a group or with a "?". */
-static bool is_named(const struct matrix_wish *wish, const struct lb_lock *lock) {
-    for (int i = 0; i < wish->lock_count; i++) {
-        if (strcmp(wish->locks[i], lock->name) == 0) return true;
+static bool is_named(const struct matrix_ask *ask, const struct lb_lock *lock) {
+    for (int i = 0; i < ask->lock_count; i++) {
+        if (strcmp(ask->locks[i], lock->name) == 0) return true;
     }
     return false;
 }
@@ -152,7 +152,7 @@ static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, cons
  * plan asks, or can do more; and those that its driver states. Fills sets; the command line's come last, since the last
  * one wins. Returns their count. */
 static int adapt(struct matrix_cell *cell, enum lb_scenario scenario, const struct plan *plan,
-                 const struct matrix_wish *wish, const char **sets) {
+                 const struct matrix_ask *ask, const char **sets) {
     const struct lb_lock *lock = cell->lock;
     int count = 0;
     if (!(lock->caps & LB_CAP_WAIT)) {
@@ -174,7 +174,7 @@ static int adapt(struct matrix_cell *cell, enum lb_scenario scenario, const stru
     for (int i = 0; i < LB_EXPECT_SETS && cell->expected.sets[i]; i++)
         cell->sets[count++] = cell->expected.sets[i];
     for (int i = 0; i < count; i++) sets[i] = cell->sets[i];
-    for (int i = 0; i < wish->set_count; i++) sets[count++] = wish->sets[i];
+    for (int i = 0; i < ask->set_count; i++) sets[count++] = ask->sets[i];
     return count;
 }
 
@@ -189,50 +189,50 @@ static bool lacks_topology(const struct plan *plan, const struct lb_lock *lock) 
 }
 
 /* Why the cell's lock can't run by this plan on this machine, or NULL. */
-static const char *why_no_cell(const struct matrix_wish *wish, const struct plan *plan,
+static const char *why_no_cell(const struct matrix_ask *ask, const struct plan *plan,
                                const struct lb_lock *lock, const char **ret_install) {
     const char *reason = NULL;
-    for (int i = 0; wish->why_not && !reason; i++) {
+    for (int i = 0; ask->why_not && !reason; i++) {
         const char *topology = topologies_of(plan, lock, i);
         if (!topology && i > 0) break;
-        reason = wish->why_not(wish->why_not_context, lock, topology, plan, ret_install);
+        reason = ask->why_not(ask->why_not_context, lock, topology, plan, ret_install);
     }
     return reason;
 }
 
 /* topology: NULL = embedded. */
-static int weigh_topology(const struct matrix_wish *wish, const char *topology) {
-    return topology && wish->weigh ? wish->weigh(wish->why_not_context, topology) : 1;
+static int weigh_topology(const struct matrix_ask *ask, const char *topology) {
+    return topology && ask->weigh ? ask->weigh(ask->why_not_context, topology) : 1;
 }
 
 /* Adds the cell, or why it is left out. 0, or -1 with err. */
 static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
-                           const struct matrix_wish *wish, struct lb_err *err) {
+                           const struct matrix_ask *ask, struct lb_err *err) {
     const char *sets[SETS_MAX], *install = NULL, *scenario = matrix->columns[cell->column].name;
     struct lb_err unfit = {0};
     /* A baseline can do everything that a plan may ask, so an error with it is an error of the
      * workload or of the command line. */
-    struct plan_wish plan_wish = {.workload = cell->workload,
-                                  .folder = wish->folder,
-                                  .locks = "null",
-                                  .sets = wish->sets,
-                                  .set_count = wish->set_count};
-    struct plan *base = plan_load(&plan_wish, err);
+    struct plan_ask plan_ask = {.workload = cell->workload,
+                                .folder = ask->folder,
+                                .locks = "null",
+                                .sets = ask->sets,
+                                .set_count = ask->set_count};
+    struct plan *base = plan_load(&plan_ask, err);
     if (!base) return -1;
-    plan_wish.set_count = adapt(cell, matrix->columns[cell->column].scenario, base, wish, sets);
-    plan_wish.sets = sets;
-    plan_wish.locks = cell->lock->name;
+    plan_ask.set_count = adapt(cell, matrix->columns[cell->column].scenario, base, ask, sets);
+    plan_ask.sets = sets;
+    plan_ask.locks = cell->lock->name;
     plan_free(base);
-    struct plan *plan = plan_load(&plan_wish, &unfit);
+    struct plan *plan = plan_load(&plan_ask, &unfit);
     if (!plan) {
         skip(matrix, cell->lock, scenario, "%s", unfit.text);
         return 0;
     }
-    const char *reason = why_no_cell(wish, plan, cell->lock, &install);
+    const char *reason = why_no_cell(ask, plan, cell->lock, &install);
     char text[SKIP_REASON_MAX];
     const char *far = NULL;
-    if (wish->out_of_reach)
-        far = wish->out_of_reach(wish->why_not_context, plan, cell->lock, text, sizeof text);
+    if (ask->out_of_reach)
+        far = ask->out_of_reach(ask->why_not_context, plan, cell->lock, text, sizeof text);
     if (far) {
         skip(matrix, cell->lock, scenario, "%s", far)->out_of_reach = true;
     } else if (lacks_topology(plan, cell->lock)) {
@@ -241,7 +241,7 @@ static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
         skip_missing(matrix, cell->lock, scenario, install, reason);
     } else {
         cell->topology = topologies_of(plan, cell->lock, 0);
-        cell->weight = weigh_topology(wish, cell->topology);
+        cell->weight = weigh_topology(ask, cell->topology);
         cell->time_ns = plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns;
         matrix->cells[matrix->cell_count++] = *cell;
     }
@@ -275,16 +275,16 @@ static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell)
 
 /* Adds the cell of the conformance suite, which has no workload: a plan is made only to find wrong settings. Controls
  * get no such cell, since they would fail it. 0, or -1 with err. */
-static int add_suite(struct matrix *matrix, struct matrix_cell *cell,
-                     const struct matrix_wish *wish, struct lb_err *err) {
+static int add_suite(struct matrix *matrix, struct matrix_cell *cell, const struct matrix_ask *ask,
+                     struct lb_err *err) {
     const char *const *topologies = lb_topologies(cell->lock);
-    struct plan_wish plan_wish = {.workload = "check/none",
-                                  .folder = wish->folder,
-                                  .locks = "null",
-                                  .sets = wish->sets,
-                                  .set_count = wish->set_count};
+    struct plan_ask plan_ask = {.workload = "check/none",
+                                .folder = ask->folder,
+                                .locks = "null",
+                                .sets = ask->sets,
+                                .set_count = ask->set_count};
     if (cell->lock->caps & LB_CAP_CONTROL) return 0;
-    struct plan *plan = plan_load(&plan_wish, err);
+    struct plan *plan = plan_load(&plan_ask, err);
     if (!plan) return -1;
     plan_free(plan);
     cell->expected =
@@ -298,10 +298,10 @@ static int add_suite(struct matrix *matrix, struct matrix_cell *cell,
 }
 
 /* True if the lock can do nothing without an option that no setting has. */
-static bool lacks_option(const struct matrix_wish *wish, const struct lb_lock *lock) {
+static bool lacks_option(const struct matrix_ask *ask, const struct lb_lock *lock) {
     size_t len = lock->needs ? strlen(lock->needs) : 0;
-    for (int i = 0; i < wish->set_count; i++) {
-        if (len && strncmp(wish->sets[i], lock->needs, len) == 0 && wish->sets[i][len] == '=')
+    for (int i = 0; i < ask->set_count; i++) {
+        if (len && strncmp(ask->sets[i], lock->needs, len) == 0 && ask->sets[i][len] == '=')
             return false;
     }
     return len > 0;
@@ -310,9 +310,9 @@ static bool lacks_option(const struct matrix_wish *wish, const struct lb_lock *l
 /* A lock that was named must run somewhere. A scenario whose servers are missing is only
  * reported. */
 static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
-                          const struct matrix_wish *wish, struct lb_err *err) {
+                          const struct matrix_ask *ask, struct lb_err *err) {
     int cells = matrix->cell_count, skips = matrix->skip_count;
-    if (lb_unavailable(lock->backend) && is_named(wish, lock)) {
+    if (lb_unavailable(lock->backend) && is_named(ask, lock)) {
         return err_set(err, LB_EXIT_MACHINE, "%s can't run: %s; install: %s", lock->name,
                        lb_unavailable(lock->backend), lock->backend->install);
     }
@@ -320,22 +320,22 @@ static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
         skip_missing(matrix, lock, NULL, lock->backend->install, lb_unavailable(lock->backend));
         return 0;
     }
-    if (lacks_option(wish, lock) && is_named(wish, lock))
+    if (lacks_option(ask, lock) && is_named(ask, lock))
         return err_set(err, LB_EXIT_USAGE, "%s can't run without %s: --set %s=VALUE", lock->name,
                        lock->needs, lock->needs);
-    if (lacks_option(wish, lock)) {
+    if (lacks_option(ask, lock)) {
         skip(matrix, lock, NULL, "it can't run without %s", lock->needs);
         return 0;
     }
     for (int column = 0; column < matrix->column_count; column++) {
         struct matrix_cell cell = {.lock = lock, .column = column};
         if (matrix->columns[column].suite) {
-            if (add_suite(matrix, &cell, wish, err)) return -1;
-        } else if (describe_cell(matrix, &cell) && add_matrix_cell(matrix, &cell, wish, err)) {
+            if (add_suite(matrix, &cell, ask, err)) return -1;
+        } else if (describe_cell(matrix, &cell) && add_matrix_cell(matrix, &cell, ask, err)) {
             return -1;
         }
     }
-    if (!is_named(wish, lock) || matrix->cell_count > cells) return 0;
+    if (!is_named(ask, lock) || matrix->cell_count > cells) return 0;
     for (int i = skips; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
         if (!skip->unavailable) continue;
@@ -345,14 +345,14 @@ static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
     return 0;
 }
 
-int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struct lb_err *err) {
+int matrix_make(const struct matrix_ask *ask, struct matrix *ret_matrix, struct lb_err *err) {
     struct matrix *matrix = ret_matrix;
     int locks = 0;
     *matrix = (struct matrix){0};
-    for (int i = 0; i < wish->lock_count; i++) {
-        if (lock_word_check(wish->locks[i], err)) return -1;
+    for (int i = 0; i < ask->lock_count; i++) {
+        if (lock_word_check(ask->locks[i], err)) return -1;
     }
-    if (make_columns(matrix, wish, err)) return -1;
+    if (make_columns(matrix, ask, err)) return -1;
     while (registry_locks()[locks]) locks++;
     size_t room = (size_t)locks * (size_t)matrix->column_count + (size_t)locks;
     matrix->cells = calloc(room, sizeof *matrix->cells);
@@ -360,7 +360,7 @@ int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struc
     if (!matrix->cells || !matrix->skips) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (int i = 0; i < locks; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if (is_wished(wish, lock) && add_lock_cells(matrix, lock, wish, err)) return -1;
+        if (is_asked(ask, lock) && add_lock_cells(matrix, lock, ask, err)) return -1;
     }
     if (matrix->cell_count > 0) return 0;
     const struct matrix_skip *first = &matrix->skips[0];

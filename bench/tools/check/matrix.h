@@ -56,7 +56,7 @@ struct matrix {
 
 struct plan;
 
-struct matrix_wish {
+struct matrix_ask {
     const char *const *locks; /* words as for --lock of a run; none = all, including controls */
     int lock_count;
     const char *faults; /* names with commas between; NULL = the usual ones */
@@ -67,7 +67,7 @@ struct matrix_wish {
     const char *const *sets;
     int set_count;
     const char *folder; /* the workloads */
-    /* As in struct plan_wish; may be NULL. */
+    /* As in struct plan_ask; may be NULL. */
     const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
                            const struct plan *plan, const char **ret_install);
     /* The weight of a topology's servers, from 1; NULL = 1 for all. */
@@ -82,7 +82,7 @@ struct matrix_wish {
 /* Returns 0, or -1 with err: an unknown lock or fault, with the nearest name; a wrong workload; a
  * named lock that can't run here in any scenario (LB_EXIT_MACHINE); no cell at all. Call
  * matrix_done in either case. */
-int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struct lb_err *err);
+int matrix_make(const struct matrix_ask *ask, struct matrix *ret_matrix, struct lb_err *err);
 void matrix_done(struct matrix *matrix);
 
 #endif

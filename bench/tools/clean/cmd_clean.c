@@ -12,7 +12,7 @@
 #define KEYS_MAX 64
 #define SETS_MAX 64
 
-struct wish {
+struct typed {
     struct urls urls;
     struct arg_list keys, sets;
     const char *key_prefix;
@@ -20,20 +20,20 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"url", &type_url, offsetof(struct wish, urls),
+    {{"url", &type_url, offsetof(struct typed, urls),
       .help = "the server: redis=redis://HOST:6379, redis=@FILE, redis=env:NAME; repeatable"},
      "BACKEND=URL"},
-    {{"key", ARG_LIST, offsetof(struct wish, keys), .max = KEYS_MAX,
+    {{"key", ARG_LIST, offsetof(struct typed, keys), .max = KEYS_MAX,
       .help =
           "only remove the remains of the key with this name (of `run --key`, `hold`); repeatable"},
      "NAME"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_LIST, offsetof(struct typed, sets), .max = SETS_MAX,
       .help = "an option of a backend, e.g. redis.tls_ca=ca.pem; repeatable"},
      "BACKEND.KEY=VALUE"},
-    {{"key-prefix", LB_OPT_TEXT, offsetof(struct wish, key_prefix), "", 0, PLAN_KEY_PREFIX_MAX,
+    {{"key-prefix", LB_OPT_TEXT, offsetof(struct typed, key_prefix), "", 0, PLAN_KEY_PREFIX_MAX,
       NULL, "the text before the marks, for runs with load.key_prefix; only etcd needs it"},
      "TEXT"},
-    {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run), .help = "list it and remove nothing"},
+    {{"dry-run", ARG_FLAG, offsetof(struct typed, dry_run), .help = "list it and remove nothing"},
      NULL},
     {{0}, NULL},
 };
@@ -53,11 +53,11 @@ static bool tell_found(void *arg, const char *what, const char *name) {
 }
 
 /* Cleans one server, of one key or (NULL) of everything that runs left. 0, or -1 with err. */
-static int clean_server(const struct place_url *at, const struct wish *wish, const char *key,
+static int clean_server(const struct place_url *at, const struct typed *typed, const char *key,
                         struct telling *telling, struct lb_err *err) {
     struct lb_cleaning cleaning = {.scope = key ? LB_CLEAN_KEY : LB_CLEAN_LEFT,
                                    .name = key,
-                                   .before = wish->key_prefix,
+                                   .before = typed->key_prefix,
                                    .found = tell_found,
                                    .arg = telling};
     if (guest_clean(at, &cleaning, err) != 0) return -1;
@@ -65,9 +65,9 @@ static int clean_server(const struct place_url *at, const struct wish *wish, con
     return 0;
 }
 
-static int check_keys(const struct wish *wish, struct lb_err *err) {
-    for (int i = 0; i < wish->keys.count; i++) {
-        if (key_name_check(wish->keys.item[i], err) == 0) continue;
+static int check_keys(const struct typed *typed, struct lb_err *err) {
+    for (int i = 0; i < typed->keys.count; i++) {
+        if (key_name_check(typed->keys.item[i], err) == 0) continue;
         err_prefix(err, "clean: --key");
         return -1;
     }
@@ -75,22 +75,22 @@ static int check_keys(const struct wish *wish, struct lb_err *err) {
 }
 
 static int run_clean(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     struct available available = {0};
-    int failed = check_keys(wish, err);
+    int failed = check_keys(typed, err);
     if (!failed) failed = available_init(&available, NULL, err);
-    if (!failed) failed = urls_ready(&wish->urls, given->arena, &available, err);
+    if (!failed) failed = urls_ready(&typed->urls, given->arena, &available, err);
     available_done(&available);
-    if (!failed && wish->urls.count == 0)
+    if (!failed && typed->urls.count == 0)
         failed = err_set(err, LB_EXIT_USAGE, "clean: which server? --url BACKEND=URL");
-    if (!failed) failed = urls_options(&wish->urls, &wish->sets, given->arena, err);
-    for (int i = 0; i < wish->urls.count && !failed; i++) {
-        struct telling telling = {.dry_run = wish->dry_run};
-        url_public(wish->urls.item[i].url, telling.url, sizeof telling.url);
-        if (wish->keys.count == 0)
-            failed = clean_server(&wish->urls.item[i], wish, NULL, &telling, err);
-        for (int k = 0; k < wish->keys.count && !failed; k++)
-            failed = clean_server(&wish->urls.item[i], wish, wish->keys.item[k], &telling, err);
+    if (!failed) failed = urls_options(&typed->urls, &typed->sets, given->arena, err);
+    for (int i = 0; i < typed->urls.count && !failed; i++) {
+        struct telling telling = {.dry_run = typed->dry_run};
+        url_public(typed->urls.item[i].url, telling.url, sizeof telling.url);
+        if (typed->keys.count == 0)
+            failed = clean_server(&typed->urls.item[i], typed, NULL, &telling, err);
+        for (int k = 0; k < typed->keys.count && !failed; k++)
+            failed = clean_server(&typed->urls.item[i], typed, typed->keys.item[k], &telling, err);
         if (!failed && telling.count == 0) printf("%s: nothing is left\n", telling.url);
     }
     return failed ? -1 : LB_EXIT_OK;
@@ -117,6 +117,6 @@ const struct command command_clean = {
         "killed run may be carried out a moment after its end: then run clean once more.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_clean,
 };

@@ -11,7 +11,7 @@
 #include "bench/cli/terminal.h"
 #include "report/compare/compare.h"
 
-struct wish {
+struct typed {
     struct arg_list base, new;
     const char *locks; /* "BASE=NEW" */
     const char *out;   /* the page */
@@ -21,27 +21,27 @@ struct wish {
     enum compare_format format;
 };
 
-#define FORMAT offsetof(struct wish, format)
+#define FORMAT offsetof(struct typed, format)
 
 /* Reads the two sides, which "--" separates; options may follow it. */
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, base), .help = NULL}, "BASE"},
-    {{"--", ARG_LIST, offsetof(struct wish, new), .help = NULL}, "NEW"},
-    {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "every figure"}, NULL},
+    {{"", ARG_LIST, offsetof(struct typed, base), .help = NULL}, "BASE"},
+    {{"--", ARG_LIST, offsetof(struct typed, new), .help = NULL}, "NEW"},
+    {{"full", ARG_FLAG, offsetof(struct typed, full), .help = "every figure"}, NULL},
     {{"md", ARG_PICK, FORMAT, .min = COMPARE_MD, .help = "Markdown, for a pull request"}, NULL},
     {{"json", ARG_PICK, FORMAT, .min = COMPARE_JSON, .help = "every figure with its samples"},
      NULL},
-    {{"out", ARG_PATH, offsetof(struct wish, out),
+    {{"out", ARG_PATH, offsetof(struct typed, out),
       .help = "the file of the page; default: compare.html in the folder of the first new run"},
      "FILE"},
-    {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
-    {{"lock", LB_OPT_TEXT, offsetof(struct wish, locks),
+    {{"no-page", ARG_FLAG, offsetof(struct typed, no_page), .help = "leave out the page"}, NULL},
+    {{"lock", LB_OPT_TEXT, offsetof(struct typed, locks),
       .help = "compare one lock of the base with another one of the new runs"},
      "BASE=NEW"},
-    {{"metric", ARG_METRICS, offsetof(struct wish, metrics),
+    {{"metric", ARG_METRICS, offsetof(struct typed, metrics),
       .help = "judge these only, and show the others: throughput,acquire_p50, ..."},
      "METRIC,..."},
-    {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
+    {{"min-effect", LB_OPT_PERCENT, offsetof(struct typed, min_effect_percent),
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
       .help = "smaller changes don't count"},
      "PERCENT"},
@@ -49,16 +49,17 @@ static const struct arg args[] = {
 };
 
 /* Splits --lock BASE=NEW. */
-static int split_locks(const struct wish *wish, struct arena *arena, struct compare_ask *ask,
+static int split_locks(const struct typed *typed, struct arena *arena, struct compare_ask *ask,
                        struct lb_err *err) {
-    const char *middle = wish->locks ? strchr(wish->locks, '=') : NULL;
-    if (!wish->locks) return 0;
-    if (!middle || middle == wish->locks || !middle[1])
+    const char *middle = typed->locks ? strchr(typed->locks, '=') : NULL;
+    if (!typed->locks) return 0;
+    if (!middle || middle == typed->locks || !middle[1])
         return err_set(err, LB_EXIT_USAGE,
-                       "compare: --lock '%.80s': expected BASE=NEW, two locks' names", wish->locks);
-    char *base = arena_alloc(arena, (size_t)(middle - wish->locks) + 1);
+                       "compare: --lock '%.80s': expected BASE=NEW, two locks' names",
+                       typed->locks);
+    char *base = arena_alloc(arena, (size_t)(middle - typed->locks) + 1);
     if (!base) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    memcpy(base, wish->locks, (size_t)(middle - wish->locks));
+    memcpy(base, typed->locks, (size_t)(middle - typed->locks));
     ask->base_lock = base;
     ask->new_lock = middle + 1;
     return 0;
@@ -69,16 +70,16 @@ static int render_compare_page(const void *compare, FILE *out, struct lb_err *er
 }
 
 /* Prints in the format that is wanted; a terminal also gets the page. The exit code, or -1 with err. */
-static int show_comparison(const struct wish *wish, const struct compare *compare,
+static int show_comparison(const struct typed *typed, const struct compare *compare,
                            struct lb_err *err) {
     int code = compare_exit(compare);
     char beside[PATH_MAX];
     snprintf(beside, sizeof beside, "%s/compare.html", compare->new[0]->dir);
-    if (compare_write(compare, wish->format, !wish->full, terminal_has_color(stdout), stdout,
+    if (compare_write(compare, typed->format, !typed->full, terminal_has_color(stdout), stdout,
                       err) != 0)
         return -1;
-    if (wish->out) return page_conclude(code, wish->out, render_compare_page, compare, err);
-    if (wish->format == COMPARE_TABLE && !wish->no_page)
+    if (typed->out) return page_conclude(code, typed->out, render_compare_page, compare, err);
+    if (typed->format == COMPARE_TABLE && !typed->no_page)
         page_offer(beside, render_compare_page, compare);
     return code;
 }
@@ -94,8 +95,8 @@ static int spare_runs(const struct compare *compare, const char *out, struct lb_
 }
 
 static int run_compare(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
-    struct arg_list base = wish->base, new = wish->new;
+    struct typed *typed = values;
+    struct arg_list base = typed->base, new = typed->new;
     /* Two runs need no "--" between them. */
     if (new.count == 0 && base.count == 2) {
         new = (struct arg_list){base.item + 1, 1};
@@ -109,14 +110,14 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
                               .new = new.item,
                               .base_count = base.count,
                               .new_count = new.count,
-                              .min_effect = wish->min_effect_percent / 100,
-                              .metrics = wish->metrics};
-    if (split_locks(wish, given->arena, &ask, err) != 0) return -1;
-    if (page_check_options("compare", wish->no_page, wish->out, err) != 0) return -1;
+                              .min_effect = typed->min_effect_percent / 100,
+                              .metrics = typed->metrics};
+    if (split_locks(typed, given->arena, &ask, err) != 0) return -1;
+    if (page_check_options("compare", typed->no_page, typed->out, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
-    int code = spare_runs(compare, wish->out, err);
-    if (code == 0) code = show_comparison(wish, compare, err);
+    int code = spare_runs(compare, typed->out, err);
+    if (code == 0) code = show_comparison(typed, compare, err);
     compare_free(compare);
     return code;
 }
@@ -144,6 +145,6 @@ const struct command command_compare = {
         "were let in at once, or fencing tokens did not grow.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_compare,
 };

@@ -324,23 +324,24 @@ static void doctor_machine(struct doctor *checks, const char *results) {
 #define SETS_MAX 64
 #define LOCKS_MAX 64
 
-struct wish {
+struct typed {
     struct urls urls;
     struct arg_list locks, sets;
     bool json, full;
 };
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, locks), .max = LOCKS_MAX, .help = NULL}, "LOCK"},
-    {{"lock", ARG_LIST, offsetof(struct wish, locks), .help = "the same as LOCK"}, "A,B"},
-    {{"url", &type_url, offsetof(struct wish, urls),
+    {{"", ARG_LIST, offsetof(struct typed, locks), .max = LOCKS_MAX, .help = NULL}, "LOCK"},
+    {{"lock", ARG_LIST, offsetof(struct typed, locks), .help = "the same as LOCK"}, "A,B"},
+    {{"url", &type_url, offsetof(struct typed, urls),
       .help = "only try locks on this server, with a key of their own; repeatable"},
      "BACKEND=URL"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_LIST, offsetof(struct typed, sets), .max = SETS_MAX,
       .help = "as for run, e.g. redis.tls_ca=ca.pem, load.key_prefix=PREFIX; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "also what is as it should be"}, NULL},
-    {{"json", ARG_FLAG, offsetof(struct wish, json), .help = "all of it, for machines"}, NULL},
+    {{"full", ARG_FLAG, offsetof(struct typed, full), .help = "also what is as it should be"},
+     NULL},
+    {{"json", ARG_FLAG, offsetof(struct typed, json), .help = "all of it, for machines"}, NULL},
     {{0}, NULL},
 };
 
@@ -414,26 +415,26 @@ static int print_doctor_json(const struct doctor *checks, const struct ready *re
 }
 
 /* The plan of the locks that are named, or else of all locks of the URLs' backends. NULL with err. */
-static struct plan *locks_plan(const struct wish *wish, struct available *available,
+static struct plan *locks_plan(const struct typed *typed, struct available *available,
                                struct arena *arena, struct lb_err *err) {
     char workloads[PATH_MAX];
-    struct arg_list locks = wish->locks;
-    for (int i = 0; wish->locks.count == 0 && i < wish->urls.count; i++)
-        if (arg_list_add(&locks, wish->urls.item[i].backend->name, arena, err)) return NULL;
+    struct arg_list locks = typed->locks;
+    for (int i = 0; typed->locks.count == 0 && i < typed->urls.count; i++)
+        if (arg_list_add(&locks, typed->urls.item[i].backend->name, arena, err)) return NULL;
     const char *names = arg_list_join(&locks, arena, err);
     if (!names || home_path("workloads", workloads, sizeof workloads, err) != 0) return NULL;
-    struct plan *plan = plan_load(&(struct plan_wish){.workload = "smoke",
-                                                      .folder = workloads,
-                                                      .locks = names,
-                                                      .sets = wish->sets.item,
-                                                      .set_count = wish->sets.count,
-                                                      .why_not = available_for_plan,
-                                                      .why_not_context = available},
+    struct plan *plan = plan_load(&(struct plan_ask){.workload = "smoke",
+                                                     .folder = workloads,
+                                                     .locks = names,
+                                                     .sets = typed->sets.item,
+                                                     .set_count = typed->sets.count,
+                                                     .why_not = available_for_plan,
+                                                     .why_not_context = available},
                                   err);
     for (int i = 0; plan && i < plan->lock_count; i++) {
         const struct lb_backend *backend = plan->locks[i].lock->backend;
         bool has = false;
-        for (int u = 0; u < wish->urls.count; u++) has |= wish->urls.item[u].backend == backend;
+        for (int u = 0; u < typed->urls.count; u++) has |= typed->urls.item[u].backend == backend;
         if (has) continue;
         err_set(err, LB_EXIT_USAGE, "doctor: %s is tried on a server of yours: --url %s=URL",
                 plan->locks[i].lock->name, backend->name);
@@ -450,25 +451,25 @@ static const void *options_of(const struct plan *plan, const struct lb_backend *
     return NULL;
 }
 
-static int examine(struct wish *wish, struct arena *arena, struct lb_err *err) {
+static int examine(struct typed *typed, struct arena *arena, struct lb_err *err) {
     struct available available = {0};
     struct doctor checks = {0};
     char results[PATH_MAX];
     if (home_results(results, sizeof results, err)) return -1;
     if (available_init(&available, NULL, err)) return -1;
     struct plan *plan = NULL;
-    bool failed = urls_ready(&wish->urls, arena, &available, err) != 0;
-    bool whole = wish->urls.typed == 0 && wish->locks.count == 0;
-    if (!failed && wish->urls.count + wish->locks.count > 0)
-        failed = !(plan = locks_plan(wish, &available, arena, err));
+    bool failed = urls_ready(&typed->urls, arena, &available, err) != 0;
+    bool whole = typed->urls.typed == 0 && typed->locks.count == 0;
+    if (!failed && typed->urls.count + typed->locks.count > 0)
+        failed = !(plan = locks_plan(typed, &available, arena, err));
     if (failed) {
         available_done(&available);
         return -1;
     }
     if (whole) doctor_backends(&checks, &available);
     if (whole) doctor_machine(&checks, results);
-    for (int i = 0; i < wish->urls.count; i++) {
-        struct place_url at = wish->urls.item[i];
+    for (int i = 0; i < typed->urls.count; i++) {
+        struct place_url at = typed->urls.item[i];
         at.options = options_of(plan, at.backend);
         if (doctor_url(&checks, &at)) doctor_locks(&checks, plan, &at);
     }
@@ -476,9 +477,9 @@ static int examine(struct wish *wish, struct arena *arena, struct lb_err *err) {
     struct ready ready = count_ready(&available, &checks);
     ready.whole = whole;
     available_done(&available);
-    if (!wish->json) {
+    if (!typed->json) {
         struct doc doc = {0};
-        add_doctor_findings(&checks, &ready, wish->full, &doc);
+        add_doctor_findings(&checks, &ready, typed->full, &doc);
         if (doc_write_and_free(&doc, DOC_TERMINAL, terminal_has_color(stdout), stdout, err))
             return -1;
     } else if (print_doctor_json(&checks, &ready, err)) {
@@ -510,6 +511,6 @@ const struct command command_doctor = {
         "else 2; 1 if a server refuses the account of a URL.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_doctor,
 };

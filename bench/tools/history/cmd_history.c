@@ -17,7 +17,7 @@
 
 enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
 
-struct wish {
+struct typed {
     struct arg_list runs;
     bool append, full;
     const char *file, *commit;
@@ -28,59 +28,60 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, runs), .help = NULL}, "RUN"},
-    {{"append", ARG_FLAG, offsetof(struct wish, append),
+    {{"", ARG_LIST, offsetof(struct typed, runs), .help = NULL}, "RUN"},
+    {{"append", ARG_FLAG, offsetof(struct typed, append),
       .help = "add a line for each lock and load of these runs that the file does not have"},
      NULL},
-    {{"file", ARG_PATH, offsetof(struct wish, file),
+    {{"file", ARG_PATH, offsetof(struct typed, file),
       .help = "the history; default: results/history.csv"},
      "FILE"},
-    {{"commit", LB_OPT_TEXT, offsetof(struct wish, commit),
+    {{"commit", LB_OPT_TEXT, offsetof(struct typed, commit),
       .help = "with --append: the tested version"},
      "ID"},
-    {{"metric", ARG_METRICS, offsetof(struct wish, ask.metrics),
+    {{"metric", ARG_METRICS, offsetof(struct typed, ask.metrics),
       .help = "show and judge these only: throughput,acquire_p50, ..."},
      "METRIC,..."},
-    {{"gate", LB_OPT_INT32, offsetof(struct wish, ask.gate), .min = TREND_GATE_LEAST,
+    {{"gate", LB_OPT_INT32, offsetof(struct typed, ask.gate), .min = TREND_GATE_LEAST,
       .max = RUNS_MAX,
       .help =
           "compare the newest N runs with the N before them, as `lockbench compare` does; at least 4"},
      "N"},
-    {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
+    {{"min-effect", LB_OPT_PERCENT, offsetof(struct typed, min_effect_percent),
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
       .help = "smaller changes don't count"},
      "PERCENT"},
-    {{"full", ARG_FLAG, offsetof(struct wish, full), .help = "every figure and series"}, NULL},
-    {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
-    {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
+    {{"full", ARG_FLAG, offsetof(struct typed, full), .help = "every figure and series"}, NULL},
+    {{"md", ARG_PICK, offsetof(struct typed, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
+    {{"json", ARG_PICK, offsetof(struct typed, format), .min = FORMAT_JSON,
       .help = "every line of the file, and the comparison"},
      NULL},
-    {{"out", ARG_PATH, offsetof(struct wish, out), .help = "also write a page"}, "FILE"},
+    {{"out", ARG_PATH, offsetof(struct typed, out), .help = "also write a page"}, "FILE"},
     {{0}, NULL},
 };
 
 /* Refuses options without an effect: otherwise a job could believe that its --gate had judged something. */
-static int check_args(const struct wish *wish, struct lb_err *err) {
-    const struct trend_ask *ask = &wish->ask;
-    if (wish->append != (wish->runs.count > 0))
+static int check_args(const struct typed *typed, struct lb_err *err) {
+    const struct trend_ask *ask = &typed->ask;
+    if (typed->append != (typed->runs.count > 0))
         return err_set(err, LB_EXIT_USAGE,
                        "history: runs are added with history RUN... --append; another history is "
                        "named by --file FILE");
-    if (wish->append && (ask->gate || ask->metrics || wish->out || wish->format))
+    if (typed->append && (ask->gate || ask->metrics || typed->out || typed->format))
         return err_set(
             err, LB_EXIT_USAGE,
             "history: --append adds lines and shows nothing: first history RUN... --append, then "
             "history --gate N, --md, ...");
-    if (wish->commit && !wish->append)
+    if (typed->commit && !typed->append)
         return err_set(err, LB_EXIT_USAGE,
                        "history: --commit names the commit of appended runs: add --append");
     return 0;
 }
 
-static int append_runs(const struct wish *wish, struct lb_err *err) {
-    int lines = history_append(wish->file, wish->runs.item, wish->runs.count, wish->commit, err);
+static int append_runs(const struct typed *typed, struct lb_err *err) {
+    int lines =
+        history_append(typed->file, typed->runs.item, typed->runs.count, typed->commit, err);
     if (lines < 0) return -1;
-    printf("%s: %d line%s added\n", wish->file, lines, lines == 1 ? "" : "s");
+    printf("%s: %d line%s added\n", typed->file, lines, lines == 1 ? "" : "s");
     return LB_EXIT_OK;
 }
 
@@ -95,37 +96,37 @@ static int render_history_page(const void *trend, FILE *out, struct lb_err *err)
     return rc;
 }
 
-static int print_history(const struct wish *wish, const struct trend *trend, struct lb_err *err) {
+static int print_history(const struct typed *typed, const struct trend *trend, struct lb_err *err) {
     struct doc doc = {0};
-    if (wish->format == FORMAT_JSON) return trend_json(trend, stdout, err);
-    trend_doc(trend, !wish->full, &doc);
-    return doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
+    if (typed->format == FORMAT_JSON) return trend_json(trend, stdout, err);
+    trend_doc(trend, !typed->full, &doc);
+    return doc_write_and_free(&doc, typed->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
                               terminal_has_color(stdout), stdout, err);
 }
 
-static int show_history(const struct wish *wish, struct lb_err *err) {
-    if (page_spare(wish->out, wish->file, err) != 0) return -1;
-    struct trend *trend = trend_read(wish->file, &wish->ask, err);
+static int show_history(const struct typed *typed, struct lb_err *err) {
+    if (page_spare(typed->out, typed->file, err) != 0) return -1;
+    struct trend *trend = trend_read(typed->file, &typed->ask, err);
     if (!trend) return -1;
-    int code = print_history(wish, trend, err) == 0 ? trend_exit(trend) : -1;
-    if (code >= 0 && wish->out)
-        code = page_conclude(code, wish->out, render_history_page, trend, err);
+    int code = print_history(typed, trend, err) == 0 ? trend_exit(trend) : -1;
+    if (code >= 0 && typed->out)
+        code = page_conclude(code, typed->out, render_history_page, trend, err);
     trend_free(trend);
     return code;
 }
 
 static int run_history(void *values, const struct args *unused, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     char file[PATH_MAX];
     (void)unused;
-    wish->ask.min_effect = wish->min_effect_percent / 100;
-    if (check_args(wish, err) != 0) return -1;
-    if (!wish->file) {
+    typed->ask.min_effect = typed->min_effect_percent / 100;
+    if (check_args(typed, err) != 0) return -1;
+    if (!typed->file) {
         if (home_results(file, sizeof file - sizeof "/history.csv", err) != 0) return -1;
         strcat(file, "/history.csv");
-        wish->file = file;
+        typed->file = file;
     }
-    return (wish->append ? append_runs : show_history)(wish, err);
+    return (typed->append ? append_runs : show_history)(typed, err);
 }
 
 static const struct example examples[] = {
@@ -148,6 +149,6 @@ const struct command command_history = {
         "other options of the lock, are another series; only the one with the newest run is judged.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_history,
 };

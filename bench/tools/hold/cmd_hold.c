@@ -187,7 +187,7 @@ static bool hold_child_ended(int *ret_code) {
 #define GRACE_S 5                /* from SIGTERM to SIGKILL */
 #define SETS_MAX 64
 
-struct wish {
+struct typed {
     struct arg_list names, sets, command;
     struct urls urls;
     int64_t wait_ns; /* -1 = wait until the lock is granted */
@@ -195,33 +195,33 @@ struct wish {
     bool anyway;
 };
 
-static const struct wish start_with = {.wait_ns = -1};
+static const struct typed start_with = {.wait_ns = -1};
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
-    {{"url", &type_url, offsetof(struct wish, urls),
+    {{"", ARG_LIST, offsetof(struct typed, names), .max = 2, .help = NULL}, "name"},
+    {{"url", &type_url, offsetof(struct typed, urls),
       .help =
           "the server: redis://HOST:6379, or a folder, file:///DIR; a password: in LOCKBENCH_URL_REDIS"},
      "URL"},
-    {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
+    {{"lease", LB_OPT_DURATION, offsetof(struct typed, lease_ns), "30s", 1e6, 86400e9, NULL,
       "how long a grant lasts without renewal; session timeouts derive from it, too"},
      "TIME"},
-    {{"wait", LB_OPT_DURATION, offsetof(struct wish, wait_ns), .max = 86400e9,
+    {{"wait", LB_OPT_DURATION, offsetof(struct typed, wait_ns), .max = 86400e9,
       .help = "the longest wait for the lock; 0: try once; default: until it is granted"},
      "TIME"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_LIST, offsetof(struct typed, sets), .max = SETS_MAX,
       .help = "set an option of the lock or its backend, as for `run`; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"anyway", ARG_FLAG, offsetof(struct wish, anyway),
+    {{"anyway", ARG_FLAG, offsetof(struct typed, anyway),
       .help =
           "take the lock also where the server does not keep it: behind a pooler, on a replica"},
      NULL},
-    {{"---", ARG_LIST, offsetof(struct wish, command), .help = NULL}, "COMMAND"},
+    {{"---", ARG_LIST, offsetof(struct typed, command), .help = NULL}, "COMMAND"},
     {{0}, NULL},
 };
 
 struct hold {
-    const struct wish *wish;
+    const struct typed *typed;
     const struct lb_lock *lock;
     const char *key;
     const char **command; /* NULL-terminated */
@@ -262,7 +262,7 @@ static void name_variables(const struct hold *hold, char text[4][LB_KEY_MAX + 32
                  (unsigned long long)grant->token);
     if (grant->lease_end_ns != LB_NEVER)
         snprintf(text[count++], sizeof text[0], "LOCKBENCH_LEASE_MS=%lld",
-                 (long long)(hold->wish->lease_ns / LB_MS_NS));
+                 (long long)(hold->typed->lease_ns / LB_MS_NS));
     for (int i = 0; i < count; i++) variables[i] = text[i];
     variables[count] = NULL;
 }
@@ -320,7 +320,7 @@ static void run_command(struct hold *hold) {
         hold->code =
             end_with_message(hold, HOLD_FAILED, "the release: %s; it may be held for %lld s more",
                              err.code ? err.text : lb_outcome_name(outcome),
-                             (long long)(hold->wish->lease_ns / LB_S_NS));
+                             (long long)(hold->typed->lease_ns / LB_S_NS));
 }
 
 /* Reports an acquire that ended without a grant. */
@@ -348,7 +348,7 @@ static void hold_run(void *arg) {
         single_close(&hold->single);
         return;
     }
-    int64_t wait_ns = hold->wish->wait_ns;
+    int64_t wait_ns = hold->typed->wait_ns;
     int64_t until_ns = wait_ns < 0 ? LB_NEVER : wait_ns == 0 ? 0 : lb_after(lb_now(), wait_ns);
     enum lb_outcome outcome = single_acquire(&hold->single, until_ns, &unsettled, &err);
     if (outcome != LB_OK) {
@@ -364,14 +364,15 @@ static void hold_run(void *arg) {
 
 /* ---- before the client's fiber runs ---- */
 
-static int find_lock(const struct wish *wish, const struct lb_lock **ret_lock, struct lb_err *err) {
-    if (wish->names.count < 2 || wish->command.count == 0)
+static int find_lock(const struct typed *typed, const struct lb_lock **ret_lock,
+                     struct lb_err *err) {
+    if (typed->names.count < 2 || typed->command.count == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "hold: %s is missing: lockbench hold LOCK KEY --url URL -- COMMAND",
-                       wish->names.count < 1   ? "a lock"
-                       : wish->names.count < 2 ? "a key"
-                                               : "a command");
-    const char *name = wish->names.item[0];
+                       typed->names.count < 1   ? "a lock"
+                       : typed->names.count < 2 ? "a key"
+                                                : "a command");
+    const char *name = typed->names.item[0];
     const struct lb_lock *lock = registry_lock(name);
     if (!lock) {
         lock_name_unknown(name, err);
@@ -395,20 +396,20 @@ static int find_lock(const struct wish *wish, const struct lb_lock **ret_lock, s
 }
 
 /* The server's URL, from --url or from the environment, as for other commands. 0, or -1 with err. */
-static int find_url(struct wish *wish, const struct lb_lock *lock, struct arena *arena,
+static int find_url(struct typed *typed, const struct lb_lock *lock, struct arena *arena,
                     struct place_url *ret, struct lb_err *err) {
     const char *const *started = lb_topologies(lock);
-    if (wish->urls.count > 1) return err_set(err, LB_EXIT_USAGE, "hold: one --url is enough");
-    if (urls_ready(&wish->urls, arena, NULL, err) != 0) return -1;
-    for (int i = 0; i < wish->urls.count; i++) {
-        if (wish->urls.item[i].backend != lock->backend) continue;
-        *ret = wish->urls.item[i];
+    if (typed->urls.count > 1) return err_set(err, LB_EXIT_USAGE, "hold: one --url is enough");
+    if (urls_ready(&typed->urls, arena, NULL, err) != 0) return -1;
+    for (int i = 0; i < typed->urls.count; i++) {
+        if (typed->urls.item[i].backend != lock->backend) continue;
+        *ret = typed->urls.item[i];
         return 0;
     }
-    if (wish->urls.typed > 0)
+    if (typed->urls.typed > 0)
         return err_set(err, LB_EXIT_USAGE,
                        "hold: --url is of %s, but %s is a lock of %s: --url %s://…",
-                       wish->urls.item[0].backend->name, lock->name, lock->backend->name,
+                       typed->urls.item[0].backend->name, lock->name, lock->backend->name,
                        lock->backend->schemes[0]);
     return err_set(err, LB_EXIT_USAGE, "hold: it starts no server: give one by --url %s://…%s%s%s",
                    lock->backend->schemes[0], started ? ", or start one by `lockbench up " : "",
@@ -416,30 +417,30 @@ static int find_url(struct wish *wish, const struct lb_lock *lock, struct arena 
 }
 
 /* A plan of one client, with the lock's options. NULL with err. */
-static struct plan *load_plan(const struct wish *wish, const struct lb_lock *lock,
+static struct plan *load_plan(const struct typed *typed, const struct lb_lock *lock,
                               struct lb_err *err) {
     char workloads[PATH_MAX], key[LB_KEY_MAX], lease[48];
     const char *sets[SETS_MAX + 4];
     int count = 0;
-    if (key_name_check(wish->names.item[1], err) != 0) {
+    if (key_name_check(typed->names.item[1], err) != 0) {
         err_prefix(err, "hold");
         return NULL;
     }
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) return NULL;
-    snprintf(key, sizeof key, "load.key_names=%s", wish->names.item[1]);
+    snprintf(key, sizeof key, "load.key_names=%s", typed->names.item[1]);
     snprintf(lease, sizeof lease, "acquire.lease=%lldms",
-             (long long)(wish->lease_ns + LB_MS_NS - 1) / LB_MS_NS);
+             (long long)(typed->lease_ns + LB_MS_NS - 1) / LB_MS_NS);
     sets[count++] = "load.clients=1";
     sets[count++] = lock->algorithm->renew ? "acquire.renew=yes" : "acquire.renew=no";
     sets[count++] = key;
     sets[count++] = lease;
-    for (int i = 0; i < wish->sets.count; i++) sets[count++] = wish->sets.item[i];
-    struct plan_wish plan_wish = {.workload = "smoke",
-                                  .folder = workloads,
-                                  .locks = lock->name,
-                                  .sets = sets,
-                                  .set_count = count};
-    return plan_load(&plan_wish, err);
+    for (int i = 0; i < typed->sets.count; i++) sets[count++] = typed->sets.item[i];
+    struct plan_ask plan_ask = {.workload = "smoke",
+                                .folder = workloads,
+                                .locks = lock->name,
+                                .sets = sets,
+                                .set_count = count};
+    return plan_load(&plan_ask, err);
 }
 
 /* Reports the things that the lock will create on the server and that outlast the hold, before it
@@ -456,13 +457,13 @@ static void foretell(const struct lb_lock *lock, const struct plan *plan, struct
 static bool fits(const struct hold *hold, const struct place *place, struct lb_err *err) {
     const char *unfit = place->facts.unfit;
     if (!*unfit) return true;
-    if (hold->wish->anyway)
+    if (hold->typed->anyway)
         end_with_message(hold, 0, "the lock does not exclude others here: %s", unfit);
     else
         err_set(err, LB_EXIT_MACHINE,
                 "hold: %s would not exclude others here: %s; --anyway takes it all the same",
                 hold->lock->name, unfit);
-    return hold->wish->anyway;
+    return hold->typed->anyway;
 }
 
 /* The part that needs the server. Returns the program's exit code. */
@@ -500,17 +501,17 @@ out:
 }
 
 static int run_hold(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
-    struct hold hold = {.wish = wish};
-    if (find_lock(wish, &hold.lock, err) != 0) return -1;
+    struct typed *typed = values;
+    struct hold hold = {.typed = typed};
+    if (find_lock(typed, &hold.lock, err) != 0) return -1;
     struct place_url at;
-    if (find_url(wish, hold.lock, given->arena, &at, err) != 0) return -1;
-    hold.key = wish->names.item[1];
+    if (find_url(typed, hold.lock, given->arena, &at, err) != 0) return -1;
+    hold.key = typed->names.item[1];
     hold.command =
-        arena_alloc(given->arena, sizeof *hold.command * (size_t)(wish->command.count + 1));
+        arena_alloc(given->arena, sizeof *hold.command * (size_t)(typed->command.count + 1));
     if (!hold.command) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    memcpy(hold.command, wish->command.item, sizeof *hold.command * (size_t)wish->command.count);
-    struct plan *plan = load_plan(wish, hold.lock, err);
+    memcpy(hold.command, typed->command.item, sizeof *hold.command * (size_t)typed->command.count);
+    struct plan *plan = load_plan(typed, hold.lock, err);
     if (!plan) return -1;
     int code = hold_at(&hold, plan, &at, err);
     /* An exit code of 2 could be mistaken for the command's. */
@@ -549,7 +550,7 @@ const struct command command_hold = {
         "releases it. `lockbench list LOCK --key KEY` shows the names of the key on the server.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .start = &start_with,
     .run = run_hold,
     .more_help = more_help,

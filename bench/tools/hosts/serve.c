@@ -140,9 +140,9 @@ static int read_plan(struct served *served, const struct message *message, struc
             strerror(errno));
     char *names = strndup(text, (size_t)(line_end - text));
     if (!names) return err_set(err, LB_EXIT_MACHINE, "out of memory for the plan");
-    struct plan_wish wish = {.workload = path, .folder = served->workloads, .locks = names};
+    struct plan_ask ask = {.workload = path, .folder = served->workloads, .locks = names};
     plan_free(served->plan);
-    served->plan = plan_load(&wish, err);
+    served->plan = plan_load(&ask, err);
     free(names);
     return served->plan ? 0 : -1;
 }

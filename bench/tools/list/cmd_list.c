@@ -12,20 +12,20 @@
 
 enum what { LIST_NAMES, LIST_KEYS, LIST_TABLE };
 
-struct wish {
+struct typed {
     const char *only, *key;
     enum what what;
 };
 
 static const struct arg args[] = {
-    {{"", LB_OPT_TEXT, offsetof(struct wish, only), .help = NULL}, "name"},
-    {{"keys", ARG_PICK, offsetof(struct wish, what), .min = LIST_KEYS,
+    {{"", LB_OPT_TEXT, offsetof(struct typed, only), .help = NULL}, "name"},
+    {{"keys", ARG_PICK, offsetof(struct typed, what), .min = LIST_KEYS,
       .help = "the keys of a workload; with a name, the options of a lock or backend"},
      NULL},
-    {{"key", LB_OPT_TEXT, offsetof(struct wish, key),
+    {{"key", LB_OPT_TEXT, offsetof(struct typed, key),
       .help = "the names of this key of the lock on the server, for other clients"},
      "NAME"},
-    {{"table", ARG_PICK, offsetof(struct wish, what), .min = LIST_TABLE,
+    {{"table", ARG_PICK, offsetof(struct typed, what), .min = LIST_TABLE,
       .help = "every lock as Markdown: drivers/LOCKS.md"},
      NULL},
     {{0}, NULL},
@@ -41,35 +41,35 @@ static int add_names(struct list *list, struct doc *doc, struct lb_err *err) {
     return 0;
 }
 
-static int add_key(const struct wish *wish, struct doc *doc, struct lb_err *err) {
-    const struct lb_lock *lock = wish->only ? registry_lock(wish->only) : NULL;
-    if (wish->what != LIST_NAMES || !lock)
+static int add_key(const struct typed *typed, struct doc *doc, struct lb_err *err) {
+    const struct lb_lock *lock = typed->only ? registry_lock(typed->only) : NULL;
+    if (typed->what != LIST_NAMES || !lock)
         return err_set(err, LB_EXIT_USAGE,
                        "list: --key needs one lock and nothing else: list LOCK --key NAME");
-    if (key_name_check(wish->key, err) == 0) return list_key(lock, wish->key, doc, err);
+    if (key_name_check(typed->key, err) == 0) return list_key(lock, typed->key, doc, err);
     err_prefix(err, "list: --key");
     return -1;
 }
 
 static int run_list(void *values, const struct args *unused, struct lb_err *err) {
-    const struct wish *wish = values;
-    struct list list = {.only = wish->only, .keys = wish->what == LIST_KEYS};
+    const struct typed *typed = values;
+    struct list list = {.only = typed->only, .keys = typed->what == LIST_KEYS};
     struct doc doc = {0};
     int result = 0;
     (void)unused;
-    if (wish->what == LIST_TABLE && wish->only && !wish->key)
+    if (typed->what == LIST_TABLE && typed->only && !typed->key)
         return err_set(err, LB_EXIT_USAGE, "list: --table shows all locks: leave out '%.40s'",
-                       wish->only);
-    if (wish->key)
-        result = add_key(wish, &doc, err);
-    else if (wish->what == LIST_KEYS && !wish->only)
+                       typed->only);
+    if (typed->key)
+        result = add_key(typed, &doc, err);
+    else if (typed->what == LIST_KEYS && !typed->only)
         list_keys(&doc);
-    else if (wish->what == LIST_TABLE)
+    else if (typed->what == LIST_TABLE)
         list_page(&doc);
     else
         result = add_names(&list, &doc, err);
     if (result == 0) {
-        bool page = wish->what == LIST_TABLE;
+        bool page = typed->what == LIST_TABLE;
         if (page) printf("# The locks\n\n");
         result = doc_write(&doc, page ? DOC_MARKDOWN : DOC_TERMINAL, terminal_has_color(stdout),
                            stdout, err);
@@ -96,6 +96,6 @@ const struct command command_list = {
         "name, all about it; with a lock and --key, the names of a key on the server.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_list,
 };

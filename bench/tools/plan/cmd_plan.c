@@ -17,7 +17,7 @@
 
 enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
 
-struct wish {
+struct typed {
     struct arg_list names;
     double rate;     /* a second; 0 = not given */
     int64_t clients; /* 0 = not given */
@@ -32,39 +32,39 @@ struct files {
 };
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "CAPACITY"},
-    {{"rate", ARG_RATE, offsetof(struct wish, rate), .min = 1e-6, .max = 1e9,
+    {{"", ARG_LIST, offsetof(struct typed, names), .help = NULL}, "CAPACITY"},
+    {{"rate", ARG_RATE, offsetof(struct typed, rate), .min = 1e-6, .max = 1e9,
       .help = "requests of all clients together: 40/s"},
      "RATE"},
-    {{"clients", LB_OPT_INT, offsetof(struct wish, clients), .min = 1, .max = COUNT_MAX,
+    {{"clients", LB_OPT_INT, offsetof(struct typed, clients), .min = 1, .max = COUNT_MAX,
       .help = "clients of a closed loop; with --rate only measurements with this pool answer"},
      "-c N"},
-    {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
+    {{"slo", LB_OPT_TEXT, offsetof(struct typed, slo_word),
       .help = "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
      "PROMISE"},
-    {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
-    {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON, .help = "for machines"},
+    {{"md", ARG_PICK, offsetof(struct typed, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
+    {{"json", ARG_PICK, offsetof(struct typed, format), .min = FORMAT_JSON, .help = "for machines"},
      NULL},
     {{0}, NULL},
 };
 
-static int fill_ask(struct wish *wish, struct carry_ask *ret, struct lb_err *err) {
+static int fill_ask(struct typed *typed, struct carry_ask *ret, struct lb_err *err) {
     struct stage_promise slo;
-    bool by_rate = wish->rate > 0;
-    double clients = wish->clients > 0 ? (double)wish->clients : NAN;
+    bool by_rate = typed->rate > 0;
+    double clients = typed->clients > 0 ? (double)typed->clients : NAN;
     if (!by_rate && isnan(clients))
         return err_set(err, LB_EXIT_USAGE,
                        "plan: neither a rate nor clients: say --rate, --clients or both");
-    if (!wish->slo_word) wish->slo_word = by_rate ? SLO_BY_RATE : SLO_BY_CLIENTS;
-    if (slo_parse(wish->slo_word, &slo, err) != 0) {
+    if (!typed->slo_word) typed->slo_word = by_rate ? SLO_BY_RATE : SLO_BY_CLIENTS;
+    if (slo_parse(typed->slo_word, &slo, err) != 0) {
         err_prefix(err, "plan: --slo");
         return -1;
     }
-    slo_text(&slo, wish->slo, sizeof wish->slo);
+    slo_text(&slo, typed->slo, sizeof typed->slo);
     *ret = (struct carry_ask){.by_rate = by_rate,
-                              .load = by_rate ? wish->rate : clients,
+                              .load = by_rate ? typed->rate : clients,
                               .clients = by_rate ? clients : NAN,
-                              .slo = wish->slo};
+                              .slo = typed->slo};
     return 0;
 }
 
@@ -108,21 +108,21 @@ static int print_plan(const struct carry *carry, enum format format, struct lb_e
 }
 
 static int run_plan(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     char results[PATH_MAX];
     struct carry_ask ask;
     struct files files = {0};
     struct carry *carry = NULL;
-    int code = -1, failed = fill_ask(wish, &ask, err);
+    int code = -1, failed = fill_ask(typed, &ask, err);
     (void)given;
-    for (int i = 0; i < wish->names.count && !failed; i++)
-        failed = add_path(&files, wish->names.item[i], err);
-    if (!failed && wish->names.count == 0) {
+    for (int i = 0; i < typed->names.count && !failed; i++)
+        failed = add_path(&files, typed->names.item[i], err);
+    if (!failed && typed->names.count == 0) {
         failed = home_results(results, sizeof results, err);
         if (!failed) failed = add_path(&files, results, err);
     }
     if (!failed) carry = carry_new(files.item, files.count, &ask, err);
-    if (carry && print_plan(carry, wish->format, err) == 0) code = carry_exit(carry);
+    if (carry && print_plan(carry, typed->format, err) == 0) code = carry_exit(carry);
     carry_free(carry);
     for (int i = 0; i < files.count; i++) capacity_free(files.item[i]);
     free(files.item);
@@ -146,6 +146,6 @@ const struct command command_plan = {
         "Exit codes: 0 some lock carries the load, 4 none does, 5 unknown.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_plan,
 };

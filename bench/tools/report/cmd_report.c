@@ -13,17 +13,17 @@
 #include "report/check/check.h"
 #include "report/report.h"
 
-struct wish {
+struct typed {
     struct arg_list runs;
     enum report_format format;
     const char *out; /* NULL = not given */
 };
 
-#define FORMAT offsetof(struct wish, format)
+#define FORMAT offsetof(struct typed, format)
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, runs), .help = NULL}, "RUN"},
-    {{"out", ARG_PATH, offsetof(struct wish, out),
+    {{"", ARG_LIST, offsetof(struct typed, runs), .help = NULL}, "RUN"},
+    {{"out", ARG_PATH, offsetof(struct typed, out),
       .help = "the file, - for standard output; default: -, for html RUN/report.html"},
      "FILE"},
     {{"full", ARG_PICK, FORMAT, .min = REPORT_FULL,
@@ -81,10 +81,10 @@ static int write_report_file(const struct saved *saved, enum report_format forma
     return -1;
 }
 
-static int write_to(const struct saved *saved, const struct wish *wish, struct lb_err *err) {
-    const char *path = wish->out;
+static int write_to(const struct saved *saved, const struct typed *typed, struct lb_err *err) {
+    const char *path = typed->out;
     char beside[PATH_MAX];
-    if (!path && wish->format == REPORT_HTML) {
+    if (!path && typed->format == REPORT_HTML) {
         if (saved->report && saved->report->run_count > 1) {
             return err_set(err, LB_EXIT_USAGE,
                            "report: a page of several runs needs a place: add --out FILE");
@@ -92,8 +92,8 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
         snprintf(beside, sizeof beside, "%s/report.html", saved->dir);
         path = beside;
     }
-    if (!path || strcmp(path, "-") == 0) return write_stdout(saved, wish->format, err);
-    if (write_report_file(saved, wish->format, path, err) != 0) return -1;
+    if (!path || strcmp(path, "-") == 0) return write_stdout(saved, typed->format, err);
+    if (write_report_file(saved, typed->format, path, err) != 0) return -1;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s\n", path);
     return 0;
 }
@@ -124,31 +124,31 @@ static int spare_results(const struct saved *saved, const char *out, struct lb_e
 
 /* Reads the runs, one check or one search for capacity: a check is not shown together with runs. The
  * folder of a search, alone, is the search; among others it is the run of its probes. */
-static int load_report(const struct wish *wish, struct saved *saved, struct lb_err *err) {
-    for (int i = 0; i < wish->runs.count; i++) {
-        if (!check_is(wish->runs.item[i])) continue;
-        if (wish->runs.count > 1)
+static int load_report(const struct typed *typed, struct saved *saved, struct lb_err *err) {
+    for (int i = 0; i < typed->runs.count; i++) {
+        if (!check_is(typed->runs.item[i])) continue;
+        if (typed->runs.count > 1)
             return err_set(err, LB_EXIT_USAGE,
                            "report: %s is a check's result, which is shown alone",
-                           wish->runs.item[i]);
-        saved->check = check_read(wish->runs.item[i], err);
+                           typed->runs.item[i]);
+        saved->check = check_read(typed->runs.item[i], err);
         if (saved->check) saved->dir = saved->check->dir;
         return saved->check ? 0 : -1;
     }
-    if (wish->runs.count == 1 && capacity_is(wish->runs.item[0])) {
-        saved->capacity = capacity_read(wish->runs.item[0], err);
+    if (typed->runs.count == 1 && capacity_is(typed->runs.item[0])) {
+        saved->capacity = capacity_read(typed->runs.item[0], err);
         if (saved->capacity) saved->dir = saved->capacity->dir;
         return saved->capacity ? 0 : -1;
     }
-    saved->report = report_load(wish->runs.item, wish->runs.count, err);
+    saved->report = report_load(typed->runs.item, typed->runs.count, err);
     if (saved->report) saved->dir = saved->report->runs[0]->dir;
     return saved->report ? 0 : -1;
 }
 
 static int run_report(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     char results[PATH_MAX], latest[PATH_MAX + 8];
-    if (wish->runs.count == 0) {
+    if (typed->runs.count == 0) {
         if (home_results(results, sizeof results, err)) return -1;
         snprintf(latest, sizeof latest, "%s/latest", results);
         if (access(latest, F_OK) != 0) {
@@ -157,12 +157,12 @@ static int run_report(void *values, const struct args *given, struct lb_err *err
                 "report: no run yet in %s: `lockbench run` makes one, or name a run's folder",
                 latest);
         }
-        if (arg_list_add(&wish->runs, latest, given->arena, err)) return -1;
+        if (arg_list_add(&typed->runs, latest, given->arena, err)) return -1;
     }
     struct saved saved = {0};
-    int rc = load_report(wish, &saved, err);
-    if (rc == 0) rc = spare_results(&saved, wish->out, err);
-    if (rc == 0) rc = write_to(&saved, wish, err);
+    int rc = load_report(typed, &saved, err);
+    if (rc == 0) rc = spare_results(&saved, typed->out, err);
+    if (rc == 0) rc = write_to(&saved, typed, err);
     report_free(saved.report);
     check_free(saved.check);
     capacity_free(saved.capacity);
@@ -187,6 +187,6 @@ const struct command command_report = {
         "rows of its own (run.repeat makes medians). It reads results only, and asks no server.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .run = run_report,
 };

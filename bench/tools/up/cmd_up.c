@@ -15,30 +15,30 @@
 
 #define UP_MAX 32
 
-struct wish {
+struct typed {
     struct arg_list names;
     const char *durability;
     bool tls, json;
 };
 
-static const struct wish start_with = {.durability = "default"};
+static const struct typed start_with = {.durability = "default"};
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, names), .max = UP_MAX}, "TOPOLOGY"},
-    {{"durability", LB_OPT_CHOICE_WORD, offsetof(struct wish, durability),
+    {{"", ARG_LIST, offsetof(struct typed, names), .max = UP_MAX}, "TOPOLOGY"},
+    {{"durability", LB_OPT_CHOICE_WORD, offsetof(struct typed, durability),
       .choices = "default,none,sync", .help = "how safe writes are; see compose/README.md"},
      "default|none|sync"},
-    {{"tls", ARG_FLAG, offsetof(struct wish, tls),
+    {{"tls", ARG_FLAG, offsetof(struct typed, tls),
       .help = "with TLS; prints the file of the authority that signed their certificates"},
      NULL},
-    {{"json", ARG_FLAG, offsetof(struct wish, json),
+    {{"json", ARG_FLAG, offsetof(struct typed, json),
       .help = "print one JSON object: the URLs of each topology, an array"},
      NULL},
     {{0}, NULL},
 };
 
 /* Fills in the names: the default topology of each backend that can run here. */
-static int name_all(struct wish *wish, const char *folder, struct arena *arena,
+static int name_all(struct typed *typed, const char *folder, struct arena *arena,
                     struct lb_err *err) {
     for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
         struct topo_info info;
@@ -47,26 +47,26 @@ static int name_all(struct wish *wish, const char *folder, struct arena *arena,
         if (!name || topo_info(folder, name, &info, &unknown) != 0) continue;
         if (info.missing[0]) {
             fprintf(stderr, "%s is left out: %s (install: %s)\n", name, info.missing, info.install);
-        } else if (wish->names.count < UP_MAX &&
-                   arg_list_add(&wish->names, name, arena, err) != 0) {
+        } else if (typed->names.count < UP_MAX &&
+                   arg_list_add(&typed->names, name, arena, err) != 0) {
             return -1;
         }
     }
-    if (wish->names.count > 0) return 0;
+    if (typed->names.count > 0) return 0;
     return err_set(err, LB_EXIT_MACHINE, "up: no server can run here; see `lockbench doctor`");
 }
 
 /* Replaces a backend's name by its default topology. The error for an unknown name has the nearest
  * topology. */
-static int check_names(struct wish *wish, const char *folder, struct lb_err *err) {
-    for (int i = 0; i < wish->names.count; i++) {
-        const char *name = wish->names.item[i];
+static int check_names(struct typed *typed, const char *folder, struct lb_err *err) {
+    for (int i = 0; i < typed->names.count; i++) {
+        const char *name = typed->names.item[i];
         const struct lb_backend *backend = registry_backend(name);
         char script[PATH_MAX], hint[128];
         struct nearest nearest;
         snprintf(script, sizeof script, "%s/%s", folder, name);
         bool known = *name && *name != '.' && !strchr(name, '/') && access(script, R_OK) == 0;
-        if (!known && backend && backend->topologies) wish->names.item[i] = backend->topologies[0];
+        if (!known && backend && backend->topologies) typed->names.item[i] = backend->topologies[0];
         if (known || (backend && backend->topologies)) continue;
         nearest_init(&nearest, name);
         for (int l = 0; registry_locks()[l]; l++) {
@@ -97,16 +97,16 @@ static int find_client(const char *topology, struct plan_lock *ret_lock, struct 
     return 0;
 }
 
-static struct topo *start_topology(const char *folder, const char *name, const struct wish *wish,
+static struct topo *start_topology(const char *folder, const char *name, const struct typed *typed,
                                    const volatile sig_atomic_t *interrupts, struct arena *arena,
                                    struct lb_err *err) {
     struct topo_info info;
     struct plan_lock client;
     if (topo_info(folder, name, &info, err) != 0) return NULL;
-    if (wish->tls && topo_info_tls(&info, err) != 0) return NULL;
+    if (typed->tls && topo_info_tls(&info, err) != 0) return NULL;
     if (find_client(name, &client, arena, err) != 0) return NULL;
-    struct topo_wish topo_wish = {.info = &info, .durability = wish->durability};
-    struct topo *topo = topo_start(&topo_wish, err);
+    struct topo_ask topo_ask = {.info = &info, .durability = typed->durability};
+    struct topo *topo = topo_start(&topo_ask, err);
     if (topo && place_ready(topo, client.lock ? &client : NULL, interrupts, err) != 0) {
         topo_stop(topo);
         topo = NULL;
@@ -115,29 +115,29 @@ static struct topo *start_topology(const char *folder, const char *name, const s
     return topo;
 }
 
-static void print_urls(struct topo *const *topos, const struct wish *wish) {
-    for (int i = 0; i < wish->names.count; i++) {
+static void print_urls(struct topo *const *topos, const struct typed *typed) {
+    for (int i = 0; i < typed->names.count; i++) {
         for (int u = 0; u < topo_url_count(topos[i]); u++) {
-            printf("%-17s %-50s %s\n", wish->names.item[i], topo_url(topos[i], u),
+            printf("%-17s %-50s %s\n", typed->names.item[i], topo_url(topos[i], u),
                    u ? "" : topo_durability(topos[i]));
         }
-        if (wish->tls) printf("%-17s tls_ca=%s\n", wish->names.item[i], topo_ca(topos[i]));
+        if (typed->tls) printf("%-17s tls_ca=%s\n", typed->names.item[i], topo_ca(topos[i]));
     }
     fflush(stdout);
 }
 
-static void print_urls_json(struct topo *const *topos, const struct wish *wish) {
+static void print_urls_json(struct topo *const *topos, const struct typed *typed) {
     json_t *root = json_object(), *authorities = json_object();
-    for (int i = 0; i < wish->names.count; i++) {
+    for (int i = 0; i < typed->names.count; i++) {
         json_t *urls = json_array();
         for (int u = 0; u < topo_url_count(topos[i]); u++) {
             json_array_append_new(urls, json_string(topo_url(topos[i], u)));
         }
-        json_object_set_new(root, wish->names.item[i], urls);
-        if (wish->tls)
-            json_object_set_new(authorities, wish->names.item[i], json_string(topo_ca(topos[i])));
+        json_object_set_new(root, typed->names.item[i], urls);
+        if (typed->tls)
+            json_object_set_new(authorities, typed->names.item[i], json_string(topo_ca(topos[i])));
     }
-    if (wish->tls) json_object_set(root, "tls_ca", authorities);
+    if (typed->tls) json_object_set(root, "tls_ca", authorities);
     json_decref(authorities);
     json_dumpf(root, stdout, 0);
     json_decref(root);
@@ -159,25 +159,26 @@ static int watch(struct topo *const *topos, int count, const volatile sig_atomic
 }
 
 static int run_up(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
+    struct typed *typed = values;
     struct topo *topos[UP_MAX] = {0};
     char folder[512];
     int result = -1;
     if (home_path("compose/local", folder, sizeof folder, err) != 0) return -1;
-    if (check_names(wish, folder, err) != 0) return -1;
-    if (wish->names.count == 0 && name_all(wish, folder, given->arena, err) != 0) return -1;
+    if (check_names(typed, folder, err) != 0) return -1;
+    if (typed->names.count == 0 && name_all(typed, folder, given->arena, err) != 0) return -1;
     const volatile sig_atomic_t *interrupts = interrupt_watch(false);
-    for (int i = 0; i < wish->names.count; i++) {
-        topos[i] = start_topology(folder, wish->names.item[i], wish, interrupts, given->arena, err);
+    for (int i = 0; i < typed->names.count; i++) {
+        topos[i] =
+            start_topology(folder, typed->names.item[i], typed, interrupts, given->arena, err);
         if (!topos[i]) goto out;
     }
-    if (wish->json) {
-        print_urls_json(topos, wish);
+    if (typed->json) {
+        print_urls_json(topos, typed);
     } else {
-        print_urls(topos, wish);
+        print_urls(topos, typed);
         fprintf(stderr, "Ctrl-C stops them.\n");
     }
-    result = watch(topos, wish->names.count, interrupts, err);
+    result = watch(topos, typed->names.count, interrupts, err);
 out:
     for (int i = 0; i < UP_MAX; i++) topo_stop(topos[i]);
     return result;
@@ -198,7 +199,7 @@ const struct command command_up = {
         "`lockbench list BACKEND` names them.",
     .examples = examples,
     .args = args,
-    .bytes = sizeof(struct wish),
+    .bytes = sizeof(struct typed),
     .start = &start_with,
     .run = run_up,
 };

@@ -278,13 +278,13 @@ static int say_version(int argc, char **argv) {
 /* Carries out a command that needs no MPI. Returns the exit code, which is the same on all ranks (only rank 0 prints);
  * -1 if the command is a run. */
 static int answer(int argc, char **argv) {
-    const char *wish = argc > 1 ? argv[1] : "";
-    bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0;
-    bool helps = is_help(wish) || (launches && argc > 2), silent = launched_rank() > 0;
+    const char *word = argc > 1 ? argv[1] : "";
+    bool runs = strcmp(word, "run") == 0, launches = strcmp(word, "launch") == 0;
+    bool helps = is_help(word) || (launches && argc > 2), silent = launched_rank() > 0;
     if (runs && !asks_help(argc, argv)) return -1;
-    if (strcmp(wish, "--version") == 0) return silent ? LB_EXIT_OK : say_version(argc, argv);
+    if (strcmp(word, "--version") == 0) return silent ? LB_EXIT_OK : say_version(argc, argv);
     if (runs) return silent ? LB_EXIT_OK : cli_main(argc, argv);
-    if (!silent && !helps && !launches && *wish)
+    if (!silent && !helps && !launches && *word)
         fprintf(stderr, "lockbench-hosts: only `run` works on several hosts\n");
     if (!silent) help_usage(helps ? stdout : stderr);
     fflush(NULL);
