@@ -3,22 +3,24 @@
 #include "bench/conform/conform.h"
 #include "bench/servers/topo.h"
 
-/* The part of a lease that a lock may deduct: Redlock states the validity, which is the lease less
- * the drift of clocks (1 %, 2 ms). */
+/* The part of a lease that a lock may deduct: Redlock states it less the drift of clocks (1 %, 2 ms). */
 #define DRIFT_NS(lease_ns) ((lease_ns) / 100 + 2 * LB_MS_NS)
-/* a lease may last so much longer than stated, because of whole seconds */
-#define COARSE_NS (2500 * LB_MS_NS)
 #define BUSY_NS (8 * LB_S_NS)
 /* a backend with a coarser clock makes the lease longer and states that */
 #define LEASE_NS (300 * LB_MS_NS)
 
-/* The time by which a lock must be free without a release: the stated end of the grant, and the
- * slack that the lock's table states; for a busy machine some seconds more, at most the patience of
- * all checks. */
+/* The time by which a lock must be free without a release: the stated end of the grant, the slack of the lock's table,
+ * and for a busy machine some seconds more, at most the patience of all checks. */
 static int64_t free_by(const struct actor *holder) {
     int64_t slack_ns = holder->session.lock->about.crash_slack_ns + BUSY_NS;
     if (slack_ns > trial_patience_ns) slack_ns = trial_patience_ns;
     return lb_after(holder->grant.lease_end_ns, slack_ns);
+}
+
+/* A lease may last so much longer than stated: because of whole seconds; or less, if the lock's table states less. */
+static int64_t coarse_ns(const struct actor *holder) {
+    int64_t slack_ns = holder->session.lock->about.crash_slack_ns + 200 * LB_MS_NS;
+    return slack_ns < 2500 * LB_MS_NS ? slack_ns : 2500 * LB_MS_NS;
 }
 
 void conform_lease_ends(struct trial *trial) {
@@ -36,19 +38,18 @@ void conform_lease_ends(struct trial *trial) {
     MUST_REFUSE(trial, next->ended_ns >= end_ns,
                 "another got it %lld us before the lease that the grant states",
                 (long long)((end_ns - next->ended_ns) / LB_US_NS));
-    /* The client whose lease ended learns of the end, and its release frees nothing that the other
-     * holds. */
+    /* The client whose lease ended learns of the end, and its release frees nothing that the other holds. */
     MUST_GIVE(holder, actor_release(holder), LB_LOST, "after its lease had ended");
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
               "where another holds, after the release by one whose lease had ended,");
     MUST_GIVE(next, actor_release(next), LB_OK);
     /* It learns of the end even if no other client has taken the lock since. */
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    trial_sleep_until(holder->grant.lease_end_ns + COARSE_NS);
+    trial_sleep_until(holder->grant.lease_end_ns + coarse_ns(holder));
     MUST_GIVE(holder, actor_release(holder), LB_LOST, "after its lease had ended");
 }
 
-#define LASTS_NS (1500 * LB_MS_NS) /* no whole seconds, which a lock may round down by mistake */
+#define LASTS_NS (1100 * LB_MS_NS) /* no whole seconds, which a lock may round down by mistake */
 #define BEFORE_NS (20 * LB_MS_NS)  /* the last part of a lease, in which another one tries */
 /* A server's clock of the day may be slewed against ours: by 500 ppm at most. */
 #define SLEW_NS (LASTS_NS / 1000)
@@ -96,9 +97,8 @@ void conform_renewal(struct trial *trial) {
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
     holder->request.lease_ns = 600 * LB_MS_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    int64_t first_end_ns = holder->grant.lease_end_ns;
-    int64_t last_end_ns = first_end_ns;
-    while (lb_now() < first_end_ns + COARSE_NS) {
+    int64_t first_end_ns = holder->grant.lease_end_ns, last_end_ns = first_end_ns;
+    while (lb_now() < first_end_ns + coarse_ns(holder)) {
         MUST_GIVE(holder, actor_renew(holder, 5 * LB_S_NS), LB_OK, "of what it holds");
         MUST(trial, holder->grant.lease_end_ns >= last_end_ns, "a renewal made the lease shorter");
         MUST(trial,

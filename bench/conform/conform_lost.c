@@ -7,7 +7,7 @@
 #define LEASE_NS (3 * LB_S_NS)
 /* A lock with such a lease is free in time only if settling frees it. Where settling can do no more than wait for the
  * end of the lease, each check takes so long. */
-#define LONG_LEASE_NS (8 * LB_S_NS)
+#define LONG_LEASE_NS (4 * LB_S_NS)
 
 /* The time by which a lock must be free whose holder has vanished just now: the lease of its grant or
  * session ends first, however little the patience. */
@@ -240,7 +240,7 @@ void conform_lost_renewal(struct trial *trial) {
 /* The holder's machine is gone: nothing from it ever arrives again. */
 void conform_crash(struct trial *trial) {
     struct trial_key key = trial_key();
-    trial->session_lease_ns = trial->lease_ns = LEASE_NS;
+    trial->lease_ns = (trial->session_lease_ns = LEASE_NS) / 2;
     struct actor *other = actor_new(trial), *holder = actor_far(trial);
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     cut_off(trial);

@@ -10,11 +10,8 @@
 #include "bench/engine/loop.h"
 #include "bench/load/client.h"
 
-/* The pause after an attempt that could send no request: at least; at most; and so many times what it took to
- * connect in vain, so that logins leave processors to the servers. */
-#define CLIENT_PAUSE_NS (20 * LB_MS_NS)
-#define CLIENT_PAUSE_MOST_NS (200 * LB_MS_NS)
-#define CLIENT_PAUSE_TIMES 9
+#define CLIENT_PAUSE_NS (20 * LB_MS_NS) /* the least pause, and the greatest */
+#define CLIENT_PAUSE_MOST_NS (100 * LB_MS_NS)
 
 /* The deadline of an attempt that started at started_ns. */
 static inline int64_t client_deadline_ns(const struct client *client, int64_t started_ns) {
@@ -122,11 +119,10 @@ static inline void client_lagged(struct client *client, int64_t due_ns) {
 /* Records an attempt in the window that ended without a grant. */
 void client_failed(struct client *client, int64_t waited_ns);
 
-/* Rests after an attempt that could send no request. */
+/* Rests after an attempt that could send no request: for nine times what it took to connect in vain. */
 static inline void client_pause(enum lb_outcome outcome, int64_t connecting_ns) {
     if (__builtin_expect(outcome != LB_REFUSED && outcome != LB_BROKEN, 1)) return;
-    int64_t pause_ns = CLIENT_PAUSE_TIMES * connecting_ns;
-    if (pause_ns < CLIENT_PAUSE_NS) pause_ns = CLIENT_PAUSE_NS;
+    int64_t pause_ns = 9 * connecting_ns < CLIENT_PAUSE_NS ? CLIENT_PAUSE_NS : 9 * connecting_ns;
     lb_sleep_until(lb_now() + (pause_ns < CLIENT_PAUSE_MOST_NS ? pause_ns : CLIENT_PAUSE_MOST_NS));
 }
 

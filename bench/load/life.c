@@ -219,11 +219,8 @@ static void drain_client(struct client *client) {
     client_spent(client, &client->stats->state_idle_ns, LB_NEVER);
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
     /* Other clients may wait for a grant that this client's last attempt may have left on the server. */
-    int64_t began_ns = lb_now();
-    while (client->unsettled_until_ns && !lb_stopping() && !session_restore(client)) {
-        client_pause(LB_BROKEN, lb_now() - began_ns);
-        began_ns = lb_now();
-    }
+    for (int64_t now_ns = lb_now(); client->unsettled_until_ns && !lb_stopping(); now_ns = lb_now())
+        if (!session_restore(client)) client_pause(LB_BROKEN, lb_now() - now_ns);
     if (!session->connected && !lb_stopping()) session_restore(client);
     if (session->unreachable) atomic_fetch_add(&shared->adrift, 1);
     session_end_window(session);

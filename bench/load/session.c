@@ -14,7 +14,6 @@
 #include "bench/load/observe.h"
 
 static void watchdog_stop(struct session *session);
-
 static void watchdog_start(struct session *session);
 
 #define RECONNECT_NS (5 * LB_S_NS) /* time limit of one try to reconnect */

@@ -19,8 +19,7 @@
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 
-#define HEARTBEAT_NS LB_MS_NS /* the beats also measure the hiccups */
-#define HEARTBEAT_MOST 20     /* ms from beat to beat */
+#define HEARTBEAT_MOST_MS 20
 #define THREADS_MANY 16
 
 struct thread {
@@ -54,8 +53,7 @@ static void measure_beat(struct worker *worker, int64_t now_ns) {
                 stats->recorder.now[METRIC_HICCUP]);
 }
 
-/* Wakes the clients that wait for their next attempt when the window ends early: the stage was measured long enough,
- * or was interrupted. */
+/* Wakes the clients that wait for their next attempt when the window ends early. */
 static void wake_resting(const struct thread_context *context, int64_t *end_ns) {
     int64_t now_end_ns = stage_end_ns(context->worker.shared);
     if (now_end_ns < *end_ns) {
@@ -66,17 +64,9 @@ static void wake_resting(const struct thread_context *context, int64_t *end_ns) 
     *end_ns = now_end_ns;
 }
 
-/* Many threads, and threads that share processors, wake as often as one would, all together: a wake-up takes some 20 us
- * of a virtual machine's processor. */
-static int64_t beat_every_ns(int threads) {
-    struct processors here = processors_look();
-    bool many = threads > THREADS_MANY || threads > processors_usable(&here);
-    return HEARTBEAT_NS * (!many ? 1 : threads < HEARTBEAT_MOST ? threads : HEARTBEAT_MOST);
-}
-
-/* The heartbeat fiber: wakes the thread's clients when the phase changes or the window ends early, hands
- * over the recorder's figures when asked, marks the ends of the window, and measures how late its own
- * timer is. */
+/* The heartbeat fiber: wakes the thread's clients when the phase changes or the window ends early, hands over the
+ * recorder's figures when asked, marks the ends of the window, and measures how late its own timer is. Many threads, and
+ * threads that share processors, wake as often as one would, all together. */
 static void heartbeat_run(void *arg) {
     struct thread_context *context = arg;
     struct shared *shared = context->worker.shared;
@@ -84,7 +74,11 @@ static void heartbeat_run(void *arg) {
     int phase = PHASE_CONNECT;
     loop_shield(true);
     struct stalls *stalls = &context->worker.stats->stalls;
-    stalls_begin(stalls, beat_every_ns(shared->threads), lb_now());
+    struct processors here = processors_look();
+    int threads = shared->threads;
+    bool many = threads > THREADS_MANY || threads > processors_usable(&here);
+    int beat_ms = !many ? 1 : threads < HEARTBEAT_MOST_MS ? threads : HEARTBEAT_MOST_MS;
+    stalls_begin(stalls, beat_ms * LB_MS_NS, lb_now()); /* the beats also measure the hiccups */
     for (;;) {
         lb_sleep_until(stalls->due_ns);
         int64_t now_ns = lb_now();

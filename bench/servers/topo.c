@@ -224,7 +224,6 @@ static int too_late(struct topo *topo, const struct lb_err *last, struct lb_err 
                               : "its log is empty");
 }
 
-/* Each question is a login, for which a server that starts has no time: so it is asked ever more rarely. */
 int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *err) {
     for (int ms = 5;; ms = ms < 100 ? ms + 1 : 100) {
         struct lb_err ended = {0}, answer = {0};
@@ -244,7 +243,7 @@ int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *e
             return err_set(err, LB_EXIT_INTERRUPTED, "interrupted while %s was starting",
                            topo->info.name);
         if (lb_now() >= wait->deadline_ns) return too_late(topo, &answer, err);
-        lb_nap(ms * LB_MS_NS);
+        lb_nap(ms * LB_MS_NS); /* ever longer: a question is a login */
     }
 }
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "bench/base/processors.h"
-#include "bench/stage/machine.h"
 #include "bench/servers/folder.h"
+#include "bench/stage/machine.h"
 #include "bench/tests/unit.h"
 
 static char root[128];

@@ -43,6 +43,8 @@ static const struct variant {
     {.lock = "exec",
      .set = "program=/usr/bin/python3 drivers/exec/examples/redis_py.py",
      .name = "redis_py",
+     .exempt = {"64 clients all get it",
+                "64 interpreters take 11 s of a processor; the 64 of kazoo_lock try the driver"},
      .topology = "redis",
      .file = "/usr/lib/python3/dist-packages/redis",
      .install = "python3-redis"},
@@ -87,7 +89,7 @@ static const struct variant {
 };
 
 /* Instead of conform_impatient, for locks whose client is a program: several processes have to run before it answers. */
-static const char *const of_programs[] = {"answer_timeout=10s", NULL};
+static const char *const of_programs[] = {"answer_timeout=6s", NULL};
 
 /* Checks that a lock fails now and then on a further topology, because of a behaviour of its servers that the driver
  * states. */

@@ -10,23 +10,24 @@
 static int checks; /* so far: check-0, ... */
 
 /* Checks locks in one scenario, with a setting or NULL, once with each of the seeds, of which the worst counts. The result,
- * which the caller decrefs. One cell at a time: where nine servers start at once, the new primary may come when the holders
- * are gone. */
-static json_t *check_in(const char *locks, const char *fault, const char *seeds, const char *set) {
+ * which the caller decrefs. jobs: 2 for each cell that may run at a time. One for primary-lost: where nine servers start at
+ * once, the new primary may come when the holders are gone. */
+static json_t *check_in(const char *locks, const char *fault, const char *seeds, const char *jobs,
+                        const char *set) {
     char *out = cli_path("check-%d", checks++);
     struct cli cli = cli_run(NULL, ARGS("check", locks, "--fault", fault, "--seed", seeds, "--jobs",
-                                        "1", "--set", "servers.topology=postgres-replicas", "--set",
-                                        set ? set : "load.clients=6", "--out", out));
+                                        jobs, "--set", "servers.topology=postgres-replicas",
+                                        "--set", set ? set : "load.clients=6", "--out", out));
     assert_code(&cli, 0); /* as their driver states, or better */
     return check_result(out);
 }
 
 TEST(the_synchronous_standby_keeps_rows_and_no_sessions) {
     cli_need("postgres-replicas");
-    json_t *check = check_in("pg-advisory", "primary-lost", "1..2", NULL);
+    json_t *check = check_in("pg-advisory", "primary-lost", "1..2", "1", NULL);
     check_assert(check, "pg-advisory", "primary-lost", "expired");
     json_decref(check);
-    check = check_in("pg-lease", "primary-lost", "1..1", NULL);
+    check = check_in("pg-lease", "primary-lost", "1..1", "1", NULL);
     check_assert(check, "pg-lease", "primary-lost", "safe");
     check_recovered(check, "pg-lease", "primary-lost");
     json_decref(check);
@@ -35,11 +36,11 @@ TEST(the_synchronous_standby_keeps_rows_and_no_sessions) {
 /* The holders' grants began while the asynchronous standby was away. */
 TEST(what_the_asynchronous_standby_loses_the_synchronous_one_keeps) {
     cli_need("postgres-replicas");
-    json_t *check = check_in("pg-lease", "standby-behind", "1..2", NULL);
+    json_t *check = check_in("pg-lease", "standby-behind", "1..2", "4", NULL);
     check_assert(check, "pg-lease", "standby-behind", "violated");
     assert_true(cli_number_at(check_cell(check, "pg-lease", "standby-behind"), "faults_hit") > 0);
     json_decref(check);
-    check = check_in("pg-lease", "standby-behind", "1..1", "fault.3.target=1");
+    check = check_in("pg-lease", "standby-behind", "1..1", "1", "fault.3.target=1");
     check_assert(check, "pg-lease", "standby-behind", "safe");
     assert_true(cli_number_at(check_cell(check, "pg-lease", "standby-behind"), "faults_hit") > 0);
     json_decref(check);
@@ -49,11 +50,12 @@ TEST(what_the_asynchronous_standby_loses_the_synchronous_one_keeps) {
  * all locks go on. */
 TEST(a_commit_waits_for_the_synchronous_standby_alone) {
     cli_need("postgres-replicas");
-    json_t *check = check_in("pg-advisory,pg-lease", "minority-lost", "1..1", "fault.target=1");
+    json_t *check =
+        check_in("pg-advisory,pg-lease", "minority-lost", "1..1", "4", "fault.target=1");
     check_assert(check, "pg-advisory", "minority-lost", "safe");
     check_assert(check, "pg-lease", "minority-lost", "stuck");
     json_decref(check);
-    check = check_in("pg-lease", "minority-lost", "1..1", "fault.target=2");
+    check = check_in("pg-lease", "minority-lost", "1..1", "1", "fault.target=2");
     check_assert(check, "pg-lease", "minority-lost", "safe");
     json_decref(check);
 }
@@ -77,7 +79,7 @@ TEST(a_standby_is_no_place_for_a_lock) {
 
 TEST(without_the_primary_nothing_is_granted_until_somebody_acts) {
     cli_need("postgres-replicas");
-    json_t *check = check_in("pg-advisory", "minority-lost", "1..1", "fault.target=primary");
+    json_t *check = check_in("pg-advisory", "minority-lost", "1..1", "1", "fault.target=primary");
     check_assert(check, "pg-advisory", "minority-lost", "stuck");
     json_decref(check);
 }
