@@ -65,19 +65,15 @@ static int read_path(const struct lb_option *option, const char *text, void *val
     return option_read_text(option, text, values, arena, err);
 }
 
-const struct lb_option_type arg_type_flag = {
-    .name = "flag", .bytes = sizeof(bool), .read = read_flag};
-const struct lb_option_type arg_type_pick = {
-    .name = "pick", .bytes = sizeof(unsigned), .read = read_pick};
+const struct lb_option_type arg_type_flag = {.bytes = sizeof(bool), .read = read_flag};
+const struct lb_option_type arg_type_pick = {.bytes = sizeof(unsigned), .read = read_pick};
 const struct lb_option_type arg_type_path = {
-    .name = "path",
     .bytes = sizeof(char *),
     .read = read_path,
     .text = option_format_text,
     .words = "the name of a file or folder",
 };
 const struct lb_option_type arg_type_list = {
-    .name = "list",
     .bytes = sizeof(struct arg_list),
     .read = arg_read_list,
     .words = "one value each time",
@@ -117,7 +113,7 @@ static void key_allowed(const struct lb_option *option, char *text, size_t size)
 }
 
 const struct lb_option_type arg_type_key = {
-    .name = "key", .bytes = sizeof(struct arg_list), .read = read_key, .allowed = key_allowed};
+    .bytes = sizeof(struct arg_list), .read = read_key, .allowed = key_allowed};
 
 static int read_rate(const struct lb_option *option, const char *text, void *values,
                      struct arena *arena, struct lb_err *err) {
@@ -131,7 +127,7 @@ static int read_rate(const struct lb_option *option, const char *text, void *val
 }
 
 const struct lb_option_type arg_type_rate = {
-    .name = "rate", .bytes = sizeof(double), .read = read_rate, .words = RATE_WORDS};
+    .bytes = sizeof(double), .read = read_rate, .words = RATE_WORDS};
 
 /* ---- reading ---- */
 

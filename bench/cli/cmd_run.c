@@ -48,7 +48,7 @@ static int read_operand(const struct lb_option *option, const char *text, void *
     return typed->workload ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
-static const struct lb_option_type type_operand = {.name = "operand", .read = read_operand};
+static const struct lb_option_type type_operand = {.read = read_operand};
 
 static const struct arg args[] = {
     {{"", &type_operand, 0, .help = NULL}, "name"},

@@ -40,7 +40,6 @@ static int read_metrics(const struct lb_option *option, const char *text, void *
 }
 
 const struct lb_option_type arg_type_metrics = {
-    .name = "metrics",
     .bytes = sizeof(uint32_t),
     .read = read_metrics,
     .words = "throughput, acquire_p50, ..., as CSV and JSON name them, with commas between",

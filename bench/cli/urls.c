@@ -178,7 +178,6 @@ static int read_url(const struct lb_option *option, const char *text, void *valu
 }
 
 const struct lb_option_type type_url = {
-    .name = "url",
     .bytes = sizeof(struct urls),
     .read = read_url,
     .words = "URL, BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME",

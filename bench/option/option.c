@@ -340,12 +340,9 @@ static void allowed_text(const struct lb_option *option, char *text, size_t size
 }
 
 /* The types that exist for values of several widths. */
-#define INT                                                                                        \
-    .name = "int", .read = read_int, .text = format_int, .allowed = allowed_int, .json = json_int
-#define BOOL                                                                                       \
-    .name = "bool", .read = read_bool, .text = format_bool, .words = "yes or no",                  \
-    .json = json_of_bool
-#define CHOICE .name = "choice", .read = read_choice, .text = format_choice
+#define INT .read = read_int, .text = format_int, .allowed = allowed_int, .json = json_int
+#define BOOL .read = read_bool, .text = format_bool, .words = "yes or no", .json = json_of_bool
+#define CHOICE .read = read_choice, .text = format_choice
 
 const struct lb_option_type lb_type_int = {INT, .bytes = 8};
 const struct lb_option_type lb_type_int32 = {INT, .bytes = 4};
@@ -356,7 +353,6 @@ const struct lb_option_type lb_type_choice32 = {CHOICE, .bytes = 4};
 const struct lb_option_type lb_type_choice8 = {CHOICE, .bytes = 1};
 
 const struct lb_option_type lb_type_duration = {
-    .name = "duration",
     .bytes = 8,
     .read = read_duration,
     .text = format_duration,
@@ -365,7 +361,6 @@ const struct lb_option_type lb_type_duration = {
 };
 
 const struct lb_option_type lb_type_real = {
-    .name = "real",
     .bytes = 8,
     .read = read_real,
     .text = format_real,
@@ -374,7 +369,6 @@ const struct lb_option_type lb_type_real = {
 };
 
 const struct lb_option_type lb_type_percent = {
-    .name = "percent",
     .bytes = 8,
     .read = read_percent,
     .text = format_percent,
@@ -382,14 +376,12 @@ const struct lb_option_type lb_type_percent = {
 };
 
 const struct lb_option_type lb_type_choice_word = {
-    .name = "choice",
     .bytes = sizeof(char *),
     .read = read_choice_word,
     .text = option_format_text,
 };
 
 const struct lb_option_type lb_type_text = {
-    .name = "text",
     .bytes = sizeof(char *),
     .read = option_read_text,
     .text = option_format_text,

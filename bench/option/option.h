@@ -30,8 +30,7 @@ struct lb_option {
 
 /* The functions get the whole struct, `values`: a type may fill several members. */
 struct lb_option_type {
-    const char *name; /* one word: "duration" */
-    size_t bytes;     /* of the member in the struct */
+    size_t bytes; /* of the member in the struct */
     /* Returns 0; or -1 with err, which says what is wrong with the text, and leaves the struct
      * untouched. Texts are copied into the arena. */
     int (*read)(const struct lb_option *option, const char *text, void *values, struct arena *arena,

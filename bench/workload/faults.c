@@ -118,7 +118,6 @@ static int json_span(const struct lb_option *option, const void *values, json_t 
 }
 
 const struct lb_option_type type_span = {
-    .name = "span",
     .bytes = sizeof(struct span),
     .read = read_span,
     .text = format_span,
@@ -158,7 +157,6 @@ static void format_target(const struct lb_option *option, const void *values, ch
 }
 
 const struct lb_option_type type_target = {
-    .name = "target",
     .bytes = sizeof(enum fault_target),
     .read = read_target,
     .text = format_target,

@@ -27,7 +27,6 @@ static int read_name(const struct lb_option *option, const char *text, void *val
 }
 
 static const struct lb_option_type type_name = {
-    .name = "name",
     .bytes = sizeof(char *),
     .read = read_name,
     .text = option_format_text,
@@ -35,7 +34,6 @@ static const struct lb_option_type type_name = {
 };
 
 static const struct lb_option_type type_locks = {
-    .name = "locks",
     .bytes = sizeof(char *),
     .read = option_read_text,
     .text = option_format_text,
@@ -50,7 +48,6 @@ static int read_promises(const struct lb_option *option, const char *text, void 
 }
 
 static const struct lb_option_type type_promises = {
-    .name = "promises",
     .bytes = sizeof(char *),
     .read = read_promises,
     .text = option_format_text,

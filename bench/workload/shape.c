@@ -306,7 +306,6 @@ static void format_keyspace(const struct lb_option *option, const void *values, 
 }
 
 const struct lb_option_type type_dist = {
-    .name = "dist",
     .bytes = sizeof(struct dist),
     .read = read_dist,
     .text = format_dist,
@@ -314,7 +313,6 @@ const struct lb_option_type type_dist = {
 };
 
 const struct lb_option_type type_arrival = {
-    .name = "arrival",
     .bytes = sizeof(struct arrival),
     .read = read_arrival,
     .text = format_arrival,
@@ -322,7 +320,6 @@ const struct lb_option_type type_arrival = {
 };
 
 const struct lb_option_type type_keyspace = {
-    .name = "keyspace",
     .bytes = sizeof(struct keyspace),
     .read = read_keyspace,
     .text = format_keyspace,
@@ -330,7 +327,6 @@ const struct lb_option_type type_keyspace = {
 };
 
 const struct lb_option_type type_key_names = {
-    .name = "key names",
     .bytes = sizeof(struct key_names),
     .read = read_key_names,
     .text = format_key_names,
@@ -338,7 +334,6 @@ const struct lb_option_type type_key_names = {
 };
 
 const struct lb_option_type type_gap = {
-    .name = "gap",
     .bytes = sizeof(enum check_gap),
     .read = read_gap,
     .text = format_gap,
@@ -471,7 +466,6 @@ static int json_ladder(const struct lb_option *option, const void *values, json_
 }
 
 const struct lb_option_type type_ladder = {
-    .name = "ladder",
     .bytes = sizeof(int[PLAN_LADDER_MAX]),
     .read = read_ladder,
     .text = format_ladder,

@@ -63,7 +63,6 @@ static int json_leases(const struct lb_option *option, const void *values, json_
 }
 
 const struct lb_option_type type_leases = {
-    .name = "leases",
     .bytes = sizeof(int64_t[PLAN_LADDER_MAX]),
     .read = read_leases,
     .text = format_leases,
@@ -171,7 +170,6 @@ static void format_distances(const struct lb_option *option, const void *values,
 }
 
 const struct lb_option_type type_distances = {
-    .name = "round trips",
     .bytes = sizeof(struct distance[PLAN_LADDER_MAX]),
     .read = read_distances,
     .text = format_distances,
@@ -257,7 +255,6 @@ static void format_topologies(const struct lb_option *option, const void *values
 }
 
 const struct lb_option_type type_topologies = {
-    .name = "topologies",
     .bytes = sizeof(char *[PLAN_LADDER_MAX]),
     .read = read_topologies,
     .text = format_topologies,

@@ -56,7 +56,6 @@ static int read_locks(const struct lb_option *option, const char *text, void *va
 }
 
 static const struct lb_option_type type_locks = {
-    .name = "locks",
     .bytes = sizeof(struct arg_list),
     .read = read_locks,
     .words = "names of locks, backends or primitives, all, controls",
@@ -83,7 +82,6 @@ static int read_seeds(const struct lb_option *option, const char *text, void *va
 }
 
 static const struct lb_option_type type_seeds = {
-    .name = "seeds",
     .bytes = sizeof(uint64_t[SEEDS_MAX]),
     .read = read_seeds,
     .words = "a whole number, or two, like 1..5",
@@ -97,7 +95,6 @@ static int read_check_set(const struct lb_option *option, const char *text, void
 }
 
 static const struct lb_option_type type_set = {
-    .name = "list",
     .bytes = sizeof(struct arg_list),
     .read = read_check_set,
     .words = "SECTION.KEY=VALUE",
