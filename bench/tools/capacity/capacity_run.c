@@ -178,7 +178,7 @@ static void fill_saturation(struct capacity_run *capacity_run,
     fill_probe_stage(capacity_run, lock_search, 1, ret);
     own->arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
     own->warmup_ns = capacity_run->ask.plan->warmup_ns;
-    own->duration_ns = SATURATE_NS;
+    own->duration_ns = ret->window_ns = SATURATE_NS;
     ret->rate_per_s = 0;
     if (keys->pick != KEYS_OWN && keys->count == 1 && ret->clients > SATURATE_CLIENTS)
         ret->clients = SATURATE_CLIENTS;

@@ -5,7 +5,7 @@
 #   guest.sh after: the same as list, after `lockbench clean` if the run could not tidy up itself
 # shellcheck disable=SC2059,SC2153,SC2016 # lines are formats; the story's names; NATS's dollars
 set -m # or a run in the background would not hear Ctrl-C
-cd "$DIR" || exit
+program=$(realpath "$LOCKBENCH_PROGRAM") && cd "$DIR" || exit
 # Speaks to the server's port by hand: the answer up to a line.
 say() { # lines, the last line
     exec 3<>"/dev/tcp/127.0.0.1/$PORT"
@@ -47,7 +47,7 @@ keep() {
 end() {
     IFS=, read -ra locks <<<"$LOCKS"
     [ "$1" = 0 ] || locks=("${locks[RANDOM % ${#locks[@]}]}")
-    "$LOCKBENCH_PROGRAM" run "${WORK:-contended}" --lock "$(IFS=,; echo "${locks[*]}")" --url "$BACKEND=$URL" --set run.duration=300ms \
+    "$program" run "${WORK:-contended}" --lock "$(IFS=,; echo "${locks[*]}")" --url "$BACKEND=$URL" --set run.duration=300ms \
         --set run.warmup=50ms --set load.clients=4 --set check.store=backend --no-page --out run >/dev/null 2>err &
     run=$!
     [ "$1" = 0 ] || { sleep "$(printf 0.%03d $((50 + RANDOM % 950)))"; kill "-$1" "$run"; }
@@ -62,7 +62,7 @@ end() {
     done
     echo "$code"
 }
-clean() { "$LOCKBENCH_PROGRAM" clean --url "$BACKEND=$URL" >/dev/null; }
+clean() { "$program" clean --url "$BACKEND=$URL" >/dev/null; }
 case $1 in
 end) end "$2" 2>/dev/null ;;
 clean) clean && echo cleaned ;;
