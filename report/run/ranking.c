@@ -163,11 +163,20 @@ double ranking_resolution(const struct report_group *group) {
     return NAN;
 }
 
+/* True if the rounds tell no lock from another: they are too few, or the lock that ran twice differed from itself. */
+static bool tells_nothing(const struct report_group *group) {
+    int rounds = 0;
+    for (int r = 0; r < group->row_count; r++)
+        if (group->rows[r].repeats > rounds) rounds = group->rows[r].repeats;
+    return group->paired &&
+           (rounds < RANKING_ROUNDS || ranking_resolution(group) > RANKING_MULTIPLE - 1);
+}
+
 /* True if the figures do not show that `rank` costs more than the best. */
 static bool is_level(const struct report_group *group, const struct ranked *best,
                      const struct ranked *rank) {
     if (!isfinite(best->cost_ns) || !isfinite(rank->cost_ns)) return false;
-    if (group->paired && ranking_resolution(group) > RANKING_MULTIPLE - 1) return true;
+    if (tells_nothing(group)) return true;
     const struct report_row *row = &group->rows[rank->row], *first = &group->rows[best->row];
     double whole_ns = ranking_by_cost(group) ? round_ns(&row->figures) : rank->cost_ns;
     if (rank->cost_ns - best->cost_ns <= RANKING_TIE * whole_ns) return true;
@@ -245,7 +254,7 @@ static bool is_steadier(const struct report_row *other, const struct report_row 
 
 /* Of locks that are level the one leads whose p99 and fairness are not worse by a multiple. */
 static void choose_first(const struct report_group *group, struct ranked *ranks, int count) {
-    for (int i = 1; i < count; i++) {
+    for (int i = 1; i < count && !tells_nothing(group); i++) {
         if (!ranks[i].level || !is_steadier(&group->rows[ranks[i].row], &group->rows[ranks[0].row]))
             continue;
         struct ranked steadier = ranks[i];
