@@ -10,8 +10,9 @@
 #include "bench/engine/loop.h"
 #include "bench/load/client.h"
 
-#define CLIENT_PAUSE_NS (20 * LB_MS_NS) /* the least pause, and the greatest */
-#define CLIENT_PAUSE_MOST_NS (100 * LB_MS_NS)
+/* The least and the greatest pause. A recovery is measured late by one pause at most. */
+#define CLIENT_PAUSE_NS (20 * LB_MS_NS)
+#define CLIENT_PAUSE_MOST_NS (50 * LB_MS_NS)
 
 /* The deadline of an attempt that started at started_ns. */
 static inline int64_t client_deadline_ns(const struct client *client, int64_t started_ns) {
