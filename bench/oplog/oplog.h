@@ -221,8 +221,8 @@ struct oplog_file {
     size_t map_bytes;
 };
 
-/* Returns 0, or -1 with err: LB_EXIT_USAGE if the file is not an oplog, LB_EXIT_MACHINE if it can't
- * be read. */
+/* For tests, and for a file that comes from elsewhere. Returns 0, or -1 with err: LB_EXIT_USAGE if the file is not an
+ * oplog, LB_EXIT_MACHINE if it can't be read. */
 int oplog_open(struct oplog_file *file, const char *path, struct lb_err *err);
 /* Opens what the writer has written so far; the writer stays open. */
 int oplog_reopen(struct oplog_file *file, const struct oplog_writer *writer, struct lb_err *err);

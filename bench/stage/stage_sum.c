@@ -1,4 +1,4 @@
-/* stage_sum: see stage_sum.h. What clients and workers count is added up here, into the members of stage->result that
+/* stage_sum: see harvest.h. What clients and workers count is added up here, into the members of stage->result that
  * the rows of results/format/stage.def have declared. */
 #include "bench/stage/harvest.h"
 

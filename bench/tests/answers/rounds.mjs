@@ -197,7 +197,7 @@ const rows = {
   aimed: (runs) => {
     const said = runs.map((out) => leaders(out)).map((classes) => Object.values(classes)[0]);
     const aside = runs.map((out) => new Set(stages_of(out).filter((s) => s.aside).map((s) => s.repeat)).size);
-    return ["a process that spins while redis-server works, so beside one lock only", "rounds are measured again, or the interval holds the idle ratio", `${runs.length} runs: first ${said.map((s) => s?.first.lock).join(", ")}, level ${said.filter((s) => s?.level.length > 1).length}; rounds set aside ${aside.join(", ")}`];
+    return ["a process that spins while redis-server works, so beside one lock only", "disturbed rounds are left out or measured again, or the interval holds the idle ratio", `${runs.length} runs: first ${said.map((s) => s?.first.lock).join(", ")}, level ${said.filter((s) => s?.level.length > 1).length}; rounds set aside ${aside.join(", ")}`];
   },
   unused: (runs) => ["a loop on a processor beside a server of each backend that nobody uses, over one without", "within 1 %", runs.map((out) => Number(readFileSync(`${out}.txt`, "utf8")).toFixed(3)).join(", ")],
   changed: (runs) => ["ten runs a side, poll\\_max 64 ms against 4 ms, beside the burner", "exit code 4, commands named", `exit codes ${runs.map(exit_of).join(" ")}; commands named in ${runs.filter((out) => /commands/.test(named(out))).length} of ${runs.length}`],
