@@ -69,16 +69,21 @@ static inline void tell_options(struct oplog_record *record, char *rest) {
             record->permits = (uint16_t)number;
         else if (strcmp(word, "slot") == 0)
             record->slot = (uint16_t)number;
-        else
-            continue; /* the number of the word before */
+        else if (*word < '0' || *word > '9') /* the number of the word before */
+            fail_msg("what is '%s'?", word);
     }
 }
 
 static inline void tell_client(char *step) {
     static const char *const mishaps[] = {"stalled", "cut", "killed"};
+    static const char known[] =
+        " learned renewed reads held got tried lost unknown released stalled cut killed ";
+    char told[30];
     int64_t at_ns[3] = {0};
     char *rest = step, *who = strsep(&rest, " "), *verb = strsep(&rest, " ");
     int times = 0;
+    snprintf(told, sizeof told, " %s ", verb ? verb : "?");
+    if (!strstr(known, told)) fail_msg("what is '%s'?", verb);
     for (; rest && times < 3 && (*rest == 'n' || (*rest >= '0' && *rest <= '9')); times++) {
         char *word = strsep(&rest, " ");
         at_ns[times] = *word == 'n' ? LB_NEVER : (int64_t)(atof(word) * tell_unit_ns);
@@ -177,7 +182,10 @@ static inline void check_file(const char *name,
     assert_non_null(file);
     int checked = 0;
     while (fgets(line, sizeof line, file)) {
+        assert_non_null(strchr(line, '\n'));
         line[strcspn(line, "\n")] = '\0';
+        /* a history ends with its figures, before another one begins */
+        if (strncmp(line, "==", 2) == 0 || strncmp(line, "with ", 5) == 0) assert_false(*story);
         char *figures = strncmp(line, "==", 2) == 0 ? NULL : strchr(line, '=');
         if (strncmp(line, "== ", 3) == 0) {
             print_message("%s\n", line);
@@ -196,6 +204,7 @@ static inline void check_file(const char *name,
         }
     }
     fclose(file);
+    assert_false(*story);
     assert_true(checked > 10);
 }
 

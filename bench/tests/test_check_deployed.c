@@ -1,7 +1,7 @@
 /* test_check_deployed: locks as people deploy and call them, and the mistakes that people make with them, in `lockbench
  * check`: they show what their drivers state; and a server that only speaks the protocol is caught. test_truths has
  * many more, and is no part of `make test`.
- * Needs: servers, 3 minutes. */
+ * Needs: servers, the machine to itself, 3 minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 900
 #include "bench/tests/check_help.h"

@@ -58,8 +58,9 @@ TEST(no_result_has_it) {
 TEST(a_wrong_url_is_not_quoted) {
     char *rest = cli_text("bench/tests/secret_urls.txt");
     int number = 0;
-    for (char *value; (value = strsep(&rest, "\n")); number++) {
+    for (char *value; (value = strsep(&rest, "\n"));) {
         if (!*value || *value == '#') continue;
+        number++;
         char *folder = cli_path("wrong-%d", number), path[PATH_MAX + 20], backend[32];
         snprintf(backend, sizeof backend, "%.*s", (int)strcspn(value, "=:"), value);
         const char *lock = strcmp(backend, "ZqWv@h") == 0 ? "redis" : backend;

@@ -52,7 +52,7 @@ FIXTURE(set_up) {
     rest = text = cli_read(path);
     int number = 1;
     for (char *line; (line = strsep(&rest, "\n")); number++) read_line(line, number);
-    return case_count > 0 ? 0 : -1;
+    return case_count > 200 ? 0 : -1;
 }
 
 /* A command that fails says so in one line, and prints nothing. */

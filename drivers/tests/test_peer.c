@@ -387,6 +387,9 @@ static void load(const char *path) {
         unit_tests[unit_test_count++] =
             (struct CMUnitTest){strdup(text + 3), play_case, NULL, NULL, &cases[case_count++]};
     }
+    assert_true(part.head_end >= 0); /* a file has cases */
+    assert_true(case_count < (int)(sizeof cases / sizeof *cases) &&
+                line_count < (int)(sizeof lines / sizeof *lines));
     cases[case_count - 1].end = line_count;
     free(text);
     fclose(file);

@@ -399,12 +399,12 @@ soon serving -> 3
 == without a majority there is no lock, and the holder learns by its own clock that its session is over
 with zk-lock on zookeeper-3
 sessions 4s
-connects 1s
 other close
 holder acquire -> ok
 server kill 0
 server kill 1
 soon holder losses -> 1
+connects 1s
 other open -> /^zookeeper/
 holder close
 connects 20s
