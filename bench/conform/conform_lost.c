@@ -240,7 +240,8 @@ void conform_lost_renewal(struct trial *trial) {
 /* The holder's machine is gone: nothing from it ever arrives again. */
 void conform_crash(struct trial *trial) {
     struct trial_key key = trial_key();
-    trial->lease_ns = (trial->session_lease_ns = LEASE_NS) / 2;
+    trial->session_lease_ns = LEASE_NS;
+    trial->lease_ns = LEASE_NS / 2;
     struct actor *other = actor_new(trial), *holder = actor_far(trial);
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     cut_off(trial);

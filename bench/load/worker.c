@@ -74,9 +74,12 @@ static void heartbeat_run(void *arg) {
     int phase = PHASE_CONNECT;
     loop_shield(true);
     struct stalls *stalls = &context->worker.stats->stalls;
-    struct processors here = processors_look();
     int end, first = shared_own_threads(shared, &end), threads = end - first;
-    bool many = threads > THREADS_MANY || threads > processors_usable(&here);
+    bool many = threads > THREADS_MANY;
+    if (!many) { /* files are read for it, which a thousand threads need not do */
+        struct processors here = processors_look();
+        many = threads > processors_usable(&here);
+    }
     int beat_ms = !many ? 1 : threads < HEARTBEAT_MOST_MS ? threads : HEARTBEAT_MOST_MS;
     stalls_begin(stalls, beat_ms * LB_MS_NS, lb_now()); /* the beats also measure the hiccups */
     for (;;) {
