@@ -63,7 +63,7 @@ const parts = {
   sinking: { words: ["compare", "--no-page"], times: 1, disturb: () => sinking(140) },
   one: { words: ["compare", "--no-page"], times: 1, before: ["taskset", "-c", "0"] },
   twice: { words: PAIR, times: 40 },
-  unused: { times: 5 },
+  unused: { times: 3 },
   aimed: { words: PAIR, times: 5, disturb: () => follower("redis-server") },
   slower10: { words: sim(1100), times: 40 },
   slower20: { words: sim(1200), times: 40 },
@@ -71,20 +71,36 @@ const parts = {
   equal: { words: [...GATE, "--against-set", "redis-setnx.poll_max=64ms"], times: 10, disturb: burner },
 };
 
-// How often a loop gets round in 100 ms, the median of 100 times, on the first processor: a canary that runs no lock.
-function canary() {
-  const code = `const counts = []; for (let i = 0; i < 100; i++) { let n = 0; const end = performance.now() + 100;
-    while (performance.now() < end) n++; counts.push(n); } console.log(counts.sort((a, b) => a - b)[50]);`;
-  return Number(spawnSync("taskset", ["-c", "0", process.execPath, "-e", code], { encoding: "utf8" }).stdout);
+// How often a loop on the first processor gets round in 200 ms, 50 ms after these processes stopped or went on: a canary
+// that runs no lock. Prints 200 times two ratios: of running to stopped, of stopped to stopped, which must be 1. The three
+// windows lie beside each other, and their order changes, as such a loop alone differs by a quarter within a minute on
+// virtual machines.
+const CANARY = `const pids = process.argv.slice(1).map(Number), nap = new Int32Array(new SharedArrayBuffer(4));
+  function rounds(signal) {
+    for (const pid of pids) process.kill(pid, signal);
+    Atomics.wait(nap, 0, 0, 50);
+    let n = 0; for (const end = performance.now() + 200; performance.now() < end;) n++;
+    return n;
+  }
+  for (let i = 0; i < 200; i++) {
+    const n = [];
+    for (const k of [[0, 1, 2], [2, 0, 1], [1, 2, 0], [2, 1, 0]][i % 4]) n[k] = rounds(k === 1 ? "SIGCONT" : "SIGSTOP");
+    console.log(n[1] / n[0], n[2] / n[0]);
+  }
+  for (const pid of pids) process.kill(pid, "SIGCONT");`;
+
+// All processes below this one.
+function below(pid) {
+  const own = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" }).stdout.split("\n").filter(Boolean);
+  return own.flatMap((child) => [child, ...below(child)]);
 }
 
-// The canary without servers, then beside one of each backend, which nobody uses; 20 s after their start.
+// The canary beside one server of each backend, which nobody uses, against those servers stopped; 20 s after their start.
 async function beside(out) {
-  const alone = canary();
   const up = spawn(program, ["up"], { stdio: ["ignore", "ignore", "pipe"] });
   await new Promise((done) => up.stderr.on("data", (text) => /Ctrl-C/.test(text) && done()));
   await new Promise((done) => setTimeout(done, 20000));
-  writeFileSync(`${out}.txt`, `${canary() / alone}`);
+  writeFileSync(`${out}.txt`, spawnSync("taskset", ["-c", "0", process.execPath, "-e", CANARY, ...below(up.pid)], { encoding: "utf8" }).stdout);
   up.kill("SIGINT");
   await new Promise((done) => up.on("exit", done));
 }
@@ -169,6 +185,8 @@ function moves(runs) {
 // What the run says that it can't tell: "28 %", or "unproven".
 const trust = (out) => /differences under\s+(\d+ %)/.exec(readFileSync(`${out}.txt`, "utf8"))?.[1] ?? "unproven";
 const named = (out) => readFileSync(`${out}.txt`, "utf8");
+// In how many runs a figure of the table is "worse".
+const worse = (runs, figure) => runs.filter((out) => new RegExp(`^${figure}.*\\bworse\\b`, "m").test(named(out))).length;
 
 const slower = (share, runs) => [`\`sim\` slower by ${share}, ten runs a side`, "exit code 4 in 95 % of 40", `${runs.filter((out) => exit_of(out) === 4).length} of ${runs.length}`];
 const rows = {
@@ -199,8 +217,17 @@ const rows = {
     const aside = runs.map((out) => new Set(stages_of(out).filter((s) => s.aside).map((s) => s.repeat)).size);
     return ["a process that spins while redis-server works, so beside one lock only", "disturbed rounds are left out or measured again, or the interval holds the idle ratio", `${runs.length} runs: first ${said.map((s) => s?.first.lock).join(", ")}, level ${said.filter((s) => s?.level.length > 1).length}; rounds set aside ${aside.join(", ")}`];
   },
-  unused: (runs) => ["a loop on a processor beside a server of each backend that nobody uses, over one without", "within 1 %", runs.map((out) => Number(readFileSync(`${out}.txt`, "utf8")).toFixed(3)).join(", ")],
-  changed: (runs) => ["ten runs a side, poll\\_max 64 ms against 4 ms, beside the burner", "exit code 4, commands named", `exit codes ${runs.map(exit_of).join(" ")}; commands named in ${runs.filter((out) => /commands/.test(named(out))).length} of ${runs.length}`],
+  unused: (runs) => {
+    const pairs = runs.flatMap((out) => named(out).trim().split("\n").map((line) => line.split(" ").map(Number)));
+    // The median and its 95 % interval, from ranks.
+    const said = (list) => {
+      const sorted = [...list].sort((a, b) => a - b), n = sorted.length, half = 0.98 * Math.sqrt(n);
+      return [0.5 * n, 0.5 * n - half, 0.5 * n + half].map((rank) => sorted[Math.round(rank)].toFixed(3));
+    };
+    const [mid, low, high] = said(pairs.map((pair) => pair[0])), [same, least, most] = said(pairs.map((pair) => pair[1]));
+    return ["a loop on a processor beside a server of each backend that nobody uses, over the same with the servers stopped", "within 1 %", `${mid} (${low} to ${high}), ${pairs.length} pairs; stopped over stopped ${same} (${least} to ${most})`];
+  },
+  changed: (runs) => ["ten runs a side, poll\\_max 64 ms against 4 ms, beside the burner", "exit code 4, commands and CPU worse", `exit codes ${runs.map(exit_of).join(" ")}; commands worse in ${worse(runs, "commands")}, client CPU in ${worse(runs, "client CPU")}, server CPU in ${worse(runs, "server CPU")} of ${runs.length}`],
   equal: (runs) => ["the same with two equal sides", "exit code 0 or 5, never 4", `exit codes ${runs.map(exit_of).join(" ")}`],
   slower10: (runs) => slower("a tenth", runs),
   slower20: (runs) => slower("a fifth", runs),
