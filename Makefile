@@ -187,9 +187,9 @@ fuzz: ## the readers of result files, URLs, workloads and servers' answers on ge
 	@compose/install fuzz
 	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
 	@bench/tests/fuzz/run .build/fuzz/bench/tests/fuzz $(FUZZ_SECONDS)
-mutants: ## put each mistake of drivers/tests/mutants into a copy of the tree: does the conformance suite notice it? T=WORD; 40 minutes
+mutants: ## put each known mistake into a copy of the tree: do the tests notice it? T=WORD; an hour
 	@compose/install test
-	@CC='$(CC)' drivers/tests/mutants/run $(T)
+	@CC='$(CC)' bench/tests/mutants $(T)
 answers: ## figures whose truth is known beside what lockbench says of them, bench/ANSWERS.md: 20 minutes, with nothing else to do
 	@compose/install run
 	@$(BUILD) lockbench $(B)/bench/tests/answers/main
