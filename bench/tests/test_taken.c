@@ -35,9 +35,9 @@ static void take(const struct stranger *stranger) {
     char url[400];
     snprintf(url, sizeof url, "%s=%s", registry_lock(stranger->lock)->backend->name,
              live.place->urls[0]);
-    struct cli cli = cli_run(NULL, ARGS("run", "contended", "--lock", stranger->lock, "--url", url,
-                                        "--key", KEY, "--set", "load.clients=4", "--set",
-                                        "load.hold=50ms", "--set", "run.duration=3s"));
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "contended", stranger->lock, "--url", url, "--key", KEY, "-c",
+                           stranger->clients, "--hold", "50ms", "-d", "3s"));
     kill(-pid, SIGKILL);
     waitpid(pid, NULL, 0);
     if (cli.code != LB_EXIT_VIOLATED || !strstr(cli.out, stranger->said))
@@ -128,8 +128,8 @@ TEST(a_key_that_somebody_else_holds_is_not_stuck) {
         pid_t pid = start_stranger(&live, script);
         cli_nap_ms(1000);
         struct cli cli =
-            cli_run(NULL, ARGS("run", "contended", "--lock", cases[i].lock, "--url", url, "--key",
-                               KEY, "--set", "run.duration=1s", "--set", "run.drain=8s", "--set",
+            cli_run(NULL, ARGS("run", "contended", cases[i].lock, "--url", url, "--key", KEY, "-c",
+                               "4", "-d", "1s", "--set", "run.drain=8s", "--set",
                                "acquire.lease=1s", "--set", mode));
         kill(-pid, SIGKILL);
         waitpid(pid, NULL, 0);
