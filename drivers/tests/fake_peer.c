@@ -55,6 +55,9 @@ static bool await(struct fake_peer *peer, const char *words) {
 static bool say(struct fake_peer *peer, const struct peer_step *step) {
     size_t len = step->say_len ? step->say_len : strlen(step->say);
     size_t piece = step->piece ? step->piece : len;
+    /* the last bytes and the connection's end in one segment */
+    if (step->then == PEER_CLOSES && !step->piece)
+        setsockopt(peer->fd, IPPROTO_TCP, TCP_CORK, &(int){1}, sizeof(int));
     for (size_t sent = 0; sent < len; sent += piece) {
         size_t part = len - sent < piece ? len - sent : piece;
         if (send(peer->fd, step->say + sent, part, MSG_NOSIGNAL) != (ssize_t)part) return false;

@@ -3,6 +3,7 @@
  *
  *     == a promise                  a case begins
  *     row A | B | C                 the case is played with {A}, {B} and {C}, once for each such line
+ *     rows 1 65                     the same with the numbers from 1 to 65
  *     define NAME TEXT              {NAME} is TEXT; {PORT0} to {PORT3} are the peers'
  *     lock NAME; url URL; set NAME=VALUE
  *     with key=k lease=10s wait=1s hold=1s connect=1s cutoff=20ms keep renew settle settle_after setup
@@ -341,7 +342,7 @@ static void follow(const struct line *line) {
     rest = text + strcspn(text, " ");
     if (*rest) *rest++ = '\0';
     now.line = line;
-    if (strcmp(text, "row") == 0 || prepare(text, rest)) return;
+    if (strncmp(text, "row", 3) == 0 || prepare(text, rest)) return;
     run_session(strcmp(text, "refused") == 0);
     expect(text, rest);
 }
@@ -356,11 +357,18 @@ static void play(const struct peer_case *one, const char *row) {
 
 static void play_case(void **state) {
     const struct peer_case *one = *state;
-    int rows = 0;
+    int rows = 0, from, to;
     for (int i = one->begin; i < one->end; i++) {
-        if (strncmp(lines[i].text, "row ", 4) != 0) continue;
-        play(one, lines[i].text + 4);
-        rows++;
+        char row[16];
+        if (sscanf(lines[i].text, "rows %d %d", &from, &to) == 2) {
+            for (; from <= to; from++, rows++) {
+                snprintf(row, sizeof row, "%d", from);
+                play(one, row);
+            }
+        } else if (strncmp(lines[i].text, "row ", 4) == 0) {
+            play(one, lines[i].text + 4);
+            rows++;
+        }
     }
     if (rows == 0) play(one, NULL);
 }
