@@ -73,3 +73,35 @@ ours try -> ok
 ours release -> ok
 ours token -> 4
 sqlite $ROW -> 4/71
+
+# With room for two databases the fourth key pushes out the third, never the held first.
+== a held database stays open
+with sqlite-immediate open_databases=2
+key L
+key M
+key N
+holder acquire -> ok
+other has key=L
+other acquire -> ok
+holder has key=L
+holder try -> busy
+other release -> ok
+other has key=M
+other acquire -> ok
+holder has key=M
+holder try -> busy
+other release -> ok
+other has key=N
+other acquire -> ok
+holder has key=N
+holder try -> busy
+other release -> ok
+holder has key=K
+holder release -> ok
+
+# Each key has a database of its own, and so a row of its own to remove.
+== no row of several keys is left
+with sqlite-optimistic
+needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
+sh "$LOCKBENCH_PROGRAM" run smoke --lock sqlite-optimistic --set load.keys=2 --no-page --out $DIR/run >/dev/null 2>&1; echo $? -> 0
+sh python3 -c "import json; s = json.load(open('$DIR/run/run.json'))['stages'][0]; print(s['residue']['count'], s['grants'] > 0)" -> 0 True
