@@ -61,12 +61,6 @@ $(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c)): $(wildcard drivers/redis
 # Optimization at link time (CFLAGS=-flto) does not know the names that the assembler defines.
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c) report/page/assets.c): LAST_CFLAGS := -fno-lto
 
-# NATS's own client, for the test that plays it against ours.
-ifneq ($(LIBNATS),)
-$(B)/drivers/tests/test_foreign_nats.o: DEFS += -DLB_TEST_LIBNATS
-$(B)/drivers/tests/test_foreign_nats: LIBS += $(LIBNATS)
-endif
-
 all: lockbench ## build ./lockbench (the default)
 lockbench: $(B)/lockbench
 	$(Q)ln -sf $< $@
