@@ -1,0 +1,21 @@
+# The locks of MariaDB on three real nodes of one Galera cluster: a lock that belongs to a node does not exclude clients of other
+# nodes, and a lock that is a written row excludes everywhere; through one node all exclude. Then the loss of a node, or of the other
+# nodes. Verdicts are as their driver states, or better.
+needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
+tool check check() { rm -rf $DIR/check; "$LOCKBENCH_PROGRAM" check "$@" --set servers.topology=mariadb-galera --out $DIR/check >/dev/null 2>$DIR/err; echo $?; drivers/tests/foreign/verdicts.py $DIR/check; }; check
+with mysql-getlock on mariadb-galera
+
+# Of each way to be held one lock: by the server, by a transaction, by a written row. Through one node all exclude: test_conform
+# shows it. On a busy machine, clients of two nodes meet once in some seconds.
+== through all nodes only what is written excludes
+check mysql-getlock,mysql-row,mysql-lease --fault multi-primary --set run.duration=12s -> /^0 mysql-getlock=violated .*mysql-row=violated .*mysql-lease=safe /
+
+== hold takes no user lock of one node
+sh "$LOCKBENCH_PROGRAM" hold mysql-getlock k --url mariadb="$URL" -- true 2>&1; echo $? -> /a node of Galera: each node has user locks of its own.* 125$/
+
+# The two others are a majority, and clients go on there.
+== the node that clients use is lost
+check mysql-getlock,mysql-lease --fault minority-lost -> /^0 mysql-getlock=expired .*mysql-lease=safe /
+
+== the node that clients use loses the others
+check mysql-getlock,mysql-lease --fault split -> /^0 mysql-getlock=violated .*mysql-lease=safe /
