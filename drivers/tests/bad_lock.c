@@ -1,6 +1,5 @@
 /* bad_lock: see bad_lock.h. */
 #include "drivers/tests/bad_lock.h"
-#include "drivers/registry.h"
 
 #include <string.h>
 #include <strings.h>
@@ -242,36 +241,3 @@ const struct lb_lock lock_bad = {
     .about = {.crash = LB_CRASH_LEASE},
     .algorithm = &algorithm,
 };
-
-/* pg-optimistic that treats a write without an answer as refused. */
-static enum lb_outcome certain_write(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    enum lb_outcome outcome =
-        registry_lock("pg-optimistic")->algorithm->release(session, request, grant);
-    return outcome == LB_UNKNOWN || outcome == LB_BROKEN ? LB_BUSY : outcome;
-}
-
-struct lb_lock bad_pg_optimistic(void) {
-    static struct lb_algorithm bad;
-    struct lb_lock lock = *registry_lock("pg-optimistic");
-    bad = *lock.algorithm;
-    bad.release = certain_write;
-    lock.algorithm = &bad;
-    return lock;
-}
-
-/* zk-lock whose holder is not told that its session is over. */
-static enum lb_outcome quiet_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    session->on_lost = NULL;
-    return registry_lock("zk-lock")->algorithm->acquire(session, request, grant);
-}
-
-struct lb_lock bad_zk_lock(void) {
-    static struct lb_algorithm bad;
-    struct lb_lock lock = *registry_lock("zk-lock");
-    bad = *lock.algorithm;
-    bad.acquire = quiet_acquire;
-    lock.algorithm = &bad;
-    return lock;
-}

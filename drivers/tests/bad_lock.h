@@ -42,42 +42,22 @@ enum bad_fault {
 
 extern const struct lb_lock lock_bad;
 
-/* redis-setnx with one mistake, for checks of lost requests and answers. */
-enum bad_redis_fault {
-    BAD_REDIS_NOTHING,
-    BAD_REDIS_CERTAIN,       /* an acquire in doubt is called busy */
-    BAD_REDIS_UNSETTLED,     /* settle only says that it has settled */
-    BAD_REDIS_UNCOUNTED,     /* commands are not counted */
-    BAD_REDIS_HOARDS,        /* each acquire opens a file that nobody closes */
-    BAD_REDIS_SURE,          /* a release in doubt is called ok */
-    BAD_REDIS_HOLDS_ON,      /* the lease is a hundred times as long as asked for */
-    BAD_REDIS_NO_LEASE,      /* nothing ends by itself, though the grant says so */
-    BAD_REDIS_SHORT,         /* a lease lasts for 90 % of what is stated */
-    BAD_REDIS_SECONDS,       /* ... for whole seconds, rounded down */
-    BAD_REDIS_RENEWED_SHORT, /* ... a renewed one, for 90 % */
-    BAD_REDIS_GET_DEL,       /* a release asks who holds, and then frees */
-    BAD_REDIS_SIDE_KEY,      /* a release leaves a key that the residue function does not know */
-    BAD_REDIS_FROM_ANSWER,   /* a lease counts from the answer */
-    BAD_REDIS_RENEWED_FROM_ANSWER, /* ... a renewed one */
-    BAD_REDIS_RENEWS_NEVER,        /* each renewal is refused */
-    BAD_REDIS_RENEWAL_SURE,        /* a renewal in doubt is called ok */
-    BAD_REDIS_RENEWAL_LOST,        /* ... and lost */
-    BAD_REDIS_RENEWAL_COUNTS,      /* ... extends the grant */
-    BAD_REDIS_GET_SET,             /* an acquire looks whether the key is free, and then sets it */
-    BAD_REDIS_SLEEPS,              /* a waiter misses a release between its two requests */
-    BAD_REDIS_HASTY,               /* a grant that comes after the deadline is called a time-out */
-    BAD_REDIS_FREES_AGAIN,         /* a release deletes the key a second time */
-    BAD_REDIS_RENEWS_ANEW,         /* a renewal frees it and takes it again */
-    BAD_REDIS_FAULTS
+/* A real lock with one mistake in its requests, and the check that is there for it. */
+struct bad_real {
+    const char *check;
+    const char *lock; /* NULL = redis-setnx */
+    lb_acquire_fn *acquire; /* in place of the lock's own; NULL = that */
+    lb_release_fn *release;
+    lb_renew_fn *renew;
+    lb_settle_fn *settle;
+    bool says_yes; /* a client is told that it holds, or has freed, what it may not */
 };
 
-/* redis-latch and pg-optimistic that treat a missing answer as a refusal. */
-struct lb_lock bad_redis_latch(void);
-struct lb_lock bad_pg_optimistic(void);
+#define BAD_ENDLESS "a lease ends, not too early" /* caught by it: a lock without a lease */
 
-/* zk-lock that does not tell the holder of the end of its session. */
-struct lb_lock bad_zk_lock(void);
-
-struct lb_lock bad_redis_lock(enum bad_redis_fault fault);
+/* The last one has no check. */
+extern const struct bad_real bad_reals[];
+/* Good until the next call. */
+struct lb_lock bad_real_lock(const struct bad_real *fault);
 
 #endif

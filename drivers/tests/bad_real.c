@@ -1,4 +1,4 @@
-/* bad_redis: redis-setnx with one mistake each. See bad_lock.h. */
+/* bad_real: see bad_lock.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,17 +9,33 @@
 #include "drivers/tests/bad_lock.h"
 #include "drivers/wait.h"
 
-#define RIGHT registry_lock("redis-setnx")->algorithm
+#define RIGHT registry_lock(session->lock->name)->algorithm
 #define ANY __attribute__((unused))
+#define BAD_IN_DOUBT "a renewal without an answer is in doubt, and extends nothing"
 #define BAD(name)                                                                                  \
     static enum lb_outcome name(struct lb_session *session ANY,                                    \
                                 const struct lb_request *request ANY, struct lb_grant *grant ANY)
 
-/* The mistake of clients that treat a missing answer as a refusal. */
-BAD(certain_acquire) {
-    enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
-    return outcome == LB_UNKNOWN ? LB_BUSY : outcome;
-}
+/* The mistake of clients that treat a missing answer as a certain one. */
+#define SURE(name, call, outcome_said)                                                             \
+    BAD(name) {                                                                                    \
+        enum lb_outcome outcome = RIGHT->call(session, request, grant);                            \
+        return outcome == LB_UNKNOWN ? (outcome_said) : outcome;                                   \
+    }
+SURE(certain_acquire, acquire, LB_BUSY)
+SURE(sure_release, release, LB_OK)
+SURE(sure_renew, renew, LB_OK)
+SURE(lost_renew, renew, LB_LOST)
+
+/* A lease that counts from the answer. */
+#define LATE(name, call)                                                                           \
+    BAD(name) {                                                                                    \
+        enum lb_outcome outcome = RIGHT->call(session, request, grant);                            \
+        if (outcome == LB_OK) grant->lease_end_ns = lb_now() + request->lease_ns;                  \
+        return outcome;                                                                            \
+    }
+LATE(late_acquire, acquire)
+LATE(late_renew, renew)
 
 BAD(idle_settle) {
     return LB_OK;
@@ -30,11 +46,6 @@ BAD(uncounted_acquire) {
     enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
     session->commands = commands;
     return outcome;
-}
-
-BAD(sure_release) {
-    enum lb_outcome outcome = RIGHT->release(session, request, grant);
-    return outcome == LB_UNKNOWN ? LB_OK : outcome;
 }
 
 BAD(long_acquire) {
@@ -163,30 +174,8 @@ BAD(tracing_release) {
     return outcome == LB_OK ? redis_call(session, words, 3, &reply) : outcome;
 }
 
-BAD(late_acquire) {
-    enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
-    if (outcome == LB_OK) grant->lease_end_ns = lb_now() + request->lease_ns;
-    return outcome;
-}
-
-BAD(late_renew) {
-    enum lb_outcome outcome = RIGHT->renew(session, request, grant);
-    if (outcome == LB_OK) grant->lease_end_ns = lb_now() + request->lease_ns;
-    return outcome;
-}
-
 BAD(never_renew) {
     return lb_fail(session, LB_REFUSED, "no renewal");
-}
-
-BAD(sure_renew) {
-    enum lb_outcome outcome = RIGHT->renew(session, request, grant);
-    return outcome == LB_UNKNOWN ? LB_OK : outcome;
-}
-
-BAD(lost_renew) {
-    enum lb_outcome outcome = RIGHT->renew(session, request, grant);
-    return outcome == LB_UNKNOWN ? LB_LOST : outcome;
 }
 
 BAD(counting_renew) {
@@ -194,49 +183,69 @@ BAD(counting_renew) {
     return RIGHT->renew(session, request, grant);
 }
 
-struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
-    static struct lb_algorithm algorithms[BAD_REDIS_FAULTS];
-    struct lb_lock lock = *registry_lock("redis-setnx");
-    struct lb_algorithm *bad = &algorithms[fault];
-    *bad = *lock.algorithm;
-    if (fault == BAD_REDIS_CERTAIN) bad->acquire = certain_acquire;
-    if (fault == BAD_REDIS_UNSETTLED) bad->settle = idle_settle;
-    if (fault == BAD_REDIS_UNCOUNTED) bad->acquire = uncounted_acquire;
-    if (fault == BAD_REDIS_HOARDS) bad->acquire = hoarding_acquire;
-    if (fault == BAD_REDIS_SURE) bad->release = sure_release;
-    if (fault == BAD_REDIS_HOLDS_ON) bad->acquire = long_acquire;
-    if (fault == BAD_REDIS_NO_LEASE) bad->acquire = endless_acquire;
-    if (fault == BAD_REDIS_SHORT) bad->acquire = short_acquire;
-    if (fault == BAD_REDIS_SECONDS) bad->acquire = seconds_acquire;
-    if (fault == BAD_REDIS_RENEWED_SHORT) bad->renew = short_renew;
-    if (fault == BAD_REDIS_GET_DEL) bad->release = two_step_release;
-    if (fault == BAD_REDIS_SIDE_KEY) bad->release = tracing_release;
-    if (fault == BAD_REDIS_FROM_ANSWER) bad->acquire = late_acquire;
-    if (fault == BAD_REDIS_RENEWED_FROM_ANSWER) bad->renew = late_renew;
-    if (fault == BAD_REDIS_RENEWS_NEVER) bad->renew = never_renew;
-    if (fault == BAD_REDIS_RENEWAL_SURE) bad->renew = sure_renew;
-    if (fault == BAD_REDIS_RENEWAL_LOST) bad->renew = lost_renew;
-    if (fault == BAD_REDIS_RENEWAL_COUNTS) bad->renew = counting_renew;
-    if (fault == BAD_REDIS_GET_SET) bad->acquire = two_step_acquire;
-    if (fault == BAD_REDIS_SLEEPS) bad->acquire = sleepy_acquire;
-    if (fault == BAD_REDIS_HASTY) bad->acquire = hasty_acquire;
-    if (fault == BAD_REDIS_FREES_AGAIN) bad->release = thorough_release;
-    if (fault == BAD_REDIS_RENEWS_ANEW) bad->renew = anew_renew;
-    lock.algorithm = bad;
-    return lock;
-}
-
+/* Of locks that wait or write without a grant. */
 BAD(certain_await) {
-    enum lb_outcome outcome =
-        registry_lock("redis-latch")->algorithm->acquire(session, request, grant);
+    enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
     return outcome == LB_UNKNOWN || outcome == LB_BROKEN ? LB_TIMEOUT : outcome;
 }
 
-struct lb_lock bad_redis_latch(void) {
+BAD(certain_write) {
+    enum lb_outcome outcome = RIGHT->release(session, request, grant);
+    return outcome == LB_UNKNOWN || outcome == LB_BROKEN ? LB_BUSY : outcome;
+}
+
+/* The holder is not told that its session is over. */
+BAD(quiet_acquire) {
+    session->on_lost = NULL;
+    return RIGHT->acquire(session, request, grant);
+}
+
+const struct bad_real bad_reals[] = {
+    /* This one comes first, on a server without keys: a key of another wrong lock might expire between the two counts,
+     * and so hide the additional key. */
+    {"no more is on the server than before", .release = tracing_release},
+    {"an answer cut off is in doubt, then settled", .acquire = certain_acquire},
+    {"an answer cut in the middle is in doubt, then settled", .acquire = certain_acquire},
+    {"a connection reset is in doubt, then settled", .acquire = certain_acquire},
+    {"an answer that never comes is in doubt, then settled", .acquire = certain_acquire},
+    {"a request that never arrives is in doubt, then settled", .acquire = certain_acquire},
+    {"a killed server ends every wait, and serves again", .acquire = certain_acquire},
+    {"an answer cut off is in doubt, then settled", .settle = idle_settle},
+    {"an answer that never comes is in doubt, then settled", .settle = idle_settle},
+    {"counts its commands, as many as it says", .acquire = uncounted_acquire},
+    {"opens no more files than it says", .acquire = hoarding_acquire},
+    {"a release cut off is in doubt, then settled", .release = sure_release, .says_yes = true},
+    {"a vanished holder's lock is freed", .acquire = long_acquire},
+    {BAD_ENDLESS, .acquire = endless_acquire},
+    {"a lease lasts until its stated end", .acquire = short_acquire, .says_yes = true},
+    {"a lease lasts until its stated end", .acquire = seconds_acquire, .says_yes = true},
+    {"a lease lasts until its stated end", .renew = short_renew, .says_yes = true},
+    {"a lease counts from before the request", .acquire = late_acquire, .says_yes = true},
+    {"a lease counts from before the request", .renew = late_renew, .says_yes = true},
+    {"a lease counts from before the request", .renew = never_renew},
+    {BAD_IN_DOUBT, .renew = sure_renew, .says_yes = true},
+    {BAD_IN_DOUBT, .renew = lost_renew},
+    {BAD_IN_DOUBT, .renew = counting_renew, .says_yes = true},
+    {"each message of an acquire may be late", .acquire = two_step_acquire, .says_yes = true},
+    {"each message of a wait may be late", .acquire = sleepy_acquire},
+    {"each message of a wait that times out may be late", .acquire = hasty_acquire},
+    {"each message of a release may be late", .release = thorough_release, .says_yes = true},
+    {"each message of a renewal may be late", .renew = anew_renew, .says_yes = true},
+    {"a lease may end while a message is late", .release = two_step_release, .says_yes = true},
+    {"an await cut off does not open", .lock = "redis-latch", .acquire = certain_await},
+    {"a write cut off is in doubt", .lock = "pg-optimistic", .release = certain_write},
+    {"a session that ends tells its holder", .lock = "zk-lock", .acquire = quiet_acquire},
+    {0},
+};
+
+struct lb_lock bad_real_lock(const struct bad_real *fault) {
     static struct lb_algorithm bad;
-    struct lb_lock lock = *registry_lock("redis-latch");
+    struct lb_lock lock = *registry_lock(fault->lock ? fault->lock : "redis-setnx");
     bad = *lock.algorithm;
-    bad.acquire = certain_await;
+    if (fault->acquire) bad.acquire = fault->acquire;
+    if (fault->release) bad.release = fault->release;
+    if (fault->renew) bad.renew = fault->renew;
+    if (fault->settle) bad.settle = fault->settle;
     lock.algorithm = &bad;
     return lock;
 }
