@@ -1,7 +1,8 @@
 #!/bin/bash
 # What a story of a guest on a server asks for: a run at $URL that is ended at a random moment, and what the server holds then.
 #   guest.sh keep: makes things of other people's; list: all that the server holds
-#   guest.sh end SIGNAL: the exit code of a run of one of $LOCKS; of all of them that ends by itself, if SIGNAL is 0
+#   guest.sh end SIGNAL: the exit code of a run of one of $LOCKS; of all of them that ends by itself, if SIGNAL is 0. $SEED, which it
+#   prints, chooses the lock and the moment
 #   guest.sh after: the same as list, after `lockbench clean` if the run could not tidy up itself
 # shellcheck disable=SC2059,SC2153,SC2016 # lines are formats; the story's names; NATS's dollars
 set -m # or a run in the background would not hear Ctrl-C
@@ -45,6 +46,8 @@ keep() {
     esac >/dev/null 2>&1
 }
 end() {
+    RANDOM=${SEED:=$RANDOM}
+    echo "guest.sh end $1 with SEED=$SEED" >&4
     IFS=, read -ra locks <<<"$LOCKS"
     [ "$1" = 0 ] || locks=("${locks[RANDOM % ${#locks[@]}]}")
     "$program" run "${WORK:-contended}" --lock "$(IFS=,; echo "${locks[*]}")" --url "$BACKEND=$URL" --set run.duration=300ms \
@@ -64,7 +67,7 @@ end() {
 }
 clean() { "$program" clean --url "$BACKEND=$URL" >/dev/null; }
 case $1 in
-end) end "$2" 2>/dev/null ;;
+end) end "$2" 4>&2 2>/dev/null ;;
 clean) clean && echo cleaned ;;
 after)
     if [ -e told ] || [ "$BACKEND" = nats ]; then clean; fi
