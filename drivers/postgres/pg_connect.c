@@ -121,6 +121,16 @@ static int count_hosts(const struct pg_conninfo *info, const char *const *value)
     return most;
 }
 
+static void pg_disconnect(struct lb_session *session) {
+    struct pg_session *state = session->state;
+    session->traffic_fd = -1;
+    if (!state->conn) return;
+    if (PQsocket(state->conn) >= 0) lb_fd_forget(PQsocket(state->conn));
+    /* a busy backend finds out when it wants to answer; its locks go with it */
+    PQfinish(state->conn);
+    memset(state, 0, sizeof *state);
+}
+
 /* Each host of the URL, and each address of its name, has its share of the time, or the URL's connect_timeout. */
 static int connect_any(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct pg_conninfo *info = session->server->state;
@@ -139,7 +149,7 @@ static int connect_any(struct lb_session *session, int64_t deadline_ns, struct l
     }
 }
 
-int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+static int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     struct pg_session *state = session->state;
     session->traffic_fd = -1;
     if (connect_any(session, deadline_ns, err) != 0) return -1;
@@ -147,16 +157,6 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
     if (find_pooler(session, deadline_ns, err) != 0) return -1;
     if (!session->lock || !session->lock->algorithm->prepare) return 0;
     return session->lock->algorithm->prepare(session, deadline_ns, err);
-}
-
-void pg_disconnect(struct lb_session *session) {
-    struct pg_session *state = session->state;
-    session->traffic_fd = -1;
-    if (!state->conn) return;
-    if (PQsocket(state->conn) >= 0) lb_fd_forget(PQsocket(state->conn));
-    /* a busy backend finds out when it wants to answer; its locks go with it */
-    PQfinish(state->conn);
-    memset(state, 0, sizeof *state);
 }
 
 /* pg_tls: encryption as libpq takes it. If neither the URL nor an option asks for TLS, libpq's own

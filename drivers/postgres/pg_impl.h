@@ -70,8 +70,6 @@ int pg_connect_exit(const char *sqlstate);
  * it. */
 void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_line, size_t size);
 
-lb_connect_fn pg_connect;
-lb_disconnect_fn pg_disconnect;
 lb_clean_fn pg_clean; /* drivers/clean.h */
 
 #endif

@@ -48,4 +48,9 @@
 /* A program of the stories in these files (spaces between names). */
 int story_main(const char *names);
 
+#define STORIES(names)                                                                             \
+    int main(void) {                                                                               \
+        return story_main(names);                                                                  \
+    }
+
 #endif

@@ -2,6 +2,4 @@
  * Needs: servers, minutes. */
 #include "drivers/tests/story.h"
 
-int main(void) {
-    return story_main("etcd_tls");
-}
+STORIES("etcd_tls")

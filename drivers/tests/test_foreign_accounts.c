@@ -2,6 +2,4 @@
  * Needs: servers, 2 minutes. */
 #include "drivers/tests/story.h"
 
-int main(void) {
-    return story_main("accounts");
-}
+STORIES("accounts")

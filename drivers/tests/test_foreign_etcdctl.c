@@ -2,6 +2,4 @@
  * Needs: servers. */
 #include "drivers/tests/story.h"
 
-int main(void) {
-    return story_main("etcd");
-}
+STORIES("etcd")

@@ -1,6 +1,4 @@
 /* test_foreign_files: the file locks beside the real programs, and stale files. */
 #include "drivers/tests/story.h"
 
-int main(void) {
-    return story_main("file");
-}
+STORIES("file")

@@ -1,6 +1,4 @@
 /* test_foreign_sqlite: the SQLite locks beside another connection to the same file. */
 #include "drivers/tests/story.h"
 
-int main(void) {
-    return story_main("sqlite");
-}
+STORIES("sqlite")

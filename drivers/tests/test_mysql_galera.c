@@ -2,6 +2,4 @@
  * Needs: servers, 4 minutes. */
 #include "drivers/tests/story.h"
 
-int main(void) {
-    return story_main("galera");
-}
+STORIES("galera")

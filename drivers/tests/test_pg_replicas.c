@@ -2,6 +2,4 @@
  * Needs: servers, the machine to itself, 4 minutes. */
 #include "drivers/tests/story.h"
 
-int main(void) {
-    return story_main("pg_replicas");
-}
+STORIES("pg_replicas")

@@ -2,6 +2,4 @@
  * Needs: servers, 3 minutes. */
 #include "drivers/tests/story.h"
 
-int main(void) {
-    return story_main("tls");
-}
+STORIES("tls")
