@@ -1,13 +1,11 @@
-/* live_help: what the live tests of the drivers share: a real server of our own, our clients, and a
- * foreign one (the server's own shell, driven through its pipes). Header only, since each test is
- * one program.
+/* live_help: what the live tests of the drivers share: a real server of our own, and our clients.
+ * Header only, since each test is one program.
  *
  * Clients talk on a fiber, where cmocka must not jump away: there CHECK notes the first failure,
  * and the test fails after the fibers are done. */
 #ifndef DRIVERS_TESTS_LIVE_HELP_H
 #define DRIVERS_TESTS_LIVE_HELP_H
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -108,25 +106,6 @@ static inline void live_close(struct live_place *live) {
     memset(live, 0, sizeof *live);
 }
 
-/* The same server for another lock of its backend; it stays until the program ends. */
-static inline const struct live_place *live_other(const struct live_place *live, const char *lock) {
-    static struct live_place places[16];
-    struct lb_err err = {0};
-    char workloads[512];
-    struct live_place *place = places;
-    while (place->plan && strcmp(place->plan->locks[0].lock->name, lock) != 0) place++;
-    if (place->plan) return place;
-    home_path("workloads", workloads, sizeof workloads, &err);
-    place->plan = plan_load(
-        &(struct plan_ask){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
-    if (!place->plan) {
-        fprintf(stderr, "%s\n", err.text);
-        abort();
-    }
-    place->place = live->place;
-    return place;
-}
-
 /* For a test of a place that may be missing: skips, or fails in CI. */
 #define LIVE_NEEDS(live)                                                                           \
     do {                                                                                           \
@@ -221,16 +200,6 @@ static inline enum lb_outcome live_release(struct live_client *client) {
                                                     &client->grant);
 }
 
-static inline enum lb_outcome live_renew(struct live_client *client) {
-    return client->session.lock->algorithm->renew(&client->session, &client->request,
-                                                  &client->grant);
-}
-
-static inline enum lb_outcome live_settle(struct live_client *client) {
-    return client->session.lock->algorithm->settle(&client->session, &client->request,
-                                                   &client->grant);
-}
-
 /* A client, and an acquire of it on a fiber of its own. */
 struct live_waiter {
     struct live_client client;
@@ -288,51 +257,5 @@ static inline void live_test(void **state) {
         return 0;                                                                                  \
     }                                                                                              \
     TEST_MAIN(live_start, live_stop)
-
-/* A foreign client: a program that we talk to through its pipes. */
-struct foreign {
-    pid_t pid;
-    int to, from;
-};
-
-static inline void foreign_start(struct foreign *foreign, const char *const *argv) {
-    int in[2], out[2];
-    assert_int_equal(pipe(in), 0);
-    assert_int_equal(pipe(out), 0);
-    foreign->pid = fork();
-    assert_true(foreign->pid >= 0);
-    if (foreign->pid == 0) {
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        for (int fd = 3; fd < 1024; fd++) close(fd);
-        execvp(argv[0], (char *const *)argv);
-        _exit(127);
-    }
-    close(in[0]);
-    close(out[1]);
-    foreign->to = in[1];
-    foreign->from = out[0];
-}
-
-/* The next line that the foreign client writes; "" after 20 s without one. */
-static inline const char *foreign_hear(const struct foreign *foreign) {
-    static char line[300];
-    size_t len = 0;
-    struct pollfd wait = {.fd = foreign->from, .events = POLLIN};
-    while (len + 1 < sizeof line && poll(&wait, 1, 20000) > 0 &&
-           read(foreign->from, line + len, 1) == 1) {
-        if (line[len] == '\n') break;
-        len++;
-    }
-    line[len] = '\0';
-    return line;
-}
-
-static inline void foreign_end(struct foreign *foreign) {
-    close(foreign->to);
-    close(foreign->from);
-    kill(foreign->pid, SIGKILL);
-    waitpid(foreign->pid, NULL, 0);
-}
 
 #endif

@@ -3,11 +3,16 @@
 #include "drivers/tests/story.h"
 
 #include <ctype.h>
+#include <poll.h>
 #include <regex.h>
+#include <signal.h>
+#include <sys/wait.h>
 
+#include "bench/base/clock.h"
 #include "bench/conform/conform.h"
 #include "bench/conform/conform_place.h"
-#include "drivers/tests/live_help.h"
+#include "bench/tests/unit.h"
+#include "drivers/registry.h"
 #include "drivers/tests/story_verbs.h"
 
 #define MOST 400
@@ -28,6 +33,12 @@ static struct story {
     char with[200];
 } stories[MOST];
 static int story_count;
+
+/* A foreign client: a program that we talk to through its pipes. */
+struct foreign {
+    pid_t pid;
+    int to, from;
+};
 
 /* Servers and programs, which stay. */
 static struct started {
@@ -134,6 +145,46 @@ static void ask_shell(const char *command, char *answer) {
     answer[len] = '\0';
     for (char *at = answer; (at = strchr(at, '\n'));) *at = ' ';
     if (unfound) snprintf(answer, ANSWER_MAX, "the shell can't run '%.200s'", command);
+}
+
+static void foreign_start(struct foreign *foreign, const char *const *argv) {
+    int in[2], out[2];
+    assert_int_equal(pipe(in), 0);
+    assert_int_equal(pipe(out), 0);
+    foreign->pid = fork();
+    assert_true(foreign->pid >= 0);
+    if (foreign->pid == 0) {
+        dup2(in[0], 0);
+        dup2(out[1], 1);
+        for (int fd = 3; fd < 1024; fd++) close(fd);
+        execvp(argv[0], (char *const *)argv);
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    foreign->to = in[1];
+    foreign->from = out[0];
+}
+
+/* The next line that the foreign client writes; "" after 20 s without one. */
+static const char *foreign_hear(const struct foreign *foreign) {
+    static char line[300];
+    size_t len = 0;
+    struct pollfd wait = {.fd = foreign->from, .events = POLLIN};
+    while (len + 1 < sizeof line && poll(&wait, 1, 20000) > 0 &&
+           read(foreign->from, line + len, 1) == 1) {
+        if (line[len] == '\n') break;
+        len++;
+    }
+    line[len] = '\0';
+    return line;
+}
+
+static void foreign_end(struct foreign *foreign) {
+    close(foreign->to);
+    close(foreign->from);
+    kill(foreign->pid, SIGKILL);
+    waitpid(foreign->pid, NULL, 0);
 }
 
 static struct started *find_started(const char *name) {

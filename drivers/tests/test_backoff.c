@@ -40,6 +40,7 @@ TEST(test_jitter_fills_its_range) {
 }
 
 struct sleeps {
+    const struct backoff_options *options;
     int64_t deadline_ns, begin_ns, end_ns;
     bool more;
     struct lb_session session;
@@ -48,19 +49,10 @@ struct sleeps {
 static const struct backoff_options hour = {3600 * LB_S_NS, 3600 * LB_S_NS, 1, 0};
 static const struct backoff_options brief = {LB_MS_NS, LB_MS_NS, 1, 0};
 
-static void sleep_long(void *arg) {
+static void sleep_once(void *arg) {
     struct sleeps *sleeps = arg;
     struct backoff backoff;
-    backoff_start(&backoff, &hour);
-    sleeps->begin_ns = lb_now();
-    sleeps->more = backoff_sleep(&backoff, &sleeps->session, sleeps->deadline_ns);
-    sleeps->end_ns = lb_now();
-}
-
-static void sleep_short(void *arg) {
-    struct sleeps *sleeps = arg;
-    struct backoff backoff;
-    backoff_start(&backoff, &brief);
+    backoff_start(&backoff, sleeps->options);
     sleeps->begin_ns = lb_now();
     sleeps->more = backoff_sleep(&backoff, &sleeps->session, sleeps->deadline_ns);
     sleeps->end_ns = lb_now();
@@ -68,20 +60,20 @@ static void sleep_short(void *arg) {
 
 TEST(test_sleep_ends_at_the_deadline) {
     struct lb_err err = {0};
-    struct sleeps sleeps = {.deadline_ns = lb_now() + 30 * LB_MS_NS};
-    assert_int_equal(loop_once("sleep", sleep_long, &sleeps, &err), 0);
+    struct sleeps sleeps = {&hour, .deadline_ns = lb_now() + 30 * LB_MS_NS};
+    assert_int_equal(loop_once("sleep", sleep_once, &sleeps, &err), 0);
     assert_false(sleeps.more); /* no time for another try */
     assert_int_equal(sleeps.session.wakeups, 0);
     assert_true(sleeps.end_ns >= sleeps.deadline_ns);
-    sleeps = (struct sleeps){.deadline_ns = 0};
-    assert_int_equal(loop_once("sleep", sleep_long, &sleeps, &err), 0);
+    sleeps = (struct sleeps){&hour, .deadline_ns = 0};
+    assert_int_equal(loop_once("sleep", sleep_once, &sleeps, &err), 0);
     assert_false(sleeps.more);
 }
 
 TEST(test_sleep_then_another_try) {
     struct lb_err err = {0};
-    struct sleeps sleeps = {.deadline_ns = LB_NEVER};
-    assert_int_equal(loop_once("sleep", sleep_short, &sleeps, &err), 0);
+    struct sleeps sleeps = {&brief, .deadline_ns = LB_NEVER};
+    assert_int_equal(loop_once("sleep", sleep_once, &sleeps, &err), 0);
     assert_true(sleeps.more);
     assert_int_equal(sleeps.session.wakeups, 1);
     assert_true(sleeps.end_ns >= sleeps.begin_ns + LB_MS_NS);
@@ -90,10 +82,10 @@ TEST(test_sleep_then_another_try) {
 TEST(test_sleep_ends_at_the_cutoff) {
     struct lb_err err = {0};
     _Atomic int64_t cutoff_ns = lb_now() + 50 * LB_MS_NS;
-    struct sleeps sleeps = {.deadline_ns = LB_NEVER};
+    struct sleeps sleeps = {&hour, .deadline_ns = LB_NEVER};
     struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &cutoff_ns}, &err);
     assert_non_null(loop);
-    assert_non_null(loop_start_fiber(loop, "sleep", sleep_long, &sleeps));
+    assert_non_null(loop_start_fiber(loop, "sleep", sleep_once, &sleeps));
     loop_run(loop); /* an hour, if the cut-off were not heard */
     loop_free(loop);
     assert_false(sleeps.more);

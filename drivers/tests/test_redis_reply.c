@@ -48,31 +48,6 @@ static const struct redis_value *element(int i) {
     return &conn.reply[0].element[i];
 }
 
-TEST(test_simple_types) {
-    parse("+OK\r\n");
-    assert_int_equal(conn.reply[0].value.type, REDIS_STATUS);
-    assert_string_equal(conn.reply[0].value.text, "OK");
-    assert_int_equal(conn.reply[0].value.len, 2);
-    parse("-ERR no such thing\r\n");
-    assert_int_equal(conn.reply[0].value.type, REDIS_ERROR);
-    assert_string_equal(conn.reply[0].value.text, "ERR no such thing");
-    parse(":-42\r\n");
-    assert_int_equal(conn.reply[0].value.type, REDIS_INTEGER);
-    assert_int_equal(conn.reply[0].value.integer, -42);
-    parse(":9223372036854775807\r\n");
-    assert_true(conn.reply[0].value.integer == INT64_MAX);
-    parse("$-1\r\n");
-    assert_int_equal(conn.reply[0].value.type, REDIS_NIL);
-    assert_string_equal(conn.reply[0].value.text, "");
-    parse("*-1\r\n");
-    assert_int_equal(conn.reply[0].value.type, REDIS_NIL);
-    parse("$0\r\n\r\n");
-    assert_int_equal(conn.reply[0].value.type, REDIS_STRING);
-    assert_int_equal(conn.reply[0].value.len, 0);
-    parse("$11\r\na\r\nb +:-$*z\r\n");
-    assert_string_equal(conn.reply[0].value.text, "a\r\nb +:-$*z");
-}
-
 TEST(test_bytes_with_nul) {
     redisReader *reader = reader_new();
     begin();
@@ -82,31 +57,49 @@ TEST(test_bytes_with_nul) {
     redisReaderFree(reader);
 }
 
-TEST(test_arrays) {
-    parse("*0\r\n");
-    assert_int_equal(conn.reply[0].value.type, REDIS_ARRAY);
-    assert_int_equal(conn.reply[0].count, 0);
-    parse("*5\r\n$3\r\nkey\r\n:7\r\n$-1\r\n+fine\r\n-ERR x\r\n");
-    assert_int_equal(conn.reply[0].value.type, REDIS_ARRAY);
-    assert_int_equal(conn.reply[0].value.integer, 5);
-    assert_int_equal(conn.reply[0].count, 5);
-    assert_string_equal(element(0)->text, "key");
-    assert_int_equal(element(1)->type, REDIS_INTEGER);
-    assert_int_equal(element(1)->integer, 7);
-    assert_int_equal(element(2)->type, REDIS_NIL);
-    assert_int_equal(element(3)->type, REDIS_STATUS);
-    assert_int_equal(element(4)->type, REDIS_ERROR);
+/* Adds a value as the server sent it: "+OK ", ":7 ", "nil ". */
+static void show(char *text, const struct redis_value *value) {
+    static const char marks[] = {
+        [REDIS_STATUS] = '+', [REDIS_ERROR] = '-', [REDIS_INTEGER] = ':', [REDIS_STRING] = '$'};
+    char *end = text + strlen(text);
+    if (value->type == REDIS_NIL) {
+        sprintf(end, "nil%s ", value->text);
+    } else if (value->type == REDIS_INTEGER) {
+        sprintf(end, ":%lld ", value->integer);
+    } else {
+        sprintf(end, "%c%s ", marks[value->type], value->text);
+        assert_int_equal(strlen(value->text), value->len);
+    }
 }
 
-TEST(test_nested_arrays_are_flattened) {
-    parse("*3\r\n:1\r\n*2\r\n:2\r\n*2\r\n:3\r\n$1\r\nx\r\n:5\r\n");
-    assert_int_equal(conn.reply[0].value.integer, 3); /* as the server counted the outer one */
-    assert_int_equal(conn.reply[0].count, 5);
-    assert_int_equal(element(0)->integer, 1);
-    assert_int_equal(element(1)->integer, 2);
-    assert_int_equal(element(2)->integer, 3);
-    assert_string_equal(element(3)->text, "x");
-    assert_int_equal(element(4)->integer, 5);
+/* Nested arrays are flattened; the first number is the server's of the outer one. */
+TEST(test_each_type) {
+    static const char *const cases[][2] = {
+        {"+OK\r\n", "+OK "},
+        {"-ERR no such thing\r\n", "-ERR no such thing "},
+        {":-42\r\n", ":-42 "},
+        {":9223372036854775807\r\n", ":9223372036854775807 "},
+        {"$-1\r\n", "nil "},
+        {"*-1\r\n", "nil "},
+        {"$0\r\n\r\n", "$ "},
+        {"$11\r\na\r\nb +:-$*z\r\n", "$a\r\nb +:-$*z "},
+        {"*0\r\n", "0 of 0: "},
+        {"*5\r\n$3\r\nkey\r\n:7\r\n$-1\r\n+fine\r\n-ERR x\r\n",
+         "5 of 5: $key :7 nil +fine -ERR x "},
+        {"*3\r\n:1\r\n*2\r\n:2\r\n*2\r\n:3\r\n$1\r\nx\r\n:5\r\n", "5 of 3: :1 :2 :3 $x :5 "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct redis_reply *reply = &conn.reply[0];
+        char text[200] = "";
+        parse(cases[i][0]);
+        if (reply->value.type != REDIS_ARRAY) {
+            show(text, &reply->value);
+        } else {
+            sprintf(text, "%d of %lld: ", reply->count, reply->value.integer);
+            for (int k = 0; k < reply->count; k++) show(text, element(k));
+        }
+        assert_string_equal(text, cases[i][1]);
+    }
 }
 
 TEST(test_more_elements_than_kept) {

@@ -55,7 +55,7 @@ static int count_nodes(struct zk_session *z, const char *path) {
 LIVE(&zk, clients_of_a_session_know_their_nodes) {
     static const char path[] = "/lockbench/doubt";
     struct live_client host;
-    live_come(&host, live_other(&zk, "zk-recipe"), "doubt");
+    live_come_as(&host, &zk, 1, "doubt");
     CHECK(live_acquire(&host, SOON) == LB_OK, "%s", host.session.err.text);
     struct zk_session *z = zk_session_of(&host.session);
     const struct lb_algorithm *algorithm = host.session.lock->algorithm;
@@ -83,4 +83,4 @@ LIVE(&zk, clients_of_a_session_know_their_nodes) {
     live_client_done(&host);
 }
 
-LIVE_MAIN(zk, NULL, "zk-lock", "zookeeper.command_timeout=3s", NULL)
+LIVE_MAIN(zk, NULL, "zk-lock,zk-recipe", "zookeeper.command_timeout=3s", NULL)

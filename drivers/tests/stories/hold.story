@@ -190,3 +190,9 @@ server kill 0
 soon ended -> 123
 sh cat $DIR/err -> /the lock is lost/
 server restart 0
+
+# The command reads the terminal, Ctrl-Z does not stop what no shell could go on with, and Ctrl-C reaches it.
+== a terminal is the command's
+with redis-setnx
+sh timeout 60 drivers/tests/foreign/terminal.py "$LOCKBENCH_PROGRAM" hold redis-setnx $KEY --url "$URL" -- sh -c "echo rea''dy; while read x; do echo got.\$x; done" -> 130
+hold redis-setnx --wait 0 -- true -> 0
