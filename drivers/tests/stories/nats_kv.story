@@ -1,4 +1,4 @@
-# nats-kv beside NATS's own client: its kv.Create and kv.Update and ours exclude each other, both ways. A name that is none of a file.
+# nats-kv beside NATS's own client: its kv.Create and kv.Update and ours exclude each other, both ways.
 program they /usr/bin/python3 drivers/tests/foreign/nats_kv.py $URL
 needs /usr/bin/python3 -c 'import ctypes.util, sys; sys.exit(not ctypes.util.find_library("nats"))' | libnats-dev
 with nats-kv poll=100ms
