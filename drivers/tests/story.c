@@ -3,12 +3,11 @@
 #include "drivers/tests/story.h"
 
 #include <ctype.h>
-#include <poll.h>
 #include <regex.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/home.h"
 #include "bench/conform/conform.h"
 #include "bench/conform/conform_place.h"
 #include "bench/tests/unit.h"
@@ -34,20 +33,13 @@ static struct story {
 } stories[MOST];
 static int story_count;
 
-/* A foreign client: a program that we talk to through its pipes. */
-struct foreign {
-    pid_t pid;
-    int to, from;
-};
-
-/* Servers and programs, which stay. */
-static struct started {
-    char *name; /* a topology, or a command */
+/* Servers, which stay for the cases that follow. */
+static struct server {
+    char *name; /* of the topology, and more that makes it another one */
     struct arena arena;
     struct place *place;
-    struct foreign program;
-} started[40];
-#define STARTED_MAX (sizeof started / sizeof *started)
+} servers[30];
+#define SERVERS_MAX (sizeof servers / sizeof *servers)
 
 /* The case that runs, and its line. */
 static struct {
@@ -132,126 +124,6 @@ static bool is_wanted(const char *answer, const char *wanted) {
     return sum(wanted, &least) && number == least;
 }
 
-/* ---- what is not ours ---- */
-
-/* What the shell prints, its lines with blanks between. Blocks our loop for some milliseconds. */
-static void ask_shell(const char *command, char *answer) {
-    FILE *out = popen(command, "r");
-    size_t len = out ? fread(answer, 1, ANSWER_MAX - 1, out) : 0;
-    int status = out ? pclose(out) : -1;
-    bool unfound =
-        WIFEXITED(status) && WEXITSTATUS(status) >= 126; /* the command, or no right to run it */
-    while (len > 0 && answer[len - 1] == '\n') len--;
-    answer[len] = '\0';
-    for (char *at = answer; (at = strchr(at, '\n'));) *at = ' ';
-    if (unfound) snprintf(answer, ANSWER_MAX, "the shell can't run '%.200s'", command);
-}
-
-static void foreign_start(struct foreign *foreign, const char *const *argv) {
-    int in[2], out[2];
-    assert_int_equal(pipe(in), 0);
-    assert_int_equal(pipe(out), 0);
-    foreign->pid = fork();
-    assert_true(foreign->pid >= 0);
-    if (foreign->pid == 0) {
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        for (int fd = 3; fd < 1024; fd++) close(fd);
-        execvp(argv[0], (char *const *)argv);
-        _exit(127);
-    }
-    close(in[0]);
-    close(out[1]);
-    foreign->to = in[1];
-    foreign->from = out[0];
-}
-
-/* The next line that the foreign client writes; "" after 20 s without one. */
-static const char *foreign_hear(const struct foreign *foreign) {
-    static char line[300];
-    size_t len = 0;
-    struct pollfd wait = {.fd = foreign->from, .events = POLLIN};
-    while (len + 1 < sizeof line && poll(&wait, 1, 20000) > 0 &&
-           read(foreign->from, line + len, 1) == 1) {
-        if (line[len] == '\n') break;
-        len++;
-    }
-    line[len] = '\0';
-    return line;
-}
-
-static void foreign_end(struct foreign *foreign) {
-    close(foreign->to);
-    close(foreign->from);
-    kill(foreign->pid, SIGKILL);
-    waitpid(foreign->pid, NULL, 0);
-}
-
-static struct started *find_started(const char *name) {
-    for (size_t i = 0; i < STARTED_MAX; i++)
-        if (started[i].name && strcmp(started[i].name, name) == 0) return &started[i];
-    return NULL;
-}
-
-static struct started *add_started(const char *name) {
-    size_t i = 0;
-    while (i < STARTED_MAX && started[i].name) i++;
-    assert_true(i < STARTED_MAX);
-    started[i].name = strdup(name);
-    return &started[i];
-}
-
-static void end_started(void) {
-    for (size_t i = 0; i < STARTED_MAX; i++) {
-        if (started[i].program.pid > 0) foreign_end(&started[i].program);
-        place_close(started[i].place);
-        arena_done(&started[i].arena);
-        free(started[i].name);
-        started[i] = (struct started){0};
-    }
-}
-
-/* The next line of a program; ours go on meanwhile. */
-static void hear(const struct foreign *program, char *answer) {
-    struct pollfd wait = {.fd = program->from, .events = POLLIN};
-    for (int64_t until_ns = trial_soon(); poll(&wait, 1, 0) == 0 && lb_now() < until_ns;)
-        trial_sleep_until(lb_now() + LB_MS_NS);
-    snprintf(answer, ANSWER_MAX, "%s", poll(&wait, 1, 0) > 0 ? foreign_hear(program) : "(nothing)");
-}
-
-static struct foreign *program_of(const char *command) {
-    char answer[ANSWER_MAX], line[ANSWER_MAX];
-    snprintf(line, sizeof line, "exec %s", story_expanded(command));
-    struct started *program = find_started(line);
-    if (program && program->program.pid > 0) return &program->program;
-    if (!program) program = add_started(line);
-    foreign_start(&program->program, (const char *const[]){"sh", "-c", line, NULL});
-    hear(&program->program, answer);
-    if (strcmp(answer, "ready") != 0) FAIL("'%s' does not start: %s", command, answer);
-    return &program->program;
-}
-
-static void use_program(struct foreign *program, char *words, char *answer) {
-    struct pollfd wait = {.fd = program->from, .events = POLLIN};
-    bool tells = strncmp(words, "tell ", 5) == 0;
-    answer[0] = '\0';
-    if (strcmp(words, "is silent") == 0) {
-        if (poll(&wait, 1, 0) > 0) FAIL("it says '%s'", foreign_hear(program));
-        return;
-    }
-    if (strcmp(words, "dies") == 0) { /* the next line starts another one */
-        foreign_end(program);
-        program->pid = 0;
-        return;
-    }
-    if (strcmp(words, "says") != 0) {
-        char text[ANSWER_MAX];
-        int len = snprintf(text, sizeof text, "%s\n", story_expanded(tells ? words + 5 : words));
-        if (write(program->to, text, (size_t)len) != len) FAIL("the program is gone");
-    }
-    if (!tells) hear(program, answer);
-}
-
 /* ---- lines ---- */
 
 /* The definition "KIND WORD REST" of the head or the case; NULL if there is none. */
@@ -295,12 +167,12 @@ static void act(char *text, char *answer) {
     char command[ANSWER_MAX], *rest = story_cut(text);
     const char *tool = defined("tool", text), *program = defined("program", text);
     if (strcmp(text, "sh") == 0) {
-        ask_shell(rest, answer);
+        story_shell(rest, answer);
     } else if (tool) {
         snprintf(command, sizeof command, "%s %s", tool, rest);
-        ask_shell(command, answer);
+        story_shell(command, answer);
     } else if (program) {
-        use_program(program_of(program), rest, answer);
+        story_program(program, rest, answer);
     } else if (!story_word(text, rest, answer)) {
         act_for(text, rest, answer);
     }
@@ -363,7 +235,7 @@ static void check_needs(int from, int to) {
 static void run_before(int from, int to) {
     char answer[ANSWER_MAX];
     for (int i = from; i < to; i++)
-        if (strncmp(lines[i].text, "before ", 7) == 0) ask_shell(lines[i].text + 7, answer);
+        if (strncmp(lines[i].text, "before ", 7) == 0) story_shell(lines[i].text + 7, answer);
 }
 
 /* What shells need: the ports and the passwords of the servers, or the folder of what has none. */
@@ -387,56 +259,128 @@ static void tell_shells(const struct place *place) {
     setenv("PORTS", ports, 1);
     setenv("SECRET", topo_about(place->topo)->secret, 1);
     setenv("URL", place->urls[0], 1);
+    if (topo_ca(place->topo)) setenv("CA", topo_ca(place->topo), 1);
 }
 
-static void play(void **state) {
-    char with[200], why[400], name[200], *word, *rest = NULL;
-    const char *topology = NULL, *sets[8] = {NULL};
+/* "LOCK [on TOPOLOGY] [tls] [NAME=VALUE]" */
+struct with {
+    char text[200];
+    const struct lb_lock *lock;
+    const char *topology; /* NULL = the lock's first */
+    bool tls;
+    const char *sets[8];
+};
+
+static void read_with(const char *text, struct with *with) {
+    char *word, *rest = NULL;
     int set_count = 0;
-    struct lb_err err = {0};
-    struct arena arena = {0};
-    struct plan_lock planned;
-    now.story = *state;
-    snprintf(with, sizeof with, "%s", now.story->with);
-    const struct lb_lock *lock = registry_lock(strtok_r(with, " ", &rest));
-    assert_non_null(lock);
+    *with = (struct with){0};
+    snprintf(with->text, sizeof with->text, "%s", text);
+    with->lock = registry_lock(strtok_r(with->text, " ", &rest));
+    assert_non_null(with->lock);
     while ((word = strtok_r(NULL, " ", &rest))) {
         char *value = strchr(word, '=');
-        if (strcmp(word, "on") == 0) topology = strtok_r(NULL, " ", &rest);
-        if (!value) continue;
-        if (islower(*word)) {
-            sets[set_count++] = word;
+        if (strcmp(word, "on") == 0) {
+            with->topology = strtok_r(NULL, " ", &rest);
+        } else if (strcmp(word, "tls") == 0) {
+            with->tls = true;
+        } else if (islower(*word)) {
+            with->sets[set_count++] = word;
         } else {
+            assert_non_null(value);
             *value++ = '\0';
             setenv(word, value, 1);
         }
     }
-    check_needs(now.story->head, now.story->head_end);
-    check_needs(now.story->begin, now.story->end);
-    if (conform_lacks(lock, topology, why, sizeof why)) skip_for("%s", why);
-    if (!lock->backend->topologies)
+}
+
+/* As conform_open, and perhaps with TLS. */
+static struct place *open_place(const struct with *with, const struct plan_lock *planned,
+                                struct lb_err *err) {
+    static const volatile sig_atomic_t no_interrupts;
+    static char topologies[512];
+    if (!with->tls) return conform_open(planned, with->topology, err);
+    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return NULL;
+    return place_open(&(struct place_ask){.lock = planned,
+                                          .topology = with->topology,
+                                          .topologies = topologies,
+                                          .durability = "default",
+                                          .tls = true,
+                                          .interrupts = &no_interrupts},
+                      err);
+}
+
+static struct server *find_server(const char *name) {
+    for (size_t i = 0; i < SERVERS_MAX; i++)
+        if (servers[i].name && strcmp(servers[i].name, name) == 0) return &servers[i];
+    return NULL;
+}
+
+static struct server *add_server(const char *name) {
+    size_t i = 0;
+    while (i < SERVERS_MAX && servers[i].name) i++;
+    assert_true(i < SERVERS_MAX);
+    servers[i].name = strdup(name);
+    return &servers[i];
+}
+
+static void end_started(void) {
+    story_end_programs();
+    for (size_t i = 0; i < SERVERS_MAX; i++) {
+        place_close(servers[i].place);
+        arena_done(&servers[i].arena);
+        free(servers[i].name);
+        servers[i] = (struct server){0};
+    }
+}
+
+/* The case's servers, which may run already. Takes the arena of the options that it keeps. */
+static struct server *server_of(const struct with *with, const struct plan_lock *planned,
+                                 struct arena *arena) {
+    char name[250];
+    struct lb_err err = {0};
+    if (!with->lock->backend->topologies)
         snprintf(name, sizeof name, "%s", now.story->with);
     else
-        snprintf(name, sizeof name, "%s %s %s", lock->backend->name,
-                 topology ? topology : lb_topologies(lock)[0], sets[0] ? sets[0] : "");
-    if (conform_lock(lock, sets, &arena, &planned, &err) != 0) fail_msg("%s", err.text);
-    struct started *server = find_started(name);
-    if (!server) {
-        struct place *place = conform_open(&planned, topology, &err);
-        if (!place) fail_msg("%s", err.text);
-        server = add_started(name);
-        server->place = place;
-        server->arena = arena; /* the place's options */
-        arena = (struct arena){0};
-    }
+        snprintf(name, sizeof name, "%s %s%s %s", with->lock->backend->name,
+                 with->topology ? with->topology : lb_topologies(with->lock)[0],
+                 with->tls ? " tls" : "", with->sets[0] ? with->sets[0] : "");
+    struct server *server = find_server(name);
+    if (server) return server;
+    struct place *place = open_place(with, planned, &err);
+    if (!place) fail_msg("%s", err.text);
+    server = add_server(name);
+    server->place = place;
+    server->arena = *arena;
+    *arena = (struct arena){0};
+    return server;
+}
+
+static bool has_wire(const struct story *story) {
+    for (int i = story->begin; i < story->end; i++)
+        if (strncmp(lines[i].text, "wire ", 5) == 0) return true;
+    return false;
+}
+
+static void play(void **state) {
+    const struct story *story = now.story = *state;
+    char why[400];
+    struct lb_err err = {0};
+    struct arena arena = {0};
+    struct plan_lock planned;
+    struct with with;
+    read_with(story->with, &with);
+    check_needs(story->head, story->head_end);
+    check_needs(story->begin, story->end);
+    if (conform_lacks(with.lock, with.topology, why, sizeof why)) skip_for("%s", why);
+    if (conform_lock(with.lock, with.sets, &arena, &planned, &err) != 0) fail_msg("%s", err.text);
+    struct server *server = server_of(&with, &planned, &arena);
     tell_shells(server->place);
-    run_before(now.story->head, now.story->head_end);
-    run_before(now.story->begin, now.story->end);
+    run_before(story->head, story->head_end);
+    run_before(story->begin, story->end);
     struct trial trial = {.lock = &planned, .place = server->place};
-    for (int i = now.story->begin; i < now.story->end && !trial.far; i++)
-        if (strncmp(lines[i].text, "wire ", 5) == 0 &&
-            !(trial.far = conform_open_far(&planned, server->place, &err)))
-            fail_msg("%s", err.text);
+    if (has_wire(story) && !(trial.far = conform_open_far(&planned, server->place, &err)))
+        fail_msg("%s", err.text);
     trial_run(&trial, script);
     place_close(trial.far);
     arena_done(&arena);

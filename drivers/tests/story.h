@@ -2,7 +2,8 @@
  * the first case, goes for all its cases.
  *
  *     == a promise                         a case begins
- *     with LOCK [on TOPOLOGY] [NAME=VALUE] the lock, once for each such line; NAME is in the environment, an option if it is in
+ *     with LOCK [on TOPOLOGY] [tls] [NAME=VALUE]
+ *                                          the lock, once for each such line; NAME is in the environment, an option if it is in
  *                                          small letters
  *     needs COMMAND | PACKAGE              the case is skipped if the shell's command fails
  *     define NAME TEXT                     NAME is in the environment
@@ -32,16 +33,17 @@
  *     CLIENT losses -> N                   how often it was told that its session is over
  *     CLIENT at -> PORT                    the server's that it talks to; redial: the same, in a new session
  *     CLIENT on OTHER                      its acquires and releases are of the other's session
- *     CLIENT breaks                        its connection does
+ *     CLIENT breaks [reading]              its connection does
  *     CLIENT away 8s 2 -> OUTCOME          an acquire; the process stands still when its second request is on its way
  *     CLIENT wait_in_vain -> OUTCOME       many waits of less than 2 us
  *     CLIENT holds LINE                    acquires, does what the line says, and releases; the answer is the line's
  *     CLIENT somehow                       acquires, and opens its session again as often as it breaks
  *
  * An ANSWER is a text, in which $NAME is what the environment has (WALL: the time of day in ms); a sum of numbers; LOW to
- * HIGH; "> N"; or a regular expression between slashes. PORT, PORT0 to PORT8, PORTS, PEERS0 (a second one), SECRET and URL are those of the servers, PLACE the folder
- * of a backend without a server, DIR another one; K_NUMBER and K_INDEX are those of the key. Whoever makes a call and
- * is no tool is a client of ours. Servers and programs stay for the cases that follow. */
+ * HIGH; "> N"; or a regular expression between slashes. PORT, PORT0 to PORT8, PORTS, PEERS0 (a second one), SECRET, URL and CA are
+ * those of the servers, PLACE the folder of a backend without a server, DIR another one; K_NUMBER and K_INDEX are those of the key.
+ * Whoever makes a call and is no tool is a client of ours. Servers and programs stay for the cases that follow; not after a case
+ * that failed. */
 #ifndef DRIVERS_TESTS_STORY_H
 #define DRIVERS_TESTS_STORY_H
 

@@ -224,7 +224,7 @@ DO(sit_on) {
 }
 
 DO(break_off) {
-    shutdown(ours->session.traffic_fd, SHUT_RDWR);
+    shutdown(ours->session.traffic_fd, *rest ? SHUT_RD : SHUT_RDWR);
 }
 
 DO(tell_error) {

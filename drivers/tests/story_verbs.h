@@ -46,4 +46,10 @@ bool story_word(const char *word, char *rest, char *answer);
 /* What a client's call gives, or what is known of the client. */
 void story_call(int client, const char *verb, char *rest, char *answer);
 
+/* In story_programs.c. What the shell prints, its lines with blanks between. Blocks our loop meanwhile. */
+void story_shell(const char *command, char *answer);
+/* Tells a program, which is started with the command if it does not run, or asks it. */
+void story_program(const char *command, char *words, char *answer);
+void story_end_programs(void);
+
 #endif
