@@ -38,7 +38,7 @@ static struct server {
     char *name; /* of the topology, and more that makes it another one */
     struct arena arena;
     struct place *place;
-} servers[30];
+} servers[40];
 #define SERVERS_MAX (sizeof servers / sizeof *servers)
 
 /* The case that runs, and its line. */
