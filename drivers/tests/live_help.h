@@ -200,23 +200,6 @@ static inline enum lb_outcome live_release(struct live_client *client) {
                                                     &client->grant);
 }
 
-/* A client, and an acquire of it on a fiber of its own. */
-struct live_waiter {
-    struct live_client client;
-    struct lb_fiber *fiber;
-    enum lb_outcome outcome; /* LB_OUTCOMES: it still waits */
-};
-
-static inline void live_waiter_run(void *arg) {
-    struct live_waiter *waiter = arg;
-    waiter->outcome = live_acquire(&waiter->client, 30 * LB_S_NS);
-}
-
-static inline void live_waiter_begin(struct live_waiter *waiter) {
-    waiter->outcome = LB_OUTCOMES;
-    waiter->fiber = lb_start_fiber("waiter", live_waiter_run, waiter);
-}
-
 /* Runs a test's body on a fiber. */
 static inline void live_run(void (*body)(void *), void *arg) {
     struct lb_err err = {0};

@@ -164,3 +164,29 @@ $ORPHAN at -> $NEXT_PORT
 $ORPHAN acquire -> ok
 $ORPHAN release -> ok
 server restart $LEADER
+
+# Each has asked, and watches the key. A second release of the earlier grant deletes nothing. The end of the run ends the waits.
+== a release wakes every waiter and serves one
+with etcd-key
+holder acquire -> ok
+one commands => ONE
+two commands => TWO
+three commands => THREE
+one begin
+two begin
+three begin
+soon one commands -> > $ONE+1
+soon two commands -> > $TWO+1
+soon three commands -> > $THREE+1
+holder release -> ok
+soon one wakeups -> > 0
+soon two wakeups -> > 0
+soon three wakeups -> > 0
+holder release -> lost
+holder try -> busy
+cutoff now
+one end => ONE
+two end => TWO
+three end => THREE
+sh printf '%s\n' $ONE $TWO $THREE | grep -c ok -> 1
+cutoff never
