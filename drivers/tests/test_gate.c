@@ -8,7 +8,6 @@ struct scene {
     struct gate gate;
     char text[128];
     int inside, most;
-    int64_t deadline_ns;
     _Atomic int64_t cutoff_ns;
     struct lb_fiber *waiting;
 };
@@ -18,13 +17,13 @@ static void note(struct scene *scene, const char *word) {
 }
 
 /* Runs these fibers, in this order, until all have ended. */
-static void play(struct scene *scene, void (*const *parts)(void *), int count) {
+static void play(struct scene *scene, void (*const *parts)(void *), void *const *args, int count) {
     struct lb_err err = {0};
     struct loop_config config = {.cutoff_ns = scene->cutoff_ns ? &scene->cutoff_ns : NULL};
     struct loop *loop = loop_new(&config, &err);
     assert_non_null(loop);
     for (int i = 0; i < count; i++)
-        assert_non_null(loop_start_fiber(loop, "part", parts[i], scene));
+        assert_non_null(loop_start_fiber(loop, "part", parts[i], args ? args[i] : scene));
     loop_run(loop);
     loop_free(loop);
     assert_false(scene->gate.taken);
@@ -42,61 +41,45 @@ static void pass(struct scene *scene, const char *word, int64_t stay_ns) {
     gate_leave(&scene->gate);
 }
 
-static void a(void *arg) {
-    pass(arg, "a", 3 * LB_MS_NS);
-}
-static void b(void *arg) {
-    pass(arg, "b", LB_MS_NS);
-}
-static void c(void *arg) {
-    pass(arg, "c", 0);
+static void gives_up(struct scene *scene, int64_t deadline_ns) {
+    note(scene, gate_enter(&scene->gate, deadline_ns) ? "got" : "x");
 }
 
+struct letter {
+    struct scene *scene;
+    char word[2];
+};
+
+/* a stays, L for long; r leaves and comes again at once; x gives up, in the queue. */
+static void run_letter(void *arg) {
+    const struct letter *letter = arg;
+    const char c = letter->word[0];
+    if (c == 'x') {
+        gives_up(letter->scene, lb_now() + LB_MS_NS);
+    } else {
+        pass(letter->scene, letter->word, c == 'L' ? 20 * LB_MS_NS : c == 'c' ? 0 : LB_MS_NS);
+        if (c == 'r') pass(letter->scene, letter->word, 0);
+    }
+}
+
+/* Nobody overtakes, and whoever gives up is out of the queue: its first, middle or last. */
 TEST(test_first_come_first_served) {
-    struct scene scene = {0};
-    void (*const parts[])(void *) = {a, b, c, b, a};
-    play(&scene, parts, 5);
-    assert_string_equal(scene.text, "abcba");
-    assert_int_equal(scene.most, 1);
-}
-
-/* A fiber that leaves and comes again at once does not overtake those that wait. */
-static void comes_again(void *arg) {
-    pass(arg, "1", LB_MS_NS);
-    pass(arg, "2", 0);
-}
-TEST(test_nobody_overtakes) {
-    struct scene scene = {0};
-    void (*const parts[])(void *) = {comes_again, b, c};
-    play(&scene, parts, 3);
-    assert_string_equal(scene.text, "1bc2");
-    assert_int_equal(scene.most, 1);
-}
-
-static void gives_up(void *arg) {
-    struct scene *scene = arg;
-    note(scene,
-         gate_enter(&scene->gate, scene->deadline_ns ? scene->deadline_ns : lb_now() + LB_MS_NS)
-             ? "got"
-             : "no,");
-}
-static void holds_long(void *arg) {
-    pass(arg, "long,", 20 * LB_MS_NS);
-}
-/* First, middle and last of the queue. */
-TEST(test_who_gives_up_is_out_of_the_queue) {
-    void (*const first[])(void *) = {holds_long, gives_up, c};
-    void (*const middle[])(void *) = {holds_long, b, gives_up, c};
-    void (*const last[])(void *) = {holds_long, b, gives_up};
-    struct scene scene = {0};
-    play(&scene, first, 3);
-    assert_string_equal(scene.text, "long,no,c");
-    scene = (struct scene){0};
-    play(&scene, middle, 4);
-    assert_string_equal(scene.text, "long,no,bc");
-    scene = (struct scene){0};
-    play(&scene, last, 3);
-    assert_string_equal(scene.text, "long,no,b");
+    static const char *const cases[][2] = {
+        {"abcba", "abcba"}, {"rbc", "rbcr"}, {"Lxc", "Lxc"}, {"Lbxc", "Lxbc"}, {"Lbx", "Lxb"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene scene = {0};
+        struct letter letters[5];
+        void (*parts[5])(void *), *args[5];
+        int count = (int)strlen(cases[i][0]);
+        for (int k = 0; k < count; k++) {
+            letters[k] = (struct letter){&scene, {cases[i][0][k], '\0'}};
+            parts[k] = run_letter;
+            args[k] = &letters[k];
+        }
+        play(&scene, parts, args, count);
+        assert_string_equal(scene.text, cases[i][1]);
+        assert_int_equal(scene.most, 1);
+    }
 }
 
 /* Woken for another reason, it goes on waiting. */
@@ -123,7 +106,7 @@ static void wakes(void *arg) {
 TEST(test_other_wakeups_do_not_open_it) {
     struct scene scene = {0};
     void (*const parts[])(void *) = {holds_until_woken, waits, wakes};
-    play(&scene, parts, 3);
+    play(&scene, parts, NULL, 3);
     assert_string_equal(scene.text, "long,woken,passed");
     assert_int_equal(scene.most, 1);
 }
@@ -136,16 +119,14 @@ static void holds_on(void *arg) {
     gate_leave(&scene->gate);
 }
 static void is_cut_off(void *arg) {
-    struct scene *scene = arg;
-    scene->deadline_ns = LB_NEVER;
-    gives_up(scene);
+    gives_up(arg, LB_NEVER);
 }
 TEST(test_the_cut_off_ends_a_wait) {
     struct scene scene = {0};
     atomic_store(&scene.cutoff_ns, lb_now() + 10 * LB_MS_NS);
     void (*const parts[])(void *) = {holds_on, is_cut_off};
-    play(&scene, parts, 2);
-    assert_string_equal(scene.text, "no,");
+    play(&scene, parts, NULL, 2);
+    assert_string_equal(scene.text, "x");
 }
 
 TEST_MAIN(NULL, NULL)
