@@ -6,8 +6,8 @@ needs command -v cc >/dev/null && command -v make >/dev/null && command -v redis
 # What stands in a page, in `...` behind some words, and as the first block.
 tool after after() { sed "1,/^## $2/d" "$1" | grep -o -m 1 "$3\`[^\`]*" | sed 's/.*`//'; }; after
 tool block block() { sed "1,/^## $2/d" "$1" | sed '1,/^```[a-z]/d; /^```$/,$d'; }; block
-# in COMMAND: ok, or the end of what it said. run LOCK: the same of a run; said WORDS: whether it said that.
-tool in in() { cd $COPY && unset MAKEFLAGS MAKELEVEL MFLAGS LOCKBENCH_HOME LOCKBENCH_PROGRAM; "$@" >$DIR/said 2>&1 && echo ok || tail -n 30 $DIR/said; }; in
+# there COMMAND: ok, or the end of what it said. run LOCK: the same of a run; said WORDS: whether it said that.
+tool there there() { cd $COPY && unset MAKEFLAGS MAKELEVEL MFLAGS LOCKBENCH_HOME LOCKBENCH_PROGRAM; "$@" >$DIR/said 2>&1 && echo ok || tail -n 30 $DIR/said; }; there
 tool run run() { cd $COPY && .build/$V/lockbench run contended --set load.clients=4 --set run.warmup=50ms --set run.duration=300ms --out out --lock "$@" >$DIR/said 2>&1 && grep -o "$1 excluded" $DIR/said || tail -n 30 $DIR/said; }; unset LOCKBENCH_HOME; run
 tool said said() { grep -qF "$1" $DIR/said && echo yes || cat $DIR/said; }; said
 with mem-mutex
@@ -24,16 +24,16 @@ after drivers/README.md 'Adding a lock' 'list.h`: ' => LINE
 sh test -e $COPY/$FILE; echo $? -> 1
 block drivers/README.md 'Adding a lock' >$COPY/$FILE ->
 sh echo "$LINE" >>$COPY/drivers/list.h ->
-in make VARIANT=$V .build/$V/lockbench .build/$V/drivers/tests/test_registry .build/$V/drivers/tests/test_expected .build/$V/drivers/tests/test_conform -> ok
+there make VARIANT=$V .build/$V/lockbench .build/$V/drivers/tests/test_registry .build/$V/drivers/tests/test_expected .build/$V/drivers/tests/test_conform -> ok
 sh grep -c warning: $DIR/said -> 0
 run redis-counted -> redis-counted excluded
-in .build/$V/lockbench list redis-counted --key orders -> ok
+there .build/$V/lockbench list redis-counted --key orders -> ok
 said '{orders}:count' -> yes
-in .build/$V/drivers/tests/test_registry -> /make table/
-in make -s VARIANT=$V table -> ok
-in .build/$V/drivers/tests/test_registry -> ok
-in .build/$V/drivers/tests/test_expected -> ok
-in .build/$V/drivers/tests/test_conform redis-counted token -> ok
+there .build/$V/drivers/tests/test_registry -> /make table/
+there make -s VARIANT=$V table -> ok
+there .build/$V/drivers/tests/test_registry -> ok
+there .build/$V/drivers/tests/test_expected -> ok
+there .build/$V/drivers/tests/test_conform redis-counted token -> ok
 said redis-counted -> yes
 sh rm -rf $COPY ->
 
@@ -43,23 +43,23 @@ after compose/README.md 'Adding a topology' 'the script, ' => FILE
 after compose/README.md 'Adding a topology' 'table: ' => NAME
 sh test -e $COPY/$FILE; echo $? -> 1
 block compose/README.md 'Adding a topology' >$COPY/$FILE ->
-in sh -c 'chmod +x $FILE && sed -i "s/\"redis-cluster\", NULL},/\"redis-cluster\", $NAME, NULL},/" $(grep -l "backend backend_redis = " drivers/redis/*.c)' -> ok
-in make VARIANT=$V .build/$V/lockbench -> ok
+there sh -c 'chmod +x $FILE && sed -i "s/\"redis-cluster\", NULL},/\"redis-cluster\", $NAME, NULL},/" $(grep -l "backend backend_redis = " drivers/redis/*.c)' -> ok
+there make VARIANT=$V .build/$V/lockbench -> ok
 sh grep -c warning: $DIR/said -> 0
 run redis-setnx --set servers.topology=redis-everysec -> redis-setnx excluded
 said 'log, not flushed' -> yes
 sh grep -c '"durability_class": *"log"' $COPY/out/run.json -> > 0
-in .build/$V/lockbench list redis -> ok
+there .build/$V/lockbench list redis -> ok
 said redis-everysec -> yes
 sh rm -rf $COPY ->
 
 == a folder, a line and a script make a backend
-in sh -c 'mkdir drivers/tiny && cp drivers/tests/example/tiny.c drivers/tiny/ && cp drivers/tests/example/tiny compose/local/' -> ok
+there sh -c 'mkdir drivers/tiny && cp drivers/tests/example/tiny.c drivers/tiny/ && cp drivers/tests/example/tiny compose/local/' -> ok
 sh echo 'LB_LOCK(tiny, tiny_lock)' >>$COPY/drivers/list.h ->
-in make VARIANT=$V .build/$V/lockbench .build/$V/drivers/tests/test_conform -> ok
+there make VARIANT=$V .build/$V/lockbench .build/$V/drivers/tests/test_conform -> ok
 sh grep -c warning: $DIR/said -> 0
 run tiny-lock -> tiny-lock excluded
 said 'in memory' -> yes
-in .build/$V/drivers/tests/test_conform tiny-lock killed -> ok
+there .build/$V/drivers/tests/test_conform tiny-lock killed -> ok
 said 'tiny-lock: killed clients stop nobody' -> yes
 sh rm -rf $COPY ->
