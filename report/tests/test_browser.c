@@ -5,20 +5,24 @@
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
  * Needs: a browser, 4 minutes. */
-#include "report/check/check.h"
 #include "report/tests/report_help.h"
 #include "results/format/hdr.h"
 #include "results/stats/quantile.h"
 
 #define GOLDEN "report/tests/golden/"
 
-/* What the page must compute, for the loads of one repeat: [[group, lock, metric, per cent, ns],
+/* Writes what the page must compute, for the loads of one repeat: [[group, lock, metric, per cent, ns],
  * ...]. */
-static void write_percentiles(const struct report *report, FILE *out) {
+static void write_percentiles(const char *const *runs, int run_count, const char *path) {
     static const enum metric metrics[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF,
                                           METRIC_RELEASE};
     static const double percents[] = {12.5, 50, 73.5, 99, 99.9, 100};
     const char *separator = "";
+    struct lb_err none = {0};
+    struct report *report = report_load(runs, run_count, &none);
+    assert_string_equal(none.text, "");
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
     fputc('[', out);
     for (int g = 0; g < report->group_count; g++) {
         for (int r = 0; r < report->groups[g].row_count; r++) {
@@ -45,178 +49,110 @@ static void write_percentiles(const struct report *report, FILE *out) {
         }
     }
     fputc(']', out);
-}
-
-static FILE *new_file(char *name, int suffix) {
-    int fd = mkstemps(name, suffix);
-    assert_true(fd >= 0);
-    FILE *out = fdopen(fd, "w");
-    assert_non_null(out);
-    return out;
-}
-
-/* Renders runs into a page, which is smaller than 5 MB, and has it looked at; views: those that
- * must draw. */
-static void look(const char *const *runs, int run_count, const char *const *files,
-                 const char *views) {
-    struct lb_err err = {0};
-    char page[] = "/tmp/lockbench-report-XXXXXX.html",
-         percentiles[] = "/tmp/lockbench-report-XXXXXX.json";
-    need_browser();
-    struct report *report = report_load(runs, run_count, &err);
-    assert_string_equal(err.text, "");
-    assert_non_null(report);
-    FILE *out = new_file(page, 5);
-    assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
-    assert_in_range(ftell(out), 1, 5000000);
-    assert_int_equal(fclose(out), 0);
-    out = new_file(percentiles, 5);
-    write_percentiles(report, out);
     assert_int_equal(fclose(out), 0);
     report_free(report);
-    const char *argv[] = {
-        "node", "report/tests/test_browser.mjs", page, percentiles, views, files[0], files[1],
-        NULL};
+}
+
+static char page[80], percentiles[80]; /* in the test's folder */
+
+/* Writes the page of these words of `lockbench report`. */
+static void write_page(const char *words) {
+    char line[400];
+    need_browser();
+    snprintf(page, sizeof page, "%s/page.html", folder);
+    snprintf(percentiles, sizeof percentiles, "%s/percentiles.json", folder);
+    snprintf(line, sizeof line, "%s --html --out %s", words, page);
+    assert_int_equal(run_lockbench("report", line), 0);
+}
+
+/* Has a script look at the page; more: its further arguments, NULL at the end. */
+static void look(const char *script, const char *const more[4]) {
+    const char *argv[] = {"node", script, page, more[0], more[1], more[2], more[3], NULL};
     int code = run_command(argv, NULL);
     if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
-    unlink(percentiles);
-    unlink(page);
+}
+
+/* Of the page of one run or two, which is smaller than 5 MB; views: those that must draw. */
+static void look_at_runs(const char *run, const char *other, const char *views) {
+    const char *const runs[] = {run, other};
+    char words[200], files[2][100];
+    snprintf(words, sizeof words, "%s %s", run, other ? other : "");
+    snprintf(files[0], sizeof files[0], "%s/run.json", run);
+    snprintf(files[1], sizeof files[1], "%s/run.json", other ? other : "");
+    write_page(words);
+    write_percentiles(runs, other ? 2 : 1, percentiles);
+    char *text = read_whole(page);
+    assert_in_range(strlen(text), 1, 5000000);
+    free(text);
+    look("report/tests/test_browser.mjs",
+         (const char *const[]){percentiles, views, files[0], other ? files[1] : NULL});
 }
 
 /* A violated lock, a partial and a failed stage, texts with markup in them. */
 TEST(test_a_page_of_every_odd_case) {
-    const char *const runs[] = {GOLDEN "mixed"}, *const files[] = {GOLDEN "mixed/run.json", NULL};
-    look(runs, 1, files, "percentiles,sweep,ratio");
+    look_at_runs(GOLDEN "mixed", NULL, "percentiles,sweep,ratio");
 }
 
 TEST(test_a_page_of_two_runs) {
-    const char *const runs[] = {GOLDEN "mixed", GOLDEN "clean"};
-    const char *const files[] = {GOLDEN "mixed/run.json", GOLDEN "clean/run.json"};
-    look(runs, 2, files, "percentiles,sweep,ratio");
+    look_at_runs(GOLDEN "mixed", GOLDEN "clean", "percentiles,sweep,ratio");
 }
 
-static char *make_run(const char *what) {
-    char *made = strdup("/tmp/lockbench-run-XXXXXX");
-    assert_non_null(made);
-    assert_non_null(mkdtemp(made));
-    const char *argv[] = {"node", "report/tests/make_run.mjs", what, made, NULL};
+/* Makes a result in the test's folder; the words are of a shell. */
+static void make(const char *words) {
+    const char *argv[] = {"sh", "-c", "D=$0; eval \"node report/tests/$1\"", folder, words, NULL};
+    need_browser();
     assert_int_equal(run_command(argv, NULL), 0);
-    return made;
-}
-
-static void remove_run(char *made) {
-    const char *argv[] = {"rm", "-r", made, NULL};
-    assert_int_equal(run_command(argv, NULL), 0);
-    free(made);
 }
 
 /* Repeats, an open loop, faults. */
 TEST(test_a_page_over_time) {
-    char file[64];
-    need_browser();
-    char *made = make_run("over-time");
-    snprintf(file, sizeof file, "%s/run.json", made);
-    const char *const runs[] = {made}, *const files[] = {file, NULL};
-    look(runs, 1, files, "percentiles,series,ratio");
-    remove_run(made);
+    make("make_run.mjs over-time $D/over-time");
+    char *run = path_of("over-time");
+    look_at_runs(run, NULL, "percentiles,series,ratio");
+    free(run);
 }
 
 /* As large as pages get, made anew: with every view of it the browser's part takes too long for
  * each test. */
 TEST(test_a_page_of_forty_locks_is_small) {
-    struct lb_err err = {0};
-    need_browser();
-    char *made = make_run("forty"), *text = NULL;
-    size_t size = 0;
-    const char *const runs[] = {made};
-    struct report *report = report_load(runs, 1, &err);
-    assert_string_equal(err.text, "");
-    assert_non_null(report);
-    assert_int_equal(report->lock_count, 40);
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
-    assert_int_equal(fclose(out), 0);
-    assert_in_range(size, 1000000, 3000000);
+    make("make_run.mjs forty $D/forty");
+    write_page("$D/forty");
+    char *text = read_whole(page);
+    assert_in_range(strlen(text), 1000000, 3000000);
     free(text);
-    report_free(report);
-    remove_run(made);
 }
 
 /* The views that decide: their figures are computed once more from run.json. Then a page without
  * data for some of the views, and the page of a run without a grant. */
 TEST(test_the_views_that_decide) {
-    char idle[] = "/tmp/lockbench-idle-XXXXXX.json";
-    const char *const pages[][2] = {
-        {GOLDEN "decide", GOLDEN "decide/run.json"},
-        {GOLDEN "mixed", NULL},
-        {idle, NULL},
-    };
-    need_browser();
-    FILE *made = new_file(idle, 5);
-    fputs("{\"schema\":\"lockbench.run/2\",\"stages\":[{\"lock\":\"a\",\"clients\":2,\"keys\":1,"
-          "\"arrival\":\"closed\",\"status\":\"complete\",\"throughput_per_s\":0,\"grants\":0}]}",
-          made); /* nothing was granted */
-    assert_int_equal(fclose(made), 0);
-    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
-        struct lb_err err = {0};
-        char page[] = "/tmp/lockbench-views-XXXXXX.html";
-        struct report *report = report_load(&pages[i][0], 1, &err);
-        assert_string_equal(err.text, "");
-        assert_non_null(report);
-        int fd = mkstemps(page, 5);
-        assert_true(fd >= 0);
-        FILE *out = fdopen(fd, "w");
-        assert_non_null(out);
-        assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
-        assert_int_equal(fclose(out), 0);
-        report_free(report);
-        const char *argv[] = {"node", "report/tests/test_browser_views.mjs", page, pages[i][1],
-                              NULL};
-        int code = run_command(argv, NULL);
-        if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
-        unlink(page);
+    static const char *const runs[][2] = {{"$G/decide/run.json", GOLDEN "decide/run.json"},
+                                          {"$G/mixed", NULL},
+                                          {"$D/idle.json", NULL}};
+    char *idle = path_of("idle.json");
+    store(idle,
+          "{\"schema\":\"lockbench.run/2\",\"stages\":[{\"lock\":\"a\",\"clients\":2,\"keys\":1,"
+          "\"arrival\":\"closed\",\"status\":\"complete\",\"throughput_per_s\":0,\"grants\":0}]}");
+    free(idle);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        write_page(runs[i][0]);
+        look("report/tests/test_browser_views.mjs", (const char *const[4]){runs[i][1]});
     }
-    unlink(idle);
-}
-
-static void look_at_check(const char *file, const char *how) {
-    struct lb_err err = {0};
-    char page[] = "/tmp/lockbench-check-XXXXXX.html";
-    need_browser();
-    struct check *check = check_read(file, &err);
-    assert_string_equal(err.text, "");
-    assert_non_null(check);
-    int fd = mkstemps(page, 5);
-    assert_true(fd >= 0);
-    FILE *out = fdopen(fd, "w");
-    assert_non_null(out);
-    assert_int_equal(report_check_write(check, REPORT_HTML, false, out, &err), 0);
-    assert_int_equal(fclose(out), 0);
-    check_free(check);
-    const char *argv[] = {"node", "report/tests/test_browser_check.mjs", page, file, how, NULL};
-    int code = run_command(argv, NULL);
-    if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
-    unlink(page);
 }
 
 /* Every verdict, a hostile name, a name without end. */
 TEST(test_a_check) {
-    look_at_check(GOLDEN "check/faults/check.json", NULL);
+    write_page("$G/check/faults");
+    look("report/tests/test_browser_check.mjs",
+         (const char *const[4]){GOLDEN "check/faults/check.json"});
 }
 
 /* As many locks and faults as there are, made anew: it is too large to be stored. */
 TEST(test_a_check_of_all_locks) {
-    char file[] = "/tmp/lockbench-matrix-XXXXXX.json";
-    need_browser();
-    int fd = mkstemps(file, 5);
-    assert_true(fd >= 0);
-    close(fd);
-    const char *argv[] = {"sh", "-c", "node report/tests/make_check.mjs matrix >\"$0\"", file,
-                          NULL};
-    assert_int_equal(run_command(argv, NULL), 0);
-    look_at_check(file, "quick");
-    unlink(file);
+    make("make_check.mjs matrix >$D/matrix.json");
+    write_page("$D/matrix.json");
+    char *file = path_of("matrix.json");
+    look("report/tests/test_browser_check.mjs", (const char *const[4]){file, "quick"});
+    free(file);
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(make_folder, remove_folder)
