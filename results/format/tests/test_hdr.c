@@ -74,14 +74,14 @@ TEST(test_round_trip) {
     }
 }
 
-TEST(test_greatest_counts) {
+TEST(test_counts_of_each_length) {
     static const int64_t counts[] = {
-        1,        63, 64, 8191, 8192, INT64_C(1) << 54, (INT64_C(1) << 55) - 1, INT64_C(1) << 55,
+        0,        1, 63, 64, 8191, 8192, INT64_C(1) << 54, (INT64_C(1) << 55) - 1, INT64_C(1) << 55,
         INT64_MAX};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct hist *h = hist_new(3, 1000);
         assert_non_null(h);
-        hist_record(h, 1);
+        if (counts[i] > 0) hist_record(h, 1);
         h->counts[1] = h->count = counts[i];
         char *text = encode(h);
         struct hist *back = decode(text);
@@ -90,17 +90,6 @@ TEST(test_greatest_counts) {
         free(text);
         hist_free(h);
     }
-}
-
-TEST(test_empty) {
-    struct hist *h = hist_new(3, HIST_HIGHEST_NS);
-    assert_non_null(h);
-    char *text = encode(h);
-    struct hist *back = decode(text);
-    assert_memory_equal(back, h, hist_bytes(3, HIST_HIGHEST_NS));
-    hist_free(back);
-    free(text);
-    hist_free(h);
 }
 
 /* Texts written by HdrHistogram 2.1.11 (Java), and what that library says is in them. */
@@ -205,36 +194,6 @@ static void assert_refused(const char *what, const char *text, const char *word)
     if (h) fail_msg("%s: was taken as sound", what);
     if (err.code != LB_EXIT_USAGE) fail_msg("%s: code %d, \"%s\"", what, err.code, err.text);
     if (!strstr(err.text, word)) fail_msg("%s: \"%s\" does not say \"%s\"", what, err.text, word);
-}
-
-TEST(test_not_even_a_text) {
-    static const struct {
-        const char *text, *word;
-    } cases[] = {
-        {"", "cut short"},
-        {"HISTFAAA", "cut short"},
-        {"HISTFAA", "base64"},
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw", "base64"},    /* no padding */
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw=\n", "base64"}, /* a newline */
-        {"HISTFAAA CF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw=", "base64"},
-        {"HIST=AAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw=", "base64"},
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH-A1QEAFKmBEw=", "base64"},
-        {"\xff\xfe\x80\x81", "base64"},
-        {"====", "base64"},
-        /* its end is missing */
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKm", "deflated bytes"},
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEwAAAAA",
-         "deflated bytes"}, /* and something after */
-        /* its checksum */
-        {"HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBE0=", "does not inflate"},
-        {"HISTFAAAAAA=", "does not inflate"},
-        {"HISTEwAAAAA=", "another kind"}, /* plain V2, not deflated */
-        {"HISTCQAAAAA=", "another kind"}, /* V0 */
-        {"AAAAAAAAAAAAAAAAAAAA", "another kind"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_refused(cases[i].text, cases[i].text, cases[i].word);
-    }
 }
 
 /* One field of a sound header changed. */
