@@ -127,7 +127,7 @@ $(B)/results/reference: $(B)/results/reference.o $(OBJ)
 	$(LINK) $^ $(LIBS)
 $(SCHEMAS): $(B)/results/reference
 	$(Q)mkdir -p $(@D) && $< .build/FIELDS.md $(@D)
-$(addprefix $(B)/,results/format/tests/test_reference bench/tests/test_cli_capacity bench/tests/test_install report/tests/test_cli report/tests/test_compare): | $(SCHEMAS)
+$(addprefix $(B)/,results/format/tests/test_reference bench/tests/test_cli_capacity bench/tests/test_install report/tests/test_cli report/tests/test_said): | $(SCHEMAS)
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "bench/tests/unit.h"
+#include "report/check/check.h"
 #include "report/page/assets.h"
 #include "report/report.h"
 
@@ -93,15 +94,15 @@ static inline char *render(const struct report *report, enum report_format forma
     return text;
 }
 
-/* The document in a format; malloced. It frees the document. */
-static inline char *written(struct doc *doc, enum doc_format format) {
+/* The same of a check; without colours. */
+static inline char *render_check(const struct check *check, enum report_format format) {
     struct lb_err err = {0};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(doc_write_and_free(doc, format, false, out, &err), 0);
-    assert_int_equal(fclose(out), 0);
+    assert_int_equal(report_check_write(check, format, false, out, &err), 0);
+    fclose(out);
     return text;
 }
 
@@ -135,21 +136,6 @@ static inline void assert_lines_fit(const char *text) {
         snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
         if (screen_width(line) > SCREEN_WIDTH) fail_msg("%d columns: %s", screen_width(line), line);
     }
-}
-
-/* Colour adds escapes and nothing else; takes them out of the coloured text. */
-static inline void assert_colour_alone(char *coloured, const char *plain) {
-    char *to = coloured;
-    assert_null(strchr(plain, '\033'));
-    for (const char *from = coloured; *from; from++) {
-        if (*from == '\033') {
-            from = strchr(from, 'm');
-        } else {
-            *to++ = *from;
-        }
-    }
-    *to = '\0';
-    assert_string_equal(coloured, plain);
 }
 
 /* How often a part is in a text. */
@@ -233,27 +219,6 @@ static inline char *content_of(const char *name) {
     char *path = path_of(name), *text = read_whole(path);
     free(path);
     return text ? text : strdup("");
-}
-
-struct mistake {
-    const char *words;
-    int code;
-    const char *says;
-};
-
-/* Each mistake gets one line on standard error, and nothing on standard output. */
-static inline void assert_one_line(const char *command, const struct mistake *mistakes,
-                                   size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        int code = run_lockbench(command, mistakes[i].words);
-        char *err = content_of("err"), *out = content_of("out");
-        if (code != mistakes[i].code || !strstr(err, mistakes[i].says))
-            fail_msg("%s %s: exit code %d, \"%s\"", command, mistakes[i].words, code, err);
-        assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
-        assert_string_equal(out, "");
-        free(err);
-        free(out);
-    }
 }
 
 #endif

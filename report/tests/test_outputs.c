@@ -1,9 +1,6 @@
 /* test_outputs: what no output may do, whatever the run or the check holds: outgrow 100 columns, pass on control characters or
  * markup, run as a formula, show an unknown figure as a number. */
 #include "bench/base/rng.h"
-#include "bench/tests/hdr_texts.h"
-#include "report/check/check.h"
-#include "report/doc/screen.h"
 #include "report/tests/report_help.h"
 
 #define EVIL                                                                                       \
@@ -47,17 +44,6 @@ static struct check *check_of(const char *text) {
     assert_string_equal(err.text, "");
     assert_non_null(check);
     return check;
-}
-
-static char *render_check(const struct check *check, enum report_format format, bool color) {
-    struct lb_err err = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    assert_int_equal(report_check_write(check, format, color, out, &err), 0);
-    fclose(out);
-    return text;
 }
 
 static void assert_harmless(const char *text) {
@@ -134,9 +120,9 @@ TEST(test_evil_names) {
 
 TEST(test_evil_names_in_a_check) {
     struct check *check = check_of(evil_check);
-    char *table = render_check(check, REPORT_TABLE, false),
-         *md = render_check(check, REPORT_MD, false),
-         *page = render_check(check, REPORT_HTML, false);
+    char *table = render_check(check, REPORT_TABLE),
+         *md = render_check(check, REPORT_MD),
+         *page = render_check(check, REPORT_HTML);
     assert_harmless(table);
     assert_lines_fit(table);
     assert_harmless(md);
@@ -148,72 +134,6 @@ TEST(test_evil_names_in_a_check) {
     free(md);
     free(page);
     check_free(check);
-}
-
-TEST(test_no_cell_is_a_formula) {
-    for (const char *evil = "=+-@"; *evil; evil++) {
-        char stages[100], cell[20];
-        snprintf(stages, sizeof stages, "{\"lock\":\"%c1\\u001b\\t\",\"clients\":1}", *evil);
-        snprintf(cell, sizeof cell, ",\"'%c1  \",", *evil);
-        struct report *report = report_of(stages, "");
-        char *csv = render(report, REPORT_CSV, false);
-        has(csv, cell);
-        assert_no_formulas(csv);
-        free(csv);
-        report_free(report);
-    }
-
-    struct report *report =
-        report_of("{\"lock\":\"=cmd()\",\"clients\":1,\"error\":\"a,\\\"b\\\"\\nc\"}", "");
-    char *csv = render(report, REPORT_CSV, false);
-    has(csv, ",\"'=cmd()\",");
-    has(csv, ",\"a,\"\"b\"\"\nc\",");
-    free(csv);
-    report_free(report);
-}
-
-/* JSON must be JSON again, with the texts as they were. */
-TEST(test_evil_names_in_json) {
-    struct report *report = report_of(evil_stages, evil_root);
-    char *text = render(report, REPORT_JSON, false);
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(root);
-    const json_t *row = json_array_get(json_object_get(root, "rows"), 0);
-    assert_string_equal(json_string_value(json_object_get(row, "lock")),
-                        report->runs[0]->stages[0].lock);
-    assert_true(json_is_null(json_object_get(row, "throughput_per_s")));
-    assert_true(json_is_null(
-        json_object_get(json_object_get(json_object_get(row, "latency_ns"), "acquire"), "p50")));
-    json_decref(root);
-    free(text);
-    report_free(report);
-}
-
-/* Every figure as wide as it can be, a name of 300 characters, every text missing. */
-TEST(test_extremes_fit) {
-    char name[301], stages[4000];
-    memset(name, 'n', 300);
-    name[300] = '\0';
-    snprintf(
-        stages, sizeof stages,
-        "{\"lock\":\"%s\",\"clients\":1e7,\"throughput_per_s\":9e15,\"latency_ns\":{\"acquire\":{\"p50\":1,"
-        "\"p99\":"
-        "3.6e15},\"release\":{\"p50\":9e15},\"handoff\":{\"p50\":0.00001},\"ping\":{\"p50\":9e15}},"
-        "\"fairness\":{"
-        "\"jain\":0.00001},\"cost\":{\"commands_per_grant\":9e15,\"server_cpu_ns_per_grant\":9e15}},{"
-        "\"lock\":\"b\","
-        "\"clients\":1e7,\"throughput_per_s\":9e15,\"latency_ns\":{\"acquire\":{\"p50\":9e15,\"p99\":1},"
-        "\"release\":{"
-        "\"p50\":1},\"handoff\":{\"p50\":9e15},\"ping\":{\"p50\":1}},\"cost\":{\"commands_per_grant\":9e15,"
-        "\"server_cpu_ns_per_grant\":1}}",
-        name);
-    struct report *report = report_of(stages, "");
-    for (int format = 0; format < REPORT_FORMATS; format++) {
-        char *text = render(report, (enum report_format)format, false);
-        if (format == REPORT_FULL || format == REPORT_TABLE) assert_lines_fit(text);
-        free(text);
-    }
-    report_free(report);
 }
 
 /* A full disk is an error, not a short report. */
@@ -265,8 +185,8 @@ TEST(test_a_huge_matrix) {
     fputs("]}", out);
     fclose(out);
     struct check *check = check_of(text);
-    char *table = render_check(check, REPORT_TABLE, false),
-         *html = render_check(check, REPORT_HTML, false);
+    char *table = render_check(check, REPORT_TABLE),
+         *html = render_check(check, REPORT_HTML);
     assert_harmless(table);
     assert_lines_fit(table);
     assert_in_range(count_of(table, "\n"), 5, 40);

@@ -1,47 +1,71 @@
-/* test_said: what reports say of small made-up runs and checks. The cases are in report/tests/said; their form:
+/* test_said: what reports say of small made-up results. The cases are in report/tests/said; their form:
  *
  *     usual ARRAY PATH=VALUE...   what each element of this array of the result has; before the first case: in all cases
  *     == a promise                a case begins
- *     run PATH=VALUE...           a run.json with these members; check: a check.json. Without the line a case has one run
+ *     run PATH=VALUE...           a run.json with these members; check: a check.json. Without such a line a case has one run
+ *     base PATH=VALUE...          a run.json with which `compare` begins; new: the one that it is compared with
+ *     search PATH=VALUE...        a capacity.json
+ *     options WORDS               of `compare`; or of `plan` on all searches. Without options the first search is reported
  *     +ARRAY PATH=VALUE...        one more element of an array: +stages lock=a clients=2
+ *     +ARRAY*28x10 lock=a-#       28 elements, ten times; # is the number of each
  *     FORMATS: text ... more      each of these formats (commas between; all = full,md,html,json) has these parts in this
  *     FORMATS! text               order; or lacks it. summary: what a page shows of its verdict before a click;
  *                                 states: each lock and its state
- *     at PATH = VALUE             a member of the report as JSON; VALUE may be LOW to HIGH
+ *     at PATH = VALUE             a member of the report as JSON; VALUE may be LOW to HIGH, or "nothing"
+ *     exit = CODE                 of `compare` or `plan`
  *     --                          the same promise once more, with another result
  *
  * A VALUE is JSON, or a word; $900 is a histogram of 900 values (hdr_texts.h). Blanks and ends of lines count as one blank.
- * Every result is also written in every format: no line of a terminal is too long, and nothing is "nan" or "(null)". */
+ * Every result is also written in every format: it is UTF-8, no line of a terminal is too long, its first screen has at most
+ * 40 lines, and nothing is "nan" or "(null)". */
 #define _GNU_SOURCE
 #include <glob.h>
+#include <sys/stat.h>
 
 #include "bench/tests/hdr_texts.h"
-#include "report/check/check.h"
 #include "report/run/words.h"
 #include "report/tests/report_help.h"
+#include "results/format/capacity_read.h"
 
 #define FOLDER "report/tests/said/"
 #define DOCUMENTS_MAX 4
+#define SCREEN_LINES 40
 
 static struct line {
     const char *file;
     int number;
     char *text;
-} lines[2000];
+} lines[3000];
 static int line_count;
 
 /* A case: its lines, and those of its file's head. */
 static struct said { int head, head_end, begin, end; } cases[200];
 static int case_count;
 
+/* What is made of the documents. The program itself reads those of the last two, as files. */
+enum kind { OF_RUNS, OF_CHECK, OF_COMPARISON, OF_SEARCHES };
+
+static const struct {
+    const char *line, *schema;
+    enum kind kind;
+} openings[] = {{"run", RUN_SCHEMA, OF_RUNS},
+                {"check", CHECK_SCHEMA, OF_CHECK},
+                {"base", RUN_SCHEMA, OF_COMPARISON},
+                {"new", RUN_SCHEMA, OF_COMPARISON},
+                {"search", CAPACITY_SCHEMA, OF_SEARCHES}};
+#define OPENINGS (sizeof openings / sizeof *openings)
+
 /* What the case that runs has made so far. */
-static struct {
+static struct now {
     const struct line *line;
     json_t *usual, *documents[DOCUMENTS_MAX];
     int document_count;
-    bool is_check;
+    enum kind kind;
+    bool is_made;
     struct report *report;
     struct check *check;
+    char options[200];
+    int exit_code;
 } now;
 
 #define FAIL(format, ...) fail_msg("%s:%d: " format, now.line->file, now.line->number, __VA_ARGS__)
@@ -94,60 +118,116 @@ static json_t *usual_of(const char *array) {
     return usual;
 }
 
-static json_t *new_document(const char *schema) {
+static void add_document(size_t opening, char *members) {
     if (now.document_count == DOCUMENTS_MAX) FAIL("more than %d documents", DOCUMENTS_MAX);
-    json_t *document = json_pack("{s:s}", "schema", schema);
-    return now.documents[now.document_count++] = document;
+    json_t *document = json_pack("{s:s}", "schema", openings[opening].schema);
+    now.documents[now.document_count++] = document;
+    now.kind = openings[opening].kind;
+    put_all(document, members);
+}
+
+/* "ARRAY", or "ARRAY*28x10" */
+static void add_elements(char *head, const char *members) {
+    int count = 1, rounds = 1;
+    char *times = strchr(head, '*'), text[4096];
+    if (times) {
+        *times = '\0';
+        sscanf(times + 1, "%dx%d", &count, &rounds);
+    }
+    if (now.document_count == 0) add_document(0, (char[]){""});
+    json_t *document = now.documents[now.document_count - 1];
+    json_t *array = json_object_get(document, head);
+    if (!array) json_object_set_new(document, head, array = json_array());
+    for (int i = 0; i < count * rounds; i++) {
+        json_t *element = json_deep_copy(usual_of(head));
+        char *to = text;
+        for (const char *from = members; *from; from++)
+            to += times && *from == '#' ? sprintf(to, "%d", i % count) : sprintf(to, "%c", *from);
+        *to = '\0';
+        put_all(element, text);
+        json_array_append_new(array, element);
+    }
 }
 
 static void begin_anew(void) {
     for (int i = 0; i < now.document_count; i++) json_decref(now.documents[i]);
     report_free(now.report);
     check_free(now.check);
-    now.document_count = 0;
-    now.report = NULL;
-    now.check = NULL;
-    now.is_check = false;
+    now = (struct now){.line = now.line, .usual = now.usual};
+}
+
+/* Each in a folder of its own, without those of the result before. */
+static void store_documents(void) {
+    for (int i = 0; i < DOCUMENTS_MAX; i++) {
+        char path[80];
+        snprintf(path, sizeof path, "%s/%d", folder, i);
+        mkdir(path, 0777);
+        strcat(path, now.kind == OF_SEARCHES ? "/" CAPACITY_FILE : "/run.json");
+        unlink(path);
+        if (i < now.document_count)
+            assert_int_equal(json_dump_file(now.documents[i], path, JSON_COMPACT), 0);
+    }
 }
 
 static void parse_documents(void) {
     struct lb_err err = {0};
     struct run **runs = calloc(DOCUMENTS_MAX, sizeof *runs);
-    if (now.document_count == 0) new_document("lockbench.run/2");
     for (int i = 0; i < now.document_count; i++) {
         char *text = json_dumps(now.documents[i], JSON_COMPACT);
-        if (now.is_check)
+        if (now.kind == OF_CHECK)
             now.check = check_parse(text, strlen(text), "check.json", &err);
         else
             runs[i] = run_parse(text, strlen(text), "run.json", &err);
         if (err.code) FAIL("%s", err.text);
         free(text);
     }
-    if (now.is_check)
+    if (now.kind == OF_CHECK)
         free(runs);
     else
         now.report = report_make(runs, now.document_count, &err);
     if (err.code) FAIL("%s", err.text);
 }
 
+static char *said_by_program(enum report_format format) {
+    static const char *const flags[][REPORT_FORMATS] = {
+        [OF_COMPARISON] = {[REPORT_TABLE] = "--no-page",
+                           [REPORT_FULL] = "--full --no-page",
+                           [REPORT_MD] = "--md",
+                           [REPORT_JSON] = "--json"},
+        [OF_SEARCHES] = {[REPORT_TABLE] = "", [REPORT_MD] = "--md", [REPORT_JSON] = "--json"}};
+    const char *flag = flags[now.kind][format], *command = "compare $D/0 -- $D/1";
+    if (now.kind == OF_SEARCHES) command = *now.options ? "plan $D" : "report $D/0";
+    if (format == REPORT_HTML && *command == 'r') flag = "--html --out -";
+    if (!flag) return NULL;
+    char words[300];
+    snprintf(words, sizeof words, "%s %s", now.options, flag);
+    now.exit_code = run_lockbench(command, words);
+    return content_of(now.exit_code == LB_EXIT_USAGE ? "err" : "out");
+}
+
+/* Malloced; NULL: there is no such format of these documents. */
 static char *rendered(enum report_format format) {
-    struct lb_err err = {0};
-    char *text = NULL;
-    size_t size;
+    if (now.kind >= OF_COMPARISON) return said_by_program(format);
     if (!now.check) return render(now.report, format, false);
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(report_check_write(now.check, format, false, out, &err), 0);
-    fclose(out);
-    return text;
+    return format == REPORT_CSV ? NULL : render_check(now.check, format); /* CSV is of runs */
 }
 
 /* In each format the result is sound. */
 static void assert_sound(void) {
     for (int format = 0; format < REPORT_FORMATS; format++) {
-        if (now.check && format == REPORT_CSV) continue; /* is for runs */
-        char *text = rendered((enum report_format)format), *script = strstr(text, "<script");
+        char *text = rendered((enum report_format)format);
+        if (!text || now.exit_code == LB_EXIT_USAGE) {
+            free(text);
+            continue;
+        }
+        char *script = strstr(text, "<script");
+        json_t *utf8 = json_string(text);
+        if (!utf8) FAIL("no UTF-8: %s", text);
+        json_decref(utf8);
         if (script) *script = '\0';
         if (format == REPORT_TABLE || format == REPORT_FULL) assert_lines_fit(text);
+        if (format == REPORT_TABLE && count_of(text, "\n") > SCREEN_LINES)
+            FAIL("more than a screen: %s", text);
         if (strstr(text, "nan") || strstr(text, "(null)"))
             FAIL("not a figure, or nothing: %s", text);
         free(text);
@@ -177,7 +257,8 @@ static char *states(void) {
 static char *said_in(const char *name) {
     static const char *const names[] = {
         [REPORT_TABLE] = "table", [REPORT_FULL] = "full", [REPORT_MD] = "md",
-        [REPORT_CSV] = "csv",     [REPORT_JSON] = "json", [REPORT_HTML] = "html"};
+        [REPORT_CSV] = "csv",     [REPORT_JSON] = "json", [REPORT_HTML] = "html",
+        [REPORT_QUIET] = "quiet"};
     if (strcmp(name, "summary") == 0) return one_line(summary(rendered(REPORT_HTML)));
     if (strcmp(name, "states") == 0) return states();
     for (int i = 0; i < REPORT_FORMATS; i++)
@@ -218,49 +299,62 @@ static void expect_at(char *path) {
     for (char *step = strtok(path, "."); step; step = strtok(NULL, "."))
         value = json_is_array(value) ? json_array_get(value, (size_t)atoi(step))
                                      : json_object_get(value, step);
-    char *is = json_is_string(value)
+    char *is = !value ? strdup("nothing")
+               : json_is_string(value)
                    ? strdup(json_string_value(value))
                    : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6) | JSON_COMPACT);
     bool same = sscanf(wanted, "%lf to %lf", &low, &high) == 2
                     ? json_number_value(value) >= low && json_number_value(value) <= high
-                    : is && strcmp(is, wanted) == 0;
-    if (!same) FAIL("it is %s in: %s", is ? is : "nothing", text);
+                    : strcmp(is, wanted) == 0;
+    if (!same) FAIL("it is %s in: %s", is, text);
     free(is);
     json_decref(root);
     free(text);
 }
 
+static void make(void) {
+    static int compared;
+    char name[40];
+    if (now.document_count == 0) add_document(0, (char[]){""});
+    if (now.kind >= OF_COMPARISON)
+        store_documents();
+    else
+        parse_documents();
+    assert_sound();
+    if (now.kind == OF_COMPARISON && now.exit_code != LB_EXIT_USAGE) {
+        snprintf(name, sizeof name, "compared-%d", compared++);
+        char *path = path_of(name), *text = rendered(REPORT_JSON);
+        store(path, text);
+        free(path);
+        free(text);
+    }
+    now.is_made = true;
+}
+
 static void follow(char *text) {
     char *rest = text + strcspn(text, " ");
-    bool is_made = now.report || now.check;
+    size_t opening = 0;
     if (*rest) *rest++ = '\0';
+    while (opening < OPENINGS && strcmp(text, openings[opening].line) != 0) opening++;
     if (strcmp(text, "--") == 0) {
         begin_anew();
     } else if (strcmp(text, "usual") == 0) {
         char *members = rest + strcspn(rest, " ");
         *members++ = '\0';
         put_all(usual_of(rest), members);
-    } else if (!is_made && strcmp(text, "run") == 0) {
-        put_all(new_document("lockbench.run/2"), rest);
-    } else if (!is_made && strcmp(text, "check") == 0) {
-        now.is_check = true;
-        put_all(new_document("lockbench.check/2"), rest);
-    } else if (!is_made && *text == '+') {
-        if (now.document_count == 0) new_document("lockbench.run/2");
-        json_t *document = now.documents[now.document_count - 1];
-        json_t *array = json_object_get(document, text + 1),
-               *element = json_deep_copy(usual_of(text + 1));
-        if (!array) json_object_set_new(document, text + 1, array = json_array());
-        put_all(element, rest);
-        json_array_append_new(array, element);
+    } else if (!now.is_made && opening < OPENINGS) {
+        add_document(opening, rest);
+    } else if (!now.is_made && strcmp(text, "options") == 0) {
+        snprintf(now.options, sizeof now.options, "%s", rest);
+    } else if (!now.is_made && *text == '+') {
+        add_elements(text + 1, rest);
     } else {
         size_t end = strlen(text) - 1;
-        if (!is_made) {
-            parse_documents();
-            assert_sound();
-        }
+        if (!now.is_made) make();
         if (strcmp(text, "at") == 0) {
             expect_at(rest);
+        } else if (strcmp(text, "exit") == 0) {
+            if (now.exit_code != atoi(rest + 1)) FAIL("the exit code is %d", now.exit_code);
         } else if (text[end] == ':' || text[end] == '!') {
             bool there = text[end] == ':';
             text[end] = '\0';
@@ -318,10 +412,23 @@ static void load(const char *path) {
     fclose(file);
 }
 
+/* Each comparison of the cases is in the test's folder. */
+static void comparisons_keep_to_the_schema(void **state) {
+    const char *const argv[] = {
+        "sh", "-c",
+        "node report/tests/validate.mjs .build/schema/compare.schema.json \"$0\"/compared-*", folder,
+        NULL};
+    (void)state;
+    need_validator();
+    assert_int_equal(run_command(argv, NULL), 0);
+}
+
 int main(void) {
     glob_t files;
     if (glob(FOLDER "*.said", 0, NULL, &files) != 0) return 1;
     for (size_t i = 0; i < files.gl_pathc; i++) load(files.gl_pathv[i]);
     globfree(&files);
-    return run_all_tests(NULL, NULL);
+    unit_tests[unit_test_count++] =
+        (struct CMUnitTest)cmocka_unit_test(comparisons_keep_to_the_schema);
+    return run_all_tests(make_folder, remove_folder);
 }

@@ -1,5 +1,5 @@
-/* test_trend: histories: the lines that runs append, wrong files, the gate, the outputs against stored ones
- * (UPDATE_GOLDEN=1 writes them; read the diff), and `lockbench history` as people call it. */
+/* test_trend: histories: the lines that runs append, and the gate. The command is test_cli's, wrong files are
+ * test_refused's. */
 #define _GNU_SOURCE
 #include "bench/tools/history/append.h"
 #include "report/trend/trend.h"
@@ -8,28 +8,22 @@
 
 #include "report/tests/compare_help.h"
 
-#define GOLDEN "report/tests/golden/trend/"
-
 #define HEADER                                                                                     \
     "time,run,lock,clients,load,topology,durability,executor,environment,kernel,server,commit,"    \
     "verdict,repeats,throughput,acquire_p50,acquire_p99,acquire_due_p50,acquire_due_p99,"          \
     "not_granted,handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
-/* A line of day 1 up to its verdict. */
-#define FIRST "2026-01-01T00:00:00Z,r,a,1,l,t,d,1 x 1,e,k,s,,"
 
 /* The members that differ from a usual line; NULL = as usual. */
 struct day {
-    const char *lock, *environment, *verdict;
+    const char *environment, *verdict;
     double rate; /* 0: the load generator was the limit, and the line has no figures */
 };
 
 static void put_day(FILE *out, int day, const struct day *as) {
     fprintf(
         out,
-        "2026-%02d-%02dT12:00:00Z,run-%03d,%s,16,\"one key, closed loop\",redis,\"in memory, not "
-        "\"\"durable\"\"\",1 x 2,%s,6.1,redis 7.0.15,c%03d,",
-        1 + day / 28, 1 + day % 28, day, as->lock ? as->lock : "redis-setnx",
-        as->environment ? as->environment : "e1", day);
+        "2026-%02d-%02dT12:00:00Z,run-%03d,a,16,one key,redis,in memory,1 x 2,%s,6.1,redis 7.0.15,,",
+        1 + day / 28, 1 + day % 28, day, as->environment ? as->environment : "e1");
     if (as->rate > 0)
         fprintf(out, "%s,3,%.6g,%.6g,never,,,,,,20000,,3\n", as->verdict ? as->verdict : "clean",
                 as->rate, 1e9 / as->rate);
@@ -37,38 +31,15 @@ static void put_day(FILE *out, int day, const struct day *as) {
         fputs("clean,0,,,,,,,,,,,\n", out);
 }
 
-/* 24 runs that scatter by 2 %; the newest ten are slower by 12 %. */
-static char *slower_text(void) {
-    char *text = NULL;
-    size_t size;
-    struct lb_rng rng;
-    FILE *out = open_memstream(&text, &size);
-    rng_seed(&rng, 4, 1);
-    fputs(HEADER, out);
-    for (int day = 0; day < 24; day++) {
-        struct day as = {.rate = 20000 * around(&rng, 0.02) * (day < 14 ? 1 : 0.88)};
-        put_day(out, day, &as);
-        if (day == 3) put_day(out, day, &(struct day){.rate = 5000, .environment = "e0"});
-    }
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
-/* NULL with err. */
-static struct trend *try_read(const char *text, int gate, struct lb_err *err) {
-    char *file = path_of("read.csv");
-    store(file, text);
-    struct trend *trend =
-        trend_read(file, &(struct trend_ask){.gate = gate, .min_effect = COMPARE_MIN_EFFECT}, err);
-    free(file);
-    return trend;
-}
-
 /* Frees the text. */
 static struct trend *parsed(char *text, int gate) {
     struct lb_err err = {0};
-    struct trend *trend = try_read(text, gate, &err);
+    char *file = path_of("read.csv");
+    store(file, text);
+    struct trend *trend =
+        trend_read(file, &(struct trend_ask){.gate = gate, .min_effect = COMPARE_MIN_EFFECT}, &err);
     assert_string_equal(err.text, "");
+    free(file);
     free(text);
     return trend;
 }
@@ -87,11 +58,10 @@ static void append(const char *file, const char *const *runs, int count, const c
 /* Runs in the order of time, in a history and on the two sides of a comparison: the same test, the same answer. */
 TEST(the_gate_is_the_test_of_compare) {
     enum { RUNS = 12 };
-    struct made made = {.lock = "a", .repeats = 2, .noise = 0.03}, slower = made;
+    struct made made = {.repeats = 2, .noise = 0.03}, slower = made;
     slower.slower = 1.2;
     slower.faster = 0.95;
     char *paths[2 * RUNS], *file = path_of("same.csv"), root[60];
-    struct lb_err err = {0};
     for (int i = 0; i < 2 * RUNS; i++) {
         struct made *of = i < RUNS ? &made : &slower;
         snprintf(root, sizeof root, "\"started_at\":\"2026-01-%02dT00:00:00Z\",", i + 1);
@@ -101,13 +71,7 @@ TEST(the_gate_is_the_test_of_compare) {
     const char *const *runs = (const char *const *)paths;
     append(file, runs, 2 * RUNS, NULL, 2 * RUNS);
     struct trend *trend = parsed(content_of("same.csv"), RUNS);
-    struct compare *compare = compare_make(&(struct compare_ask){.base = runs,
-                                                                 .new = runs + RUNS,
-                                                                 .base_count = RUNS,
-                                                                 .new_count = RUNS,
-                                                                 .min_effect = COMPARE_MIN_EFFECT},
-                                           &err);
-    assert_string_equal(err.text, "");
+    struct compare *compare = compare_paths(runs, runs + RUNS, RUNS);
     assert_int_equal(trend->gate->row_count, 1);
     assert_int_equal(trend_exit(trend), compare_exit(compare));
     for (int m = 0; m < compare_metric_count(); m++) {
@@ -170,40 +134,6 @@ TEST(what_the_gate_decides) {
             fail_msg("%s: exit code %d, not %d", cases[i].what, trend_exit(trend), cases[i].code);
         trend_free(trend);
     }
-}
-
-/* ---- outputs ---- */
-
-TEST(outputs_are_as_stored) {
-    struct lb_err err = {0};
-    struct trend *trends[] = {parsed(slower_text(), 10), parsed(slower_text(), 0)};
-    static const enum doc_format formats[] = {DOC_TERMINAL, DOC_MARKDOWN};
-    static const char *const names[] = {GOLDEN "gate.table", GOLDEN "gate.md", GOLDEN "plain.table",
-                                        GOLDEN "plain.md"};
-    assert_string_equal(trends[0]->lines[0].text[TREND_DURABILITY], "in memory, not \"durable\"");
-    for (int i = 0; i < 4; i++) {
-        struct doc doc = {0};
-        trend_doc(trends[i / 2], i % 2 == 0, &doc);
-        char *text = written(&doc, formats[i % 2]);
-        same_as_stored(names[i], text);
-        free(text);
-    }
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(trend_json(trends[0], out, &err), 0);
-    assert_int_equal(fclose(out), 0);
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *comparison = json_object_get(json, "comparison");
-    assert_string_equal(json_string_value(json_object_get(comparison, "schema")),
-                        "lockbench.compare/2");
-    const json_t *line = json_array_get(json_object_get(json, "lines"), 24);
-    assert_string_equal(json_string_value(json_object_get(line, "commit")), "c023");
-    assert_true(json_number_value(json_object_get(line, "commands")) == 3);
-    assert_string_equal(json_string_value(json_object_get(line, "acquire_p99")), "never");
-    json_decref(json);
-    free(text);
-    for (int i = 0; i < 2; i++) trend_free(trends[i]);
 }
 
 /* ---- the file ---- */
@@ -293,93 +223,6 @@ TEST(what_makes_another_series) {
     }
     free(file);
     free(run);
-}
-
-TEST(wrong_files_are_one_clear_line) {
-    static const struct {
-        const char *text, *says;
-    } cases[] = {
-        {"", "read.csv: is no history of this version of lockbench"},
-        {"time,commit,run\n", "append to another file (--file)"},
-        {HEADER "2026-01-01T00:00:00Z,a\n", "read.csv:2: is wrong at 'a' in the column 'run'"},
-        {HEADER FIRST "clean,1,7", "read.csv:2: is wrong at '7' in the column 'throughput'"},
-        {HEADER "\"2026\n", "in the column 'time'"},
-        {HEADER FIRST "clean,1,,,,,,,,,,,\n<<<<<<< HEAD\n",
-         "read.csv:3: is wrong at '<<<<<<< HEAD'"},
-        {HEADER FIRST "clean,1,fast,,,,,,,,,,\n", "at 'fast' in the column 'throughput'"},
-        {HEADER FIRST "clean,1,-1,,,,,,,,,,\n", "at '-1' in the column 'throughput'"},
-        {HEADER FIRST "clean,1,,,,,,,,,,,,\n", "in the column 'commands'"},
-        {HEADER FIRST "caf\xe9,1,,,,,,,,,,,\n", "or no text"},
-        /* A word that is not known may be one for a lock that failed. */
-        {HEADER FIRST "broken,1,1,,,,,,,,,,\n", "at 'broken' in the column 'verdict'"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
-        if (try_read(cases[i].text, 0, &err)) fail_msg("case %zu was read", i);
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        has(err.text, cases[i].says);
-        assert_null(strchr(err.text, '\n'));
-    }
-}
-
-/* ---- the command ---- */
-
-TEST(mistakes_are_one_line) {
-    static const struct mistake mistakes[] = {
-        {"--file $D/none.csv", LB_EXIT_USAGE, "cannot be read as a history"},
-        {"--file $G/mixed/run.json", LB_EXIT_USAGE, "is no history of"},
-        {"--file $D/slower.csv --metric acquire_p9", LB_EXIT_USAGE, "acquire_p99"},
-        {"--file $D/slower.csv --gate 3", LB_EXIT_USAGE, "history: --gate"},
-        {"--file $D/slower.csv --out $D/slower.csv", LB_EXIT_USAGE, "would replace"},
-        {"--file $D/empty.csv", LB_EXIT_USAGE, "has no line yet"},
-        {"--file $D/slower.csv --commit a", LB_EXIT_USAGE, "add --append"},
-        {"--file $D/slower.csv --otava $D/otava", LB_EXIT_USAGE, "removed in 0.2.0"},
-        {"$D/slower.csv", LB_EXIT_USAGE, "--file FILE"},
-        {"$G/mixed --append --gate 10", LB_EXIT_USAGE, "then history --gate N"},
-        {"--append", LB_EXIT_USAGE, "history RUN... --append"},
-        {"--append --file $D/x.csv /nonexistent", LB_EXIT_USAGE, "/nonexistent"},
-        {"--append --file $G/mixed/run.json $G/mixed", LB_EXIT_USAGE, "is no history of"},
-        {"--append --file /nonexistent/x $G/mixed", LB_EXIT_MACHINE, "/nonexistent/x"},
-        {"--append --file /dev/full $G/mixed", LB_EXIT_MACHINE, "/dev/full"},
-    };
-    char *file = path_of("slower.csv"), *text = slower_text(), *empty = path_of("empty.csv");
-    store(file, text);
-    store(empty, HEADER);
-    assert_one_line("history", mistakes, sizeof mistakes / sizeof *mistakes);
-    free(file);
-    free(empty);
-    free(text);
-}
-
-/* The exit code is the gate's, and --out adds a page. */
-TEST(the_command) {
-    static const struct {
-        const char *words;
-        int code;
-        const char *says;
-    } cases[] = {
-        {"--file $D/run.csv --gate 10 --md", LB_EXIT_REGRESSION, "worse. 2 figures worse"},
-        {"--file $D/run.csv --gate 10 --min-effect 30", LB_EXIT_OK, "no regression shown"},
-        {"--file $D/run.csv --gate 10 --json --metric commands", LB_EXIT_OK, "\"exit_code\": 0"},
-        {"--file $D/run.csv --out $D/other.html", LB_EXIT_OK, "medians of runs"},
-        {"--append $G/mixed $G/clean --file $D/golden.csv --commit abc", LB_EXIT_OK,
-         "18 lines added"},
-    };
-    char *file = path_of("run.csv"), *text = slower_text();
-    store(file, text);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(run_lockbench("history", cases[i].words), cases[i].code);
-        char *out = content_of("out");
-        has(out, cases[i].says);
-        free(out);
-    }
-    char *page = content_of("other.html");
-    has(page, "\xe2\x96\x88"); /* a line of blocks */
-    has(page, "</html>");
-    lacks(page, "<script"); /* it needs none */
-    free(page);
-    free(file);
-    free(text);
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -1,20 +1,10 @@
-/* test_views: the data of the views that decide: intervals and their basis, the last lines of the
- * verdict. */
+/* test_views: the data of the views that decide: intervals and their basis, seconds; the words for states. */
 #include <math.h>
 
-#include "bench/tests/hdr_texts.h"
 #include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
 #include "report/run/words.h"
 #include "report/tests/report_help.h"
-
-#define GOLDEN "report/tests/golden/"
-
-static const struct column *column_of(const char *key) {
-    const struct column *column = columns_of(IN_COMPARISON);
-    while (strcmp(column->key, key) != 0) column++;
-    return column;
-}
 
 /* With as many places as clients nobody has to wait always, and a client that only tries never
  * waits. */
@@ -36,48 +26,6 @@ TEST(test_when_the_load_fixes_the_mean_wait) {
     assert_false(report_wait_is_fixed(&stage));
 }
 
-static struct spread spread_in(const char *run, const char *lock, double clients, const char *key,
-                               double *ret_median) {
-    struct lb_err err = {0};
-    struct report *report = report_load(&run, 1, &err);
-    assert_string_equal(err.text, "");
-    assert_non_null(report);
-    const struct column *column = column_of(key);
-    struct spread spread = {.kind = SPREAD_NONE};
-    bool found = false;
-    for (int g = 0; g < report->group_count && !found; g++) {
-        for (int r = 0; r < report->groups[g].row_count && !found; r++) {
-            const struct report_row *row = &report->groups[g].rows[r];
-            if (report->groups[g].clients != clients ||
-                strcmp(report->locks[row->lock].name, lock) != 0)
-                continue;
-            found = true;
-            *ret_median = column_value(column, row);
-            spread = spread_of(row, column);
-        }
-    }
-    assert_true(found);
-    report_free(report);
-    return spread;
-}
-
-TEST(test_what_intervals_stand_on) {
-    double median;
-    struct spread seven = spread_in(GOLDEN "decide", "mem-mutex", 16, "throughput_per_s", &median);
-    assert_int_equal(seven.kind, SPREAD_REPEATS);
-    assert_true(seven.count == 7);
-    assert_true(seven.low < median && median < seven.high);
-    struct spread three = spread_in(GOLDEN "clean", "redis-setnx", 1, "throughput_per_s", &median);
-    assert_int_equal(three.kind, SPREAD_RANGE);
-    assert_true(three.count == 3);
-    /* The samples of one run depend on each other: it has no interval. */
-    assert_int_equal(
-        spread_in(GOLDEN "mixed", "zk-lock", 16, "latency_ns.acquire.p50", &median).kind,
-        SPREAD_NONE);
-    assert_int_equal(spread_in(GOLDEN "mixed", "zk-lock", 16, "throughput_per_s", &median).kind,
-                     SPREAD_NONE);
-}
-
 static json_t *page_data(const struct report *report) {
     struct lb_err err = {0};
     char *text = NULL;
@@ -89,6 +37,36 @@ static json_t *page_data(const struct report *report) {
     assert_non_null(root);
     free(text);
     return root;
+}
+
+/* The data of the page of these stages has this part. */
+static void page_says(const char *stages, const char *part) {
+    struct report *report = report_of(stages, "");
+    json_t *root = page_data(report);
+    char *text = json_dumps(root, JSON_COMPACT);
+    has(text, part);
+    free(text);
+    json_decref(root);
+    report_free(report);
+}
+
+/* The samples of one run depend on each other: it has no interval. */
+TEST(test_what_intervals_stand_on) {
+    static const struct {
+        int repeats;
+        const char *says;
+    } cases[] = {{7, "{\"low\":100,\"high\":106,\"kind\":\"repeats\",\"count\":7}"},
+                 {3, "{\"low\":100,\"high\":102,\"kind\":\"range\",\"count\":3}"},
+                 {1, "{}"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char stages[1000] = "", says[100];
+        for (int n = 0; n < cases[i].repeats; n++)
+            sprintf(stages + strlen(stages),
+                    "%s{\"lock\":\"a\",\"clients\":1,\"repeat\":%d,\"throughput_per_s\":%d}",
+                    n ? "," : "", n, 100 + n);
+        snprintf(says, sizeof says, "\"throughput_per_s\":%s", cases[i].says);
+        page_says(stages, says);
+    }
 }
 
 static double time_item(const json_t *time, const char *list, size_t i) {
@@ -124,16 +102,20 @@ TEST(test_a_long_run_has_several_seconds_an_interval) {
 }
 
 TEST(test_a_silent_second_has_no_percentiles) {
-    struct report *report = report_of(
-        "{\"lock\":\"a\",\"clients\":2,\"duration_s\":1.5,\"series\":[{\"t_s\":0,\"ok\":5,"
-        "\"acquire_p50_ns\":10},{\"t_s\":1,\"ok\":0,\"acquire_p50_ns\":null}]}",
-        "");
-    json_t *root = page_data(report);
-    char *text = json_dumps(root, JSON_COMPACT);
-    has(text, "\"to\":[1,1.5],\"grants\":[5,0],\"p50\":[10,null],\"p99\":[null,null]");
-    free(text);
-    json_decref(root);
-    report_free(report);
+    page_says("{\"lock\":\"a\",\"clients\":2,\"duration_s\":1.5,\"series\":[{\"t_s\":0,\"ok\":5,"
+              "\"acquire_p50_ns\":10},{\"t_s\":1,\"ok\":0,\"acquire_p50_ns\":null}]}",
+              "\"to\":[1,1.5],\"grants\":[5,0],\"p50\":[10,null],\"p99\":[null,null]");
+}
+
+/* In tables, sentences and the page that explains them. */
+TEST(each_state_has_one_word) {
+    char *page = read_whole("report/READING.md"), row[64];
+    assert_non_null(page);
+    for (int word = LOCK_BASELINE; word <= LOCK_VIOLATED; word++) {
+        snprintf(row, sizeof row, "\n  | `%s` | ", words_state((enum lock_state)word));
+        has(page, row);
+    }
+    free(page);
 }
 
 TEST_MAIN(NULL, NULL)
