@@ -60,7 +60,6 @@ struct answer {
     double allowed;       /* deviation, as a share of the truth */
     double brief_allowed; /* the same in the short form; 0 = not in it. The short
                            * form runs beside other tests: no times are in it */
-    int least;            /* of the repeats that must have the word; 0 = all */
 };
 
 extern const struct answer answers[]; /* ends with a row without a name */

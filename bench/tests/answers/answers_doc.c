@@ -35,10 +35,7 @@ static void add_figures(struct doc *doc, const struct answers_how *how,
         doc_cell(doc, "%s", answer->word);
         doc_cell(doc, "%s", row->said_word);
         doc_cell(doc, "%d of %d", row->hits, row->repeats);
-        if (answer->least && row->repeats > 1)
-            doc_cell(doc, "at least %d", answer->least);
-        else
-            doc_cell(doc, "none");
+        doc_cell(doc, "none");
         return;
     }
     if (answer->study) {
@@ -98,9 +95,7 @@ int answers_print(const struct answers_how *how, const struct verdict_row *rows,
                   enum doc_format format, FILE *out, struct lb_err *err) {
     struct doc doc = {0};
     int ok = 0;
-    for (int i = 0; i < count; i++) {
-        ok += rows[i].is_ok;
-    }
+    for (int i = 0; i < count; i++) ok += rows[i].is_ok;
     doc_section(&doc, "answers", "Known answers");
     doc_say(&doc, ok == count ? TONE_GOOD : TONE_BAD, "%d of %d known answers are as they must be.",
             ok, count);

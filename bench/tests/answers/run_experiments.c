@@ -131,7 +131,7 @@ static void judge_row(const struct answers_how *how, const struct seen *seen,
         bool is_hit = strcmp(text, answer->word) == 0;
         row->hits += is_hit;
         if (!is_hit || row->hits == 1) memcpy(row->said_word, text, sizeof text);
-        row->is_ok = row->hits >= (answer->least ? answer->least : row->repeats);
+        row->is_ok = row->hits == row->repeats;
         return;
     }
     row->truth = answer->truth ? answer->truth(seen, answer->argument) : answer->argument;

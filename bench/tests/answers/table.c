@@ -12,281 +12,159 @@
 #define MS LB_MS_NS
 #define LOCKED_FOREVER "acquire.lease=1h"
 
+#define EXPERIMENT(id, words, ...)                                                                 \
+    static const struct experiment id = {.name = #id, .scripted = words, __VA_ARGS__}
+#define RESP(...) .lock = "redis-setnx", .script = {__VA_ARGS__}
+#define MEMCACHED(...)                                                                             \
+    .lock = "memcached-add", .script = {.protocol = FAKE_MEMCACHED, __VA_ARGS__}
+#define NATS(...) .lock = "nats-kv", .script = {.protocol = FAKE_NATS, __VA_ARGS__}
+/* settings, of which answers.ini has the usual ones: 4 clients, a key each */
+#define WITH(...) .settings = {__VA_ARGS__}
+
 /* ---- percentiles of closed loops ---- */
 
-static const struct experiment fixed = {
-    .name = "fixed",
-    .scripted =
-        "RESP: an acquire takes 20 ms, a release 5 ms; 4 clients in a closed loop, a key each",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = 20 * MS, .release_ns = 5 * MS},
-    .settings = {"load.clients=4"},
-    .seconds = 10,
-    .brief_seconds = 1,
-};
+EXPERIMENT(fixed,
+           "RESP: an acquire takes 20 ms, a release 5 ms; 4 clients in a closed loop, a key each",
+           RESP(.acquire_ns = 20 * MS, .release_ns = 5 * MS), .seconds = 10, .brief_seconds = 1);
 
-static const struct experiment slow_replies = {
-    .name = "slow-replies",
-    .scripted = "RESP: an acquire takes 10 ms, each 100th 200 ms more; 8 clients, a key each",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = 10 * MS, .slow_every = 100, .slow_ns = 200 * MS},
-    .settings = {"load.clients=8"},
-    .seconds = 20,
-};
+EXPERIMENT(slow_replies,
+           "RESP: an acquire takes 10 ms, each 100th 200 ms more; 8 clients, a key each",
+           RESP(.acquire_ns = 10 * MS, .slow_every = 100, .slow_ns = 200 * MS),
+           WITH("load.clients=8"), .seconds = 20);
 
-static const struct experiment serial_loop = {
-    .name = "serial-loop",
-    .scripted = "memcached: one acquire is served at a time, 5 ms each; 8 clients, a key each",
-    .lock = "memcached-add",
-    .script = {.protocol = FAKE_MEMCACHED, .acquire_ns = 5 * MS, .serial = true},
-    .settings = {"load.clients=8"},
-    .seconds = 10,
-};
+EXPERIMENT(serial_loop,
+           "memcached: one acquire is served at a time, 5 ms each; 8 clients, a key each",
+           MEMCACHED(.acquire_ns = 5 * MS, .serial = true), WITH("load.clients=8"), .seconds = 10);
 
-static const struct experiment nats = {
-    .name = "nats",
-    .scripted = "NATS: the write that acquires takes 20 ms, the look before it nothing; 4 "
-                "clients, a key each",
-    .lock = "nats-kv",
-    .script = {.protocol = FAKE_NATS, .acquire_ns = 20 * MS},
-    .settings = {"load.clients=4"},
-    .seconds = 10,
-};
+EXPERIMENT(nats,
+           "NATS: the write that acquires takes 20 ms, the look before it nothing; 4 "
+           "clients, a key each",
+           NATS(.acquire_ns = 20 * MS), .seconds = 10);
 
 /* ---- open loops ---- */
 
-static const struct experiment md1 = {
-    .name = "md1",
-    .scripted = "RESP, M/D/1: Poisson arrivals, 30/s; one acquire is served at a time, 20 ms each",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = 20 * MS, .serial = true},
-    .settings = {"load.clients=256", "load.arrival=poisson:30/s"},
-    .seconds = 120,
-};
+EXPERIMENT(md1,
+           "RESP, M/D/1: Poisson arrivals, 30/s; one acquire is served at a time, 20 ms each",
+           RESP(.acquire_ns = 20 * MS, .serial = true),
+           WITH("load.clients=256", "load.arrival=poisson:30/s"), .seconds = 120);
 
-static const struct experiment mm1 = {
-    .name = "mm1",
-    .scripted = "memcached, M/M/1: Poisson arrivals, 25/s; one acquire is served at a time, "
-                "exponential with mean 20 ms",
-    .lock = "memcached-add",
-    .script = {.protocol = FAKE_MEMCACHED,
-               .acquire_ns = 20 * MS,
-               .serial = true,
-               .exponential = true,
-               .seed = 3},
-    .settings = {"load.clients=256", "load.arrival=poisson:25/s"},
-    .seconds = 90,
-};
+EXPERIMENT(mm1,
+           "memcached, M/M/1: Poisson arrivals, 25/s; one acquire is served at a time, "
+           "exponential with mean 20 ms",
+           MEMCACHED(.acquire_ns = 20 * MS, .serial = true, .exponential = true, .seed = 3),
+           WITH("load.clients=256", "load.arrival=poisson:25/s"), .seconds = 90);
 
-static const struct experiment freeze = {
-    .name = "freeze",
-    .scripted = "RESP: 100 arrivals a second, an acquire takes 1 ms; the server stands still for "
-                "1.4 s, once in 10 s",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = MS, .freeze_after_ns = 3000 * MS, .freeze_ns = 1400 * MS},
-    .settings = {"load.clients=256", "load.arrival=constant:100/s"},
-    .seconds = 10,
-};
+EXPERIMENT(freeze,
+           "RESP: 100 arrivals a second, an acquire takes 1 ms; the server stands still for "
+           "1.4 s, once in 10 s",
+           RESP(.acquire_ns = MS, .freeze_after_ns = 3000 * MS, .freeze_ns = 1400 * MS),
+           WITH("load.clients=256", "load.arrival=constant:100/s"), .seconds = 10);
 
-static const struct experiment small_pool = {
-    .name = "small-pool",
-    .scripted =
-        "RESP: 40 arrivals a second for one client, an acquire takes 50 ms: the queue grows",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = 50 * MS},
-    .settings = {"load.clients=1", "load.arrival=constant:40/s"},
-    .seconds = 8,
-};
+EXPERIMENT(small_pool,
+           "RESP: 40 arrivals a second for one client, an acquire takes 50 ms: the queue grows",
+           RESP(.acquire_ns = 50 * MS), WITH("load.clients=1", "load.arrival=constant:40/s"),
+           .seconds = 8);
 
 /* ---- one key: handoff, fairness ---- */
 
-static const struct experiment fifo = {
-    .name = "fifo",
-    .scripted = "RESP: 4 clients on one key, hold 10 ms, served in order, 10 ms after each release",
-    .lock = "redis-setnx",
-    .script = {.queue = true, .handoff_ns = 10 * MS, .pattern = "0123"},
-    .settings = {"load.keys=1"},
-    .hold_ns = 10 * MS,
-    .seconds = 10,
-    .brief_seconds = 1,
-};
+EXPERIMENT(fifo,
+           "RESP: 4 clients on one key, hold 10 ms, served in order, 10 ms after each release",
+           RESP(.queue = true, .handoff_ns = 10 * MS, .pattern = "0123"), WITH("load.keys=1"),
+           .hold_ns = 10 * MS, .seconds = 10, .brief_seconds = 1);
 
-static const struct experiment unfair = {
-    .name = "unfair",
-    .scripted =
-        "RESP: the same, granted in the order 0 0 0 1 0 2 0 0 0 3, again and again, 5 ms each",
-    .lock = "redis-setnx",
-    .script = {.queue = true, .handoff_ns = 5 * MS, .pattern = "0001020003"},
-    .settings = {"load.keys=1"},
-    .hold_ns = 5 * MS,
-    .seconds = 20,
-};
+EXPERIMENT(unfair,
+           "RESP: the same, granted in the order 0 0 0 1 0 2 0 0 0 3, again and again, 5 ms each",
+           RESP(.queue = true, .handoff_ns = 5 * MS, .pattern = "0001020003"), WITH("load.keys=1"),
+           .hold_ns = 5 * MS, .seconds = 20);
 
 /* ---- what is not granted ---- */
 
-static const struct experiment busy = {
-    .name = "busy",
-    .scripted = "RESP: each 4th try is told busy; 4 clients, a key each, 5 ms a try",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = 5 * MS, .busy_every = 4},
-    .settings = {"acquire.mode=try"},
-    .seconds = 5,
-    .brief_seconds = 0.5,
-};
+EXPERIMENT(busy, "RESP: each 4th try is told busy; 4 clients, a key each, 5 ms a try",
+           RESP(.acquire_ns = 5 * MS, .busy_every = 4), WITH("acquire.mode=try"), .seconds = 5,
+           .brief_seconds = 0.5);
 
-static const struct experiment timeouts = {
-    .name = "timeouts",
-    .scripted =
-        "memcached: after 100 grants nobody is granted anything; clients give up after 50 ms",
-    .lock = "memcached-add",
-    .script = {.protocol = FAKE_MEMCACHED, .acquire_ns = 2 * MS, .stop_after = 100},
-    .settings = {"acquire.mode=timed", "acquire.timeout=50ms"},
-    .seconds = 5,
-};
+EXPERIMENT(timeouts,
+           "memcached: after 100 grants nobody is granted anything; clients give up after 50 ms",
+           MEMCACHED(.acquire_ns = 2 * MS, .stop_after = 100),
+           WITH("acquire.mode=timed", "acquire.timeout=50ms"), .seconds = 5);
 
-static const struct experiment lost = {
-    .name = "lost",
-    .scripted = "memcached: each 10th release is told that the key is gone; 4 clients, a key each",
-    .lock = "memcached-add",
-    .script = {.protocol = FAKE_MEMCACHED, .acquire_ns = 5 * MS, .lose_every = 10},
-    .settings = {"load.clients=4"},
-    .seconds = 5,
-    .brief_seconds = 0.5,
-};
+EXPERIMENT(lost,
+           "memcached: each 10th release is told that the key is gone; 4 clients, a key each",
+           MEMCACHED(.acquire_ns = 5 * MS, .lose_every = 10), .seconds = 5, .brief_seconds = 0.5);
 
-static const struct experiment silent = {
-    .name = "silent",
-    .scripted = "RESP: each 20th acquire is never answered; clients wait 200 ms for an answer",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = 5 * MS, .silent_every = 20},
-    .settings = {"redis.command_timeout=200ms"},
-    .seconds = 5,
-};
+EXPERIMENT(silent,
+           "RESP: each 20th acquire is never answered; clients wait 200 ms for an answer",
+           RESP(.acquire_ns = 5 * MS, .silent_every = 20), WITH("redis.command_timeout=200ms"),
+           .seconds = 5);
 
-static const struct experiment stops_granting = {
-    .name = "stops-granting",
-    .polls = true,
-    .scripted =
-        "sim: the 300th release is forgotten, and its lease is an hour: 16 clients wait for ever",
-    .lock = "sim",
-    .settings = {"load.clients=16", "load.keys=1", "sim.lose_every=300", LOCKED_FOREVER,
-                 "run.drain=1s"},
-    .hold_ns = MS,
-    .seconds = 5,
-};
+EXPERIMENT(stops_granting,
+           "sim: the 300th release is forgotten, and its lease is an hour: 16 clients wait for ever",
+           .lock = "sim", .polls = true,
+           WITH("load.clients=16", "load.keys=1", "sim.lose_every=300", LOCKED_FOREVER,
+                "run.drain=1s"),
+           .hold_ns = MS, .seconds = 5);
 
-static const struct experiment never_again = {
-    .name = "never-again",
-    .scripted = "RESP: after 100 grants the server tells everybody that the key is held; 4 "
-                "clients, a key each, nobody holds",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = 5 * MS, .stop_after = 100},
-    .settings = {"load.clients=4", LOCKED_FOREVER, "run.drain=8s"},
-    .seconds = 3,
-};
+EXPERIMENT(never_again,
+           "RESP: after 100 grants the server tells everybody that the key is held; 4 "
+           "clients, a key each, nobody holds",
+           RESP(.acquire_ns = 5 * MS, .stop_after = 100), WITH(LOCKED_FOREVER, "run.drain=8s"),
+           .seconds = 3);
 
 /* ---- exclusion ---- */
 
-static const struct experiment doubled = {
-    .name = "doubled",
-    .polls = true,
-    .scripted = "sim: each 50th acquire of 8 clients on one key is granted though the key is held",
-    .lock = "sim",
-    .settings = {"load.clients=8", "load.keys=1", "sim.double_every=50", "sim.service=1ms"},
-    .hold_ns = 2 * MS,
-    .seconds = 5,
-    .brief_seconds = 0.7,
-};
+EXPERIMENT(doubled,
+           "sim: each 50th acquire of 8 clients on one key is granted though the key is held",
+           .lock = "sim", .polls = true,
+           WITH("load.clients=8", "load.keys=1", "sim.double_every=50", "sim.service=1ms"),
+           .hold_ns = 2 * MS, .seconds = 5, .brief_seconds = 0.7);
 
-static const struct experiment doubled_once = {
-    .name = "doubled-once",
-    .polls = true,
-    .scripted = "sim: each 100,000th acquire of 16 clients on one key, hold 50 us, is granted "
-                "though the key is held",
-    .lock = "sim",
-    .settings = {"load.clients=16", "load.keys=1", "sim.double_every=100000", "sim.service=0"},
-    .hold_ns = 50 * LB_US_NS,
-    .seconds = 40,
-};
+EXPERIMENT(doubled_once,
+           "sim: each 100,000th acquire of 16 clients on one key, hold 50 us, is granted "
+           "though the key is held",
+           .lock = "sim", .polls = true,
+           WITH("load.clients=16", "load.keys=1", "sim.double_every=100000", "sim.service=0"),
+           .hold_ns = 50 * LB_US_NS, .seconds = 40);
 
-static const struct experiment excludes = {
-    .name = "excludes",
-    .polls = true,
-    .scripted = "sim: 8 clients on one key, hold 1 ms, no fault",
-    .lock = "sim",
-    .settings = {"load.clients=8", "load.keys=1"},
-    .hold_ns = MS,
-    .seconds = 5,
-};
+EXPERIMENT(excludes, "sim: 8 clients on one key, hold 1 ms, no fault", .lock = "sim",
+           .polls = true, WITH("load.clients=8", "load.keys=1"), .hold_ns = MS, .seconds = 5);
 
 /* ---- connecting ---- */
 
-static const struct experiment connecting = {
-    .name = "connecting",
-    .scripted = "RESP: a new connection's first answer takes 50 ms; each attempt connects anew",
-    .lock = "redis-setnx",
-    .script = {.greeting_ns = 50 * MS, .acquire_ns = 10 * MS},
-    .settings = {"load.session=each"},
-    .seconds = 10,
-};
+EXPERIMENT(connecting,
+           "RESP: a new connection's first answer takes 50 ms; each attempt connects anew",
+           RESP(.greeting_ns = 50 * MS, .acquire_ns = 10 * MS), WITH("load.session=each"),
+           .seconds = 10);
 
 /* ---- was it the server or lockbench that froze ---- */
 
-static const struct experiment server_froze = {
-    .name = "server-froze",
-    .scripted = "RESP: 100 arrivals a second; the server stands still for 1 s in 3 s, twenty times",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = MS, .freeze_after_ns = 1000 * MS, .freeze_ns = 1000 * MS},
-    .settings = {"load.clients=64", "load.arrival=constant:100/s"},
-    .seconds = 3,
-    .repeats = 20,
-};
+EXPERIMENT(server_froze,
+           "RESP: 100 arrivals a second; the server stands still for 1 s in 3 s, twenty times",
+           RESP(.acquire_ns = MS, .freeze_after_ns = 1000 * MS, .freeze_ns = 1000 * MS),
+           WITH("load.clients=64", "load.arrival=constant:100/s"), .seconds = 3, .repeats = 20);
 
-static const struct experiment tool_froze = {
-    .name = "tool-froze",
-    .scripted =
-        "RESP: 100 arrivals a second; lockbench itself is stopped for 1 s in 3 s, twenty times",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = MS},
-    .settings = {"load.clients=64", "load.arrival=constant:100/s"},
-    .seconds = 3,
-    .repeats = 20,
-    .stop_after_ns = 1000 * MS,
-    .stop_ns = 1000 * MS,
-};
+EXPERIMENT(tool_froze,
+           "RESP: 100 arrivals a second; lockbench itself is stopped for 1 s in 3 s, twenty times",
+           RESP(.acquire_ns = MS), WITH("load.clients=64", "load.arrival=constant:100/s"),
+           .seconds = 3, .repeats = 20, .stop_after_ns = 1000 * MS, .stop_ns = 1000 * MS);
 
 /* ---- how often it is wrong ---- */
 
-static const struct experiment bound = {
-    .name = "bound",
-    .scripted = "RESP: 4 clients on one key, hold 2 ms; a try that finds the key held is granted "
-                "with a chance of 1 in 900; 200 seeds",
-    .lock = "redis-setnx",
-    .script = {.double_chance = 1. / 900, .seed = 1},
-    .settings = {"load.keys=1", "redis-setnx.poll_min=1ms", "redis-setnx.poll_max=1ms"},
-    .hold_ns = 2 * MS,
-    .seconds = 1,
-    .repeats = 200,
-};
+EXPERIMENT(bound,
+           "RESP: 4 clients on one key, hold 2 ms; a try that finds the key held is granted "
+           "with a chance of 1 in 900; 200 seeds",
+           RESP(.double_chance = 1. / 900, .seed = 1),
+           WITH("load.keys=1", "redis-setnx.poll_min=1ms", "redis-setnx.poll_max=1ms"),
+           .hold_ns = 2 * MS, .seconds = 1, .repeats = 200);
 
-static const struct experiment comparison = {
-    .name = "comparison",
-    .scripted = "sim: 40 runs with a service of 20 ms, 40 with 21 ms; 40 comparisons of ten runs "
-                "with ten, drawn from them",
-    .lock = "sim",
-    .settings = {"load.clients=8", "sim.service=20ms"},
-    .seconds = 0.5,
-};
+EXPERIMENT(comparison,
+           "sim: 40 runs with a service of 20 ms, 40 with 21 ms; 40 comparisons of ten runs "
+           "with ten, drawn from them",
+           .lock = "sim", WITH("load.clients=8", "sim.service=20ms"), .seconds = 0.5);
 
-static const struct experiment capacity = {
-    .name = "capacity",
-    .scripted = "RESP, M/D/1: one acquire is served at a time, 10 ms each; 20 searches for the "
-                "rate that keeps acquire_due.p99<=200ms",
-    .lock = "redis-setnx",
-    .script = {.acquire_ns = 10 * MS, .serial = true},
-    .seconds = 150,
-    .repeats = 20,
-};
+EXPERIMENT(capacity,
+           "RESP, M/D/1: one acquire is served at a time, 10 ms each; 20 searches for the "
+           "rate that keeps acquire_due.p99<=200ms",
+           RESP(.acquire_ns = 10 * MS, .serial = true), .seconds = 150, .repeats = 20);
 
 /* ---- figures that are made of several ---- */
 
@@ -336,22 +214,30 @@ static double truth_pool_started(const struct seen *seen, double unused) {
 #define TIME(ns, words) .source = words, .truth = truth_time, .argument = (double)(ns)
 #define SCRIPT(value, words) .source = words, .argument = value
 #define COUNTED(outcome, words) .source = words, .truth = truth_count, .argument = outcome
+/* Answers that several experiments have. */
+#define GRANTS COUNTED(FAKE_GRANTED, "grants in the server's log"), .allowed = EXACT
+#define RATE                                                                                       \
+    "grants a second", .source = "grants in the server's log over their time",                     \
+                       .truth = truth_rate, .path = "throughput_per_s", .allowed = .02
+#define BYTES                                                                                      \
+    "bytes a grant", .source = "bytes in the server's log", .truth = truth_bytes,                  \
+                     .path = "cost.bytes_per_grant"
+#define VERDICT(verdict, words)                                                                    \
+    "verdict", .source = words, .path = "exclusion.verdict", .word = verdict
+#define EXIT(code, words) "exit code", SCRIPT(code, words), .path = "exit", .allowed = EXACT
 const struct answer answers[] = {
     {&fixed, "acquire, p50", TIME(20 * MS, "the script: 20 ms, and the wire"),
      .path = ACQUIRE "p50", .allowed = .02},
     {&fixed, "acquire, p99", LOG(.99), .path = ACQUIRE "p99", .allowed = .02},
     {&fixed, "release, p50", TIME(5 * MS, "the script: 5 ms, and the wire"),
      .path = "latency_ns.release.p50", .allowed = .03},
-    {&fixed, "grants a second", .source = "grants in the server's log over their time",
-     .truth = truth_rate, .path = "throughput_per_s", .allowed = .02},
+    {&fixed, RATE},
     {&fixed, "Little's law: clients", SCRIPT(4, "4 clients = rate x mean time of a round"),
      .said = said_little, .allowed = .02, .brief_allowed = .15},
     {&fixed, "commands a grant", SCRIPT(2, "the lock: SET and EVALSHA"),
      .path = "cost.commands_per_grant", .allowed = .001, .brief_allowed = .001},
-    {&fixed, "bytes a grant", .source = "bytes in the server's log", .truth = truth_bytes,
-     .path = "cost.bytes_per_grant", .allowed = .005, .brief_allowed = .05},
-    {&fixed, "grants", COUNTED(FAKE_GRANTED, "grants in the server's log"), .path = "grants",
-     .allowed = EXACT, .brief_allowed = EXACT},
+    {&fixed, BYTES, .allowed = .005, .brief_allowed = .05},
+    {&fixed, "grants", GRANTS, .path = "grants", .brief_allowed = EXACT},
     {&slow_replies, "acquire, p90", LOG(.9), .path = ACQUIRE "p90", .allowed = .02},
     {&slow_replies, "acquire, p99.9", LOG(.999), .path = ACQUIRE "p999", .allowed = .02},
     {&slow_replies, "acquire, mean", LOG(MEAN), .path = ACQUIRE "mean", .allowed = .02},
@@ -362,13 +248,11 @@ const struct answer answers[] = {
      .path = "throughput_per_s", .allowed = .02},
     {&serial_loop, "commands a grant", SCRIPT(2, "the lock: ms and md"),
      .path = "cost.commands_per_grant", .allowed = .005},
-    {&serial_loop, "bytes a grant", .source = "bytes in the server's log", .truth = truth_bytes,
-     .path = "cost.bytes_per_grant", .allowed = .01},
+    {&serial_loop, BYTES, .allowed = .01},
     {&nats, "acquire, p50", LOG(.5), .path = ACQUIRE "p50", .allowed = .03},
     {&nats, "commands a grant", SCRIPT(3, "the lock: a look, a write, a delete"),
      .path = "cost.commands_per_grant", .allowed = .001},
-    {&nats, "bytes a grant", .source = "bytes in the server's log", .truth = truth_bytes,
-     .path = "cost.bytes_per_grant", .allowed = .01},
+    {&nats, BYTES, .allowed = .01},
     {&md1, "due to held, p50", LINDLEY(truth_endless_md1, .5), .path = DUE "p50", .allowed = .02},
     {&md1, "due to held, p90", LINDLEY(truth_endless_md1, .9), .path = DUE "p90", .allowed = .02},
     {&md1, "due to held, p99", LINDLEY(truth_endless_md1, .99), .path = DUE "p99", .allowed = .02},
@@ -379,8 +263,7 @@ const struct answer answers[] = {
     {&mm1, "due to held, p50", LINDLEY(truth_endless_mm1, .5), .path = DUE "p50", .allowed = .02},
     {&mm1, "due to held, p90", LINDLEY(truth_endless_mm1, .9), .path = DUE "p90", .allowed = .02},
     {&mm1, "due to held, p99", LINDLEY(truth_endless_mm1, .99), .path = DUE "p99", .allowed = .02},
-    {&mm1, "grants", COUNTED(FAKE_GRANTED, "grants in the server's log"), .path = "grants",
-     .allowed = EXACT},
+    {&mm1, "grants", GRANTS, .path = "grants"},
     {&freeze, "arrivals due", SCRIPT(1000, "100/s x 10 s"), .path = "arrivals.due",
      .allowed = .001},
     {&freeze, "due to held, p50", TIME(MS, "the script: 1 ms, and the wire"), .path = DUE "p50",
@@ -403,8 +286,7 @@ const struct answer answers[] = {
      .brief_allowed = .02},
     {&fifo, "longest run", SCRIPT(1, "the order of grants"), .path = "fairness.longest_run",
      .allowed = EXACT, .brief_allowed = EXACT},
-    {&fifo, "grants a second", .source = "grants in the server's log over their time",
-     .truth = truth_rate, .path = "throughput_per_s", .allowed = .02},
+    {&fifo, RATE},
     {&unfair, "handoff, p50", TIME(5 * MS, "the script: 5 ms, and the wire"),
      .path = "latency_ns.handoff.p50", .allowed = .03},
     {&unfair, "Jain's index", SCRIPT(100. / 208, "(sum x)^2 / (4 sum x^2) of 7, 1, 1, 1"),
@@ -416,8 +298,7 @@ const struct answer answers[] = {
     {&unfair, "longest wait", LOG(1), .path = "fairness.max_wait_ns", .allowed = .06},
     {&busy, "busy", COUNTED(FAKE_BUSY, "refused tries in the server's log"),
      .path = "outcomes.busy", .allowed = EXACT, .brief_allowed = EXACT},
-    {&busy, "ok", COUNTED(FAKE_GRANTED, "grants in the server's log"), .path = "outcomes.ok",
-     .allowed = EXACT, .brief_allowed = EXACT},
+    {&busy, "ok", GRANTS, .path = "outcomes.ok", .brief_allowed = EXACT},
     {&timeouts, "ok", SCRIPT(100, "the script"), .path = "outcomes.ok", .allowed = EXACT},
     {&timeouts, "wait that failed, p50", SCRIPT(50. * MS, "the deadline that was asked for"),
      .path = "latency_ns.wait_failed.p50", .allowed = .1},
@@ -425,30 +306,21 @@ const struct answer answers[] = {
      .path = "outcomes.lost", .allowed = EXACT, .brief_allowed = EXACT},
     {&silent, "unknown", COUNTED(FAKE_UNSENT, "unanswered acquires in the server's log"),
      .path = "outcomes.unknown", .allowed = EXACT},
-    {&stops_granting, "verdict", .source = "a key that nobody holds, and that nobody gets",
-     .path = "exclusion.verdict", .word = "stuck"},
-    {&stops_granting, "exit code", SCRIPT(2, "a lock that is stuck ends the run with 2"),
-     .path = "exit", .allowed = EXACT},
+    {&stops_granting, VERDICT("stuck", "a key that nobody holds, and that nobody gets")},
+    {&stops_granting, EXIT(2, "a lock that is stuck ends the run with 2")},
     {&stops_granting, "waits that never ended", SCRIPT(16, "all clients wait"),
      .path = "fairness.starved", .allowed = EXACT},
-    {&never_again, "verdict", .source = "keys that nobody holds, and that nobody gets",
-     .path = "exclusion.verdict", .word = "stuck"},
-    {&never_again, "exit code", SCRIPT(2, "a lock that is stuck ends the run with 2"),
-     .path = "exit", .allowed = EXACT},
+    {&never_again, VERDICT("stuck", "keys that nobody holds, and that nobody gets")},
+    {&never_again, EXIT(2, "a lock that is stuck ends the run with 2")},
     {&never_again, "waits that never ended", SCRIPT(4, "all clients wait"),
      .path = "fairness.starved", .allowed = EXACT},
-    {&never_again, "grants", COUNTED(FAKE_GRANTED, "grants in the server's log"), .path = "grants",
-     .allowed = EXACT},
-    {&doubled, "verdict", .source = "holders overlap", .path = "exclusion.verdict",
-     .word = "violated", .brief_allowed = 1},
-    {&doubled, "exit code", SCRIPT(3, "exclusion was violated"), .path = "exit", .allowed = EXACT,
-     .brief_allowed = EXACT},
-    {&doubled_once, "verdict",
-     .source = "one grant in 100,000 overlaps; hold and service let it be seen",
-     .path = "exclusion.verdict", .word = "violated"},
-    {&excludes, "verdict", .source = "nothing is wrong", .path = "exclusion.verdict",
-     .word = "clean"},
-    {&excludes, "exit code", SCRIPT(0, "nothing is wrong"), .path = "exit", .allowed = EXACT},
+    {&never_again, "grants", GRANTS, .path = "grants"},
+    {&doubled, VERDICT("violated", "holders overlap"), .brief_allowed = 1},
+    {&doubled, EXIT(3, "exclusion was violated"), .brief_allowed = EXACT},
+    {&doubled_once,
+     VERDICT("violated", "one grant in 100,000 overlaps; hold and service let it be seen")},
+    {&excludes, VERDICT("clean", "nothing is wrong")},
+    {&excludes, EXIT(0, "nothing is wrong")},
     {&connecting, "connect, p50", TIME(50 * MS, "the script: 50 ms, and the wire"),
      .path = "latency_ns.connect.p50", .allowed = .02},
     {&connecting, "sessions before the load, mean",

@@ -1,17 +1,12 @@
 /* fuzz_capacity: capacity.json from anywhere: an error in one line, or locks and probes that can be
  * asked for. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "bench/tests/fuzz/fuzz.h"
 #include "results/format/capacity_read.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct lb_err err = {0};
     struct capacity *capacity = capacity_parse((const char *)data, size, "capacity.json", &err);
-    if (!capacity && (err.code == 0 || err.text[0] == '\0' || strchr(err.text, '\n'))) abort();
+    if (!capacity) expect_reason(&err);
     for (int i = 0; capacity && i < capacity->lock_count; i++) {
         const struct capacity_lock *lock = &capacity->locks[i];
         if (!lock->lock) abort();

@@ -2,10 +2,6 @@
  * transfer frames of gRPC. The first byte of an answer says how the transfer ends: below 17 with that status of gRPC,
  * otherwise as TRANSFER_* say, or with a connection that broke. The first byte of all chooses the lock,
  * and whether there is an account. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "bench/tests/fuzz/fuzzed_server.h"
 #include "bench/tests/fuzz/lock_life.h"
 #include "drivers/etcd/http.h"
 #include "drivers/wait.h"
@@ -15,8 +11,6 @@
 enum { STATUSES = 17, TRANSFER_NO_STATUS = 'n', TRANSFER_OPEN = 'o', TRANSFER_NO_GRPC = 'h' };
 
 extern const struct lb_lock lock_etcd_mutex, lock_etcd_lock;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---- in the place of http.c ---- */
 

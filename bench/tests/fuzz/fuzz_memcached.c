@@ -1,10 +1,7 @@
 /* fuzz_memcached: a memcached server that may be none. */
-#include "bench/tests/fuzz/fuzzed_server.h"
 #include "bench/tests/fuzz/lock_life.h"
 
 extern const struct lb_lock lock_memcached_add;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzzed_server_begin(data, size);

@@ -1,10 +1,7 @@
 /* fuzz_nats: a NATS server with JetStream that may be neither. */
-#include "bench/tests/fuzz/fuzzed_server.h"
 #include "bench/tests/fuzz/lock_life.h"
 
 extern const struct lb_lock lock_nats_kv;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzzed_server_begin(data, size);

@@ -1,12 +1,9 @@
 /* fuzz_redis: a Redis server, a cluster's node or a Sentinel that may be none of them. The first byte chooses what the
  * driver takes it for, and the lock. */
-#include "bench/tests/fuzz/fuzzed_server.h"
 #include "bench/tests/fuzz/lock_life.h"
 
 extern const struct lb_lock lock_redis_setnx, lock_redis_fair, lock_redis_semaphore,
     lock_redis_redlock;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const urls[] = {

@@ -1,12 +1,7 @@
 /* fuzz_redis_reply: replies of a Redis server that may be none, in pieces: whatever comes, what was kept lies within the
  * connection's own memory, or is redis_ok, and ends with a NUL. The first byte is the size of the pieces. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "bench/tests/fuzz/fuzz.h"
 #include "drivers/redis/redis_impl.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void look_at(const struct redis_conn *conn, const struct redis_value *value) {
     bool inside =

@@ -1,13 +1,9 @@
 /* fuzz_run: run.json from anywhere: an error in one line, or a run whose every figure and text
  * can be asked for. */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "bench/tests/fuzz/fuzz.h"
 #include "results/format/run_read.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void use_stage(const struct run_stage *stage) {
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
@@ -25,7 +21,7 @@ static void use_stage(const struct run_stage *stage) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct lb_err err = {0};
     struct run *run = run_parse((const char *)data, size, "run.json", &err);
-    if (!run && (err.code == 0 || err.text[0] == '\0' || strchr(err.text, '\n'))) abort();
+    if (!run) expect_reason(&err);
     for (int i = 0; run && i < run->stage_count; i++) use_stage(&run->stages[i]);
     run_free(run);
     return 0;

@@ -1,12 +1,7 @@
 /* fuzz_url: a server's URL from anywhere: it is refused, or has hosts and ports that can be; what is shown of it
  * fits, and shows no password. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "bench/tests/fuzz/fuzz.h"
 #include "drivers/url.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Whether the secret stands in the text as it is, and nowhere else in it: then what is shown may not have it. */
 static bool stands_once(const char *text, const char *secret) {

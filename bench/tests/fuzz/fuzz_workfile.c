@@ -1,22 +1,11 @@
 /* fuzz_workfile: a workload file from anywhere: each setting has a section, a key and a line, or the error names
  * the line. */
-#define _GNU_SOURCE
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+#include "bench/tests/fuzz/fuzz.h"
 #include "bench/workload/workfile.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[40];
-    int fd = memfd_create("workload", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int fd = input_file(data, size, path);
     struct arena arena = {0};
     struct settings settings = {0};
     struct lb_err err = {0};

@@ -1,14 +1,11 @@
 /* fuzz_zookeeper: a server that answers ZooKeeper's four-letter words, or something else. The sessions are those of
  * ZooKeeper's own library, and so are not tried here. */
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "bench/tests/fuzz/fuzz.h"
 #include "bench/tests/fuzz/fuzzed_server.h"
 #include "drivers/facts.h"
 #include "drivers/zookeeper/session.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Asks a word; whether there is an answer. */
 static bool ask(const char *word, char *answer, size_t size) {

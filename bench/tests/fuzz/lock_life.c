@@ -1,10 +1,6 @@
 /* lock_life: see lock_life.h. */
 #include "bench/tests/fuzz/lock_life.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench/option/option.h"
 #include "drivers/clean.h"
 #include "drivers/facts.h"

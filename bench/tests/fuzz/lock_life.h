@@ -5,6 +5,8 @@
 #ifndef BENCH_FUZZ_LOCK_LIFE_H
 #define BENCH_FUZZ_LOCK_LIFE_H
 
+#include "bench/tests/fuzz/fuzz.h"
+#include "bench/tests/fuzz/fuzzed_server.h"
 #include "drivers/driver.h"
 
 void lock_life(const struct lb_lock *lock, const char *url);

@@ -1,11 +1,8 @@
 /* replay: gives a fuzz target the inputs of a folder, each once, where the fuzzer itself is not there: `make quick` so
  * repeats what the seeds keep. It ends as the target does: an input that breaks the target ends the program. */
 #include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "bench/tests/fuzz/fuzz.h"
 
 static uint8_t *read_input(const char *path, size_t *ret_size) {
     FILE *file = fopen(path, "rb");
