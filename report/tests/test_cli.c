@@ -31,10 +31,10 @@ static void complain(const char *line) {
 
 static void end_command(void) {
     if (!now.line) return;
-    bool one_line = strchr(now.err, '\n') == now.err + strlen(now.err) - 1;
+    bool is_one_line = strchr(now.err, '\n') == now.err + strlen(now.err) - 1;
     if (now.code != now.wanted) complain("the exit code");
     if (now.code == LB_EXIT_USAGE && *now.out) complain("nothing on standard output");
-    if ((now.code == LB_EXIT_USAGE || now.code == LB_EXIT_MACHINE) && !one_line)
+    if ((now.code == LB_EXIT_USAGE || now.code == LB_EXIT_MACHINE) && !is_one_line)
         complain("one line on standard error");
     free(now.out);
     free(now.err);

@@ -113,49 +113,40 @@ static int64_t their_max(const struct hist *h) {
     return h->count ? hist_slot_high(h, h->last) : 0;
 }
 
-static void assert_figure(const char *tag, int interval, const char *what, double read,
+static void assert_figure(const char *tag, const char *line, int column, double read,
                           int64_t ours) {
-    if (read != (double)ours) {
-        fail_msg("%s, interval %d, %s: HdrHistogram says %.3f, we wrote %lld", tag, interval, what,
-                 read, (long long)ours);
-    }
+    if (read != (double)ours)
+        fail_msg("%s, column %d: we wrote %lld: %s", tag, column, (long long)ours, line);
 }
 
 /* The reader prints a line for each interval: the interval's end, its figures, and the figures of
  * all intervals so far. */
 static void check_intervals(const struct written *w, int tag) {
+    enum { COLUMNS = 11 };
     char line[512];
     FILE *file = fopen(w->out, "r");
     assert_non_null(file);
-    struct hist *so_far = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-    assert_non_null(so_far);
+    struct hist *all = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    assert_non_null(all);
     int i = 0;
     while (fgets(line, sizeof line, file)) {
-        double f[12];
         if (line[0] == '#' || line[0] == '"') continue;
-        assert_int_equal(sscanf(line, "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &f[0],
-                                &f[1], &f[2], &f[3], &f[4], &f[5], &f[6], &f[7], &f[8], &f[9],
-                                &f[10], &f[11]),
-                         12);
         assert_true(i < INTERVALS);
-        const struct hist *h = w->interval[tag][i];
-        hist_add(so_far, h);
-        assert_true(fabs(f[0] - (i + 1)) < 0.0005);
-        assert_figure(tags[tag], i, "count", f[1], h->count);
-        assert_figure(tags[tag], i, "p50", f[2], theirs(h, 0.5));
-        assert_figure(tags[tag], i, "p90", f[3], theirs(h, 0.9));
-        assert_figure(tags[tag], i, "max", f[4], their_max(h));
-        assert_figure(tags[tag], i, "count so far", f[5], so_far->count);
-        assert_figure(tags[tag], i, "p50 so far", f[6], theirs(so_far, 0.5));
-        assert_figure(tags[tag], i, "p90 so far", f[7], theirs(so_far, 0.9));
-        assert_figure(tags[tag], i, "p99 so far", f[8], theirs(so_far, 0.99));
-        assert_figure(tags[tag], i, "p99.9 so far", f[9], theirs(so_far, 0.999));
-        assert_figure(tags[tag], i, "p99.99 so far", f[10], theirs(so_far, 0.9999));
-        assert_figure(tags[tag], i, "max so far", f[11], their_max(so_far));
-        i++;
+        const struct hist *h = w->interval[tag][i++];
+        hist_add(all, h);
+        const int64_t ours[COLUMNS] = {h->count,          theirs(h, 0.5),      theirs(h, 0.9),
+                                       their_max(h),      all->count,          theirs(all, 0.5),
+                                       theirs(all, 0.9),  theirs(all, 0.99),   theirs(all, 0.999),
+                                       theirs(all, 0.9999), their_max(all)};
+        char *at;
+        assert_true(fabs(strtod(line, &at) - i) < 0.0005);
+        for (int c = 0; c < COLUMNS; c++) {
+            assert_int_equal(*at, ',');
+            assert_figure(tags[tag], line, c + 1, strtod(at + 1, &at), ours[c]);
+        }
     }
     assert_int_equal(i, INTERVALS);
-    hist_free(so_far);
+    hist_free(all);
     fclose(file);
 }
 
@@ -173,11 +164,10 @@ static void check_distribution(const struct written *w, int tag) {
         assert_int_equal(sscanf(line, "%lf,%lf,%lf", &value, &percentile, &count), 3);
         int64_t ours = 0;
         for (int32_t slot = 0; slot < h->length && hist_slot_high(h, slot) <= (int64_t)value;
-             slot++) {
+             slot++)
             ours += h->counts[slot];
-        }
-        assert_figure(tags[tag], -1, "values up to a row", count, ours);
-        assert_figure(tags[tag], -1, "value of a row", value, theirs(h, count / (double)h->count));
+        assert_figure(tags[tag], line, 2, count, ours);
+        assert_figure(tags[tag], line, 0, value, theirs(h, count / (double)h->count));
         rows++;
     }
     assert_true(rows >= 2);
