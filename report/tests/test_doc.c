@@ -1,4 +1,4 @@
-/* test_doc: one document through all writers: what each keeps, what each leaves out (golden/doc.txt, doc.md, doc.html:
+/* test_doc: one document through all writers: what each keeps, what each leaves out (golden/doc.terminal, doc.markdown, doc.html:
  * after a wanted change UPDATE_GOLDEN=1, then read the diff), and that no text from elsewhere steers a format. */
 #include <math.h>
 
@@ -108,7 +108,7 @@ static void add_table_of_signs(struct doc *doc) {
 }
 
 TEST(each_format_has_what_it_can_show) {
-    static const char *const names[] = {GOLDEN "txt", GOLDEN "md", GOLDEN "html"};
+    static const char *const names[] = {GOLDEN "terminal", GOLDEN "markdown", GOLDEN "html"};
     struct doc doc = {0};
     json_t *tree = json_pack("{s:i, s:b, s:[f,n], s:{s:s}}", "cpus", 2, "pinned", 1, "list", 1.5,
                              "inner", "name", "<b>");
