@@ -94,10 +94,12 @@ static char *filled(const char *line) {
     while (*line) {
         size_t i = 0;
         while (i < FILLS && strncmp(line, fills[i].word, strlen(fills[i].word)) != 0) i++;
-        if (i == FILLS)
+        if (i == FILLS) {
             fputc(*line++, out);
-        else
-            line += fputs(fills[i].json, out) < 0 ? 0 : strlen(fills[i].word);
+        } else {
+            fputs(fills[i].json, out);
+            line += strlen(fills[i].word);
+        }
     }
     fclose(out);
     return text;
