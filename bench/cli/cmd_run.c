@@ -25,8 +25,7 @@
 #define SETS_MAX 128 /* --set, and the one that --key becomes */
 
 struct typed {
-    const char *workload, *locks, *out,
-        *metrics; /* locks: the names with commas between, or NULL */
+    const char *workload, *locks, *out; /* locks: the names with commas between, or NULL */
     struct arg_list names, sets, promises, keys;
     struct urls urls;
     struct repeat_options repeat;
@@ -80,9 +79,6 @@ static const struct arg args[] = {
     {{"out", ARG_PATH, offsetof(struct typed, out),
       .help = "the folder; default: results/<time>-<workload>"},
      "DIR"},
-    {{"prometheus", ARG_PATH, offsetof(struct typed, metrics),
-      .help = "write each second's figures, for node_exporter's textfile collector"},
-     "FILE"},
     {{"repeat", LB_OPT_INT32, offsetof(struct typed, repeat.times), .min = 1, .max = REPEAT_MAX,
       .help = "N whole runs; with --against... of each side, by default 10"},
      "N"},
@@ -175,11 +171,6 @@ static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     return false;
 }
 
-static void close_metrics(struct metrics_file *metrics) {
-    struct lb_err unwritten = {0};
-    if (metrics_file_close(metrics, &unwritten) != 0) fprintf(stderr, "%s\n", unwritten.text);
-}
-
 static int run_plan(const struct typed *typed, const struct plan *plan, const char *command,
                     struct lb_err *err) {
     char results[512], topologies[512];
@@ -189,7 +180,6 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
     progress_init(&progress, typed->progress);
     struct peers *peers = cli_peers();
     if (peers && peers->begin_run(peers, plan, err) != 0) return -1;
-    if (typed->metrics && !(progress.metrics = metrics_file_open(typed->metrics, err))) return -1;
     struct run_ask ask = {.plan = plan,
                           .urls = typed->urls.item,
                           .url_count = typed->urls.count,
@@ -209,14 +199,10 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
     struct run_end end;
     int failed = run_execute(&ask, &end, err);
     progress_end(&progress);
-    if (failed) {
-        close_metrics(progress.metrics);
-        return -1;
-    }
+    if (failed) return -1;
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
     int code = show_end(typed, &end);
     json_decref(end.unsaved);
-    close_metrics(progress.metrics);
     return code;
 }
 
@@ -394,19 +380,14 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     if (typed->repeat.metrics && !repeat_has_base(&typed->repeat)) {
         err_set(err, LB_EXIT_USAGE,
                 "run: --metric names what a comparison judges: add --against..., or leave it out");
-    } else if (repeat_is_asked(&typed->repeat) &&
-               (typed->metrics || (typed->format != REPORT_TABLE && !typed->json))) {
+    } else if (repeat_is_asked(&typed->repeat) && typed->format != REPORT_TABLE && !typed->json) {
         err_set(
             err, LB_EXIT_USAGE,
-            "run: --full, --quiet and --prometheus show one run: leave them out where --repeat or "
-            "--against make several");
+            "run: --full and --quiet show one run: leave them out where --repeat or --against make "
+            "several");
     } else if (repeat_is_asked(&typed->repeat) && peers) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts one run at a time: leave out --repeat and --against");
-    } else if (typed->metrics && peers) {
-        err_set(err, LB_EXIT_USAGE,
-                "run: on several hosts nobody has the figures before a stage ends: leave out "
-                "--prometheus");
     } else if (repeat_is_asked(&typed->repeat)) {
         result = run_repeats(typed, &plan_ask, plan, err);
     } else if (typed->dry_run) {

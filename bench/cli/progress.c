@@ -60,8 +60,7 @@ void progress_news(void *arg, const struct run_at *at, const struct stage_news *
     char line[300], bar[BAR_WIDTH + 1], overlaps[48] = "", left[SPAN_MAX + 16] = "", span[SPAN_MAX],
                                         rate[NUMBER_TEXT_MAX], p50[NUMBER_TEXT_MAX],
                                         p99[NUMBER_TEXT_MAX];
-    metrics_file_write(progress->metrics, at, news);
-    if (progress->kind != PROGRESS_BAR || !news->total) return;
+    if (progress->kind != PROGRESS_BAR) return;
     if (news->overlaps)
         snprintf(overlaps, sizeof overlaps, "  %llu overlaps", (unsigned long long)news->overlaps);
     if (at->left_ns > 0)

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "bench/cli/metrics_file.h"
+#include "bench/run/run.h"
 
 enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR };
 
@@ -23,9 +23,8 @@ enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR }
     }
 
 struct progress {
-    enum progress_kind kind;      /* never PROGRESS_AUTO */
-    bool open;                    /* a bar is on the terminal, and the next one overwrites it */
-    struct metrics_file *metrics; /* gets the news, too; NULL = nobody asked for them */
+    enum progress_kind kind; /* never PROGRESS_AUTO */
+    bool open;               /* a bar is on the terminal, and the next one overwrites it */
 };
 
 /* PROGRESS_AUTO: a bar on a terminal, otherwise lines. */

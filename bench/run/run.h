@@ -48,7 +48,7 @@ struct run_ask {
     void (*begin)(void *arg, int stages, int64_t expected_ns); /* may be NULL */
     void (*news)(
         void *arg, const struct run_at *at,
-        const struct stage_news *news); /* at the begin of a stage and each second; may be NULL */
+        const struct stage_news *news); /* each second of a stage; may be NULL */
     void (*done)(void *arg, const struct run_at *at,
                  const struct stage *stage);  /* after each stage; may be NULL */
     void (*say)(void *arg, const char *line); /* called for each problem; never NULL */

@@ -64,7 +64,7 @@ void run_tell_took(const struct run_state *run, const struct stage *stage) {
     if (run->ask->took) run->ask->took(run->ask->next_arg, stage, run->out.path);
 }
 
-/* A second of a stage is over, or the stage begins. */
+/* A second of a stage is over. */
 static void tell_second(void *arg, const struct stage_news *news) {
     struct run_state *run = arg;
     struct run_at at = where_is(run, run->now);
@@ -75,12 +75,6 @@ static void tell_second(void *arg, const struct stage_news *news) {
 static void tell_line(void *arg, const char *line) {
     const struct run_state *run = arg;
     if (run->ask->tell) run->ask->tell(run->ask->arg, line);
-}
-
-static void tell_stage_begin(struct run_state *run, const struct stage_ask *ask) {
-    const struct stage_news none = {.id = ask->id, .total_ns = ask->of.window_ns};
-    run->now = ask;
-    tell_second(run, &none);
 }
 
 /* A fault that never acted shows nothing of its lock, whatever the verdict says. */
@@ -158,7 +152,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
              stage_name(of, name, sizeof name));
     snprintf(hlog, sizeof hlog, "%s/%s.hlog", run->out.path, stage_ask.id);
     struct lb_err err = {0};
-    tell_stage_begin(run, &stage_ask);
+    run->now = &stage_ask;
     expect_crash(run, &stage_ask);
     struct stage *stage = stage_run(&stage_ask, &err);
     crash_expect(NULL, NULL);

@@ -155,7 +155,6 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
     struct shared *shared = harvest->shared;
     const struct hist *so_far = harvest->stage->hist[METRIC_ACQUIRE];
     struct stage_news news = {
-        .id = harvest->ask->id,
         .elapsed_ns = end_ns - atomic_load(&shared->window_begin_ns),
         .total_ns = harvest->ask->of.window_ns,
         .rate_per_s =
@@ -163,13 +162,7 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
         .acquire_p50_ns = hist_quantile(so_far, 0.5),
         .acquire_p99_ns = hist_quantile(so_far, 0.99),
         .overlaps = atomic_load(&shared->findings.met) + atomic_load(&shared->findings.early),
-        .interval = harvest->interval,
-        .total = harvest->stage->hist,
     };
-    for (int thread = 0; thread < shared->threads; thread++) {
-        for (int i = 0; i < LB_OUTCOMES; i++)
-            news.outcomes[i] += atomic_load(&shared->worker[thread].outcomes[i]);
-    }
     harvest->ask->news(harvest->ask->news_arg, &news);
 }
 

@@ -18,18 +18,13 @@
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
 
-/* The figures of a run while it goes on, which the supervisor collects each second of the window; all zero, without
- * histograms, when a stage begins. */
+/* The figures of a stage while it goes on, which the supervisor collects each second of the window. */
 struct stage_news {
-    const char *id;
     int64_t elapsed_ns, total_ns;
     double rate_per_s;
     int64_t acquire_p50_ns, acquire_p99_ns; /* so far */
     uint64_t
         overlaps; /* grants while another client was inside, which are judged after the stage */
-    uint64_t outcomes[LB_OUTCOMES]; /* of the attempts in the window so far */
-    /* METRICS histograms each, of this second and of the window so far; valid during the call only; NULL = there are none yet */
-    struct hist *const *interval, *const *total;
 };
 
 struct stage;

@@ -187,8 +187,6 @@ TEST(what_hosts_can_not_do_is_refused_before_a_server_starts) {
         {CONTENDED("load.clients=6"), .code = 1, .err = "servers.listen=ADDRESS"},
         {CONTENDED("servers.listen=%LISTEN%"), .code = 1,
          .err = "1 for 3 load hosts: each host needs a client: --set load.clients=3"},
-        {SMOKE("null", "--set", "load.clients=6", "--prometheus", cli_path("metrics")),
-         .ranks = "2", .code = 1, .err = "leave out --prometheus"},
         {SMOKE("redis-setnx", "--set", "load.clients=6", "--set", "servers.tls=yes"), .ranks = "2",
          .code = 1, .err = "leave out servers.tls, or use --url"},
         {SMOKE("no-such-lock"), .ranks = "2", .code = 1, .err = "no-such-lock"},

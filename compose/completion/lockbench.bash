@@ -25,7 +25,7 @@ _lockbench() {
     case ${#words[@]}:$before:$word in
     2:*) offers="$("$program" --help 2>/dev/null | sed -n 's/^  \([a-z]\{1,\}\)  .*/\1/p') help --help --version" ;;
     *:help:*) offers=$("$program" --help | sed -n 's/^  \([a-z]\{1,\}\)  .*/\1/p') ;;
-    *:--out:* | *:--against:* | *:--prometheus:* | *:--file:*) files=yes ;;
+    *:--out:* | *:--against:* | *:--file:*) files=yes ;;
     *:-*:-* | *:*:-*) offers=$("$program" "${words[1]}" --help 2>/dev/null | sed -n 's/^  -[a-z], /  /; s/^  \(--[a-z-]*\).*/\1/p') ;;
     *)
         [[ -n ${_lockbench_names-} ]] || _lockbench_ask "$program"
