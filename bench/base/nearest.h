@@ -1,4 +1,4 @@
-/* nearest: the name that a user who mistyped one probably meant, or what a removed one became.
+/* nearest: the name that a user who mistyped one probably meant.
  *
  * The distance is optimal string alignment (Damerau-Levenshtein where each swap of neighbours is
  * used once), without regard to case. Distant names are not offered, because a wrong hint is worse
@@ -19,12 +19,8 @@ void nearest_init(struct nearest *nearest, const char *typed);
 /* Offers one candidate, which must live as long as the answer is used. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
-/* What is appended to the error for a name that an earlier version had: ", removed in 0.2.0: ...", static; NULL for
- * another name. An option is named with its command, "plan --hold", a key with its section, "run.order". */
-const char *nearest_removed(const char *name);
-
-/* What is appended to an error: what to use instead of a name that an earlier version had, or ", did
- * you mean 'redis-setnx'?", or "". Uses at most size bytes of text; the result is text or static. */
+/* What is appended to an error: ", did you mean 'redis-setnx'?", or "". Uses at most size bytes of text, which it
+ * returns. */
 const char *nearest_hint(const struct nearest *nearest, char *text, size_t size);
 
 #endif

@@ -206,9 +206,7 @@ static int unknown_option(const struct reader *reader, const char *word, size_t 
     struct nearest nearest;
     char name[64], hint[100], dashed[64], key[96];
     snprintf(name, sizeof name, "%.*s", (int)len, word + 2);
-    snprintf(key, sizeof key, "%s --%s", command, name);
-    const char *gone = nearest_removed(key);
-    if (!gone && workload_key(reader->command, name, key, sizeof key))
+    if (workload_key(reader->command, name, key, sizeof key))
         return err_set(err, LB_EXIT_USAGE,
                        "%s: unknown option --%s, but the workload has such a key: --set %s=VALUE",
                        command, name, key);
@@ -223,7 +221,7 @@ static int unknown_option(const struct reader *reader, const char *word, size_t 
     }
     return err_set(err, LB_EXIT_USAGE,
                    "%s: unknown option --%s%s ('lockbench %s --help' shows all)", command, name,
-                   gone ? gone : nearest_hint(&nearest, hint, sizeof hint), command);
+                   nearest_hint(&nearest, hint, sizeof hint), command);
 }
 
 /* Two options that set one member contradict each other. */

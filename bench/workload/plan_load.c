@@ -104,15 +104,11 @@ static struct target find_target(const struct draft *draft, const char *name) {
     return target;
 }
 
-/* What is said of a key that its section does not have: what became of it, another section that has it, the nearest key
- * of this section, or the last two. Uses at most size bytes of text; the result is text or static. */
+/* What is said of a key that its section does not have: another section that has it, the nearest key of this section, or
+ * both. Uses at most size bytes of text; the result is text or static. */
 static const char *key_hint(const struct setting *setting, const struct target *target, char *text,
                             size_t size) {
     struct nearest nearest;
-    char name[128];
-    snprintf(name, sizeof name, "%s.%s", setting->section, setting->key);
-    const char *gone = nearest_removed(name);
-    if (gone) return gone;
     nearest_init(&nearest, setting->key);
     for (int i = 0; i < target->count; i++) options_offer(target->part[i].table, &nearest);
     for (const struct section *section = sections(); section->name; section++) {
