@@ -264,7 +264,6 @@ static void fill_history(struct run_stage *result, const struct stage_history *h
     result->history_dropped = (double)history->dropped;
     if (history->file[0]) result->history_file = run_stage_keep_text(result, "%s", history->file);
     result->history_model = oplog_model_name((enum oplog_model)history->rules.model);
-    if (judgement->busy_judged) result->spurious_busy = (double)judgement->spurious_busy;
     result->history_inversions = (double)judgement->inversions;
     result->counterexample = run_stage_keep(result, counterexample_json(history));
 }

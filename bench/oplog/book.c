@@ -116,10 +116,8 @@ static int book_try(struct book *book, const struct oplog_record *record) {
                                             .returned_ns = record->end_ns,
                                             .client = record->client,
                                             .key = record->key,
-                                            .permits = record->permits ? record->permits : 1,
                                             .outcome = record->outcome,
-                                            .shared = record->flags & OPLOG_SHARED,
-                                            .inner = record->depth > 0};
+                                            .shared = record->flags & OPLOG_SHARED};
     if (record->outcome != OPLOG_UNKNOWN) return 0;
     struct hold *ghost = add_hold(book);
     if (!ghost) return -1;
@@ -395,14 +393,4 @@ void book_narrow(struct book *book) {
         book->tries[i].called_ns -= error_ns;
         book->tries[i].returned_ns += error_ns;
     }
-}
-
-int64_t hold_gone_ns(const struct book *book, const struct hold *hold) {
-    bool sure =
-        hold->ended == OPLOG_OK || hold->ended == OPLOG_LOST || (hold->flags & HOLD_CONTINUED);
-    if (sure && !(hold->flags & (HOLD_OPEN | HOLD_DEAD | HOLD_GHOST))) return hold->released_ns;
-    /* The server counts the lease from a later time than the client, rounds it up, and checks it in
-     * ticks. */
-    if (hold->lease_end_ns == LB_NEVER) return LB_NEVER;
-    return lb_after(hold->lease_end_ns, book->rules.lease_ns + book->rules.error_ns);
 }

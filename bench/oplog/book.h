@@ -60,9 +60,8 @@ struct hold {
 struct try {
     int64_t called_ns, returned_ns;
     uint32_t client, key;
-    uint16_t permits;
     uint8_t outcome;
-    bool shared, inner; /* inner: of a key that the client already held */
+    bool shared;
 };
 
 /* An event that clients first .. first + count - 1 suffered: OPLOG_STALL, OPLOG_CUT or OPLOG_DEATH. */
@@ -102,8 +101,5 @@ void book_done(struct book *book);
  * clocks (rules.error_ns), and each call longer at both ends. So operations that still contradict each
  * other do so for every possible offset of the clocks. No effect on an oplog of one clock. */
 void book_narrow(struct book *book);
-
-/* The latest time at which the client or the server may still have regarded this grant as held. */
-int64_t hold_gone_ns(const struct book *book, const struct hold *hold);
 
 #endif

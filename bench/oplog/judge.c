@@ -1,5 +1,4 @@
-/* judge: sweeps over each key's holds, compares tokens with the order of calls, and finds tries that
- * were busy without a reason; see judge.h. */
+/* judge: sweeps over each key's holds, and compares tokens with the order of calls; see judge.h. */
 #include "bench/oplog/judge.h"
 
 #include <stdio.h>
@@ -293,60 +292,6 @@ static int judge_tokens(struct book *book, const uint32_t *from_order, struct ju
     return 0;
 }
 
-/* The time until which a key may have been held: by the client that may have held it longest, and
- * by the others. */
-struct latest_two {
-    int64_t ns, other_ns;
-    uint32_t client;
-};
-
-static void latest_raise(struct latest_two *two, int64_t ns, uint32_t client) {
-    if (client == two->client) {
-        if (ns > two->ns) two->ns = ns;
-    } else if (ns > two->ns) {
-        *two = (struct latest_two){ns, two->ns, client};
-    } else if (ns > two->other_ns) {
-        two->other_ns = ns;
-    }
-}
-
-static int64_t latest_of_others(const struct latest_two *two, uint32_t client) {
-    return client == two->client ? two->other_ns : two->ns;
-}
-
-/* Looks at the tries that found the key busy. */
-static int judge_busy(const struct book *book, struct judgement *judgement, struct lb_err *err) {
-    if (book->try_count == 0) return 0;
-    uint32_t *tries = order_tries_returned(book, err), *holds = order_holds_called(book, err);
-    const struct latest_two none = {INT64_MIN, INT64_MIN, UINT32_MAX};
-    struct latest_two any = none, writer = none;
-    size_t next = 0;
-    for (size_t i = 0; tries && holds && i < book->try_count; i++) {
-        const struct try *try = &book->tries[tries[i]];
-        if (i == 0 || try->key != book->tries[tries[i - 1]].key) {
-            any = writer = none;
-            while (next < book->hold_count && book->holds[holds[next]].key < try->key) next++;
-        }
-        for (; next < book->hold_count; next++) {
-            const struct hold *hold = &book->holds[holds[next]];
-            if (hold->key != try->key || hold->called_ns > try->returned_ns) break;
-            int64_t gone_ns = hold_gone_ns(book, hold);
-            latest_raise(&any, gone_ns, hold->client);
-            if (!(hold->flags & HOLD_SHARED)) latest_raise(&writer, gone_ns, hold->client);
-        }
-        if (try->outcome != OPLOG_BUSY) continue;
-        const struct latest_two *in_the_way = try->shared ? &writer : &any;
-        /* A client may be in its own way with a key that it failed to release, but not with one
-         * that it holds. */
-        int64_t latest_ns = try->inner ? latest_of_others(in_the_way, try->client) : in_the_way->ns;
-        if (latest_ns < try->called_ns) judgement->spurious_busy++;
-    }
-    int failed = tries && holds ? 0 : -1;
-    free(tries);
-    free(holds);
-    return failed;
-}
-
 int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
                 struct lb_err *err) {
     struct judgement judgement = {0};
@@ -357,11 +302,6 @@ int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
     int failed = sweep_all(book, order, &judgement, err);
     if (!failed && !permits) failed = judge_tokens(book, order, &judgement, err);
     if (!failed) count_told(book, &judgement);
-    /* Where operations are missing, or one operation stands for several keys, the reason of a busy
-     * try cannot be known. */
-    judgement.busy_judged = book->dropped == 0 && book->whole && !book->rules.many_keys &&
-                            book->rules.model != OPLOG_SEMAPHORE;
-    if (!failed && judgement.busy_judged) failed = judge_busy(book, &judgement, err);
     if (failed || !ret_order) {
         free(order);
     } else {

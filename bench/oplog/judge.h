@@ -5,9 +5,8 @@
  * It places each acquire at its return and each release at its call; both lie inside the time for
  * which the client believes that it holds. If two such holds that exclude each other overlap, no
  * order of the operations explains them; if none overlap, this very order explains all of them. So
- * no search over orders is needed. Two things are counted but accuse nobody: a try that was busy
- * although no client may have held the key, and a grant that a client got before one that had asked
- * earlier. */
+ * no search over orders is needed. A grant that a client got before one that had asked earlier is counted, and accuses
+ * nobody. */
 #ifndef BENCH_OPLOG_JUDGE_H
 #define BENCH_OPLOG_JUDGE_H
 
@@ -33,8 +32,7 @@ struct judgement {
      * under their holder, who was told or met by another one. A planned fault explains both. */
     uint64_t revoked, ended;
     uint64_t refused; /* grants that lasted, and whose token the guarded store refused */
-    uint64_t spurious_busy, inversions;
-    bool busy_judged; /* spurious_busy was computed */
+    uint64_t inversions;
     /* The earliest contradiction: first the grants that were already there, last the grant that
      * began while they were. Indices into the book's holds. */
     enum oplog_clash clash;

@@ -45,7 +45,7 @@ struct past {
 struct op {
     int begin, end; /* it takes effect between; end INF: it may never */
     int attempt;
-    bool gives, must, asks; /* asks: a busy try, which must find it taken */
+    bool gives, must;
     int before; /* a mask: the same client's earlier ones, also those at the same moment */
     int ends;   /* a mask: what gives back what this takes */
 };
@@ -67,7 +67,7 @@ static bool may_take(const struct search *search, int mask, int attempt) {
     int permits = 0, token = 0;
     for (int i = 0; i < search->count; i++) {
         const struct attempt *other = &search->past->all[search->ops[i].attempt];
-        if (!(mask >> i & 1) || search->ops[i].gives || search->ops[i].asks) continue;
+        if (!(mask >> i & 1) || search->ops[i].gives) continue;
         if (other->token > token) token = other->token;
         if (mask & search->ops[i].ends) continue;
         permits += other->permits;
@@ -92,7 +92,7 @@ static bool may_take(const struct search *search, int mask, int attempt) {
 static bool taken(const struct search *search, int mask, int attempt) {
     for (int i = 0; i < search->count; i++) {
         const struct op *op = &search->ops[i];
-        if (op->attempt == attempt && !op->gives && !op->asks) return mask >> i & 1;
+        if (op->attempt == attempt && !op->gives) return mask >> i & 1;
     }
     return false;
 }
@@ -126,9 +126,8 @@ static bool fits(struct search *search, int mask) {
     for (int i = 0; i < search->count; i++) {
         const struct op *op = &search->ops[i];
         if ((mask >> i & 1) || op->begin > first_end || (op->before & ~mask)) continue;
-        bool legal = op->gives  ? taken(search, mask, op->attempt)
-                     : op->asks ? !may_take(search, mask, op->attempt)
-                                : may_take(search, mask, op->attempt);
+        bool legal = op->gives ? taken(search, mask, op->attempt)
+                               : may_take(search, mask, op->attempt);
         if (legal && fits(search, mask | 1 << i)) return true;
     }
     return false;
@@ -138,19 +137,15 @@ static bool fits(struct search *search, int mask) {
  * VIEW_INSIDE: only inside its lease. */
 enum view { VIEW_CERTAIN, VIEW_INSIDE };
 
-/* True if the lock may have produced this history. asked: a busy try that must be explained, too;
- * -1 = none. */
-static bool explained(const struct past *past, enum view view, int asked) {
+/* True if the lock may have produced this history. */
+static bool explained(const struct past *past, enum view view) {
     static struct search search;
     search.past = past;
     search.count = 0;
     for (int i = 0; i < past->count; i++) {
         const struct attempt *a = &past->all[i];
-        if (a->way == WAY_BUSY) {
-            if (i != asked) continue;
-            add_op(&search, i, false, a->called, a->from, true);
-            search.ops[search.count - 1].asks = true;
-        } else if (a->way == WAY_UNKNOWN) {
+        if (a->way == WAY_BUSY) continue;
+        if (a->way == WAY_UNKNOWN) {
             add_op(&search, i, false, a->called, INF, false);
             add_op(&search, i, true, a->called, INF, false);
         } else {
@@ -400,34 +395,21 @@ static bool may_be_bad(const struct past *past) {
 }
 
 struct tally {
-    int good, bad, expired, busy, spurious, spurious_seen;
+    int good, bad, expired;
 };
 
 static void compare(const struct past *past, struct tally *tally) {
     struct judgement judgement = judged(past);
     bool leases = false; /* with leases it is not known when the server freed the key */
     for (int i = 0; i < past->count; i++) leases |= past->all[i].lease_end != INF;
-    bool certain = explained(past, VIEW_CERTAIN, -1);
-    bool inside = leases ? explained(past, VIEW_INSIDE, -1) : certain;
+    bool certain = explained(past, VIEW_CERTAIN);
+    bool inside = leases ? explained(past, VIEW_INSIDE) : certain;
     enum oplog_verdict truth = !inside ? OPLOG_VIOLATED : !certain ? OPLOG_EXPIRED : OPLOG_CLEAN;
     if (judgement.verdict != truth)
         disagree(past, verdict_name(oplog_verdict_of(truth)), &judgement);
     tally->good += truth == OPLOG_CLEAN;
     tally->bad += truth == OPLOG_VIOLATED;
     tally->expired += truth == OPLOG_EXPIRED;
-    if (truth != OPLOG_CLEAN || !judgement.busy_judged || leases) return;
-    int spurious = 0;
-    for (int i = 0; i < past->count; i++) {
-        if (past->all[i].way != WAY_BUSY) continue;
-        tally->busy++;
-        spurious += !explained(past, VIEW_CERTAIN, i);
-    }
-    /* The judge takes any possible holder as a reason for a busy try, so it finds no more spurious
-     * ones than the search. */
-    if (judgement.spurious_busy > (uint64_t)spurious)
-        disagree(past, "a busy try has a reason", &judgement);
-    tally->spurious += spurious;
-    tally->spurious_seen += (int)judgement.spurious_busy;
 }
 
 static void compare_many(enum oplog_model model) {
@@ -454,12 +436,9 @@ static void compare_many(enum oplog_model model) {
             compare(&past, &tally);
         }
     }
-    print_message(
-        "%s: %d good, %d bad, %d expired; %d busy tries, %d spurious, of which found %d\n",
-        oplog_model_name(model), tally.good, tally.bad, tally.expired, tally.busy, tally.spurious,
-        tally.spurious_seen);
+    print_message("%s: %d good, %d bad, %d expired\n", oplog_model_name(model), tally.good, tally.bad,
+                  tally.expired);
     assert_true(tally.expired > wanted / 100);
-    if (model != OPLOG_SEMAPHORE) assert_true(tally.spurious_seen > 0);
 }
 
 TEST(test_mutex) {

@@ -12,7 +12,7 @@ static void judge(void) {
  * first clash; depth and inside are the first hold's. */
 static void check_judged(const char *story, const char *figures) {
     static const char *const clashes[] = {"none", "overlap", "token"};
-    char all[600], busy[20] = "unknown", witnesses[200] = "";
+    char all[600], witnesses[200] = "";
     begin_as(OPLOG_MUTEX, 1, false);
     tell(story, NULL);
     judge();
@@ -21,14 +21,13 @@ static void check_judged(const char *story, const char *figures) {
         snprintf(witnesses + used, sizeof witnesses - used, "%s%d", i ? "," : "",
                  (int)book.holds[judgement.witness[i]].from_ns);
     }
-    if (judgement.busy_judged) snprintf(busy, sizeof busy, "%d", (int)judgement.spurious_busy);
     const struct hold first = book.hold_count ? book.holds[0] : (struct hold){0};
     snprintf(all, sizeof all,
-             "|%s %d,%d,%d|witnesses %s|clash %s|at %d|busy %s|inversions %d|refused %d|revoked %d|"
+             "|%s %d,%d,%d|witnesses %s|clash %s|at %d|inversions %d|refused %d|revoked %d|"
              "ended %d|holds %d|mishaps %d|depth %d|inside %d|",
              verdict_name(oplog_verdict_of(judgement.verdict)), (int)judgement.violations,
              (int)judgement.expired, (int)judgement.token_errors, witnesses,
-             clashes[judgement.clash], (int)judgement.clash_ns, busy, (int)judgement.inversions,
+             clashes[judgement.clash], (int)judgement.clash_ns, (int)judgement.inversions,
              (int)judgement.refused, (int)judgement.revoked, (int)judgement.ended,
              (int)book.hold_count, (int)book.mishap_count, first.depth, (int)first.inside_ns);
     assert_figures(all, figures);

@@ -96,7 +96,6 @@ TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     assert_true(history->ops > 0);
     assert_int_equal(history->judgement.violations, 0);
     assert_int_equal(history->judgement.expired, 0);
-    assert_false(history->judgement.busy_judged);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
     assert_cut_off(&run);
