@@ -1,4 +1,4 @@
-/* order: indices of holds sorted by key and time, in time proportional to their number. */
+/* order: indices of holds sorted by key and time. */
 #ifndef BENCH_OPLOG_ORDER_H
 #define BENCH_OPLOG_ORDER_H
 
