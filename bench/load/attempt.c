@@ -389,7 +389,6 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
         struct parting parting = {.releasing_ns = releasing_ns,
                                   .released_ns = released_ns,
                                   .outcome = outcome,
-                                  .called = called,
                                   .learned = learned};
         int64_t when_ns = learned ? client->hold.told_ns : released_ns;
         parting.over = outcome != LB_OK && session_is_over(client, when_ns);

@@ -175,20 +175,11 @@ static void trace_renewed(struct client *client, void *mine) {
     oplog_note(ring_of(client), &record);
 }
 
-static void trace_told(struct client *client, void *mine) {
-    const struct traced *traced = mine;
-    if (!traced->recorded) return;
-    struct oplog_record record = record_of(client, OPLOG_TOLD, client->hold.told_ns,
-                                           client->hold.told_ns, client->hold.told);
-    oplog_note(ring_of(client), &record);
-}
-
 static void trace_released(struct client *client, void *mine, const struct parting *parting) {
     struct traced *traced = mine;
     int64_t begin_ns = parting->learned ? client->hold.told_ns : parting->releasing_ns;
     struct oplog_record record =
         record_of(client, OPLOG_RELEASE, begin_ns, parting->released_ns, parting->outcome);
-    if (!parting->called) record.flags |= OPLOG_UNCALLED;
     if (parting->learned) record.flags |= OPLOG_LEARNED;
     if (parting->over) record.flags |= OPLOG_OVER;
     if (client->at.marks & MARK_OLD_TOKEN) record.flags |= OPLOG_OLD_TOKEN;
@@ -204,7 +195,6 @@ const struct observer trace_observer = {.client_bytes = sizeof(struct traced),
                                         .refused = trace_refused,
                                         .reentered = trace_reentered,
                                         .renewed = trace_renewed,
-                                        .told = trace_told,
                                         .released = trace_released};
 
 /* A renewal in time belongs to the lease that the grant is recorded with. Of renewals that came too late the first and the

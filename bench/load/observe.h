@@ -16,7 +16,6 @@ struct parting {
     int64_t releasing_ns; /* release was called, or the client left, then or later */
     int64_t released_ns;
     enum lb_outcome outcome;
-    bool called;  /* release was called; false: the grant could not be released any more */
     bool learned; /* the client knew that its grant was lost, and left without writing */
     bool over;    /* the session that the grant lived by is over */
 };
@@ -38,8 +37,6 @@ struct observer {
                       enum lb_outcome outcome);
     /* A renewal moved grant.lease_end_ns. */
     void (*renewed)(struct client *client, void *mine);
-    /* The client was told about its grant (hold.told, hold.told_ns). */
-    void (*told)(struct client *client, void *mine);
     /* The client is about to leave, and believes that it still holds. */
     void (*leaving)(struct client *client, void *mine);
     /* The grant is over. */

@@ -245,7 +245,6 @@ void client_tell(struct client *client, enum lb_outcome outcome) {
     if (!client->hold.on || client->hold.told != LB_OK) return;
     client->hold.told = outcome;
     client->hold.told_ns = lb_now();
-    if (is_observed(client)) OBSERVERS_CALL(client, told);
     if (client->hold.asleep) lb_wake(client->fiber);
 }
 

@@ -210,19 +210,11 @@ static int book_record(struct book *book, const struct oplog_record *record) {
     struct book_client *client = &book->clients[record->client];
     int64_t stamp_ns = record->end_ns > record->begin_ns ? record->end_ns : record->begin_ns;
     if (stamp_ns > client->last_ns) client->last_ns = stamp_ns;
-    switch (record->kind) {
-    case OPLOG_ACQUIRE:
-        book->ops++;
-        return book_acquired(book, client, record);
-    case OPLOG_RELEASE:
-        book->ops++;
-        book_released(book, client, record);
-        return 0;
-    case OPLOG_RENEWAL:
-        return book_renewed(book, client, record);
-    default: /* the record OPLOG_TOLD says the same as this release that was not called */
-        return 0;
-    }
+    if (record->kind == OPLOG_RENEWAL) return book_renewed(book, client, record);
+    book->ops++;
+    if (record->kind == OPLOG_ACQUIRE) return book_acquired(book, client, record);
+    book_released(book, client, record);
+    return 0;
 }
 
 int book_add(struct book *book, const struct oplog_record *records, size_t count,
@@ -236,38 +228,13 @@ int book_add(struct book *book, const struct oplog_record *records, size_t count
     return 0;
 }
 
-/* A time is within 146 years of the clock's zero, so that two times can be added; or LB_NEVER: not
- * yet, or without end. */
-static bool is_time(int64_t ns) {
-    return (ns >= 0 && ns < INT64_MAX / 2) || ns == LB_NEVER;
-}
-
-/* The file may be from any source. */
-static bool is_known(const struct oplog_record *record) {
-    return record->kind >= OPLOG_ACQUIRE && record->kind <= OPLOG_DEATH &&
-           record->outcome < OPLOG_OUTCOMES;
-}
-
-static bool has_times(const struct oplog_record *record) {
-    return record->begin_ns != LB_NEVER && is_time(record->begin_ns) && is_time(record->end_ns) &&
-           is_time(record->lease_end_ns);
-}
-
 int book_add_file(struct book *book, const struct oplog_file *file, struct lb_err *err) {
     for (size_t at = 0; at < file->count; at += SLICE) {
         size_t count = file->count - at < SLICE ? file->count - at : SLICE;
-        for (size_t i = at; i < at + count; i++) {
-            if (!is_known(&file->records[i]))
-                return err_set(err, LB_EXIT_USAGE,
-                               "the history's record %zu is of no known kind or outcome", i);
-            if (!has_times(&file->records[i]))
-                return err_set(err, LB_EXIT_USAGE,
-                               "the history's record %zu has times that are none", i);
-            if (book_add(book, &file->records[i], 1, err) != 0) return -1;
-        }
+        if (book_add(book, &file->records[at], count, err) != 0) return -1;
         /* Pages that were read are not needed again. */
         size_t bytes = (at + count) * sizeof *file->records & ~(size_t)0xffff;
-        madvise(file->map, bytes, MADV_DONTNEED);
+        madvise(file->header, bytes, MADV_DONTNEED);
     }
     return 0;
 }

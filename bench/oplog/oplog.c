@@ -14,8 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/base/text.h"
-
 #define RING_BYTES (48 << 20)    /* of all rings together */
 #define EVIDENCE_BYTES (8 << 20) /* the same, for evidence alone */
 #define ROOM_MIN 256             /* records of one ring, for any number of threads */
@@ -128,8 +126,6 @@ const char *oplog_outcome_name(enum oplog_outcome outcome) {
 /* --- the file --- */
 
 #define BYTE_ORDER_MARK 0x01020304
-#define CLIENTS_MAX                                                                                \
-    2000000 /* clients that a file may name without an operation of each: PLAN_CLIENTS_MAX */
 #define LOOK_NS (5 * LB_MS_NS) /* between two looks at the rings */
 /* the longest time that records wait in a ring that is not half full */
 #define LINGER_NS (100 * LB_MS_NS)
@@ -308,79 +304,24 @@ void oplog_writer_free(struct oplog_writer *writer) {
     free(writer);
 }
 
-/* Times must be small enough to be added; see book.c. */
-static bool is_sound(const struct oplog_rules *rules) {
-    const int64_t times[] = {rules->lease_ns, rules->session_ns, rules->begin_ns, rules->end_ns,
-                             rules->cut_ns == LB_NEVER ? 0 : rules->cut_ns};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        if (times[i] < 0 || times[i] >= INT64_MAX / 2) return false;
-    }
-    return rules->model < OPLOG_MODELS && rules->bound > 0;
-}
-
-/* A part of a closed file would accuse its lock: the releases may be in the rest. */
-static int check_length(const struct oplog_header *header, size_t bytes, const char *path,
-                        struct lb_err *err) {
-    size_t written = sizeof *header + (size_t)header->records * sizeof(struct oplog_record);
-    if (!header->whole || bytes == written) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   "%s: is %s: %zu bytes were written, and it has %zu: copy the whole file again",
-                   path, bytes < written ? "cut short" : "damaged", written, bytes);
-}
-
-static int map_file(struct oplog_file *file, int fd, const char *path, struct lb_err *err) {
+int oplog_reopen(struct oplog_file *file, const struct oplog_writer *writer, struct lb_err *err) {
     struct stat stat;
-    if (fstat(fd, &stat) != 0) {
-        return err_set(err, LB_EXIT_MACHINE, "cannot read %s: %s", path, strerror(errno));
-    }
-    struct oplog_header *header = &file->header;
-    if (pread(fd, header, sizeof *header, 0) != (ssize_t)sizeof *header ||
-        memcmp(header->magic, OPLOG_MAGIC, sizeof header->magic) != 0) {
-        return err_set(err, LB_EXIT_USAGE, "%s is not a history of lockbench", path);
-    }
-    if (header->version != 1 || header->byte_order != BYTE_ORDER_MARK ||
-        header->header_bytes != sizeof *header ||
-        header->record_bytes != sizeof(struct oplog_record) || !is_sound(&header->rules)) {
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "%s was written by another version of lockbench, or on another kind of machine", path);
-    }
-    header->lock[sizeof header->lock - 1] = '\0';
-    utf8_clean(header->lock); /* the name is printed, and the file may be from anybody */
-    file->count = ((size_t)stat.st_size - sizeof *header) / sizeof(struct oplog_record);
-    if (check_length(header, (size_t)stat.st_size, path, err) != 0) return -1;
-    /* Memory is allocated for each client, so a short file may not name many clients. */
-    if (header->rules.clients > CLIENTS_MAX && header->rules.clients > file->count)
-        return err_set(err, LB_EXIT_USAGE, "%s: is cut short: it has %zu operations of %u clients",
-                       path, file->count, header->rules.clients);
-    file->map_bytes = (size_t)stat.st_size;
-    file->map = mmap(NULL, file->map_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (file->map == MAP_FAILED) {
-        file->map = NULL;
-        return err_set(err, LB_EXIT_MACHINE, "cannot map %s: %s", path, strerror(errno));
-    }
-    madvise(file->map, file->map_bytes, MADV_SEQUENTIAL);
-    file->records = (const void *)((const char *)file->map + sizeof *header);
+    void *map = MAP_FAILED;
+    *file = (struct oplog_file){0};
+    if (fstat(writer->fd, &stat) == 0)
+        map = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, writer->fd, 0);
+    if (map == MAP_FAILED)
+        return err_set(err, LB_EXIT_MACHINE, "cannot read %s: %s", writer->path, strerror(errno));
+    *file = (struct oplog_file){.header = map,
+                                .records = (const void *)((const struct oplog_header *)map + 1),
+                                .map_bytes = (size_t)stat.st_size};
+    file->count = (file->map_bytes - sizeof *file->header) / sizeof *file->records;
+    madvise(map, file->map_bytes, MADV_SEQUENTIAL);
     return 0;
 }
 
-int oplog_open(struct oplog_file *file, const char *path, struct lb_err *err) {
-    *file = (struct oplog_file){0};
-    /* opening a pipe would wait for its writer */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return err_set(err, LB_EXIT_USAGE, "cannot open %s: %s", path, strerror(errno));
-    int failed = map_file(file, fd, path, err);
-    close(fd);
-    return failed;
-}
-
-int oplog_reopen(struct oplog_file *file, const struct oplog_writer *writer, struct lb_err *err) {
-    *file = (struct oplog_file){0};
-    return map_file(file, writer->fd, writer->path, err);
-}
-
 void oplog_close(struct oplog_file *file) {
-    if (file->map) munmap(file->map, file->map_bytes);
+    if (file->header) munmap(file->header, file->map_bytes);
     *file = (struct oplog_file){0};
 }
 

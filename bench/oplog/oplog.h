@@ -24,10 +24,8 @@ enum oplog_kind {
     OPLOG_RELEASE,     /* the same; the holder stops believing that it holds at begin_ns */
     /* returned at end_ns; lease_end_ns is the new end of everything that the client holds */
     OPLOG_RENEWAL,
-    /* at begin_ns the holder learned that its grants are lost (outcome), or perhaps lost */
-    OPLOG_TOLD,
-    OPLOG_STALL, /* a thread or process stood still from begin_ns to end_ns */
-    OPLOG_CUT,   /* an injection ended or cut connections from begin_ns to end_ns */
+    OPLOG_STALL = 5, /* a thread or process stood still from begin_ns to end_ns */
+    OPLOG_CUT,       /* an injection ended or cut connections from begin_ns to end_ns */
     /* a process was killed at begin_ns; its clients end at their last stamps */
     OPLOG_DEATH
 };
@@ -45,9 +43,7 @@ enum oplog_outcome {
 };
 
 #define OPLOG_SHARED 1 /* flag: held as a reader */
-/* flag: a release that was not called, because the grant could not be released any more */
-#define OPLOG_UNCALLED 2
-/* flag: with OPLOG_UNCALLED: the holder knew of the loss and left without writing, at begin_ns */
+/* flag: of a release: the holder knew of the loss and left without writing, at begin_ns */
 #define OPLOG_LEARNED 4
 /* flag: of a release: the session that the grant lived by is over */
 #define OPLOG_OVER 8
@@ -214,17 +210,13 @@ void oplog_writer_free(struct oplog_writer *writer);
 
 /* A file that is open for reading. */
 struct oplog_file {
-    struct oplog_header header;
+    struct oplog_header *header; /* read only */
     const struct oplog_record *records;
     size_t count;
-    void *map;
     size_t map_bytes;
 };
 
-/* For tests, and for a file that comes from elsewhere. Returns 0, or -1 with err: LB_EXIT_USAGE if the file is not an
- * oplog, LB_EXIT_MACHINE if it can't be read. */
-int oplog_open(struct oplog_file *file, const char *path, struct lb_err *err);
-/* Opens what the writer has written so far; the writer stays open. */
+/* Opens what the writer has written so far; the writer stays open. 0, or -1 with err. */
 int oplog_reopen(struct oplog_file *file, const struct oplog_writer *writer, struct lb_err *err);
 void oplog_close(struct oplog_file *file);
 

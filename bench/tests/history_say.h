@@ -98,7 +98,7 @@ static inline void tell_client(char *step) {
     bool reads = strcmp(verb, "reads") == 0, holds = reads || strcmp(verb, "held") == 0;
     if (strcmp(verb, "learned") == 0) {
         record.outcome = OPLOG_LOST;
-        record.flags = OPLOG_UNCALLED | OPLOG_LEARNED;
+        record.flags = OPLOG_LEARNED;
     } else if (strcmp(verb, "renewed") == 0) {
         record.kind = OPLOG_RENEWAL;
         record.lease_end_ns = at_ns[1];

@@ -73,13 +73,14 @@ TEST(test_clients_of_several_hosts_that_wait_put_the_lock_to_the_test) {
 
 /* The file says that it is cut off. */
 static void assert_cut_off(const struct far_run *run) {
-    struct oplog_file file;
-    struct lb_err err = {0};
+    struct oplog_header header;
     char path[200];
     snprintf(path, sizeof path, "%s/%s", run->folder, run->stage->history->file);
-    if (oplog_open(&file, path, &err) != 0) fail_msg("%s", err.text);
-    assert_int_equal(file.header.whole, 0);
-    oplog_close(&file);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(&header, sizeof header, 1, file), 1);
+    assert_int_equal(header.whole, 0);
+    fclose(file);
 }
 
 /* The dead host's last records are missing, among them releases. Its clients must not be taken for holders. */
