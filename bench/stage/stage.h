@@ -120,8 +120,6 @@ struct stage {
     int64_t stolen_ns;
     int64_t wall_largest_ns; /* the greatest step of the machine's wall clock, without its sign */
     uint64_t stalled_missed; /* open loop: slots missed because lockbench itself stood still */
-    /* open loop: slots of the window that never fell due, since a fault had killed their process */
-    uint64_t undue;
     struct fault_log faults;
     int64_t window_begin_ns; /* by lb_now() */
     bool residue_known;

@@ -5,11 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bench/base/processors.h"
 #include "bench/evidence/stage_history.h"
 #include "bench/load/observe.h"
 #include "bench/stage/stuck.h"
-#include "bench/workload/schedule.h"
 #include "results/format/bound.h"
 #include "results/format/write.h"
 
@@ -75,22 +73,6 @@ static void sum_worker(struct run_stage *result, const struct worker_stats *work
     add_to(&result->stalled, (double)worker->stalled);
 }
 
-/* The slots of the window that a thread did not come to before a fault killed it: none of another thread. */
-static uint64_t undue_of(const struct shared *shared, int thread) {
-    const struct worker_stats *worker = &shared->worker[thread];
-    int64_t begin_ns = atomic_load(&shared->window_begin_ns),
-            end_ns = atomic_load(&shared->window_end_ns);
-    struct schedule schedule;
-    uint32_t first, count;
-    uint64_t slots = 0;
-    if (!worker->dead || shared->arrival.kind == ARRIVAL_CLOSED) return 0;
-    shared_slice(shared, thread, &first, &count);
-    schedule_init(&schedule, &shared->arrival, first, count, (uint32_t)shared->clients,
-                  shared->go_ns, shared->seed);
-    for (int64_t due_ns; (due_ns = schedule_take(&schedule)) < end_ns;) slots += due_ns >= begin_ns;
-    return slots > worker->due ? slots - worker->due : 0;
-}
-
 static double cpu_per_s(const struct cpu_span *span) {
     return (double)(span->end_cpu_ns - span->begin_cpu_ns) * 1e9 /
            (double)(span->end_ns - span->begin_ns);
@@ -104,7 +86,6 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
         const struct worker_stats *worker = &shared->worker[i];
         sum_worker(&stage->result, worker, open);
         stage->stalled_missed += worker->stalled_missed;
-        stage->undue += undue_of(shared, i);
         cpu_known &= worker->cpu.ended;
         cpu_ns += (double)(worker->cpu.end_cpu_ns - worker->cpu.begin_cpu_ns);
         idle_known &= worker->idle_cpu.ended && worker->idle_cpu.end_ns > worker->idle_cpu.begin_ns;

@@ -7,7 +7,6 @@
 #include "bench/evidence/stage_history.h"
 #include "bench/stage/machine.h"
 #include "bench/stage/stage.h"
-#include "bench/workload/schedule.h"
 #include "results/format/run_read.h"
 
 #define BUSY_SHARE 0.95
@@ -16,11 +15,6 @@
 /* Less than this decides nothing: in a short window each switch of processes would be a limit. */
 #define STALLS_LEAST_NS (20 * LB_MS_NS)
 #define STALLED_LEAST 10
-#define HANDOFFS_MIN 30   /* fewer say little of their mean */
-#define LATE_ENDS_MIN 100 /* timed waits; fewer say little of their quantile */
-#define LATE_ENDS_QUANTILE 0.95
-#define LATE_ENDS_TRIP 0.9 /* the quantile of a round trip */
-#define LATE_ENDS_SPARE_NS (10 * LB_MS_NS)
 
 __attribute__((format(printf, 2, 3))) static void warn(json_t *warnings, const char *format, ...) {
     va_list args;
@@ -249,18 +243,6 @@ static void add_wall_step(json_t *warnings, const struct stage *stage) {
         all, largest_s, when);
 }
 
-/* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is
- * no limit. */
-static double one_key_capacity(const struct stage *stage) {
-    const struct hist *handoff = stage->hist[METRIC_HANDOFF];
-    bool one = keys_have_one_holder(stage->ask->of.lock->lock) &&
-               keys_count(&stage->ask->of.plan->keys, stage->clients) == 1;
-    if (!one || handoff->count < HANDOFFS_MIN || stage->ask->of.plan->mode != MODE_WAIT)
-        return INFINITY;
-    double turn_ns = hist_mean(stage->hist[METRIC_HOLD]) + hist_mean(handoff);
-    return turn_ns > 0 ? 1e9 / turn_ns : INFINITY;
-}
-
 /* More requests waited for a client at the window's end than chance leaves there: arrivals scatter by
  * the square root of their number, so a lock that just carries the rate may be that far behind. */
 static bool backlog_grew(double missed, double due) {
@@ -268,16 +250,9 @@ static bool backlog_grew(double missed, double due) {
 }
 
 static void add_overload(json_t *warnings, const struct stage *stage) {
-    double most_per_s = one_key_capacity(stage);
     if (stage->hopeless)
         warn(warnings, "ended after %.1f s: by then the promise was broken for all of the window",
              (double)stage->window_ns / 1e9);
-    if (stage->offered_per_s > most_per_s)
-        warn(
-            warnings,
-            "%.6g/s is more than 1/(hold + handoff) of one key, %.6g/s: where each grant is a handoff "
-            "the queue grows for ever, and the waits are as long as the window",
-            stage->offered_per_s, most_per_s);
     if (stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED) return;
     double missed = stage->result.missed - (double)stage->stalled_missed;
     if (backlog_grew(missed, stage->result.due))
@@ -293,43 +268,6 @@ static void add_overload(json_t *warnings, const struct stage *stage) {
             "were busy",
             late_ms(stage, METRIC_LAG), stage->result.queued, stage->result.due,
             stage->threads > 1 ? "their thread's " : "");
-}
-
-static void add_undue(json_t *warnings, const struct stage *stage) {
-    if (stage->undue == 0) return;
-    warn(warnings,
-         "%llu arrivals of the window are in no figure: a fault had killed the processes that they "
-         "were planned for, and %.0f others fell due",
-         (unsigned long long)stage->undue, stage->result.due);
-}
-
-/* Timed waits that lasted beyond their deadlines, whether they were granted in the end or not. A round trip under this
- * load is that of a release; lockbench itself may have stood still. */
-static void add_late_ends(json_t *warnings, const struct stage *stage) {
-    static const enum metric waits[] = {METRIC_WAIT_FAILED, METRIC_ACQUIRE};
-    const struct run_stage *result = &stage->result;
-    const struct lb_about *about = &stage->ask->of.lock->lock->about;
-    int trips = about->acquire_requests + about->release_requests + 1; /* it must leave a queue */
-    bool failed = result->refused + result->unknown + result->broken > 0;
-    int64_t longest_ns = 0;
-    for (int i = 0; i < 2; i++) {
-        const struct hist *hist = stage->hist[waits[i]];
-        int64_t ns = hist->count < LATE_ENDS_MIN ? 0 : hist_quantile(hist, LATE_ENDS_QUANTILE);
-        if (ns > longest_ns) longest_ns = ns;
-    }
-    double late_ns = (double)(longest_ns - stage->ask->of.plan->timeout_ns);
-    double trip_ns = fmax((double)hist_quantile(stage->hist[METRIC_RELEASE], LATE_ENDS_TRIP),
-                          (double)hist_quantile(stage->hist[METRIC_PING], LATE_ENDS_TRIP));
-    double own_ns = (double)stage->hist[METRIC_HICCUP]->max;
-    if (stage->ask->of.plan->mode != MODE_TIMED || failed ||
-        late_ns <= trips * trip_ns + own_ns + LATE_ENDS_SPARE_NS)
-        return;
-    warn(
-        warnings,
-        "waits of %s outlast their deadline of %.3g ms (acquire.timeout): 1 of 20 by %.3g ms or more, where a "
-        "round trip took up to %.3g ms",
-        stage->ask->of.lock->lock->name, (double)stage->ask->of.plan->timeout_ns / 1e6,
-        late_ns / 1e6, trip_ns / 1e6);
 }
 
 static void add_unrecorded(json_t *warnings, const struct stage *stage) {
@@ -358,8 +296,6 @@ json_t *stage_warnings(const struct stage *stage) {
     add_limits(warnings, stage);
     add_wall_step(warnings, stage);
     add_overload(warnings, stage);
-    add_late_ends(warnings, stage);
-    add_undue(warnings, stage);
     add_unrecorded(warnings, stage);
     return warnings;
 }

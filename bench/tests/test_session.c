@@ -230,25 +230,4 @@ TEST(test_slots_after_an_early_end_are_not_due) {
     assert_true(stage->result.missed <= 1);
 }
 
-/* A busy machine may kill it only when its last slot was due. */
-static bool slots_were_left(const struct stage *stage) {
-    return stage->undue > 0;
-}
-
-/* A killed process takes its share of the arrivals with it: half of those that the rate asks for, which a warning tells. */
-TEST(test_slots_of_a_killed_process_are_told) {
-    char told[100];
-    struct stage *stage =
-        run_toy(&toy_mutex, RIGHT, (struct stage_case){.until = slots_were_left},
-                SETS("load.clients=2", "load.processes=2", "load.threads=2", "fault.kind=kill",
-                     "fault.first=0", "load.arrival=constant:1000/s", "run.warmup=0",
-                     "run.duration=300ms"));
-    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-    assert_int_equal(stage->faults.count, 1);
-    double planned = stage->result.due + (double)stage->undue;
-    assert_true(stage->undue > 0 && stage->undue <= 150 && planned >= 299 && planned <= 301);
-    snprintf(told, sizeof told, "%d arrivals of the window are in no figure", (int)stage->undue);
-    assert_true(any_text_has(stage->result.warnings, told));
-}
-
 TEST_MAIN(NULL, NULL)

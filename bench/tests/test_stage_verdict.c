@@ -129,22 +129,6 @@ static void waits_lasted(enum metric metric, int count, int64_t ns) {
     hist_record_times(hists[metric], ns, count);
 }
 
-/* By a quantile: one long wait of a machine that stood still says nothing of the lock. */
-OF_A_STAGE(timed_waits_that_outlast_their_deadlines) {
-    plan.mode = MODE_TIMED;
-    plan.timeout_ns = 50 * LB_MS_NS;
-    waits_lasted(METRIC_PING, 100, LB_MS_NS);
-    waits_lasted(METRIC_RELEASE, 100, LB_MS_NS);
-    waits_lasted(METRIC_WAIT_FAILED, 194, 55 * LB_MS_NS);
-    waits_lasted(METRIC_WAIT_FAILED, 6, LB_S_NS);
-    assert_string_equal(warned(), "");
-    waits_lasted(METRIC_ACQUIRE, 100, 750 * LB_MS_NS); /* granted, but late */
-    assert_warned("waits of made outlast their deadline of 50 ms (acquire.timeout): 1 of 20 by 7");
-    assert_non_null(strstr(warned(), "a round trip took up to 1 ms"));
-    plan.mode = MODE_WAIT;
-    assert_string_equal(warned(), "");
-}
-
 /* Of 10 s that clients waited in the window, the percentiles have what they were given here. */
 OF_A_STAGE(waits_that_no_percentile_has_are_told) {
     struct run_latency *acquire = &stage.result.latency[METRIC_ACQUIRE];
@@ -161,21 +145,6 @@ OF_A_STAGE(waits_that_no_percentile_has_are_told) {
     stage.result.arrival = "closed";
     plan.arrival.kind = ARRIVAL_CLOSED;
     acquire->count = 6;
-    assert_string_equal(warned(), "");
-}
-
-/* 150/s are more than a key carries that has one holder at a time, and no more than its four slots do. */
-OF_A_STAGE(a_divided_key_carries_more_than_one_holder_does) {
-    const struct lb_lock divided = {.name = "made", .backend = &backend, .caps = LB_CAP_SLOTS};
-    const struct plan_lock its_entry = {.lock = &divided};
-    plan.arrival.kind = ARRIVAL_POISSON;
-    plan.keys = (struct keyspace){KEYS_UNIFORM, .count = 1};
-    plan.hold = (struct dist){.mean_ns = 5 * LB_MS_NS};
-    waits_lasted(METRIC_HANDOFF, 1000, 5 * LB_MS_NS);
-    waits_lasted(METRIC_HOLD, 100000, 5 * LB_MS_NS);
-    stage.offered_per_s = 150;
-    assert_warned("150/s is more than 1/(hold + handoff) of one key");
-    ask.of.lock = &its_entry;
     assert_string_equal(warned(), "");
 }
 
@@ -203,20 +172,6 @@ OF_A_STAGE(requests_that_wait_when_the_window_ends) {
     assert_string_equal(warned(), "");
     stage.result.missed = 70; /* more than two standard deviations of 1,000 arrivals */
     assert_warned("70 of 1000 arrivals could not be started");
-}
-
-/* What lockbench itself lost is no fault of the lock; neither is a server that was away. */
-OF_A_STAGE(timed_waits_that_others_made_long) {
-    plan.mode = MODE_TIMED;
-    plan.timeout_ns = 50 * LB_MS_NS;
-    waits_lasted(METRIC_WAIT_FAILED, 200, 150 * LB_MS_NS);
-    assert_warned("waits of made outlast");
-    stage.result.refused = stage.result.broken = 0;
-    stage.result.unknown = 1;
-    assert_string_equal(warned(), "");
-    stage.result.unknown = 0;
-    waits_lasted(METRIC_HICCUP, 1, 95 * LB_MS_NS);
-    assert_string_equal(warned(), "");
 }
 
 TEST_MAIN(NULL, NULL)
