@@ -101,33 +101,32 @@ static void try_named(struct control_seen *seen, const struct stage *stage,
                    stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
 }
 
-static void say_broken(const struct lb_lock *lock, const struct stage *stage, char *line,
-                       size_t size) {
+/* "redis-x: violated with 8 clients: 2 double holders in 9 grants". */
+static void say_found(const struct lb_lock *lock, const struct stage *stage, char *line,
+                      size_t size) {
     const struct exclusion *found = &stage->exclusion;
-    bool apart = json_array_size(stage->result.hosts) > 1;
     const struct {
         uint64_t count;
         const char *one, *many;
-        bool always;
     } parts[] = {
-        {found->lost_updates, "lost update", "lost updates", !apart},
-        {found->double_holders, "double holder", "double holders", true},
-        {found->expired_holders, "expired holder", "expired holders", true},
+        {found->lost_updates, "lost update", "lost updates"},
+        {found->double_holders, "double holder", "double holders"},
+        {found->expired_holders, "expired holder", "expired holders"},
         {found->revoked, "grant lost inside its lease or session",
-         "grants lost inside their leases or sessions", false},
-        {found->ended, "session ended by the server", "sessions ended by the server", false},
-        {found->token_errors, "token that did not grow", "tokens that did not grow", false},
-        {found->early, "client let through early", "clients let through early", false}};
-    bool violated = found->verdict == VERDICT_VIOLATED;
-    const char *what = found->revoked > 0                    ? "grants taken from holders of"
-                       : violated                            ? "exclusion violated by"
-                       : found->ended > 0                    ? "sessions ended under holders of"
-                       : lock->about.crash == LB_CRASH_LEASE ? "leases outlived by holders of"
-                                                             : "sessions outlived by holders of";
-    size_t used = (size_t)snprintf(line, size, "%s %s:", what, lock->name);
-    const char *comma = " ";
+         "grants lost inside their leases or sessions"},
+        {found->ended, "session ended by the server", "sessions ended by the server"},
+        {found->token_errors, "token that did not grow", "tokens that did not grow"},
+        {found->early, "client let through early", "clients let through early"},
+        {found->stuck, "free key that no client gets any more",
+         "free keys that no client gets any more"},
+        {found->starved, "client that waited for the whole window, or until the drain limit",
+         "clients that waited for the whole window, or until the drain limit"}};
+    const char *comma = ": ";
+    size_t used = (size_t)snprintf(line, size, "%s: %s with %d client%s", lock->name,
+                                   verdict_name(found->verdict), stage->clients,
+                                   stage->clients == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++) {
-        if (!parts[i].always && parts[i].count == 0) continue;
+        if (parts[i].count == 0) continue;
         used += (size_t)snprintf(line + used, size - used, "%s%llu %s", comma,
                                  (unsigned long long)parts[i].count,
                                  parts[i].count == 1 ? parts[i].one : parts[i].many);
@@ -146,25 +145,14 @@ static bool only_tokens_wrong(const struct stage *stage) {
     return x->token_errors > 0;
 }
 
-static void say_wrong_tokens(const struct lb_lock *lock, const struct stage *stage, char *line,
-                             size_t size) {
-    uint64_t count = stage->exclusion.token_errors;
-    snprintf(
-        line, size,
-        "fencing tokens wrong: %llu token%s of %s did not grow in %llu grants; no more clients held "
-        "than it admits",
-        (unsigned long long)count, count == 1 ? "" : "s", lock->name,
-        (unsigned long long)stage->exclusion.grants);
-}
-
-static void note_broken(struct conclusion *conclusion, const struct exclusion *found,
-                        bool excluded) {
+static void note_broken(struct conclusion *conclusion, const struct stage *stage) {
+    const struct exclusion *found = &stage->exclusion;
     static const char tokens[] =
         "fencing tokens did not grow, though locks admitted one client at a time";
     const char **why =
         found->verdict == VERDICT_VIOLATED ? &conclusion->violated : &conclusion->expired;
     if (*why && *why != tokens) return;
-    *why = excluded ? tokens
+    *why = only_tokens_wrong(stage) ? tokens
            : found->verdict == VERDICT_VIOLATED
                ? found->revoked > 0
                      ? "grants were taken from their holders inside their leases or sessions"
@@ -190,38 +178,16 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
         try_named(&conclusion->control[of->lock - conclusion->plan->locks], stage, of);
     conclusion->tested |= verdict_is(stage->result.verdict, VERDICT_CLEAN);
     conclusion->untested |= verdict_is(stage->result.verdict, VERDICT_UNTESTED);
-    if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
-        bool excluded = only_tokens_wrong(stage);
-        note_broken(conclusion, found, excluded);
-        if (excluded) {
-            say_wrong_tokens(lock, stage, line, size);
-        } else {
-            say_broken(lock, stage, line, size);
-        }
-        return true;
+    bool broken = found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
+    if (broken) {
+        note_broken(conclusion, stage);
+    } else {
+        conclusion->stuck |= found->stuck > 0;
+        conclusion->starved |= found->stuck == 0 && found->starved > 0;
+        if (found->stuck == 0 && found->starved == 0) return false;
     }
-    if (found->stuck > 0) {
-        conclusion->stuck = true;
-        snprintf(line, size,
-                 "stuck: %s left %llu key%s free but that no client gets any more: nobody was "
-                 "granted key %u for the last %.1f s, while %d client%s waited",
-                 lock->name, (unsigned long long)found->stuck,
-                 found->stuck == 1 ? " that is" : "s that are", stage->stuck_keys.key,
-                 (double)stage->stuck_keys.idle_ns / 1e9, stage->stuck_keys.clients,
-                 stage->stuck_keys.clients == 1 ? "" : "s");
-        return true;
-    }
-    if (found->starved > 0) {
-        conclusion->starved = true;
-        snprintf(
-            line, size,
-            "starved: %llu client%s of %s waited for the whole window, or until the drain limit (run.drain) ended %s%s",
-            (unsigned long long)found->starved, found->starved == 1 ? "" : "s", lock->name,
-            found->starved == 1 ? "its wait" : "their waits",
-            stage->held > 0 ? "; somebody else holds the key" : "");
-        return true;
-    }
-    return false;
+    say_found(lock, stage, line, size);
+    return true;
 }
 
 bool conclusion_control_caught(const struct conclusion *conclusion, const struct plan_stage *of) {
