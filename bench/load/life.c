@@ -252,11 +252,11 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     if (shared->store.backend && store_prepare(shared, session, err) != 0) return -1;
     /* the keys of a latch are armed round by round */
     if (!lock->algorithm->arm || lock->primitive == LB_LATCH) return 0;
-    while (atomic_load(&shared->armed) < shared->key_count) {
+    for (uint32_t ready = 0; ready < shared->key_count;) {
         if (lb_stopping()) return err_set(err, LB_EXIT_INTERRUPTED, "interrupted");
-        int64_t armed = arm_some(shared, session, atomic_load(&shared->armed), err);
+        int64_t armed = arm_some(shared, session, ready, err);
         if (armed < 0) return -1;
-        atomic_fetch_add(&shared->armed, (uint32_t)armed);
+        ready += (uint32_t)armed;
     }
     return 0;
 }

@@ -199,7 +199,6 @@ struct shared {
     _Atomic int64_t let_go_ns;
     _Atomic int64_t cutoff_ns; /* no wait lasts longer than this; the engine reads it */
     _Atomic int connected, failed, pinged, drained, closed;
-    _Atomic uint32_t armed; /* keys that were made ready on the server so far */
     /* clients that could not reach the server any more at the end of the load */
     _Atomic int adrift;
 

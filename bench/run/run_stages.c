@@ -71,12 +71,6 @@ static void tell_second(void *arg, const struct stage_news *news) {
     if (run->ask->news) run->ask->news(run->ask->arg, &at, news);
 }
 
-/* Something to be told during a stage. */
-static void tell_line(void *arg, const char *line) {
-    const struct run_state *run = arg;
-    if (run->ask->tell) run->ask->tell(run->ask->arg, line);
-}
-
 /* A fault that never acted shows nothing of its lock, whatever the verdict says. */
 static void warn_of_idle_fault(struct run_state *run, const struct plan *plan, const char *id,
                                const struct stage *stage) {
@@ -117,7 +111,6 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .seed = of->plan->seed + (uint64_t)of->repeat,
                               .interrupts = run->ask->interrupts,
                               .news = tell_second,
-                              .tell = tell_line,
                               .news_arg = run};
 }
 

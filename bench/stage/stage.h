@@ -43,8 +43,6 @@ struct stage_ask {
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
     void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
     void *news_arg;
-    /* called with a line of progress, and news_arg, if it takes long to make the keys ready; may be NULL */
-    void (*tell)(void *arg, const char *line);
     /* called at least every 50 ms of the window; true ends the window, as if its planned time were over; may be
      * NULL */
     bool (*enough)(void *arg, const struct stage *stage);

@@ -19,7 +19,6 @@
 #include "results/format/write.h"
 
 #define PING_NS (30 * LB_S_NS)        /* for the first ping, and for all processes to know of it */
-#define TELL_NS (5 * LB_S_NS)         /* how often the progress of that is told */
 #define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
 #define CLOSE_NS (3 * LB_S_NS)        /* for sessions to end politely */
 #define STUCK_NS (10 * LB_S_NS)       /* past the cut-off: a driver that does not come back */
@@ -132,30 +131,14 @@ static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
     return true;
 }
 
-/* Tells how many keys are ready on the server, now and then. */
-static void tell_armed(const struct supervisor *sup, int64_t *told_ns) {
-    const struct shared *shared = sup->shared;
-    uint32_t armed = atomic_load(&shared->armed);
-    char line[200];
-    if (!sup->ask->tell || armed == 0 || armed >= shared->key_count) return;
-    if (lb_now() - *told_ns < TELL_NS) return;
-    snprintf(line, sizeof line, "%s: %u of %u keys are made ready on the server", sup->ask->id,
-             armed, shared->key_count);
-    sup->ask->tell(sup->ask->news_arg, line);
-    *told_ns = lb_now();
-}
-
 /* Waits until all clients of this process are connected. -1: the stage has failed and says why. */
 static int connect_clients(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     int end, first = shared_own_clients(shared, &end), clients = end - first;
     int64_t deadline_ns = shared->connect_deadline_ns + shared->arm_ns + 2 * LB_S_NS;
-    int64_t told_ns = lb_now();
     bool all = false;
-    while (!all && sup->stage->status == STAGE_COMPLETE && lb_now() < deadline_ns) {
+    while (!all && sup->stage->status == STAGE_COMPLETE && lb_now() < deadline_ns)
         all = wait_count(sup, &shared->connected, clients, lb_now() + 100 * LB_MS_NS);
-        tell_armed(sup, &told_ns);
-    }
     if (sup->stage->status != STAGE_COMPLETE) { /* Ctrl-C, or its server or a worker ended */
         sup->stage->status = STAGE_FAILED;
         return -1;
