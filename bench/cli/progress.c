@@ -57,18 +57,15 @@ static double part_of(const struct run_at *at, const struct stage_news *news) {
 
 void progress_news(void *arg, const struct run_at *at, const struct stage_news *news) {
     struct progress *progress = arg;
-    char line[300], bar[BAR_WIDTH + 1], overlaps[48] = "", left[SPAN_MAX + 16] = "", span[SPAN_MAX],
-                                        rate[NUMBER_TEXT_MAX], p50[NUMBER_TEXT_MAX],
-                                        p99[NUMBER_TEXT_MAX];
+    char line[300], bar[BAR_WIDTH + 1], overlaps[48] = "", rate[NUMBER_TEXT_MAX],
+                                        p50[NUMBER_TEXT_MAX], p99[NUMBER_TEXT_MAX];
     if (progress->kind != PROGRESS_BAR) return;
     if (news->overlaps)
         snprintf(overlaps, sizeof overlaps, "  %llu overlaps", (unsigned long long)news->overlaps);
-    if (at->left_ns > 0)
-        snprintf(left, sizeof left, "  %s left", progress_about(at->left_ns, span));
     put_bar(bar, part_of(at, news));
     int used = snprintf(line, sizeof line, "%s ", bar);
     used += put_place(line + used, sizeof line - (size_t)used, at, 0);
-    snprintf(line + used, sizeof line - (size_t)used, "%s%s  %s/s  p50 %s  p99 %s", left, overlaps,
+    snprintf(line + used, sizeof line - (size_t)used, "%s  %s/s  p50 %s  p99 %s", overlaps,
              number_text(news->rate_per_s, &number_plain, rate),
              number_time_text((double)news->acquire_p50_ns, p50),
              number_time_text((double)news->acquire_p99_ns, p99));

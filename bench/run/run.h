@@ -20,7 +20,6 @@ struct run_at {
     const char *lock;    /* of the stage */
     int clients, number; /* ... from 1 */
     int count;           /* of all stages; 0 = nobody knows how many there will be */
-    int64_t left_ns;     /* of the run, an estimate; 0 = not known */
 };
 
 struct run_ask {

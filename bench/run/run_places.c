@@ -15,6 +15,9 @@
 #define MEMORY_LEAST_KB (2 * 1024 * 1024)
 #define PROCESSORS_LEAST 4 /* fewer are shared */
 
+#define BESIDES_NS (250 * LB_MS_NS) /* connecting, the pings and a usual drain */
+#define START_NS (3 * LB_S_NS)      /* of servers of our own */
+
 /* The --url of a backend; all members NULL = the user gave none. */
 static struct place_url place_url_of(const struct run_ask *ask, const struct lb_backend *backend) {
     for (int i = 0; i < ask->url_count; i++) {
@@ -152,9 +155,11 @@ static bool begins_place(const struct plan_stage *stages, int at) {
     return true;
 }
 
+/* By the plan: connecting, warm-up, window, the usual drain, and the start of servers of our own. */
 static int64_t expected_ns(const struct run_state *run, const struct plan_stage *stages, int at) {
     bool starts = stages[at].plan->fresh || begins_place(stages, at);
-    return expect_stage_ns(&stages[at], starts && starts_servers(run, &stages[at]));
+    int64_t start_ns = starts && starts_servers(run, &stages[at]) ? START_NS : 0;
+    return stages[at].plan->warmup_ns + stages[at].window_ns + BESIDES_NS + start_ns;
 }
 
 /* The spare rounds are not expected. */
@@ -167,8 +172,9 @@ void run_tell_expected(struct run_state *run, const struct plan_stage *stages, i
     const struct run_ask *ask = run->ask;
     count = count_expected(run, stages, count);
     run->stages_planned = count;
-    for (int i = 0; i < count; i++) run->expect.ahead_ns += expected_ns(run, stages, i);
-    if (ask->begin) ask->begin(ask->arg, count, run->expect.ahead_ns);
+    int64_t all_ns = 0;
+    for (int i = 0; i < count; i++) all_ns += expected_ns(run, stages, i);
+    if (ask->begin) ask->begin(ask->arg, count, all_ns);
 }
 
 /* -1 = not known. */
@@ -349,15 +355,6 @@ static void set_disturbed_aside(struct run_state *run, int rounds) {
     }
 }
 
-/* One more round begins at a stage. */
-static void expect_round(struct run_state *run, const struct plan_stage *stages, int at,
-                         int count) {
-    for (int i = at; i < count && stages[i].repeat == stages[at].repeat; i++) {
-        run->stages_planned++;
-        run->expect.ahead_ns += expected_ns(run, stages, i);
-    }
-}
-
 void run_all_places(struct run_state *run, const struct plan_stage *stages, int count) {
     struct pool pool = {.open = calloc((size_t)count + 1, sizeof *pool.open)};
     int whole = 0; /* rounds */
@@ -367,18 +364,10 @@ void run_all_places(struct run_state *run, const struct plan_stage *stages, int 
     for (int i = 0; i < count && pool.open && *run->ask->interrupts == 0; i++) {
         bool begins = i > 0 && stages[i].repeat != stages[i - 1].repeat;
         if (begins && has_rounds(run, stages[i].repeat)) break;
-        if (begins && stages[i].repeat > run->ask->plan->repeat)
-            expect_round(run, stages, i, count);
-        int64_t stage_ns = expected_ns(run, stages, i);
+        run->stages_planned += stages[i].repeat > run->ask->plan->repeat;
         struct place *place = place_for(run, &pool, &stages[i]);
-        bool spent = false;
-        if (!place || conclusion_control_caught(&run->conclusion, &stages[i]) ||
-            !has_room(run, place, &stages[i])) {
-            expect_skip(&run->expect, stage_ns);
-        } else {
-            expect_begin(&run->expect, stage_ns);
-            spent = !run_stage(run, place, &stages[i]);
-        }
+        bool spent = place && !conclusion_control_caught(&run->conclusion, &stages[i]) &&
+                     has_room(run, place, &stages[i]) && !run_stage(run, place, &stages[i]);
         if (spent || ends_place(stages, count, i)) close_place(&pool, &stages[i]);
         bool ends = i + 1 == count || stages[i + 1].repeat != stages[i].repeat;
         if (ends && *run->ask->interrupts == 0) whole = stages[i].repeat;

@@ -12,12 +12,10 @@
 #define WARM_LONG_NS (3 * LB_S_NS) /* ... and where the topology says that it needs so long */
 
 static struct run_at where_is(const struct run_state *run, const struct stage_ask *ask) {
-    int count = run->stages_planned;
     return (struct run_at){.lock = ask->of.lock->lock->name,
                            .clients = ask->of.clients,
                            .number = run->number,
-                           .count = count,
-                           .left_ns = count > 0 ? expect_left_ns(&run->expect) : 0};
+                           .count = run->stages_planned};
 }
 
 static void say_stage(const struct run_state *run, const struct stage *stage) {

@@ -25,7 +25,6 @@ struct run_state {
     int number;          /* of the next stage */
     struct round *round; /* one for each that may come; NULL = there are none */
     bool paired; /* the stages are in rounds over all servers, of which round 0 warms them */
-    struct expect expect;
     struct conclusion conclusion;
     struct thresholds thresholds;
     struct stage_promise promise; /* that the next stage is asked about */
