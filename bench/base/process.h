@@ -35,12 +35,6 @@ static inline void hangup_handle(const struct sigaction *action) {
         sigaction(SIGHUP, action, NULL);
 }
 
-/* The limit on stacks (ulimit -s), by which the kernel would end the program without a word. */
-
-/* To be called before the first thread is started. Raises a limit that is too low, if that is allowed, for the main
- * thread, for threads to come and for children. 0, or -1 with err: what to do. */
-int stack_limit_ensure(struct lb_err *err);
-
 /* Tells whether the program runs in continuous integration. There a missing package is an error, because nobody
  * reads the output that says what was left out. GitHub, GitLab and others set the variable CI: any value except "" and
  * "false" means yes. compose/install, report/bundle.sh and the Makefile read the variable in the same way. */

@@ -13,7 +13,6 @@
 #include "bench/base/output.h"
 #include "bench/base/process.h"
 #include "bench/cli/cli.h"
-#include "bench/load/layout.h"
 #include "drivers/registry.h"
 #include "drivers/url.h"
 #include "report/doc/screen.h"
@@ -152,17 +151,6 @@ static void reserve_standard_descriptors(void) {
     if (fd >= 3) close(fd);
 }
 
-#define FILES_LEAST 32 /* a shell that runs a server's script takes descriptor 10 and more */
-
-static int check_files(struct lb_err *err) {
-    uint64_t limit = descriptors_raise(FILES_LEAST);
-    if (limit >= FILES_LEAST) return 0;
-    return err_set(err, LB_EXIT_MACHINE,
-                   "a process may have %llu files open here, and lockbench needs %d, and one to "
-                   "three more for each client: run `ulimit -n 4096` first",
-                   (unsigned long long)limit, FILES_LEAST);
-}
-
 int cli_main(int argc, char **argv) {
     reserve_standard_descriptors();
     /* A reader that goes away, or a limit on the size of files, must not kill the program before
@@ -188,8 +176,6 @@ int cli_main(int argc, char **argv) {
     }
     struct lb_err err = {0};
     const struct command *command = command_find(word, &err);
-    if (!command || registry_check(&err) != 0 || check_files(&err) != 0 ||
-        stack_limit_ensure(&err) != 0)
-        return args_fail(&err);
+    if (!command || registry_check(&err) != 0) return args_fail(&err);
     return flushed(command_main(command, argc - 1, argv + 1));
 }

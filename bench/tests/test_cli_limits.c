@@ -212,31 +212,6 @@ TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
     assert_has(cli.err, "ulimit -n 556");
 }
 
-/* With so few not even the script of a server starts. */
-TEST(too_few_descriptors_for_any_command_are_told) {
-    struct files files = {.soft = 8, .hard = 8};
-    struct cli_how how = {.prepare = limit_files, .arg = &files};
-    refused(&how, ARGS("run", "smoke", "--lock", "redis-setnx"), "run `ulimit -n 4096` first");
-    refused(&how, ARGS("list"), "a process may have 8 files open here");
-    cli_ends_with(0, &how, ARGS("--help"));
-}
-
-/* As `ulimit -s 128`, for an account that may raise no limit. */
-static void limit_stack_for_good(void *arg) {
-    (void)arg;
-    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(125);
-    if (access(cli_program, X_OK) != 0) _exit(125); /* below /root, for example */
-    setrlimit(RLIMIT_STACK, &(struct rlimit){128 << 10, 128 << 10});
-}
-
-TEST(a_stack_that_must_stay_small_is_told) {
-    const struct cli_how how = {.prepare = limit_stack_for_good};
-    struct cli cli = cli_run(&how, ARGS("--version"));
-    bool away = cli.code == 125;
-    if (away) skip();
-    refused(&how, ARGS("list"), "a stack may have 128 KiB here, and lockbench needs 512");
-}
-
 /* No further process may be started; root always may, so the program runs as another account. */
 static void forbid_processes(void *arg) {
     (void)arg;

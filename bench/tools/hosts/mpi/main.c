@@ -307,9 +307,7 @@ int main(int argc, char **argv) {
     bool launched = take_launched(&argc, &argv);
     if (argc > 2 && strcmp(argv[1], "launch") == 0 && !is_help(argv[2]))
         return launch(argv[0], argv + 2);
-    struct lb_err err = {0};
     int answered = answer(argc, argv);
-    if (answered < 0 && stack_limit_ensure(&err) != 0) answered = fail(launched_rank(), &err);
     bool alone = launched_rank() < 0;
     if (launched && answered > 0 && launched_rank() <= 0) say_last_words(answered);
     if (answered == LB_EXIT_OK || (answered > 0 && (launched || alone)))
