@@ -30,16 +30,11 @@ static bool read_numbers(const char *folder, const char *name, double ret[2]) {
     return got;
 }
 
-/* The quota of one control group: "QUOTA PERIOD" in version 2, two files in version 1; 0 = none. */
+/* The quota of one control group, "QUOTA PERIOD"; 0 = none. */
 static double quota_of(const char *folder) {
-    double quota[2], period[2];
-    if (read_numbers(folder, "cpu.max", quota)) {
-        period[0] = quota[1];
-    } else if (!read_numbers(folder, "cpu.cfs_quota_us", quota) ||
-               !read_numbers(folder, "cpu.cfs_period_us", period)) {
-        return 0;
-    }
-    return quota[0] > 0 && period[0] > 0 ? quota[0] / period[0] : 0;
+    double quota[2];
+    bool known = read_numbers(folder, "cpu.max", quota) && quota[0] > 0 && quota[1] > 0;
+    return known ? quota[0] / quota[1] : 0;
 }
 
 /* The least of a group and of all above it, up to the mount. */
@@ -57,30 +52,14 @@ static double least_quota(const char *mount, const char *group) {
     return least;
 }
 
-/* True if "cpu" is one of the controllers, which commas separate. */
-static bool has_cpu(const char *controllers) {
-    char copy[256], *rest = copy;
-    snprintf(copy, sizeof copy, "%s", controllers);
-    for (char *word; (word = strsep(&rest, ","));) {
-        if (strcmp(word, "cpu") == 0) return true;
-    }
-    return false;
-}
-
 double processors_quota(const char *cgroup, const char *root) {
-    char line[PATH_MAX], mount[PATH_MAX];
+    char line[PATH_MAX];
     double least = 0;
     FILE *file = fopen(cgroup, "re");
-    while (file && fgets(line, sizeof line, file)) { /* NUMBER:CONTROLLERS:/GROUP */
+    while (file && fgets(line, sizeof line, file)) { /* 0::/GROUP */
         line[strcspn(line, "\n")] = '\0';
-        char *controllers = strchr(line, ':'), *group = controllers;
-        if (controllers) group = strchr(++controllers, ':');
-        if (!group) continue;
-        *group++ = '\0';
-        if (*controllers && !has_cpu(controllers)) continue;
-        snprintf(mount, sizeof mount, "%s%s%s", root, *controllers ? "/" : "", controllers);
-        double quota = least_quota(mount, strcmp(group, "/") == 0 ? "" : group);
-        if (quota > 0 && (least == 0 || quota < least)) least = quota;
+        if (strncmp(line, "0::", 3) == 0)
+            least = least_quota(root, strcmp(line + 3, "/") == 0 ? "" : line + 3);
     }
     if (file) fclose(file);
     return least;

@@ -29,8 +29,8 @@ int processors_bind(const cpu_set_t *set);
 /* "0-3,8". Returns text, which may be cut. */
 char *processors_text(const cpu_set_t *set, char *text, size_t size);
 
-/* The least quota of a process' control groups and of those above them, version 1 or 2; 0 = there is
- * none. cgroup: its /proc/PID/cgroup; root: where the groups are mounted, /sys/fs/cgroup. */
+/* The least quota of a process' control group (version 2) and of those above it; 0 = there is none. cgroup: its
+ * /proc/PID/cgroup; root: where the groups are mounted, /sys/fs/cgroup. */
 double processors_quota(const char *cgroup, const char *root);
 
 #endif

@@ -128,7 +128,7 @@ static void assert_quota(const char *cgroup, double quota) {
     if (seen < quota - 1e-9 || seen > quota + 1e-9) fail_msg("quota %g, not %g", seen, quota);
 }
 
-TEST(a_quota_of_version_2) {
+TEST(the_least_quota_of_the_groups_counts) {
     make_file("/work/job/cpu.max", "max 100000\n");
     assert_quota("0::/work/job\n", 0);
     make_file("/work/job/cpu.max", "250000 100000\n");
@@ -138,15 +138,6 @@ TEST(a_quota_of_version_2) {
     make_file("/cpu.max", "20000 100000\n"); /* in a container the mount itself is the group */
     assert_quota("0::/\n", 0.2);
     assert_quota("0::/gone\n", 0.2);
-}
-
-TEST(a_quota_of_version_1) {
-    make_file("/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
-    make_file("/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
-    assert_quota("4:memory:/x\n1:cpu,cpuacct:/box\n", 0);
-    make_file("/cpu,cpuacct/box/cpu.cfs_quota_us", "150000\n");
-    assert_quota("4:memory:/x\n1:cpu,cpuacct:/box\n", 1.5);
-    assert_quota("2:cpuacct:/box\n", 0);
     assert_quota("", 0);
     assert_quota("nonsense\n1:\n", 0);
     assert_int_equal((int)processors_quota("/nowhere", root), 0);
