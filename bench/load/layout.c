@@ -11,8 +11,6 @@
 #include "bench/base/processors.h"
 #include "bench/load/observe.h"
 
-static int descriptors_processes(const struct shared *shape, struct lb_err *err);
-
 static int descriptors_check(const struct shared *shape, struct lb_err *err);
 
 /* The kind of memory that clients with a grant enter, for this plan and lock. */
@@ -125,20 +123,16 @@ static int spread_clients(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
     const struct lb_lock *lock = shape->lock->lock;
     int parts = shape->part.count > 0 ? shape->part.count : 1;
-    if (shape->part.threads > 0) {
-        shape->threads = shape->part.threads;
-        shape->processes = shape->part.processes;
-        return descriptors_check(shape, err);
+    shape->threads = shape->part.threads;
+    shape->processes = shape->part.processes;
+    if (shape->threads == 0) {
+        int each = (shape->clients + parts - 1) / parts;
+        int threads = thread_count(plan, lock, each, shape->part.processors) * parts;
+        shape->threads = threads < shape->clients ? threads : shape->clients;
+        int own = shape->threads / parts; /* of each part, at least */
+        shape->processes = (plan->processes < own ? plan->processes : own) * parts;
     }
-    int each = (shape->clients + parts - 1) / parts;
-    int threads = thread_count(plan, lock, each, shape->part.processors) * parts;
-    shape->threads = threads < shape->clients ? threads : shape->clients;
-    int own = shape->threads / parts; /* of each part, at least */
-    shape->processes = (plan->processes < own ? plan->processes : own) * parts;
-    shape->processes = descriptors_processes(shape, err);
-    if (shape->processes < 0) return -1;
-    if (shape->threads < shape->processes) shape->threads = shape->processes;
-    return 0;
+    return descriptors_check(shape, err);
 }
 
 /* Cells have numbers of 32 bits. */
@@ -224,7 +218,6 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
 #define OF_A_THREAD 2 /* descriptors of a thread: its epoll, and the one that wakes it */
 #define OF_A_WIRE                                                                                  \
     2 /* descriptors of a connection that passes through this process: its two sides */
-#define PROCESSES_MAX 256 /* as load.processes */
 
 uint64_t descriptors_raise(uint64_t wanted) {
     struct rlimit limit;
@@ -256,47 +249,24 @@ static int divide_up(int number, int by) {
     return (number + by - 1) / by;
 }
 
-static int sessions_of_thread(const struct shared *shape, int threads) {
-    int each = plan_session_clients(shape->plan, shape->lock->lock);
-    return divide_up(divide_up(shape->clients, threads), each);
-}
-
-/* The descriptors that a process with the most clients needs, if there are so many processes. */
-static uint64_t needed(const struct shared *shape, int processes) {
-    int threads = shape->threads < processes ? processes : shape->threads;
-    bool wired = processes == 1 && shape->server && shape->server->route_count > 0;
+/* The descriptors that the process with the most clients needs. */
+static uint64_t needed(const struct shared *shape) {
+    bool wired = shape->processes == 1 && shape->server && shape->server->route_count > 0;
     int of_a_session = each_session(shape) + (wired ? OF_A_WIRE : 0);
-    int of_a_thread = OF_A_THREAD + sessions_of_thread(shape, threads) * of_a_session;
-    return (uint64_t)divide_up(threads, processes) * (uint64_t)of_a_thread + SPARE;
+    int clients = divide_up(shape->clients, shape->threads);
+    int sessions = divide_up(clients, plan_session_clients(shape->plan, shape->lock->lock));
+    int of_a_thread = OF_A_THREAD + sessions * of_a_session;
+    return (uint64_t)divide_up(shape->threads, shape->processes) * (uint64_t)of_a_thread + SPARE;
 }
 
-/* Checks a number of processes that is settled (shape->processes). 0, or -1 with err
- * (LB_EXIT_MACHINE) if the limit of this machine is too low for it. */
+/* 0, or -1 with err (LB_EXIT_MACHINE) if the limit of this machine is too low for the stage's clients. */
 static int descriptors_check(const struct shared *shape, struct lb_err *err) {
-    uint64_t wanted = needed(shape, shape->processes), limit = descriptors_raise(wanted);
+    uint64_t wanted = needed(shape), limit = descriptors_raise(wanted);
     if (wanted <= limit) return 0;
     return err_set(
         err, LB_EXIT_MACHINE,
-        "each of %d processes needs %llu file descriptors, and the limit of a process here is "
-        "%llu: run `ulimit -n %llu` first",
-        shape->processes, (unsigned long long)wanted, (unsigned long long)limit,
+        "with %d clients each of %d processes needs %llu file descriptors, and the limit here is "
+        "%llu: run `ulimit -n %llu` first, or set load.processes higher, or load.clients lower",
+        shape->clients, shape->processes, (unsigned long long)wanted, (unsigned long long)limit,
         (unsigned long long)wanted);
-}
-
-/* The number of worker processes for a stage that has its plan, lock, server, clients, threads and keys: at least
- * shape->processes, and more where one process may not open the files of all its clients. -1 with err
- * (LB_EXIT_MACHINE) if no number will do. */
-static int descriptors_processes(const struct shared *shape, struct lb_err *err) {
-    uint64_t wanted = needed(shape, shape->processes), limit = descriptors_raise(wanted);
-    int processes = shape->processes;
-    int step = shape->part.count > 0 ? shape->part.count : 1; /* as many in each part */
-    int most = shape->clients < PROCESSES_MAX * step ? shape->clients : PROCESSES_MAX * step;
-    while (needed(shape, processes) > limit && processes + step <= most) processes += step;
-    if (needed(shape, processes) <= limit) return processes;
-    return err_set(
-        err, LB_EXIT_MACHINE,
-        "%d clients need %llu file descriptors, and %llu in each of %d processes; the limit of a "
-        "process is %llu: run `ulimit -n %llu` first, or lower load.clients",
-        shape->clients, (unsigned long long)wanted, (unsigned long long)needed(shape, processes),
-        processes, (unsigned long long)limit, (unsigned long long)wanted);
 }

@@ -11,8 +11,8 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
                           struct lb_server *server, int clients, const struct part *part,
                           struct lb_err *err);
 
-/* descriptors: how many worker processes a stage's clients need, since the system limits the files that one
- * process may open. This module raises the limit as far as the system lets it, and never lowers it. */
+/* descriptors: the system limits the files that one process may open. This module raises the limit as far as the system
+ * lets it, and never lowers it. */
 
 /* Raises the limit on open files of this process, and so of the servers and workers that it starts from now on, to
  * `wanted` or as near to it as the system lets it. Returns the limit in force. */

@@ -197,18 +197,11 @@ TEST(too_few_descriptors_are_raised) {
     assert_true(processes_of(out) == 1);
 }
 
-TEST(clients_of_one_process_too_many_are_spread_over_several) {
-    char *out = cli_path("descriptors-spread");
-    struct cli cli = run_with_files((struct files){.soft = 64, .hard = 400}, out);
-    assert_code(&cli, 0);
-    assert_true(processes_of(out) > 1);
-}
-
-TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
+TEST(too_few_descriptors_are_told) {
     char *out = cli_path("descriptors-none");
     struct cli cli = run_with_files((struct files){.soft = 64, .hard = 64}, out);
     assert_code(&cli, 2);
-    assert_has(cli.err, "lockbench: 100 clients need 556 file descriptors");
+    assert_has(cli.err, "with 100 clients each of 1 processes needs 556 file descriptors");
     assert_has(cli.err, "ulimit -n 556");
 }
 

@@ -68,7 +68,7 @@ static const struct lb_option load_keys[] = {
     {"clients", &type_ladder, offsetof(struct plan, clients), "1", 1, PLAN_CLIENTS_MAX, NULL,
      "how many clients compete; one stage for each number"},
     {"processes", LB_OPT_INT32, offsetof(struct plan, processes), "1", 1, 256, NULL,
-     "worker processes of a stage; more if one may not open the files of all its clients"},
+     "worker processes of a stage"},
     {"threads", LB_OPT_INT32, offsetof(struct plan, threads), "auto", 1, 4096, "auto",
      "OS threads of all processes together, at most one for each client; auto: one for two processors"},
     {"keys", &type_keyspace, offsetof(struct plan, keys), "1", 0, 0, NULL,
