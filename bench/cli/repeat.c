@@ -350,14 +350,13 @@ static int begin(struct repeat *repeat, struct lb_err *err) {
 }
 
 /* The part that runs. Returns the exit code, or -1 with err. */
-static int carry_out(struct repeat *repeat, struct outdir *out, struct lb_err *err) {
+static int carry_out(struct repeat *repeat, struct lb_err *err) {
     struct lb_err uncompared = {0};
     bool pair = repeat->side_count == 2;
     if (repeat->ask->url_count > 0)
         fprintf(stderr, "lockbench: the servers at --url are not restarted between the runs\n");
     int failed = run_all(repeat, err);
     bool any = repeat->side[BASE].saved + repeat->side[NEW].saved > 0;
-    outdir_claimed(out);
     if (failed && !any) return -1;
     int code = pair ? conclude_repeats(repeat, &uncompared) : repeat->side[0].exit_code;
     if (any) say_where(repeat, code >= 0);
@@ -378,7 +377,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     repeat->ask = ask;
     if (begin(repeat, err) == 0 && outdir_make(&out, ask->out, ask->results, "repeat", err) == 0) {
         repeat->folder = out.path;
-        code = carry_out(repeat, &out, err);
+        code = carry_out(repeat, err);
     }
     free(repeat);
     return code;

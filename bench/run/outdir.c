@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "bench/run/outdir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,53 +14,28 @@
 
 #include "results/format/write.h"
 
-#define CLAIM ".try"
-
 static int path_error(struct lb_err *err, const char *what, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* Locks the file until this process ends. Children don't inherit such a lock. False if another process has the lock.
- * True also on a file system without locks, so that a run is possible there. */
-static bool lock_file(int fd) {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(fd, F_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
-}
-
-/* Writes a block, so that a full or read-only disk is found before the run and not after it. Also claims the folder:
- * two programs that find it empty at the same time must not both write there. */
-static int claim_folder(struct outdir *out, struct lb_err *err) {
+/* Writes a block, so that a full or read-only disk is found before the run and not after it. */
+static int try_folder(const struct outdir *out, struct lb_err *err) {
     char path[600], block[4096] = {0};
-    snprintf(path, sizeof path, "%s/" CLAIM, out->path);
+    snprintf(path, sizeof path, "%s/.try", out->path);
     int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) return path_error(err, "write into", out->path);
-    if (!lock_file(fd)) {
-        close(fd);
-        return err_set(err, LB_EXIT_USAGE,
-                       "--out %s: another lockbench begins to write there; name a new folder",
-                       out->path);
+    int failed = fd < 0 ? -1 : 0;
+    for (size_t done = 0; !failed && done < sizeof block;) { /* a part may be written; the next write says why */
+        ssize_t wrote = write(fd, block + done, sizeof block - done);
+        failed = wrote <= 0;
+        if (!failed) done += (size_t)wrote;
     }
-    out->claim = fd;
-    size_t done = 0; /* a part may be written; what comes after it says why */
-    ssize_t wrote;
-    do {
-        wrote = write(fd, block + done, sizeof block - done);
-        if (wrote > 0) done += (size_t)wrote;
-    } while (wrote > 0 && done < sizeof block);
-    int failed = done == sizeof block ? fsync(fd) || ftruncate(fd, 0) : -1;
-    if (!failed) return 0;
-    path_error(err, "write into", out->path);
-    outdir_claimed(out);
-    return -1;
-}
-
-void outdir_claimed(struct outdir *out) {
-    char path[600];
-    if (out->claim < 0) return;
-    snprintf(path, sizeof path, "%s/" CLAIM, out->path);
-    unlink(path);
-    close(out->claim);
-    out->claim = -1;
+    failed = failed || fsync(fd) != 0;
+    if (failed) path_error(err, "write into", out->path);
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    }
+    return failed ? -1 : 0;
 }
 
 /* Makes a folder and those that it lies in. path: as it was when this returns. */
@@ -112,33 +86,13 @@ static int check_empty(const char *wanted, struct lb_err *err) {
     return 0;
 }
 
-/* Refuses a folder with a link in it: what the link leads to would be overwritten, perhaps in another account's name. */
-static int check_links(const char *wanted, struct lb_err *err) {
-    int failed = 0;
-    DIR *folder = opendir(wanted);
-    for (struct dirent *entry; folder && !failed && (entry = readdir(folder));) {
-        struct stat status;
-        bool link = fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-                    S_ISLNK(status.st_mode);
-        if (link)
-            failed = err_set(err, LB_EXIT_USAGE, "--out %s: %s in it is a link; name a new folder",
-                             wanted, entry->d_name);
-    }
-    if (folder) closedir(folder);
-    return failed;
-}
-
-/* Makes the folder of --out and claims it. */
+/* Makes the folder of --out. */
 static int make_wanted(struct outdir *out, const char *wanted, struct lb_err *err) {
     if (strlen(wanted) >= sizeof out->path)
         return err_set(err, LB_EXIT_USAGE, "--out: the path is too long");
     snprintf(out->path, sizeof out->path, "%s", wanted);
-    if (check_empty(wanted, err) != 0 || check_links(wanted, err) != 0) return -1;
-    if (make_folders(out->path, err) != 0 || claim_folder(out, err) != 0) return -1;
-    /* Checked again: another program may have had the claim a moment ago, and have written its result since. */
-    if (check_empty(wanted, err) == 0) return 0;
-    outdir_claimed(out);
-    return -1;
+    if (check_empty(wanted, err) != 0 || make_folders(out->path, err) != 0) return -1;
+    return try_folder(out, err);
 }
 
 /* The folder can't be made, for example because the checkout belongs to another user. */
@@ -149,7 +103,7 @@ static int cannot_make(struct lb_err *err, const char *path) {
 
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err) {
-    *out = (struct outdir){.claim = -1};
+    *out = (struct outdir){.root = ""};
     if (wanted) return make_wanted(out, wanted, err);
     if (mkdir(root, 0777) != 0 && errno != EEXIST) return cannot_make(err, root);
     if (latest_is_theirs(root))
@@ -167,7 +121,7 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
             return err_set(err, LB_EXIT_USAGE, "%s: path too long", root);
         if (mkdir(out->path, 0777) == 0) {
             snprintf(out->root, sizeof out->root, "%s", root);
-            return claim_folder(out, err);
+            return try_folder(out, err);
         }
         if (errno != EEXIST) return cannot_make(err, out->path);
     }

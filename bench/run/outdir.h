@@ -12,19 +12,14 @@ struct outdir {
     char path[512];
     char root
         [512]; /* results/, whose `latest` is to point here; "" = a folder of the user's own choice */
-    int claim; /* a locked file: no other lockbench writes here until a result exists; -1 = none */
 };
 
 /* Makes the folder, and checks that it can be written: `wanted` (--out), with the folders above it, or a new folder
  * under root. `wanted` must not hold another run, unless that run ended before its first stage began: then its run.json
- * is removed. Returns 0, or -1 with err: LB_EXIT_USAGE for a folder that holds another run, or several, or that another
- * lockbench has claimed; LB_EXIT_MACHINE for all else, also if root's `latest` is a file or folder and no link. */
+ * is removed. Returns 0, or -1 with err: LB_EXIT_USAGE for a folder that holds another run, or several; LB_EXIT_MACHINE
+ * for all else, also if root's `latest` is a file or folder and no link. */
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err);
-
-/* To be called when the first result is in the folder, which keeps other lockbench away from then on: removes the file
- * of the claim. */
-void outdir_claimed(struct outdir *out);
 
 /* Writes run.json in one step (a temporary file, renamed). 0, or -1 with err. */
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err);

@@ -221,9 +221,7 @@ static int run_begin_result(struct run_state *run, struct lb_err *err) {
         ask->peers ? ask->peers->machines(ask->peers) : json_array(), "servers", run->servers,
         "skipped", run->skipped, "warnings", run->warnings, "stages", run->stages, "slo");
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    int failed = outdir_write(&run->out, run->json, err);
-    outdir_claimed(&run->out);
-    if (failed) return -1;
+    if (outdir_write(&run->out, run->json, err) != 0) return -1;
     json_object_set_new(run->json, "partial_reason", json_null());
     json_object_set_new(run->json, "partial", json_false());
     return 0;

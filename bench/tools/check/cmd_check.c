@@ -161,13 +161,6 @@ static bool matrix_uses(const void *matrix, const struct lb_backend *backend) {
     return false;
 }
 
-static int begin_result(struct result *result, const struct result_ask *ask, struct outdir *out,
-                        struct lb_err *err) {
-    int failed = result_init(result, ask, err);
-    outdir_claimed(out);
-    return failed;
-}
-
 static const char *tour_of(const struct typed *typed) {
     if (typed->faults) return "chosen";
     return typed->full ? "full" : "short";
@@ -206,7 +199,7 @@ static int run_cells(const struct typed *typed, const struct matrix *matrix, con
                                      .interrupts = interrupt_watch(true),
                                      .news = check_show_news,
                                      .arg = &show};
-    if (begin_result(&result, &ask, &out, err) != 0) goto out;
+    if (result_init(&result, &ask, err) != 0) goto out;
     check_show_expected(matrix, typed->seed_count, tour.capacity, stderr);
     outdir_latest(&out);
     int failed = cell_schedule_run(&tour, err);
