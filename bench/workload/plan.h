@@ -20,6 +20,7 @@
 
 #define PLAN_CLIENTS_MAX 2000000
 #define PLAN_LADDER_MAX 64
+#define NO_DURATION INT64_C(-1)
 #define PLAN_KEYS_MAX 10000000
 
 enum arrival_kind { ARRIVAL_CLOSED, ARRIVAL_CONSTANT, ARRIVAL_POISSON };
@@ -234,8 +235,8 @@ struct plan {
     int topology_count;     /* ... a lock that supports none of them runs on its default */
     const char *durability; /* "default", "none", "sync": passed to the topology scripts */
     enum plan_tls tls;      /* of servers of our own */
-    struct distance distances[PLAN_LADDER_MAX]; /* each lock on a server runs at each of them */
-    int distance_count;                         /* at least 1 */
+    int64_t rtts_ns[PLAN_LADDER_MAX]; /* each lock on a server runs at each; NO_DURATION = no wire */
+    int rtts_count;                   /* at least 1 */
     bool fresh;          /* servers of our own are started anew for each stage */
     const char *program; /* started in place of the topologies' own servers; "" = none */
     const char

@@ -188,7 +188,7 @@ static const struct lb_option servers_keys[] = {
      "of servers that lockbench starts; none: nothing is flushed; sync: on disk before each answer"},
     {"tls", LB_OPT_CHOICE32, offsetof(struct plan, tls), "no", 0, 0, "no,yes,both",
      "whether servers that lockbench starts speak TLS; both: each lock without and with it"},
-    {"rtt", &type_distances, offsetof(struct plan, distances), "none", 0, DISTANCE_MAX_NS, "none",
+    {"rtt", &type_rtts, offsetof(struct plan, rtts_ns), "none", 0, DISTANCE_MAX_NS, "none",
      "round trip that a wire adds between clients and servers; one stage for each; none: no wire"},
     {"fresh", LB_OPT_BOOL8, offsetof(struct plan, fresh), "no", 0, 0, NULL,
      "yes: each stage gets servers that were just started"},

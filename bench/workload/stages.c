@@ -151,7 +151,7 @@ static bool is_listed(const struct building *building, const struct lb_backend *
 /* Lists the sites, and the locks at each. 0, or -1 when out of memory. */
 static int list_entries(struct building *building) {
     const struct plan *plan = building->plan;
-    size_t most = 0, variants = 2 * (size_t)plan->distance_count;
+    size_t most = 0, variants = 2 * (size_t)plan->rtts_count;
     const char *topology;
     for (int i = 0; i < plan->lock_count; i++) {
         for (int t = 0; place_of(plan, &plan->locks[i], t, &topology); t++) most += variants;
@@ -257,7 +257,7 @@ char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
     if (stage->rate_per_s > 0)
         snprintf(rate, sizeof rate, stage->rate_per_s < 100 ? "-%.3gps" : "-%.0fps",
                  stage->rate_per_s);
-    if (plan->distance_count > 1 && stage->distance.wired)
+    if (plan->rtts_count > 1 && stage->distance.wired)
         snprintf(rtt, sizeof rtt, "-rtt%s",
                  duration_text(stage->distance.rtt_ns, time, sizeof time));
     if (leases_differ(plan, stage->lock->lock))

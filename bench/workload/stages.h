@@ -10,8 +10,8 @@
 
 #define DISTANCE_MAX_NS LB_S_NS
 
-/* struct plan: .distances and their count. "none" (no wire), "1ms", "none, 0, 500us, 20ms" */
-extern const struct lb_option_type type_distances;
+/* struct plan: .rtts_ns and their count. "none" (no wire), "1ms", "none, 0, 500us, 20ms" */
+extern const struct lb_option_type type_rtts;
 
 /* Writes the index-th distance between clients and servers in the plan's stages. Embedded locks have one distance,
  * which is zero. False: there is no such distance. */
@@ -21,7 +21,7 @@ bool distance_same(const struct distance *a, const struct distance *b);
 
 /* leases: the leases of acquire.lease as a key of a workload: one, or a list with a stage for each. */
 
-/* struct plan: .leases_ns and their count; .lease_ns is the first. "10s", "500ms, 1s, 2s" */
+/* struct plan: .leases_ns and their count. "10s", "500ms, 1s, 2s" */
 extern const struct lb_option_type type_leases;
 
 /* For a checked plan with several leases: makes a plan for the stages of each lease. The plans belong to the arena.

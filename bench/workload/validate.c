@@ -299,6 +299,7 @@ int draft_check(struct draft *draft, struct lb_err *err) {
     if (plan->key_names.count > 0 && plan->keys.pick != KEYS_OWN)
         plan->keys.count = (uint32_t)plan->key_names.count;
     if (plan->hold.kind == DIST_WINDOW) plan->hold.mean_ns = plan->duration_ns;
+    plan->lease_ns = plan->leases_ns[0];
     if (check_values(draft, err)) return -1;
     warn_about_values(draft);
     return 0;

@@ -7,47 +7,59 @@
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
-static int read_leases(const struct lb_option *option, const char *text, void *values,
-                       struct arena *arena, struct lb_err *err) {
-    struct plan *plan = values;
-    int64_t found_ns[PLAN_LADDER_MAX] = {0};
+/* The number of durations is the member behind them in struct plan. */
+static int *count_of(const void *durations_ns) {
+    return (int *)(uintptr_t)((const int64_t *)durations_ns + PLAN_LADDER_MAX);
+}
+#define COUNT_IS_BEHIND(durations, count)                                                          \
+    _Static_assert(offsetof(struct plan, count) ==                                                 \
+                       offsetof(struct plan, durations) + sizeof(int64_t[PLAN_LADDER_MAX]),        \
+                   "read_durations looks for the count behind the durations")
+COUNT_IS_BEHIND(leases_ns, leases_count);
+COUNT_IS_BEHIND(rtts_ns, rtts_count);
+
+static int read_durations(const struct lb_option *option, const char *text, void *values,
+                          struct arena *arena, struct lb_err *err) {
+    int64_t found_ns[PLAN_LADDER_MAX], *durations_ns = option_at(option, values);
     int count = 0;
     (void)arena;
     for (const char *at = text;; at++) {
         char word[64];
         size_t len = strcspn(at, ",");
-        int64_t lease_ns;
+        int64_t ns = NO_DURATION;
         if (text_trim(at, len, word, sizeof word) || !*word)
-            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of leases like 500ms, 1s, 2s",
+            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of durations like 1ms, 20ms",
                            at);
-        if (text_duration(word, (int64_t)option->min, (int64_t)option->max, &lease_ns, err))
+        if (!option_is_zero_word(option, word) &&
+            text_duration(word, (int64_t)option->min, (int64_t)option->max, &ns, err))
             return -1;
         for (int i = 0; i < count; i++) {
-            if (found_ns[i] == lease_ns)
+            if (found_ns[i] == ns)
                 return err_set(err, LB_EXIT_USAGE,
                                "%s is there twice; to measure a stage again, set run.repeat", word);
         }
         if (count == PLAN_LADDER_MAX)
             return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
-        found_ns[count++] = lease_ns;
+        found_ns[count++] = ns;
         at += len;
         if (*at == '\0') break;
     }
-    memcpy(plan->leases_ns, found_ns, sizeof *found_ns * (size_t)count);
-    plan->leases_count = count;
-    plan->lease_ns = found_ns[0];
+    memcpy(durations_ns, found_ns, sizeof *found_ns * (size_t)count);
+    *count_of(durations_ns) = count;
     return 0;
 }
 
-static void format_leases(const struct lb_option *option, const void *values, char *text,
-                          size_t size) {
-    const struct plan *plan = values;
+static void format_durations(const struct lb_option *option, const void *values, char *text,
+                             size_t size) {
+    const int64_t *durations_ns = option_in(option, values);
+    int count = *count_of(durations_ns);
     size_t used = 0;
-    (void)option;
-    for (int i = 0; i < plan->leases_count && used < size; i++) {
+    for (int i = 0; i < count && used < size; i++) {
         char one[40];
+        bool none = durations_ns[i] == NO_DURATION;
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
-                                 duration_text(plan->leases_ns[i], one, sizeof one));
+                                 none ? option->choices
+                                      : duration_text(durations_ns[i], one, sizeof one));
     }
 }
 
@@ -55,20 +67,22 @@ static void format_leases(const struct lb_option *option, const void *values, ch
 static int json_leases(const struct lb_option *option, const void *values, json_t *object) {
     const struct plan *plan = values;
     if (plan->leases_count == 1)
-        return option_put_json(option, "_ns", json_integer(plan->lease_ns), object);
+        return option_put_json(option, "_ns", json_integer(plan->leases_ns[0]), object);
     json_t *array = json_array();
     for (int i = 0; i < plan->leases_count; i++)
         json_array_append_new(array, json_integer(plan->leases_ns[i]));
     return option_put_json(option, "_ns", array, object);
 }
 
+#define DURATIONS                                                                                  \
+    .bytes = sizeof(int64_t[PLAN_LADDER_MAX]), .read = read_durations, .text = format_durations
+
 const struct lb_option_type type_leases = {
-    .bytes = sizeof(int64_t[PLAN_LADDER_MAX]),
-    .read = read_leases,
-    .text = format_leases,
-    .words = "a duration from 1ms to 24h, or a list like 500ms, 1s, 2s",
-    .json = json_leases,
-};
+    DURATIONS, .words = "a duration from 1ms to 24h, or a list like 500ms, 1s, 2s",
+    .json = json_leases};
+
+const struct lb_option_type type_rtts = {
+    DURATIONS, .words = "none, a duration from 0 to 1s, or a list like none, 0, 500us, 20ms"};
 
 int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err) {
     if (plan->leases_count < 2) return 0;
@@ -112,75 +126,12 @@ bool distance_same(const struct distance *a, const struct distance *b) {
     return a->wired == b->wired && a->rtt_ns == b->rtt_ns;
 }
 
-static int read_one(const struct lb_option *option, const char *at, size_t len,
-                    struct distance *ret, struct lb_err *err) {
-    char word[64];
-    *ret = (struct distance){0};
-    if (text_trim(at, len, word, sizeof word) || !*word)
-        return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of durations like 0, 1ms, 20ms",
-                       at);
-    if (option_is_zero_word(option, word)) return 0;
-    ret->wired = true;
-    return text_duration(word, (int64_t)option->min, (int64_t)option->max, &ret->rtt_ns, err);
-}
-
-static int read_distances(const struct lb_option *option, const char *text, void *values,
-                          struct arena *arena, struct lb_err *err) {
-    struct plan *plan = values;
-    struct distance found[PLAN_LADDER_MAX];
-    int count = 0;
-    (void)arena;
-    for (const char *at = text;; at++) {
-        size_t len = strcspn(at, ",");
-        struct distance one;
-        if (read_one(option, at, len, &one, err) != 0) return -1;
-        for (int i = 0; i < count; i++) {
-            if (distance_same(&found[i], &one))
-                return err_set(err, LB_EXIT_USAGE,
-                               "a value is there twice; to measure a stage again, set run.repeat");
-        }
-        if (count == PLAN_LADDER_MAX)
-            return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
-        found[count++] = one;
-        at += len;
-        if (*at == '\0') break;
-    }
-    memcpy(plan->distances, found, sizeof *found * (size_t)count);
-    plan->distance_count = count;
-    return 0;
-}
-
-/* Returns text. */
-static char *format_one(const struct lb_option *option, const struct distance *one, char *text,
-                        size_t size) {
-    if (one->wired) return duration_text(one->rtt_ns, text, size);
-    snprintf(text, size, "%s", option->choices);
-    return text;
-}
-
-static void format_distances(const struct lb_option *option, const void *values, char *text,
-                             size_t size) {
-    const struct plan *plan = values;
-    size_t used = 0;
-    for (int i = 0; i < plan->distance_count && used < size; i++) {
-        char one[40];
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
-                                 format_one(option, &plan->distances[i], one, sizeof one));
-    }
-}
-
-const struct lb_option_type type_distances = {
-    .bytes = sizeof(struct distance[PLAN_LADDER_MAX]),
-    .read = read_distances,
-    .text = format_distances,
-    .words = "none, a duration from 0 to 1s, or a list like none, 0, 500us, 20ms",
-};
-
 bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret) {
     *ret = (struct distance){0};
     if (embedded) return index == 0;
-    if (index >= plan->distance_count) return false;
-    *ret = plan->distances[index];
+    if (index >= plan->rtts_count) return false;
+    bool wired = plan->rtts_ns[index] != NO_DURATION;
+    *ret = (struct distance){.wired = wired, .rtt_ns = wired ? plan->rtts_ns[index] : 0};
     return true;
 }
 

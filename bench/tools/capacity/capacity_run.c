@@ -167,7 +167,7 @@ static void fill_probe_stage(struct capacity_run *capacity_run,
                                .clients = by_clients ? (int)load : plan->clients[0],
                                .window_ns = own->duration_ns,
                                .rate_per_s = by_clients ? 0 : load};
-    if (lock_search->on) ret->distance = plan->distances[0];
+    distance_of(plan, !lock_search->on, 0, &ret->distance);
 }
 
 /* A short closed loop, which shows about how much the lock can do. */

@@ -176,7 +176,7 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
     if (plan->clients_count > 1)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: load.clients is the pool of clients: one number, not a ladder");
-    const char *several = plan->distance_count > 1     ? "servers.rtt"
+    const char *several = plan->rtts_count > 1         ? "servers.rtt"
                           : plan->tls == PLAN_TLS_BOTH ? "servers.tls"
                           : plan->leases_count > 1     ? "acquire.lease"
                                                        : NULL;

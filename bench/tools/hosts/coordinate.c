@@ -94,8 +94,8 @@ static const char *why_not(const struct lb_lock *lock, const struct plan *plan) 
     }
     if (plan->tick_ns > 0)
         return "runs of a tick are counted in the memory of one host, and the clients are on several: leave out load.tick";
-    for (int i = 0; i < plan->distance_count; i++) {
-        if (plan->distances[i].wired)
+    for (int i = 0; i < plan->rtts_count; i++) {
+        if (plan->rtts_ns[i] != NO_DURATION)
             return "a wire leads to clients of one host, and the clients are on several: leave out servers.rtt";
     }
     return NULL;
