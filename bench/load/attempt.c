@@ -321,12 +321,6 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
         recorder_add(recorder, METRIC_ACQUIRE_DUE, acquired_ns - due_ns);
         client_lagged(client, due_ns);
     }
-    if (__builtin_expect(client->worker->shared->readers > 0 && client->worker->schedule, 0)) {
-        recorder_add(recorder,
-                     client->request.shared ? METRIC_ACQUIRE_DUE_SHARED
-                                            : METRIC_ACQUIRE_DUE_EXCLUSIVE,
-                     acquired_ns - due_ns);
-    }
     recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
     /* Records a handoff: there is one only if the client was already waiting when the previous holder called
      * release. */

@@ -76,24 +76,6 @@ TEST(test_readers_share_and_writers_do_not) {
     assert_true(stage->result.state_holding_ns > 2 * (double)stage->window_ns);
 }
 
-/* In an open loop, from due as well; a closed loop has no due times. */
-TEST(test_readers_and_writers_have_due_times_of_their_own) {
-    struct stage *stage =
-        run_right(&toy_rwlock, (struct stage_case){.readers = 60, .until = both_came},
-                  SETS(CROWD, "load.arrival=poisson:400/s"));
-    int64_t readers = stage->hist[METRIC_ACQUIRE_DUE_SHARED]->count;
-    int64_t writers = stage->hist[METRIC_ACQUIRE_DUE_EXCLUSIVE]->count;
-    assert_clean(stage);
-    assert_int_equal(readers, stage->result.shared_grants);
-    assert_int_equal(readers + writers, stage->hist[METRIC_ACQUIRE_DUE]->count);
-    assert_true(readers > 0 && writers > 0);
-    assert_true(stage->result.latency[METRIC_ACQUIRE_DUE_SHARED].count == (double)readers);
-    stage =
-        run_right(&toy_rwlock, (struct stage_case){.readers = 60, .until = both_came}, SETS(CROWD));
-    assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE_SHARED]->count, 0);
-    assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE_EXCLUSIVE]->count, 0);
-}
-
 /* Writers alone are a mutex: somebody waits during nearly every grant, and each is a trial. */
 TEST(test_each_writers_grant_is_a_trial) {
     struct stage *stage =

@@ -13,8 +13,6 @@ const char *metric_name(enum metric metric) {
         [METRIC_ACQUIRE_DUE] = "acquire_due",
         [METRIC_ACQUIRE_SHARED] = "acquire_shared",
         [METRIC_ACQUIRE_EXCLUSIVE] = "acquire_exclusive",
-        [METRIC_ACQUIRE_DUE_SHARED] = "acquire_due_shared",
-        [METRIC_ACQUIRE_DUE_EXCLUSIVE] = "acquire_due_exclusive",
         [METRIC_RELEASE] = "release",
         [METRIC_HOLD] = "hold",
         [METRIC_HANDOFF] = "handoff",

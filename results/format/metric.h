@@ -12,9 +12,6 @@ enum metric {
      * stages with readers */
     METRIC_ACQUIRE_SHARED,
     METRIC_ACQUIRE_EXCLUSIVE,
-    /* the same two from due, in an open loop */
-    METRIC_ACQUIRE_DUE_SHARED,
-    METRIC_ACQUIRE_DUE_EXCLUSIVE,
     METRIC_RELEASE, /* releasing to released */
     METRIC_HOLD,    /* acquired to releasing */
     /* from the previous holder's release to this grant, if this client was already waiting; in a
