@@ -18,7 +18,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/urls.h"
 #include "bench/engine/loop.h"
-#include "bench/load/single.h"
+#include "bench/tools/hold/single.h"
 #include "bench/place/guest.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/shape.h"

@@ -1,6 +1,6 @@
 /* single: see single.h. */
 #define _GNU_SOURCE
-#include "bench/load/single.h"
+#include "bench/tools/hold/single.h"
 
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"

@@ -3,8 +3,8 @@
  *
  * Call all functions but single_init, single_done and single_cut_off on the client's fiber. The cut-off of its loop
  * (loop_config.cutoff_ns) must be single->shared->cutoff_ns. */
-#ifndef BENCH_LOAD_SINGLE_H
-#define BENCH_LOAD_SINGLE_H
+#ifndef BENCH_TOOLS_HOLD_SINGLE_H
+#define BENCH_TOOLS_HOLD_SINGLE_H
 
 #include "bench/load/client.h"
 #include "bench/load/session.h"
