@@ -230,13 +230,10 @@ static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
 static int common_trials(struct sum *sum) {
     size_t count;
     int64_t *times = grant_times(sum, &count), end_ns = sum->book->rules.end_ns;
-    int64_t first_ns = end_ns; /* the begin of the first fault */
     int failed = times ? 0 : -1;
     for (int i = 0; !failed && i < sum->faults->count; i++) {
         const struct fault_event *fault = &sum->faults->events[i];
-        if (fault->begin_ns >= end_ns) continue;
-        if (fault->begin_ns < first_ns) first_ns = fault->begin_ns;
-        if (!stops_all(sum, fault)) continue;
+        if (fault->begin_ns >= end_ns || !stops_all(sum, fault)) continue;
         int64_t hit_ns = fault->gone_ns > 0 ? fault->gone_ns : fault->begin_ns;
         size_t first = later_than(times, count, hit_ns + FLIGHT_NS);
         if (first == count) {
@@ -245,41 +242,8 @@ static int common_trials(struct sum *sum) {
             failed = note_trial(sum, fault, times[first] - fault->begin_ns);
         }
     }
-    if (!failed && first_ns < end_ns)
-        failed = outage_longest(sum->book, sum->order, times, count, first_ns,
-                                &sum->recovery->unavailable_ns, sum->err);
     free(times);
     return failed;
-}
-
-/* When the lease or session of the grant was over; LB_NEVER = not known. next: the first grant that
- * overlapped it, or NULL. */
-static int64_t loss_ns(const struct hold *hold, const struct hold *next) {
-    if (hold->lease_end_ns != LB_NEVER) return hold->lease_end_ns;
-    if (!(hold->flags & HOLD_OUTSIDE) && hold->inside_ns < hold->to_ns) return hold->inside_ns;
-    return next ? next->from_ns : LB_NEVER;
-}
-
-static int key_losses(struct sum *sum, size_t place, size_t end) {
-    struct recovery *r = sum->recovery;
-    const struct hold *hold = hold_at(sum, place), *met = NULL;
-    for (size_t next = place + 1; next < end && hold_at(sum, next)->from_ns < hold->to_ns && !met;
-         next++) {
-        if (!(hold_at(sum, next)->flags & HOLD_GHOST) &&
-            holds_exclude(sum->book, hold, hold_at(sum, next))) {
-            met = hold_at(sum, next);
-        }
-    }
-    bool learned = hold->flags & HOLD_LEARNED, lost = learned || hold->ended == OPLOG_LOST;
-    r->grants_lost += lost;
-    if (!lost) {
-        r->never += met && !(hold->flags & (HOLD_DEAD | HOLD_OPEN | HOLD_CONTINUED));
-        return 0;
-    }
-    int64_t at_ns = loss_ns(hold, met);
-    if (at_ns == LB_NEVER) return 0;
-    int64_t known_ns = learned ? hold->to_ns : hold->released_ns;
-    return note_ns(sum, &r->detect_ns, &r->detect_count, &r->detect_room, known_ns - at_ns);
 }
 
 /* Whether something disturbed the servers, the wires or this client in that time. Where clients queue, one that stood
@@ -348,9 +312,10 @@ static int per_key(struct sum *sum) {
         end = key_end(sum, begin);
         bool one_each = sum->book->rules.model != OPLOG_SEMAPHORE || sum->book->rules.by_slot;
         for (size_t i = begin; i < end; i++) {
-            if (hold_at(sum, i)->flags & HOLD_GHOST) continue;
-            if (one_each && sum->tries && key_trials(sum, i, end) != 0) return -1;
-            if (one_each && key_losses(sum, i, end) != 0) return -1;
+            if (!one_each || hold_at(sum, i)->flags & HOLD_GHOST) continue;
+            if (sum->tries && key_trials(sum, i, end) != 0) return -1;
+            sum->recovery->grants_lost +=
+                (hold_at(sum, i)->flags & HOLD_LEARNED) || hold_at(sum, i)->ended == OPLOG_LOST;
         }
         if (sum->recovery->wakeups_known) key_wakeups(sum, begin, end);
     }
@@ -411,7 +376,7 @@ static void put_theory(struct sum *sum) {
 int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
                      const struct fault_log *faults, const struct shared *shared,
                      struct lb_err *err) {
-    *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1, .unavailable_ns = -1};
+    *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1};
     uint32_t *tries = NULL;
     struct sum sum = {recovery, book, order, NULL, faults, shared, err};
     if (faults->count > 0) {
@@ -425,13 +390,11 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
     if (failed) return -1;
     sort_times(recovery->trials_ns, (size_t)recovery->trial_count);
     sort_times(recovery->crashes_ns, (size_t)recovery->crash_count);
-    sort_times(recovery->detect_ns, (size_t)recovery->detect_count);
     return 0;
 }
 
 void recovery_done(struct recovery *recovery) {
     free(recovery->trials_ns);
     free(recovery->crashes_ns);
-    free(recovery->detect_ns);
     *recovery = (struct recovery){0};
 }

@@ -1,6 +1,5 @@
-/* recovery: combines the oplog of a stage with its log of injections. It computes for how long a victim's
- * key was unavailable, for how long no client got a grant, how many grants were lost, and when their
- * holders learned of the loss. */
+/* recovery: combines the oplog of a stage with its log of injections. It computes how long it took until a victim's key
+ * was granted again, how many grants were lost, and which grants a fault put to the test. */
 #ifndef BENCH_EVIDENCE_RECOVERY_H
 #define BENCH_EVIDENCE_RECOVERY_H
 
@@ -23,14 +22,9 @@ struct recovery {
     int unasked;
     char theory[96];                      /* in words; "" = unknown */
     int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
-    /* from the first fault on, see below; -1 = there was no fault */
-    int64_t unavailable_ns;
     uint64_t grants_lost; /* grants whose holder was told that they were lost */
     bool wakeups_known;
     uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
-    int64_t *detect_ns;    /* from the loss of a grant until its holder knew */
-    int detect_count, detect_room;
-    uint64_t never; /* holders that another client overlapped, and that never learned of it */
 };
 
 /* order: the book's holds by key and begin. 0, or -1 with err when out of memory. */
@@ -48,16 +42,6 @@ bool holds_exclude(const struct book *book, const struct hold *a, const struct h
 /* The clients that a fault hit: first .. *ret_end - 1. False where it hit no particular client. */
 bool fault_victims(const struct fault_event *fault, const struct shared *shared,
                    uint32_t *ret_first, uint32_t *ret_end);
-
-/* outage: computes from a stage's oplog for how long no client got any key although a wanted key was free. */
-
-/* The longest time, from from_ns to the end of the book's window, in which no client was granted anything although a
- * key that some client had asked for was held by nobody. Of a semaphore's permits the book does not say when one is
- * free: there, time in which all were held counts too. A holder that stood still, was dead, or had outlived its lease
- * or session no longer holds. order: the book's holds by key and begin. grants_ns: the times of all grants, sorted. 0,
- * or -1 with err when out of memory. */
-int outage_longest(const struct book *book, const uint32_t *order, const int64_t *grants_ns,
-                   size_t grant_count, int64_t from_ns, int64_t *ret_ns, struct lb_err *err);
 
 /* fault_trial: which grants a fault put to the test. A fault that met a holder is a trial of exclusion only if somebody
  * could have met that holder:

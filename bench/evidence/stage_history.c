@@ -305,13 +305,8 @@ static void fill_recovery_figures(struct run_stage *result, const struct recover
     result->theory_max = known_ns(recovery->theory_max_ns);
     if (recovery->theory[0])
         result->recovery_theory = run_stage_keep_text(result, "%s", recovery->theory);
-    result->unavailable = known_ns(recovery->unavailable_ns);
     result->grants_lost = (double)recovery->grants_lost;
     if (recovery->wakeups_known) result->lost_wakeups = (double)recovery->lost_wakeups;
-    result->loss_detected = recovery->detect_count;
-    result->loss_detect_p50 = trials_quantile(recovery->detect_ns, recovery->detect_count, 0.5);
-    result->loss_detect_max = trials_quantile(recovery->detect_ns, recovery->detect_count, 1);
-    result->loss_never_detected = (double)recovery->never;
 }
 
 void stage_history_fill(struct run_stage *result, const struct stage_history *history) {

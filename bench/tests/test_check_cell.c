@@ -44,7 +44,7 @@ static const char good[] =
     "'sign':'it stood still'}],"
     "'series':[{'t_s':0.0,'ok':10},{'t_s':1.0,'ok':3},{'t_s':2.0,'ok':7}],"
     "'recovery':{'trials_ns':[2s,1s],'count':2,'min_ns':1s,'p50_ns':1s,'p90_ns':2s,'max_ns':2s,"
-    "'theory_min_ns':0,'theory_max_ns':2s,'theory':'0 to the lease','unavailable_ns':3s,'grants_lost':0,"
+    "'theory_min_ns':0,'theory_max_ns':2s,'theory':'0 to the lease','grants_lost':0,"
     "'lost_wakeups':0},'history':{'model':'mutex','counterexample':[]},"
     "'store':{'stale_attempted':2,'stale_accepted_unfenced':1,'stale_rejected_fenced':2,"
     "'stale_accepted_fenced':0}}]}";
@@ -244,7 +244,7 @@ TEST(several_seeds_show_their_worst) {
         merged(one_seed("safe", 100, 3 * S_NS, 1), one_seed("expired", 50, 1 * S_NS, 2));
     /* whose evidence it is; the longest time, not the sum */
     assert_cell(merged(two, one_seed("safe", 200, 2 * S_NS, 3)), "expired", NULL,
-                "'seed':2,'grants':350,'stale_attempted':6,'unavailable_ns':3s,'bound95':null,"
+                "'seed':2,'grants':350,'stale_attempted':6,'bound95':null,"
                 "'recovery_ns':{'count':3,'min':1s,'p50':2s,'p90':3s,'max':3s}");
     struct cell_result a = one_seed("safe", 100, 1, 1), b = one_seed("safe", 200, 2, 2);
     a.cell.trials = cell_result_keep(&a, json_pack("[i, i]", 1, 9));

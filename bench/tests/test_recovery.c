@@ -98,15 +98,12 @@ static void assert_summed(const char *figures) {
     int used = sprintf(all, "|");
     used += put_list(all + used, "trials", recovery.trials_ns, recovery.trial_count);
     used += put_list(all + used, "crashes", recovery.crashes_ns, recovery.crash_count);
-    used += put_list(all + used, "detected", recovery.detect_ns, recovery.detect_count);
     sprintf(all + used,
-            "unrecovered %d|unasked %d|unavailable %g|theory_max %g|lost %d|wakeups %s|"
-            "lost_wakeups %d|never %d|",
+            "unrecovered %d|unasked %d|theory_max %g|lost %d|wakeups %s|lost_wakeups %d|",
             recovery.unrecovered, recovery.unasked,
-            recovery.unavailable_ns < 0 ? -1 : (double)recovery.unavailable_ns / 1e6,
             recovery.theory_max_ns < 0 ? -1 : (double)recovery.theory_max_ns / 1e6,
             (int)recovery.grants_lost, recovery.wakeups_known ? "known" : "unknown",
-            (int)recovery.lost_wakeups, (int)recovery.never);
+            (int)recovery.lost_wakeups);
     assert_figures(all, figures);
 }
 

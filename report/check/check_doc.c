@@ -90,9 +90,7 @@ static void add_figures(const struct check_view *view, const struct check_cell *
     if (cell->stale_accepted_fenced > 0)
         add_count(doc, "stale writes that passed the fence", cell->stale_accepted_fenced);
     add_count(doc, "losses learned in time", cell->detected);
-    add_time(doc, "learned at the latest after", cell->detect_ns_max);
     add_text_term(doc, "recovery", recovery);
-    add_time(doc, "longest that a free key waited", cell->unavailable_ns);
     add_count(doc, "grants lost", cell->grants_lost);
     add_count(doc, "lost wake-ups", cell->lost_wakeups);
     add_residue(cell, doc);

@@ -72,8 +72,7 @@ static int drop_rank(const struct column *column) {
         "cost.commands_per_grant", "latency_ns.release.p50", "cost.server_cpu_ns_per_grant",
         "latency_ns.ping.p50",     "recovery.crash.p50_ns",  "recovery.theory_min_ns",
         "recovery.crash.max_ns",   "recovery.crash.count",   "recovery.lost_wakeups",
-        "recovery.p90_ns",         "recovery.min_ns",        "recovery.detect.p50_ns",
-        "recovery.detect.never",   "recovery.detect.count",  "recovery.detect.max_ns"};
+        "recovery.p90_ns",         "recovery.min_ns"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(column->key, keys[i]) == 0) return (int)i + 1;
     return 0;

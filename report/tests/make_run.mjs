@@ -271,7 +271,7 @@ function decide() {
   }
   const faults = [{ kind: 'pause', section: 0, target: 'holder', process: 0, client: 0, node: null, key: 0, from_s: 2.05, to_s: 2.45, acted: true, sign: 'stopped' }];
   const recovery = (trials, min, max, more = {}) => ({ trials_ns: trials.toSorted((a, b) => a - b), count: trials.length, unrecovered: 0, min_ns: Math.min(...trials), p50_ns: null, p90_ns: null, max_ns: Math.max(...trials), theory: 'TTL 0.0..0.2 s', theory_min_ns: min, theory_max_ns: max,
-    unavailable_ns: 5e8, grants_lost: 1, lost_wakeups: 0, detect: { count: 1, p50_ns: 3e8, max_ns: 3e8, never: 0 }, ...more });
+    grants_lost: 1, lost_wakeups: 0, ...more });
   add('redis-setnx', 4, {}, { fault: 'pause', faults, exclusion: { ...stages[0].exclusion, verdict: 'expired', expired_holders: 1, bound95: null },
     history: { ops: 86, dropped: 0, file: null, model: 'mutex', inversions: 0,
       counterexample: [{ client: 0, key: 0, op: 'acquire', begin_s: 2.0, end_s: 2.01, outcome: 'ok', token: 0, lease_end_s: 2.21, shared: false, note: 'held beyond its lease' }] },

@@ -52,7 +52,7 @@ TEST(test_a_huge_matrix) {
             out,
             "%s{\"lock\":\"lock-%0*d\",\"fault\":\"fault-%0*d\",\"verdict\":\"%s\",\"compared\":\"%s\","
             "\"grants\":9e15,"
-            "\"overlaps\":9e15,\"stale_attempted\":9e15,\"unavailable_ns\":9e15}",
+            "\"overlaps\":9e15,\"stale_attempted\":9e15}",
             i ? "," : "", i / FAULTS * 5 + 2, i / FAULTS, i % FAULTS % 60 + 1, i % FAULTS,
             i % 7 ? "safe" : "violated", i % 7 ? "better" : "worse");
     }

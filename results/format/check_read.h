@@ -53,13 +53,12 @@ struct check_cell {
         *residue_example;
     const char
         *durability_note; /* where the lock's own state lives, if not where its server keeps data */
-    double grants, tested, faults_hit, faults_untested, bound95, overlaps, detected, detect_ns_max,
-        lost_updates;
+    double grants, tested, faults_hit, faults_untested, bound95, overlaps, detected, lost_updates;
     double stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
     double recovered; /* 1 or 0, NAN: there was nothing to recover from */
     double recovery_count, recovery_min, recovery_p50, recovery_p90, recovery_max;
     double theory_min, theory_max;
-    double unavailable_ns, grants_lost, lost_wakeups, residue, lease_ns, clients, seed;
+    double grants_lost, lost_wakeups, residue, lease_ns, clients, seed;
     double failed_runs;           /* runs that failed or showed nothing */
     const json_t *seeds;          /* array of numbers, or NULL; borrowed, like all members below */
     const json_t *trials;         /* array of numbers, ns, or NULL */

@@ -69,7 +69,6 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
     cell->theory_max = stage->theory_max;
     cell->theory = cell_result_keep_text(result, stage->recovery_theory);
     cell->trials = keep_branch(result, stage->trials);
-    cell->unavailable_ns = stage->unavailable;
     cell->grants_lost = stage->grants_lost;
     cell->lost_wakeups = stage->lost_wakeups;
 }
@@ -104,7 +103,6 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->bound95 = bound_of(result);
     cell->overlaps = doubled;
     cell->detected = or_zero(stage->detected);
-    cell->detect_ns_max = stage->loss_detect_max;
     cell->lost_updates = or_zero(stage->lost_updates);
     cell->stale_attempted = stage->stale_attempted;
     cell->stale_accepted_unfenced = stage->stale_accepted_unfenced;
