@@ -133,26 +133,36 @@ bool option_is_zero_word(const struct lb_option *option, const char *text) {
     return option->choices && strcmp(text, option->choices) == 0;
 }
 
-/* ---- whole numbers ---- */
+/* ---- whole numbers, and durations in ns ---- */
 
-static int read_int(const struct lb_option *option, const char *text, void *values,
-                    struct arena *arena, struct lb_err *err) {
-    int64_t whole = 0;
+static bool is_duration(const struct lb_option *option) {
+    return option->type == &lb_type_duration;
+}
+
+static int read_whole(const struct lb_option *option, const char *text, void *values,
+                      struct arena *arena, struct lb_err *err) {
+    int64_t whole = 0, min = whole_limit(option->min), max = whole_limit(option->max);
     (void)arena;
     if (!option_is_zero_word(option, text) &&
-        text_int(text, whole_limit(option->min), whole_limit(option->max), &whole, err))
+        (is_duration(option) ? text_duration : text_int)(text, min, max, &whole, err))
         return -1;
     store_whole(option, values, whole);
     return 0;
 }
 
-static void format_int(const struct lb_option *option, const void *values, char *text,
-                       size_t size) {
+static char *whole_text(const struct lb_option *option, int64_t whole, char *text, size_t size) {
+    if (is_duration(option)) return duration_text(whole, text, size);
+    snprintf(text, size, "%lld", (long long)whole);
+    return text;
+}
+
+static void format_whole(const struct lb_option *option, const void *values, char *text,
+                         size_t size) {
     int64_t whole = load_whole(option, values);
     if (whole == 0 && option->choices) {
         snprintf(text, size, "%s", option->choices);
     } else {
-        snprintf(text, size, "%lld", (long long)whole);
+        whole_text(option, whole, text, size);
     }
 }
 
@@ -163,51 +173,20 @@ static size_t allow_zero_word(const struct lb_option *option, char *text, size_t
     return strlen(text);
 }
 
-static void allowed_int(const struct lb_option *option, char *text, size_t size) {
-    size_t used = allow_zero_word(option, text, size);
-    snprintf(text + used, size - used, "a whole number, %lld to %lld",
-             (long long)whole_limit(option->min), (long long)whole_limit(option->max));
-}
-
-static int json_int(const struct lb_option *option, const void *values, json_t *object) {
-    return option_put_json(option, "", json_integer(load_whole(option, values)), object);
-}
-
-/* ---- durations ---- */
-
-static int read_duration(const struct lb_option *option, const char *text, void *values,
-                         struct arena *arena, struct lb_err *err) {
-    int64_t ns = 0;
-    (void)arena;
-    if (!option_is_zero_word(option, text) &&
-        text_duration(text, whole_limit(option->min), whole_limit(option->max), &ns, err))
-        return -1;
-    store_whole(option, values, ns);
-    return 0;
-}
-
-static void format_duration(const struct lb_option *option, const void *values, char *text,
-                            size_t size) {
-    int64_t ns = load_whole(option, values);
-    if (ns == 0 && option->choices) {
-        snprintf(text, size, "%s", option->choices);
-    } else {
-        duration_text(ns, text, size);
-    }
-}
-
-static void allowed_duration(const struct lb_option *option, char *text, size_t size) {
+static void allowed_whole(const struct lb_option *option, char *text, size_t size) {
     char low[40], high[40];
     size_t used = allow_zero_word(option, text, size);
-    snprintf(text + used, size - used, "a duration, %s to %s",
-             duration_text(whole_limit(option->min), low, sizeof low),
-             duration_text(whole_limit(option->max), high, sizeof high));
+    snprintf(text + used, size - used, "a %s, %s to %s",
+             is_duration(option) ? "duration" : "whole number",
+             whole_text(option, whole_limit(option->min), low, sizeof low),
+             whole_text(option, whole_limit(option->max), high, sizeof high));
 }
 
-static int json_duration(const struct lb_option *option, const void *values, json_t *object) {
-    int64_t ns = load_whole(option, values);
-    bool none = ns == 0 && option->choices;
-    return option_put_json(option, "_ns", none ? json_null() : json_integer(ns), object);
+static int json_whole(const struct lb_option *option, const void *values, json_t *object) {
+    int64_t whole = load_whole(option, values);
+    bool none = is_duration(option) && whole == 0 && option->choices;
+    return option_put_json(option, is_duration(option) ? "_ns" : "",
+                           none ? json_null() : json_integer(whole), object);
 }
 
 /* ---- decimal numbers and per cent ---- */
@@ -340,25 +319,18 @@ static void allowed_text(const struct lb_option *option, char *text, size_t size
 }
 
 /* The types that exist for values of several widths. */
-#define INT .read = read_int, .text = format_int, .allowed = allowed_int, .json = json_int
+#define WHOLE .read = read_whole, .text = format_whole, .allowed = allowed_whole, .json = json_whole
 #define BOOL .read = read_bool, .text = format_bool, .words = "yes or no", .json = json_of_bool
 #define CHOICE .read = read_choice, .text = format_choice
 
-const struct lb_option_type lb_type_int = {INT, .bytes = 8};
-const struct lb_option_type lb_type_int32 = {INT, .bytes = 4};
+const struct lb_option_type lb_type_int = {WHOLE, .bytes = 8};
+const struct lb_option_type lb_type_int32 = {WHOLE, .bytes = 4};
+const struct lb_option_type lb_type_duration = {WHOLE, .bytes = 8};
 const struct lb_option_type lb_type_bool = {BOOL, .bytes = 8};
 const struct lb_option_type lb_type_bool8 = {BOOL, .bytes = 1};
 const struct lb_option_type lb_type_choice = {CHOICE, .bytes = 8};
 const struct lb_option_type lb_type_choice32 = {CHOICE, .bytes = 4};
 const struct lb_option_type lb_type_choice8 = {CHOICE, .bytes = 1};
-
-const struct lb_option_type lb_type_duration = {
-    .bytes = 8,
-    .read = read_duration,
-    .text = format_duration,
-    .allowed = allowed_duration,
-    .json = json_duration,
-};
 
 const struct lb_option_type lb_type_real = {
     .bytes = 8,

@@ -9,13 +9,86 @@
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
-static int lock_word_unknown(const char *word, struct lb_err *err);
+/* The names of groups that are not names of backends or primitives. */
+static const char *const groups[] = {"all", "one-of-each", "controls", NULL};
 
-static int lock_word_none(const char *word, struct lb_err *err);
+/* The first lock of each backend; and the controls that any contention exposes, so that a run shows
+ * that its checks work. */
+static bool is_one_of_each(const struct lb_lock *lock) {
+    if (lock->caps & LB_CAP_CONTROL) return !lock->about.exposed_by;
+    for (int i = 0; registry_locks()[i] != lock; i++) {
+        if (registry_locks()[i]->backend == lock->backend) return false;
+    }
+    return true;
+}
 
-static bool lock_word_is_group(const char *word);
+/* Whether a word is a group's name. A group may be empty: there need not be a lock of each
+ * primitive. */
+static bool lock_word_is_group(const char *word) {
+    for (int i = 0; i < LB_NO_PRIMITIVE; i++) {
+        if (strcmp(word, lb_primitive_name((enum lb_primitive)i)) == 0) return true;
+    }
+    for (int i = 0; groups[i]; i++) {
+        if (strcmp(word, groups[i]) == 0) return true;
+    }
+    return registry_backend(word) != NULL;
+}
 
-static bool lock_in_group(const struct lb_lock *lock, const char *word);
+/* Whether a lock belongs to the group of that name. "all" has controls too. */
+static bool lock_in_group(const struct lb_lock *lock, const char *word) {
+    if (lock->needs) return false;
+    if (strcmp(word, "one-of-each") == 0) return is_one_of_each(lock);
+    if (strcmp(word, "controls") == 0) return lock->caps & LB_CAP_CONTROL;
+    return strcmp(word, "all") == 0 || strcmp(word, lock->backend->name) == 0 ||
+           strcmp(word, lb_primitive_name(lock->primitive)) == 0;
+}
+
+bool lock_word_means(const char *word, const struct lb_lock *lock) {
+    size_t len = strlen(word);
+    if (len > 1 && word[len - 1] == '?') len--;
+    if (strlen(lock->name) == len && strncmp(word, lock->name, len) == 0) return true;
+    return lock_in_group(lock, word);
+}
+
+/* Fills err: there is no such name, of a lock or of a group; err also has the nearest name. Returns -1. */
+static int name_unknown(const char *name, bool groups_too, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, name);
+    for (int i = 0; groups_too && groups[i]; i++) nearest_offer(&nearest, groups[i]);
+    for (int i = 0; registry_locks()[i]; i++) {
+        nearest_offer(&nearest, registry_locks()[i]->name);
+        if (!groups_too) continue;
+        nearest_offer(&nearest, registry_locks()[i]->backend->name);
+        nearest_offer(&nearest, lb_primitive_name(registry_locks()[i]->primitive));
+    }
+    return err_set(err, LB_EXIT_USAGE, "no lock '%.60s'%s ('lockbench list' shows all)", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
+int lock_name_unknown(const char *name, struct lb_err *err) {
+    return name_unknown(name, false, err);
+}
+
+/* Fills err: the group of that name has no lock; LB_EXIT_MACHINE if that may be because this build
+ * lacks a client library, else LB_EXIT_USAGE. Always -1. */
+static int lock_word_none(const char *word, struct lb_err *err) {
+    /* For a lock that was left out of the build the primitive is not known. */
+    const struct lb_backend *left_out = registry_left_out();
+    if (left_out) {
+        return err_set(err, LB_EXIT_MACHINE, "there is no lock of '%.60s' here: %s; install: %s",
+                       word, lb_unavailable(left_out), left_out->install);
+    }
+    return err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", word);
+}
+
+int lock_word_check(const char *word, struct lb_err *err) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (lock_word_means(word, registry_locks()[i])) return 0;
+    }
+    if (!lock_word_is_group(word)) return name_unknown(word, true, err);
+    return lock_word_none(word, err);
+}
 
 struct obstacle {
     int code; /* 0 = the lock can run */
@@ -107,15 +180,20 @@ static int skip_lock(struct plan *plan, const struct lb_lock *lock, const struct
     return err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
+static struct plan_lock *chosen_already(struct plan *plan, const struct lb_lock *lock) {
+    for (int i = 0; i < plan->lock_count; i++) {
+        if (plan->locks[i].lock == lock) return &plan->locks[i];
+    }
+    return NULL;
+}
+
 /* Adds a control that "all" includes and that shows its mistake only in a workload of its own. Adds it only with
  * run.controls = exposed, and with a plan made from that workload. */
 static int add_control(struct draft *draft, const struct lb_lock *lock, const struct plan_ask *ask,
                        struct lb_err *err) {
     struct plan *plan = draft->plan;
     if (!plan->controls_exposed) return 0;
-    for (int i = 0; i < plan->lock_count; i++) {
-        if (plan->locks[i].lock == lock) return 0;
-    }
+    if (chosen_already(plan, lock)) return 0;
     if (lb_unavailable(lock->backend)) {
         struct obstacle obstacle = machine_obstacle(plan, lock, ask);
         return skip_lock(plan, lock, &obstacle, err);
@@ -158,11 +236,10 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
                     struct lb_err *err) {
     struct plan *plan = draft->plan;
     const struct lb_lock *lock = registry_locks()[index];
-    for (int i = 0; i < plan->lock_count; i++) {
-        if (plan->locks[i].lock == lock) {
-            plan->locks[i].chosen |= chosen;
-            return 0;
-        }
+    struct plan_lock *already = chosen_already(plan, lock);
+    if (already) {
+        already->chosen |= chosen;
+        return 0;
     }
     struct obstacle obstacle = obstacle_of(plan, lock, ask);
     const char *needed = needed_option(lock, draft->lock_options[index]);
@@ -210,7 +287,7 @@ static int add_word(struct draft *draft, char *word, const struct plan_ask *ask,
         if (strcmp(registry_locks()[i]->name, word) == 0)
             return add_lock(draft, i, !perhaps, ask, err);
     }
-    if (!lock_word_is_group(word)) return lock_word_unknown(word, err);
+    if (!lock_word_is_group(word)) return name_unknown(word, true, err);
     for (int i = 0; registry_locks()[i]; i++) {
         if (lock_in_group(registry_locks()[i], word) && add_from_group(draft, i, ask, err))
             return -1;
@@ -245,89 +322,4 @@ int draft_choose(struct draft *draft, const struct plan_ask *ask, struct lb_err 
             reason);
     }
     return 0;
-}
-
-/* The names of groups that are not names of backends or primitives. */
-static const char *const groups[] = {"all", "one-of-each", "controls", NULL};
-
-/* The first lock of each backend; and the controls that any contention exposes, so that a run shows
- * that its checks work. */
-static bool is_one_of_each(const struct lb_lock *lock) {
-    if (lock->caps & LB_CAP_CONTROL) return !lock->about.exposed_by;
-    for (int i = 0; registry_locks()[i] != lock; i++) {
-        if (registry_locks()[i]->backend == lock->backend) return false;
-    }
-    return true;
-}
-
-/* Whether a word is a group's name. A group may be empty: there need not be a lock of each
- * primitive. */
-static bool lock_word_is_group(const char *word) {
-    for (int i = 0; i < LB_NO_PRIMITIVE; i++) {
-        if (strcmp(word, lb_primitive_name((enum lb_primitive)i)) == 0) return true;
-    }
-    for (int i = 0; groups[i]; i++) {
-        if (strcmp(word, groups[i]) == 0) return true;
-    }
-    return registry_backend(word) != NULL;
-}
-
-/* Whether a lock belongs to the group of that name. "all" has controls too. */
-static bool lock_in_group(const struct lb_lock *lock, const char *word) {
-    if (lock->needs) return false;
-    if (strcmp(word, "one-of-each") == 0) return is_one_of_each(lock);
-    if (strcmp(word, "controls") == 0) return lock->caps & LB_CAP_CONTROL;
-    return strcmp(word, "all") == 0 || strcmp(word, lock->backend->name) == 0 ||
-           strcmp(word, lb_primitive_name(lock->primitive)) == 0;
-}
-
-bool lock_word_means(const char *word, const struct lb_lock *lock) {
-    size_t len = strlen(word);
-    if (len > 1 && word[len - 1] == '?') len--;
-    if (strlen(lock->name) == len && strncmp(word, lock->name, len) == 0) return true;
-    return lock_in_group(lock, word);
-}
-
-/* Fills err: there is no such name; err also has the nearest name. Returns -1. */
-static int lock_word_unknown(const char *word, struct lb_err *err) {
-    struct nearest nearest;
-    char hint[100];
-    nearest_init(&nearest, word);
-    for (int i = 0; groups[i]; i++) nearest_offer(&nearest, groups[i]);
-    for (int i = 0; registry_locks()[i]; i++) {
-        nearest_offer(&nearest, registry_locks()[i]->name);
-        nearest_offer(&nearest, registry_locks()[i]->backend->name);
-        nearest_offer(&nearest, lb_primitive_name(registry_locks()[i]->primitive));
-    }
-    return err_set(err, LB_EXIT_USAGE, "no lock '%.60s'%s ('lockbench list' shows all)", word,
-                   nearest_hint(&nearest, hint, sizeof hint));
-}
-
-int lock_name_unknown(const char *name, struct lb_err *err) {
-    struct nearest nearest;
-    char hint[100];
-    nearest_init(&nearest, name);
-    for (int i = 0; registry_locks()[i]; i++) nearest_offer(&nearest, registry_locks()[i]->name);
-    return err_set(err, LB_EXIT_USAGE, "no lock '%.60s'%s ('lockbench list' shows all)", name,
-                   nearest_hint(&nearest, hint, sizeof hint));
-}
-
-/* Fills err: the group of that name has no lock; LB_EXIT_MACHINE if that may be because this build
- * lacks a client library, else LB_EXIT_USAGE. Always -1. */
-static int lock_word_none(const char *word, struct lb_err *err) {
-    /* For a lock that was left out of the build the primitive is not known. */
-    const struct lb_backend *left_out = registry_left_out();
-    if (left_out) {
-        return err_set(err, LB_EXIT_MACHINE, "there is no lock of '%.60s' here: %s; install: %s",
-                       word, lb_unavailable(left_out), left_out->install);
-    }
-    return err_set(err, LB_EXIT_USAGE, "there is no lock of '%.60s'", word);
-}
-
-int lock_word_check(const char *word, struct lb_err *err) {
-    for (int i = 0; registry_locks()[i]; i++) {
-        if (lock_word_means(word, registry_locks()[i])) return 0;
-    }
-    if (!lock_word_is_group(word)) return lock_word_unknown(word, err);
-    return lock_word_none(word, err);
 }
