@@ -6,20 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/evidence/stage_history.h"
 #include "bench/load/observe.h"
 #include "results/format/hlog.h"
-
-void stage_store_sum(struct stage *stage, const struct shared *shared) {
-    const struct stage_history *history = stage->history;
-    if (!shared->store.keys) return;
-    stage->store = (struct stage_store){
-        .where = shared->store.backend ? "backend" : "memory",
-        .fenced = shared->store.fenced,
-        .fenced_known = shared->store.fenced && (!shared->store.backend || shared->store.collected),
-        .sum = store_judge(shared->store.keys, shared->cell_count, &shared->store.counts,
-                           history ? history->judgement.refused : 0, shared->store.values)};
-}
 
 #define PATIENCE_NS (20 * LB_MS_NS) /* for workers to hand over their figures */
 

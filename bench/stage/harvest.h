@@ -55,11 +55,6 @@ void harvest_done(struct harvest *harvest);
  * caller frees it with shared_free. */
 struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err);
 
-/* stage_store: the sums of a stage's guarded store. */
-
-/* When all clients have left, and the backend's values, if any, were collected. */
-void stage_store_sum(struct stage *stage, const struct shared *shared);
-
 /* stage_sum: adds up the figures that clients and workers left in a stage's shared memory, after
  * they have ended. */
 

@@ -9,7 +9,6 @@
 #include "bench/faults/faults.h"
 #include "bench/measure/cell.h"
 #include "bench/measure/recorder.h"
-#include "bench/measure/store.h"
 #include "bench/place/place.h"
 #include "bench/slo/slo.h"
 #include "bench/workload/plan.h"
@@ -78,14 +77,6 @@ struct stage_idle_keys {
     int clients;
 };
 
-/* The guarded store of the stage. */
-struct stage_store {
-    const char *where; /* "memory", "backend"; NULL = there was none */
-    bool fenced;       /* the lock has tokens */
-    bool fenced_known; /* the lock has tokens, and the fenced values at the end are known */
-    struct store_sum sum;
-};
-
 struct stage {
     const struct stage_ask *ask; /* borrowed; what no longer runs may outlive it */
     enum stage_status status;
@@ -104,7 +95,6 @@ struct stage {
     bool hopeless;        /* it ended early, because its promise could only be broken */
     struct hist *hist[METRICS];
     uint64_t *grants_per_client; /* clients */
-    struct stage_store store;
     struct stage_history *history; /* NULL = none was kept */
     uint64_t commands;    /* in the window; also of a lock in memory, where results leave it out */
     double client_cpu_ns; /* in the window; -1 = not known */
@@ -156,10 +146,7 @@ const char *stage_exposed_by(const struct run_stage *result, const struct plan_s
  * caller frees result->kept. */
 void stage_describe_planned(struct run_stage *result, const struct plan_stage *of);
 
-/* The limits of the load generator that affect the figures, in words: an array of texts, empty when
- * there are none. New reference; NULL when out of memory. */
-json_t *stage_limits(const struct stage *stage);
-/* Whether there is any such limit. */
+/* Whether a limit of the load generator affects the figures; the warnings tell which. */
 bool stage_is_limited(const struct stage *stage);
 
 /* All warnings to be read together with the figures, including those limits: an array of texts, the

@@ -276,9 +276,8 @@ int stage_describe(struct stage *stage, struct lb_err *err) {
     run_fill_response(result, stage->hist[METRIC_ACQUIRE_DUE]);
     result->faults = run_stage_keep(result, fault_log_json(&stage->faults, stage->window_begin_ns));
     result->series = run_stage_keep(result, series_json(stage));
-    result->limited_why = run_stage_keep(result, stage_limits(stage));
     result->warnings = run_stage_keep(result, stage_warnings(stage));
     result->causes = run_stage_keep(result, stage_causes(result, of->lock));
-    if (json_array_size(result->limited_why) > 0) result->limited_by = "generator";
+    if (stage_is_limited(stage)) result->limited_by = "generator";
     return result->warnings ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }

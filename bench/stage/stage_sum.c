@@ -348,21 +348,26 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     if (tested == 0) result->verdict = verdict_name(VERDICT_UNTESTED);
 }
 
-static void fill_store(struct run_stage *result, const struct stage_store *store) {
-    const struct store_sum *sum = &store->sum;
-    if (!store->where) return;
-    result->store_where = store->where;
+/* When all clients have left, and the backend's values, if any, were collected. */
+static void sum_store(struct stage *stage, const struct shared *shared) {
+    struct run_stage *result = &stage->result;
+    const struct shared_store *store = &shared->store;
+    if (!store->keys) return;
+    uint64_t rightful = stage->history ? stage->history->judgement.refused : 0;
+    struct store_sum sum =
+        store_judge(store->keys, shared->cell_count, &store->counts, rightful, store->values);
+    result->store_where = store->backend ? "backend" : "memory";
     result->store_fenced = store->fenced;
-    result->store_writes = (double)sum->writes;
-    result->stale_attempted = (double)sum->stale_attempted;
-    result->stale_accepted_unfenced = (double)sum->stale_accepted_unfenced;
-    result->lost_updates_unfenced = (double)sum->lost_updates_unfenced;
-    if (store->fenced) {
-        result->stale_rejected_fenced = (double)sum->stale_rejected_fenced;
-        result->stale_accepted_fenced = (double)sum->stale_accepted_fenced;
-        result->refused_fenced = (double)sum->refused_fenced;
-    }
-    if (store->fenced_known) result->lost_updates_fenced = (double)sum->lost_updates_fenced;
+    result->store_writes = (double)sum.writes;
+    result->stale_attempted = (double)sum.stale_attempted;
+    result->stale_accepted_unfenced = (double)sum.stale_accepted_unfenced;
+    result->lost_updates_unfenced = (double)sum.lost_updates_unfenced;
+    if (!store->fenced) return;
+    result->stale_rejected_fenced = (double)sum.stale_rejected_fenced;
+    result->stale_accepted_fenced = (double)sum.stale_accepted_fenced;
+    result->refused_fenced = (double)sum.refused_fenced;
+    if (!store->backend || store->collected)
+        result->lost_updates_fenced = (double)sum.lost_updates_fenced;
 }
 
 static void fill_ticks(struct run_stage *result, const struct shared *shared) {
@@ -451,13 +456,12 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     if (stage->held > 0) stage->stuck_keys.count = 0; /* they are not free */
     stage->exclusion.stuck = stage->stuck_keys.count;
     note_starved(stage, shared);
-    stage_store_sum(stage, shared);
+    sum_store(stage, shared);
     sum_exclusion(stage, shared);
     need_judge(stage, shared);
     fill_throughput(stage, shared);
     fill_exclusion(stage, shared->lock->lock, shared->plan->keys.pick == KEYS_OWN);
     fill_disk(stage);
-    fill_store(result, &stage->store);
     fill_ticks(result, shared);
     stage_history_fill(result, stage->history);
     check_accounting(stage, shared);

@@ -140,14 +140,9 @@ static void add_limits(json_t *warnings, const struct stage *stage) {
             late_ms(stage, METRIC_LAG));
 }
 
-json_t *stage_limits(const struct stage *stage) {
+bool stage_is_limited(const struct stage *stage) {
     json_t *limits = json_array();
     add_limits(limits, stage);
-    return limits;
-}
-
-bool stage_is_limited(const struct stage *stage) {
-    json_t *limits = stage_limits(stage);
     bool any = json_array_size(limits) > 0;
     json_decref(limits);
     return any;
@@ -194,23 +189,21 @@ static void add_starved(json_t *warnings, const struct stage *stage) {
             : "; a longer drain shows whether the lock would have granted them");
 }
 
-static void add_stale_writes(json_t *warnings, const struct stage_store *store) {
-    const struct store_sum *sum = &store->sum;
-    if (sum->refused_fenced > 0)
+static void add_stale_writes(json_t *warnings, const struct run_stage *result) {
+    if (result->refused_fenced > 0)
         warn(
             warnings,
-            "fencing tokens: %llu write%s of the rightful holder %s refused: its token was not greater than an "
+            "fencing tokens: %.0f write%s of the rightful holder %s refused: its token was not greater than an "
             "earlier holder's",
-            (unsigned long long)sum->refused_fenced, sum->refused_fenced == 1 ? "" : "s",
-            sum->refused_fenced == 1 ? "was" : "were");
-    if (sum->stale_accepted_unfenced == 0 && sum->stale_accepted_fenced == 0) return;
+            result->refused_fenced, result->refused_fenced == 1 ? "" : "s",
+            result->refused_fenced == 1 ? "was" : "were");
+    if (!(result->stale_accepted_unfenced > 0 || result->stale_accepted_fenced > 0)) return;
     char fence[160] = "the lock has no tokens by which to reject them";
-    if (store->fenced)
-        snprintf(fence, sizeof fence, "a check of tokens rejected %llu and let %llu pass",
-                 (unsigned long long)sum->stale_rejected_fenced,
-                 (unsigned long long)sum->stale_accepted_fenced);
-    warn(warnings, "stale writes: %llu overwrote a value after a later holder had got the lock; %s",
-         (unsigned long long)sum->stale_accepted_unfenced, fence);
+    if (!isnan(result->stale_rejected_fenced))
+        snprintf(fence, sizeof fence, "a check of tokens rejected %.0f and let %.0f pass",
+                 result->stale_rejected_fenced, result->stale_accepted_fenced);
+    warn(warnings, "stale writes: %.0f overwrote a value after a later holder had got the lock; %s",
+         result->stale_accepted_unfenced, fence);
 }
 
 static void add_history(json_t *warnings, const struct stage_history *history) {
@@ -291,7 +284,7 @@ json_t *stage_warnings(const struct stage *stage) {
              blocked_ns / 1e6);
     add_starved(warnings, stage);
     add_left_behind(warnings, stage);
-    add_stale_writes(warnings, &stage->store);
+    add_stale_writes(warnings, &stage->result);
     add_history(warnings, stage->history);
     add_limits(warnings, stage);
     add_wall_step(warnings, stage);

@@ -169,7 +169,7 @@ function stage(index, name, clients, options = {}) {
         intruder: { client: 1, acquired_ns: 81234512000, lease_end_ns: 111234512000, token: 0 } } : null },
     executor: { hiccup_ns: latency(100, 3 * us, 0.5, 0.02), blocked_ns_max: 180000 },
     series: options.failed ? [] : [{ t_s: 1, ok: Math.round(grants / 2), acquire_p50_ns: Math.round(wait), acquire_p99_ns: Math.round(wait * 2) }],
-    limited_by: options.limited ? 'generator' : null, limited_why: options.limited ? [options.limited] : [],
+    limited_by: options.limited ? 'generator' : null,
     warnings: options.limited ? [options.limited] : [],
     not_granted: open ? 4 / (grants + 4) : grants ? 0 : null, response_ns: due && { p50: due.p50, p90: due.p90, p99: due.p99, p999: null },
   };
