@@ -121,8 +121,7 @@ static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
     }
     /* If no two clients can meet on a key, there is no overlap to make room for. */
     bool can_meet = shared->clients > 1 && plan->keys.pick != KEYS_OWN;
-    if (plan->gap == GAP_YIELD && can_meet) lb_yield();
-    if (plan->gap == GAP_TIME) sleep_holding(client, from_ns + plan->gap_ns);
+    if (plan->gap_yields && can_meet) lb_yield();
     return client->hold.told;
 }
 

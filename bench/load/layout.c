@@ -164,7 +164,7 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
     shape->ticks = tick_count(plan);
     shape->no_hold = plan->hold.mean_ns == 0 && plan->at_least_ns == 0 && shape->depth == 1 &&
-                     (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
+                     !(plan->gap_yields && can_meet);
     shape->one_key =
         (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->entry != ENTRY_CELLS;
     shape->split = shape->part.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;

@@ -147,7 +147,7 @@ TEST(a_printed_plan_reads_back) {
         "exponential:250us\nseed = 99\n"
         "threads = 4\nprocesses = 2\n[acquire]\nmode = timed\ntimeout = 1.001s\nlease = "
         "1234567ns\n[run]\nrepeat = 3\n"
-        "drain = 90s\n[check]\ngap = 50us\n[workload]\nname = odd_one\nsummary = why, you ask: \"this\" = "
+        "drain = 90s\n[check]\ngap = none\n[workload]\nname = odd_one\nsummary = why, you ask: \"this\" = "
         "that\n"
         "[sim]\nservice = 7us\ndouble_every = 3\n",
         "[load]\nclients = 4\nkeys = own\narrival = constant:333.25\n[acquire]\nmode = try\nrenew = "

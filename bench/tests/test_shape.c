@@ -1,4 +1,4 @@
-/* test_shape: distributions, arrivals, key spaces, gaps and ladders of clients, from text and
+/* test_shape: distributions, arrivals, key spaces and ladders of clients, from text and
  * back. */
 
 #include <math.h>
@@ -69,10 +69,6 @@ TEST(a_ladder_without_step_is_told_how) {
     option_read(options_find(section_find("load", &number)->keys, "clients"), &plan, "1..64", NULL,
                 &err);
     assert_non_null(strstr(err.text, "1..64 x2 doubles"));
-}
-
-TEST(gaps_read_and_print) {
-    check_words("check", "gap", "none>none|yield>yield|50us>50us|0|5|no");
 }
 
 /* The share of 200000 draws that are below bound, and their mean. */

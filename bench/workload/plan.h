@@ -68,10 +68,6 @@ enum key_order { KEY_ORDER_SAME, KEY_ORDER_OPPOSITE };
 
 enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 
-/* The pause between the read and the write of the guarded counter: the counter shows only overlaps
- * during this pause. */
-enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
-
 /* The place of the guarded store that holders write to. */
 enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
 
@@ -218,12 +214,10 @@ struct plan {
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
-    bool processors_shared; /* by clients and servers; else each have half of four and more */
 
     const char *promises; /* of the run: thresholds_read reads them; "" = none */
 
-    enum check_gap gap;
-    int64_t gap_ns;
+    bool gap_yields; /* between the read and the write of the guarded counter, which shows overlaps there only */
     enum check_store store;
     bool history; /* each operation is recorded in the oplog, which is judged after the stage */
 

@@ -132,9 +132,6 @@ static const struct lb_option run_keys[] = {
      "how long attempts in progress at the end of the window may take to finish"},
     {"repeat", LB_OPT_INT32, offsetof(struct plan, repeat), "1", 1, 1000, NULL,
      "how often the whole list of stages is measured"},
-    {"processors", LB_OPT_CHOICE8, offsetof(struct plan, processors_shared), "split", 0, 0,
-     "split,shared",
-     "split: of four processors and more the servers get one half and the clients the other"},
     {"controls", LB_OPT_CHOICE8, offsetof(struct plan, controls_exposed), "here", 0, 0,
      "here,exposed",
      "with locks = all; here: only unsafe-none; exposed: each control in the workload that exposes it"},
@@ -142,7 +139,7 @@ static const struct lb_option run_keys[] = {
 };
 
 static const struct lb_option check_keys[] = {
-    {"gap", &type_gap, offsetof(struct plan, gap), "yield", 0, 0, NULL,
+    {"gap", LB_OPT_CHOICE8, offsetof(struct plan, gap_yields), "yield", 0, 0, "none,yield",
      "what a holder does between reading and writing the guarded counter"},
     {"store", LB_OPT_CHOICE32, offsetof(struct plan, store), "none", 0, 0, "none,memory,backend",
      "a value that holders write with and without a check of their tokens; backend: in the lock's server"},

@@ -174,14 +174,9 @@ static int read_keyspace(const struct lb_option *option, const char *text, void 
     keys.count = (uint32_t)count;
     if (*pick_word && strcmp(pick_word, "uniform") != 0) {
         char words[3][48];
-        int kind, parts = split_at_colons(pick_word, words);
-        if (parts < 0)
-            return err_set(err, LB_EXIT_USAGE, "'%s' is not uniform or zipf:0.99", pick_word);
-        if (text_choice(words[0], "uniform,zipf", &kind, err)) return -1;
-        if (kind == 0 || parts != 2) {
+        if (split_at_colons(pick_word, words) != 2 || strcmp(words[0], "zipf") != 0)
             return err_set(err, LB_EXIT_USAGE,
                            "'%s' is not uniform or, with its exponent, zipf:0.99", pick_word);
-        }
         if (text_real(words[1], ZIPF_MIN, ZIPF_MAX, &keys.zipf_s, err)) {
             err_prefix(err, "zipf's exponent");
             return -1;
@@ -254,37 +249,6 @@ char *keyspace_text(const struct keyspace *keys, char *text, size_t size) {
     return text;
 }
 
-static int read_gap(const struct lb_option *option, const char *text, void *values,
-                    struct arena *arena, struct lb_err *err) {
-    struct plan *plan = values;
-    int64_t ns = 0;
-    enum check_gap gap = GAP_NONE;
-    (void)option, (void)arena;
-    if (strcmp(text, "yield") == 0) {
-        gap = GAP_YIELD;
-    } else if (strcmp(text, "none") != 0) {
-        struct lb_err why = {0};
-        if (text_duration(text, 1, TIME_MAX_NS, &ns, &why)) {
-            return err_set(err, LB_EXIT_USAGE, "neither none nor yield, and %s", why.text);
-        }
-        gap = GAP_TIME;
-    }
-    plan->gap = gap;
-    plan->gap_ns = ns;
-    return 0;
-}
-
-static void format_gap(const struct lb_option *option, const void *values, char *text,
-                       size_t size) {
-    const struct plan *plan = values;
-    (void)option;
-    if (plan->gap == GAP_TIME) {
-        duration_text(plan->gap_ns, text, size);
-    } else {
-        snprintf(text, size, plan->gap == GAP_YIELD ? "yield" : "none");
-    }
-}
-
 const char *mode_text(enum acquire_mode mode) {
     static const char *const names[] = {"wait", "try", "timed"};
     return names[mode];
@@ -331,13 +295,6 @@ const struct lb_option_type type_key_names = {
     .read = read_key_names,
     .text = format_key_names,
     .words = "names between commas, each once, of 1 to 95 bytes",
-};
-
-const struct lb_option_type type_gap = {
-    .bytes = sizeof(enum check_gap),
-    .read = read_gap,
-    .text = format_gap,
-    .words = "none, yield, or a duration above 0",
 };
 
 /* ladder: lists of numbers, each of which gets a stage of its own; see shape.h. */

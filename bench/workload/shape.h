@@ -5,7 +5,6 @@
  *   arrival    "closed", "constant:500/s", "poisson:0.5"; the "/s" may be left out
  *   keyspace   "own", "1", "1000", "1000 uniform", "1000 zipf:0.99"
  *   key_names  "orders/7,orders/8": names between commas, each once, of 1 to 95 bytes
- *   gap        "none", "yield", or a duration above 0
  *   ladder     numbers min to max, one stage each: a list of numbers and ladders. "1,2,4"; "1..64 x2"
  *              doubles from 1 to 64; "10..50 +10" adds; "1, 2, 10..40 +10" mixes. The far end of a
  *              ladder is always its last step. At most PLAN_LADDER_MAX steps.
@@ -19,7 +18,6 @@ extern const struct lb_option_type type_dist;      /* struct dist */
 extern const struct lb_option_type type_arrival;   /* struct arrival */
 extern const struct lb_option_type type_keyspace;  /* struct keyspace */
 extern const struct lb_option_type type_key_names; /* struct key_names */
-extern const struct lb_option_type type_gap;       /* struct plan: .gap and .gap_ns */
 extern const struct lb_option_type type_ladder;    /* int[PLAN_LADDER_MAX], and their count */
 
 /* Refuses a text that can't be the exact name of one key: an empty or too long text, a text with a comma, or one with
