@@ -21,23 +21,10 @@
 
 #define FAULT_ACTS_MAX 64 /* under way at one time */
 
-/* A section's clock. */
-struct fault_clock {
-    struct lb_rng rng;
-    int64_t next_ns; /* when the next injection is due; LB_NEVER = there is no further one */
-    int left;        /* injections that may still follow; -1 = no limit */
-};
-
-/* Set next_ns to the section's first injection, counted from begin_ns, and to the injection after the present one. The
- * same plan, seed and section give the same times. */
-void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed,
-                       int section, int64_t begin_ns);
-void fault_clock_next(struct fault_clock *clock, const struct plan_fault *plan);
-
 /* A section at work. */
 struct fault_section {
     const struct plan_fault *plan;
-    struct fault_clock clock;
+    int64_t next_ns;  /* when the next injection is due; LB_NEVER = there is no further one */
     int injections;   /* so far */
     int64_t acted_ns; /* when it last acted; 0 = not yet */
     /* until when the section waits for a holder or a victim, by lb_now(); 0 = it does not wait */

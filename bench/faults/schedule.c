@@ -10,25 +10,6 @@
 #define POLL_NS                                                                                    \
     LB_MS_NS /* while a section waits for a holder, or an injection on a wire for its moment */
 
-/* A random stream of its own: no client has this number. */
-#define SECTION_STREAM(section) (UINT64_MAX - 1 - (uint64_t)(section))
-
-void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed,
-                       int section, int64_t begin_ns) {
-    rng_seed(&clock->rng, seed, SECTION_STREAM(section));
-    clock->left = plan->times > 0 ? plan->times : -1;
-    clock->next_ns = plan->kind == INJECT_NONE
-                         ? LB_NEVER
-                         : lb_after(begin_ns, span_draw(&plan->first, &clock->rng));
-}
-
-void fault_clock_next(struct fault_clock *clock, const struct plan_fault *plan) {
-    if (clock->left > 0) clock->left--;
-    bool more = !span_is_none(&plan->every) && clock->left != 0;
-    clock->next_ns =
-        more ? lb_after(clock->next_ns, span_draw(&plan->every, &clock->rng)) : LB_NEVER;
-}
-
 void faults_begin(struct faults *faults, const struct fault_reach *reach, struct fault_log *log,
                   struct shared *shared, struct workers *workers, int64_t begin_ns) {
     struct lb_rng rng;
@@ -46,7 +27,9 @@ void faults_begin(struct faults *faults, const struct fault_reach *reach, struct
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         struct fault_section *section = &faults->sections[i];
         section->plan = &shared->plan->faults[i];
-        fault_clock_begin(&section->clock, section->plan, shared->seed, i, begin_ns);
+        section->next_ns = section->plan->kind == INJECT_NONE
+                               ? LB_NEVER
+                               : lb_after(begin_ns, section->plan->first_ns);
     }
 }
 
@@ -144,15 +127,15 @@ static bool turn_section(struct faults *faults, int index, int64_t now_ns) {
     section->injections++;
     section->acted_ns = lb_now();
     /* The sections below that have not begun keep their distance from this one. */
-    int64_t late_ns = section->acted_ns - section->clock.next_ns;
-    bool waits = section->plan->after == AFTER_HOLDER;
-    for (int i = index + 1; waits && i < PLAN_FAULTS_MAX; i++) {
+    const struct plan_fault *plan = section->plan;
+    int64_t late_ns = section->acted_ns - section->next_ns;
+    for (int i = index + 1; plan->after == AFTER_HOLDER && i < PLAN_FAULTS_MAX; i++) {
         struct fault_section *below = &faults->sections[i];
-        bool later =
-            below->clock.next_ns < LB_NEVER && below->clock.next_ns >= section->clock.next_ns;
-        if (below->acted_ns == 0 && later) below->clock.next_ns += late_ns;
+        bool later = below->next_ns < LB_NEVER && below->next_ns >= section->next_ns;
+        if (below->acted_ns == 0 && later) below->next_ns += late_ns;
     }
-    fault_clock_next(&section->clock, section->plan);
+    bool more = plan->every_ns && (plan->times == 0 || section->injections < plan->times);
+    section->next_ns = more ? lb_after(section->next_ns, plan->every_ns) : LB_NEVER;
     return true;
 }
 
@@ -160,8 +143,8 @@ bool faults_turn(struct faults *faults, int64_t now_ns, int64_t *ret_next_ns) {
     int64_t next_ns = LB_NEVER;
     bool did = turn_acts(faults, now_ns, &next_ns);
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        struct fault_clock *clock = &faults->sections[i].clock;
-        if (now_ns >= clock->next_ns) {
+        const struct fault_section *section = &faults->sections[i];
+        if (now_ns >= section->next_ns) {
             if (!turn_section(faults, i, now_ns)) {
                 /* Those below it wait as well. */
                 if (now_ns + POLL_NS < next_ns) next_ns = now_ns + POLL_NS;
@@ -170,7 +153,7 @@ bool faults_turn(struct faults *faults, int64_t now_ns, int64_t *ret_next_ns) {
             did = true;
             next_ns = now_ns; /* what lasts has an end to be waited for */
         }
-        if (clock->next_ns < next_ns) next_ns = clock->next_ns;
+        if (section->next_ns < next_ns) next_ns = section->next_ns;
     }
     *ret_next_ns = next_ns;
     return did;
@@ -186,7 +169,7 @@ bool faults_acting(const struct faults *faults) {
 }
 
 void faults_end(struct faults *faults) {
-    for (int i = 0; i < PLAN_FAULTS_MAX; i++) faults->sections[i].clock.next_ns = LB_NEVER;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) faults->sections[i].next_ns = LB_NEVER;
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         if (faults->acts[i].plan && !faults->acts[i].returning) end_act(faults, &faults->acts[i]);
     }

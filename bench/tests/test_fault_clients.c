@@ -380,41 +380,4 @@ TEST(test_the_order_of_sections_stays) {
     assert_true(f[2].begin_ns - f[1].begin_ns >= 99 * LB_MS_NS);
 }
 
-TEST(test_a_seed_gives_the_same_times) {
-    struct plan_fault plan = {.kind = INJECT_KILL,
-                              .first = {LB_S_NS, 5 * LB_S_NS},
-                              .every = {LB_MS_NS, LB_S_NS},
-                              .times = 20};
-    int same = 0, other_section = 0;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct fault_clock a, b, c;
-        fault_clock_begin(&a, &plan, seed, 0, 1000);
-        fault_clock_begin(&b, &plan, seed, 0, 1000);
-        fault_clock_begin(&c, &plan, seed, 1, 1000);
-        assert_in_range(a.next_ns, 1000 + LB_S_NS, 1000 + 5 * LB_S_NS);
-        for (int i = 0; i < 20; i++) {
-            int64_t before_ns = a.next_ns;
-            assert_true(a.next_ns < LB_NEVER);
-            same += a.next_ns == b.next_ns;
-            other_section += a.next_ns == c.next_ns;
-            fault_clock_next(&a, &plan);
-            fault_clock_next(&b, &plan);
-            fault_clock_next(&c, &plan);
-            if (i < 19) assert_in_range(a.next_ns - before_ns, LB_MS_NS, LB_S_NS);
-        }
-        assert_int_equal(a.next_ns, LB_NEVER); /* twenty times */
-    }
-    assert_int_equal(same, 400);
-    assert_true(other_section < 10);
-    plan = (struct plan_fault){.kind = INJECT_KILL, .first = {5, 5}};
-    struct fault_clock once;
-    fault_clock_begin(&once, &plan, 1, 0, 10);
-    assert_int_equal(once.next_ns, 15);
-    fault_clock_next(&once, &plan);
-    assert_int_equal(once.next_ns, LB_NEVER);
-    plan.kind = INJECT_NONE;
-    fault_clock_begin(&once, &plan, 1, 0, 10);
-    assert_int_equal(once.next_ns, LB_NEVER);
-}
-
 TEST_MAIN(NULL, NULL)

@@ -35,10 +35,6 @@
 /* The name of the number-th fault section, from 0: "fault", "fault.2", ... Returns text. */
 char *fault_section_text(int number, char *text, size_t size);
 
-extern const struct lb_option_type type_span; /* struct span: "2s", "random:2s..5s" */
-static inline bool span_is_none(const struct span *span) {
-    return span->to_ns == 0;
-}
 extern const struct lb_option_type type_target; /* struct plan_fault: .target and .node */
 
 /* The target of an injection. */

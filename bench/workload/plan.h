@@ -121,19 +121,14 @@ enum fault_target {
 enum fault_after { AFTER_NOTHING, AFTER_HOLDER };
 enum fault_way { WAY_BOTH, WAY_REQUESTS, WAY_ANSWERS };
 
-/* A time, or a time that is drawn between two. Text: "2s", "random:2s..5s". */
-struct span {
-    int64_t from_ns, to_ns; /* the same = not drawn */
-};
-
 struct plan_fault {
     enum injection kind;
     enum fault_target target;
     int node;
-    struct span first; /* from the begin of the window to the first injection */
-    struct span every; /* from one injection to the next; 0 = only one */
-    int64_t for_ns;    /* 0 = to the end of the load */
-    int times;         /* at most this many injections; 0 = no limit */
+    int64_t first_ns; /* from the begin of the window to the first injection */
+    int64_t every_ns; /* from one injection to the next; 0 = only one */
+    int64_t for_ns;   /* 0 = to the end of the load */
+    int times;        /* at most this many injections; 0 = no limit */
     /* AFTER_HOLDER: waits up to 2 s for a holder whose grant began after the previous section
      * acted */
     enum fault_after after;
@@ -295,9 +290,6 @@ char *fault_target_text(const struct plan_fault *fault, char *text, size_t size)
 const char *injection_name(enum injection kind);
 /* The injections of all sections, joined with "+"; "none". Returns text. */
 char *faults_text(const struct plan *plan, char *text, size_t size);
-
-/* Draws from a span. */
-int64_t span_draw(const struct span *span, struct lb_rng *rng);
 
 /* How many clients of a lock share a session. */
 static inline int plan_session_clients(const struct plan *plan, const struct lb_lock *lock) {

@@ -280,7 +280,7 @@ static void warn_about_values(struct draft *draft) {
     }
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         if (plan->faults[i].kind == INJECT_NONE ||
-            plan->faults[i].first.from_ns < plan->duration_ns)
+            plan->faults[i].first_ns < plan->duration_ns)
             continue;
         char section[16];
         add_warning(draft, "%s.first is no earlier than run.duration: nothing will happen",
