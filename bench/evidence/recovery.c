@@ -122,27 +122,6 @@ static bool is_out(const struct sum *sum, const struct met *met, uint32_t client
     return died || client == hold_at(sum, met->place)->client;
 }
 
-/* Whether another client that the hold kept out asked for the key after the fault, in vain or without an answer. */
-static bool was_asked_for(const struct sum *sum, const struct met *met) {
-    const struct hold *hold = hold_at(sum, met->place);
-    int64_t after_ns = met->fault->begin_ns;
-    for (size_t next = met->place + 1; next < met->end; next++) {
-        const struct hold *other = hold_at(sum, next);
-        if ((other->flags & HOLD_GHOST) && other->from_ns > after_ns &&
-            !is_out(sum, met, other->client))
-            return true;
-    }
-    const struct oplog_rules *rules = &sum->book->rules;
-    uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
-    for (size_t i = order_first_try(sum->book, sum->tries, key + 1); i-- > 0;) {
-        const struct try *try = &sum->book->tries[sum->tries[i]];
-        if (try->key != key || try->returned_ns <= after_ns) return false;
-        bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
-        if (!is_out(sum, met, try->client) && !readers) return true;
-    }
-    return false;
-}
-
 /* Somebody asked from called_ns to ended_ns: raises the latest time by until_ns at which somebody is known to have
  * asked. */
 static void note_asked(int64_t *latest_ns, int64_t called_ns, int64_t ended_ns, int64_t until_ns) {
@@ -150,12 +129,12 @@ static void note_asked(int64_t *latest_ns, int64_t called_ns, int64_t ended_ns, 
     if (called_ns < until_ns && asked_ns > *latest_ns) *latest_ns = asked_ns;
 }
 
-/* For how long before the grant at met->next was asked for, and after the fault, no client that the hold kept out
- * asked for the key. In that time the key may have been free. */
-static int64_t unasked_ns(const struct sum *sum, const struct met *met) {
+/* The latest time by until_ns, and after the fault, at which another client that the hold kept out is known to have
+ * asked for the key; the fault's begin if none did. The grant at met->next does not count. */
+static int64_t asked_ns(const struct sum *sum, const struct met *met, int64_t until_ns) {
     const struct hold *hold = hold_at(sum, met->place);
     const struct oplog_rules *rules = &sum->book->rules;
-    int64_t until_ns = hold_at(sum, met->next)->called_ns, latest_ns = met->fault->begin_ns;
+    int64_t latest_ns = met->fault->begin_ns;
     for (size_t i = met->place + 1; i < met->end; i++) {
         const struct hold *other = hold_at(sum, i);
         if (i == met->next || (other->flags & HOLD_PIECE) || is_out(sum, met, other->client))
@@ -171,14 +150,14 @@ static int64_t unasked_ns(const struct sum *sum, const struct met *met) {
         if (!is_out(sum, met, try->client) && !readers)
             note_asked(&latest_ns, try->called_ns, try->returned_ns, until_ns);
     }
-    return until_ns - latest_ns;
+    return latest_ns;
 }
 
 /* Whether the key may have been free for long when it was granted. */
 static bool may_have_lain_free(const struct sum *sum, const struct met *met, int64_t took_ns) {
     const struct hold *next = hold_at(sum, met->next);
     if (next->from_ns - next->called_ns > AT_ONCE_NS) return false;
-    int64_t nobody_ns = unasked_ns(sum, met);
+    int64_t nobody_ns = next->called_ns - asked_ns(sum, met, next->called_ns);
     return nobody_ns > AT_ONCE_NS && (double)nobody_ns > UNASKED_PART * (double)took_ns;
 }
 
@@ -205,7 +184,7 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         const struct met met = {fault, first, last, place, next, end};
         if (next < end) {
             if (note_granted(sum, &met) != 0) return -1;
-        } else if (!shared && was_asked_for(sum, &met)) {
+        } else if (!shared && asked_ns(sum, &met, LB_NEVER) > fault->begin_ns) {
             sum->recovery->unrecovered++;
         }
     }

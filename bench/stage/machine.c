@@ -17,16 +17,21 @@
 #include "bench/base/clock.h"
 #include "bench/base/processors.h"
 
-/* The first line of a file, or null. */
-static json_t *line_of(const char *path) {
-    char line[256] = "";
-    FILE *file = fopen(path, "re");
-    if (!file) return json_null();
-    char *got = fgets(line, sizeof line, file);
-    fclose(file);
-    if (!got) return json_null();
+/* The first line of a small file; false if it can't be read. */
+static bool first_line(const char *root, const char *path, char *line, size_t size) {
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    FILE *file = fopen(whole, "re");
+    line[0] = '\0';
+    bool got = file && fgets(line, (int)size, file);
+    if (file) fclose(file);
     line[strcspn(line, "\n")] = '\0';
-    return json_string(line);
+    return got && *line;
+}
+
+static json_t *line_of(const char *path) {
+    char line[256];
+    return first_line("", path, line, sizeof line) ? json_string(line) : json_null();
 }
 
 /* The value of the first "name : value" line of a /proc file, or null. */
@@ -106,11 +111,8 @@ int64_t steal_read_ns(const char *line, long ticks_per_s) {
 
 int64_t steal_now_ns(void) {
     char line[256];
-    FILE *file = fopen("/proc/stat", "re");
-    if (!file) return -1;
-    char *got = fgets(line, sizeof line, file);
-    fclose(file);
-    return got ? steal_read_ns(line, sysconf(_SC_CLK_TCK)) : -1;
+    if (!first_line("", "/proc/stat", line, sizeof line)) return -1;
+    return steal_read_ns(line, sysconf(_SC_CLK_TCK));
 }
 
 int64_t steal_between_ns(int64_t begin_ns, int64_t end_ns) {
@@ -213,18 +215,6 @@ __attribute__((format(printf, 2, 3))) static void advise(struct machine_fact *fa
     fact->spoils = true;
 }
 
-/* The first line of a small file; false if it can't be read. */
-static bool first_line(const char *root, const char *path, char *line, size_t size) {
-    char whole[PATH_MAX];
-    snprintf(whole, sizeof whole, "%s%s", root, path);
-    FILE *file = fopen(whole, "re");
-    line[0] = '\0';
-    bool got = file && fgets(line, (int)size, file);
-    if (file) fclose(file);
-    line[strcspn(line, "\n")] = '\0';
-    return got && *line;
-}
-
 static void look_governor(const char *root, struct machine_fact *fact) {
     char line[64];
     if (!first_line(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line,
@@ -296,11 +286,10 @@ static void look_load(const char *root, struct machine_fact *fact) {
     if (!first_line(root, "/proc/loadavg", line, sizeof line)) return;
     double load = strtod(line, NULL);
     fact->value = json_real(load);
-    DETAIL(fact, "%.2f in the last minute, for %d processors", load, seen.online);
-    if (load <= BUSY_BEFORE * seen.online) return;
-    DETAIL(fact, "%.2f in the last minute, for %d processors: something else was busy", load,
-           seen.online);
-    advise(fact, "end the other programs, or measure later");
+    bool busy = load > BUSY_BEFORE * seen.online;
+    DETAIL(fact, "%.2f in the last minute, for %d processors%s", load, seen.online,
+           busy ? ": something else was busy" : "");
+    if (busy) advise(fact, "end the other programs, or measure later");
 }
 
 /* Processor time that the host of a virtual machine takes shows up as latency of the process that wanted to run. The

@@ -309,5 +309,3 @@ void plan_free(struct plan *plan) {
     free(plan->memory);
     free(plan);
 }
-
-/* apply: stores one setting in the plan, or in the options of a lock or backend. */
