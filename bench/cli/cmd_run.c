@@ -206,29 +206,22 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
     return code;
 }
 
-static struct plan *load_plan(const struct plan_ask *usual, const char *workload, const char *locks,
-                              const char *const *sets, int set_count, struct lb_err *err) {
-    struct plan_ask typed = *usual;
-    typed.workload = workload;
-    typed.locks = locks;
-    typed.sets = sets;
-    typed.set_count = set_count;
-    return plan_load(&typed, err);
-}
-
 /* The plan of the base. *ret stays NULL if there is none, or if the base is run by another build, which makes its own
  * plan. 0, or -1 with err. */
 static int load_base(const struct typed *typed, const struct plan_ask *usual, struct plan **ret,
                      struct lb_err *err) {
-    const char *workload, *program, *sets[SETS_MAX + REPEAT_WORDS_MAX];
-    int count = 0;
+    const char *program, *sets[SETS_MAX + REPEAT_WORDS_MAX];
+    struct plan_ask ask = *usual;
     if (!repeat_has_base(&typed->repeat)) return 0;
-    if (repeat_base(&typed->repeat, usual->workload, &workload, &program, err) != 0) return -1;
+    if (repeat_base(&typed->repeat, usual->workload, &ask.workload, &program, err) != 0) return -1;
     if (program) return 0;
-    for (int i = 0; i < typed->sets.count; i++) sets[count++] = typed->sets.item[i];
-    for (int i = 0; i < typed->repeat.sets.count; i++) sets[count++] = typed->repeat.sets.item[i];
-    const char *locks = typed->repeat.lock ? typed->repeat.lock : typed->locks;
-    *ret = load_plan(usual, workload, locks, sets, count, err);
+    ask.sets = sets;
+    ask.set_count = 0;
+    for (int i = 0; i < typed->sets.count; i++) sets[ask.set_count++] = typed->sets.item[i];
+    for (int i = 0; i < typed->repeat.sets.count; i++)
+        sets[ask.set_count++] = typed->repeat.sets.item[i];
+    if (typed->repeat.lock) ask.locks = typed->repeat.lock;
+    *ret = plan_load(&ask, err);
     if (*ret) return 0;
     err_prefix(err, "the base");
     return -1;

@@ -145,12 +145,6 @@ static void show_place(const struct repeat *repeat, const struct side *side) {
             repeat->each * repeat->side_count, side->name, *side->name ? " " : "", side->ended);
 }
 
-/* Shows on a terminal that a run begins. */
-static void show_begin(const struct repeat *repeat, const struct side *side) {
-    if (repeat->terminal) show_place(repeat, side);
-    fflush(stderr);
-}
-
 /* The rank of a child's exit code; a graver code has a higher rank. */
 static int gravity(int code) {
     static const int order[] = {LB_EXIT_OK,    LB_EXIT_INCONCLUSIVE, LB_EXIT_REGRESSION,
@@ -213,7 +207,8 @@ static int run_one(struct repeat *repeat, struct side *side, struct lb_err *err)
                       .weight = 1,
                       .limit_ns =
                           side->planned_ns > 0 ? START_NS + TIMES * side->planned_ns : LB_NEVER};
-    show_begin(repeat, side);
+    if (repeat->terminal) show_place(repeat, side);
+    fflush(stderr);
     if (jobs_start(&side->jobs, &job, err) != 0) return -1;
     while (!jobs_wait(&side->jobs, WAIT_NS, &end)) {
         if (*repeat->interrupts == 0 || repeat->interrupted) continue;

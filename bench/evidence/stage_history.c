@@ -167,12 +167,6 @@ static void judge_history(struct stage_history *history, const struct shared *sh
     book_done(&book);
 }
 
-/* Completes the file. */
-static void stop_writer(struct stage_history *history, const struct shared *shared) {
-    oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, is_whole(history),
-                      &history->err);
-}
-
 void stage_history_end(struct stage_history *history, struct shared *shared,
                        struct fault_log *faults, bool hung) {
     if (!history) return;
@@ -180,7 +174,9 @@ void stage_history_end(struct stage_history *history, struct shared *shared,
     if (history->writer && history->recorded) record_deaths(shared, history->writer);
     history->rules = rules_now(history, shared);
     if (shared->split) history->rules.error_ns = history->error_ns;
-    if (history->writer) stop_writer(history, shared);
+    if (history->writer)
+        oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name,
+                          is_whole(history), &history->err);
     /* Without a file the records of other parts are missing. */
     bool lacks_parts = shared->part.count > 0 && !history->writer;
     if (!history->unclear && !lacks_parts) judge_history(history, shared, faults);

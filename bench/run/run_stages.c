@@ -18,11 +18,6 @@ static struct run_at where_is(const struct run_state *run, const struct stage_as
                            .count = run->stages_planned};
 }
 
-static void say_stage(const struct run_state *run, const struct stage *stage) {
-    struct run_at at = where_is(run, stage->ask);
-    if (run->ask->done) run->ask->done(run->ask->arg, &at, stage);
-}
-
 static bool has_killed(const struct stage *stage) {
     for (int i = 0; i < stage->faults.count; i++) {
         if (stage->faults.events[i].kind == INJECT_KILL) return true;
@@ -40,12 +35,6 @@ static bool is_spent(const struct place *place, const struct plan *plan,
     if (place->topo && stage->faults.servers_touched) return true;
     if (place->topo) return !whole && topo_check(place->topo, NULL) != 0;
     return place->dir[0] && (!whole || has_killed(stage));
-}
-
-static void conclude_stage(struct run_state *run, const struct stage *stage,
-                           const struct plan_stage *of) {
-    char line[300];
-    if (conclusion_add_stage(&run->conclusion, stage, of, line, sizeof line)) run_say(run, line);
 }
 
 static void add_stage_result(struct run_state *run, struct stage *stage,
@@ -134,7 +123,7 @@ static int64_t warm_window_ns(const struct place *place, int64_t window_ns) {
 }
 
 bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
-    char hlog[700], name[96];
+    char hlog[700], name[96], line[300];
     bool warms = run->paired && of->repeat == 0;
     struct stage_ask stage_ask = stage_ask_of(run, place, of);
     if (warms) place->warmed_ns += stage_ask.of.window_ns = warm_window_ns(place, of->window_ns);
@@ -153,8 +142,9 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
         run_tell_took(run, NULL);
         return false;
     }
-    say_stage(run, stage);
-    conclude_stage(run, stage, of);
+    struct run_at at = where_is(run, &stage_ask);
+    if (run->ask->done) run->ask->done(run->ask->arg, &at, stage);
+    if (conclusion_add_stage(&run->conclusion, stage, of, line, sizeof line)) run_say(run, line);
     stage->result.again = of->again;
     if (warms) stage->result.aside = "the first round warms the servers";
     if (run->round) note_round(&run->round[of->repeat], stage);

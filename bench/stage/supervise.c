@@ -220,12 +220,6 @@ static const struct lb_err *first_err(const struct shared *shared) {
     return NULL;
 }
 
-/* Ends a stage early if more seconds would tell nothing new. */
-static void look_at_seconds(struct supervisor *sup, int64_t elapsed_ns) {
-    sup->stage->hopeless = promise_is_hopeless(sup->stage, elapsed_ns);
-    if (sup->stage->hopeless) end_early(sup);
-}
-
 /* Sets the window's times and lets the load begin. Returns when the window begins. */
 static int64_t begin_load(struct supervisor *sup) {
     struct shared *shared = sup->shared;
@@ -286,7 +280,8 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
          * it. */
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2 && sup->workers) {
             harvest_interval(&sup->harvest, tick_ns);
-            look_at_seconds(sup, tick_ns - begin_ns);
+            sup->stage->hopeless = promise_is_hopeless(sup->stage, tick_ns - begin_ns);
+            if (sup->stage->hopeless) end_early(sup);
         }
         if (has_enough(sup)) end_early(sup);
         supervise_turn(sup, end_ns);
