@@ -76,7 +76,7 @@ TEST(a_scenario_meets_a_holder) {
         struct plan *plan = shipped(name, "null");
         const struct plan_fault *first = &plan->faults[0];
         bool seeks = first->target == TARGET_HOLDER || first->target == TARGET_WAITER;
-        bool few = first->times > 0 ? first->times < 6 : first->every.to_ns == 0;
+        bool few = first->times > 0 ? first->times < 6 : first->every_ns == 0;
         bool waits =
             first->kind != INJECT_NONE && !seeks && few && plan->hold.mean_ns < 2 * LB_S_NS;
         if (waits && first->after != AFTER_HOLDER) fail_msg("%s: waits for nobody", name);

@@ -75,7 +75,7 @@ static const struct result_field cell_fields[] = {
     CELL(FLAG, missed, "missed",
          .help = "a control that was not exposed by the workload which is made for it: the "
                  "checks can't be trusted"),
-    CELL(COUNT, failed_runs, "failed_runs", .merge = MERGE_SUM,
+    CELL(COUNT, failed_runs, "failed_runs", .sums = true,
          .help =
              "the number of runs that failed or showed nothing; without those whose faults tested "
              "nothing, if others tested the lock"),
@@ -86,15 +86,15 @@ static const struct result_field cell_fields[] = {
     CELL(TEXT, server, "server", .help = "the server with its version"),
     CELL(COUNT, clients, "clients", .help = "clients that shared the lock"),
     CELL(NS, lease_ns, "lease_ns", .help = "the lease in the requests"),
-    CELL(COUNT, grants, "grants", .merge = MERGE_SUM, .help = "grants of all seeds"),
-    CELL(COUNT, tested, "tested", .merge = MERGE_SUM,
+    CELL(COUNT, grants, "grants", .sums = true, .help = "grants of all seeds"),
+    CELL(COUNT, tested, "tested", .sums = true,
          .help = "of these grants, those during which another client waited for the key; as "
                  "exclusion.tested of a stage"),
-    CELL(COUNT, faults_hit, "faults_hit", .merge = MERGE_SUM,
+    CELL(COUNT, faults_hit, "faults_hit", .sums = true,
          .help = "faults that put the lock to the test: `tested` of a fault is not 0, or it hit a "
                  "waiter; null in the column without a fault"),
     CELL(
-        COUNT, faults_untested, "faults_untested", .merge = MERGE_SUM,
+        COUNT, faults_untested, "faults_untested", .sums = true,
         .help =
             "the other faults that acted: no trials of the lock; null in the column without a fault"),
     CELL(
@@ -103,19 +103,19 @@ static const struct result_field cell_fields[] = {
         .more =
             "1 - 0.05^(1/faults_hit); in the column without a fault 3/tested, a share of those "
             "grants; 3/grants where tested is null. Null where exclusion was hardly tested: `why` tells."),
-    CELL(COUNT, overlaps, "overlaps", .merge = MERGE_SUM,
+    CELL(COUNT, overlaps, "overlaps", .sums = true,
          .help = "double and expired holders, and contradictions"),
-    CELL(COUNT, detected, "detected", .merge = MERGE_SUM,
+    CELL(COUNT, detected, "detected", .sums = true,
          .help = "losses that the holder learned of before it wrote"),
-    CELL(COUNT, lost_updates, "lost_updates", .merge = MERGE_SUM,
+    CELL(COUNT, lost_updates, "lost_updates", .sums = true,
          .help = "updates that are missing"),
-    CELL(COUNT, stale_attempted, "stale_attempted", .merge = MERGE_SUM,
+    CELL(COUNT, stale_attempted, "stale_attempted", .sums = true,
          .help = "as store.stale_attempted of a stage"),
-    CELL(COUNT, stale_accepted_unfenced, "stale_accepted_unfenced", .merge = MERGE_SUM,
+    CELL(COUNT, stale_accepted_unfenced, "stale_accepted_unfenced", .sums = true,
          .help = "as store.stale_accepted_unfenced of a stage"),
-    CELL(COUNT, stale_rejected_fenced, "stale_rejected_fenced", .merge = MERGE_SUM,
+    CELL(COUNT, stale_rejected_fenced, "stale_rejected_fenced", .sums = true,
          .help = "as store.stale_rejected_fenced of a stage; null without tokens"),
-    CELL(COUNT, stale_accepted_fenced, "stale_accepted_fenced", .merge = MERGE_SUM,
+    CELL(COUNT, stale_accepted_fenced, "stale_accepted_fenced", .sums = true,
          .help = "as store.stale_accepted_fenced of a stage; null without tokens"),
     CELL(YES_NO, recovered, "recovered",
          .help = "false: no client got a key any more; null: there was nothing to recover from"),
@@ -129,12 +129,12 @@ static const struct result_field cell_fields[] = {
     CELL(NS, theory_max, "recovery_ns.theory_max", .help = "the longest that theory allows"),
     CELL(TEXT, theory, "recovery_ns.theory", .help = "theory, in words"),
     CELL(NUMBERS, trials, "recovery_ns.trials", .help = "all trials, sorted"),
-    CELL(COUNT, grants_lost, "grants_lost", .merge = MERGE_SUM,
+    CELL(COUNT, grants_lost, "grants_lost", .sums = true,
          .help = "as recovery.grants_lost of a stage"),
-    CELL(COUNT, lost_wakeups, "lost_wakeups", .merge = MERGE_SUM,
+    CELL(COUNT, lost_wakeups, "lost_wakeups", .sums = true,
          .help = "as recovery.lost_wakeups of a stage"),
     NO_MEMBER(OPTIONAL, "residue", .help = "as residue of a stage"),
-    CELL(COUNT, residue, "residue.count", .merge = MERGE_SUM,
+    CELL(COUNT, residue, "residue.count", .sums = true,
          .help = "keys, rows or nodes that were left"),
     CELL(TEXT, residue_example, "residue.example", .help = "one of these"),
     CELL(COUNT, seed, "seed", .help = "the seed of the run with the worst verdict"),

@@ -59,13 +59,6 @@ enum {
     IN_TOOL = 1 << 9 /* the load generator's own stalls */
 };
 
-/* The way in which the values of several runs become one value. */
-enum result_merge {
-    MERGE_WORST, /* the value of the run with the worst verdict */
-    MERGE_SUM,
-    MERGE_MAX
-};
-
 #define RESULT_NEVER "never"
 
 struct result_field {
@@ -102,9 +95,9 @@ struct result_field {
     const char *instead_of;
     const char *compared; /* its name in `compare`; NULL = it is not in it */
     int compared_place;   /* the place in `compare` */
-    /* over the repeats of a stage, true: the sum is taken, false: the median */
+    /* true: the sum is taken, over the repeats of a stage, or over the runs of a check's cell; else the median of the
+     * repeats, or the value of the run with the worst verdict */
     bool sums;
-    enum result_merge merge; /* how the runs of a check's cell are put together */
 };
 
 /* Rows of a table: of a struct's member, and of an object that the struct has no member for. */

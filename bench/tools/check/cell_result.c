@@ -188,10 +188,10 @@ static int badness(const struct cell_result *result) {
     return result->no_trial ? -1 : order[result->cell.verdict];
 }
 
-/* The sum of two figures, or the greater one; a figure that only one run has is taken from it. */
-static double merged(enum result_merge how, double a, double b) {
+/* A figure that only one run has is taken from it. */
+static double sum_of(double a, double b) {
     if (isnan(a) || isnan(b)) return isnan(a) ? b : a;
-    return how == MERGE_SUM ? a + b : fmax(a, b);
+    return a + b;
 }
 
 /* The quantile by the nearest rank, which is always a measured value. */
@@ -247,9 +247,8 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
     bool none_before = into->no_trial;
     into->no_trial &= more->no_trial;
     for (const struct result_field *field = check_cell_fields(); field->path; field++) {
-        if (field->merge == MERGE_WORST) continue;
-        double value =
-            merged(field->merge, result_field_figure(field, &a), result_field_figure(field, b));
+        if (!field->sums) continue;
+        double value = sum_of(result_field_figure(field, &a), result_field_figure(field, b));
         result_field_set_figure(field, cell, value);
     }
     /* A run without a trial is no failure of a cell that has trials. */
