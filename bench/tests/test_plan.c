@@ -143,7 +143,7 @@ TEST(a_printed_plan_reads_back) {
     static const char *const texts[] = {
         "",
         "[load]\nkeys = 9 zipf:0.7\nkey_names = orders/7,42\n",
-        "[load]\nclients = 1..9 x3\nkeys = 500 zipf:0.7\nhold = lognormal:1.5ms:0.3\nthink = "
+        "[load]\nclients = 1, 3, 9\nkeys = 500 zipf:0.7\nhold = lognormal:1.5ms:0.3\nthink = "
         "exponential:250us\nseed = 99\n"
         "threads = 4\nprocesses = 2\n[acquire]\nmode = timed\ntimeout = 1.001s\nlease = "
         "1234567ns\n[run]\nrepeat = 3\n"

@@ -1,4 +1,4 @@
-/* test_shape: distributions, arrivals, key spaces and ladders of clients, from text and
+/* test_shape: distributions, arrivals, key spaces and lists of clients, from text and
  * back. */
 
 #include <math.h>
@@ -52,23 +52,9 @@ TEST(keyspaces_read_and_print) {
                 "10 zipf|10 zipf:0|10 zipf:6|10 uniform:1|10 hot|ten|own 5|");
 }
 
-TEST(ladders_read_and_print) {
+TEST(lists_read_and_print) {
     check_words("load", "clients",
-                "1>1|1,2,4>1, 2, 4|16, 1 ,4>16, 1, 4|1..64 x2>1, 2, 4, 8, 16, 32, 64|"
-                "1..100 x3>1, 3, 9, 27, 81, 100|1..10 +4>1, 5, 9, 10|10..30+10>10, 20, 30|"
-                "1, 2, 10..30 +10, 100>1, 2, 10, 20, 30, 100|"
-                "1..100000 x10>1, 10, 100, 1000, 10000, 100000||0|2000001|1,,2|1,2,|2,2|"
-                "1..4 x2, 4|1..4|4..1 x2|4..4 +1|1..8 x1|1..8 x0|1..8 +0|1..8 x-2|1..8 x2 x3|"
-                "..8 x2|1..x2|1..1000 +1|1 2 4|-1");
-}
-
-TEST(a_ladder_without_step_is_told_how) {
-    static struct plan plan;
-    struct lb_err err = {0};
-    int number;
-    option_read(options_find(section_find("load", &number)->keys, "clients"), &plan, "1..64", NULL,
-                &err);
-    assert_non_null(strstr(err.text, "1..64 x2 doubles"));
+                "1>1|1,2,4>1, 2, 4|16, 1 ,4>16, 1, 4||0|2000001|1,,2|1,2,|2,2|1..4|1 2 4|-1");
 }
 
 /* The share of 200000 draws that are below bound, and their mean. */

@@ -65,7 +65,7 @@ static const struct lb_option workload_keys[] = {
 };
 
 static const struct lb_option load_keys[] = {
-    {"clients", &type_ladder, offsetof(struct plan, clients), "1", 1, PLAN_CLIENTS_MAX, NULL,
+    {"clients", &type_numbers, offsetof(struct plan, clients), "1", 1, PLAN_CLIENTS_MAX, NULL,
      "how many clients compete; one stage for each number"},
     {"processes", LB_OPT_INT32, offsetof(struct plan, processes), "1", 1, 256, NULL,
      "worker processes of a stage"},
@@ -79,7 +79,7 @@ static const struct lb_option load_keys[] = {
      "what the names of new keys begin with, for an account that may use such names alone"},
     {"arrival", &type_arrival, offsetof(struct plan, arrival), "closed", 0, 0, NULL,
      "closed: the next attempt starts when the last is done; else at this rate of all clients together"},
-    {"rates", &type_ladder, offsetof(struct plan, rates), "none", 1, 10000000, "none",
+    {"rates", &type_numbers, offsetof(struct plan, rates), "none", 1, 10000000, "none",
      "open arrival: rates a second instead of load.arrival's; one stage for each"},
     {"hold", &type_dist, offsetof(struct plan, hold), "0", 0, 0, NULL,
      "how long a holder works before it releases; window: until all clients hold"},
@@ -108,7 +108,7 @@ static const struct lb_option acquire_keys[] = {
      "how long a grant is kept at least: a holder that is done earlier releases it only then"},
     {"renew", LB_OPT_BOOL8, offsetof(struct plan, renew), "no", 0, 0, NULL,
      "whether a holder extends its lease while it works"},
-    {"readers", &type_ladder, offsetof(struct plan, readers), "0", 0, 100, NULL,
+    {"readers", &type_numbers, offsetof(struct plan, readers), "0", 0, 100, NULL,
      "per cent of the attempts that ask as readers (shared); one stage for each number"},
     {"permits", LB_OPT_INT32, offsetof(struct plan, permits), "1", 1, 10000, NULL,
      "semaphores: how many permits an attempt wants"},

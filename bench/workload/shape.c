@@ -297,135 +297,87 @@ const struct lb_option_type type_key_names = {
     .words = "names between commas, each once, of 1 to 95 bytes",
 };
 
-/* ladder: lists of numbers, each of which gets a stage of its own; see shape.h. */
+/* lists of numbers, each of which gets a stage of its own; see shape.h. */
 
-struct ladder {
-    int *steps;
-    int count;
-    int min, max;
-};
-
-static int add_step(struct ladder *ladder, int64_t step, struct lb_err *err) {
-    for (int i = 0; i < ladder->count; i++) {
-        if (ladder->steps[i] == step) {
-            return err_set(err, LB_EXIT_USAGE,
-                           "%lld is there twice; to measure a stage again, set run.repeat",
-                           (long long)step);
+int list_read(const struct lb_option *option, const char *text, bool durations, int64_t *ret,
+              struct lb_err *err) {
+    int64_t min = (int64_t)option->min, max = (int64_t)option->max;
+    int count = 0;
+    for (const char *at = text;; at++) {
+        char word[64];
+        size_t len = strcspn(at, ",");
+        int64_t step = NO_DURATION;
+        if (text_trim(at, len, word, sizeof word) || !*word)
+            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of %s", at,
+                           durations ? "durations like 1ms, 20ms" : "numbers like 1, 2, 4");
+        bool none = durations && option_is_zero_word(option, word);
+        if (!none && (durations ? text_duration : text_int)(word, min, max, &step, err)) return -1;
+        for (int i = 0; i < count; i++) {
+            if (ret[i] == step)
+                return err_set(err, LB_EXIT_USAGE,
+                               "%s is there twice; to measure a stage again, set run.repeat", word);
         }
+        if (count == PLAN_LADDER_MAX)
+            return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
+        ret[count++] = step;
+        at += len;
+        if (*at == '\0') return count;
     }
-    if (ladder->count == PLAN_LADDER_MAX) {
-        return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
-    }
-    ladder->steps[ladder->count++] = (int)step;
-    return 0;
 }
 
-/* Reads "1..64 x2" or "10..50 +10". dots: the position of "..". */
-static int add_range(struct ladder *ladder, const char *text, const char *dots,
-                     struct lb_err *err) {
-    char low_word[24], high_word[24];
-    const char *how = dots + 2 + strcspn(dots + 2, "x*+");
-    int64_t low, high, by;
-    if (*how == '\0') {
-        return err_set(err, LB_EXIT_USAGE,
-                       "'%.60s' lacks its step: %.60s x2 doubles, %.60s +1 adds one", text, text,
-                       text);
-    }
-    if (text_trim(text, (size_t)(dots - text), low_word, sizeof low_word) ||
-        text_trim(dots + 2, (size_t)(how - dots - 2), high_word, sizeof high_word)) {
-        return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a ladder like 1..64 x2", text);
-    }
-    if (text_int(low_word, ladder->min, ladder->max, &low, err)) return -1;
-    if (text_int(high_word, ladder->min, ladder->max, &high, err)) return -1;
-    if (high <= low) return err_set(err, LB_EXIT_USAGE, "'%.60s' does not climb", text);
-    bool times = *how != '+';
-    if (text_int(how + 1, times ? 2 : 1, ladder->max, &by, err)) {
-        err_prefix(err, "the step after '%c'", *how);
-        return -1;
-    }
-    if (times && low == 0)
-        return err_set(err, LB_EXIT_USAGE, "'%.60s': 0 times anything stays 0", text);
-    for (int64_t at = low; at < high; at = times ? at * by : at + by) {
-        if (add_step(ladder, at, err)) return -1;
-    }
-    return add_step(ladder, high, err);
-}
-
-/* The number of steps is the member behind the steps in struct plan. */
-static int *count_of(const void *steps) {
-    return (int *)(uintptr_t)steps + PLAN_LADDER_MAX;
+/* How many there are is the member behind them in struct plan. */
+static int *count_of(const void *numbers) {
+    return (int *)(uintptr_t)numbers + PLAN_LADDER_MAX;
 }
 #define COUNT_IS_BEHIND(member)                                                                    \
     _Static_assert(offsetof(struct plan, member##_count) ==                                        \
                        offsetof(struct plan, member) + sizeof(int[PLAN_LADDER_MAX]),               \
-                   "read_ladder looks for the count behind the steps")
+                   "read_numbers looks for the count behind the numbers")
 COUNT_IS_BEHIND(clients);
 COUNT_IS_BEHIND(rates);
 COUNT_IS_BEHIND(readers);
 
-static int read_ladder(const struct lb_option *option, const char *text, void *values,
-                       struct arena *arena, struct lb_err *err) {
-    int built[PLAN_LADDER_MAX];
-    struct ladder ladder = {.steps = built, .min = (int)option->min, .max = (int)option->max};
-    int *steps = option_at(option, values);
+static int read_numbers(const struct lb_option *option, const char *text, void *values,
+                        struct arena *arena, struct lb_err *err) {
+    int64_t found[PLAN_LADDER_MAX];
+    int *numbers = option_at(option, values), count = 0;
     (void)arena;
-    if (option_is_zero_word(option, text)) {
-        *count_of(steps) = 0;
-        return 0;
-    }
-    for (const char *at = text;; at++) {
-        char word[64];
-        size_t len = strcspn(at, ",");
-        if (text_trim(at, len, word, sizeof word)) {
-            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a number or a ladder like 1..64 x2",
-                           at);
-        }
-        const char *dots = strstr(word, "..");
-        int64_t step = 0;
-        if (dots) {
-            if (add_range(&ladder, word, dots, err)) return -1;
-        } else {
-            if (text_int(word, ladder.min, ladder.max, &step, err)) return -1;
-            if (add_step(&ladder, step, err)) return -1;
-        }
-        at += len;
-        if (*at == '\0') break;
-    }
-    memcpy(steps, built, sizeof *built * (size_t)ladder.count);
-    *count_of(steps) = ladder.count;
+    if (!option_is_zero_word(option, text)) count = list_read(option, text, false, found, err);
+    if (count < 0) return -1;
+    for (int i = 0; i < count; i++) numbers[i] = (int)found[i];
+    *count_of(numbers) = count;
     return 0;
 }
 
-/* Writes every step: "1, 2, 4". */
-static void format_ladder(const struct lb_option *option, const void *values, char *text,
+static void format_numbers(const struct lb_option *option, const void *values, char *text,
                           size_t size) {
-    const int *steps = option_in(option, values);
-    int count = *count_of(steps);
+    const int *numbers = option_in(option, values);
+    int count = *count_of(numbers);
     size_t used = 0;
     snprintf(text, size, "%s", option->choices ? option->choices : "");
     for (int i = 0; i < count && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, i ? ", %d" : "%d", steps[i]);
+        used += (size_t)snprintf(text + used, size - used, i ? ", %d" : "%d", numbers[i]);
     }
 }
 
-static void allowed_ladder(const struct lb_option *option, char *text, size_t size) {
-    snprintf(text, size, "%s%s%.0f to %.0f, a list 1,2,4, or a ladder 1..64 x2 or 10..50 +10",
+static void allowed_numbers(const struct lb_option *option, char *text, size_t size) {
+    snprintf(text, size, "%s%s%.0f to %.0f, or a list 1,2,4",
              option->choices ? option->choices : "", option->choices ? ", " : "", option->min,
              option->max);
 }
 
-static int json_ladder(const struct lb_option *option, const void *values, json_t *object) {
-    const int *steps = option_in(option, values);
-    int count = *count_of(steps);
+static int json_numbers(const struct lb_option *option, const void *values, json_t *object) {
+    const int *numbers = option_in(option, values);
+    int count = *count_of(numbers);
     json_t *array = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(array, json_integer(steps[i]));
+    for (int i = 0; i < count; i++) json_array_append_new(array, json_integer(numbers[i]));
     return option_put_json(option, "", array, object);
 }
 
-const struct lb_option_type type_ladder = {
+const struct lb_option_type type_numbers = {
     .bytes = sizeof(int[PLAN_LADDER_MAX]),
-    .read = read_ladder,
-    .text = format_ladder,
-    .allowed = allowed_ladder,
-    .json = json_ladder,
+    .read = read_numbers,
+    .text = format_numbers,
+    .allowed = allowed_numbers,
+    .json = json_numbers,
 };

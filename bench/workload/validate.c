@@ -151,7 +151,7 @@ static int check_schedule(const struct draft *draft, struct lb_err *err) {
         {plan->rates_count > 0 && closed, 0, "load", "rates",
          "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
         {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
-         "one ladder at a time: load.clients has %d steps"},
+         "one list at a time: load.clients has %d numbers"},
         {!closed && plan->think.mean_ns > 0, 0, "load", "think",
          "with open arrival the schedule alone says when a client goes on; set think = 0"},
     };

@@ -4,6 +4,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/option/text.h"
+#include "bench/workload/shape.h"
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
@@ -21,29 +22,9 @@ COUNT_IS_BEHIND(rtts_ns, rtts_count);
 static int read_durations(const struct lb_option *option, const char *text, void *values,
                           struct arena *arena, struct lb_err *err) {
     int64_t found_ns[PLAN_LADDER_MAX], *durations_ns = option_at(option, values);
-    int count = 0;
+    int count = list_read(option, text, true, found_ns, err);
     (void)arena;
-    for (const char *at = text;; at++) {
-        char word[64];
-        size_t len = strcspn(at, ",");
-        int64_t ns = NO_DURATION;
-        if (text_trim(at, len, word, sizeof word) || !*word)
-            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of durations like 1ms, 20ms",
-                           at);
-        if (!option_is_zero_word(option, word) &&
-            text_duration(word, (int64_t)option->min, (int64_t)option->max, &ns, err))
-            return -1;
-        for (int i = 0; i < count; i++) {
-            if (found_ns[i] == ns)
-                return err_set(err, LB_EXIT_USAGE,
-                               "%s is there twice; to measure a stage again, set run.repeat", word);
-        }
-        if (count == PLAN_LADDER_MAX)
-            return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
-        found_ns[count++] = ns;
-        at += len;
-        if (*at == '\0') break;
-    }
+    if (count < 0) return -1;
     memcpy(durations_ns, found_ns, sizeof *found_ns * (size_t)count);
     *count_of(durations_ns) = count;
     return 0;

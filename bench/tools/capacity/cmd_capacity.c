@@ -175,7 +175,7 @@ static int complete(struct typed *typed, struct arena *arena, struct lb_err *err
 static int check_plan(const struct plan *plan, struct lb_err *err) {
     if (plan->clients_count > 1)
         return err_set(err, LB_EXIT_USAGE,
-                       "capacity: load.clients is the pool of clients: one number, not a ladder");
+                       "capacity: load.clients is the pool of clients: one number, not a list");
     const char *several = plan->rtts_count > 1         ? "servers.rtt"
                           : plan->tls == PLAN_TLS_BOTH ? "servers.tls"
                           : plan->leases_count > 1     ? "acquire.lease"
