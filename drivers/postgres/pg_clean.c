@@ -17,12 +17,6 @@
     "AND pg_table_is_visible(c.oid) "                                                              \
     "AND obj_description(c.oid, 'pg_class') " is " '" LB_MADE_BY "' ORDER BY c.relkind = 'S'"
 
-/* The sequences of pg-sequence's keys; their names do not begin like those of the tables. */
-#define KEY_SEQUENCES                                                                              \
-    "SELECT c.oid::regclass::text, c.relname FROM pg_class c WHERE c.relkind = 'S' "               \
-    "AND c.relname NOT LIKE 'lockbench\\_%' AND pg_table_is_visible(c.oid) "                       \
-    "AND obj_description(c.oid, 'pg_class') = '" LB_MADE_BY "'"
-
 static int ask_server(struct lb_session *session, const char *sql, PGresult **ret_result,
                       struct lb_err *err) {
     if (pg_query(session, sql, lb_after(lb_now(), CLEAN_NS), ret_result) == LB_OK) return 0;
@@ -91,25 +85,6 @@ static int write_where(struct lb_session *session, const struct lb_cleaning *cle
     snprintf(where, size, one ? "name = %s" : "starts_with(name, %s)", literal);
     PQfreemem(literal);
     return 0;
-}
-
-/* Drops the sequences that lockbench made for the keys of pg-sequence; their names are the keys'. */
-static int clean_key_sequences(struct lb_session *session, const struct lb_cleaning *cleaning,
-                               struct lb_err *err) {
-    char sql[256];
-    PGresult *made = NULL;
-    int failed = 0;
-    if (ask_server(session, KEY_SEQUENCES, &made, err) != 0) return -1;
-    for (int i = 0; i < PQntuples(made) && !failed; i++) {
-        const char *name = pg_text(made, i, 0), *key = pg_text(made, i, 1);
-        if (!lb_clean_wants(cleaning, key, strlen(key))) continue;
-        if (cleaning->scope != LB_CLEAN_STAGE && !lb_clean_found(cleaning, "sequence", "%s", name))
-            continue;
-        snprintf(sql, sizeof sql, "DROP SEQUENCE IF EXISTS %s", name);
-        failed = tell_server(session, sql, err);
-    }
-    PQclear(made);
-    return failed;
 }
 
 /* Frees advisory locks that nobody frees: those of the key or of the stage by their numbers, or those of all sessions
@@ -191,8 +166,7 @@ int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb
     }
     if (PQntuples(made) == 0) failed = 0;
     PQclear(made);
-    if (!failed) failed = clean_advisory(session, cleaning, err);
-    return failed ? failed : clean_key_sequences(session, cleaning, err);
+    return failed ? failed : clean_advisory(session, cleaning, err);
 }
 
 int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,

@@ -68,7 +68,7 @@ said -> /requests failed: redis: NOPERM/
 == the rights that PostgreSQL needs
 postgres start grant usage, create on schema public to me => P
 define U postgres=postgres://$ACCOUNT:$P/postgres
-run pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-table,pg-flag,pg-lease,pg-optimistic,pg-update,pg-sequence $U -> 0
+run pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-table,pg-flag,pg-lease,pg-optimistic,pg-update $U -> 0
 said | grep -c -e 'lockbench: ' -e 'left on' -> 0
 clean $U -> 0
 doctor postgres $U -> /taken and freed.* 0 0$/

@@ -19,14 +19,6 @@ clean --url postgres="$URL" -> / 0$/
 psql -c "select relname from pg_class where relname like 'lockbench%'" -> lockbench_fence
 psql -c 'drop sequence lockbench_fence' ->
 
-# Its name is a key that people named, of the lock that counts up sequences.
-== a sequence of other people is not counted up
-psql -c 'create sequence orders' ->
-run smoke --lock pg-sequence --url postgres="$URL" --key orders -> /SEQUENCE orders that lockbench did not make.* [1-9]$/
-clean --url postgres="$URL" --key orders -> /(^| )0$/
-psql -c 'select last_value, is_called from orders' -> 1|f
-psql -c 'drop sequence orders' ->
-
 # Tables of lockbench's names and with its mark that another version, or somebody, made or changed. The last one is as it must be.
 == a table that is not as a lock of MariaDB needs it is refused
 with mysql-getlock

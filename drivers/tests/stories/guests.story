@@ -12,7 +12,7 @@ with redis-setnx on redis-cluster KIND=REDIS BACKEND=redis LOCKS=redis-setnx,red
 with redis-redlock on redis-independents KIND=REDIS BACKEND=redis LOCKS=redis-redlock,redis-multi
 with etcd-mutex on etcd KIND=ETCD BACKEND=etcd LOCKS=etcd-mutex,etcd-lock,etcd-key
 with etcd-mutex on etcd-3 KIND=ETCD BACKEND=etcd LOCKS=etcd-mutex,etcd-lock,etcd-key
-with pg-advisory on postgres KIND=PG BACKEND=postgres WORK=guarded-update LOCKS=pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-sequence,pg-nowait,pg-flag
+with pg-advisory on postgres KIND=PG BACKEND=postgres WORK=guarded-update LOCKS=pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-nowait,pg-flag
 with mysql-getlock on mariadb KIND=MY BACKEND=mariadb WORK=contended LOCKS=mysql-getlock,mysql-row,mysql-lease,mysql-table,mysql-optimistic,mysql-update,mysql-nowait,mysql-flag
 with zk-lock on zookeeper KIND=ZOO BACKEND=zookeeper LOCKS=zk-lock,zk-recipe,zk-semaphore,zk-multi,zk-reentrant,zk-rwlock
 with zk-lock on zookeeper-3 KIND=ZOO BACKEND=zookeeper LOCKS=zk-lock,zk-recipe,zk-semaphore
