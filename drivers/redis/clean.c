@@ -116,8 +116,7 @@ static int add_key(struct batch *batch, const struct lb_request *request) {
     static const char *const endings[] = {":guarded", ":timeout"};
     static _Thread_local struct lb_names names; /* large for a fiber's stack */
     struct lb_session *session = batch->session;
-    uint32_t segments = session->lock->caps & LB_CAP_SLOTS ? request->bound : 0;
-    char name[REDIS_SEGMENT_MAX];
+    char name[LB_KEY_MAX + 16];
     names.count = 0;
     session->lock->algorithm->names(session, request, &names);
     for (int i = 0; i < 2; i++) {
@@ -126,10 +125,6 @@ static int add_key(struct batch *batch, const struct lb_request *request) {
     }
     for (int i = 0; i < names.count; i++) {
         if (add_name(batch, names.item[i].text) != 0) return -1;
-    }
-    for (uint32_t i = 1; i < segments; i++) { /* the names have the first */
-        redis_segment_key(request, i, name);
-        if (add_name(batch, name) != 0) return -1;
     }
     return 0;
 }
@@ -157,7 +152,7 @@ int redis_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct
     if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return 0;
     if (cleaning->scope == LB_CLEAN_STAGE) {
         const struct lb_key_range range = {.prefix = cleaning->name, .count = cleaning->count};
-        const struct lb_request like = {.bound = cleaning->bound, .permits = 1};
+        const struct lb_request like = {.permits = 1};
         return redis_unlink_range(session, &range, &like, err);
     }
     for (int i = 0; i < redis_node_count(session); i++) {

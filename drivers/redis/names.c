@@ -115,29 +115,23 @@ static int flush_batch(struct batch *batch) {
     return 0;
 }
 
-/* Adds a name to the batch: name, then the text `after`, then the number unless it is negative. */
-static int add_to_batch(struct batch *batch, const char *name, const char *after, int number) {
-    char *text = batch->name[batch->count++];
-    const size_t size = sizeof batch->name[0];
-    int len = snprintf(text, size, "%s%s", name, after);
-    if (number >= 0 && (size_t)len < size) snprintf(text + len, size - (size_t)len, "%d", number);
+/* Adds a name to the batch, with the text `after` behind it. */
+static int add_to_batch(struct batch *batch, const char *name, const char *after) {
+    snprintf(batch->name[batch->count++], sizeof batch->name[0], "%s%s", name, after);
     return batch->count == ASKED_AT_ONCE || goes_alone(batch) ? flush_batch(batch) : 0;
 }
 
 /* Looks each key up under the name before + prefix + number, closed by a brace if `before` ends
  * with one. If `before` is that brace alone, the name also gets ":timeout", which redis-permit
- * writes behind it; for locks with slots, the names of the slots are looked up, too. */
+ * writes behind it. */
 static int count_named(struct batch *batch, const char *before, const char *prefix) {
     const struct lb_session *session = batch->session;
     size_t len = strlen(before);
-    bool braced = len > 0 && before[len - 1] == '{', slots = session->lock->caps & LB_CAP_SLOTS;
+    bool braced = len > 0 && before[len - 1] == '{';
     for (uint32_t i = 0; i < session->only->count && !lb_stopping(); i++) {
         char name[LB_KEY_MAX];
         snprintf(name, sizeof name, "%.60s%.900s%u%s", before, prefix, i, braced ? "}" : "");
-        if (add_to_batch(batch, name, braced && len == 1 ? ":timeout" : "", -1) != 0) return -1;
-        for (uint32_t s = 0; slots && s < session->only->bound; s++) {
-            if (add_to_batch(batch, name, ":seg:", (int)s) != 0) return -1;
-        }
+        if (add_to_batch(batch, name, braced && len == 1 ? ":timeout" : "") != 0) return -1;
     }
     return flush_batch(batch);
 }

@@ -175,11 +175,6 @@ void redis_feed_close(struct redis_feed *feed);
 size_t redis_tagged(char *out, size_t size, const char *before, const char *name, size_t name_len,
                     const char *after);
 
-/* Writes the key of a segment of redis-segmented. Returns its length. */
-#define REDIS_SEGMENT_MAX (LB_KEY_MAX + 16)
-size_t redis_segment_key(const struct lb_request *request, uint32_t slot,
-                         char out[REDIS_SEGMENT_MAX]);
-
 /* Writes random bytes in lower-case hex: 2 * bytes characters (at most 64) and a NUL. */
 void redis_random_hex(struct lb_rng *rng, char *out, int bytes);
 

@@ -15,12 +15,12 @@
 REDIS_SCRIPT(string_release);
 REDIS_SCRIPT(string_renew);
 
-enum lb_outcome string_try_key(struct lb_session *session, const char *key, size_t key_len,
-                               const struct lb_request *request, struct lb_grant *grant) {
+enum lb_outcome string_try(struct lb_session *session, const struct lb_request *request,
+                           struct lb_grant *grant) {
     struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
-    const struct redis_word words[] = {STRING_SET(key, key_len, mine, lease_ms)};
+    const struct redis_word words[] = {STRING_SET(request->key, request->key_len, mine, lease_ms)};
     const struct redis_reply *reply = NULL;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = redis_call(session, words, 6, &reply);
@@ -30,11 +30,6 @@ enum lb_outcome string_try_key(struct lb_session *session, const char *key, size
     grant->token = 0;
     grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
-}
-
-enum lb_outcome string_try(struct lb_session *session, const struct lb_request *request,
-                           struct lb_grant *grant) {
-    return string_try_key(session, request->key, request->key_len, request, grant);
 }
 
 enum lb_outcome string_acquire(struct lb_session *session, const struct lb_request *request,
@@ -54,12 +49,13 @@ enum lb_outcome string_acquire(struct lb_session *session, const struct lb_reque
     }
 }
 
-enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size_t key_len,
+enum lb_outcome string_if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, const struct redis_script *script,
                                const char *argument) {
     const struct string_grant *mine = grant->data;
-    const struct redis_word words[] = {
-        {key, key_len}, {mine->token, 2 * STRING_TOKEN_BYTES}, {argument ? argument : "", 0}};
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {mine->token, 2 * STRING_TOKEN_BYTES},
+                                       {argument ? argument : "", 0}};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redis_eval(session, script, 1, words, argument ? 3 : 2, &reply);
     if (outcome != LB_OK) return outcome;
@@ -69,8 +65,7 @@ enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size
 
 enum lb_outcome string_release(struct lb_session *session, const struct lb_request *request,
                                struct lb_grant *grant) {
-    return string_if_mine(session, request->key, request->key_len, grant, &script_string_release,
-                          NULL);
+    return string_if_mine(session, request, grant, &script_string_release, NULL);
 }
 
 enum lb_outcome string_renew(struct lb_session *session, const struct lb_request *request,
@@ -78,8 +73,8 @@ enum lb_outcome string_renew(struct lb_session *session, const struct lb_request
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = string_if_mine(session, request->key, request->key_len, grant,
-                                             &script_string_renew, lease_ms);
+    enum lb_outcome outcome =
+        string_if_mine(session, request, grant, &script_string_renew, lease_ms);
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
     return outcome;
 }

@@ -34,13 +34,9 @@ typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct l
 
 /* SET key token NX PX lease. */
 string_try_fn string_try;
-/* The same with a key that is not the request's. */
-enum lb_outcome string_try_key(struct lb_session *session, const char *key, size_t key_len,
-                               const struct lb_request *request, struct lb_grant *grant);
-
-/* Runs a script of one key that checks the owner (argument may be NULL). LB_OK; LB_LOST: this
+/* Runs a script of the request's key that checks the owner (argument may be NULL). LB_OK; LB_LOST: this
  * client is not the owner. */
-enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size_t key_len,
+enum lb_outcome string_if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, const struct redis_script *script,
                                const char *argument);
 

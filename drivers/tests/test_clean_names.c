@@ -43,7 +43,6 @@ TEST(what_is_left_of_own_names_is_found) {
         {"redis-setnx", "redis-cli -p $PORT mset lockbench-00000000-1 1 lockbench-00000000-2 1"},
         {"redis-fair", "redis-cli -p $PORT mset 'redisson_lock_queue:{lockbench-00000000-1}' 1"},
         {"redis-permit", "redis-cli -p $PORT set '{lockbench-00000000-1}:timeout' 1"},
-        {"redis-segmented", "redis-cli -p $PORT set '{lockbench-00000000-1}:seg:2' 1"},
         {"memcached-add", MEMCACHED},
     };
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
@@ -51,45 +50,6 @@ TEST(what_is_left_of_own_names_is_found) {
         LIVE_NEEDS(&live);
         tell_server(&live, left[i].keep);
         live_run(look_for_left, &live);
-        live_close(&live);
-    }
-}
-
-/* The segments of a stage's key that are left, as the lock counts them on the whole server. */
-static int segments_left(struct live_client *client) {
-    struct lb_residue left = {0};
-    struct lb_err err = {0};
-    CHECK(client->session.lock->algorithm->residue(&client->session, "lockbench-00000000-", &left,
-                                                   &err) == 0,
-          "%s", err.text);
-    return (int)left.count;
-}
-
-/* All segments of the second one of two keys are held, and nobody releases them. */
-static void clear_segments(void *arg) {
-    enum { SEGMENTS = 24 };
-    struct live_client client;
-    struct lb_err err = {0};
-    struct lb_cleaning cleaning = {
-        .scope = LB_CLEAN_STAGE, .name = "lockbench-00000000-", .count = 2, .bound = SEGMENTS};
-    live_come(&client, arg, "lockbench-00000000-1");
-    client.request.bound = SEGMENTS;
-    client.request.lease_ns = 600 * LB_S_NS;
-    for (int i = 0; i < SEGMENTS; i++)
-        CHECK(live_acquire(&client, 0) == LB_OK, "%s", client.session.err.text);
-    CHECK(segments_left(&client) == SEGMENTS, "%d are held", segments_left(&client));
-    int failed = client.session.lock->backend->connector->clean(&client.session, &cleaning, &err);
-    CHECK(failed == 0, "%s", err.text);
-    CHECK(segments_left(&client) == 0, "%d are left", segments_left(&client));
-    live_client_done(&client);
-}
-
-TEST(all_segments_of_a_stage_are_removed) {
-    static const char *const at[] = {"redis", "redis-cluster"};
-    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        struct live_place live = live_open_at(at[i], "redis-segmented", NULL);
-        LIVE_NEEDS(&live);
-        live_run(clear_segments, &live);
         live_close(&live);
     }
 }

@@ -62,7 +62,6 @@ TEST(a_key_of_a_run_is_known_by_its_mark) {
 
 TEST(names_are_as_the_servers_have_them) {
     expect_name("redis-setnx", "a/b");
-    expect_name("redis-segmented", "{a/b}:seg:0");
     expect_name("redis-fair", "redisson_lock_queue:{a/b}");
     expect_name("redis-fenced", "redisson_lock_token:{a/b}");
     expect_name("redis-latch", "redisson_countdownlatch__channel__{a/b}");

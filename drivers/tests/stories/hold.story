@@ -16,7 +16,6 @@ with redis-setnx
 with redis-setnx LOCK=redis-setnx ASKS=SET HELD= FREE=OK
 with redis-fenced LOCK=redis-fenced ASKS=TYPE HELD=hash FREE=none
 with redis-fair LOCK=redis-fair ASKS=EXISTS HELD=1 FREE=0
-with redis-segmented LOCK=redis-segmented ASKS=SEGMENT HELD=1 FREE=0
 with pg-advisory LOCK=pg-advisory ASKS=PG_ADVISORY HELD=f FREE=t
 with pg-advisory-xact LOCK=pg-advisory-xact ASKS=PG_ADVISORY HELD=f FREE=t
 with pg-row LOCK=pg-row ASKS=PG_ROW HELD=0 FREE=1
@@ -30,7 +29,6 @@ with memcached-add LOCK=memcached-add ASKS=MEMCACHED HELD=1 FREE=0
 define ask_SET redis-cli --raw -p $PORT set $KEY by-hand NX; [ "$(redis-cli --raw -p $PORT get $KEY 2>&1)" = by-hand ] && redis-cli -p $PORT del $KEY >/dev/null; :
 define ask_TYPE redis-cli --raw -p $PORT type $KEY
 define ask_EXISTS redis-cli --raw -p $PORT exists $KEY
-define ask_SEGMENT redis-cli --raw -p $PORT keys '{$KEY}:seg:?' | grep -c seg
 # `list` prints the number that the lock uses.
 define ask_PG_ADVISORY psql -XAtq -h 127.0.0.1 -p $PORT -U postgres -c "select pg_try_advisory_lock($("$LOCKBENCH_PROGRAM" list pg-advisory --key $KEY | grep -oE '[0-9]{9,}' | head -n 1))"
 # The row stays, since others may wait for it; so it is there from the first hold on.
