@@ -36,10 +36,6 @@ const struct conform_check conform_checks[] = {
     "can give it back"
 
 const struct conform_exemption conform_exemptions[] = {
-    {"redis-multi", "eight clients that give up leave it whole",
-     "until it has all its parts each has a lease of twice the wait, as Redisson has it: with waits of "
-     "microseconds "
-     "it ends before"},
     {"redis-semaphore", "an answer cut off is in doubt, then settled", ANONYMOUS},
     {"redis-semaphore", "an answer cut in the middle is in doubt, then settled", ANONYMOUS},
     {"redis-semaphore", "a connection reset is in doubt, then settled", ANONYMOUS},

@@ -4,12 +4,12 @@ needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner se
 tool guest drivers/tests/foreign/guest.sh
 
 == the server holds what it held before
-with redis-setnx on redis KIND=REDIS BACKEND=redis LOCKS=redis-setnx,redis-reentrant,redis-fair,redis-spin,redis-fenced,redis-multi,redis-rwlock,redis-incr
+with redis-setnx on redis KIND=REDIS BACKEND=redis LOCKS=redis-setnx,redis-reentrant,redis-fair,redis-spin,redis-fenced,redis-rwlock,redis-incr
 with redis-semaphore on redis KIND=REDIS BACKEND=redis LOCKS=redis-semaphore,redis-permit WORK=semaphore
 with redis-wait on redis-replicas KIND=REDIS BACKEND=redis LOCKS=redis-wait,redis-setnx WORK=contended
 with redis-setnx on redis-sentinel KIND=REDIS BACKEND=redis LOCKS=redis-setnx,redis-fair,redis-fenced
 with redis-setnx on redis-cluster KIND=REDIS BACKEND=redis LOCKS=redis-setnx,redis-fair,redis-fenced
-with redis-redlock on redis-independents KIND=REDIS BACKEND=redis LOCKS=redis-redlock,redis-multi
+with redis-redlock on redis-independents KIND=REDIS BACKEND=redis LOCKS=redis-redlock
 with etcd-mutex on etcd KIND=ETCD BACKEND=etcd LOCKS=etcd-mutex,etcd-lock,etcd-key
 with etcd-mutex on etcd-3 KIND=ETCD BACKEND=etcd LOCKS=etcd-mutex,etcd-lock,etcd-key
 with pg-advisory on postgres KIND=PG BACKEND=postgres WORK=guarded-update LOCKS=pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-nowait,pg-flag

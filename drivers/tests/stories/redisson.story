@@ -66,7 +66,6 @@ names ->
 == they hold, ours waits
 with redis-reentrant
 with redis-fenced
-with redis-multi
 they_lock 60000 $THEM -> got
 ours try -> busy
 redis PUBSUB CHANNELS ->
@@ -277,52 +276,6 @@ late try -> busy
 late release -> ok
 late release -> ok
 ear heard -> redisson_countdownlatch__channel__{$K}=1 redisson_countdownlatch__channel__{$K}=0
-
-== MultiLock: two keys on five servers
-with redis-multi on redis-independents
-tool each on_each() { for port in $PORTS; do redis-cli --raw -p $port "$@"; done | uniq; }; on_each
-tool third third() { set -- "$@"; p=${PORTS#* }; p=${p#* }; redis-cli --raw -p ${p%% *} "$@"; }; third
-key L
-ours has keys=K,L lease=60s
-ours try -> ok
-each TYPE $K -> hash
-each TYPE $L -> hash
-each HLEN $L -> 1
-redis PTTL $K -> 50000 to 60000
-redis HKEYS $K -> /^[0-9a-f-]{36}:[1-9][0-9]*$/
-other has key=L
-other try -> busy
-ours renew 120s -> ok
-redis PTTL $L -> 110000 to 120000
-ours release -> ok
-ear heard -> redisson_lock__channel:{$K}=0 redisson_lock__channel:{$L}=0
-each EXISTS $K -> 0
-each EXISTS $L -> 0
-# They hold one of ten, on the third server: nothing of ours stays, there or elsewhere.
-third HSET $L $THEM 1 -> 1
-ours try -> busy
-each EXISTS $K -> 0
-ours wait 100ms -> timeout
-each EXISTS $K -> 0
-other has key=K
-other try -> ok
-other release -> ok
-# While the locks are collected, each has a lease of twice the wait, which is of 30 s; when all are held, they get the lease
-# that was asked for.
-ours has lease=20s
-ours begin
-soon third PUBSUB NUMSUB "redisson_lock__channel:{$L}" -> redisson_lock__channel:{$L} 1
-redis PTTL $K -> 50000 to 60000
-third DEL $L -> 1
-third PUBLISH "redisson_lock__channel:{$L}" 0 -> 1
-ours end -> ok
-redis PTTL $K -> 10000 to 20000
-# One of them gone: it is lost, and the rest is freed.
-third DEL $K -> 1
-ours renew 1s -> lost
-ours release -> lost
-each EXISTS $K -> 0
-each EXISTS $L -> 0
 
 # A client that does not want to wait is in no queue.
 == RFairLock: three wait in their order
