@@ -22,13 +22,13 @@ TEST(each_mistake_is_exposed) {
     static const char *const caught[][2] = {{"unsafe-redis-setnx-forever", "stuck"},
                                             {"unsafe-redis-owner-is-thread", "violated"},
                                             {"unsafe-redisson-unlock-old", "violated"},
-                                            {"unsafe-redisson-redlock", "violated"},
+                                            {"unsafe-redlock-no-validity", "violated"},
                                             {"unsafe-sql-aba", "violated"}};
     cli_need("redis-independents");
     cli_need("postgres");
     json_t *check = check_once(
         "mistakes", ARGS("unsafe-redis-setnx-forever,unsafe-redis-owner-is-thread,"
-                         "unsafe-redisson-unlock-old,unsafe-redisson-redlock,unsafe-sql-aba",
+                         "unsafe-redisson-unlock-old,unsafe-redlock-no-validity,unsafe-sql-aba",
                          "--fault", "exposed"));
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         check_assert(check, caught[i][0], "exposed", caught[i][1]);

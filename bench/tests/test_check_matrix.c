@@ -112,7 +112,7 @@ TEST(each_control_is_run_where_it_must_show) {
     } cases[] = {{"unsafe-none", "check/none", LB_EXPECT_VIOLATED},
                  {"unsafe-redis-setnx-expire", "crash", LB_EXPECT_STUCK},
                  {"unsafe-redis-del", "late", LB_EXPECT_VIOLATED},
-                 {"unsafe-redisson-redlock", "slow-quorum", LB_EXPECT_VIOLATED},
+                 {"unsafe-redlock-no-validity", "slow-quorum", LB_EXPECT_VIOLATED},
                  {"unsafe-redisson-unlock-old", "overstay", LB_EXPECT_VIOLATED},
                  {"unsafe-redis-ttl-short", "short-lease", LB_EXPECT_EXPIRED}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

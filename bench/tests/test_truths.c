@@ -212,16 +212,6 @@ TEST(every_broken_lock_is_caught) {
     }
 }
 
-/* The same mistake on a topology in which each server is a group that fails over. */
-TEST(redissons_redlock_is_caught_on_groups_too) {
-    cli_need("redis-sentinel-groups");
-    json_t *check =
-        check_five_seeds("groups", ARGS("unsafe-redisson-redlock", "--fault", "exposed", "--set",
-                                        "servers.topology=redis-sentinel-groups"));
-    check_assert(check, "unsafe-redisson-redlock", "exposed", "violated");
-    check_each_seed("groups", "unsafe-redisson-redlock", "exposed", "violated");
-}
-
 TEST(nothing_is_left) {
     cli_assert_nothing_left();
 }

@@ -362,17 +362,6 @@ static void teach(struct lb_session *session, const struct redis_command *comman
     }
 }
 
-/* The nodes are released only when all have answered: an earlier round trip of another fiber would
- * have overwritten the answers. */
-static void finish_all(struct lb_session *session, const struct redis_command *command,
-                       int64_t timeout_ns, struct redis_answer *answers, const bool *entered,
-                       int count) {
-    if (command->script) teach(session, command, timeout_ns, answers, count);
-    for (int i = 0; i < count; i++) {
-        if (entered[i]) gate_leave(&redis_node_at(session, i)->gate);
-    }
-}
-
 int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
               struct redis_answer answers[REDIS_NODES_MAX]) {
     int64_t deadline_ns = lb_now() + timeout_ns;
@@ -398,25 +387,12 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
         if (entered[i] && answers[i].outcome == LB_OK)
             collect_answer(node, deadline_ns, &answers[i]);
     }
-    finish_all(session, command, timeout_ns, answers, entered, count);
-    return count;
-}
-
-int redis_all_in_turn(struct lb_session *session, const struct redis_command *command,
-                      int64_t timeout_ns, struct redis_answer answers[REDIS_NODES_MAX]) {
-    int count = redis_node_count(session);
-    bool entered[REDIS_NODES_MAX], idle;
+    if (command->script) teach(session, command, timeout_ns, answers, count);
+    /* The nodes are released only when all have answered: an earlier round trip of another fiber would
+     * have overwritten the answers. */
     for (int i = 0; i < count; i++) {
-        struct redis_node *node = redis_node_at(session, i);
-        int64_t deadline_ns = lb_now() + timeout_ns;
-        answers[i] = (struct redis_answer){.outcome = LB_BROKEN};
-        entered[i] = gate_enter(&node->gate, deadline_ns);
-        if (!entered[i]) continue;
-        if (!stands(node, deadline_ns, &idle) && !revive(session, node, deadline_ns)) continue;
-        answers[i].outcome = send_to(node, command, deadline_ns);
-        if (answers[i].outcome == LB_OK) collect_answer(node, deadline_ns, &answers[i]);
+        if (entered[i]) gate_leave(&redis_node_at(session, i)->gate);
     }
-    finish_all(session, command, timeout_ns, answers, entered, count);
     return count;
 }
 

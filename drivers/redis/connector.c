@@ -20,7 +20,7 @@ static const struct {
 } modes[] = {
     [REDIS_SINGLE] = {"", REDIS_PORT},
     [REDIS_REPLICAS] = {"+replicas", REDIS_PORT},
-    [REDIS_SENTINEL] = {"+sentinel", SENTINEL_PORT}, /* REDIS_GROUPS, too */
+    [REDIS_SENTINEL] = {"+sentinel", SENTINEL_PORT},
     [REDIS_CLUSTER] = {"+cluster", REDIS_PORT},
     [REDIS_INDEPENDENTS] = {"+independents", REDIS_PORT},
 };
@@ -68,7 +68,7 @@ static int read_security(struct lb_server *server, bool tls, struct lb_err *err)
         return err_set(err, LB_EXIT_USAGE,
                        "redis: the URL has a user without a password: write user:password@, or "
                        ":password@ for the default user");
-    if (options->sentinel_login && state->group_count == 0)
+    if (options->sentinel_login && state->mode != REDIS_SENTINEL)
         return err_set(err, LB_EXIT_USAGE,
                        "redis.sentinel_login is set, but the URL is not redis+sentinel://");
     if (options->sentinel_login && read_login(state, options->sentinel_login, err) != 0) return -1;
@@ -77,25 +77,14 @@ static int read_security(struct lb_server *server, bool tls, struct lb_err *err)
     return tls && !state->tls ? -1 : 0;
 }
 
-/* Reads "mymaster", "mymaster/3" or "one,two,three": the names that sentinels watch. *path moves on to the database. */
-static int read_groups(struct redis_server *state, const char **path, struct lb_err *err) {
-    const char *at = *path;
-    for (;; at++) {
-        size_t len = strcspn(at, ",/");
-        if (len == 0 || len >= sizeof state->group[0])
-            return err_set(
-                err, LB_EXIT_USAGE,
-                "a redis+sentinel:// URL ends with the primary's name: /mymaster, or with "
-                "the names of several groups: /one,two,three");
-        if (state->group_count == REDIS_GROUPS_MAX)
-            return err_set(err, LB_EXIT_USAGE, "redis: more than %d groups in the URL",
-                           REDIS_GROUPS_MAX);
-        snprintf(state->group[state->group_count++], sizeof state->group[0], "%.*s", (int)len, at);
-        at += len;
-        if (*at != ',') break;
-    }
-    if (state->group_count > 1) state->mode = REDIS_GROUPS;
-    *path = *at ? at + 1 : at;
+/* Reads "mymaster" or "mymaster/3": the primary's name for the sentinels. *path moves on to the database. */
+static int read_primary(struct redis_server *state, const char **path, struct lb_err *err) {
+    size_t len = strcspn(*path, "/");
+    if (len == 0 || len >= sizeof state->primary || memchr(*path, ',', len))
+        return err_set(err, LB_EXIT_USAGE,
+                       "a redis+sentinel:// URL ends with the primary's name: /mymaster");
+    snprintf(state->primary, sizeof state->primary, "%.*s", (int)len, *path);
+    *path += len + ((*path)[len] == '/');
     return 0;
 }
 
@@ -105,7 +94,7 @@ static int redis_open(struct lb_server *server, struct lb_err *err) {
     state->mode = mode_of(server->urls[0], &tls);
     if (url_parse(&state->url, server->urls[0], modes[state->mode].port, err) != 0) return -1;
     const char *database = state->url.path;
-    if (state->mode == REDIS_SENTINEL && read_groups(state, &database, err) != 0) return -1;
+    if (state->mode == REDIS_SENTINEL && read_primary(state, &database, err) != 0) return -1;
     if (snprintf(state->database, sizeof state->database, "%s", database) >=
         (int)sizeof state->database)
         return err_set(err, LB_EXIT_USAGE, "redis: the URL's path is no database: a number");
@@ -156,26 +145,19 @@ static int connect_cluster(struct lb_session *session, int64_t deadline_ns, stru
     return -1;
 }
 
-/* Connects to each server of the URL, or to the primary of each group; some may be down. */
+/* Connects to each server of the URL; some may be down. */
 static int connect_independents(struct lb_session *session, int64_t deadline_ns,
                                 struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
-    const struct redis_server *server = redis_server_of(session);
-    bool groups = server->mode == REDIS_GROUPS;
-    int up = 0, count = groups ? server->group_count : server->url.host_count;
-    struct lb_err why = {0};
-    if (groups) state->node_count = count;
-    for (int i = 0; i < count; i++) {
-        why.code = 0;
-        int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
+    const struct url *url = &redis_server_of(session)->url;
+    int up = 0;
+    for (int i = 0; i < url->host_count; i++) {
+        struct lb_err why = {0};
+        int64_t share_ns = (deadline_ns - lb_now()) / (url->host_count - i);
         if (share_ns > HUNG_NS) share_ns = HUNG_NS;
-        struct redis_node *node =
-            groups ? &state->node[i]
-                   : redis_node_add(state, server->url.host[i], server->url.port[i]);
-        node->primary =
-            true; /* even if no primary of a group is known: the group counts for the majority */
-        int failed = groups ? redis_primary_connect(session, i, lb_now() + share_ns, &why)
-                            : redis_node_connect(session, node, lb_now() + share_ns, &why);
+        struct redis_node *node = redis_node_add(state, url->host[i], url->port[i]);
+        node->primary = true;
+        int failed = redis_node_connect(session, node, lb_now() + share_ns, &why);
         up += !failed;
         if (failed) err_set(err, why.code, "%s", why.text);
         if (why.code == LB_EXIT_USAGE) return -1;
@@ -193,10 +175,10 @@ static int redis_connect(struct lb_session *session, int64_t deadline_ns, struct
     state->mode = server->mode;
     if (state->mode == REDIS_CLUSTER) {
         failed = connect_cluster(session, deadline_ns, err);
-    } else if (redis_are_independent(session)) {
+    } else if (state->mode == REDIS_INDEPENDENTS) {
         failed = connect_independents(session, deadline_ns, err);
     } else if (state->mode == REDIS_SENTINEL || state->mode == REDIS_REPLICAS) {
-        failed = redis_primary_connect(session, 0, deadline_ns, err);
+        failed = redis_primary_connect(session, deadline_ns, err);
     } else {
         struct redis_node *node = redis_node_add(state, server->url.host[0], server->url.port[0]);
         node->primary = true;
@@ -265,8 +247,6 @@ static int redis_descriptors(const struct lb_session *session, uint32_t keys) {
     case REDIS_REPLICAS:
     case REDIS_SENTINEL:
         return each + 1;
-    case REDIS_GROUPS:
-        return each * server->group_count + 1;
     case REDIS_CLUSTER:
     case REDIS_INDEPENDENTS:
         break;

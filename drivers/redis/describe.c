@@ -168,7 +168,6 @@ static int describe_topology(struct lb_session *session, struct lb_facts *facts,
         [REDIS_SENTINEL] = "sentinel",
         [REDIS_CLUSTER] = "cluster",
         [REDIS_INDEPENDENTS] = "independents",
-        [REDIS_GROUPS] = "groups under sentinels",
     };
     lb_fact(facts, "topology", "%s", names[state->mode]);
     switch (state->mode) {
@@ -178,9 +177,6 @@ static int describe_topology(struct lb_session *session, struct lb_facts *facts,
         return redis_sentinel_describe(session, facts, err);
     case REDIS_CLUSTER:
         return describe_cluster(session, facts, err);
-    case REDIS_GROUPS:
-        if (redis_sentinel_describe(session, facts, err) != 0) return -1;
-        /* fall through */
     case REDIS_INDEPENDENTS:
         lb_fact(facts, "nodes", "%d", state->node_count);
         lb_fact(facts, "majority", "%d", state->node_count / 2 + 1);

@@ -55,10 +55,9 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
 int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                      struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
-    bool asks = state->mode == REDIS_GROUPS || state->mode == REDIS_SENTINEL ||
-                state->mode == REDIS_REPLICAS;
+    bool asks = state->mode == REDIS_SENTINEL || state->mode == REDIS_REPLICAS;
     if (!asks) return redis_node_connect(session, node, deadline_ns, err);
-    return redis_primary_connect(session, (int)(node - state->node), deadline_ns, err);
+    return redis_primary_connect(session, deadline_ns, err);
 }
 
 /* Whether a cluster puts the key and the names that redis_tagged makes of it into one slot. */
@@ -120,8 +119,7 @@ bool redis_is_cluster(const struct lb_session *session) {
 }
 
 bool redis_are_independent(const struct lb_session *session) {
-    enum redis_mode mode = redis_server_of(session)->mode;
-    return mode == REDIS_INDEPENDENTS || mode == REDIS_GROUPS;
+    return redis_server_of(session)->mode == REDIS_INDEPENDENTS;
 }
 
 bool redis_may_have_replicas(const struct lb_session *session) {
@@ -251,24 +249,24 @@ static int open_sentinel(struct redis_conn *conn, struct lb_session *session, in
     return conn_open(conn, session, url->host[index], url->port[index], true, deadline_ns, err);
 }
 
-/* Moves a node to an address, and ends its connection. 0, or -1: the address is too long. */
-static int place_node(struct lb_session *session, int group, const char *host, int port) {
+/* Moves the node to an address, and ends its connection. 0, or -1: the address is too long. */
+static int place_node(struct lb_session *session, const char *host, int port) {
     struct redis_state *state = redis_state_of(session);
-    struct redis_node *node = &state->node[group];
+    struct redis_node *node = &state->node[0];
     if (strlen(host) >= sizeof node->host) return -1;
     redis_node_drop(session, node);
     strcpy(node->host, host);
     node->port = port;
     node->primary = true;
-    if (state->node_count <= group) state->node_count = group + 1;
+    state->node_count = 1;
     return 0;
 }
 
 /* Takes the address that one sentinel gives. 0, or -1 with err. */
-static int ask_primary(struct redis_conn *conn, struct lb_session *session, int group, int index,
+static int ask_primary(struct redis_conn *conn, struct lb_session *session, int index,
                        int64_t deadline_ns, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
-    const char *name = server->group[group];
+    const char *name = server->primary;
     const struct redis_word words[] = {{"SENTINEL", 8}, {"get-master-addr-by-name", 0}, {name, 0}};
     const struct redis_reply *reply = &conn->reply[0];
     if (open_sentinel(conn, session, index, deadline_ns, err) != 0) return -1;
@@ -280,7 +278,7 @@ static int ask_primary(struct redis_conn *conn, struct lb_session *session, int 
                        server->url.host[index], server->url.port[index],
                        reply->value.type == REDIS_ERROR ? reply->value.text
                                                         : "no address of a primary");
-    if (place_node(session, group, reply->element[0].text, atoi(reply->element[1].text)) != 0)
+    if (place_node(session, reply->element[0].text, atoi(reply->element[1].text)) != 0)
         return err_set(err, LB_EXIT_MACHINE, "redis: a sentinel's address is too long");
     return 0;
 }
@@ -288,7 +286,7 @@ static int ask_primary(struct redis_conn *conn, struct lb_session *session, int 
 /* Takes a server of the URL for the primary. 0, or -1 with err. */
 static int suppose_primary(struct lb_session *session, int index, struct lb_err *err) {
     const struct url *url = &redis_server_of(session)->url;
-    if (place_node(session, 0, url->host[index], url->port[index]) == 0) return 0;
+    if (place_node(session, url->host[index], url->port[index]) == 0) return 0;
     return err_set(err, LB_EXIT_USAGE, "redis: an address in the URL is too long");
 }
 
@@ -326,10 +324,9 @@ static int connect_primary(struct lb_session *session, struct redis_node *node, 
     return -1;
 }
 
-int redis_primary_connect(struct lb_session *session, int group, int64_t deadline_ns,
-                          struct lb_err *err) {
+int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct url *url = &redis_server_of(session)->url;
-    bool sentinels = redis_server_of(session)->group_count > 0;
+    bool sentinels = redis_server_of(session)->mode == REDIS_SENTINEL;
     struct lb_err said = {0};
     for (int i = 0;; i++) {
         struct redis_conn *conn = calloc(1, sizeof *conn);
@@ -342,14 +339,12 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
         if (share_ns < AGAIN_NS) share_ns = AGAIN_NS;
         int64_t until_ns = lb_now() + share_ns;
         if (until_ns > deadline_ns) until_ns = deadline_ns;
-        int failed = sentinels
-                         ? ask_primary(conn, session, group, i % url->host_count, until_ns, &why)
-                         : suppose_primary(session, i % url->host_count, &why);
+        int failed = sentinels ? ask_primary(conn, session, i % url->host_count, until_ns, &why)
+                               : suppose_primary(session, i % url->host_count, &why);
         conn_close(conn);
         free(conn);
         if (!failed)
-            failed =
-                connect_primary(session, &redis_state_of(session)->node[group], until_ns, &why);
+            failed = connect_primary(session, &redis_state_of(session)->node[0], until_ns, &why);
         if (!failed) return 0;
         bool round = i % url->host_count == url->host_count - 1;
         session->err.code = 0;                             /* why has the reason */
@@ -361,20 +356,19 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
     }
 }
 
-/* A sentinel's view of a group: the primary that it must name, and its own figures. */
+/* The figures that a sentinel has of the primary. */
 struct view {
-    const char *name;
-    const struct redis_node *primary;
     int replicas; /* the number of replicas that the sentinel knows; -1: not told */
     char quorum[16], down_after[24];
 };
 
-/* Reads one sentinel's view of a group, and checks that the sentinel knows all other sentinels. 0, or -1 with
- * err. */
+/* Reads one sentinel's view, and checks that the sentinel names the same primary and knows all other sentinels. 0, or
+ * -1 with err. */
 static int look(struct redis_conn *conn, struct lb_session *session, int index, struct view *view,
                 struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
-    const struct redis_word words[] = {{"SENTINEL", 8}, {"MASTER", 6}, {view->name, 0}};
+    const struct redis_node *primary = &redis_state_of(session)->node[0];
+    const struct redis_word words[] = {{"SENTINEL", 8}, {"MASTER", 6}, {server->primary, 0}};
     const struct redis_reply *reply = &conn->reply[0];
     int64_t deadline_ns = lb_now() + ASK_NS;
     if (open_sentinel(conn, session, index, deadline_ns, err) != 0) return -1;
@@ -382,8 +376,8 @@ static int look(struct redis_conn *conn, struct lb_session *session, int index, 
     view->replicas = -1;
     if (reply->value.type == REDIS_ERROR && strncmp(reply->value.text, "NOPERM", 6) == 0)
         return 0; /* the account may not ask; the locks only need the primary's address */
-    if (atoi(redis_after(reply, "port")) != view->primary->port ||
-        strcmp(redis_after(reply, "ip"), view->primary->host) != 0)
+    if (atoi(redis_after(reply, "port")) != primary->port ||
+        strcmp(redis_after(reply, "ip"), primary->host) != 0)
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not agree on the primary");
     if (atoi(redis_after(reply, "num-other-sentinels")) < server->url.host_count - 1)
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not know each other yet");
@@ -394,44 +388,29 @@ static int look(struct redis_conn *conn, struct lb_session *session, int index, 
     return 0;
 }
 
-/* Checks all sentinels' views of one group. 0 with the number of replicas that are connected to the group's primary
- * (-1: not told), or -1 with err. */
-static int describe_group(struct lb_session *session, int group, struct view *view,
-                          int *ret_connected, struct lb_err *err) {
-    const struct redis_server *server = redis_server_of(session);
-    struct redis_node *primary = &redis_state_of(session)->node[group];
-    view->name = server->group[group];
-    view->primary = primary;
-    if (redis_replicas_told(session, primary, ret_connected, err) != 0) return -1;
-    for (int i = 0; i < server->url.host_count; i++) {
-        struct redis_conn *conn = calloc(1, sizeof *conn);
-        if (!conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        int failed = look(conn, session, i, view, err);
-        conn_close(conn);
-        free(conn);
-        if (failed) return -1;
-        if (*ret_connected < 0 || view->replicas < 0) continue; /* a figure is missing: no check */
-        if (view->replicas > *ret_connected || (view->replicas == 0 && *ret_connected > 0))
-            return err_set(err, LB_EXIT_MACHINE,
-                           "redis: %d of %d replicas of %s are connected to their primary",
-                           *ret_connected, view->replicas, view->name);
-    }
-    return 0;
-}
-
 int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts,
                             struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
     struct view view = {0};
-    int replicas = 0;
-    for (int i = 0; i < server->group_count; i++) {
-        int connected = 0;
-        if (describe_group(session, i, &view, &connected, err) != 0) return -1;
-        replicas = connected < 0 || replicas < 0 ? -1 : replicas + connected;
+    int connected = 0;
+    if (redis_replicas_told(session, &redis_state_of(session)->node[0], &connected, err) != 0)
+        return -1;
+    for (int i = 0; i < server->url.host_count; i++) {
+        struct redis_conn *conn = calloc(1, sizeof *conn);
+        if (!conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        int failed = look(conn, session, i, &view, err);
+        conn_close(conn);
+        free(conn);
+        if (failed) return -1;
+        if (connected < 0 || view.replicas < 0) continue; /* a figure is missing: no check */
+        if (view.replicas > connected || (view.replicas == 0 && connected > 0))
+            return err_set(err, LB_EXIT_MACHINE,
+                           "redis: %d of %d replicas of %s are connected to their primary",
+                           connected, view.replicas, server->primary);
     }
     if (view.quorum[0]) lb_fact(facts, "sentinel quorum", "%s", view.quorum);
     if (view.down_after[0]) lb_fact(facts, "sentinel down-after", "%s ms", view.down_after);
     lb_fact(facts, "sentinels", "%d", server->url.host_count);
-    redis_replicas_fact(facts, replicas);
+    redis_replicas_fact(facts, connected);
     return 0;
 }

@@ -76,16 +76,14 @@ enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_
                               struct redis_node **ret_node);
 
 /* The number of nodes, and the node at an index. redis+independents://: the servers, in the URL's
- * order; redis+sentinel:// with several names: the primaries of the groups; elsewhere: the
- * primaries. */
+ * order; elsewhere: the primaries. */
 int redis_node_count(const struct lb_session *session);
 struct redis_node *redis_node_at(struct lb_session *session, int index);
 /* The number of these nodes that are connected. */
 int redis_node_up_count(const struct lb_session *session);
 
 bool redis_is_cluster(const struct lb_session *session);
-/* Whether each node has a key of its own under the same name: independent servers, or independent
- * groups under sentinels. */
+/* Whether each node has a key of its own under the same name. */
 bool redis_are_independent(const struct lb_session *session);
 /* Whether the URL's scheme states that a primary has replicas. A single server is not asked for replicas, even if it
  * has some; Redisson does the same. */
@@ -139,11 +137,6 @@ struct redis_answer {
  * of the nodes. */
 int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
               struct redis_answer answers[REDIS_NODES_MAX]);
-
-/* The same, but each node is asked only when the node before it has answered or was late; each node has
- * timeout_ns. */
-int redis_all_in_turn(struct lb_session *session, const struct redis_command *command,
-                      int64_t timeout_ns, struct redis_answer answers[REDIS_NODES_MAX]);
 
 /* Fails the operation with the server's error reply: LB_REFUSED (auth, wrong type, unknown
  * command), else LB_BROKEN. */

@@ -12,25 +12,19 @@
 
 #define REDIS_SLOTS 16384 /* slots of a cluster */
 
-/* The kind of topology, by the URL's scheme: redis, redis+replicas, redis+sentinel, ... REDIS_GROUPS: redis+sentinel
- * with several names; each name is a group of a primary and its replicas. */
+/* The kind of topology, by the URL's scheme: redis, redis+replicas, redis+sentinel, ... */
 enum redis_mode {
     REDIS_SINGLE,
     REDIS_REPLICAS,
     REDIS_SENTINEL,
     REDIS_CLUSTER,
-    REDIS_INDEPENDENTS,
-    REDIS_GROUPS
+    REDIS_INDEPENDENTS
 };
-
-#define REDIS_GROUPS_MAX 7
 
 struct redis_server {
     struct url url;
     enum redis_mode mode;
-    /* the names of the groups that the sentinels watch: one for REDIS_SENTINEL, several for REDIS_GROUPS */
-    char group[REDIS_GROUPS_MAX][64];
-    int group_count;
+    char primary[64];     /* REDIS_SENTINEL: the name that the sentinels watch */
     char database[12];    /* to SELECT; "" = 0 */
     struct sock_tls *tls; /* NULL = not encrypted */
     struct {
@@ -196,14 +190,12 @@ struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct
 
 /* --- nodes.c: sentinels --- */
 
-/* Asks the sentinels of the URL, or its servers themselves, for the primary of a group until
- * deadline_ns, and connects node number `group` to it, anew if it was connected. The caller makes
- * sure that no round trip is on the node meanwhile. 0, or -1 with err; if nobody names a primary,
- * the node keeps its address. */
-int redis_primary_connect(struct lb_session *session, int group, int64_t deadline_ns,
-                          struct lb_err *err);
-/* Checks that the sentinels agree and that each knows all others, the primary of each group and its
- * replicas; and fills the facts. 0, or -1 with err. */
+/* Asks the sentinels of the URL, or its servers themselves, for the primary until deadline_ns, and
+ * connects the first node to it, anew if it was connected. The caller makes sure that no round trip is
+ * on the node meanwhile. 0, or -1 with err; if nobody names a primary, the node keeps its address. */
+int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
+/* Checks that the sentinels agree and that each knows all others, the primary and its replicas; and
+ * fills the facts. 0, or -1 with err. */
 int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
 
 /* sha1: the digest by which EVALSHA names a script (FIPS 180-4). Do not use it for security. */

@@ -42,13 +42,12 @@ const char *redisson_publish(const struct lb_session *session) {
     return redis_is_cluster(session) ? "SPUBLISH" : "PUBLISH";
 }
 
-enum lb_outcome redisson_run(struct lb_session *session, struct redis_node *node,
-                             const struct redis_script *script, int keys,
+enum lb_outcome redisson_run(struct lb_session *session, const struct redis_script *script, int keys,
                              const struct redis_word *words, int count,
                              const struct redis_reply **ret_reply) {
     const struct redis_command command = {script, words, count, keys};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_pipe(session, node, &command, 1, &reply);
+    enum lb_outcome outcome = redis_pipe(session, NULL, &command, 1, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_ERROR) return redis_refuse(session, reply);
     *ret_reply = reply;
@@ -75,27 +74,26 @@ static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node
     return LB_OK;
 }
 
-enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_node *node,
-                                    const struct redis_script *script, int keys,
+enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script, int keys,
                                     const struct redis_word *words, int count,
                                     const struct redis_reply **ret_reply, bool *ret_synced) {
     const struct redisson_options *options = session->options;
     enum lb_outcome outcome = LB_OK;
-    struct redis_node *serving = node;
+    struct redis_node *node = NULL;
     int replicas = 0;
     *ret_synced = true;
     if (options->check_synced && redis_may_have_replicas(session)) {
-        if (!node) outcome = redis_node_of(session, words[0].text, words[0].len, &serving);
-        if (outcome == LB_OK) outcome = replicas_of(session, serving, &replicas);
+        outcome = redis_node_of(session, words[0].text, words[0].len, &node);
+        if (outcome == LB_OK) outcome = replicas_of(session, node, &replicas);
         if (outcome != LB_OK) return outcome;
     }
-    if (replicas == 0) return redisson_run(session, node, script, keys, words, count, ret_reply);
+    if (replicas == 0) return redisson_run(session, script, keys, words, count, ret_reply);
     struct redisson_number wanted = redisson_number(replicas);
     const struct redis_word wait[] = {{"WAIT", 4}, {wanted.text, 0}, {REDISSON_SYNC_MS, 0}};
     const struct redis_command commands[] = {{script, words, count, keys},
                                              {.words = wait, .count = 3}};
     const struct redis_reply *replies = NULL;
-    outcome = redis_pipe(session, node, commands, 2, &replies);
+    outcome = redis_pipe(session, NULL, commands, 2, &replies);
     if (outcome != LB_OK) return outcome;
     if (replies[0].value.type == REDIS_ERROR) return redis_refuse(session, &replies[0]);
     /* One acknowledgement is enough for Redisson, although its documentation says otherwise. */
@@ -204,9 +202,9 @@ enum lb_outcome redisson_await(struct redisson_try *one) {
     enum lb_outcome outcome = one->ask(one, &left_ns);
     if (outcome != LB_BUSY || once) return outcome;
     if (over(one)) return LB_TIMEOUT;
-    struct redis_node *node = one->node;
-    if (!node) outcome = redis_node_of(session, one->request->key, one->request->key_len, &node);
-    if (!node) return outcome;
+    struct redis_node *node = NULL;
+    outcome = redis_node_of(session, one->request->key, one->request->key_len, &node);
+    if (outcome != LB_OK) return outcome;
     int64_t latest_ns = lb_after(lb_now(), options->subscription_timeout_ns);
     if (latest_ns > one->request->deadline_ns) latest_ns = one->request->deadline_ns;
     redis_at_end(session, end_subscriptions);
@@ -233,25 +231,26 @@ void redisson_latch(struct lb_session *session, const struct lb_request *request
     redisson_name(request, "redisson_unlock_latch:", after, out);
 }
 
-void redisson_drop_latch(struct lb_session *session, struct redis_node *node, const char *latch) {
+/* Deletes the latch without waiting for the answer. */
+static void drop_latch(struct lb_session *session, struct redis_node *node, const char *latch) {
     const struct redis_word words[] = {{"DEL", 3}, {latch, 0}};
     struct lb_err before = session->err;
     redis_post(session, node, &(struct redis_command){.words = words, .count = 2});
     session->err = before; /* no failure of the unlock: the key expires */
 }
 
-enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
-                                const struct lb_request *request, const struct redis_script *script,
-                                int keys, const struct redis_word *words, int count,
-                                bool *ret_held) {
+enum lb_outcome redisson_unlock(struct lb_session *session, const struct lb_request *request,
+                                const struct redis_script *script, int keys,
+                                const struct redis_word *words, int count, bool *ret_held) {
+    struct redis_node *node = NULL;
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redisson_run(session, node, script, keys, words, count, &reply);
+    enum lb_outcome outcome = redisson_run(session, script, keys, words, count, &reply);
     if (outcome != LB_OK) return outcome;
     struct redis_value answer = reply->value;
     if (answer.type != REDIS_NIL && answer.type != REDIS_INTEGER)
         return redis_refuse(session, reply);
-    if (node || redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
-        redisson_drop_latch(session, node, words[keys - 1].text);
+    if (redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
+        drop_latch(session, node, words[keys - 1].text);
     /* Nil is the real scripts' answer for a lock that the holder did not hold. The scripts of the
      * fair lock and of the read-write lock report success when the lock was already gone; ours
      * answer 2 then. */
@@ -293,7 +292,7 @@ int sc_count(const char *message, int waiters) {
 int sc_set(struct lb_session *session, const struct redis_script *script, int keys,
            const struct redis_word *words, int count, struct lb_err *err) {
     const struct redis_reply *reply = NULL;
-    if (redisson_run(session, NULL, script, keys, words, count, &reply) == LB_OK) return 0;
+    if (redisson_run(session, script, keys, words, count, &reply) == LB_OK) return 0;
     return err_set(err, session->err.code, "%s", session->err.text);
 }
 

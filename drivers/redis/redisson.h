@@ -138,18 +138,16 @@ const char *redisson_publish(const struct lb_session *session);
  * 2 s delay) * 4 attempts; here the middle, 18 s. */
 #define REDISSON_LATCH_MS "18000"
 
-/* Runs a script on the node; NULL = on the node that serves the script's first key. Returns LB_OK
- * with *ret_reply, which is not an error reply, or the outcome of redis_pipe or redis_refuse. */
-enum lb_outcome redisson_run(struct lb_session *session, struct redis_node *node,
-                             const struct redis_script *script, int keys,
+/* Runs a script on the node that serves its first key. Returns LB_OK with *ret_reply, which is not an error
+ * reply, or the outcome of redis_pipe or redis_refuse. */
+enum lb_outcome redisson_run(struct lb_session *session, const struct redis_script *script, int keys,
                              const struct redis_word *words, int count,
                              const struct redis_reply **ret_reply);
 
 /* Does the same for the script of an acquire, and sends WAIT after it if the node has replicas and
  * the option check_synced is on. *ret_synced is false if no replica has acknowledged the script's
  * writes; the caller must then release what it took. */
-enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_node *node,
-                                    const struct redis_script *script, int keys,
+enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script, int keys,
                                     const struct redis_word *words, int count,
                                     const struct redis_reply **ret_reply, bool *ret_synced);
 /* Fails an acquire that no replica has acknowledged, after the caller has released the lock. given_back: the outcome of
@@ -158,20 +156,16 @@ enum lb_outcome redisson_not_synced(struct lb_session *session, enum lb_outcome 
 
 /* --- unlocking --- */
 
-/* Each unlock names a key of its own, the latch, in which the script stores its answer.
- * redisson_latch writes a new name; redisson_drop_latch deletes the key without waiting for the
- * answer. */
+/* Each unlock names a key of its own, the latch, in which the script stores its answer. Writes a new name. */
 void redisson_latch(struct lb_session *session, const struct lb_request *request,
                     char out[REDISSON_NAME_MAX]);
-void redisson_drop_latch(struct lb_session *session, struct redis_node *node, const char *latch);
 
 /* Runs an unlock script whose last key is the latch, and deletes the latch afterwards. LB_OK:
  * *ret_held tells whether the holder still holds the lock, since it took the lock more than once.
  * LB_LOST: the holder did not hold the lock. */
-enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
-                                const struct lb_request *request, const struct redis_script *script,
-                                int keys, const struct redis_word *words, int count,
-                                bool *ret_held);
+enum lb_outcome redisson_unlock(struct lb_session *session, const struct lb_request *request,
+                                const struct redis_script *script, int keys,
+                                const struct redis_word *words, int count, bool *ret_held);
 
 /* Unlocks once, as the holder that grant->data names. Returns as redisson_unlock. */
 typedef enum lb_outcome redisson_unlock_fn(struct lb_session *session,
@@ -189,7 +183,6 @@ struct redisson_try {
     struct lb_session *session;
     const struct lb_request *request;
     struct lb_grant *grant;
-    struct redis_node *node; /* NULL = the node of request->key */
     redisson_try_fn *ask;
     const char *channel;
     pubsub_count_fn *count; /* NULL = a message wakes one waiter */
@@ -244,7 +237,7 @@ lb_arm_range_fn sc_arm_range;
 int sc_set(struct lb_session *session, const struct redis_script *script, int keys,
            const struct redis_word *words, int count, struct lb_err *err);
 
-/* redisson_rlock: the hash of RLock, RSpinLock, RFencedLock and MultiLock. The key is the lock's
+/* redisson_rlock: the hash of RLock, RSpinLock and RFencedLock. The key is the lock's
  * name; the hash has one field, whose name is the holder and whose value counts its holds; the
  * key's time to live is the lease. */
 
@@ -255,35 +248,16 @@ struct rlock_grant {
 /* Writes the name of the channel on which releases are published. */
 void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
 
-/* Takes the lock if it is free or the holder's. KEYS: its name. ARGV: lease in ms, holder. Answers
- * nil: taken; a number: held by another, for so many ms. */
-extern const struct redis_script script_rlock_take;
-
-/* Reads such an answer. Returns LB_OK: taken; LB_BUSY with *ret_left_ns; or the outcome of a wrong answer. */
+/* Reads the answer of such a lock: nil: taken; a number: held by another, for so many ms. Returns LB_OK: taken; LB_BUSY with *ret_left_ns; or the outcome of a wrong answer. */
 enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply *reply,
                              int64_t *ret_left_ns);
 
 /* A redisson_try_fn: takes the lock for the holder in grant->data, for request->lease_ns. */
 enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns);
 
-/* Unlocks once, as `holder`. publish: whether the waiters are told. Returns as redisson_unlock. */
-enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *node,
-                                const struct lb_request *request, const char *holder, bool publish,
-                                bool *ret_held);
-
-/* The same as a command that the caller sends to several servers itself. The words point into the
- * struct, so it must not be copied. */
-struct rlock_unlocking {
-    char channel[REDISSON_NAME_MAX], latch[REDISSON_NAME_MAX], lease[24];
-    struct redis_word words[8];
-    struct redis_command command;
-};
-void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *request,
-                          const char *holder, struct rlock_unlocking *ret_unlocking);
-
 /* Extends the lease to request->lease_ns from now if `holder` holds the lock: LB_OK, or LB_LOST. */
-enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,
-                             const struct lb_request *request, const char *holder);
+enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request *request,
+                             const char *holder);
 
 /* For locks whose grant is a struct rlock_grant: */
 lb_renew_fn rlock_renew;

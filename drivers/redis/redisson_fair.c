@@ -54,7 +54,7 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
                                        {now.text, 0},
                                        {redisson_publish(session), 0},
                                        {REDISSON_LATCH_MS, 0}};
-    return redisson_unlock(session, NULL, request, &script_fair_unlock, 5, words, 11, ret_held);
+    return redisson_unlock(session, request, &script_fair_unlock, 5, words, 11, ret_held);
 }
 
 static enum lb_outcome run_take(struct redisson_try *one, const struct redis_script *script,
@@ -74,7 +74,7 @@ static enum lb_outcome run_take(struct redisson_try *one, const struct redis_scr
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
-        redisson_run_synced(one->session, NULL, script, 3, words, 7, &reply, &synced);
+        redisson_run_synced(one->session, script, 3, words, 7, &reply, &synced);
     if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
     if (!synced)
@@ -103,7 +103,7 @@ static enum lb_outcome leave_queue(struct lb_session *session, const struct lb_r
         {names.queue, 0}, {names.timeouts, 0}, {mine->rlock.holder, 0}, {wait.text, 0}};
     const struct redis_reply *reply = NULL;
     if (!lb_stopping())
-        return redisson_run(session, NULL, &script_fair_give_up, 2, words, 4, &reply);
+        return redisson_run(session, &script_fair_give_up, 2, words, 4, &reply);
     /* The run is cut off: there is no time to wait for an answer, but the place must be removed. */
     struct redis_node *node = NULL;
     enum lb_outcome outcome = redis_node_of(session, request->key, request->key_len, &node);

@@ -34,7 +34,7 @@ static int for_all_at_zero(const char *message, int waiters) {
 static enum lb_outcome latch_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_word words[] = {{"GET", 3}, {one->request->key, one->request->key_len}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redisson_run(one->session, NULL, NULL, 0, words, 2, &reply);
+    enum lb_outcome outcome = redisson_run(one->session, NULL, 0, words, 2, &reply);
     /* the request has changed nothing */
     if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome;
     *ret_left_ns = LB_NEVER;
@@ -65,7 +65,7 @@ static enum lb_outcome latch_release(struct lb_session *session, const struct lb
     const struct redis_word words[] = {
         {request->key, request->key_len}, {channel, 0}, {OPEN, 0}, {redisson_publish(session), 0}};
     const struct redis_reply *reply = NULL;
-    return redisson_run(session, NULL, &script_latch_count_down, 2, words, 4, &reply);
+    return redisson_run(session, &script_latch_count_down, 2, words, 4, &reply);
 }
 
 static int latch_arm(struct lb_session *session, const struct lb_request *request,

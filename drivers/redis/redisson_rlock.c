@@ -29,6 +29,26 @@ enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply 
     return LB_BUSY;
 }
 
+/* Unlocks once, as `holder`. publish: whether the waiters are told. Returns as redisson_unlock. */
+static enum lb_outcome unlock_by(struct lb_session *session, const struct lb_request *request,
+                                 const char *holder, bool publish, bool *ret_held) {
+    char channel[REDISSON_NAME_MAX], latch[REDISSON_NAME_MAX], lease[24];
+    if (!holder[0]) return LB_LOST;
+    rlock_channel(request, channel);
+    redisson_latch(session, request, latch);
+    redis_lease_ms(request->lease_ns, lease);
+    const struct redis_word words[] = {{request->key, request->key_len},
+                                       {channel, 0},
+                                       {latch, 0},
+                                       {"0", 1},
+                                       {lease, 0},
+                                       {holder, 0},
+                                       {REDISSON_LATCH_MS, 0},
+                                       {redisson_publish(session), 0}};
+    return redisson_unlock(session, request, publish ? &script_rlock_unlock : &script_spin_unlock,
+                           3, words, 8, ret_held);
+}
+
 enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct lb_request *request = one->request;
     const struct rlock_grant *mine = one->grant->data;
@@ -39,57 +59,27 @@ enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_reply *reply = NULL;
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = redisson_run_synced(one->session, one->node, &script_rlock_take, 1,
+    enum lb_outcome outcome = redisson_run_synced(one->session, &script_rlock_take, 1,
                                                   words, 3, &reply, &synced);
     if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
     if (!synced)
-        return redisson_not_synced(one->session, rlock_unlock_by(one->session, one->node, request,
+        return redisson_not_synced(one->session, unlock_by(one->session, request,
                                                                  mine->holder, true, &held));
     one->grant->token = 0;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
 }
 
-void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *request,
-                          const char *holder, struct rlock_unlocking *ret_unlocking) {
-    struct rlock_unlocking *one = ret_unlocking;
-    rlock_channel(request, one->channel);
-    redisson_latch(session, request, one->latch);
-    redis_lease_ms(request->lease_ns, one->lease);
-    const struct redis_word words[] = {{request->key, request->key_len},
-                                       {one->channel, 0},
-                                       {one->latch, 0},
-                                       {"0", 1},
-                                       {one->lease, 0},
-                                       {holder, 0},
-                                       {REDISSON_LATCH_MS, 0},
-                                       {redisson_publish(session), 0}};
-    memcpy(one->words, words, sizeof words);
-    one->command = (struct redis_command){
-        .script = &script_rlock_unlock, .words = one->words, .count = 8, .keys = 3};
-}
-
-enum lb_outcome rlock_unlock_by(struct lb_session *session, struct redis_node *node,
-                                const struct lb_request *request, const char *holder, bool publish,
-                                bool *ret_held) {
-    struct rlock_unlocking one;
-    if (!holder[0]) return LB_LOST;
-    rlock_prepare_unlock(session, request, holder, &one);
-    return redisson_unlock(session, node, request,
-                           publish ? &script_rlock_unlock : &script_spin_unlock, 3, one.words, 8,
-                           ret_held);
-}
-
-enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,
-                             const struct lb_request *request, const char *holder) {
+enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request *request,
+                             const char *holder) {
     char lease[24];
     if (!holder[0]) return LB_LOST;
     redis_lease_ms(request->lease_ns, lease);
     const struct redis_word words[] = {{request->key, request->key_len}, {lease, 0}, {holder, 0}};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome =
-        redisson_run(session, node, &script_rlock_extend, 1, words, 3, &reply);
+        redisson_run(session, &script_rlock_extend, 1, words, 3, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == 1 ? LB_OK : LB_LOST;
@@ -99,14 +89,14 @@ static enum lb_outcome rlock_unlock_once(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant,
                                          bool *ret_held) {
     const struct rlock_grant *mine = grant->data;
-    return rlock_unlock_by(session, NULL, request, mine->holder, true, ret_held);
+    return unlock_by(session, request, mine->holder, true, ret_held);
 }
 
 enum lb_outcome rlock_renew(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant) {
     const struct rlock_grant *mine = grant->data;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = rlock_extend(session, NULL, request, mine->holder);
+    enum lb_outcome outcome = rlock_extend(session, request, mine->holder);
     if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
     return outcome;
 }
@@ -185,7 +175,7 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
-        redisson_run_synced(one->session, NULL, &script_fenced_take, 2, words, 4, &reply, &synced);
+        redisson_run_synced(one->session, &script_fenced_take, 2, words, 4, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_ARRAY || reply->count != 2 ||
         reply->element[0].type != REDIS_INTEGER || reply->element[1].type != REDIS_INTEGER) {
@@ -197,7 +187,7 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
     }
     if (!synced)
         return redisson_not_synced(
-            one->session, rlock_unlock_by(one->session, NULL, request, mine->holder, true, &held));
+            one->session, unlock_by(one->session, request, mine->holder, true, &held));
     one->grant->token = (uint64_t)reply->element[1].integer;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
@@ -270,7 +260,7 @@ static enum lb_outcome spin_acquire(struct lb_session *session, const struct lb_
 static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant, bool *ret_held) {
     const struct rlock_grant *mine = grant->data;
-    return rlock_unlock_by(session, NULL, request, mine->holder, false, ret_held);
+    return unlock_by(session, request, mine->holder, false, ret_held);
 }
 
 static const struct lb_option spin_options[] = {

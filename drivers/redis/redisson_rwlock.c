@@ -54,7 +54,7 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
                                            {mine->writer, 0},
                                            {REDISSON_LATCH_MS, 0},
                                            {lease, 0}};
-        return redisson_unlock(session, NULL, request, &script_write_unlock, 3, words, 8, ret_held);
+        return redisson_unlock(session, request, &script_write_unlock, 3, words, 8, ret_held);
     }
     name_timeouts(request, mine, timeouts);
     redisson_name(request, "", "", all);
@@ -67,7 +67,7 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
                                        {publish, 0},
                                        {mine->reader, 0},
                                        {REDISSON_LATCH_MS, 0}};
-    return redisson_unlock(session, NULL, request, &script_read_unlock, 5, words, 9, ret_held);
+    return redisson_unlock(session, request, &script_read_unlock, 5, words, 9, ret_held);
 }
 
 static enum lb_outcome rw_ask(struct redisson_try *one, int64_t *ret_left_ns) {
@@ -87,9 +87,9 @@ static enum lb_outcome rw_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = request->shared
-                                  ? redisson_run_synced(one->session, NULL, &script_read_take, 2,
+                                  ? redisson_run_synced(one->session, &script_read_take, 2,
                                                         read, 5, &reply, &synced)
-                                  : redisson_run_synced(one->session, NULL, &script_write_take, 1,
+                                  : redisson_run_synced(one->session, &script_write_take, 1,
                                                         write, 3, &reply, &synced);
     if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
@@ -123,14 +123,14 @@ static enum lb_outcome rw_renew(struct lb_session *session, const struct lb_requ
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = LB_LOST;
     if (!request->shared) {
-        outcome = rlock_extend(session, NULL, request, mine->writer);
+        outcome = rlock_extend(session, request, mine->writer);
     } else if (mine->reader[0]) {
         name_timeouts(request, mine, timeouts);
         redis_lease_ms(request->lease_ns, lease);
         const struct redis_word words[] = {
             {request->key, request->key_len}, {timeouts, 0}, {lease, 0}, {mine->reader, 0}};
         const struct redis_reply *reply = NULL;
-        outcome = redisson_run(session, NULL, &script_read_extend, 2, words, 4, &reply);
+        outcome = redisson_run(session, &script_read_extend, 2, words, 4, &reply);
         if (outcome == LB_OK && reply->value.type != REDIS_INTEGER)
             return redis_refuse(session, reply);
         if (outcome == LB_OK && reply->value.integer != 1) outcome = LB_LOST;

@@ -27,7 +27,7 @@ static enum lb_outcome redis_semaphore_give_back(struct lb_session *session,
                                        {permits.text, 0},
                                        {redisson_publish(session), 0}};
     const struct redis_reply *reply = NULL;
-    return redisson_run(session, NULL, &script_semaphore_give, 2, words, 4, &reply);
+    return redisson_run(session, &script_semaphore_give, 2, words, 4, &reply);
 }
 
 static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left_ns) {
@@ -38,7 +38,7 @@ static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left
     const struct redis_word words[] = {{request->key, request->key_len}, {permits.text, 0}};
     const struct redis_reply *reply = NULL;
     bool synced = true;
-    enum lb_outcome outcome = redisson_run_synced(one->session, NULL, &script_semaphore_take, 1,
+    enum lb_outcome outcome = redisson_run_synced(one->session, &script_semaphore_take, 1,
                                                   words, 2, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
@@ -182,7 +182,7 @@ static enum lb_outcome redis_permit_give_back(struct lb_session *session,
     const struct redis_reply *reply = NULL;
     bool one = mine->permits == 1;
     enum lb_outcome outcome =
-        redisson_run(session, NULL, one ? &script_permit_give_one : &script_permit_give_many, 3,
+        redisson_run(session, one ? &script_permit_give_one : &script_permit_give_many, 3,
                      words, one ? 6 : 7, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
@@ -213,7 +213,7 @@ static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns
     const struct redis_reply *reply = NULL;
     bool synced = true;
     enum lb_outcome outcome =
-        redisson_run_synced(one->session, NULL, &script_permit_take, 3, words, 9, &reply, &synced);
+        redisson_run_synced(one->session, &script_permit_take, 3, words, 9, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_NIL) {
         *ret_left_ns = LB_NEVER;
@@ -290,7 +290,7 @@ static enum lb_outcome permit_renew(struct lb_session *session, const struct lb_
                                        {ids, len}};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome =
-        redisson_run(session, NULL, &script_permit_extend, 3, words, 8, &reply);
+        redisson_run(session, &script_permit_extend, 3, words, 8, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     if (reply->value.integer != mine->permits) return LB_LOST;

@@ -7,9 +7,13 @@
  * SET and after it, so nothing stays behind. A server that restarts empty within a lease may grant
  * the lock again; if two of five do so, there is a second majority. redis.io's advice: keep such a
  * server out for the time of a lease, or fsync always. */
-#include "drivers/redis/redlock.h"
-
+#include "drivers/redis/string.h"
 #include "drivers/redis/unsafe.h"
+
+struct redlock_options {
+    struct string_options string; /* first: see string_acquire */
+    int64_t node_timeout_ns;
+};
 
 #define TRIES_MAX 3 /* the most tries in a row while too few servers answer in time */
 
@@ -119,14 +123,15 @@ static enum lb_outcome redlock_try(struct lb_session *session, const struct lb_r
     }
 }
 
-int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+/* Refuses a URL with fewer than three servers or with servers that are not independent, and a session with fewer
+ * servers than a majority. */
+static int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     (void)deadline_ns;
     int count = redis_node_count(session), up = redis_node_up_count(session);
     if (!redis_are_independent(session) || count < 3)
         return err_set(
             err, LB_EXIT_USAGE,
-            "%s needs at least three independent servers, redis+independents://host1,host2,host3, or groups of "
-            "them, redis+sentinel://host1,host2,host3/name1,name2,name3",
+            "%s needs at least three independent servers, redis+independents://host1,host2,host3",
             session->lock->name);
     if (up < majority(count))
         return err_set(err, LB_EXIT_MACHINE,
@@ -195,14 +200,14 @@ static enum lb_outcome try_valid(struct lb_session *session, const struct lb_req
     return LB_OK;
 }
 
-const struct lb_option redlock_option_table[] = {
+static const struct lb_option redlock_option_table[] = {
     BACKOFF_OPTIONS(struct redlock_options, string.poll, "50ms", "200ms"),
     {"node_timeout", LB_OPT_DURATION, offsetof(struct redlock_options, node_timeout_ns), "200ms",
      1e6, 60e9, NULL, "longest wait for one server's answer; then it has not granted"},
     {0},
 };
 
-const char *const redlock_topologies[] = {"redis-independents", NULL};
+static const char *const redlock_topologies[] = {"redis-independents", NULL};
 
 /* The members that the algorithms of these locks share; each lock sets renew itself. */
 #define REDLOCK_MEMBERS                                                                            \

@@ -84,15 +84,6 @@ ours somehow
 sh [ "$(redis-cli -p $PORT0 exists $L)" = 1 ] && redis-cli --raw -p $PORT0 role | head -n 1 | grep -v slave ->
 ours release -> ok
 
-# The two other groups are a majority, and are asked on; then the promoted replica is asked in its place, in the same session.
-== Sentinels promote a replica of one group of three
-with unsafe-redisson-redlock on redis-sentinel-groups
-ours acquire -> ok
-sh for port in $PORT0 $PORT3 $PORT6; do redis-cli -p $port exists $K; done | sort -u -> 1
-ours release -> ok
-server kill 3
-soon ours holds sh echo $(redis-cli -p $PORT4 exists $K) $(redis-cli --raw -p $PORT4 role | head -n 1) -> 1 master
-
 # The renewal is not counted, since no replica has it; but the grant is not lost either.
 == no grant of redis-wait without a replica
 with redis-wait on redis-replicas
