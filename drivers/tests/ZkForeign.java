@@ -1,13 +1,11 @@
-/* ZkForeign: the real clients of ZooKeeper's locks, for tests: Curator's recipes and the WriteLock of ZooKeeper's
- * own. Told what to do by lines on stdin, each for one named actor, which has a thread of its own (Curator's
+/* ZkForeign: the real clients of ZooKeeper's locks, for tests: Curator's recipes. Told what to do by lines on stdin, each for one named actor, which has a thread of its own (Curator's
  * locks belong to threads):
  *
  *   ACTOR acquire KIND PATH WAIT_MS [N]      ACTOR release
  *
- * KIND: mutex, read, write, multi (PATH,PATH), semaphore (N: bound), semaphore2 (two permits), recipe.
+ * KIND: mutex, read, write, multi (PATH,PATH), semaphore (N: bound), semaphore2 (two permits).
  * Answers, when it is done: "ACTOR acquired", "ACTOR busy" (the wait ended), "ACTOR released", "ACTOR failed ...".
- * Several acquires of an actor nest. WAIT_MS below 0 waits for ever. All on one connection, but for a recipe's,
- * whose nodes bear their session's name.
+ * Several acquires of an actor nest. WAIT_MS below 0 waits for ever. All on one connection.
  *
  * usage: java -cp ... ZkForeign.java HOST:PORT
  */
@@ -20,7 +18,6 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -33,17 +30,12 @@ import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 import org.apache.curator.retry.RetryOneTime;
-import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.recipes.lock.LockListener;
-import org.apache.zookeeper.recipes.lock.WriteLock;
 
 public class ZkForeign {
     interface Held {
         void release() throws Exception;
     }
 
-    static String server;
     static CuratorFramework client;
     static final Map<String, InterProcessMutex> mutexes = new ConcurrentHashMap<>();
     static final Map<String, InterProcessReadWriteLock> readWrites = new ConcurrentHashMap<>();
@@ -69,28 +61,6 @@ public class ZkForeign {
         return leases == null ? null : () -> semaphore.returnAll(leases);
     }
 
-    static Held takeRecipe(String path, long waitMs) throws Exception {
-        CountDownLatch connected = new CountDownLatch(1), acquired = new CountDownLatch(1);
-        ZooKeeper zooKeeper = new ZooKeeper(server, 10000, event -> connected.countDown());
-        connected.await();
-        WriteLock lock = new WriteLock(zooKeeper, path, ZooDefs.Ids.OPEN_ACL_UNSAFE, new LockListener() {
-            public void lockAcquired() {
-                acquired.countDown();
-            }
-
-            public void lockReleased() {}
-        });
-        lock.lock();
-        boolean has = waitMs < 0 || acquired.await(waitMs, TimeUnit.MILLISECONDS);
-        if (waitMs < 0) acquired.await();
-        Held held = () -> {
-            lock.unlock();
-            zooKeeper.close();
-        };
-        if (!has) held.release();
-        return has ? held : null;
-    }
-
     static Held acquire(String[] words) throws Exception {
         String kind = words[2], path = words[3];
         long waitMs = Long.parseLong(words[4]);
@@ -108,8 +78,6 @@ public class ZkForeign {
                 return takePermits(path, bound, 1, waitMs);
             case "semaphore2":
                 return takePermits(path, bound, 2, waitMs);
-            case "recipe":
-                return takeRecipe(path, waitMs);
             default:
                 throw new IllegalArgumentException(kind);
         }
@@ -136,8 +104,7 @@ public class ZkForeign {
     }
 
     public static void main(String[] args) throws Exception {
-        server = args[0];
-        client = CuratorFrameworkFactory.newClient(server, 10000, 10000, new RetryOneTime(100));
+        client = CuratorFrameworkFactory.newClient(args[0], 10000, 10000, new RetryOneTime(100));
         client.start();
         client.blockUntilConnected();
         Map<String, ExecutorService> threads = new HashMap<>();

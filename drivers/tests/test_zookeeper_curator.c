@@ -1,4 +1,4 @@
-/* test_zookeeper_curator: the ZooKeeper locks beside Curator, ZooKeeper's own WriteLock and kazoo.
+/* test_zookeeper_curator: the ZooKeeper locks beside Curator and kazoo.
  * Needs: servers. */
 #include "drivers/tests/story.h"
 

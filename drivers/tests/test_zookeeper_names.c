@@ -63,16 +63,6 @@ TEST(orders) {
     assert_string_equal(zk_order_read_write("_c_uuid-__READ__0000000003"), "0000000003");
     assert_string_equal(zk_order_read_write("_c_uuid-__WRIT__0000000004"), "0000000004");
     assert_string_equal(zk_order_read_write("_c_uuid-lock-0000000004"), "_c_uuid-lock-0000000004");
-    assert_string_equal(zk_order_recipe("x-0123456789abcdef-0000000009"), "0000000009");
-    assert_string_equal(zk_order_recipe("0000000009"), "0000000009");
-}
-
-TEST(the_recipes_names) {
-    char base[ZK_NAME_MAX];
-    zk_recipe_base(0x1000123456789ab, base);
-    assert_string_equal(base, "x-01000123456789ab-");
-    zk_recipe_base(-1, base);
-    assert_string_equal(base, "x-ffffffffffffffff-");
 }
 
 /* Sorts as Curator does (stable, by text), for comparison. Returns the place of own in order[]. */
@@ -128,8 +118,6 @@ TEST(those_ahead_are_those_of_a_stable_sort) {
                              before_by_sorting(names, count, names[i], zk_order_lock));
             assert_int_equal(zk_ahead_write(names, count, names[i]),
                              before_by_sorting(names, count, names[i], zk_order_read_write));
-            assert_int_equal(zk_ahead_recipe(names, count, names[i]),
-                             before_by_sorting(names, count, names[i], zk_order_recipe));
             assert_int_equal(zk_ahead_read(names, count, names[i]),
                              writer_by_sorting(names, count, names[i]));
         }

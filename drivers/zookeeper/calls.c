@@ -235,12 +235,6 @@ int zk_watch_data(struct zk_session *z, const char *path, struct zk_watch *watch
     return finish_watch(slot, watch, zoo_awget(z->handle, path, on_watch, z, on_data, slot));
 }
 
-int zk_watch_exists(struct zk_session *z, const char *path, struct zk_watch *watch) {
-    struct zk_slot *slot = begin_watch(z, path, watch);
-    if (!slot) return ZK_DOWN;
-    return finish_watch(slot, watch, zoo_awexists(z->handle, path, on_watch, z, on_stat, slot));
-}
-
 int zk_watch_children(struct zk_session *z, const char *path,
                       void (*visit)(void *arg, char *const *names, int count), void *arg,
                       struct zk_watch *watch) {
@@ -316,13 +310,12 @@ void zk_names_done(struct zk_names *names) {
 
 /* The data of a node on the way to a key. The root and the nodes above it say that lockbench
  * made them; the container of a key has the address of its creator, as Curator writes it. */
-static const char *parent_data(const struct zk_session *z, const char *path, int mode) {
+static const char *parent_data(const struct zk_session *z, const char *path) {
     const struct zk_server *server = z->owner->server->state;
-    if (strlen(path) <= strlen(server->prefix)) return LB_MADE_BY;
-    return mode == ZOO_CONTAINER ? z->address : NULL;
+    return strlen(path) <= strlen(server->prefix) ? LB_MADE_BY : z->address;
 }
 
-int zk_make_parents(struct zk_session *z, const char *path, int mode) {
+int zk_make_parents(struct zk_session *z, const char *path) {
     char part[ZK_PATH_MAX];
     size_t len = strlen(path), cut = len;
     /* Tries to create the whole path first. While a parent is missing it goes up a node, then
@@ -332,7 +325,7 @@ int zk_make_parents(struct zk_session *z, const char *path, int mode) {
     for (int tries = 0; tries < 64; tries++) {
         memcpy(part, path, cut);
         part[cut] = '\0';
-        int rc = zk_create(z, part, parent_data(z, part, mode), mode, NULL, NULL);
+        int rc = zk_create(z, part, parent_data(z, part), ZOO_CONTAINER, NULL, NULL);
         if (rc == ZOK || rc == ZNODEEXISTS) {
             if (cut == len) return ZOK;
             const char *next = memchr(path + cut + 1, '/', len - cut - 1);

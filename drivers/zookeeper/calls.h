@@ -21,7 +21,7 @@ enum {
 #define ZK_DATA_MAX 128 /* the bytes that zk_read reads of a node's data, with a NUL */
 
 /* Creates a node. With an account in the URL only that account may use the node; otherwise
- * everybody may, as with Curator and the C recipe. data: text, or NULL = none. mode:
+ * everybody may, as with Curator. data: text, or NULL = none. mode:
  * ZOO_EPHEMERAL_SEQUENTIAL, ZOO_CONTAINER, ... ret_path (ZK_PATH_MAX bytes) gets the name with its
  * sequence; ret_path and ret_stat may be NULL. */
 int zk_create(struct zk_session *z, const char *path, const char *data, int mode, char *ret_path,
@@ -55,9 +55,6 @@ struct zk_watch {
 /* Fires when the node is deleted or changes. The request reads the node's data, because such a request sets no watch if
  * there is no node. */
 int zk_watch_data(struct zk_session *z, const char *path, struct zk_watch *watch);
-/* The server sets a watch even if there is no node; then the result is ZNONODE, and the watch is
- * dropped here. */
-int zk_watch_exists(struct zk_session *z, const char *path, struct zk_watch *watch);
 /* Fires when a child is created or deleted. */
 int zk_watch_children(struct zk_session *z, const char *path,
                       void (*visit)(void *arg, char *const *names, int count), void *arg,
@@ -73,9 +70,9 @@ void zk_watch_drop(struct zk_session *z, struct zk_watch *watch);
  * after command_timeout, and when the session may have expired by the client's clock. */
 int zk_connected(struct zk_session *z, int64_t deadline_ns);
 
-/* Creates the nodes that lead to path, path itself included, as far as they are missing. mode:
- * ZOO_CONTAINER or ZOO_PERSISTENT. The nodes above the keys' say that lockbench made them. */
-int zk_make_parents(struct zk_session *z, const char *path, int mode);
+/* Creates the nodes that lead to path, path itself included, as far as they are missing, as
+ * containers. The nodes above the keys' say that lockbench made them. */
+int zk_make_parents(struct zk_session *z, const char *path);
 
 /* Fails an operation that got rc: LB_REFUSED (rights, bad name), LB_UNKNOWN (ZK_CUT, ZK_LATE), else
  * LB_BROKEN. */

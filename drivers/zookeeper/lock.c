@@ -8,16 +8,12 @@
 #include "drivers/key_names.h"
 #include "drivers/zookeeper/mutex.h"
 
-static const struct zk_queue *queue_of(const struct lb_session *session) {
-    return session->lock->recipe ? session->lock->recipe : &zk_queue_lock;
-}
-
 enum lb_outcome zk_mutex_acquire(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     struct zk_place *place = grant->data;
     enum lb_outcome outcome = zk_place_at(session, place, request->key, request->key_len, NULL);
     if (outcome != LB_OK) return outcome;
-    outcome = zk_place_take(session, queue_of(session), place, request->deadline_ns);
+    outcome = zk_place_take(session, &zk_queue_lock, place, request->deadline_ns);
     if (outcome != LB_OK) return outcome;
     grant->token = place->czxid;
     grant->lease_end_ns = LB_NEVER; /* lasts as long as the session, which the pump keeps alive */
@@ -33,7 +29,7 @@ enum lb_outcome zk_mutex_release(struct lb_session *session, const struct lb_req
 enum lb_outcome zk_mutex_settle(struct lb_session *session, const struct lb_request *request,
                                 struct lb_grant *grant) {
     (void)request;
-    return zk_place_settle(session, queue_of(session), grant->data);
+    return zk_place_settle(session, grant->data);
 }
 
 void zk_names(const struct lb_session *session, const struct lb_request *request,

@@ -68,7 +68,7 @@ static enum lb_outcome zk_multi_settle(struct lb_session *session, const struct 
     (void)request;
     struct zk_multi *mine = grant->data;
     for (int i = 0; i < mine->count; i++) {
-        enum lb_outcome outcome = zk_place_settle(session, &zk_queue_lock, &mine->place[i]);
+        enum lb_outcome outcome = zk_place_settle(session, &mine->place[i]);
         if (outcome != LB_OK) return outcome;
     }
     mine->count = 0;

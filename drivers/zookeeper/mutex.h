@@ -1,6 +1,5 @@
 /* mutex: Curator's InterProcessMutex as the functions of a lock whose grant->data begins with a
- * zk_place; used by zk-lock, zk-reentrant, the control, and zk-recipe, whose recipe is another queue. The
- * header also has what the locks' tables have in common. */
+ * zk_place; used by zk-lock, zk-reentrant and the control. The header also has what the locks' tables have in common. */
 #ifndef DRIVERS_ZOOKEEPER_MUTEX_H
 #define DRIVERS_ZOOKEEPER_MUTEX_H
 
@@ -10,8 +9,8 @@
  * path. The node is created, and found again after a lost answer, like the real client's. The
  * client waits for its turn by a watch on the node before its own.
  *
- * Source of the protocol: Curator's LockInternals and CreateBuilder.withProtection, ZooKeeper's
- * zoo_lock.c. The locks decide what a place in the queue means. */
+ * Source of the protocol: Curator's LockInternals and CreateBuilder.withProtection. The locks decide what a
+ * place in the queue means. */
 
 /* The client's knowledge of its place in the queue; in a lock's grant->data. */
 struct zk_place {
@@ -21,14 +20,11 @@ struct zk_place {
     /* the transaction that made it: grows with each, so a fencing token */
     uint64_t czxid;
     clientid_t session; /* the session that owns it; id 0 = nothing was sent */
-    /* for the C recipe: the next in the list of the session's places */
-    struct zk_place *next;
-    bool listed; /* this place is in that list */
 };
 
 /* A kind of queue. */
 struct zk_queue {
-    const char *base; /* Curator: "_c_<uuid>-<base><sequence>"; NULL = the C recipe's names */
+    const char *base; /* of its names: "_c_<uuid>-<base><sequence>" */
     /* the queue in which clients wait for their turn; NULL = no client waits in it */
     zk_ahead_fn *ahead;
 };
@@ -72,8 +68,7 @@ enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *pl
 /* After LB_UNKNOWN: makes sure that the node does not exist. A session that has ended for us is
  * ended on the server too; in a session that other clients share, it looks for the node. LB_OK =
  * the node is gone. */
-enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queue *queue,
-                                struct zk_place *place);
+enum lb_outcome zk_place_settle(struct lb_session *session, struct zk_place *place);
 
 lb_acquire_fn zk_mutex_acquire;
 lb_release_fn zk_mutex_release;

@@ -64,10 +64,6 @@ const char *zk_order_read_write(const char *name) {
     return after_last(after_last(name, "__READ__"), "__WRIT__");
 }
 
-const char *zk_order_recipe(const char *name) {
-    return after_last(name, "-");
-}
-
 static int index_of(char *const *names, int count, const char *own) {
     int i = 0;
     while (i < count && strcmp(names[i], own) != 0) i++;
@@ -99,10 +95,6 @@ int zk_ahead_write(char *const *names, int count, const char *own) {
     return predecessor(names, count, own, zk_order_read_write);
 }
 
-int zk_ahead_recipe(char *const *names, int count, const char *own) {
-    return predecessor(names, count, own, zk_order_recipe);
-}
-
 int zk_ahead_read(char *const *names, int count, const char *own) {
     int mine = index_of(names, count, own);
     if (mine == ZK_ABSENT) return ZK_ABSENT;
@@ -121,8 +113,4 @@ int zk_protected(char *const *names, int count, const char *uuid) {
             return i;
     }
     return ZK_ABSENT;
-}
-
-void zk_recipe_base(int64_t session, char out[ZK_NAME_MAX]) {
-    snprintf(out, ZK_NAME_MAX, "x-%016llx-", (unsigned long long)session);
 }

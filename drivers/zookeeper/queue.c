@@ -11,55 +11,16 @@
 
 const struct zk_queue zk_queue_lock = {.base = "lock-", .ahead = zk_ahead_lock};
 
-/* All places of the C recipe in this session, in a list in lock_state. A node with the session's
- * name that is in no place of the list is the one in doubt. */
-static struct zk_place **mates_of(const struct lb_session *session) {
-    return session->lock_state;
-}
-
-static void delist_place(struct lb_session *session, struct zk_place *place) {
-    if (!place->listed) return;
-    struct zk_place **at = mates_of(session);
-    while (*at && *at != place) at = &(*at)->next;
-    if (*at) *at = place->next;
-    place->listed = false;
-}
-
-static void enlist_place(struct lb_session *session, struct zk_place *place) {
-    delist_place(session, place); /* an attempt in doubt has left it there */
-    struct zk_place **mates = mates_of(session);
-    place->next = *mates;
-    *mates = place;
-    place->listed = true;
-}
-
 struct search {
-    struct lb_session *session;
-    const struct zk_queue *queue;
+    const struct zk_queue *queue; /* of find_ahead */
     const struct zk_place *place;
     char *name; /* ZK_NAME_MAX bytes; "" if none */
     int found;
 };
 
-/* The node that has the session's name and belongs to none of its other clients. */
-static int find_unclaimed(const struct search *search, char *const *names, int count) {
-    char base[ZK_NAME_MAX];
-    zk_recipe_base(search->place->session.client_id, base);
-    for (int i = 0; i < count; i++) {
-        if (strncmp(names[i], base, strlen(base)) != 0) continue;
-        const struct zk_place *mate = *mates_of(search->session);
-        while (mate && (strcmp(mate->name, names[i]) != 0 ||
-                        strcmp(mate->parent, search->place->parent) != 0))
-            mate = mate->next;
-        if (!mate) return i;
-    }
-    return ZK_ABSENT;
-}
-
 static void find_ours(void *arg, char *const *names, int count) {
     struct search *search = arg;
-    search->found = search->queue->base ? zk_protected(names, count, search->place->uuid)
-                                        : find_unclaimed(search, names, count);
+    search->found = zk_protected(names, count, search->place->uuid);
     if (search->found >= 0) snprintf(search->name, ZK_NAME_MAX, "%s", names[search->found]);
 }
 
@@ -77,12 +38,9 @@ static void path_below(const struct zk_place *place, const char *name, char *pat
  * ZNONODE, or a failure. The server that we are connected to now may lag behind the one that
  * created the node, so it catches up with the leader first. Otherwise a second node would be
  * created, and would wait for the first one (as Curator's may: CURATOR-264). */
-static int find_again(struct lb_session *session, const struct zk_queue *queue,
-                      struct zk_place *place) {
-    struct zk_session *z = zk_session_of(session);
+static int find_again(struct zk_session *z, struct zk_place *place) {
     char name[ZK_NAME_MAX] = "", path[ZK_PATH_MAX];
-    struct search search = {
-        .session = session, .queue = queue, .place = place, .name = name, .found = ZK_ABSENT};
+    struct search search = {.place = place, .name = name, .found = ZK_ABSENT};
     int rc = zk_sync(z, place->parent);
     if (rc == ZOK) rc = zk_children(z, place->parent, find_ours, &search);
     if (rc != ZOK) return rc;
@@ -102,14 +60,9 @@ static int create_node(struct zk_session *z, const struct zk_queue *queue, struc
     char path[ZK_PATH_MAX], made[ZK_PATH_MAX], base[ZK_NAME_MAX];
     struct Stat stat;
     int mode = sequence ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL;
-    if (queue->base) {
-        snprintf(base, sizeof base, "_c_%s-%s%s", place->uuid, queue->base,
-                 sequence ? sequence : "");
-    } else {
-        zk_recipe_base(place->session.client_id, base);
-    }
+    snprintf(base, sizeof base, "_c_%s-%s%s", place->uuid, queue->base, sequence ? sequence : "");
     path_below(place, base, path);
-    int rc = zk_create(z, path, queue->base ? z->address : NULL, mode, made, &stat);
+    int rc = zk_create(z, path, z->address, mode, made, &stat);
     if (rc != ZOK) return rc;
     snprintf(place->name, sizeof place->name, "%s", strrchr(made, '/') + 1);
     place->czxid = (uint64_t)stat.czxid;
@@ -139,14 +92,13 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
     place->name[0] = '\0';
     place->session.client_id = 0;
     zk_uuid(&session->rng, place->uuid);
-    if (!queue->base) enlist_place(session, place);
     bool sent = false;
     int cuts = 0;
     for (;;) {
         /* A deadline in the past still means one try. */
         int rc = zk_connected(z, sent ? LB_NEVER : deadline_ns);
         if (rc == ZOK && sent) {
-            rc = find_again(session, queue, place);
+            rc = find_again(z, place);
             if (rc == ZOK) return LB_OK;
             if (rc == ZNONODE) sent = false;
         }
@@ -155,8 +107,7 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
             rc = create_node(z, queue, place, sequence);
             if (rc == ZOK) return LB_OK;
             if (rc == ZNONODE) {
-                rc =
-                    zk_make_parents(z, place->parent, queue->base ? ZOO_CONTAINER : ZOO_PERSISTENT);
+                rc = zk_make_parents(z, place->parent);
                 if (rc == ZOK) continue;
                 if (rc == ZK_CUT || rc == ZK_LATE) rc = ZK_DOWN;
                 return zk_fail(session, rc, "create", place->parent);
@@ -186,13 +137,6 @@ static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue,
     return ZOK;
 }
 
-/* Sets the watch with the call that the real client uses: Curator reads the node, the C recipe
- * asks whether it exists. */
-static int watch_ahead(struct zk_session *z, const struct zk_queue *queue, const char *path,
-                       struct zk_watch *ret_watch) {
-    return queue->base ? zk_watch_data(z, path, ret_watch) : zk_watch_exists(z, path, ret_watch);
-}
-
 enum lb_outcome zk_granted(struct lb_session *session) {
     if (!zk_session_over(zk_session_of(session))) return LB_OK;
     return lb_fail(session, LB_BROKEN,
@@ -217,7 +161,7 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
         }
         if (rc == ZOK && once) return zk_place_give_up(session, place, LB_BUSY);
         if (rc == ZOK) {
-            rc = watch_ahead(z, queue, ahead, &waiting);
+            rc = zk_watch_data(z, ahead, &waiting);
             if (rc == ZNONODE) continue; /* gone meanwhile: look again which node is first */
             if (rc == ZOK) rc = zk_watch_wait(z, &waiting, deadline_ns);
         } else if (rc == ZNONODE) {
@@ -284,7 +228,6 @@ enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *plac
             : lb_fail(session, LB_LOST, "zookeeper: the session that held %s is over", place->name);
     if (outcome != LB_OK && outcome != LB_LOST) return outcome;
     place->name[0] = '\0';
-    delist_place(session, place);
     return outcome;
 }
 
@@ -318,14 +261,12 @@ static enum lb_outcome zk_end_session(struct lb_session *session, const clientid
                : lb_fail(session, LB_UNKNOWN, "zookeeper: the old session's end was not confirmed");
 }
 
-enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queue *queue,
-                                struct zk_place *place) {
+enum lb_outcome zk_place_settle(struct lb_session *session, struct zk_place *place) {
     struct zk_session *z = zk_session_of(session);
     if (place->session.client_id == 0) return LB_OK;
     if (place->session.client_id != zoo_client_id(z->handle)->client_id) {
         enum lb_outcome outcome = zk_end_session(session, &place->session);
         if (outcome != LB_OK) return outcome;
-        delist_place(session, place);
         place->name[0] = '\0';
         place->session.client_id = 0;
         return LB_OK;
@@ -333,11 +274,8 @@ enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queu
     /* Requests over an earlier connection were either carried out or lost, because the servers take
      * the requests of a session from one connection at a time. */
     int rc = zk_connected(z, LB_NEVER);
-    if (rc == ZOK && !place->name[0]) rc = find_again(session, queue, place);
-    if (rc == ZNONODE || rc == ZK_ENDED) {
-        delist_place(session, place);
-        return LB_OK;
-    }
+    if (rc == ZOK && !place->name[0]) rc = find_again(z, place);
+    if (rc == ZNONODE || rc == ZK_ENDED) return LB_OK;
     if (rc != ZOK) return zk_fail(session, rc, "look for our node in", place->parent);
     enum lb_outcome outcome = zk_place_leave(session, place);
     return outcome == LB_LOST ? LB_OK : outcome;

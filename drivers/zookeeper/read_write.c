@@ -71,8 +71,8 @@ static enum lb_outcome zk_rw_settle(struct lb_session *session, const struct lb_
                                     struct lb_grant *grant) {
     (void)request;
     struct zk_read_write *mine = grant->data;
-    enum lb_outcome outcome = zk_place_settle(session, &readers, &mine->read);
-    if (outcome == LB_OK) outcome = zk_place_settle(session, &writers, &mine->write);
+    enum lb_outcome outcome = zk_place_settle(session, &mine->read);
+    if (outcome == LB_OK) outcome = zk_place_settle(session, &mine->write);
     if (outcome == LB_OK) mine->reads = mine->writes = 0;
     return outcome;
 }

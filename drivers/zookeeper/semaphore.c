@@ -160,8 +160,8 @@ static enum lb_outcome zk_semaphore_settle(struct lb_session *session,
                                            struct lb_grant *grant) {
     (void)request;
     struct zk_semaphore *mine = grant->data;
-    enum lb_outcome outcome = zk_place_settle(session, &zk_queue_lock, &mine->lock);
-    if (outcome == LB_OK) outcome = zk_place_settle(session, &leases, &mine->lease);
+    enum lb_outcome outcome = zk_place_settle(session, &mine->lock);
+    if (outcome == LB_OK) outcome = zk_place_settle(session, &mine->lease);
     if (outcome == LB_OK) outcome = give_back_permits(session, mine);
     return outcome == LB_LOST ? LB_OK : outcome;
 }

@@ -27,8 +27,7 @@
  *
  * Below the lock's path each contender has one node, its name ending with a sequence that the
  * server adds: ten digits. Curator: "_c_<uuid>-lock-<sequence>" for a mutex, "-__READ__" and
- * "-__WRIT__" for a read-write lock, "-lease-" for a semaphore. ZooKeeper's C recipe: "x-<session,
- * 16 hex digits>-<sequence>". */
+ * "-__WRIT__" for a read-write lock, "-lease-" for a semaphore. */
 
 #define ZK_ROOT "/lockbench" /* the locks' paths are below it, after the URL's own path */
 #define ZK_UUID_CHARS 36
@@ -47,9 +46,9 @@ void zk_uuid(struct lb_rng *rng, char out[ZK_UUID_CHARS + 1]);
 
 /* The part of a name that a recipe sorts by. Curator's mutex: the text after the last "lock-",
  * or the whole name if it has none; its read-write lock: the same with "__READ__", then
- * "__WRIT__". The C recipe: the text after the last '-'. */
+ * "__WRIT__". */
 typedef const char *zk_order_fn(const char *name);
-zk_order_fn zk_order_lock, zk_order_read_write, zk_order_recipe;
+zk_order_fn zk_order_lock, zk_order_read_write;
 
 /* Finds the node that `own` waits for, as an index into names[count]: ZK_FIRST if `own` waits
  * for none, ZK_ABSENT if `own` is not in the list. A client waits for the node right before its
@@ -58,14 +57,11 @@ zk_order_fn zk_order_lock, zk_order_read_write, zk_order_recipe;
  * nothing. */
 enum { ZK_FIRST = -1, ZK_ABSENT = -2 };
 typedef int zk_ahead_fn(char *const *names, int count, const char *own);
-zk_ahead_fn zk_ahead_lock, zk_ahead_write, zk_ahead_read, zk_ahead_recipe;
+zk_ahead_fn zk_ahead_lock, zk_ahead_write, zk_ahead_read;
 
 /* The index in names[count] of the node that was created under the protection of uuid
  * ("_c_<uuid>..."), or ZK_ABSENT. */
 int zk_protected(char *const *names, int count, const char *uuid);
-
-/* "x-<session>-", as the C recipe writes it. */
-void zk_recipe_base(int64_t session, char out[ZK_NAME_MAX]);
 
 /* words: ZooKeeper's four-letter words: a question of four letters over a connection of its own,
  * and the facts in the answers. A server may forbid a word (only srvr is allowed by default). Then

@@ -61,7 +61,6 @@ verify nats nats-kv tls://worker:Secret1Word@localhost:$P0 wire-reset --set nats
 with mem-mutex ON=redis LOCK=redis-setnx
 with mem-mutex ON=redis-replicas LOCK=redis-wait
 with mem-mutex ON=redis-sentinel LOCK=redis-setnx
-with mem-mutex ON=redis-sentinel-groups LOCK=unsafe-redisson-redlock
 with mem-mutex ON=redis-cluster LOCK=redis-fenced
 with mem-mutex ON=redis-independents LOCK=redis-redlock
 with mem-mutex ON=memcached LOCK=memcached-add

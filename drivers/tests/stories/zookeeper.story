@@ -1,7 +1,7 @@
-# The ZooKeeper locks against the real clients whose protocols they speak: Curator's recipes and the WriteLock of ZooKeeper's
-# own (ZkForeign.java), kazoo's Lock (zk_kazoo.py). One holds, the other one waits and then gets it.
+# The ZooKeeper locks against the real clients whose protocols they speak: Curator's recipes (ZkForeign.java),
+# kazoo's Lock (zk_kazoo.py). One holds, the other one waits and then gets it.
 define JARS /usr/share/java
-define CP $JARS/curator-recipes.jar:$JARS/curator-framework.jar:$JARS/curator-client.jar:$JARS/guava.jar:$JARS/zookeeper.jar:$JARS/zookeeper-recipes-lock.jar:$JARS/slf4j-api.jar:$JARS/slf4j-nop.jar
+define CP $JARS/curator-recipes.jar:$JARS/curator-framework.jar:$JARS/curator-client.jar:$JARS/guava.jar:$JARS/zookeeper.jar:$JARS/slf4j-api.jar:$JARS/slf4j-nop.jar
 define P /lockbench/$K
 program java java -XX:-UsePerfData -cp $CP drivers/tests/ZkForeign.java 127.0.0.1:$PORT
 program kazoo /usr/bin/python3 drivers/tests/zk_kazoo.py 127.0.0.1:$PORT
@@ -197,28 +197,6 @@ ours release -> ok
 eye nodes $P ->
 eye nodes $Q ->
 
-# The Java form of the C recipe, which writes its session in decimals. If its predecessor's node goes between its list and its
-# watch, a WriteLock sleeps for ever; that flaw is not under test here, so ours waits until it has its watch.
-== ZooKeeper's own WriteLock and ours
-with zk-recipe
-ours acquire -> ok
-eye nodes $P -> /^x-[0-9a-f]{16}-[0-9]{10}$/
-eye nodes $P => OWN
-java A acquire recipe $P 300 -> A busy
-java tell A acquire recipe $P -1
-soon eye nodes $P -> /^[^ ]+ [^ ]+$/
-soon sh bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf wchp >&3; cat <&3' | grep -c "$P/$OWN" -> 1
-ours release -> ok
-java says -> A acquired
-ours try -> busy
-ours wait 30ms -> timeout
-ours begin
-soon eye nodes $P -> /^[^ ]+ [^ ]+$/
-java A release -> A released
-ours end -> ok
-ours release -> ok
-eye nodes $P ->
-
 # Its own node names differ from Curator's. If it gets Curator's names as a pattern, it respects Curator's clients, but they do
 # not see its nodes. If it uses Curator's node name itself, each sees the other.
 == kazoo and ours, as far as it goes
@@ -245,8 +223,6 @@ kazoo says -> B acquired
 kazoo B release -> B released
 
 == a release wakes one of a queue
-with zk-lock
-with zk-recipe
 ours acquire -> ok
 one begin
 soon eye nodes $P -> /^[^ ]+ [^ ]+$/
