@@ -19,16 +19,15 @@ static json_t *check_once(const char *name, const char *const *args) {
 
 /* Each mistake, in the workload that is meant to expose it; in test_truths all of them, with five seeds. */
 TEST(each_mistake_is_exposed) {
-    static const char *const caught[][2] = {{"unsafe-redis-setnx-forever", "stuck"},
-                                            {"unsafe-redis-owner-is-thread", "violated"},
+    static const char *const caught[][2] = {{"unsafe-redis-setnx-expire", "stuck"},
                                             {"unsafe-redisson-unlock-old", "violated"},
                                             {"unsafe-redlock-no-validity", "violated"},
                                             {"unsafe-sql-aba", "violated"}};
     cli_need("redis-independents");
     cli_need("postgres");
     json_t *check = check_once(
-        "mistakes", ARGS("unsafe-redis-setnx-forever,unsafe-redis-owner-is-thread,"
-                         "unsafe-redisson-unlock-old,unsafe-redlock-no-validity,unsafe-sql-aba",
+        "mistakes", ARGS("unsafe-redis-setnx-expire,unsafe-redisson-unlock-old,"
+                         "unsafe-redlock-no-validity,unsafe-sql-aba",
                          "--fault", "exposed"));
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
         check_assert(check, caught[i][0], "exposed", caught[i][1]);

@@ -1,4 +1,4 @@
-/* unsafe-redis-setnx-expire, -setnx-forever, -del, -get-del, -owner-is-thread, -ttl-short, -renew-late: redis-setnx
+/* unsafe-redis-setnx-expire, -del, -get-del, -ttl-short, -renew-late: redis-setnx
  * with one mistake each, as people make it. Everything else is redis-setnx's own code. For the checks to catch;
  * never to be used. */
 #include <stdio.h>
@@ -57,79 +57,6 @@ const struct lb_lock lock_unsafe_redis_setnx_expire = {
     STRING_TRY(two_calls),
     .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
                                               .release = string_release},
-};
-
-/* --- setnx-forever --- */
-
-static enum lb_outcome set_for_ever(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    const struct string_grant *mine = grant->data;
-    long long set = 0;
-    enum lb_outcome outcome = ask_key(session, request, "SETNX", mine->token, &set);
-    if (outcome != LB_OK) return outcome;
-    if (!set) return LB_BUSY;
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
-}
-
-const struct lb_lock lock_unsafe_redis_setnx_forever = {
-    UNSAFE_MUTEX("poll"),
-    .name = "unsafe-redis-setnx-forever",
-    .summary = "SETNX without an expiry: a holder that dies keeps the lock for ever",
-    .caps = UNSAFE_CAPS & ~LB_CAP_LEASE,
-    .about = {UNSAFE_ABOUT(1, 1), .crash = LB_CRASH_NEVER,
-              .mistake =
-                  "introductory articles: SETNX and DEL alone; the key of a holder that dies has "
-                  "no expiry, and no client gets the lock again",
-              .exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK},
-    STRING_TRY(set_for_ever),
-    .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
-                                              .release = string_release},
-};
-
-/* --- owner-is-thread --- */
-
-struct thread_options {
-    struct string_options string; /* first: see string_acquire */
-    int64_t pool;
-};
-
-/* Takes the lock with a thread's name, as a program's thread pool numbers its threads, in the place
- * of a random token and as long as one. */
-static enum lb_outcome try_as_thread(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    const struct thread_options *options = session->options;
-    struct string_grant *mine = grant->data;
-    snprintf(mine->token, sizeof mine->token, "pool-1-thread-%026u",
-             request->client % (uint32_t)options->pool + 1);
-    return string_try(session, request, grant);
-}
-
-static const struct lb_option thread_options[] = {
-    BACKOFF_OPTIONS(struct thread_options, string.poll, "1ms", "64ms"),
-    {"pool", LB_OPT_INT, offsetof(struct thread_options, pool), "4", 1, 1000, NULL,
-     "threads of each program's pool: so many clients have names of their own"},
-    {0},
-};
-
-const struct lb_lock lock_unsafe_redis_owner_is_thread = {
-    UNSAFE_MUTEX("poll"),
-    .name = "unsafe-redis-owner-is-thread",
-    .summary = "SET NX PX whose owner is the thread's name, which other programs' threads have too",
-    .caps = UNSAFE_CAPS,
-    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
-              .mistake =
-                  "introductory articles: the thread's id as the key's value; a holder whose "
-                  "lease has ended deletes the lock of a thread of the same name in another "
-                  "program, and a third client enters",
-              .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
-    STRING_TRY(try_as_thread),
-    .algorithm = &(const struct lb_algorithm){STRING_KEY,
-                                              STRING_OPTIONS(thread_options, struct thread_options),
-                                              .grant_bytes = sizeof(struct string_grant),
-                                              .acquire = string_acquire, .release = string_release,
-                                              .settle = string_settle},
 };
 
 /* --- del, get-del --- */
@@ -324,25 +251,13 @@ static enum lb_outcome try_printed(struct lb_session *session, const struct lb_r
     return LB_OK; /* the printed code ends in "return true" */
 }
 
-/* Releases by DEL. It can't compare the owner, because the value does not name one. */
-static enum lb_outcome del(struct lb_session *session, const struct lb_request *request,
-                           struct lb_grant *grant) {
-    (void)grant;
-    const struct redis_word words[] = {{"DEL", 3}, {request->key, request->key_len}};
-    const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_call(session, words, 2, &reply);
-    if (outcome == LB_OK && reply->value.type != REDIS_INTEGER)
-        outcome = redis_refuse(session, reply);
-    return outcome;
-}
-
 static const struct lb_algorithm algorithm = {
     STRING_KEY,
     STRING_OPTIONS(string_option_table, struct string_options),
     .grant_bytes = sizeof(struct string_grant),
     .acquire = string_acquire,
-    .release = del,
-    .settle = del,
+    .release = del_release, /* the value names no owner */
+    .settle = del_release,
 };
 
 const struct lb_lock lock_unsafe_redis_getset = {
