@@ -43,6 +43,7 @@ static void nothing(int signal_number) {
 }
 
 static int file_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    (void)deadline_ns;
     struct file_session *state = session->state;
     for (int i = 0; i < FILE_OPEN; i++) state->file[i].fd = -1;
     state->ready = true;
@@ -54,16 +55,12 @@ static int file_connect(struct lb_session *session, int64_t deadline_ns, struct 
         return err_set(err, LB_EXIT_MACHINE, "timer_create: %s", strerror(errno));
     }
     state->has_timer = true;
-    return session->lock->algorithm->prepare
-               ? session->lock->algorithm->prepare(session, deadline_ns, err)
-               : 0;
+    return 0;
 }
 
 static void file_disconnect(struct lb_session *session) {
     struct file_session *state = session->state;
     if (!state->ready) return;
-    if (state->end) state->end(session);
-    state->end = NULL;
     for (int i = 0; i < FILE_OPEN; i++) {
         if (state->file[i].fd >= 0) close(state->file[i].fd);
         state->file[i].fd = -1;
@@ -84,54 +81,37 @@ static int file_describe(struct lb_session *session, struct lb_facts *facts, str
     return 0;
 }
 
-/* Writes the key as a file's name, without a suffix. Returns its length, or -ENAMETOOLONG. */
-static int escape(const char *key, size_t key_len, char name[FILE_NAME]) {
+#define SUFFIX ".lock"
+
+/* Writes the name of the key's file. 0, or -ENAMETOOLONG. */
+static int name_file(const char *key, size_t key_len, char name[FILE_NAME]) {
     size_t used = 0;
     for (size_t i = 0; i < key_len; i++) {
         bool odd = key[i] == '/' || key[i] == '%';
-        if (used + (odd ? 3 : 1) >= FILE_NAME) return -ENAMETOOLONG;
+        if (used + (odd ? 3 : 1) + strlen(SUFFIX) >= FILE_NAME) return -ENAMETOOLONG;
         if (odd)
             used += (size_t)sprintf(name + used, "%%%02X", (unsigned char)key[i]);
         else
             name[used++] = key[i];
     }
-    name[used] = '\0';
-    return (int)used;
+    strcpy(name + used, SUFFIX);
+    return 0;
 }
 
-int file_path(const struct lb_session *session, const char *key, size_t key_len, const char *suffix,
-              char *path) {
+int file_path(const struct lb_session *session, const char *key, size_t key_len, char *path) {
     const struct file_server *server = session->server->state;
     char name[FILE_NAME];
-    int used = escape(key, key_len, name);
-    if (used < 0 || (size_t)used + strlen(suffix) >= FILE_NAME) return -ENAMETOOLONG;
-    int len = snprintf(path, FILE_PATH, "%s/%s%s", server->dir, name, suffix);
+    if (name_file(key, key_len, name) != 0) return -ENAMETOOLONG;
+    int len = snprintf(path, FILE_PATH, "%s/%s", server->dir, name);
     return (size_t)len < FILE_PATH ? 0 : -ENAMETOOLONG;
 }
 
-void file_names(const struct lb_request *request, const char *suffix, struct lb_names *names) {
+void file_names(const struct lb_session *session, const struct lb_request *request,
+                struct lb_names *names) {
     char name[FILE_NAME];
-    if (escape(request->key, request->key_len, name) < 0) return;
-    lb_names_add(names, "file, in the URL's folder", "%s%s", name, suffix);
-}
-
-int file_count(struct lb_session *session, const char *prefix, const char *suffix,
-               struct lb_residue *ret_residue, struct lb_err *err) {
-    const struct file_server *server = session->server->state;
-    char name[FILE_NAME];
-    struct lb_residue found = {0};
-    DIR *dir = escape(prefix, strlen(prefix), name) < 0 ? NULL : opendir(server->dir);
-    if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: can't be looked at", server->dir);
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        size_t len = strlen(entry->d_name), end = strlen(suffix);
-        if (strncmp(entry->d_name, name, strlen(name)) != 0 || len < end) continue;
-        if (strcmp(entry->d_name + len - end, suffix) != 0) continue;
-        if (found.count++ == 0)
-            snprintf(found.example, sizeof found.example, "file %.120s", entry->d_name);
-    }
-    closedir(dir);
-    *ret_residue = found;
-    return 0;
+    (void)session;
+    if (name_file(request->key, request->key_len, name) == 0)
+        lb_names_add(names, "file, in the URL's folder", "%s", name);
 }
 
 static const char *const file_schemes[] = {"file", NULL};
@@ -165,22 +145,13 @@ const struct lb_backend backend_file = {
 /* file_clean: removes the files that lockbench left in the URL's folder; see drivers/clean.h. This
  * includes files of locks that are held, so no program may be using the folder's locks. */
 
-static bool ends_with(const char *name, const char *ending) {
-    size_t len = strlen(name), own = strlen(ending);
-    return len > own && strcmp(name + len - own, ending) == 0;
-}
-
-/* True if a file of the folder is to be removed. key: the named key, as it is in a file's name. */
+/* True if a file of the folder is to be removed. key: the file of the named key. */
 static bool is_file_wanted(const struct lb_cleaning *cleaning, const char *name, const char *key) {
-    bool shared = strncmp(name, FILE_OURS, strlen(FILE_OURS)) == 0;
-    size_t len = strlen(key);
-    if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED ||
-        (shared && cleaning->scope == LB_CLEAN_LEFT))
-        return shared;
-    if (!ends_with(name, ".lock") && !ends_with(name, ".lockfile")) return false;
-    if (cleaning->scope != LB_CLEAN_KEY) return lb_clean_wants(cleaning, name, strlen(name));
-    return strncmp(name, key, len) == 0 &&
-           (strcmp(name + len, ".lock") == 0 || strcmp(name + len, ".lockfile") == 0);
+    size_t len = strlen(name), end = strlen(SUFFIX);
+    if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return false;
+    if (cleaning->scope == LB_CLEAN_KEY) return strcmp(name, key) == 0;
+    return len > end && strcmp(name + len - end, SUFFIX) == 0 &&
+           lb_clean_wants(cleaning, name, len);
 }
 
 static int file_clean(struct lb_session *session, struct lb_cleaning *cleaning,
@@ -188,7 +159,7 @@ static int file_clean(struct lb_session *session, struct lb_cleaning *cleaning,
     const struct file_server *server = session->server->state;
     char key[FILE_PATH] = "", path[2 * FILE_PATH];
     bool named = cleaning->scope == LB_CLEAN_KEY;
-    if (named && file_path(session, cleaning->name, strlen(cleaning->name), "", key) != 0) return 0;
+    if (named && file_path(session, cleaning->name, strlen(cleaning->name), key) != 0) return 0;
     const char *base = named ? strrchr(key, '/') + 1 : key;
     DIR *dir = opendir(server->dir);
     if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: %s", server->dir, strerror(errno));

@@ -14,8 +14,6 @@
 #include "drivers/local/file.h"
 #include "drivers/wait.h"
 
-#define SUFFIX ".lock"
-
 enum kernel_call { CALL_TRY, CALL_WAIT, CALL_FREE };
 
 /* Returns 0 or an errno; EWOULDBLOCK = another
@@ -54,7 +52,7 @@ static int find_file(struct lb_session *session, const struct lb_request *reques
     if (state->file[place].fd >= 0) close(state->file[place].fd);
     state->file[place].fd = -1;
     char path[FILE_PATH];
-    int failed = file_path(session, request->key, request->key_len, SUFFIX, path);
+    int failed = file_path(session, request->key, request->key_len, path);
     if (failed) return failed;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) return -errno;
@@ -129,16 +127,10 @@ static enum lb_outcome kernel_release(struct lb_session *session, const struct l
     "none promised; the kernel wakes waiters in order, but a client that waits for more than 100 ms " \
     "queues again every 20 ms"
 
-static void kernel_names(const struct lb_session *session, const struct lb_request *request,
-                         struct lb_names *names) {
-    (void)session;
-    file_names(request, SUFFIX, names);
-}
-
 static const struct lb_algorithm algorithm = {
     .acquire = kernel_acquire,
     .release = kernel_release,
-    .names = kernel_names,
+    .names = file_names,
 };
 
 const struct lb_lock lock_file_flock = {

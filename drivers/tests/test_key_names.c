@@ -74,7 +74,6 @@ TEST(names_are_as_the_servers_have_them) {
     expect_name("pg-row", "lockbench_row, name = 'a/b'");
     expect_name("mysql-getlock", "a/b");
     expect_name("file-flock", "a%2Fb.lock");
-    expect_name("file-lockfile", "a%2Fb.lockfile");
 }
 
 TEST(a_key_that_a_server_cannot_have_has_no_name) {

@@ -47,13 +47,13 @@ const FAULTS = {
 // backend, topology, guarantee, crash, server, durability, then its locks; * has a token.
 const BACKENDS = [
   ['memory', 'embedded', 'host', 'never', null, 'in this process', 'mem-mutex mem-robust mem-rwlock mem-semaphore'],
-  ['file', 'embedded', 'host', 'at-once', null, 'the kernel of this machine', 'file-flock file-ofd file-lockfile'],
-  ['redis', 'redis', 'node', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-setnx redis-reentrant redis-fair redis-spin redis-fenced* redis-rwlock redis-semaphore redis-permit redis-latch redis-multi redis-segmented'],
+  ['file', 'embedded', 'host', 'at-once', null, 'the kernel of this machine', 'file-flock file-ofd'],
+  ['redis', 'redis', 'node', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-setnx redis-reentrant redis-fair redis-spin redis-fenced* redis-rwlock redis-semaphore redis-permit redis-latch'],
   ['redis', 'redis-independent', 'majority', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-redlock'],
   ['redis', 'redis-replicas', 'async-replica', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-wait'],
   ['memcached', 'memcached', 'node', 'lease', 'memcached 1.6.18', 'in memory, gone with the process', 'memcached-add*'],
   ['nats', 'nats', 'node', 'lease', 'nats-server 2.9.10', 'on disk, synced every two minutes', 'nats-kv*'],
-  ['zookeeper', 'zookeeper-3', 'majority', 'session', 'zookeeper 3.8.0', 'transaction log, on disk before each answer', 'zk-lock* zk-reentrant* zk-rwlock* zk-semaphore zk-multi* zk-recipe*'],
+  ['zookeeper', 'zookeeper-3', 'majority', 'session', 'zookeeper 3.8.0', 'transaction log, on disk before each answer', 'zk-lock* zk-reentrant* zk-rwlock* zk-semaphore zk-multi*'],
   ['etcd', 'etcd-3', 'majority', 'session', 'etcd 3.4.23', 'write-ahead log, on disk before each answer', 'etcd-mutex* etcd-lock*'],
   ['sqlite', 'embedded', 'host', 'at-once', null, 'write-ahead log', 'sqlite-immediate sqlite-table sqlite-optimistic*'],
   ['postgres', 'postgres', 'node', 'at-once', 'postgres 15.8', 'in memory: the lock ends with its session', 'pg-advisory pg-advisory-xact pg-row* pg-nowait* pg-table pg-lease* pg-optimistic*'],

@@ -241,7 +241,7 @@ function modes() {
   add('mem-mutex', 8, {}, { lock: 'mem-latch', primitive: 'latch', rounds: 120, latency_ns: { ...stages[0].latency_ns, last_awake: latency(100, 300 * us, 0.3) } });
   add('redis-setnx', 4, { latency_ns: { connect: latency(100, 180 * us, 0.2) } }, { session: 'each', keys: 4, key_distribution: 'own' });
   add('zk-lock', 4, { exclusion: { verdict: 'violated', token_errors: 5, bound95: null } }, { lock: 'zk-multi', keys: 12, key_distribution: 'uniform', keys_at_once: 3 });
-  add('file-flock', 8, { exclusion: { verdict: 'stuck', stuck: 2, bound95: null } }, { lock: 'file-lockfile', fault: 'kill', keys: 200, key_distribution: 'uniform' });
+  add('file-flock', 8, { exclusion: { verdict: 'stuck', stuck: 2, bound95: null } }, { lock: 'file-ofd', fault: 'kill', keys: 200, key_distribution: 'uniform' });
   add('redis-late', 64, { exclusion: { verdict: 'violated', lost_updates: 3, double_holders: 9, expired_holders: 31, bound95: null } },
     { lock: 'unsafe-redis-del', control: true, claims: [], workload: 'late', expected: 'violated', keys: 4, key_distribution: 'uniform', hold: 'lognormal:20ms:0.05' });
   add('redis-late', 8, { exclusion: { verdict: 'expired', expired_holders: 40, bound95: null } },

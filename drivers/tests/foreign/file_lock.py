@@ -8,7 +8,6 @@ LOCKF = ("import fcntl, sys; file = open(sys.argv[1], 'a+'); fcntl.lockf(file, f
 WAYS = {
     "flock": ["flock", "--nonblock", "FILE", "sh", "-c", "echo held; cat"],
     "fcntl": ["/usr/bin/python3", "-c", LOCKF, "FILE"],
-    "dotlockfile": ["dotlockfile", "-l", "-p", "-q", "-r", "0", "FILE", "sh", "-c", "echo held; cat"],
 }
 
 holder = None

@@ -42,7 +42,7 @@ keep() {
     PG) psql -q "$URL" -c 'create table lockbench_mine (name text); create table other (name text); create sequence lockbench_seq' ;;
     MY) mariadb_says 'create database mine; create table mine.lockbench_row (name int)' ;;
     MEMCACHED) say 'set mine 0 0 1\r\n1\r\n' STORED ;;
-    FILE) mkdir guests && touch guests/mine.lock guests/lockbench-mine.lockfile ;;
+    FILE) mkdir guests && touch guests/mine.lock guests/lockbench-mine.lock ;;
     esac >/dev/null 2>&1
 }
 end() {

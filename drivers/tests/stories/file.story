@@ -1,20 +1,18 @@
-# The file locks beside the real programs: flock(1), another process's fcntl(F_SETLK), dotlockfile(1), on the file that the
-# documentation names. Lock files that are stale, and those that are not.
+# The file locks beside the real programs: flock(1), another process's fcntl(F_SETLK), on the file that the documentation names.
 program they /usr/bin/python3 drivers/tests/foreign/file_lock.py
-define HELD $PLACE/$K.$END
-with file-lockfile END=lockfile
+define HELD $PLACE/$K.lock
+with file-flock
 
 # The second time theirs is killed.
 == each excludes the other
-with file-flock WAY=flock END=lock
-with file-ofd WAY=fcntl END=lock
-with file-lockfile WAY=dotlockfile END=lockfile
-needs command -v flock >/dev/null && command -v dotlockfile >/dev/null | util-linux and liblockfile-bin
+with file-flock WAY=flock
+with file-ofd WAY=fcntl
+needs command -v flock >/dev/null | util-linux
 key L
 ours acquire -> ok
 sh test -f $HELD; echo $? -> 0
 they take $WAY $HELD -> busy
-they take $WAY $PLACE/$L.$END -> held
+they take $WAY $PLACE/$L.lock -> held
 they free -> gone
 ours release -> ok
 they take $WAY $HELD -> held
@@ -58,21 +56,3 @@ b release -> ok
 c release -> ok
 d release -> ok
 e release -> ok
-
-# The first client's setup removes the files of sessions that died. A pid that lives, but began at another time, is not that owner;
-# another host's can't be judged.
-== stale files are removed, and others are left
-sh sh -c 'echo $$' => DEAD
-sh echo $PPID => ALIVE
-sh hostname => HOST
-sh touch $PLACE/.lockbench-$DEAD-0-$HOST.owner $PLACE/.lockbench-$ALIVE-9999-$HOST.owner ->
-sh echo $DEAD $HOST 1 >$HELD ->
-ours try -> ok
-sh cd $PLACE; ls -A | grep -e "-$DEAD-0-" -e '-9999-' -> .lockbench-$ALIVE-9999-$HOST.owner
-ours release -> ok
-sh echo $ALIVE $HOST 1 >$HELD ->
-ours try -> ok
-ours release -> ok
-sh echo $DEAD elsewhere.example 1 >$HELD ->
-ours wait 200ms -> timeout
-sh rm $HELD $PLACE/.lockbench-$ALIVE-9999-$HOST.owner ->

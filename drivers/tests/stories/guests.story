@@ -21,7 +21,7 @@ with nats-kv on nats KIND=NATS BACKEND=nats LOCKS=nats-kv
 with nats-kv on nats-3 KIND=NATS BACKEND=nats LOCKS=nats-kv WORK=uncontended
 # Its keys can't be listed by lockbench, so all of them must expire by themselves.
 with memcached-add on memcached KIND=MEMCACHED BACKEND=memcached LOCKS=memcached-add WORK=contended
-with file-flock KIND=FILE BACKEND=file LOCKS=file-flock,file-ofd,file-lockfile
+with file-flock KIND=FILE BACKEND=file LOCKS=file-flock,file-ofd
 sh [ $KIND = FILE ] && echo file://$DIR/guests || echo "$URL" => URL
 guest keep
 guest clean -> cleaned
