@@ -131,23 +131,16 @@ struct stranger_look {
     struct lb_err *err;
 };
 
-static void look_at_stranger(void *arg, const char *name, const char *what, const char *is,
-                             const char *must_be) {
+static void look_at_stranger(void *arg, const char *name, const char *what) {
     const struct stranger_look *look = arg;
     for (int role = 0; role < SQL_ROLES; role++) {
         const char *text = look->recipe->statement[role].text;
         if (!text || !strstr(text, name)) continue;
-        if (is)
-            err_set(
-                look->err, LB_EXIT_USAGE,
-                "the %s %s is not as this lockbench makes it: it is %s, and must be %s: rename or drop it",
-                what, name, is, must_be);
-        else
-            err_set(
-                look->err, LB_EXIT_USAGE,
-                "the database has a %s %s that lockbench did not make, so it is left alone: rename it, use "
-                "another database or schema, or, if lockbench made it, give it the comment '%s'",
-                what, name, LB_MADE_BY);
+        err_set(
+            look->err, LB_EXIT_USAGE,
+            "the database has a %s %s that lockbench did not make, so it is left alone: rename it, use "
+            "another database or schema, or, if lockbench made it, give it the comment '%s'",
+            what, name, LB_MADE_BY);
         return;
     }
 }

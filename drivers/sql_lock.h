@@ -96,10 +96,8 @@ struct sql_answer {
     int64_t number[SQL_NUMBERS];
 };
 
-/* Receives a table or a sequence that lockbench did not make. what: "TABLE" or "SEQUENCE". is: what it consists of,
- * where it has lockbench's mark and differs from what lockbench makes, must_be; else both are NULL. */
-typedef void sql_stranger_fn(void *arg, const char *name, const char *what, const char *is,
-                             const char *must_be);
+/* Receives a table or a sequence that lockbench did not make. what: "TABLE" or "SEQUENCE". */
+typedef void sql_stranger_fn(void *arg, const char *name, const char *what);
 
 /* The functions by which a backend runs the statements of the lock's recipe. */
 struct sql_port {
@@ -125,7 +123,7 @@ struct sql_port {
      * database has the rows of all keys. */
     lb_arm_range_fn *remove;
     /* Calls visit for each table and sequence of the database whose name begins with lockbench_ and that has no mark
-     * of lockbench (LB_MADE_BY), or may differ from what has it. 0, or -1 with err. NULL = there can be none. */
+     * of lockbench (LB_MADE_BY). 0, or -1 with err. NULL = there can be none. */
     int (*strangers)(struct lb_session *session, sql_stranger_fn *visit, void *arg,
                      struct lb_err *err);
 };

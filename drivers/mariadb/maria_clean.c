@@ -160,48 +160,6 @@ int maria_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct
     return failed;
 }
 
-/* What lockbench makes: the engine, and each column with its type, those of the primary key with "key". */
-static const struct {
-    const char *name, *shape;
-} made_so[] = {
-    {"lockbench_row", "InnoDB: name varbinary(1024) key"},
-    {"lockbench_lease",
-     "InnoDB: name varbinary(1024) key, owner varchar(64), fence bigint, expire_at datetime(6)"},
-    {"lockbench_table",
-     "InnoDB: name varbinary(1024) key, owner varchar(64), expire_at datetime(6)"},
-    {"lockbench_flag", "InnoDB: name varbinary(1024) key, locked tinyint(1), owner varchar(64)"},
-    {"lockbench_version", "InnoDB: name varbinary(1024) key, version bigint, value bigint"},
-    {"lockbench_guarded",
-     "InnoDB: name varbinary(1024) key, token bigint, value bigint, steps bigint"},
-};
-
-/* Visits the tables that have lockbench's mark and are not as it makes them. */
-static int find_changed(struct lb_session *session, sql_stranger_fn *visit, void *arg,
-                        struct lb_err *err) {
-    char sql[1800], home[2 * sizeof((struct url *)0)->path + 8];
-    MYSQL_RES *result = NULL;
-    MYSQL_ROW row;
-    hex_of(home_of(session), home, sizeof home);
-    snprintf(sql, sizeof sql,
-             "SELECT t.TABLE_NAME, CONCAT(t.ENGINE, ': ', GROUP_CONCAT(c.COLUMN_NAME, ' ', "
-             "REPLACE(c.COLUMN_TYPE, 'bigint(20)', 'bigint'), IF(c.COLUMN_KEY = 'PRI', ' key', '') "
-             "ORDER BY c.ORDINAL_POSITION SEPARATOR ', ')) FROM information_schema.TABLES AS t "
-             "JOIN information_schema.COLUMNS AS c ON c.TABLE_NAME = t.TABLE_NAME "
-             "WHERE t.TABLE_SCHEMA = %s AND c.TABLE_SCHEMA = %s AND t.TABLE_TYPE = 'BASE TABLE' "
-             "AND t.TABLE_NAME LIKE 'lockbench\\_%%' AND t.TABLE_COMMENT = '" LB_MADE_BY
-             "' GROUP BY t.TABLE_NAME, t.ENGINE",
-             home, home);
-    if (ask_server(session, sql, &result, err) != 0) return -1;
-    while (result && (row = mysql_fetch_row(result))) {
-        for (size_t i = 0; i < sizeof made_so / sizeof *made_so && row[0] && row[1]; i++) {
-            if (strcmp(row[0], made_so[i].name) == 0 && strcmp(row[1], made_so[i].shape) != 0)
-                visit(arg, row[0], "TABLE", row[1], made_so[i].shape);
-        }
-    }
-    mysql_free_result(result);
-    return 0;
-}
-
 int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
                     struct lb_err *err) {
     struct found_names *found = calloc(1, sizeof *found);
@@ -211,8 +169,8 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
         char name[NAME_BYTES];
         snprintf(name, sizeof name, "%s", strrchr(found->item[i].name, '.') + 2);
         name[strcspn(name, "`")] = '\0';
-        visit(arg, name, found->item[i].is_table ? "TABLE" : "SEQUENCE", NULL, NULL);
+        visit(arg, name, found->item[i].is_table ? "TABLE" : "SEQUENCE");
     }
     free(found);
-    return failed ? failed : find_changed(session, visit, arg, err);
+    return failed;
 }

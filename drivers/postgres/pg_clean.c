@@ -174,8 +174,7 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
     PGresult *found = NULL;
     if (ask_server(session, MADE_BY("IS DISTINCT FROM"), &found, err) != 0) return -1;
     for (int i = 0; i < PQntuples(found); i++)
-        visit(arg, pg_text(found, i, 1), pg_text(found, i, 2)[0] == 'r' ? "TABLE" : "SEQUENCE",
-              NULL, NULL);
+        visit(arg, pg_text(found, i, 1), pg_text(found, i, 2)[0] == 'r' ? "TABLE" : "SEQUENCE");
     PQclear(found);
     return 0;
 }

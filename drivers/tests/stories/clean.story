@@ -19,23 +19,6 @@ clean --url postgres="$URL" -> / 0$/
 psql -c "select relname from pg_class where relname like 'lockbench%'" -> lockbench_fence
 psql -c 'drop sequence lockbench_fence' ->
 
-# Tables of lockbench's names and with its mark that another version, or somebody, made or changed. The last one is as it must be.
-== a table that is not as a lock of MariaDB needs it is refused
-with mysql-getlock
-tool table table() { mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "drop database if exists lockbench; create database lockbench; grant all on lockbench.* to lockbench@'127.0.0.1'; create table lockbench.lockbench_$1 comment='made by lockbench'"; }; table
-tool hold hold() { "$LOCKBENCH_PROGRAM" hold $1 k --url mariadb="$URL" -- echo held 2>&1; echo $?; }; hold
-table 'row (name varbinary(1024) primary key) engine=Aria' ->
-hold mysql-row -> /is not as this lockbench makes it.*it is Aria: .* [1-9][0-9]*$/
-table 'lease (name varbinary(1024) primary key)' ->
-hold mysql-lease -> /is not as this lockbench makes it.*owner varchar.64., fence.* [1-9][0-9]*$/
-table 'lease (name varbinary(1024) not null, owner varchar(64), fence bigint, expire_at datetime(6))' ->
-hold mysql-lease -> /is not as this lockbench makes it.*it is InnoDB: name varbinary.1024., owner.* [1-9][0-9]*$/
-table 'flag (name varbinary(1024) primary key, locked int, owner varchar(64))' ->
-hold mysql-flag -> /is not as this lockbench makes it.*locked int.11..* [1-9][0-9]*$/
-table 'flag (name varbinary(1024) primary key, locked boolean, owner varchar(64))' ->
-hold mysql-flag -> /held.* 0$/
-my -e 'drop database lockbench' ->
-
 == keys that people named are removed by their names
 with redis-setnx
 redis mset orders/7 1 '{orders/7}:guarded' 2 orders/77 3 -> OK
