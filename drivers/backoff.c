@@ -4,7 +4,11 @@
 #include "drivers/wait.h"
 
 const struct lb_known_cause backoff_causes[] = {
-    BACKOFF_CAUSE_OF_UNFAIRNESS("poll_max"),
+    {.figure = "fairness.jain",
+     .below = 0.8,
+     .cause = "whoever releases asks again at once while the others sleep between two tries, "
+              "so few clients get most of the grants, and acquire p50 is the time of those few",
+     .option = "poll_max"},
     {0},
 };
 

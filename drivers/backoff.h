@@ -18,49 +18,20 @@ struct backoff_options {
 
 /* The four rows of an option table, for an options struct with a `struct backoff_options
  * member`. */
-#define BACKOFF_OPTIONS(type, member, min_default, max_default)                                    \
-    {"poll_min",                                                                                   \
-     LB_OPT_DURATION,                                                                              \
-     offsetof(type, member.min_ns),                                                                \
-     min_default,                                                                                  \
-     1e3,                                                                                          \
-     60e9,                                                                                         \
-     NULL,                                                                                         \
-     "first wait between two tries"},                                                              \
-        {"poll_max",                                                                               \
-         LB_OPT_DURATION,                                                                          \
-         offsetof(type, member.max_ns),                                                            \
-         max_default,                                                                              \
-         1e3,                                                                                      \
-         60e9,                                                                                     \
-         NULL,                                                                                     \
-         "longest wait between two tries"},                                                        \
-        {"poll_factor",                                                                            \
-         LB_OPT_REAL,                                                                              \
-         offsetof(type, member.factor),                                                            \
-         "2",                                                                                      \
-         1,                                                                                        \
-         10,                                                                                       \
-         NULL,                                                                                     \
-         "each wait is this many times the one before"},                                           \
-    {                                                                                              \
-        "poll_jitter", LB_OPT_REAL, offsetof(type, member.jitter), "0.5", 0, 1, NULL,              \
-            "random part of each wait: 0.5 draws from 50 % to 150 % of it"                         \
-    }
+/* clang-format off */
+#define BACKOFF_OPTIONS(type, member, min_default, max_default) \
+    {"poll_min", LB_OPT_DURATION, offsetof(type, member.min_ns), min_default, 1e3, 60e9, NULL, \
+     "first wait between two tries"}, \
+    {"poll_max", LB_OPT_DURATION, offsetof(type, member.max_ns), max_default, 1e3, 60e9, NULL, \
+     "longest wait between two tries"}, \
+    {"poll_factor", LB_OPT_REAL, offsetof(type, member.factor), "2", 1, 10, NULL, \
+     "each wait is this many times the one before"}, \
+    {"poll_jitter", LB_OPT_REAL, offsetof(type, member.jitter), "0.5", 0, 1, NULL, \
+     "random part of each wait: 0.5 draws from 50 % to 150 % of it"}
+/* clang-format on */
 
 /* The known causes of figures that all polling locks have; ends with a NULL figure. */
 extern const struct lb_known_cause backoff_causes[];
-
-/* The cause that all locks have whose waiters sleep between two tries; longest: the option with their longest sleep. */
-#define BACKOFF_CAUSE_OF_UNFAIRNESS(longest)                                                       \
-    {                                                                                              \
-        "fairness.jain",                                                                           \
-            .below = 0.8,                                                                          \
-            .cause =                                                                               \
-                "whoever releases asks again at once while the others sleep between two tries, "   \
-                "so few clients get most of the grants, and acquire p50 is the time of those few", \
-            .option = (longest)                                                                    \
-    }
 
 struct backoff {
     const struct backoff_options *options;

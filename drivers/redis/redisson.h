@@ -102,12 +102,11 @@ struct redisson_options {
 };
 
 /* clang-format off */
-#define REDISSON_OPTION_CHECK_SYNCED \
-    {"check_synced", LB_OPT_BOOL, offsetof(struct redisson_options, check_synced), "yes", 0, 0, NULL, \
-     "where there are replicas, send WAIT along with each acquire, and give it back if none acknowledges"}
 #define REDISSON_OPTIONS \
     {"subscription_timeout", LB_OPT_DURATION, offsetof(struct redisson_options, subscription_timeout_ns), "7.5s", 1e6, \
-     600e9, NULL, "longest wait for the confirmation of a subscription"}, REDISSON_OPTION_CHECK_SYNCED
+     600e9, NULL, "longest wait for the confirmation of a subscription"}, \
+    {"check_synced", LB_OPT_BOOL, offsetof(struct redisson_options, check_synced), "yes", 0, 0, NULL, \
+     "where there are replicas, send WAIT along with each acquire, and give it back if none acknowledges"}
 /* clang-format on */
 
 /* Redisson's slavesSyncTimeout. */
@@ -237,7 +236,7 @@ lb_arm_range_fn sc_arm_range;
 int sc_set(struct lb_session *session, const struct redis_script *script, int keys,
            const struct redis_word *words, int count, struct lb_err *err);
 
-/* redisson_rlock: the hash of RLock, RSpinLock and RFencedLock. The key is the lock's
+/* redisson_rlock: the hash of RLock and RFencedLock. The key is the lock's
  * name; the hash has one field, whose name is the holder and whose value counts its holds; the
  * key's time to live is the lease. */
 

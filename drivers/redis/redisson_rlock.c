@@ -1,16 +1,11 @@
-/* redisson_rlock: the hash of RLock, and the locks on it: redis-reentrant, -fenced, -spin. See
+/* redisson_rlock: the hash of RLock, and the locks on it: redis-reentrant, -fenced. See
  * redisson.h. */
-#include <string.h>
-
-#include "drivers/backoff.h"
 #include "drivers/redis/redis.h"
 #include "drivers/redis/redisson.h"
-#include "drivers/wait.h"
 
 REDIS_SCRIPT(rlock_take);
 REDIS_SCRIPT(rlock_unlock);
 REDIS_SCRIPT(rlock_extend);
-REDIS_SCRIPT(spin_unlock);
 
 void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
     redisson_name(request, "redisson_lock__channel:", "", out);
@@ -29,11 +24,11 @@ enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply 
     return LB_BUSY;
 }
 
-/* Unlocks once, as `holder`. publish: whether the waiters are told. Returns as redisson_unlock. */
-static enum lb_outcome unlock_by(struct lb_session *session, const struct lb_request *request,
-                                 const char *holder, bool publish, bool *ret_held) {
+static enum lb_outcome rlock_unlock(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant, bool *ret_held) {
+    const struct rlock_grant *mine = grant->data;
     char channel[REDISSON_NAME_MAX], latch[REDISSON_NAME_MAX], lease[24];
-    if (!holder[0]) return LB_LOST;
+    if (!mine->holder[0]) return LB_LOST;
     rlock_channel(request, channel);
     redisson_latch(session, request, latch);
     redis_lease_ms(request->lease_ns, lease);
@@ -42,11 +37,10 @@ static enum lb_outcome unlock_by(struct lb_session *session, const struct lb_req
                                        {latch, 0},
                                        {"0", 1},
                                        {lease, 0},
-                                       {holder, 0},
+                                       {mine->holder, 0},
                                        {REDISSON_LATCH_MS, 0},
                                        {redisson_publish(session), 0}};
-    return redisson_unlock(session, request, publish ? &script_rlock_unlock : &script_spin_unlock,
-                           3, words, 8, ret_held);
+    return redisson_unlock(session, request, &script_rlock_unlock, 3, words, 8, ret_held);
 }
 
 enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
@@ -64,8 +58,7 @@ enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
     if (!synced)
-        return redisson_not_synced(one->session, unlock_by(one->session, request,
-                                                                 mine->holder, true, &held));
+        return redisson_not_synced(one->session, rlock_unlock(one->session, request, one->grant, &held));
     one->grant->token = 0;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
@@ -83,13 +76,6 @@ enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == 1 ? LB_OK : LB_LOST;
-}
-
-static enum lb_outcome rlock_unlock_once(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant,
-                                         bool *ret_held) {
-    const struct rlock_grant *mine = grant->data;
-    return unlock_by(session, request, mine->holder, true, ret_held);
 }
 
 enum lb_outcome rlock_renew(struct lb_session *session, const struct lb_request *request,
@@ -132,7 +118,7 @@ const struct lb_algorithm rlock_algorithm = {
  * has told it. */
 
 static const struct redisson_recipe redis_reentrant_recipe = {
-    .ask = rlock_ask, .unlock = rlock_unlock_once, .keys = rlock_keys, .channels = rlock_channels};
+    .ask = rlock_ask, .unlock = rlock_unlock, .keys = rlock_keys, .channels = rlock_channels};
 
 const struct lb_lock lock_redis_reentrant = {
     .name = "redis-reentrant",
@@ -186,15 +172,14 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
         return LB_BUSY;
     }
     if (!synced)
-        return redisson_not_synced(
-            one->session, unlock_by(one->session, request, mine->holder, true, &held));
+        return redisson_not_synced(one->session, rlock_unlock(one->session, request, one->grant, &held));
     one->grant->token = (uint64_t)reply->element[1].integer;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
 }
 
 static const struct redisson_recipe redis_fenced_recipe = {.ask = fenced_ask,
-                                                           .unlock = rlock_unlock_once,
+                                                           .unlock = rlock_unlock,
                                                            .keys = rlock_keys,
                                                            .channels = rlock_channels,
                                                            .counter = TOKEN_KEY};
@@ -220,88 +205,4 @@ const struct lb_lock lock_redis_fenced = {
     .store = &redis_store,
     .algorithm = &rlock_algorithm,
     .recipe = &redis_fenced_recipe,
-};
-
-/* redis-spin: Redisson's RSpinLock: RLock's hash without its channel. A waiter asks again after a
- * pause that doubles, so nothing is published: in a cluster of older servers each PUBLISH goes to
- * every node. */
-
-#define SPIN_FIRST_NS LB_MS_NS /* Redisson's defaults */
-#define SPIN_MAX_NS (128 * LB_MS_NS)
-
-/* The pause: the first one, doubled with each failed try, plus a random multiple (0 to fails - 1) of the first. */
-static int64_t pause_ns(struct lb_rng *rng, int fails) {
-    int64_t delay_ns = SPIN_FIRST_NS;
-    for (int i = 0; i < fails && delay_ns < SPIN_MAX_NS; i++) delay_ns *= 2;
-    if (fails > 0) delay_ns += (int64_t)rng_below(rng, (uint64_t)fails) * SPIN_FIRST_NS;
-    return delay_ns < SPIN_MAX_NS ? delay_ns : SPIN_MAX_NS;
-}
-
-static enum lb_outcome spin_acquire(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    struct rlock_grant *mine = grant->data;
-    struct redisson_try one = {.session = session, .request = request, .grant = grant};
-    redisson_holder(session, request, "", mine->holder);
-    bool once = request->deadline_ns <= lb_now();
-    for (int fails = 0;; fails++) {
-        int64_t left_ns;
-        enum lb_outcome outcome = rlock_ask(&one, &left_ns);
-        if (outcome != LB_BUSY || once) return outcome;
-        int64_t until_ns = lb_now() + pause_ns(&session->rng, fails);
-        if (until_ns < request->deadline_ns)
-            lb_sleep_until(until_ns);
-        else
-            lb_sleep_until(request->deadline_ns);
-        if (lb_now() >= request->deadline_ns || lb_stopping()) return LB_TIMEOUT;
-        session->wakeups++;
-    }
-}
-
-static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant, bool *ret_held) {
-    const struct rlock_grant *mine = grant->data;
-    return unlock_by(session, request, mine->holder, false, ret_held);
-}
-
-static const struct lb_option spin_options[] = {
-    REDISSON_OPTION_CHECK_SYNCED,
-    {0},
-};
-
-static const struct redisson_recipe redis_spin_recipe = {
-    .unlock = unlock_once, .keys = rlock_keys, .channels = rlock_channels};
-
-static const struct lb_known_cause spin_causes[] = {BACKOFF_CAUSE_OF_UNFAIRNESS(NULL), {0}};
-
-static const struct lb_algorithm algorithm = {
-    .options = spin_options,
-    .causes = spin_causes,
-    .options_bytes = sizeof(struct redisson_options),
-    .session_bytes = sizeof(struct redisson_session),
-    .grant_bytes = sizeof(struct rlock_grant),
-    .acquire = spin_acquire,
-    .release = redisson_release,
-    .renew = rlock_renew,
-    .settle = redisson_settle,
-    .residue = redisson_residue,
-    .names = redisson_names,
-};
-
-const struct lb_lock lock_redis_spin = {
-    .name = "redis-spin",
-    .summary =
-        "Redisson's RSpinLock: RLock's hash, waiters poll with a doubling pause, nothing is published",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps =
-        LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
-    .waits = "poll",
-    .about = {REDISSON_ABOUT("RSpinLock", 1, 2), .order = "none",
-              .hazards =
-                  "a waiter's pause grows to 128 ms while the lock may be free; a new waiter polls "
-                  "faster than one that has waited for long",
-              .crash = LB_CRASH_LEASE},
-    .algorithm = &algorithm,
-    .recipe = &redis_spin_recipe,
 };

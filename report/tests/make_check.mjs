@@ -48,7 +48,7 @@ const FAULTS = {
 const BACKENDS = [
   ['memory', 'embedded', 'host', 'never', null, 'in this process', 'mem-mutex mem-robust mem-rwlock mem-semaphore'],
   ['file', 'embedded', 'host', 'at-once', null, 'the kernel of this machine', 'file-flock file-ofd'],
-  ['redis', 'redis', 'node', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-setnx redis-reentrant redis-fair redis-spin redis-fenced* redis-rwlock redis-semaphore redis-permit redis-latch'],
+  ['redis', 'redis', 'node', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-setnx redis-reentrant redis-fair redis-fenced* redis-rwlock redis-semaphore redis-permit redis-latch'],
   ['redis', 'redis-independent', 'majority', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-redlock'],
   ['redis', 'redis-replicas', 'async-replica', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-wait'],
   ['memcached', 'memcached', 'node', 'lease', 'memcached 1.6.18', 'in memory, gone with the process', 'memcached-add*'],

@@ -1,4 +1,4 @@
--- Redisson 4.7, RLock and RSpinLock: RedissonLock.tryLockInnerAsync.
+-- Redisson 4.7, RLock: RedissonLock.tryLockInnerAsync.
 -- KEYS: 1 the lock, a hash of holder -> holds. ARGV: 1 lease in ms, 2 holder.
 -- Answers nil: taken; a number: held by another, for so many ms (pttl).
 local lock = KEYS[1]

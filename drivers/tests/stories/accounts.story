@@ -45,7 +45,7 @@ sh grep -c -F -e "-@dangerous +info '&*'" $DIR/out/run.json -> > 0
 == the rights that Redis needs
 redis start ~lockbench-* ~{lockbench-* ~redisson*{lockbench-* &* $RIGHTS => P
 define U redis=redis://$ACCOUNT:$P
-run redis-setnx,redis-fenced,redis-reentrant,redis-fair,redis-rwlock,redis-permit,redis-spin $U -> 0
+run redis-setnx,redis-fenced,redis-reentrant,redis-fair,redis-rwlock,redis-permit $U -> 0
 said | grep -c -e 'lockbench: ' -e 'left on' -> 0
 clean $U -> 0
 

@@ -4,7 +4,7 @@ needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner se
 tool guest drivers/tests/foreign/guest.sh
 
 == the server holds what it held before
-with redis-setnx on redis KIND=REDIS BACKEND=redis LOCKS=redis-setnx,redis-reentrant,redis-fair,redis-spin,redis-fenced,redis-rwlock,redis-incr
+with redis-setnx on redis KIND=REDIS BACKEND=redis LOCKS=redis-setnx,redis-reentrant,redis-fair,redis-fenced,redis-rwlock,redis-incr
 with redis-semaphore on redis KIND=REDIS BACKEND=redis LOCKS=redis-semaphore,redis-permit WORK=semaphore
 with redis-wait on redis-replicas KIND=REDIS BACKEND=redis LOCKS=redis-wait,redis-setnx WORK=contended
 with redis-setnx on redis-sentinel KIND=REDIS BACKEND=redis LOCKS=redis-setnx,redis-fair,redis-fenced

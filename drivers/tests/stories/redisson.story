@@ -106,20 +106,6 @@ redis SET $K x -> OK
 ours try -> refused
 ours error -> /WRONGTYPE/
 
-== RSpinLock: nothing is published
-with redis-spin
-they_lock 60000 $THEM -> got
-ours begin
-ours waits
-redis PUBSUB CHANNELS ->
-they_unlock -> 1
-ours end -> ok
-ear heard -> redisson_lock__channel:{$K}=0
-redis TYPE $K -> hash
-ours release -> ok
-ear heard ->
-soon names ->
-
 == RFencedLock: the token
 with redis-fenced
 ours acquire -> ok
