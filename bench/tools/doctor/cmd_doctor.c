@@ -219,16 +219,6 @@ static void doctor_locks(struct doctor *checks, const struct plan *plan,
     json_decref(untold);
 }
 
-/* The first line of a small file of /proc or /sys; "" if it can't be read. */
-static const char *read_system_line(const char *path, char *line, size_t size) {
-    FILE *file = fopen(path, "re");
-    line[0] = '\0';
-    if (!file) return line;
-    if (fgets(line, (int)size, file)) line[strcspn(line, "\n")] = '\0';
-    fclose(file);
-    return line;
-}
-
 static void check_files(struct doctor *checks) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -238,14 +228,6 @@ static void check_files(struct doctor *checks) {
         "at most %llu (lockbench raises its own limit to that); each client needs one or two",
         (unsigned long long)limit.rlim_max);
     if (!enough) FIX(check, "as root: ulimit -Hn %d, or LimitNOFILE= of the service", FILES_WANTED);
-}
-
-static void check_processors(struct doctor *checks) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    struct doctor_finding *check =
-        add_doctor_check(checks, count > 1 ? DOCTOR_OK : DOCTOR_WARN, "processors",
-                         "%ld online; clients and the servers started here share them", count);
-    if (count <= 1) FIX(check, "use two or more, or servers on another machine: --url");
 }
 
 /* Adds the properties that spoil measurements, from the table that each result has in its
@@ -258,24 +240,6 @@ static void check_machine(struct doctor *checks) {
         if (fact.spoils) FIX(finding, "%s", fact.advice);
         json_decref(fact.value);
     }
-}
-
-static void check_clock(struct doctor *checks) {
-    char line[64];
-    int64_t start_ns = lb_now();
-    for (int i = 0; i < 20000; i++) lb_now();
-    int64_t cost_ns = (lb_now() - start_ns) / 20000;
-    read_system_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
-                     sizeof line);
-    /* A read through the kernel takes a quarter of a microsecond and more; through the vDSO some
-     * tens of ns. */
-    bool slow = cost_ns > 200;
-    struct doctor_finding *check = add_doctor_check(checks, slow ? DOCTOR_WARN : DOCTOR_OK, "clock",
-                                                    "source %s, one read takes %lld ns",
-                                                    *line ? line : "unknown", (long long)cost_ns);
-    if (slow)
-        FIX(check,
-            "choose a source that user space can read: clocksource=tsc on the kernel's command line");
 }
 
 static void check_room(struct doctor *checks, const char *name, const char *folder,
@@ -312,9 +276,7 @@ static void check_results(struct doctor *checks, const char *results) {
 
 static void doctor_machine(struct doctor *checks, const char *results) {
     const char *temporary = getenv("TMPDIR");
-    check_processors(checks);
     check_files(checks);
-    check_clock(checks);
     check_machine(checks);
     check_results(checks, results);
     check_room(checks, "servers' folder", temporary && *temporary ? temporary : "/tmp",
