@@ -1,30 +1,72 @@
 /* memory: locks in memory shared by this machine's processes: a lower bound for every remote lock.
- * The backend; its locks are in mem_*.c. All block their thread, by the kernel, so
- * the engine gives each client one. */
+ * All block their thread in the kernel (futex), so the engine gives each client a thread of its own.
+ *
+ * mem-mutex is pthread's plain mutex: the lock of a dead holder is never freed. mem-robust is the
+ * robust mutex: each thread keeps a list of the mutexes that it holds. When the thread dies, the
+ * kernel marks these, and the next client to take one gets EOWNERDEAD and repairs it. */
 #define _GNU_SOURCE
-#include "drivers/local/memory.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 
+#include "drivers/backends.h"
 #include "drivers/wait.h"
 
-static int make_mutexes(struct mem_mutex_slot *slots, int robustness) {
+/* GCC 12's ThreadSanitizer does not know the calls that wait until a time of a clock: this code
+ * reports to it what was taken. */
+#if defined(__SANITIZE_THREAD__) && __GNUC__ < 14
+#include <sanitizer/tsan_interface.h>
+#define TELL_LOCKED(lock, how)                                                                     \
+    (__tsan_mutex_pre_lock((lock), (how)), __tsan_mutex_post_lock((lock), (how), 0))
+#define TELL_TAKEN(semaphore) __tsan_acquire(semaphore)
+#define READER __tsan_mutex_read_lock
+#else
+#define TELL_LOCKED(lock, how) ((void)0)
+#define TELL_TAKEN(semaphore) ((void)0)
+#define READER 0
+#endif
+
+/* The places of a lock. A further key shares the place of another key, so it still excludes. */
+#define SLOTS 4096
+
+struct mutex_slot {
+    _Alignas(64) pthread_mutex_t mutex;
+};
+
+struct rwlock_slot {
+    _Alignas(64) pthread_rwlock_t rwlock;
+};
+
+struct semaphore_slot {
+    _Alignas(64) sem_t semaphore;
+    bool armed;
+};
+
+struct memory_shared {
+    struct mutex_slot mutex[SLOTS], robust[SLOTS];
+    struct rwlock_slot rwlock[2][SLOTS]; /* preferring readers, and preferring writers */
+    struct semaphore_slot semaphore[SLOTS];
+};
+
+static int make_mutexes(struct mutex_slot *slots, int robustness) {
     pthread_mutexattr_t attributes;
     int failed = pthread_mutexattr_init(&attributes);
     if (!failed) failed = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     if (!failed) failed = pthread_mutexattr_setrobust(&attributes, robustness);
-    for (int i = 0; i < LOCAL_SLOTS && !failed; i++)
+    for (int i = 0; i < SLOTS && !failed; i++)
         failed = pthread_mutex_init(&slots[i].mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
     return failed;
 }
 
-static int make_rwlocks(struct mem_rwlock_slot *slots, int preference) {
+static int make_rwlocks(struct rwlock_slot *slots, int preference) {
     pthread_rwlockattr_t attributes;
     int failed = pthread_rwlockattr_init(&attributes);
     if (!failed) failed = pthread_rwlockattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     if (!failed) failed = pthread_rwlockattr_setkind_np(&attributes, preference);
-    for (int i = 0; i < LOCAL_SLOTS && !failed; i++)
+    for (int i = 0; i < SLOTS && !failed; i++)
         failed = pthread_rwlock_init(&slots[i].rwlock, &attributes);
     pthread_rwlockattr_destroy(&attributes);
     return failed;
@@ -47,30 +89,6 @@ static int memory_describe(struct lb_session *session, struct lb_facts *facts, s
     return 0;
 }
 
-bool memory_slice(int64_t deadline_ns, struct timespec *ret_until) {
-    int64_t now_ns = lb_now();
-    if (now_ns >= deadline_ns || lb_stopping()) return false;
-    int64_t slice_ns = now_ns + 100 * LB_MS_NS;
-    if (slice_ns > deadline_ns) slice_ns = deadline_ns;
-    *ret_until = (struct timespec){.tv_sec = slice_ns / LB_S_NS, .tv_nsec = slice_ns % LB_S_NS};
-    return true;
-}
-
-enum lb_outcome memory_granted(struct lb_grant *grant, uint64_t held) {
-    struct memory_grant *mine = grant->data;
-    mine->held = held;
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
-}
-
-uint64_t memory_taken_back(struct lb_grant *grant) {
-    struct memory_grant *mine = grant->data;
-    uint64_t held = mine->held;
-    mine->held = 0;
-    return held;
-}
-
 static const struct lb_connector connector = {
     .shared_bytes = sizeof(struct memory_shared),
     .open = memory_open,
@@ -82,4 +100,266 @@ const struct lb_backend backend_memory = {
     .summary = "this machine's memory, no server",
     .durability_class = "none",
     .connector = &connector,
+};
+
+static struct memory_shared *memory_of(const struct lb_session *session) {
+    return session->server->shared;
+}
+
+static uint32_t slot_of(const struct lb_request *request) {
+    return request->key_index % SLOTS;
+}
+
+/* A futex wait is divided into slices, so that the cut-off is noticed. Sets the end of the next
+ * slice. False when the time is up. */
+static bool next_slice(int64_t deadline_ns, struct timespec *ret_until) {
+    int64_t now_ns = lb_now();
+    if (now_ns >= deadline_ns || lb_stopping()) return false;
+    int64_t slice_ns = now_ns + 100 * LB_MS_NS;
+    if (slice_ns > deadline_ns) slice_ns = deadline_ns;
+    *ret_until = (struct timespec){.tv_sec = slice_ns / LB_S_NS, .tv_nsec = slice_ns % LB_S_NS};
+    return true;
+}
+
+/* The locks do not know their holders: the grant's data is whether the client holds it. */
+static enum lb_outcome granted(struct lb_grant *grant) {
+    *(bool *)grant->data = true;
+    grant->token = 0;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+/* Begins a release. False if the client held nothing. */
+static bool take_back(struct lb_grant *grant) {
+    bool *held = grant->data, was = *held;
+    *held = false;
+    return was;
+}
+
+/* A lock's recipe says whether its mutexes are the robust ones. */
+static pthread_mutex_t *mutex_of(const struct lb_session *session,
+                                 const struct lb_request *request) {
+    struct memory_shared *shared = memory_of(session);
+    const bool *robust = session->lock->recipe;
+    return &(*robust ? shared->robust : shared->mutex)[slot_of(request)].mutex;
+}
+
+static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    pthread_mutex_t *mutex = mutex_of(session, request);
+    int failed = pthread_mutex_trylock(mutex);
+    if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
+    while (failed == EBUSY || failed == ETIMEDOUT) {
+        struct timespec until;
+        if (!next_slice(request->deadline_ns, &until)) return LB_TIMEOUT;
+        failed = pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
+        if (!failed || failed == EOWNERDEAD) TELL_LOCKED(mutex, 0);
+    }
+    /* The data that the dead holder guarded may be half written. The mutex is ours, and this call
+     * makes it consistent again. */
+    if (failed == EOWNERDEAD) failed = pthread_mutex_consistent(mutex);
+    return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed))
+                  : granted(grant);
+}
+
+static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    if (!take_back(grant)) return LB_LOST;
+    int failed = pthread_mutex_unlock(mutex_of(session, request));
+    return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed)) : LB_OK;
+}
+
+static const struct lb_algorithm mem_mutex_algorithm = {
+    .grant_bytes = sizeof(bool),
+    .acquire = mutex_acquire,
+    .release = mutex_release,
+};
+
+const struct lb_lock lock_mem_mutex = {
+    .name = "mem-mutex",
+    .summary = "pthread mutex, process-shared, not robust",
+    .backend = &backend_memory,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
+    .waits = "kernel (futex)",
+    .about = {.compatible = "any program that maps the same pthread mutex",
+              .order = "none: a running thread takes it before a woken one",
+              .hazards = "a holder that dies keeps it for ever: the mutex does not know its owner",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_NEVER},
+    .algorithm = &mem_mutex_algorithm,
+    .recipe = &(const bool){false},
+};
+
+const struct lb_lock lock_mem_robust = {
+    .name = "mem-robust",
+    .summary = "pthread mutex, process-shared and robust: the kernel frees a dead holder's",
+    .backend = &backend_memory,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
+    .waits = "kernel (futex)",
+    .about =
+        {.compatible = "any program that maps the same robust pthread mutex",
+         .order = "none: a running thread takes it before a woken one",
+         .hazards =
+             "data guarded by a dead holder may be half written: the next holder must check it "
+             "(EOWNERDEAD)",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_AT_ONCE},
+    .algorithm = &mem_mutex_algorithm,
+    .recipe = &(const bool){true},
+};
+
+/* mem_rwlock: a pthread read-write lock in shared memory, with futex waits, preferring readers
+ * (glibc's default: writers may starve) or writers. The lock of a dead holder is never freed, and
+ * the holder is not recorded anywhere. */
+
+struct rwlock_options {
+    int64_t prefer; /* 0 readers, 1 writers */
+};
+
+static pthread_rwlock_t *rwlock_of(const struct lb_session *session,
+                                   const struct lb_request *request) {
+    const struct rwlock_options *options = session->options;
+    return &memory_of(session)->rwlock[options->prefer][slot_of(request)].rwlock;
+}
+
+static enum lb_outcome rwlock_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    pthread_rwlock_t *rwlock = rwlock_of(session, request);
+    int failed =
+        request->shared ? pthread_rwlock_tryrdlock(rwlock) : pthread_rwlock_trywrlock(rwlock);
+    if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
+    while (failed == EBUSY || failed == ETIMEDOUT) {
+        struct timespec until;
+        if (!next_slice(request->deadline_ns, &until)) return LB_TIMEOUT;
+        failed = request->shared ? pthread_rwlock_clockrdlock(rwlock, CLOCK_MONOTONIC, &until)
+                                 : pthread_rwlock_clockwrlock(rwlock, CLOCK_MONOTONIC, &until);
+        if (!failed) TELL_LOCKED(rwlock, request->shared ? READER : 0);
+    }
+    return failed ? lb_fail(session, LB_BROKEN, "pthread rwlock: %s", strerror(failed))
+                  : granted(grant);
+}
+
+static enum lb_outcome rwlock_release(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    /* Unlocking a lock that is not held would break it for all clients. */
+    if (!take_back(grant)) return LB_LOST;
+    int failed = pthread_rwlock_unlock(rwlock_of(session, request));
+    return failed ? lb_fail(session, LB_BROKEN, "pthread rwlock: %s", strerror(failed)) : LB_OK;
+}
+
+static const struct lb_option rwlock_options[] = {
+    {"prefer", LB_OPT_CHOICE, offsetof(struct rwlock_options, prefer), "reader", 0, 0,
+     "reader,writer", "who goes first when both wait"},
+    {0},
+};
+
+static const struct lb_algorithm mem_rwlock_algorithm = {
+    .options = rwlock_options,
+    .options_bytes = sizeof(struct rwlock_options),
+    .grant_bytes = sizeof(bool),
+    .acquire = rwlock_acquire,
+    .release = rwlock_release,
+};
+
+const struct lb_lock lock_mem_rwlock = {
+    .name = "mem-rwlock",
+    .summary = "pthread read-write lock, process-shared, preferring readers or writers",
+    .backend = &backend_memory,
+    .primitive = LB_RWLOCK,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARED | LB_CAP_BLOCKS_THREAD,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
+    .waits = "kernel (futex)",
+    .about =
+        {.compatible = "any program that maps the same pthread rwlock",
+         .order = "none; readers or writers first, as preferred",
+         .hazards =
+             "with prefer=reader a stream of readers starves writers, as glibc's default does; a holder "
+             "that dies keeps it for ever",
+         .guarantee = LB_ON_ONE_HOST,
+         .crash = LB_CRASH_NEVER},
+    .algorithm = &mem_rwlock_algorithm,
+};
+
+/* mem_semaphore: a POSIX semaphore in shared memory, with futex waits. Arming gives it its permits.
+ * Permits have no owners, so the permit of a dead holder is lost. Several permits at once are
+ * refused: with sem_wait(3), two clients that want all permits could get half of them each. */
+
+static struct semaphore_slot *semaphore_slot_of(const struct lb_session *session,
+                                                    const struct lb_request *request) {
+    return &memory_of(session)->semaphore[slot_of(request)];
+}
+
+static int semaphore_arm(struct lb_session *session, const struct lb_request *request,
+                         struct lb_err *err) {
+    struct semaphore_slot *slot = semaphore_slot_of(session, request);
+    if (request->key_index >= SLOTS)
+        return err_set(err, LB_EXIT_USAGE, "memory: at most %d semaphores at once", SLOTS);
+    if (slot->armed) return 0;
+    if (sem_init(&slot->semaphore, 1, request->bound) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "sem_init: %s", strerror(errno));
+    slot->armed = true;
+    return 0;
+}
+
+static int semaphore_disarm(struct lb_session *session, const struct lb_request *request,
+                            struct lb_err *err) {
+    (void)err;
+    struct semaphore_slot *slot = semaphore_slot_of(session, request);
+    if (slot->armed) sem_destroy(&slot->semaphore);
+    slot->armed = false;
+    return 0;
+}
+
+static enum lb_outcome semaphore_acquire(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
+    struct semaphore_slot *slot = semaphore_slot_of(session, request);
+    if (!slot->armed) return lb_fail(session, LB_REFUSED, "memory: the semaphore is not armed");
+    int failed = sem_trywait(&slot->semaphore) == 0 ? 0 : errno;
+    if (failed == EAGAIN && request->deadline_ns <= lb_now()) return LB_BUSY;
+    while (failed == EAGAIN || failed == ETIMEDOUT || failed == EINTR) {
+        struct timespec until;
+        if (!next_slice(request->deadline_ns, &until)) return LB_TIMEOUT;
+        failed = sem_clockwait(&slot->semaphore, CLOCK_MONOTONIC, &until) == 0 ? 0 : errno;
+        if (!failed) TELL_TAKEN(&slot->semaphore);
+    }
+    return failed ? lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(failed))
+                  : granted(grant);
+}
+
+static enum lb_outcome semaphore_release(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
+    /* sem_post(3) by a client without a permit would add a permit. */
+    if (!take_back(grant)) return LB_LOST;
+    if (sem_post(&semaphore_slot_of(session, request)->semaphore) == 0) return LB_OK;
+    return lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(errno));
+}
+
+static const struct lb_algorithm mem_semaphore_algorithm = {
+    .grant_bytes = sizeof(bool),
+    .arm = semaphore_arm,
+    .disarm = semaphore_disarm,
+    .acquire = semaphore_acquire,
+    .release = semaphore_release,
+};
+
+const struct lb_lock lock_mem_semaphore = {
+    .name = "mem-semaphore",
+    .summary = "POSIX semaphore, process-shared",
+    .backend = &backend_memory,
+    .primitive = LB_SEMAPHORE,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
+    .waits = "kernel (futex)",
+    .about = {.compatible = "any program that maps the same POSIX semaphore",
+              .order = "none",
+              .hazards =
+                  "it has no owner: any process may post, and the permit of a holder that dies is "
+                  "lost for ever",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_NEVER},
+    .algorithm = &mem_semaphore_algorithm,
 };

@@ -1,7 +1,7 @@
 /* null: the functions of a lock that do nothing, under two names. null lets the tool measure itself:
  * it is no lock, the core gives each client a cell of its own, and no exclusion is claimed.
  * unsafe-none is given as a lock and excludes nobody: the control that every check must catch. */
-#include "drivers/local/local.h"
+#include "drivers/backends.h"
 
 static enum lb_outcome null_acquire(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {

@@ -7,7 +7,7 @@
  * grants each n-th acquire although it is held; `unknown_every` loses each n-th answer. */
 #include <stdatomic.h>
 
-#include "drivers/local/local.h"
+#include "drivers/driver.h"
 #include "drivers/wait.h"
 
 #define SIM_SLOTS 4096
