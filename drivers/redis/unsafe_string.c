@@ -200,9 +200,9 @@ const struct lb_lock lock_unsafe_redis_renew_late = {
             .release = string_release, .renew = late_renew, .settle = string_settle},
 };
 
-/* unsafe-redis-getset, -getset-repaired: the key's value is the time at which the lock ends, by the client's
- * wall clock. SETNX takes a free lock, and GETSET takes over a lock whose time has passed. The first is the code
- * as articles print it; in the second its last `return` is repaired. Controls: the checks must catch them. */
+/* unsafe-redis-getset-repaired: the key's value is the time at which the lock ends, by the client's
+ * wall clock. SETNX takes a free lock, and GETSET takes over a lock whose time has passed. Articles print it with a
+ * last `return true`, which excludes nobody; that is repaired here. */
 
 /* Sends SETNX, and then GET and GETSET if necessary. `got`: whether this client takes the lock for its own. */
 static enum lb_outcome takeover(struct lb_session *session, const struct lb_request *request,
@@ -230,7 +230,7 @@ static enum lb_outcome takeover(struct lb_session *session, const struct lb_requ
     return outcome;
 }
 
-static enum lb_outcome try_repaired(struct lb_session *session, const struct lb_request *request,
+static enum lb_outcome try_takeover(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {
     bool got = false;
     int64_t sent_ns = lb_now();
@@ -242,15 +242,6 @@ static enum lb_outcome try_repaired(struct lb_session *session, const struct lb_
     return LB_OK;
 }
 
-static enum lb_outcome try_printed(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant) {
-    enum lb_outcome outcome = try_repaired(session, request, grant);
-    if (outcome != LB_BUSY) return outcome;
-    grant->token = 0;
-    grant->lease_end_ns = lb_now() + request->lease_ns;
-    return LB_OK; /* the printed code ends in "return true" */
-}
-
 static const struct lb_algorithm algorithm = {
     STRING_KEY,
     STRING_OPTIONS(string_option_table, struct string_options),
@@ -258,21 +249,6 @@ static const struct lb_algorithm algorithm = {
     .acquire = string_acquire,
     .release = del_release, /* the value names no owner */
     .settle = del_release,
-};
-
-const struct lb_lock lock_unsafe_redis_getset = {
-    UNSAFE_MUTEX("never: it always believes that it got it"),
-    .name = "unsafe-redis-getset",
-    .summary = "SETNX of an end time, GETSET to take over; as usually printed, every path "
-               "returns true",
-    .caps = UNSAFE_CAPS,
-    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
-              .mistake =
-                  "introductory articles: the code for taking over an ended lock, printed with "
-                  "\"return true\" as its last line; it excludes nobody",
-              .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
-    STRING_TRY(try_printed),
-    .algorithm = &algorithm,
 };
 
 const struct lb_lock lock_unsafe_redis_getset_repaired = {
@@ -287,6 +263,6 @@ const struct lb_lock lock_unsafe_redis_getset_repaired = {
                   "so a late holder's DEL frees the next holder's lock; the GETSET of a loser "
                   "moves the end of the winner's lease; clocks must agree",
               .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
-    STRING_TRY(try_repaired),
+    STRING_TRY(try_takeover),
     .algorithm = &algorithm,
 };

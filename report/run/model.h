@@ -64,8 +64,6 @@ struct report_lock {
 
 /* A count of findings or of grants of the lock; NAN if no stage of it was checked. */
 double report_known(const struct report_lock *lock, double count);
-/* The second holders that were seen, in the history where the clients were on several hosts. NAN: see report_known. */
-double report_second_holders(const struct report_lock *lock);
 /* Whether the lock's holders were inside for less than a round trip; see bound.h. */
 bool report_hardly_tested(const struct report_lock *lock);
 /* Its bound 3/n; NAN where it is not clean, was hardly tested, or has too few grants. */

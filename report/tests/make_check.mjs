@@ -58,7 +58,7 @@ const BACKENDS = [
   ['sqlite', 'embedded', 'host', 'at-once', null, 'write-ahead log', 'sqlite-immediate sqlite-table sqlite-optimistic*'],
   ['postgres', 'postgres', 'node', 'at-once', 'postgres 15.8', 'in memory: the lock ends with its session', 'pg-advisory pg-advisory-xact pg-row* pg-nowait* pg-table pg-lease* pg-optimistic*'],
   ['mariadb', 'mariadb', 'node', 'at-once', 'mariadb 10.11.6', 'in memory: the lock ends with its session', 'mysql-getlock mysql-row* mysql-nowait* mysql-table mysql-lease* mysql-optimistic*'],
-  ['redis', 'redis', 'none', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'unsafe-redis-setnx-expire unsafe-redis-del unsafe-redis-get-del unsafe-redis-getset unsafe-redis-getset-repaired unsafe-redis-lua-reentrant unsafe-redis-renew-late unsafe-redis-ttl-short unsafe-redlock-no-validity'],
+  ['redis', 'redis', 'none', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'unsafe-redis-setnx-expire unsafe-redis-del unsafe-redis-get-del unsafe-redis-getset-repaired unsafe-redis-lua-reentrant unsafe-redis-renew-late unsafe-redis-ttl-short unsafe-redlock-no-validity'],
   ['memory', 'embedded', 'none', 'never', null, 'in this process', 'unsafe-none'],
   ['postgres', 'postgres', 'none', 'lease', 'postgres 15.8', 'on disk', 'unsafe-sql-version-compares-itself unsafe-sql-owner-is-host'],
   ['zookeeper', 'zookeeper', 'none', 'session', 'zookeeper 3.8.0', 'on disk', 'unsafe-zk-ignores-session-loss'],
