@@ -117,7 +117,7 @@ static bool run_texts(struct lb_session *session, const char *const *texts, int6
                       struct lb_err *err) {
     const struct sql_recipe *recipe = session->lock->recipe;
     for (; texts && *texts; texts++) {
-        enum lb_outcome outcome = recipe->port->query(session, *texts, deadline_ns);
+        enum lb_outcome outcome = recipe->port->query(session, *texts, deadline_ns, NULL);
         if (outcome != LB_OK && !err->code) err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         session->err.code = 0;
         if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) return false;
@@ -149,8 +149,8 @@ int sql_setup(struct lb_session *session, struct lb_err *err) {
     const struct sql_recipe *recipe = session->lock->recipe;
     struct lb_err found = {0};
     struct stranger_look look = {.recipe = recipe, .err = &found};
-    if (!recipe->port->strangers) return 0;
-    if (recipe->port->strangers(session, look_at_stranger, &look, err) != 0) return -1;
+    if (!recipe->port->made) return 0;
+    if (recipe->port->made(session, false, look_at_stranger, &look, err) != 0) return -1;
     return found.code ? err_set(err, found.code, "%s", found.text) : 0;
 }
 

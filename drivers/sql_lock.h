@@ -96,16 +96,21 @@ struct sql_answer {
     int64_t number[SQL_NUMBERS];
 };
 
-/* Receives a table or a sequence that lockbench did not make. what: "TABLE" or "SEQUENCE". */
-typedef void sql_stranger_fn(void *arg, const char *name, const char *what);
+/* Calls visit for each table of the database whose name begins with lockbench_, then for each sequence: those that have
+ * lockbench's mark (LB_MADE_BY), or those without it. what: "TABLE" or "SEQUENCE". 0, or -1 with err. */
+typedef void sql_visit_fn(void *arg, const char *name, const char *what);
+typedef int sql_made_fn(struct lb_session *session, bool marked, sql_visit_fn *visit, void *arg,
+                        struct lb_err *err);
 
 /* The functions by which a backend runs the statements of the lock's recipe. */
 struct sql_port {
     /* Runs before a session's first statement; NULL = there is nothing to do. 0, or -1 with err. */
     int (*begin)(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
-    /* Runs a statement whose answer is not needed: the recipe's schema, if the tables are missing, and
-     * the recipe's statements for each new session. NULL = the port makes the tables itself. */
-    enum lb_outcome (*query)(struct lb_session *session, const char *text, int64_t deadline_ns);
+    /* Runs a text that is not prepared: the recipe's schema, if the tables are missing, and the recipe's statements
+     * for each new session. ret_number: a number that it gives, 0 if it gives nothing; may be NULL. query NULL = the
+     * port makes the tables itself. */
+    enum lb_outcome (*query)(struct lb_session *session, const char *text, int64_t deadline_ns,
+                             uint64_t *ret_number);
     /* 0, or -1 with err. */
     int (*prepare)(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                    struct lb_err *err);
@@ -122,10 +127,7 @@ struct sql_port {
     /* Removes the rows of keys that have a database each; their rows are added when the keys are first used. NULL = one
      * database has the rows of all keys. */
     lb_arm_range_fn *remove;
-    /* Calls visit for each table and sequence of the database whose name begins with lockbench_ and that has no mark
-     * of lockbench (LB_MADE_BY). 0, or -1 with err. NULL = there can be none. */
-    int (*strangers)(struct lb_session *session, sql_stranger_fn *visit, void *arg,
-                     struct lb_err *err);
+    sql_made_fn *made; /* NULL = there can be no tables of others */
 };
 
 /* The session_bytes of all algorithms: a struct sql_session, and room for a port's own. */
@@ -320,6 +322,22 @@ lb_settle_fn sql_lease_settle;
 #define SQL_ARMED                                                                                  \
     .arm = sql_arm, .disarm = sql_disarm, .arm_range = sql_arm_range,                              \
     .disarm_range = sql_disarm_range
+
+/* sql_clean: removes what lockbench made in a database (drivers/clean.h), of a backend whose port has .query and .made. */
+struct sql_cleaner {
+    const struct sql_port *port;
+    const char *patience;       /* the statement that limits the wait for clients that use a table */
+    const char *text[2];        /* around the hex digits of a text */
+    const char *before, *after; /* around the name of a table */
+    const char *lock[2];        /* around a table's name, before a DELETE: waits for others' statements; "" */
+};
+int sql_clean(struct lb_session *session, const struct lb_cleaning *cleaning,
+              const struct sql_cleaner *cleaner, struct lb_err *err);
+/* Runs a text, as the port's query. 0, or -1 with err. */
+int sql_tell(struct lb_session *session, const struct sql_port *port, const char *text,
+             uint64_t *ret_number, struct lb_err *err);
+/* Writes a text in hex digits. Returns out. */
+const char *sql_hex(const char *text, char *out, size_t size);
 
 /* sql_store: the functions of a guarded store that SQL databases share; the statements are in the
  * recipe. */

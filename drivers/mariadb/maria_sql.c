@@ -1,6 +1,7 @@
 /* maria_sql: see maria_sql.h. */
 #include "drivers/mariadb/maria_sql.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/mariadb/maria_impl.h"
@@ -52,12 +53,15 @@ static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
     return LB_OK;
 }
 
-static enum lb_outcome port_query(struct lb_session *session, const char *text,
-                                  int64_t deadline_ns) {
+static enum lb_outcome port_query(struct lb_session *session, const char *text, int64_t deadline_ns,
+                                  uint64_t *ret_number) {
     MYSQL_RES *result = NULL;
     enum lb_outcome outcome = maria_query(session, text, deadline_ns, &result);
-    if (outcome == LB_OK) mysql_free_result(result);
-    return outcome;
+    if (outcome != LB_OK) return outcome;
+    MYSQL_ROW row = result ? mysql_fetch_row(result) : NULL;
+    if (ret_number) *ret_number = row && row[0] ? strtoull(row[0], NULL, 10) : 0;
+    mysql_free_result(result);
+    return LB_OK;
 }
 
 #define MAKE_HOME "CREATE DATABASE IF NOT EXISTS " MARIA_HOME
@@ -79,15 +83,15 @@ static int go_home(struct lb_session *session, int64_t deadline_ns, struct lb_er
                        "%s: its tokens come from a sequence, and MySQL has none: use MariaDB",
                        session->lock->name);
     if (server->url.path[0]) return 0;
-    enum lb_outcome outcome = port_query(session, "USE " MARIA_HOME, deadline_ns);
+    enum lb_outcome outcome = port_query(session, "USE " MARIA_HOME, deadline_ns, NULL);
     if (outcome == LB_REFUSED) {
         session->err.code = 0;
-        outcome = port_query(session, MAKE_HOME " COMMENT '" LB_MADE_BY "'", deadline_ns);
+        outcome = port_query(session, MAKE_HOME " COMMENT '" LB_MADE_BY "'", deadline_ns, NULL);
         if (outcome == LB_REFUSED) { /* before MariaDB 10.5, and MySQL: no comment */
             session->err.code = 0;
-            outcome = port_query(session, MAKE_HOME, deadline_ns);
+            outcome = port_query(session, MAKE_HOME, deadline_ns, NULL);
         }
-        if (outcome == LB_OK) outcome = port_query(session, "USE " MARIA_HOME, deadline_ns);
+        if (outcome == LB_OK) outcome = port_query(session, "USE " MARIA_HOME, deadline_ns, NULL);
     }
     return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
@@ -98,7 +102,7 @@ const struct sql_port maria_port = {.begin = go_home,
                                     .run = port_run,
                                     .answer_after = maria_answer_after,
                                     .ended = maria_ended,
-                                    .strangers = maria_strangers};
+                                    .made = maria_made};
 
 /* maria_store: a guarded value beside a lock: a row of lockbench_guarded. See drivers/sql_lock.h and maria_sql.h, which
  * has the statements. */

@@ -19,8 +19,7 @@ extern const struct sql_port maria_port;
 #define MARIA_HOME "lockbench" /* the database where the URL names none */
 /* The end of each statement that creates a table or a sequence, with lockbench's mark. */
 #define MARIA_MADE "ENGINE=InnoDB COMMENT='" LB_MADE_BY "'"
-int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
-                    struct lb_err *err);
+sql_made_fn maria_made;
 
 /* Names are compared byte by byte: a collation could take two names for the same, or ignore a blank at the
  * end. */

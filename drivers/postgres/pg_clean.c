@@ -12,79 +12,14 @@
 
 /* Tables before sequences. They are looked for where unqualified names find them. */
 #define MADE_BY(is)                                                                                \
-    "SELECT c.oid::regclass::text, c.relname, c.relkind FROM pg_class c "                          \
-    "WHERE c.relkind IN ('r', 'S') AND c.relname LIKE 'lockbench\\_%' "                            \
-    "AND pg_table_is_visible(c.oid) "                                                              \
+    "SELECT c.relname, c.relkind FROM pg_class c WHERE c.relkind IN ('r', 'S') "                   \
+    "AND c.relname ~ '^lockbench_[a-z0-9_]*$' AND pg_table_is_visible(c.oid) "                     \
     "AND obj_description(c.oid, 'pg_class') " is " '" LB_MADE_BY "' ORDER BY c.relkind = 'S'"
 
 static int ask_server(struct lb_session *session, const char *sql, PGresult **ret_result,
                       struct lb_err *err) {
     if (pg_query(session, sql, lb_after(lb_now(), CLEAN_NS), ret_result) == LB_OK) return 0;
     return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-}
-
-static int tell_server(struct lb_session *session, const char *sql, struct lb_err *err) {
-    PGresult *result = NULL;
-    int failed = ask_server(session, sql, &result, err);
-    PQclear(result);
-    return failed;
-}
-
-/* The number of a table's rows that the condition is true of. */
-static int count_rows(struct lb_session *session, const char *table, const char *where,
-                      unsigned long long *ret_count, struct lb_err *err) {
-    char sql[4 * LB_KEY_MAX];
-    PGresult *result = NULL;
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM %s WHERE %s", table, where);
-    if (ask_server(session, sql, &result, err) != 0) return -1;
-    *ret_count = strtoull(pg_text(result, 0, 0), NULL, 10);
-    PQclear(result);
-    return 0;
-}
-
-/* Deletes rows of a key or of a stage's keys. */
-static int clean_rows(struct lb_session *session, const char *table, const char *where,
-                      const struct lb_cleaning *cleaning, struct lb_err *err) {
-    char sql[4 * LB_KEY_MAX];
-    unsigned long long count = 0;
-    if (cleaning->scope == LB_CLEAN_KEY) {
-        if (count_rows(session, table, where, &count, err) != 0) return -1;
-        if (count == 0 ||
-            !lb_clean_found(cleaning, "row", "%s, name = '%s'", table, cleaning->name))
-            return 0;
-    }
-    /* A statement of a client that was cut off may still be running: the lock waits for its end. */
-    snprintf(sql, sizeof sql, "LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE; DELETE FROM %s WHERE %s",
-             table, table, where);
-    return tell_server(session, sql, err);
-}
-
-/* Drops a table or a sequence. *full: a table was kept, because it has rows. */
-static int clean_whole(struct lb_session *session, const char *name, bool is_table,
-                       const struct lb_cleaning *cleaning, bool *full, struct lb_err *err) {
-    char sql[256];
-    unsigned long long count = 0;
-    if (cleaning->scope == LB_CLEAN_EMPTY && is_table) {
-        if (count_rows(session, name, "true", &count, err) != 0) return -1;
-        *full |= count > 0;
-    }
-    if (count > 0 || (*full && !is_table)) return 0;
-    if (!lb_clean_found(cleaning, is_table ? "table" : "sequence", "%s", name)) return 0;
-    snprintf(sql, sizeof sql, "DROP %s IF EXISTS %s", is_table ? "TABLE" : "SEQUENCE", name);
-    return tell_server(session, sql, err);
-}
-
-/* The condition for the rows of a key, or of a stage's keys. 0, or -1 with err. */
-static int write_where(struct lb_session *session, const struct lb_cleaning *cleaning, char *where,
-                       size_t size, struct lb_err *err) {
-    const struct pg_session *state = session->state;
-    bool one = cleaning->scope == LB_CLEAN_KEY;
-    if (!cleaning->name) return 0;
-    char *literal = PQescapeLiteral(state->conn, cleaning->name, strlen(cleaning->name));
-    if (!literal) return err_set(err, LB_EXIT_USAGE, "postgres: the key is no text for the server");
-    snprintf(where, size, one ? "name = %s" : "starts_with(name, %s)", literal);
-    PQfreemem(literal);
-    return 0;
 }
 
 /* Frees advisory locks that nobody frees: those of the key or of the stage by their numbers, or those of all sessions
@@ -116,7 +51,7 @@ static int clean_advisory(struct lb_session *session, const struct lb_cleaning *
                  "SELECT CASE WHEN pg_backend_pid() = %s THEN pg_advisory_unlock_all()::text "
                  "ELSE pg_terminate_backend(%s)::text END",
                  pid, pid);
-        failed = tell_server(session, sql, err);
+        failed = sql_tell(session, &pg_port, sql, NULL, err);
     }
     PQclear(found);
     return failed;
@@ -131,50 +66,40 @@ static int check_alone(struct lb_session *session, struct lb_err *err) {
                                  "state_change > clock_timestamp() - interval '2 s'";
     int64_t until_ns = lb_now() + END_NS;
     for (;; lb_sleep_until(lb_now() + END_NS / 50)) {
-        PGresult *result = NULL;
-        if (ask_server(session, others, &result, err) != 0) return -1;
-        int count = atoi(pg_text(result, 0, 0));
-        PQclear(result);
+        uint64_t count;
+        if (sql_tell(session, &pg_port, others, &count, err) != 0) return -1;
         if (count == 0) return 0;
         if (lb_now() >= until_ns || lb_stopping())
             return err_set(
                 err, LB_EXIT_MACHINE,
                 "postgres: sessions of lockbench that work on this server: %d: clean when "
                 "the run has ended",
-                count);
+                (int)count);
     }
 }
 
 int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
-    char where[2 * LB_KEY_MAX + 64] = "";
-    PGresult *made = NULL;
-    bool full = false;
-    int failed = -1;
-    bool rows = cleaning->scope == LB_CLEAN_KEY || cleaning->scope == LB_CLEAN_STAGE;
+    static const struct sql_cleaner cleaner = {
+        .port = &pg_port,
+        .patience = "SET lock_timeout = '3s'",
+        .text = {"convert_from('\\x", "', 'UTF8')"},
+        .before = "",
+        .after = "",
+        /* a statement of a client that was cut off may still be running */
+        .lock = {"LOCK TABLE ", " IN SHARE ROW EXCLUSIVE MODE; "},
+    };
     if (cleaning->scope == LB_CLEAN_LEFT && check_alone(session, err) != 0) return -1;
-    /* Do not wait for long for clients that use a table. */
-    if (tell_server(session, "SET lock_timeout = '3s'", err) != 0) return -1;
-    if (write_where(session, cleaning, where, sizeof where, err) != 0) return -1;
-    if (ask_server(session, MADE_BY("="), &made, err) != 0) return -1;
-    for (int i = 0; i < PQntuples(made); i++) {
-        const char *name = pg_text(made, i, 0);
-        bool is_table = pg_text(made, i, 2)[0] == 'r';
-        failed = 0;
-        if (rows && is_table) failed = clean_rows(session, name, where, cleaning, err);
-        if (!rows) failed = clean_whole(session, name, is_table, cleaning, &full, err);
-        if (failed) break;
-    }
-    if (PQntuples(made) == 0) failed = 0;
-    PQclear(made);
-    return failed ? failed : clean_advisory(session, cleaning, err);
+    if (sql_clean(session, cleaning, &cleaner, err) != 0) return -1;
+    return clean_advisory(session, cleaning, err);
 }
 
-int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
-                 struct lb_err *err) {
+int pg_made(struct lb_session *session, bool marked, sql_visit_fn *visit, void *arg,
+            struct lb_err *err) {
     PGresult *found = NULL;
-    if (ask_server(session, MADE_BY("IS DISTINCT FROM"), &found, err) != 0) return -1;
+    const char *sql = marked ? MADE_BY("=") : MADE_BY("IS DISTINCT FROM");
+    if (ask_server(session, sql, &found, err) != 0) return -1;
     for (int i = 0; i < PQntuples(found); i++)
-        visit(arg, pg_text(found, i, 1), pg_text(found, i, 2)[0] == 'r' ? "TABLE" : "SEQUENCE");
+        visit(arg, pg_text(found, i, 0), pg_text(found, i, 1)[0] == 'r' ? "TABLE" : "SEQUENCE");
     PQclear(found);
     return 0;
 }

@@ -50,12 +50,15 @@ static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
     return LB_OK;
 }
 
-static enum lb_outcome port_query(struct lb_session *session, const char *text,
-                                  int64_t deadline_ns) {
+static enum lb_outcome port_query(struct lb_session *session, const char *text, int64_t deadline_ns,
+                                  uint64_t *ret_number) {
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_query(session, text, deadline_ns, &result);
-    if (outcome == LB_OK) PQclear(result);
-    return outcome;
+    if (outcome != LB_OK) return outcome;
+    if (ret_number)
+        *ret_number = PQntuples(result) > 0 ? strtoull(pg_text(result, 0, 0), NULL, 10) : 0;
+    PQclear(result);
+    return LB_OK;
 }
 
 const struct sql_port pg_port = {.query = port_query,
@@ -63,7 +66,7 @@ const struct sql_port pg_port = {.query = port_query,
                                  .run = port_run,
                                  .answer_after = pg_answer_after,
                                  .ended = pg_ended,
-                                 .strangers = pg_strangers};
+                                 .made = pg_made};
 
 /* pg_store: a guarded value beside a lock: a row of lockbench_guarded. See drivers/sql_lock.h and pg_sql.h, which has
  * the statements. */

@@ -9,7 +9,7 @@
 
 extern const struct sql_port pg_port;
 
-int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, struct lb_err *err);
+sql_made_fn pg_made;
 
 /* Creates a table or a sequence with a comment that lockbench made it, in one transaction. A
  * table that existed before gets no comment. */

@@ -70,9 +70,9 @@ static bool fake_ended(const struct lb_session *session) {
 
 static const char *const schema[] = {"make one", "make another", NULL};
 
-static enum lb_outcome run_schema(struct lb_session *session, const char *text,
-                                  int64_t deadline_ns) {
-    (void)deadline_ns;
+static enum lb_outcome run_schema(struct lb_session *session, const char *text, int64_t deadline_ns,
+                                  uint64_t *ret_number) {
+    (void)deadline_ns, (void)ret_number;
     CHECK(text == schema[db.schema_runs], "'%s'", text);
     db.schema_runs++;
     if (db.dead) return lb_fail(session, LB_BROKEN, "not connected");
