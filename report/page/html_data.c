@@ -12,51 +12,6 @@
 #include "report/run/ranking.h"
 #include "report/run/words.h"
 
-static json_t *figure_of(const struct report_group *group, int r, const struct column *column) {
-    struct spread spread = spread_of(&group->rows[r], column);
-    json_t *object = json_object();
-    int rc = object ? 0 : -1;
-    if (spread.kind != SPREAD_NONE) {
-        rc |= escape_json_put(object, "low", escape_json_figure(spread.low));
-        rc |= escape_json_put(object, "high", escape_json_figure(spread.high));
-        rc |= escape_json_put(object, "kind", escape_json(spread_name(spread.kind)));
-        rc |= escape_json_put(object, "count", escape_json_figure(spread.count));
-    }
-    if (rc == 0) return object;
-    json_decref(object);
-    return NULL;
-}
-
-static json_t *spread_row_json(const struct report_group *group, int r) {
-    json_t *figures = json_object();
-    int rc = figures ? 0 : -1;
-    for (const struct column *column = columns_of(IN_COMPARISON); column->key && rc == 0;
-         column++) {
-        if (isnan(column_value(column, &group->rows[r]))) continue;
-        /* A key contains dots, so it is not set as a path. */
-        rc |= json_object_set_new(figures, column->key, figure_of(group, r, column));
-    }
-    if (rc == 0) return figures;
-    json_decref(figures);
-    return NULL;
-}
-
-/* "spread": a list with a list for each group, which has an object for each row: {key: {"low",
- * "high", "kind", "count"}}, in the order of "groups" and their "rows". */
-static int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
-    json_t *groups = json_array();
-    int rc = json_object_set_new(root, "spread", groups);
-    for (int g = 0; g < report->group_count && rc == 0; g++) {
-        const struct report_group *group = &report->groups[g];
-        json_t *rows = json_array();
-        rc |= json_array_append_new(groups, rows);
-        for (int r = 0; r < group->row_count && rc == 0; r++)
-            rc |= json_array_append_new(rows, spread_row_json(group, r));
-    }
-    if (rc && !err->code) err_set(err, LB_EXIT_MACHINE, "out of memory");
-    return rc ? -1 : 0;
-}
-
 #define REAL_DIGITS 12
 #define HISTOGRAM_BYTES                                                                            \
     2000000 /* of all histograms; a page of very many locks lacks the last ones */
@@ -66,6 +21,39 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
 /* Adds a value, which may be NULL (out of memory), and remembers a failure in *rc. */
 static void put(json_t *object, const char *key, json_t *value, int *rc) {
     if (json_object_set_new(object, key, value)) *rc = -1;
+}
+
+/* The interval of a figure: {"low", "high", "kind", "count"}; {} if there is none. */
+static json_t *interval_of(const struct report_group *group, int r, const struct column *column,
+                           int *rc) {
+    struct spread spread = spread_of(&group->rows[r], column);
+    json_t *object = json_object();
+    if (spread.kind == SPREAD_NONE) return object;
+    put(object, "low", escape_json_figure(spread.low), rc);
+    put(object, "high", escape_json_figure(spread.high), rc);
+    put(object, "kind", escape_json(spread_name(spread.kind)), rc);
+    put(object, "count", escape_json_figure(spread.count), rc);
+    return object;
+}
+
+/* "spread": a list with a list for each group, which has an object for each row: the intervals of its figures, in the
+ * order of "groups" and their "rows". */
+static json_t *spread_json(const struct report *report, int *rc) {
+    json_t *groups = json_array();
+    for (int g = 0; g < report->group_count && *rc == 0; g++) {
+        const struct report_group *group = &report->groups[g];
+        json_t *rows = json_array();
+        *rc |= json_array_append_new(groups, rows);
+        for (int r = 0; r < group->row_count && *rc == 0; r++) {
+            json_t *figures = json_object();
+            *rc |= json_array_append_new(rows, figures);
+            const struct column *column = columns_of(IN_COMPARISON);
+            for (; column->key && *rc == 0; column++)
+                if (!isnan(column_value(column, &group->rows[r])))
+                    put(figures, column->key, interval_of(group, r, column, rc), rc);
+        }
+    }
+    return groups;
 }
 
 /* Leaves out the columns that others replace in the comparison: in an open loop the page shows
@@ -262,7 +250,7 @@ int html_data(FILE *out, const struct report *report, struct lb_err *err) {
         rc |=
             json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
     }
-    if (rc == 0) rc = html_spread(report, root, err);
+    put(root, "spread", spread_json(report, &rc), &rc);
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
     if (dump) escape_script(out, dump);
     free(dump);

@@ -66,26 +66,14 @@ enum tone words_state_tone(enum lock_state state) {
 }
 
 void words_state_chip(struct doc *doc, enum lock_state state) {
-    static const char *const marks[] = {
-        [LOCK_BASELINE] = "\xe2\x97\x8b",
-        [LOCK_UNCHECKED] = "?",
-        [LOCK_ALONE] = "\xe2\x97\x8b",
-        [LOCK_HIDDEN] = "\xe2\x97\x8b",
-        [LOCK_CLEAN] = "\xe2\x9c\x93",
-        [LOCK_CAUGHT] = "\xe2\x9c\x93",
-        [LOCK_STARVED] = "\xe2\x9c\x97",
-        [LOCK_EXPIRED] = "!",
-        [LOCK_STUCK] = "\xe2\x9c\x97",
-        [LOCK_MISSED] = "\xe2\x9c\x97",
-        [LOCK_TOKENS] = "\xe2\x9c\x97",
-        [LOCK_VIOLATED] = "\xe2\x9c\x97",
-        [LOCK_REVOKED] = "\xe2\x9c\x97",
-        [LOCK_ENDED] = "!",
-        [LOCK_HELD] = "!",
-    };
+    static const char *const marks[] = {[TONE_PLAIN] = "\xe2\x97\x8b",
+                                        [TONE_GOOD] = "\xe2\x9c\x93",
+                                        [TONE_WARN] = "!",
+                                        [TONE_BAD] = "\xe2\x9c\x97"};
     enum tone tone = words_state_tone(state);
     doc_set_tone(doc, tone);
-    doc_chip(doc, DOC_CHIP, tone, marks[state], words_state(state), words_state_title(state));
+    doc_chip(doc, DOC_CHIP, tone, state == LOCK_UNCHECKED ? "?" : marks[tone], words_state(state),
+             words_state_title(state));
 }
 
 static const struct {
