@@ -24,16 +24,12 @@ static void put(json_t *object, const char *key, json_t *value, int *rc) {
 }
 
 /* The interval of a figure: {"low", "high", "kind", "count"}; {} if there is none. */
-static json_t *interval_of(const struct report_group *group, int r, const struct column *column,
-                           int *rc) {
+static json_t *interval_of(const struct report_group *group, int r, const struct column *column) {
     struct spread spread = spread_of(&group->rows[r], column);
-    json_t *object = json_object();
-    if (spread.kind == SPREAD_NONE) return object;
-    put(object, "low", escape_json_figure(spread.low), rc);
-    put(object, "high", escape_json_figure(spread.high), rc);
-    put(object, "kind", escape_json(spread_name(spread.kind)), rc);
-    put(object, "count", escape_json_figure(spread.count), rc);
-    return object;
+    if (spread.kind == SPREAD_NONE) return json_object();
+    return json_pack("{s:o, s:o, s:s, s:o}", "low", escape_json_figure(spread.low), "high",
+                     escape_json_figure(spread.high), "kind", spread_name(spread.kind), "count",
+                     escape_json_figure(spread.count));
 }
 
 /* "spread": a list with a list for each group, which has an object for each row: the intervals of its figures, in the
@@ -50,7 +46,7 @@ static json_t *spread_json(const struct report *report, int *rc) {
             const struct column *column = columns_of(IN_COMPARISON);
             for (; column->key && *rc == 0; column++)
                 if (!isnan(column_value(column, &group->rows[r])))
-                    put(figures, column->key, interval_of(group, r, column, rc), rc);
+                    put(figures, column->key, interval_of(group, r, column), rc);
         }
     }
     return groups;
@@ -203,26 +199,20 @@ static json_t *group_of(const struct report_group *group, bool first, size_t *le
     return object;
 }
 
-static json_t *page_lock_json(const struct report_lock *lock, int *rc) {
-    json_t *object = json_object();
-    put(object, "label", escape_json(lock->label), rc);
-    put(object, "run", json_integer(lock->run), rc);
-    put(object, "state", escape_json(words_state(lock->state)), rc);
-    put(object, "real", json_boolean(report_is_real(lock->stage)), rc);
-    put(object, "durability", json_integer(words_durability(lock->stage)), rc);
-    put(object, "guarantee", escape_json(words_guarantee(lock->stage)), rc);
-    put(object, "topology", escape_json(lock->stage->topology), rc);
-    return object;
+static json_t *page_lock_json(const struct report_lock *lock) {
+    return json_pack("{s:o, s:i, s:s, s:b, s:i, s:o, s:o}", "label", escape_json(lock->label),
+                     "run", lock->run, "state", words_state(lock->state), "real",
+                     (int)report_is_real(lock->stage), "durability",
+                     (int)words_durability(lock->stage), "guarantee",
+                     escape_json(words_guarantee(lock->stage)), "topology",
+                     escape_json(lock->stage->topology));
 }
 
-static json_t *run_of(const struct run *run, int index, int *rc) {
+static json_t *run_of(const struct run *run, int index) {
     char letter[8];
-    json_t *object = json_object();
-    put(object, "letter", escape_json(report_run_letter(index, letter)), rc);
-    put(object, "name", escape_json(run->workload ? run->workload : "a workload without a name"),
-        rc);
-    put(object, "started_at", escape_json(run->started_at), rc);
-    return object;
+    return json_pack("{s:s, s:o, s:o}", "letter", report_run_letter(index, letter), "name",
+                     escape_json(doc_or(run->workload, "a workload without a name")), "started_at",
+                     escape_json(run->started_at));
 }
 
 int html_data(FILE *out, const struct report *report, struct lb_err *err) {
@@ -237,10 +227,10 @@ int html_data(FILE *out, const struct report *report, struct lb_err *err) {
     put(root, "groups", groups, &rc);
     put(root, "durabilities", classes, &rc);
     for (int r = 0; r < report->run_count && rc == 0; r++) {
-        rc |= json_array_append_new(runs, run_of(report->runs[r], r, &rc));
+        rc |= json_array_append_new(runs, run_of(report->runs[r], r));
     }
     for (int i = 0; i < report->lock_count && rc == 0; i++) {
-        rc |= json_array_append_new(locks, page_lock_json(&report->locks[i], &rc));
+        rc |= json_array_append_new(locks, page_lock_json(&report->locks[i]));
     }
     for (int g = 0; g < report->group_count && rc == 0; g++) {
         const struct report_group *group = &report->groups[g];

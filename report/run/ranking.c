@@ -418,29 +418,24 @@ void ranking_say(const struct report *report, bool notes, struct doc *doc) {
 static json_t *lock_json(const struct report *report, const struct report_group *group,
                          const struct ranked *rank) {
     char note[RANKING_NOTE_MAX];
-    json_t *lock = json_object();
-    int rc = escape_json_put(lock, "lock", escape_json(label_of(report, group, rank)));
-    rc |= escape_json_put(lock, "cost_ns", escape_json_figure(rank->cost_ns));
-    rc |= escape_json_put(lock, "low_ns", escape_json_figure(rank->low_ns));
-    rc |= escape_json_put(lock, "high_ns", escape_json_figure(rank->high_ns));
-    rc |= escape_json_put(lock, "level", json_boolean(rank->level));
-    rc |= escape_json_put(lock, "note", escape_json(ranking_note(&group->rows[rank->row], note)));
-    if (rc == 0) return lock;
-    json_decref(lock);
-    return NULL;
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o}", "lock",
+                     escape_json(label_of(report, group, rank)), "cost_ns",
+                     escape_json_figure(rank->cost_ns), "low_ns", escape_json_figure(rank->low_ns),
+                     "high_ns", escape_json_figure(rank->high_ns), "level", (int)rank->level,
+                     "note", escape_json(ranking_note(&group->rows[rank->row], note)));
 }
 
 static json_t *class_json(const struct report *report, const struct report_group *group, int first,
                           struct ranked *ranks) {
     char text[RANKING_NOTE_MAX];
-    json_t *class = json_object(), *locks = json_array();
-    int count = ranking_class(group, first, ranks);
-    int rc = escape_json_put(class, "class", escape_json(ranking_class_text(group, first, text)));
-    rc |= escape_json_put(class, "figure", escape_json(ranking_figure(group)));
-    rc |= escape_json_put(class, "clients", escape_json_figure(group->clients));
-    rc |= escape_json_put(class, "locks", locks);
-    for (int i = 0; i < count && rc == 0; i++)
+    json_t *locks = json_array();
+    int count = ranking_class(group, first, ranks), rc = 0;
+    for (int i = 0; i < count; i++)
         rc |= json_array_append_new(locks, lock_json(report, group, &ranks[i]));
+    json_t *class = json_pack("{s:o, s:s, s:o, s:o}", "class",
+                              escape_json(ranking_class_text(group, first, text)), "figure",
+                              ranking_figure(group), "clients",
+                              escape_json_figure(group->clients), "locks", locks);
     if (rc == 0) return class;
     json_decref(class);
     return NULL;

@@ -27,67 +27,49 @@ static json_t *not_reached_of(const struct run *run) {
     return names;
 }
 
+/* A member of the file as it is there. */
+static json_t *copied(const struct run *run, const char *name) {
+    json_t *value = json_object_get(run->root, name);
+    return value ? json_incref(value) : json_null();
+}
+
 static json_t *run_of(const struct run *run) {
-    static const char *const copied[] = {"skipped", "slo", "warnings"};
-    json_t *object = json_object();
-    int rc = escape_json_put(object, "path", escape_json(run->path));
-    rc |= escape_json_put(object, "workload", escape_json(run->workload));
-    rc |= escape_json_put(object, "started_at", escape_json(run->started_at));
-    rc |= escape_json_put(object, "command", escape_json(run->command));
-    rc |= escape_json_put(object, "partial", json_boolean(run->partial));
-    rc |= escape_json_put(object, "partial_reason", escape_json(run->partial_reason));
-    rc |= escape_json_put(object, "verdict", escape_json(run->verdict));
-    rc |= escape_json_put(object, "not_reached", not_reached_of(run));
-    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
-        json_t *value = json_object_get(run->root, copied[i]);
-        rc |= json_object_set(object, copied[i], value ? value : json_null());
-    }
-    if (rc == 0) return object;
-    json_decref(object);
-    return NULL;
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "path",
+                     escape_json(run->path), "workload", escape_json(run->workload), "started_at",
+                     escape_json(run->started_at), "command", escape_json(run->command), "partial",
+                     (int)run->partial, "partial_reason", escape_json(run->partial_reason),
+                     "verdict", escape_json(run->verdict), "not_reached", not_reached_of(run),
+                     "skipped", copied(run, "skipped"), "slo", copied(run, "slo"), "warnings",
+                     copied(run, "warnings"));
+}
+
+static json_t *known(const struct report_lock *lock, double count) {
+    return escape_json_figure(report_known(lock, count));
 }
 
 static json_t *report_lock_json(const struct report_lock *lock) {
-    json_t *object = json_object();
-    double bound = report_bound(lock);
-    int rc = escape_json_put(object, "run", json_integer(lock->run));
-    rc |= escape_json_put(object, "lock", escape_json(lock->name));
-    rc |= escape_json_put(object, "verdict", escape_json(words_state(lock->state)));
-    rc |= escape_json_put(object, "grants", escape_json_figure(report_known(lock, lock->grants)));
-    rc |= escape_json_put(object, "competing_grants",
-                          escape_json_figure(report_known(lock, lock->competing)));
-    rc |= escape_json_put(object, "lost_updates",
-                          escape_json_figure(report_known(lock, lock->lost_updates)));
-    rc |= escape_json_put(object, "double_holders",
-                          escape_json_figure(report_known(lock, lock->double_holders)));
-    rc |= escape_json_put(object, "revoked", escape_json_figure(report_known(lock, lock->revoked)));
-    rc |= escape_json_put(object, "ended", escape_json_figure(report_known(lock, lock->ended)));
-    rc |= escape_json_put(object, "bound95", escape_json_figure(bound));
-    rc |= escape_json_put(object, "inside_mean_ns", escape_json_figure(lock->inside_ns));
-    rc |= escape_json_put(object, "hardly_tested", json_boolean(report_hardly_tested(lock)));
-    rc |= escape_json_put(object, "control", json_boolean(lock->stage->control));
-    rc |= escape_json_put(object, "baseline", json_boolean(lock->stage->baseline));
-    rc |= escape_json_put(object, "topology", escape_json(lock->stage->topology));
-    rc |= escape_json_put(object, "guarantee", escape_json(lock->stage->guarantee));
-    rc |= escape_json_put(object, "durability", escape_json(lock->stage->durability));
-    rc |= escape_json_put(object, "durability_note", escape_json(lock->stage->durability_note));
-    rc |= escape_json_put(object, "durability_kind",
-                          escape_json(words_durability_text(words_durability(lock->stage))));
-    if (rc == 0) return object;
-    json_decref(object);
-    return NULL;
+    const struct run_stage *stage = lock->stage;
+    return json_pack(
+        "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "run", lock->run, "lock", escape_json(lock->name), "verdict",
+        escape_json(words_state(lock->state)), "grants", known(lock, lock->grants),
+        "competing_grants", known(lock, lock->competing), "lost_updates",
+        known(lock, lock->lost_updates), "double_holders", known(lock, lock->double_holders),
+        "revoked", known(lock, lock->revoked), "ended", known(lock, lock->ended), "bound95",
+        escape_json_figure(report_bound(lock)), "inside_mean_ns",
+        escape_json_figure(lock->inside_ns), "hardly_tested", (int)report_hardly_tested(lock),
+        "control", (int)stage->control, "baseline", (int)stage->baseline, "topology",
+        escape_json(stage->topology), "guarantee", escape_json(stage->guarantee), "durability",
+        escape_json(stage->durability), "durability_note", escape_json(stage->durability_note),
+        "durability_kind", escape_json(words_durability_text(words_durability(stage))));
 }
 
-static int fill_run_report(const struct report *report, const struct doc *verdict, json_t *root) {
+int run_json(const struct report *report, FILE *out, struct lb_err *err) {
     json_t *runs = json_array(), *locks = json_array(), *rows = json_array();
-    int rc = escape_json_put(root, "schema", json_string("lockbench.report/1"));
-    rc |= escape_json_put(root, "partial", json_boolean(report->partial));
-    rc |= escape_json_put(root, "verdict", doc_sentences(verdict));
-    rc |= escape_json_put(root, "ranking", ranking_json(report));
-    rc |= escape_json_put(root, "runs", runs);
-    rc |= escape_json_put(root, "locks", locks);
-    rc |= escape_json_put(root, "rows", rows);
-    if (rc) return rc;
+    struct doc verdict = {0};
+    int rc = 0;
+    run_verdict(report, &verdict);
     for (int i = 0; i < report->lock_count; i++)
         rc |= json_array_append_new(locks, report_lock_json(&report->locks[i]));
     for (int r = 0; r < report->run_count; r++) {
@@ -96,14 +78,10 @@ static int fill_run_report(const struct report *report, const struct doc *verdic
         for (int s = 0; s < run->stage_count; s++)
             rc |= json_array_append_new(rows, stage_row_json(r, &run->stages[s]));
     }
-    return rc;
-}
-
-int run_json(const struct report *report, FILE *out, struct lb_err *err) {
-    json_t *root = json_object();
-    struct doc verdict = {0};
-    run_verdict(report, &verdict);
-    int rc = fill_run_report(report, &verdict, root);
+    json_t *root = json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "schema", "lockbench.report/1",
+                             "partial", (int)report->partial, "verdict", doc_sentences(&verdict),
+                             "ranking", ranking_json(report), "runs", runs, "locks", locks, "rows",
+                             rows);
     doc_free(&verdict);
     if (rc != 0) {
         json_decref(root);
