@@ -30,36 +30,11 @@ static const char *why_no_handoff(const struct run_stage *stage) {
     return NULL;
 }
 
-/* Why a percentile is missing although times were measured (quantile_supported). */
-static const char *why_too_few(const struct column *column, const struct run_stage *figures) {
-    static const struct {
-        const char *part, *why;
-    } parts[] = {
-        {".p50", "fewer than 10 times were measured"},
-        {".p90", "fewer than 50 times were measured"},
-        {".p99", "fewer than 500 times were measured"},
-        {".p999", "fewer than 5,000 times were measured"},
-    };
-    const char *part = strrchr(column->key, '.');
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (figures->grants > 0 && strcmp(part, parts[i].part) == 0) return parts[i].why;
-    return NULL;
-}
-
-/* One sentence without a full stop, a constant. NULL if the figure was measured, or if such a lock
- * or load has no figure of this kind, so that no reader expects it. */
+/* One sentence without a full stop, a constant. NULL if the figure was measured, or has too few values. */
 static const char *absent_why(const struct column *column, const struct report_row *row) {
-    if (!isnan(column_value(column, row))) return NULL;
-    if (strncmp(column->key, "latency_ns.handoff.", strlen("latency_ns.handoff.")) == 0)
-        return why_no_handoff(row->typical);
-    if (strncmp(column->key, "latency_ns.acquire.", strlen("latency_ns.acquire.")) == 0 ||
-        (strncmp(column->key, "response_ns.", strlen("response_ns.")) == 0 && row->figures.due > 0))
-        return why_too_few(column, &row->figures);
-    bool program = row->typical->backend && strcmp(row->typical->backend, "exec") == 0;
-    if (program && (strcmp(column->key, "cost.commands_per_grant") == 0 ||
-                    strcmp(column->key, "cost.wakeups_per_grant") == 0))
-        return "a program sends its requests itself, and lockbench does not see them";
-    return NULL;
+    static const char handoff[] = "latency_ns.handoff.";
+    bool is_handoff = strncmp(column->key, handoff, strlen(handoff)) == 0;
+    return is_handoff && isnan(column_value(column, row)) ? why_no_handoff(row->typical) : NULL;
 }
 
 /* ---- the tables ---- */
