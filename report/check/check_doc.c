@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "report/check/check_view.h"
-#include "report/doc/counterexample.h"
 
 #define FAULTS_OPEN_MAX 4 /* a longer log is folded */
 

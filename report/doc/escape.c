@@ -139,21 +139,3 @@ json_t *escape_json_figure(double figure) {
     if (figure == floor(figure) && fabs(figure) < 9e15) return json_integer((json_int_t)figure);
     return json_real(figure);
 }
-
-/* jansson's setters fail only when memory runs out, and setting NULL fails too. */
-int escape_json_put(json_t *object, const char *path, json_t *value) {
-    char part[64];
-    for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
-        size_t length = (size_t)(dot - path);
-        if (length >= sizeof part) length = sizeof part - 1;
-        memcpy(part, path, length);
-        part[length] = '\0';
-        json_t *inner = json_object_get(object, part);
-        if (!inner) {
-            inner = json_object();
-            if (json_object_set_new(object, part, inner)) break;
-        }
-        object = inner;
-    }
-    return json_object_set_new(object, path, value);
-}

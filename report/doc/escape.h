@@ -32,8 +32,5 @@ void escape_csv_figure(FILE *out, double figure);
  * figures stay whole; of a text that is not UTF-8 the other bytes become '?'. */
 json_t *escape_json(const char *text);
 json_t *escape_json_figure(double figure);
-/* Sets a value at a dotted path, and makes the objects on the way. The value may be NULL (out of
- * memory). 0, or -1 when out of memory. */
-int escape_json_put(json_t *object, const char *path, json_t *value);
 
 #endif

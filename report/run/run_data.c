@@ -1,18 +1,39 @@
 /* run_data: a run for machines: JSON of the schema lockbench.report, and CSV. See run_doc.h. */
 #include "report/run/run_doc.h"
 
+#include <string.h>
+
 #include "bench/base/output.h"
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
 
 /* ---- JSON ---- */
 
+/* Sets a value at a dotted path, and makes the objects on the way. The value may be NULL (out of memory). 0, or -1 when
+ * out of memory. */
+static int put_at(json_t *object, const char *path, json_t *value) {
+    char part[64];
+    for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
+        size_t length = (size_t)(dot - path);
+        if (length >= sizeof part) length = sizeof part - 1;
+        memcpy(part, path, length);
+        part[length] = '\0';
+        json_t *inner = json_object_get(object, part);
+        if (!inner) {
+            inner = json_object();
+            if (json_object_set_new(object, part, inner)) break;
+        }
+        object = inner;
+    }
+    return json_object_set_new(object, path, value);
+}
+
 static json_t *stage_row_json(int run, const struct run_stage *stage) {
     json_t *row = json_object();
-    int rc = escape_json_put(row, "run", json_integer(run));
+    int rc = put_at(row, "run", json_integer(run));
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
         if (!result_field_in_reports(field)) continue;
-        rc |= escape_json_put(row, field->path, field_json(run_stage_fields(), field, stage));
+        rc |= put_at(row, field->path, field_json(run_stage_fields(), field, stage));
     }
     if (rc == 0) return row;
     json_decref(row);
