@@ -41,26 +41,21 @@ static struct sockaddr_in loopback_address(int port) {
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/* Returns a socket bound to the port, or -1 if the port is taken. Without SO_REUSEADDR, so that a
- * port in TIME_WAIT does not count as free. */
-static int bind_port(int port) {
+/* Returns a socket bound to the port, or -1 if the port is taken. reuse: a port in TIME_WAIT counts as
+ * free. */
+static int bind_port(int port, int reuse) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     struct sockaddr_in address = loopback_address(port);
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) == 0 &&
+        bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
     close(fd);
     return -1;
 }
 
 int port_hold(int port) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return -1;
-    struct sockaddr_in address = loopback_address(port);
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0 &&
-        bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
-        return fd;
-    close(fd);
-    return -1;
+    return bind_port(port, 1);
 }
 
 bool port_answers(int port) {
@@ -89,7 +84,7 @@ int ports_pick(int *ret_ports, int count, struct lb_err *err) {
     /* All ports are kept until the last one is found, so that no two are the same. */
     for (int tries = 0; found < count && tries < 2000; tries++) {
         int port = low + (int)rng_below(&rng, (uint64_t)high - (uint64_t)low + 1);
-        int fd = bind_port(port);
+        int fd = bind_port(port, 0);
         if (fd < 0) continue;
         fds[found] = fd;
         ports[found++] = port;

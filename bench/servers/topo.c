@@ -298,10 +298,14 @@ pid_t topo_pid(const struct topo *topo, int node) {
     return topo->nodes[node].pid;
 }
 
+static int roots_of(const struct topo *topo, pid_t *roots) {
+    for (int n = 0; n < topo->info.nodes; n++) roots[n] = topo->nodes[n].pid;
+    return topo->info.nodes;
+}
+
 int64_t topo_cpu_ns(const struct topo *topo) {
     pid_t roots[TOPO_NODES_MAX];
-    for (int n = 0; n < topo->info.nodes; n++) roots[n] = topo->nodes[n].pid;
-    return proc_cpu_ns(roots, topo->info.nodes);
+    return proc_cpu_ns(roots, roots_of(topo, roots));
 }
 
 /* --- what the servers use --- */
@@ -314,11 +318,6 @@ static int64_t fsyncs_of(struct topo *topo) {
     if (topo_act(topo, "fsyncs", NULL, text, sizeof text, &ignored) != 0) return -1;
     long long told = strtoll(text, &end, 10);
     return end == text || *end || told < 0 ? -1 : (int64_t)told;
-}
-
-static int roots_of(const struct topo *topo, pid_t *roots) {
-    for (int n = 0; n < topo->info.nodes; n++) roots[n] = topo->nodes[n].pid;
-    return topo->info.nodes;
 }
 
 static int64_t written_of(const struct topo *topo) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,28 +162,15 @@ void topo_ports_free(struct node *node) {
 
 /* --- libraries in the servers --- */
 
-/* A disk that fills up takes a part of a block first, and says why when it is asked for the rest. */
-static int write_all(int fd, const char *bytes, ssize_t len) {
-    while (len > 0) {
-        ssize_t wrote = write(fd, bytes, (size_t)len);
-        if (wrote < 0) return -1;
-        bytes += wrote;
-        len -= wrote;
-    }
-    return 0;
-}
-
 int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err) {
-    char from_path[PATH_MAX], to_path[600], block[65536];
+    char from_path[PATH_MAX], to_path[600];
     if (home_beside(shim, from_path, sizeof from_path, err) != 0) return -1;
     snprintf(to_path, sizeof to_path, "%s/%s", topo->dir, shim);
     int from = open(from_path, O_RDONLY | O_CLOEXEC);
     int to = open(to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
     ssize_t len = from < 0 || to < 0 ? -1 : 1;
-    while (len > 0) {
-        len = read(from, block, sizeof block);
-        if (len > 0 && write_all(to, block, len) != 0) len = -1;
-    }
+    /* A disk that fills up takes a part first, and says why when it is asked for the rest. */
+    while (len > 0) len = sendfile(to, from, NULL, 1 << 20);
     if (len == 0) len = fchmod(to, 0755); /* whatever our umask is */
     if (len < 0)
         err_set(err, LB_EXIT_MACHINE, "cannot copy %s to %s: %s%s", from_path, to_path,
