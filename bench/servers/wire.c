@@ -272,19 +272,11 @@ void wire_sign(const struct wire *wire, int fault, struct wire_sign *ret_sign) {
 void wire_count(const struct wire *wire, int end, enum wire_way way, struct wire_count *ret_count) {
     *ret_count = (struct wire_count){0};
     for (int i = 0; i < 2; i++) {
-        const struct way_counts *counts = &wire->shared->ends[end].way[i];
+        const struct way_counts *counts = &wire->shared->ends[end][i];
         if (!(way & (i == 0 ? WIRE_REQUESTS : WIRE_ANSWERS))) continue;
         ret_count->read_bytes += atomic_load(&counts->read_bytes);
         ret_count->forwarded_bytes += atomic_load(&counts->forwarded_bytes);
         ret_count->swallowed_bytes += atomic_load(&counts->swallowed_bytes);
         ret_count->chunks += atomic_load(&counts->chunks);
     }
-}
-
-void wire_connections(const struct wire *wire, int end, uint64_t *ret_accepted, uint64_t *ret_ended,
-                      uint64_t *ret_refused) {
-    const struct end_counts *counts = &wire->shared->ends[end];
-    *ret_accepted = atomic_load(&counts->accepted);
-    *ret_ended = atomic_load(&counts->ended);
-    *ret_refused = atomic_load(&counts->refused);
 }

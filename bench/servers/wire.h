@@ -132,9 +132,5 @@ struct wire_count {
 };
 /* Reads the counts of one direction of an end, or of both together. */
 void wire_count(const struct wire *wire, int end, enum wire_way way, struct wire_count *ret_count);
-/* Reads how many connections of an end were accepted, have ended, and were refused or had no
- * server. */
-void wire_connections(const struct wire *wire, int end, uint64_t *ret_accepted, uint64_t *ret_ended,
-                      uint64_t *ret_refused);
 
 #endif

@@ -90,7 +90,7 @@ bool faults_admit(struct proxy *proxy, struct link *link) {
 /* WIRE_DROP: the answer is lost, and its connection ends. */
 static void drop_answer(struct proxy *proxy, struct link *link, int index, size_t len) {
     proxy->slots[index].full = true;
-    atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, len);
+    atomic_fetch_add(&proxy->shared->ends[link->end][1].swallowed_bytes, len);
     fault_acted(proxy, index, len);
     link->ending = ENDING_RESET;
 }
@@ -124,7 +124,7 @@ static size_t pass_midway(struct proxy *proxy, struct link *link, int index, siz
     if (link->mute & (1U << index)) {
         /* Unlike apply_and_discard, this keeps the held bytes, which still pass. */
         link->flow[1].swallows |= 1U << index;
-        atomic_fetch_add(&proxy->shared->ends[link->end].way[1].swallowed_bytes, len - pass);
+        atomic_fetch_add(&proxy->shared->ends[link->end][1].swallowed_bytes, len - pass);
         atomic_fetch_add(&proxy->shared->signs[index].bytes, len - pass);
     }
     return pass;

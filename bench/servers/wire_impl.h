@@ -21,11 +21,6 @@ struct way_counts {
     _Atomic uint64_t read_bytes, forwarded_bytes, swallowed_bytes, chunks;
 };
 
-struct end_counts {
-    struct way_counts way[2]; /* 0 = requests, 1 = answers, as everywhere in here */
-    _Atomic uint64_t accepted, ended, refused;
-};
-
 enum order_verb { ORDER_SET, ORDER_LIFT, ORDER_AIM };
 
 /* One request to the proxy's process. Written before its wake-up, read before the
@@ -41,7 +36,7 @@ struct order {
 struct wire_shared {
     struct order order;
     struct sign_counts signs[WIRE_FAULTS_MAX]; /* a slot each */
-    struct end_counts ends[WIRE_ENDS_MAX];
+    struct way_counts ends[WIRE_ENDS_MAX][2]; /* 0 = requests, 1 = answers, as everywhere in here */
 };
 
 /* --- in the wire's process --- */

@@ -23,7 +23,7 @@ static struct side *source_of(struct link *link, int way) {
 }
 
 static struct way_counts *counts_of(struct proxy *proxy, const struct link *link, int way) {
-    return &proxy->shared->ends[link->end].way[way];
+    return &proxy->shared->ends[link->end][way];
 }
 
 /* --- its life --- */
@@ -55,7 +55,6 @@ void link_connect(struct proxy *proxy, struct link *link) {
     int fd = len ? socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (fd < 0 || (connect(fd, (struct sockaddr *)&address, len) != 0 && errno != EINPROGRESS)) {
         if (fd >= 0) close(fd);
-        atomic_fetch_add(&proxy->shared->ends[link->end].refused, 1);
         link_end(proxy, link, true);
         return;
     }
@@ -65,16 +64,12 @@ void link_connect(struct proxy *proxy, struct link *link) {
 
 void link_take(struct proxy *proxy, const struct listener *listener, int client_fd,
                int client_port) {
-    struct end_counts *counts = &proxy->shared->ends[listener->end];
     struct link *link = calloc(1, sizeof *link);
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    atomic_fetch_add(&counts->accepted, 1);
     if (!link || heap_reserve(&proxy->heap, 2 * (proxy->link_count + 1)) != 0) {
         free(link);
         setsockopt(client_fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(client_fd);
-        atomic_fetch_add(&counts->refused, 1);
-        atomic_fetch_add(&counts->ended, 1);
         return;
     }
     link->end = listener->end;
@@ -87,7 +82,6 @@ void link_take(struct proxy *proxy, const struct listener *listener, int client_
     proxy->links = link;
     proxy->link_count++;
     if (!faults_admit(proxy, link)) {
-        atomic_fetch_add(&counts->refused, 1);
         link_end(proxy, link, true);
         return;
     }
@@ -138,7 +132,6 @@ void link_end(struct proxy *proxy, struct link *link, bool reset) {
     proxy->link_count--;
     link->next_dead = proxy->dead;
     proxy->dead = link;
-    atomic_fetch_add(&proxy->shared->ends[link->end].ended, 1);
 }
 
 void links_bury(struct proxy *proxy) {

@@ -40,7 +40,6 @@ static void turn_away(struct proxy *proxy, const struct listener *listener) {
     if (fd >= 0) {
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(fd);
-        atomic_fetch_add(&proxy->shared->ends[listener->end].refused, 1);
     }
     proxy->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
