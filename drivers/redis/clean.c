@@ -10,7 +10,6 @@
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
 
-#define UNLINKED 20     /* the most keys of one UNLINK */
 #define SCAN_COUNT "16" /* the names of one answer then fit into a reply */
 
 /* Whether the name is the key itself, or a name that the locks make from the key: {key}:..., redisson_...{key}. */
@@ -71,48 +70,8 @@ static int clean_step(struct lb_session *session, struct redis_node *node,
     return failed;
 }
 
-/* Names that are deleted together. */
-struct batch {
-    struct lb_session *session;
-    struct lb_err *err;
-    int count;
-    char name[UNLINKED][LB_KEY_MAX + 64];
-};
-
-static int flush_batch(struct batch *batch) {
-    struct lb_session *session = batch->session;
-    struct redis_word words[UNLINKED + 1] = {{"UNLINK", 6}};
-    const struct redis_reply *reply = NULL;
-    int nodes = redis_are_independent(session) ? redis_node_count(session) : 0, failed = 0;
-    int count = batch->count;
-    batch->count = 0;
-    if (count == 0) return 0;
-    for (int i = 0; i < count; i++) words[i + 1] = (struct redis_word){batch->name[i], 0};
-    for (int n = 0; n < nodes && !failed; n++)
-        failed =
-            redis_ask(session, redis_node_at(session, n), words, count + 1, &reply, batch->err);
-    if (nodes > 0) return failed;
-    if (redis_call(session, words, count + 1, &reply) != LB_OK ||
-        (reply->value.type == REDIS_ERROR && redis_refuse(session, reply) != LB_OK))
-        return err_set(batch->err, LB_EXIT_MACHINE, "%s", session->err.text);
-    return 0;
-}
-
-/* A cluster takes only keys of one slot at once. */
-static bool has_no_room(const struct batch *batch, const char *name) {
-    if (batch->count == UNLINKED) return true;
-    return batch->count > 0 && redis_is_cluster(batch->session) &&
-           redis_slot(name, strlen(name)) != redis_slot(batch->name[0], strlen(batch->name[0]));
-}
-
-static int add_name(struct batch *batch, const char *name) {
-    if (has_no_room(batch, name) && flush_batch(batch) != 0) return -1;
-    snprintf(batch->name[batch->count++], sizeof batch->name[0], "%.1080s", name);
-    return 0;
-}
-
 /* Adds all keys that the session's lock makes from one key, and the keys beside it that have no time to live. */
-static int add_key(struct batch *batch, const struct lb_request *request) {
+static int add_key(struct redis_batch *batch, const struct lb_request *request) {
     static const char *const endings[] = {":guarded", ":timeout"};
     static _Thread_local struct lb_names names; /* large for a fiber's stack */
     struct lb_session *session = batch->session;
@@ -121,29 +80,29 @@ static int add_key(struct batch *batch, const struct lb_request *request) {
     session->lock->algorithm->names(session, request, &names);
     for (int i = 0; i < 2; i++) {
         redis_tagged(name, sizeof name, "", request->key, request->key_len, endings[i]);
-        if (add_name(batch, name) != 0) return -1;
+        if (redis_batch_add(batch, name) != 0) return -1;
     }
     for (int i = 0; i < names.count; i++) {
-        if (add_name(batch, names.item[i].text) != 0) return -1;
+        if (redis_batch_add(batch, names.item[i].text) != 0) return -1;
     }
     return 0;
 }
 
 int redis_unlink_range(struct lb_session *session, const struct lb_key_range *range,
                        const struct lb_request *like, struct lb_err *err) {
-    struct batch *batch = calloc(1, sizeof *batch);
+    struct redis_batch *batch = calloc(1, sizeof *batch);
     struct lb_request request = *like;
     char name[LB_KEY_MAX];
     int failed = 0;
     if (!batch) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    *batch = (struct batch){.session = session, .err = err};
+    *batch = (struct redis_batch){.session = session, .err = err, .command = {"UNLINK"}};
     request.key = name;
     for (uint32_t i = 0; i < range->count && !failed && !lb_stopping(); i++) {
         request.key_len =
             (size_t)snprintf(name, sizeof name, "%s%u", range->prefix, range->first + i);
         failed = add_key(batch, &request);
     }
-    if (!failed) failed = flush_batch(batch);
+    if (!failed) failed = redis_batch_flush(batch);
     free(batch);
     return failed;
 }

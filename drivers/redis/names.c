@@ -65,83 +65,71 @@ static void count_residue(struct lb_residue *residue, const char *what, const ch
 
 /* ---- by the names of a stage's keys (session->only) ---- */
 
-#define ASKED_AT_ONCE                                                                              \
-    20 /* a reply keeps twice as many elements, and NUMSUB answers with two for each */
-
-/* Names that are asked for together. */
-struct batch {
-    struct lb_session *session;
-    struct lb_residue *residue;
-    struct lb_err *err;
-    bool channels;
-    int count;
-    char name[ASKED_AT_ONCE][LB_KEY_MAX + 64];
-};
-
-/* Asks a node how many of the batch's names exist there; -1 with err. node NULL: the node that serves the
- * first name. */
-static int ask_node(const struct batch *batch, struct redis_node *node) {
-    struct redis_word words[ASKED_AT_ONCE + 2] = {{"EXISTS", 6}};
+/* node NULL: the node that serves the first name. */
+static int send_names(const struct redis_batch *batch, struct redis_node *node) {
+    struct redis_word words[REDIS_BATCH + 2];
     const struct redis_reply *reply = NULL;
-    int used = 1, known = 0;
-    if (batch->channels) {
-        words[0] = (struct redis_word){"PUBSUB", 6};
-        words[used++] = (struct redis_word){"NUMSUB", 6};
-    }
+    int used = 0, known = 0;
+    for (int i = 0; batch->command[i]; i++)
+        words[used++] = (struct redis_word){batch->command[i], 0};
     for (int i = 0; i < batch->count; i++) words[used++] = (struct redis_word){batch->name[i], 0};
     if (node && redis_ask(batch->session, node, words, used, &reply, batch->err) != 0) return -1;
     if (!node && (redis_call(batch->session, words, used, &reply) != LB_OK ||
                   (reply->value.type == REDIS_ERROR && redis_refuse(batch->session, reply))))
         return err_set(batch->err, LB_EXIT_MACHINE, "%s", batch->session->err.text);
-    if (reply->value.type == REDIS_INTEGER) return (int)reply->value.integer;
+    if (!batch->residue) return 0;
+    if (reply->value.type == REDIS_INTEGER) known = (int)reply->value.integer;
     for (int i = 1; i < reply->count; i += 2) known += reply->element[i].integer > 0;
-    return known;
-}
-
-/* A cluster takes only keys of one slot at once. */
-static bool goes_alone(const struct batch *batch) {
-    return redis_is_cluster(batch->session) && !batch->channels;
-}
-
-static int flush_batch(struct batch *batch) {
-    bool by_key = goes_alone(batch);
-    int nodes = by_key ? 1 : redis_node_count(batch->session);
-    for (int i = 0; i < nodes && batch->count > 0; i++) {
-        int known = ask_node(batch, by_key ? NULL : redis_node_at(batch->session, i));
-        if (known < 0) return -1;
-        count_residue(batch->residue, batch->channels ? "channel" : "key", batch->name[0], known);
-    }
-    batch->count = 0;
+    count_residue(batch->residue, batch->command[1] ? "channel" : "key", batch->name[0], known);
     return 0;
 }
 
-/* Adds a name to the batch, with the text `after` behind it. */
-static int add_to_batch(struct batch *batch, const char *name, const char *after) {
-    snprintf(batch->name[batch->count++], sizeof batch->name[0], "%s%s", name, after);
-    return batch->count == ASKED_AT_ONCE || goes_alone(batch) ? flush_batch(batch) : 0;
+static bool goes_by_slot(const struct redis_batch *batch) {
+    return redis_is_cluster(batch->session) && !batch->command[1];
+}
+
+int redis_batch_flush(struct redis_batch *batch) {
+    bool by_slot = goes_by_slot(batch);
+    int nodes = by_slot ? 1 : redis_node_count(batch->session), failed = 0;
+    for (int i = 0; i < nodes && batch->count > 0 && !failed; i++)
+        failed = send_names(batch, by_slot ? NULL : redis_node_at(batch->session, i));
+    batch->count = 0;
+    return failed;
+}
+
+int redis_batch_add(struct redis_batch *batch, const char *name) {
+    const char *first = batch->name[0];
+    bool full = batch->count == REDIS_BATCH;
+    if (batch->count > 0 && goes_by_slot(batch))
+        full |= redis_slot(name, strlen(name)) != redis_slot(first, strlen(first));
+    if (full && redis_batch_flush(batch) != 0) return -1;
+    snprintf(batch->name[batch->count++], sizeof batch->name[0], "%.1080s", name);
+    return 0;
 }
 
 /* Looks each key up under the name before + prefix + number, closed by a brace if `before` ends
  * with one. If `before` is that brace alone, the name also gets ":timeout", which redis-permit
  * writes behind it. */
-static int count_named(struct batch *batch, const char *before, const char *prefix) {
+static int count_named(struct redis_batch *batch, const char *before, const char *prefix) {
     const struct lb_session *session = batch->session;
     size_t len = strlen(before);
     bool braced = len > 0 && before[len - 1] == '{';
     for (uint32_t i = 0; i < session->only->count && !lb_stopping(); i++) {
         char name[LB_KEY_MAX];
-        snprintf(name, sizeof name, "%.60s%.900s%u%s", before, prefix, i, braced ? "}" : "");
-        if (add_to_batch(batch, name, braced && len == 1 ? ":timeout" : "") != 0) return -1;
+        snprintf(name, sizeof name, "%.60s%.900s%u%s%s", before, prefix, i, braced ? "}" : "",
+                 braced && len == 1 ? ":timeout" : "");
+        if (redis_batch_add(batch, name) != 0) return -1;
     }
-    return flush_batch(batch);
+    return redis_batch_flush(batch);
 }
 
 static int count_only(struct lb_session *session, bool channels, const char *before,
                       const char *prefix, struct lb_residue *residue, struct lb_err *err) {
-    struct batch *batch = calloc(1, sizeof *batch);
+    struct redis_batch *batch = calloc(1, sizeof *batch);
     if (!batch) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    *batch =
-        (struct batch){.session = session, .residue = residue, .err = err, .channels = channels};
+    *batch = (struct redis_batch){.session = session, .residue = residue, .err = err};
+    batch->command[0] = channels ? "PUBSUB" : "EXISTS";
+    batch->command[1] = channels ? "NUMSUB" : NULL;
     int failed = count_named(batch, before, prefix);
     free(batch);
     return failed;

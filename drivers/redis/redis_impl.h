@@ -146,6 +146,21 @@ int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_
                      struct lb_err *err);
 /* The deadline for the answer to a command that is sent now. */
 int64_t redis_answer_deadline(const struct lb_session *session);
+/* Names that are sent together behind the words of a command: to each primary; in a cluster keys of one slot go to
+ * their node. */
+#define REDIS_BATCH 20 /* a reply keeps twice as many elements, and NUMSUB answers with two for each */
+struct redis_batch {
+    struct lb_session *session;
+    struct lb_err *err;
+    const char *command[3];     /* "UNLINK"; "PUBSUB", "NUMSUB" for channels; then NULL */
+    struct lb_residue *residue; /* counts those that are there, by the answers; may be NULL */
+    int count;
+    char name[REDIS_BATCH][LB_KEY_MAX + 64];
+};
+/* Both may send: 0, or -1 with batch->err. */
+int redis_batch_add(struct redis_batch *batch, const char *name);
+int redis_batch_flush(struct redis_batch *batch);
+
 /* Removes the keys that lockbench left on the primaries; see drivers/clean.h. */
 lb_clean_fn redis_clean;
 
