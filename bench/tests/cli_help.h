@@ -29,7 +29,7 @@
 #ifndef CLI_LIMIT_S
 #define CLI_LIMIT_S 120 /* for any one run; sanitizers are slow */
 #endif
-#define CLI_ARGS_MAX 40
+#define CLI_ARGS_MAX 100
 #define CLI_KILLED 1000 /* cli.code: + the signal's number */
 
 static char cli_program[PATH_MAX], cli_root[PATH_MAX]; /* the program; the project's folder */

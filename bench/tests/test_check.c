@@ -49,38 +49,6 @@ TEST(known_cells_come_out) {
     cli_assert_nothing_left();
 }
 
-/* Leases that are shorter than the work, and nothing that renews them: worse than what is stated
- * without faults. */
-TEST(a_cell_that_is_worse_is_a_finding) {
-    cli_need("redis");
-    char *out = cli_path("worse");
-    struct cli cli = cli_ends(3, ARGS("check", "redis-setnx", "--fault", "none", "--out", out,
-                                      "--set", "load.hold=1s", "--set", "acquire.lease=300ms"));
-    assert_has(cli.err, "redis-setnx x none, seed 1: expired, worse than expected");
-    assert_has(cli.out, "redis-setnx under none: expired, stated: safe\n");
-    assert_has(cli.out, "\nredis-setnx  2 holders !\n");
-    assert_has(
-        cli.out,
-        "lockbench check redis-setnx --fault none --seed 1 --set load.hold=1s --set acquire.lease=300ms");
-    json_t *check = check_result(out);
-    assert_string_equal(cli_text_at(check, "cells.0.compared"), "worse");
-    assert_true(json_is_null(cli_get(check, "cells.0.bound95")));
-}
-
-/* A control must be caught in its own workload, or the checks are blind. */
-TEST(controls_are_caught_or_missed) {
-    struct cli cli = cli_ends(
-        0, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
-    assert_has(cli.out, "Every lock broken on purpose was caught: 1");
-    cli =
-        cli_ends(2, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("missed"),
-                         "--set", "load.clients=2", "--set", "load.processes=1", "--set",
-                         "load.keys=own", "--set", "run.duration=300ms"));
-    assert_has(cli.out,
-               "Broken on purpose, and not caught, so do not trust this check: unsafe-none");
-    assert_has(cli.err, "not caught");
-}
-
 TEST(seeds_make_one_cell_of_several_runs) {
     char *out = cli_path("seeds");
     struct cli cli = cli_ends(0, ARGS("check", "mem-robust", "--fault", "none", "--seed", "3..5",
@@ -166,29 +134,6 @@ TEST(a_killed_check_leaves_nothing_running) {
     json_t *check = check_result(out);
     assert_true(json_is_true(cli_get(check, "partial")));
     assert_string_equal(cli_text_at(check, "partial_reason"), "the check was cut off");
-}
-
-/* On a server that lockbench did not start: faults of clients and of their connections act, faults of the server are
- * left out with a reason, and the server goes on. */
-TEST(a_server_at_a_url_is_checked) {
-    char option[120], *out = cli_path("check-url");
-    struct cli up;
-    cli_up(&up, "redis", "redis", option, sizeof option);
-    struct cli cli =
-        cli_ends(0, ARGS("check", "redis-setnx", "--fault", "none,wire-cut,server-restart", "--url",
-                         option, "--out", out));
-    assert_has(cli.err,
-               "left out: redis-setnx x server-restart: the fault needs control of the server");
-    json_t *check = check_result(out);
-    check_assert(check, "redis-setnx", "none", "safe");
-    check_assert(check, "redis-setnx", "wire-cut", "expired");
-    assert_true(cli_number_at(check_cell(check, "redis-setnx", "wire-cut"), "faults_hit") > 0);
-    assert_has(cli_text_at(check_cell(check, "redis-setnx", "none"), "command"),
-               "--url redis=@redis.url # with the password in a file, redis.url: redis://:***@");
-    cli = cli_ends(0, ARGS("check", "--url", option, "--fault", "pause", "--dry-run"));
-    assert_has(cli.out, "redis-fair");
-    assert_lacks(cli.out, "pg-advisory");
-    cli_down(&up);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

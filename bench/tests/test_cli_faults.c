@@ -158,24 +158,6 @@ TEST(clients_that_cannot_connect_fail_their_stage) {
     assert_true(json_is_true(cli_get(run, "partial")));
 }
 
-/* Each call takes longer than the window and its drain last. */
-TEST(a_run_without_a_grant_says_so) {
-    char *out = cli_path("no-grants");
-    int before = cli_number;
-    struct cli cli =
-        cli_ends(2, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
-                         "sim.service=400ms", "--set", "run.warmup=0", "--set",
-                         "run.duration=200ms", "--set", "run.drain=10ms", "--out", out));
-    assert_has(cli.err, "lockbench: no request of a measured window was granted: no request "
-                        "failed");
-    assert_int_equal(cli_number - before, CLI_TRIES); /* the machine may have stood still */
-    assert_int_equal(cli_problems(&cli), 1);
-    json_t *run = cli_result(out);
-    assert_string_equal(cli_text_at(run, "verdict"), "nothing-granted");
-    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "unchecked");
-    assert_true(cli_number_at(run, "stages.0.outcomes.timeout") > 0);
-}
-
 static void close_outputs(void *arg) {
     (void)arg;
     close(1);

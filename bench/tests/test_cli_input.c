@@ -75,13 +75,6 @@ TEST(a_value_has_no_control_characters) {
     assert_has(cli.err, "UTF-8");
 }
 
-TEST(a_list_of_options_has_an_end) {
-    struct cli cli = cli_shell("sh", "\"$PROGRAM\" clean --url redis=redis://h:1 "
-                                     "$(yes -- --set=redis.tls_ca=x | head -n 65)");
-    assert_code(&cli, LB_EXIT_USAGE);
-    assert_has(cli.err, "clean: --set: at most 64");
-}
-
 static int count_of(const char *text, const char *part) {
     int count = 0;
     while ((text = strstr(text, part))) {
@@ -124,33 +117,6 @@ TEST(a_port_at_which_nobody_listens_is_told_as_that) {
             fail_msg("%s: %s", url, cli.out);
         if (strstr(cli.out, "in time")) fail_msg("%s waited for nobody: %s", url, cli.out);
     }
-}
-
-/* ---- servers of one's own, of which none need be there ---- */
-
-/* lockbench itself asks the server nothing: only the program can. */
-TEST(a_program_at_a_url_is_measured) {
-    char option[400], *program = cli_path("client"), *out = cli_path("by-program");
-    cli_write(
-        program,
-        "#!/bin/sh\nwhile read -r line; do echo '{\"outcome\":\"ok\",\"lease\":9000}'; done\n");
-    assert_int_equal(chmod(program, 0755), 0);
-    snprintf(option, sizeof option, "exec.program=%s", program);
-    struct cli cli =
-        cli_ends(0, ARGS("run", "smoke", "--lock", "exec", "--set", option, "--set",
-                         "load.clients=1", "--set", "run.duration=100ms", "--no-page", "--url",
-                         "exec=redis://127.0.0.1:1", "--key", "orders/7", "--out", out));
-    assert_has(cli.err, "will be made there: key, as the program is told orders/7");
-    /* The command that removes it is one that works. */
-    assert_has(cli.err, "`lockbench clean --url redis=redis://127.0.0.1:1 --key orders/7`");
-}
-
-/* The environment may have more than a run uses. */
-TEST(a_url_of_the_environment_that_no_lock_uses_is_none_of_a_run) {
-    const struct cli_how how = {.env = {"LOCKBENCH_URL_ETCD=etcd://127.0.0.1:1"}};
-    cli_ends_with(0, &how,
-                  ARGS("run", "smoke", "--lock", "null", "-c", "1", "-d", "100ms", "--no-page",
-                       "--out", cli_path("no-effect")));
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

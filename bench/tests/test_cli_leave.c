@@ -240,19 +240,4 @@ TEST(a_killed_run_leaves_no_server) {
     assert_has(cli.out, "Incomplete");
 }
 
-/* What an initdb that is out of memory leaves: its maker is gone, and nobody has it. */
-#define ORPHANS                                                                                    \
-    "orphans() { awk 'NR > 1 && $7 == 0 {print $2, $5}' /proc/sysvipc/shm | while read id maker; " \
-    "do [ -e /proc/$maker ] || echo $id; done; ls /dev/shm | grep '^PostgreSQL' || true; }; "
-
-TEST(an_initdb_that_aborts_leaves_no_shared_memory) {
-    cli_need("postgres");
-    struct cli cli = cli_shell(
-        "bash", ORPHANS "cd $(mktemp -d); orphans | sort >before; (ulimit -v 150000; $PROGRAM run "
-                        "smoke --lock pg-advisory --no-page --out o >log 2>&1; echo code $?); "
-                        "orphans | sort | comm -13 before - | sed 's/^/left /'");
-    assert_has(cli.out, "code 2\n");
-    assert_lacks(cli.out, "left ");
-}
-
 TEST_MAIN(cli_setup, cli_teardown)

@@ -2,7 +2,7 @@
  * and the measurements until then can be read.
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
-#include "bench/tests/fault_help.h"
+#include "bench/tests/cli_help.h"
 
 /* Of a run that is under way. */
 struct under_way {

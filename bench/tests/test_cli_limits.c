@@ -54,17 +54,6 @@ TEST(what_is_called_latest_and_no_link_stays) {
     assert_int_equal(rmdir(latest), 0);
 }
 
-TEST(another_run_is_never_written_over) {
-    char *out = cli_path("taken");
-    const char *const *args = ARGS("run", "smoke", "--lock", "null", "--out", out);
-    struct cli cli = cli_ends(0, args);
-    char *before = cli_text(cli_path("taken/run.json"));
-    cli = cli_ends(1, args);
-    assert_has(cli.err, "name a new folder");
-    char *after = cli_text(cli_path("taken/run.json"));
-    assert_string_equal(before, after);
-}
-
 /* The result of a run that could not be saved in its folder: the path is read from the run's
  * message. */
 static json_t *rescued(const struct cli *cli) {
@@ -136,31 +125,6 @@ TEST(a_limit_on_file_size_is_an_error_not_a_death) {
     json_t *run = cli_result(out);   /* what was written last is whole, and marked */
     assert_true(json_is_true(cli_get(run, "partial")));
     cli_assert_nothing_left();
-}
-
-TEST(output_that_is_cut_is_no_success) {
-    static const struct cli_how full = {.out = "/dev/full"};
-    static const char *const commands[][4] = {
-        {"list"}, {"list", "--keys"}, {"--help"}, {"run", "smoke", "--dry-run"}};
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        struct cli cli = cli_run(&full, commands[i]);
-        if (cli.code != 2) fail_msg("%s: exit code %d: %s", commands[i][0], cli.code, cli.err);
-        assert_has(cli.err, "lockbench: ");
-    }
-}
-
-TEST(a_reader_that_goes_away_is_no_failure) {
-    /* The page and the table are longer than a pipe's buffer; `run` prints its table after the reader has gone. */
-    static const char script[] =
-        "set -o pipefail; cd $(mktemp -d) && "
-        "\"$PROGRAM\" run smoke --lock null --set run.duration=100ms --out run --no-page --progress=none"
-        " | true; echo run ${PIPESTATUS[0]}; "
-        "for format in html json md; do"
-        "  \"$PROGRAM\" report run --$format --out - | true; echo $format ${PIPESTATUS[0]}; "
-        "done; \"$PROGRAM\" list --table | true; echo list ${PIPESTATUS[0]}";
-    struct cli cli = cli_shell("bash", script);
-    if (strcmp(cli.out, "run 0\nhtml 0\njson 0\nmd 0\nlist 0\n") != 0 || cli_problems(&cli))
-        fail_msg("%s%s", cli.out, cli.err);
 }
 
 /* Descriptors: soft and hard limit; and no right to raise the hard one, as most users are. */

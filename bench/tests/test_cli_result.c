@@ -150,17 +150,6 @@ TEST(a_result_of_a_server_has_its_costs) {
     cli_assert_nothing_left();
 }
 
-TEST(how_punctually_timed_waits_end_is_in_the_tables) {
-    cli_need("redis");
-    char *out = cli_path("timed");
-    struct cli cli = cli_ends(0, ARGS("run", "timed", "--lock", "redis-setnx", "--set",
-                                      "load.clients=32", "--set", "load.hold=200ms", "--set",
-                                      "run.duration=2s", "--no-page", "--out", out));
-    assert_has(cli.out, " gave up ");
-    cli = cli_run(NULL, ARGS("report", "--full", out));
-    assert_has(cli.out, " gave up ");
-}
-
 /* With repeats the servers of all backends stay up: a round has each lock, the first one only warms the servers, and in
  * the others one lock runs twice. */
 TEST(repeats_are_rounds_over_all_locks) {

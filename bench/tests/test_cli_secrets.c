@@ -142,34 +142,6 @@ TEST(no_list_of_processes_has_it) {
     hides("standard error", cli.err);
 }
 
-/* The command of `hold` has what its user put into the environment, and no more. */
-TEST(a_held_command_is_told_no_url) {
-    static const struct cli_how own = {.env = {"LOCKBENCH_URL_FILE=file:///of/the/user"}};
-    static const struct {
-        const struct cli_how *how;
-        const char *says;
-    } cases[] = {{NULL, "none\n"}, {&own, "file:///of/the/user\n"}};
-    char *folder = cli_path("held"), url[300];
-    mkdir(folder, 0700);
-    snprintf(url, sizeof url, "file://%s", folder);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct cli cli = cli_ends_with(0, cases[i].how,
-                                       ARGS("hold", "file-flock", "key", "--url", url, "--", "sh",
-                                            "-c", "echo ${LOCKBENCH_URL_FILE-none}"));
-        assert_string_equal(cli.out, cases[i].says);
-    }
-}
-
-/* Its cells start servers and folders of their own. */
-TEST(a_check_reads_no_url_of_the_environment) {
-    static const struct cli_how how = {.env = {"LOCKBENCH_URL_FILE=file:///nowhere/at/all"}};
-    struct cli cli = cli_run(
-        &how, ARGS("check", "file-flock", "--fault", "waiter-kill", "--out", cli_path("checked")));
-    assert_code(&cli, 0);
-    json_t *check = cli_json(cli_path("checked/check.json"));
-    assert_string_equal(cli_text_at(check, "cells.0.topology"), "embedded");
-}
-
 TEST(a_url_can_be_kept_elsewhere) {
     char *file = cli_path("url"), at[500];
     cli_write(file, " redis://127.0.0.1:1 \nanother line\n");
@@ -216,19 +188,6 @@ TEST(a_result_tells_the_server_of_its_command) {
         if (len < end || strcmp(command + len - end, cases[i].ends) != 0)
             fail_msg("'%s' does not end with '%s'", command, cases[i].ends);
     }
-}
-
-/* The command of each of several runs can be typed again: only a URL with a secret becomes a variable. */
-TEST(each_of_several_runs_names_a_url_as_it_was_typed) {
-    char *folder = cli_path("locks"), *out = cli_path("several"), url[PATH_MAX + 20];
-    mkdir(folder, 0700);
-    snprintf(url, sizeof url, "file=file://%s", folder);
-    cli_ends(0, ARGS("run", "uncontended", "--lock", "file-flock", "--url", url, "--set",
-                     "load.clients=1", "--set", "run.duration=50ms", "--set", "run.warmup=0",
-                     "--repeat", "1", "--out", out));
-    json_t *run = cli_result(cli_path("several/00"));
-    assert_has(cli_text_at(run, "command"), url);
-    assert_lacks(cli_text_at(run, "command"), "env:");
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

@@ -28,13 +28,6 @@ static char *run_flavour(const char *lock, const char *topology, const char *pro
     return version;
 }
 
-/* The servers listen there anyway. */
-TEST(the_loopback_address_is_taken_once) {
-    cli_need("redis");
-    cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx,etcd-mutex", SMALL, "--set",
-                     "servers.listen=127.0.0.1", "--no-page", "--out", cli_path("loopback")));
-}
-
 static const char *need_valkey(void) {
     if (system("command -v valkey-server >/dev/null") == 0) return "valkey-server";
     return unpack_need("valkey");
@@ -103,22 +96,6 @@ TEST(two_flavours_are_not_compared_as_the_same) {
     cli = cli_run(NULL, ARGS("compare", base, cli_path("flavour-%d", flavours - 1)));
     assert_has(cli.out, "redis-setnx: topology");
     assert_has(cli.out, "redis+redis-");
-}
-
-static void assert_refused(const char *lock, const char *set, int code, const char *said) {
-    struct cli cli = cli_ends(code, ARGS("run", "smoke", "--lock", lock, "--set", set, "--set",
-                                         "servers.topology=redis-replicas"));
-    assert_has(cli.err, said);
-    assert_int_equal(cli_lines(cli.err), 1);
-}
-
-TEST(what_a_topology_does_not_offer_is_refused) {
-    cli_need("redis-replicas");
-    cli_need("memcached");
-    assert_refused("redis-setnx", "servers.program=/nowhere/valkey-server", 2,
-                   "there is no program /nowhere/valkey-server");
-    assert_refused("memcached-add", "servers.program=sh", 2,
-                   "memcached can't be started with another program");
 }
 
 TEST_MAIN(cli_setup, cli_teardown)

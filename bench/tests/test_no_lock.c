@@ -78,36 +78,4 @@ TEST(one_update_statement_has_counted_every_update) {
     }
 }
 
-TEST(get_and_set_lose_updates) {
-    cli_need("redis");
-    char *out = cli_path("control");
-    cli_ends(3, ARGS("run", "no-lock", "--lock", "unsafe-redis-get-set", SHORT, "--out", out));
-    json_t *run = cli_result(out);
-    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "violated");
-    assert_true(cli_number_at(run, "stages.0.exclusion.lost_updates") > 0);
-}
-
-/* In one table: one request, or a lock with a read and a write under it. */
-TEST(a_lock_stands_beside_one_statement) {
-    cli_need("redis");
-    char *out = cli_path("beside");
-    cli_ends(0, ARGS("run", "no-lock", "--lock", "redis-incr,redis-fenced", SHORT, "--out", out));
-    json_t *run = cli_result(out), *stage;
-    size_t i;
-    assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
-    json_array_foreach(cli_get(run, "stages"), i, stage) {
-        double commands = cli_number_at(stage, "cost.commands_per_grant");
-        if (strcmp(cli_text_at(stage, "lock"), "redis-incr") == 0) {
-            assert_true(commands == 1);
-            assert_true(json_is_null(cli_get(stage, "store")));
-        } else {
-            assert_true(commands >= 4);
-            assert_string_equal(cli_text_at(stage, "store.where"), "backend");
-            assert_true(cli_number_at(stage, "store.writes") > 0);
-        }
-    }
-    assert_string_equal(cli_text_at(run, "stages.0.topology"),
-                        cli_text_at(run, "stages.1.topology"));
-}
-
 TEST_MAIN(cli_setup, cli_teardown)
