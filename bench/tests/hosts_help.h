@@ -39,7 +39,6 @@ struct far_run {
 struct far_case {
     const char *workload;            /* NULL = smoke */
     int (*serve)(struct link *link); /* what each load host does; NULL = serve */
-    bool alone;                      /* this process has the clients itself */
 };
 
 static inline void begin_run(struct far_run *run, const struct far_case *wanted, const char *lock,
@@ -48,18 +47,16 @@ static inline void begin_run(struct far_run *run, const struct far_case *wanted,
     char workloads[512], topologies[512];
     int count = 0;
     while (sets[count]) count++;
-    const struct far_case asked = wanted ? *wanted : (struct far_case){.alone = false};
+    const struct far_case asked = wanted ? *wanted : (struct far_case){0};
     *run = (struct far_run){.folder = "/tmp/lockbench-test-XXXXXX"};
     assert_non_null(mkdtemp(run->folder));
     snprintf(run->hlog, sizeof run->hlog, "%s/stage.hlog", run->folder);
     assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
     assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
-    if (!asked.alone) {
-        assert_int_equal(
-            pipe_link_fork(&run->link, HOSTS + 1, asked.serve ? asked.serve : serve, run->pids), 0);
-        run->hosts = hosts_meet(&run->link.link, lb_now() + MEET_NS, NULL, &err);
-        if (!run->hosts) fail_msg("%s", err.text);
-    }
+    assert_int_equal(
+        pipe_link_fork(&run->link, HOSTS + 1, asked.serve ? asked.serve : serve, run->pids), 0);
+    run->hosts = hosts_meet(&run->link.link, lb_now() + MEET_NS, NULL, &err);
+    if (!run->hosts) fail_msg("%s", err.text);
     struct plan_ask plan_ask = {.workload = asked.workload ? asked.workload : "smoke",
                                 .folder = workloads,
                                 .locks = lock,
@@ -67,8 +64,8 @@ static inline void begin_run(struct far_run *run, const struct far_case *wanted,
                                 .set_count = count};
     run->plan = plan_load(&plan_ask, &err);
     if (!run->plan) fail_msg("%s", err.text);
-    if (run->hosts) run->peers = coordinate(run->hosts);
-    if (run->hosts && run->peers.begin_run(&run->peers, run->plan, &err)) fail_msg("%s", err.text);
+    run->peers = coordinate(run->hosts);
+    if (run->peers.begin_run(&run->peers, run->plan, &err)) fail_msg("%s", err.text);
     struct place_ask place_ask = {.lock = &run->plan->locks[0],
                                   .topologies = topologies,
                                   .durability = run->plan->durability,
@@ -84,7 +81,7 @@ static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const
                                    .clients = run->plan->clients[0],
                                    .window_ns = run->plan->duration_ns},
                             .place = run->place,
-                            .peers = run->hosts ? &run->peers : NULL,
+                            .peers = &run->peers,
                             .id = "test",
                             .version = "test",
                             .hlog_path = run->hlog,

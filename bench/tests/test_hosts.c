@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include "bench/tests/hosts_help.h"
-#include "bench/tools/hosts/mpi/launch.h"
 
 #define LOOKS 20 /* of 50 ms, before a host is hurt */
 
@@ -86,9 +85,11 @@ static bool kill_one(void *arg, const struct stage *stage) {
     return kill_once(arg, NULL);
 }
 
-/* The measurements of the others are kept. A host that stands still: test_mpi. */
+/* The measurements of the others are kept; they are asked nothing more in this run, but they are not lost: the errors of
+ * later stages name the lost one, too. A host that stands still: test_mpi. */
 TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
     struct far_run run;
+    char why[300];
     begin_run(&run, NULL, "null", SETS("load.clients=6", "run.duration=10m", "load.think=1ms"));
     const struct stage *stage = go(&run, kill_one);
     if (stage->status != STAGE_PARTIAL) fail_msg("status %d: %s", stage->status, stage->err.text);
@@ -105,6 +106,13 @@ TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
     }
     assert_int_equal(lost, 1);
     assert_true(stage->window_ns < 600 * LB_S_NS); /* the others do not wait for its end */
+    for (int i = 0; i < 2; i++) {
+        stage_free(run.stage);
+        stage = go(&run, kill_one);
+        assert_int_not_equal(stage->status, STAGE_COMPLETE);
+        if (!strstr(stage->err.text, "host 2 (")) fail_msg("%s", stage->err.text);
+        assert_int_equal(hosts_lost(run.hosts, why, sizeof why), 1);
+    }
     end_run(&run);
 }
 
@@ -136,21 +144,6 @@ TEST(test_the_coordinator_speaks_in_the_warm_up_too) {
     run.link.link.send = send_counted;
     go(&run, window_began);
     assert_true(words_before_window > 0);
-    end_run(&run);
-}
-
-/* The hosts that are left are asked nothing more in this run, but they are not lost: the errors name the lost one. */
-TEST(test_stages_after_the_loss_of_a_host_name_that_host) {
-    struct far_run run;
-    char why[300];
-    begin_run(&run, NULL, "null", SETS("load.clients=6", "run.duration=60s", "load.think=1ms"));
-    for (int i = 0; i < 3; i++) {
-        stage_free(run.stage);
-        const struct stage *stage = go(&run, kill_one);
-        assert_int_not_equal(stage->status, STAGE_COMPLETE);
-        if (!strstr(stage->err.text, "host 2 (")) fail_msg("%d: %s", i + 1, stage->err.text);
-        assert_int_equal(hosts_lost(run.hosts, why, sizeof why), 1);
-    }
     end_run(&run);
 }
 
@@ -245,40 +238,6 @@ TEST(test_a_host_that_closes_its_sessions_hears_what_comes_next) {
     end_run(&run);
 }
 
-/* A sentence of bench/HOSTS.md, with the numbers of the code. */
-__attribute__((format(printf, 2, 3))) static void has_sentence(const char *page, const char *format,
-                                                               ...) {
-    char text[200];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (!strstr(page, text)) fail_msg("bench/HOSTS.md does not say: %s", text);
-}
-
-TEST(test_the_page_has_the_limits_of_the_code) {
-    static char page[40000];
-    FILE *file = fopen("bench/HOSTS.md", "re");
-    assert_non_null(file);
-    assert_true(fread(page, 1, sizeof page - 1, file) < sizeof page - 1);
-    fclose(file);
-    int silent_s = (int)(HOST_SILENT_NS / LB_S_NS);
-    has_sentence(page, "when rank 0 has heard nothing from it for %d s.", silent_s);
-    has_sentence(page, "a host that sends no part of them for %d s is lost", silent_s);
-    has_sentence(page, "at most %d s after the loss", (int)(HOST_NOTICED_NS / LB_S_NS));
-    has_sentence(page, "nothing from rank 0 for %d s within a stage, or for %d minutes between",
-                 (int)(COORDINATOR_SILENT_NS / LB_S_NS),
-                 (int)(COORDINATOR_ABSENT_NS / (60 * LB_S_NS)));
-    has_sentence(page, "after its drain and every %d s rank 0 asks",
-                 (int)(COORDINATOR_TALKS_NS / LB_S_NS));
-    has_sentence(page, "ends the start after %d minutes", LAUNCH_START_S / 60);
-    has_sentence(page, "ends it %d s after the result is saved", (int)(LAUNCH_GRACE_NS / LB_S_NS));
-    has_sentence(page, "`mpirun`'s daemon there ends after %d s",
-                 LAUNCH_KEEPALIVE_S + LAUNCH_PROBES * LAUNCH_PROBE_S);
-    has_sentence(page, "Where no rank hears it for %d s, `launch` ends `mpirun`",
-                 (int)(LAUNCH_UNHEARD_NS / LB_S_NS));
-}
-
 static int serve_another(struct link *link) {
     struct hosts hosts = {.link = link, .count = link->count - 1};
     struct lb_err err = {0};
@@ -287,26 +246,6 @@ static int serve_another(struct link *link) {
     return hosts_wait(&hosts, &answer, lb_now() + MEET_NS, &err) == 1 && answer.word == WORD_LEAVE
                ? 0
                : -1;
-}
-
-static void check_meeting(int (*serve_badly)(struct link *link), bool expect_silent,
-                          const char *words) {
-    struct pipe_link link;
-    struct lb_err err = {0};
-    pid_t pids[2] = {0};
-    int status = -1;
-    bool silent = false; /* then the launcher has to end it */
-    assert_int_equal(pipe_link_fork(&link, 2, serve_badly, pids), 0);
-    assert_null(hosts_meet(&link.link, lb_now() + MEET_NS, &silent, &err));
-    assert_int_equal(silent, expect_silent);
-    if (!strstr(err.text, words)) fail_msg("%s", err.text);
-    assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
-    assert_int_equal(status, 0);
-    close(link.fds[1]);
-}
-
-TEST(test_another_program_is_refused) {
-    check_meeting(serve_another, false, "host 1 (elsewhere) runs another lockbench");
 }
 
 static int serve_nothing(struct link *link) {
@@ -319,43 +258,45 @@ static int serve_without_room(struct link *link) {
     return serve(link);
 }
 
-TEST(test_a_host_that_does_not_answer_is_silent) {
-    check_meeting(serve_nothing, true, "host 1 did not answer");
-}
-
 static int serve_on_a_full_disk(struct link *link) {
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
     return serve(link);
 }
 
-/* The coordinator says why, and at once: it does not wait for a host that is gone. */
-static void check_trouble(int (*serve_badly)(struct link *link), const char *trouble) {
+/* One load host, which serves so: the coordinator says why, and at once: it does not wait for a host that is gone. silent: the
+ * launcher has to end it. */
+static void check_trouble(int (*serve_badly)(struct link *link), bool silent, const char *trouble) {
     struct pipe_link link;
     struct lb_err err = {0};
     pid_t pids[2] = {0};
     char why[300];
     int status = -1;
+    bool is_silent = false;
     struct plan_ask wanted = {.workload = "smoke", .folder = "workloads", .locks = "null"};
     assert_int_equal(pipe_link_fork(&link, 2, serve_badly, pids), 0);
-    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, NULL, &err);
-    struct plan *plan = plan_load(&wanted, &err);
-    if (!hosts || !plan) fail_msg("%s", err.text);
-    struct peers peers = coordinate(hosts);
-    assert_int_equal(peers.begin_run(&peers, plan, &err), -1);
-    assert_non_null(strstr(err.text, "host 1 ("));
-    if (!strstr(err.text, trouble)) fail_msg("%s", err.text);
-    assert_int_equal(hosts_lost(hosts, why, sizeof why), 0);
-    plan_free(plan);
-    hosts_free(hosts);
+    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, &is_silent, &err);
+    assert_int_equal(is_silent, silent);
+    if (hosts) { /* it met, and can't begin */
+        struct plan *plan = plan_load(&wanted, &err);
+        if (!plan) fail_msg("%s", err.text);
+        struct peers peers = coordinate(hosts);
+        assert_int_equal(peers.begin_run(&peers, plan, &err), -1);
+        assert_int_equal(hosts_lost(hosts, why, sizeof why), 0);
+        plan_free(plan);
+        hosts_free(hosts);
+    }
+    if (!strstr(err.text, "host 1") || !strstr(err.text, trouble)) fail_msg("%s", err.text);
     assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
     assert_int_equal(status, 0);
     close(link.fds[1]);
 }
 
 TEST(test_a_host_that_lacks_something_tells_the_coordinator) {
-    check_trouble(serve_without_room, "/nowhere: No such file or directory: set TMPDIR");
-    check_trouble(serve_on_a_full_disk, "plan.ini: File too large: make room, or set TMPDIR");
+    check_trouble(serve_another, false, "host 1 (elsewhere) runs another lockbench");
+    check_trouble(serve_nothing, true, "host 1 did not answer");
+    check_trouble(serve_without_room, false, "/nowhere: No such file or directory: set TMPDIR");
+    check_trouble(serve_on_a_full_disk, false, "plan.ini: File too large: make room, or set TMPDIR");
 }
 
 TEST_MAIN(NULL, NULL)

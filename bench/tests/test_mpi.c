@@ -6,7 +6,6 @@
 /* hosts_net ends the job after 150 s, looks for 60 s for what is left, and cleans up. */
 #define CLI_LIMIT_S 250
 #include <math.h>
-#include <spawn.h>
 
 #include "bench/tests/cli_help.h"
 
@@ -86,50 +85,6 @@ static void run_on_hosts(struct net_run *runs, int count) {
     for (int i = 0; i < count; i++) start_on_hosts(&runs[i]);
     for (int i = 0; i < count; i++) cli_wait_granted(&runs[i].cli, &runs[i].how, runs[i].args);
     for (int i = 0; i < count; i++) check_on_hosts(&runs[i]);
-}
-
-static bool has_net(int owner) {
-    char command[100];
-    snprintf(command, sizeof command, "ip netns list | grep -q '^lb%d-2'", owner);
-    return system(command) == 0;
-}
-
-/* With true, its command line is that of a run on three hosts. */
-static int start_owner(bool of_hosts) {
-    char *args[] = {of_hosts ? "hosts_net" : "sleep", "600", NULL};
-    pid_t pid = -1;
-    assert_int_equal(posix_spawnp(&pid, "sleep", NULL, NULL, args, environ), 0);
-    return pid;
-}
-
-static void add_net(int owner) {
-    char command[200];
-    snprintf(command, sizeof command, "ip netns add lb%d-2 && ip link add lb%d-b type bridge",
-             owner, owner);
-    assert_int_equal(system(command), 0);
-}
-
-/* A number of a process may be in use again. */
-TEST(what_killed_runs_on_hosts_left_is_removed_and_nothing_else) {
-    need_hosts();
-    const int owners[] = {start_owner(true), start_owner(false), start_owner(true)};
-    const struct cli_how how = {.program = net_script};
-    for (int i = 0; i < 3; i++) add_net(owners[i]);
-    kill(owners[0], SIGKILL);
-    waitpid(owners[0], NULL, 0);
-    struct cli cli = cli_run(&how, ARGS("true"));
-    bool has[3];
-    for (int i = 0; i < 3; i++) has[i] = has_net(owners[i]);
-    for (int i = 1; i < 3; i++) {
-        kill(owners[i], SIGKILL);
-        waitpid(owners[i], NULL, 0);
-    }
-    cli = cli_run(&how, ARGS("true")); /* removes the last one */
-    assert_code(&cli, 0);
-    assert_false(has[0]);
-    assert_false(has[1]);
-    assert_true(has[2]);
-    assert_false(has_net(owners[2]));
 }
 
 /* Each host's clock is ahead by as much as it was set, within the error that is told. */

@@ -200,45 +200,6 @@ TEST(every_key_is_printed_and_in_json) {
     free(text);
 }
 
-/* Whatever text a key takes, it prints a text that reads back as the same; whatever it refuses, it
- * explains. */
-TEST(every_key_survives_any_text) {
-    static const char *const parts[] = {
-        "1",       "2",    "64",   "0",       "-",     ".",           "..",        " x",
-        " +",      ",",    "ms",   "s",       "ns",    "h",           ":",         "zipf",
-        "own",     " ",    "e",    "9999999", "wait",  "try",         "timed",     "closed",
-        "poisson", "/s",   "none", "auto",    "yield", "exponential", "lognormal", "uniform",
-        "default", "sync", "yes",  "0.5",     ""};
-    struct lb_rng rng;
-    int taken = 0;
-    rng_seed(&rng, 11, 0);
-    for (int round = 0; round < 60000; round++) {
-        static struct plan plan, again;
-        struct arena arena = {0};
-        struct lb_err err = {0};
-        char text[200] = "", first[4096] = "", second[4096] = "";
-        const struct section *section = &sections()[rng_below(&rng, 7)];
-        const struct lb_option *key = section->keys;
-        while (key[1].name && rng_below(&rng, 8) > 0) key++;
-        for (uint64_t n = 1 + rng_below(&rng, 5); n > 0; n--) {
-            strcat(text, parts[rng_below(&rng, sizeof parts / sizeof *parts)]);
-        }
-        void *values = section_values(section, &plan, 0);
-        if (option_read(key, values, text, &arena, &err)) {
-            assert_true(err.code == LB_EXIT_USAGE && *err.text);
-        } else {
-            void *read_again = section_values(section, &again, 0);
-            option_text(key, values, first, sizeof first);
-            if (option_read(key, read_again, first, &arena, &err))
-                fail_msg("%s: '%s' gave '%s': %s", key->name, text, first, err.text);
-            assert_string_equal(first, option_text(key, read_again, second, sizeof second));
-            taken++;
-        }
-        arena_done(&arena);
-    }
-    assert_true(taken > 1000);
-}
-
 /* workloads/README.md is written by hand; it must not forget a key, or a workload, or tell another
  * default. */
 TEST(the_readme_names_every_key_and_workload) {

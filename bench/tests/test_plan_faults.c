@@ -46,16 +46,6 @@ TEST(every_kind_has_its_name) {
     }
 }
 
-TEST(what_was_valid_stays_valid) {
-    static const char *const names[] = {"pause", "crash"};
-    for (int i = 0; i < 2; i++) {
-        struct plan *plan = shipped(names[i], "null");
-        assert_int_equal(plan->faults[0].kind, i == 0 ? INJECT_PAUSE : INJECT_KILL);
-        assert_int_equal(plan->faults[0].target, TARGET_ANY);
-        assert_int_equal(plan->faults[1].kind, INJECT_NONE);
-    }
-}
-
 /* Faults on servers and all wires act with the clients in this process too. */
 TEST(servers_and_wires_need_no_processes) {
     taken("[fault]\nkind = server-kill\n[fault.2]\nkind = wire-reset\ntarget = all\n"

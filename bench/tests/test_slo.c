@@ -99,18 +99,6 @@ TEST(a_quantile_is_kept_broken_or_not_known) {
     assert_has(few.remedy, "run.duration");
 }
 
-/* At the limit exactly, either verdict is wrong in at most 2.5 % of the runs. */
-TEST(the_verdict_is_wrong_as_seldom_as_it_says) {
-    int kept = 0, broken = 0;
-    for (uint64_t seed = 0; seed < 2000; seed++) {
-        enum promise_verdict verdict =
-            judge_seconds_of("acquire.p90<=20ms", 10, 50, 0.1, seed).verdict;
-        kept += verdict == PROMISE_KEPT;
-        broken += verdict == PROMISE_BROKEN;
-    }
-    if (kept > 70 || broken > 70) fail_msg("%d kept, %d broken of 2000", kept, broken);
-}
-
 /* ---- a queue ---- */
 
 /* Requests at random to a server that takes SERVICE_NS for each, always or in the mean (exponential). */

@@ -80,14 +80,11 @@ struct link {
 
 #define HOSTS_MAX 256
 
-/* test_hosts compares these limits with bench/HOSTS.md. */
+/* bench/HOSTS.md states these limits. */
 /* A load host that is silent for so long is lost. */
 #define HOST_SILENT_NS (10 * LB_S_NS)
 /* The limit of one clock exchange; a load host looks for messages every 50 ms. */
 #define CLOCK_ANSWER_NS (2 * LB_S_NS)
-/* The longest time from a host's last word to the end of the load on the other hosts: when the silence is long enough,
- * the coordinator may still wait for the clock of another host. */
-#define HOST_NOTICED_NS (HOST_SILENT_NS + CLOCK_ANSWER_NS)
 /* In a stage: a load host that hears nothing for so long gives up; the coordinator sends at least one message per
  * COORDINATOR_TALKS_NS. */
 #define COORDINATOR_SILENT_NS (40 * LB_S_NS)
