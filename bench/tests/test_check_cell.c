@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <math.h>
 
-#include "bench/tests/hdr_texts.h"
 #include "bench/tests/unit.h"
 #include "bench/tools/check/cell_result.h"
 #include "results/format/write.h"
@@ -128,14 +127,9 @@ static void assert_cell(struct cell_result result, const char *verdict, const ch
     cell_result_free(&result);
 }
 
-/* A case of cells.txt. */
-static void check_case(const char *with, char *members) {
-    char *verdict = strstr(members, " => "), *trouble = NULL;
-    if (!verdict) fail_msg("no verdict: %s", members);
-    char *why = strstr(verdict, " ! "), *has = strstr(verdict, " > ");
-    *verdict = '\0';
-    if (why) *why = '\0', why += 3;
-    if (has) *has = '\0', has += 3;
+/* A run of a case of cells.txt. */
+static struct cell_result result_told(const char *with, char *members) {
+    char *trouble = NULL;
     bool calm = strncmp(members, "calm", 4) == 0;
     if (calm) members += 4;
     if (strncmp(members, "trouble ", 8) == 0) {
@@ -146,7 +140,22 @@ static void check_case(const char *with, char *members) {
     json_t *changes = object_of(with), *more = object_of(members);
     json_object_update_recursive(changes, more);
     json_decref(more);
-    assert_cell(result_of(run_changed(changes), trouble, !calm), verdict + 4, why, has);
+    return result_of(run_changed(changes), trouble, !calm);
+}
+
+/* A case of cells.txt: the runs of its seeds. */
+static void check_case(const char *with, char *runs) {
+    char *verdict = strstr(runs, " => ");
+    if (!verdict) fail_msg("no verdict: %s", runs);
+    char *why = strstr(verdict, " ! "), *has = strstr(verdict, " > ");
+    *verdict = '\0';
+    if (why) *why = '\0', why += 3;
+    if (has) *has = '\0', has += 3;
+    char *next = strstr(runs, " + ");
+    if (next) *next = '\0', next += 3;
+    struct cell_result result = result_told(with, runs);
+    if (next) result = merged(result, result_told(with, next));
+    assert_cell(result, verdict + 4, why, has);
 }
 
 TEST(each_case_has_its_verdict) {
@@ -209,36 +218,6 @@ static struct cell_result one_seed(const char *verdict, int grants, int64_t tria
     return result;
 }
 
-#define TESTED "'exclusion':{'grants':1000,'tested':10"
-#define SHORT(inside, trip)                                                                        \
-    TESTED ",'inside_mean_ns':" inside "},'latency_ns':{'ping':{'count':200,'hdr':'" HDR_200       \
-           "','p50':" trip "}}"
-
-/* Holders that are inside for less than a round trip meet nobody; a fault is a trial whatever the holds are. */
-TEST(what_is_hardly_tested_has_no_bound) {
-    static const char hardly[] = SHORT("20000000", "30000000");
-    assert_cell(result_of(run_with(SHORT("2000000", "2000000")), NULL, false), "safe", NULL,
-                "'bound95':0.3");
-    assert_cell(result_of(run_with(hardly), NULL, false), "safe",
-                "hardly tested: holders were inside for 20 ms, and a round trip took 30 ms",
-                "'bound95':null");
-    assert_cell(result_of(run_with(hardly), NULL, true), "safe", NULL, "'bound95':0.95");
-}
-
-/* A run beside one that adds nothing but its count, and one that takes the bound from both. */
-TEST(bounds_of_several_runs) {
-    static const char left[] =
-        "'fault':'server-kill','first':{'kind':'server-kill','held':3,'tested':0,'injection':1}";
-    assert_cell(merged(one_seed("safe", 300, 1, 1), result_of(run_with(left), NULL, true)), "safe",
-                NULL, "'bound95':0.95,'faults_untested':1");
-    assert_cell(merged(result_of(run_with(TESTED "}"), NULL, false),
-                       result_of(run_with("'exclusion':{'tested':20}"), NULL, false)),
-                "safe", NULL, "'bound95':0.1");
-    assert_cell(merged(result_of(run_with(TESTED "}"), NULL, false),
-                       result_of(run_with(SHORT("20000000", "30000000")), NULL, false)),
-                "safe", NULL, "'bound95':null");
-}
-
 TEST(several_seeds_show_their_worst) {
     struct cell_result two =
         merged(one_seed("safe", 100, 3 * S_NS, 1), one_seed("expired", 50, 1 * S_NS, 2));
@@ -262,47 +241,6 @@ TEST(a_failed_seed_hides_what_is_fine_and_nothing_bad) {
             assert_cell(merged(one_seed(order[a], 1, 1, 1), one_seed(order[b], 1, 1, 2)),
                         order[a > b ? a : b], NULL, NULL);
     }
-}
-
-/* Nobody held when the only fault of this seed acted. */
-static struct cell_result no_trial(const char *history) {
-    char members[200];
-    snprintf(members, sizeof members,
-             "'first':{'held':0,'tested':0},'run':{'plan':{'check':{'history':true}}}%s", history);
-    return result_of(run_with(members), NULL, true);
-}
-
-TEST(a_seed_without_a_trial_adds_no_trial) {
-    static const char why[] = "no client held a grant when the fault acted";
-    for (int first = 0; first < 2; first++) {
-        struct cell_result safe = one_seed("safe", 100, 1, 1), none = no_trial("");
-        none.cell.failed_runs = 1;
-        safe.cell.failed_runs = 0;
-        assert_cell(first ? merged(none, safe) : merged(safe, none), "safe", NULL,
-                    "'faults_hit':1,'bound95':0.95,'failed_runs':0");
-    }
-    assert_cell(merged(no_trial(""), one_seed("violated", 1, 1, 2)), "violated", NULL, NULL);
-    assert_cell(merged(no_trial(""), no_trial("")), "inconclusive", why, NULL);
-    /* Without its record it might have shown a second holder. */
-    assert_cell(merged(one_seed("safe", 1, 1, 1), no_trial(",'history':null")), "inconclusive", why,
-                NULL);
-    assert_cell(merged(one_seed("safe", 1, 1, 1), result_of(run_with(""), "Ctrl-C", true)),
-                "failed", "Ctrl-C", NULL);
-}
-
-TEST(what_is_not_there_in_one_seed_is_kept_of_the_other) {
-    struct cell_result a = one_seed("safe", 10, 5 * S_NS, 1), b = one_seed("safe", 1, 1, 2);
-    a.cell.residue = 2;
-    a.cell.residue_example = "key a";
-    assert_cell(merged(result_of(NULL, "no server", true), a), "failed", "no server",
-                "'residue':{'count':2},'stale_attempted':2,'recovery_ns':{'trials':[5s]}");
-    a = one_seed("safe", 1, 1, 1);
-    a.cell.residue = 0;
-    b.cell.residue = 3;
-    b.cell.residue_example = "key b";
-    b.cell.recovered = 0;
-    assert_cell(merged(a, b), "safe", NULL,
-                "'residue':{'count':3,'example':'key b'},'recovered':false");
 }
 
 /* ---- what was expected, and the conformance suite ---- */

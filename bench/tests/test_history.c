@@ -58,7 +58,7 @@ struct search {
 };
 
 static void add_op(struct search *search, int attempt, bool gives, int begin, int end, bool must) {
-    search->ops[search->count++] = (struct op){begin, end, attempt, gives, must, false, 0, 0};
+    search->ops[search->count++] = (struct op){begin, end, attempt, gives, must, 0, 0};
 }
 
 /* Whether an attempt may be granted when those of the mask have taken effect. */
@@ -133,12 +133,8 @@ static bool fits(struct search *search, int mask) {
     return false;
 }
 
-/* The holds that the search must explain: VIEW_CERTAIN: each for as long as its holder believed;
- * VIEW_INSIDE: only inside its lease. */
-enum view { VIEW_CERTAIN, VIEW_INSIDE };
-
-/* True if the lock may have produced this history. */
-static bool explained(const struct past *past, enum view view) {
+/* True if the lock may have produced this history: each hold for as long as its holder believed, or only inside its lease. */
+static bool explained(const struct past *past, bool inside) {
     static struct search search;
     search.past = past;
     search.count = 0;
@@ -152,8 +148,8 @@ static bool explained(const struct past *past, enum view view) {
             int to = a->way == WAY_DEAD ? a->from : a->way == WAY_OPEN ? INF : a->to;
             /* A client whose release succeeded held until then, whatever its lease. */
             bool told = (a->way == WAY_PLAIN || a->way == WAY_INNER) && !a->lost;
-            bool ends = view == VIEW_INSIDE && !told && a->lease_end < to;
-            if (view == VIEW_INSIDE && !told && a->lease_end <= a->from) continue;
+            bool ends = inside && !told && a->lease_end < to;
+            if (inside && !told && a->lease_end <= a->from) continue;
             add_op(&search, i, false, a->called, a->from, true);
             bool sure = !ends && a->way != WAY_UNSURE && a->way != WAY_DEAD;
             if (ends) to = a->lease_end;
@@ -371,14 +367,6 @@ static void show(const struct past *past) {
     }
 }
 
-static void disagree(const struct past *past, const char *what, const struct judgement *judgement) {
-    print_message("the search says '%s': %s, bound %d; the judge says %s\n", what,
-                  oplog_model_name(past->model), past->bound,
-                  verdict_name(oplog_verdict_of(judgement->verdict)));
-    show(past);
-    fail();
-}
-
 /* Whether holds of two clients overlap, or tokens may be out of order: if not, the history is good. */
 static bool may_be_bad(const struct past *past) {
     for (int i = 0; i < past->count; i++) {
@@ -402,11 +390,16 @@ static void compare(const struct past *past, struct tally *tally) {
     struct judgement judgement = judged(past);
     bool leases = false; /* with leases it is not known when the server freed the key */
     for (int i = 0; i < past->count; i++) leases |= past->all[i].lease_end != INF;
-    bool certain = explained(past, VIEW_CERTAIN);
-    bool inside = leases ? explained(past, VIEW_INSIDE) : certain;
+    bool certain = explained(past, false);
+    bool inside = leases ? explained(past, true) : certain;
     enum oplog_verdict truth = !inside ? OPLOG_VIOLATED : !certain ? OPLOG_EXPIRED : OPLOG_CLEAN;
-    if (judgement.verdict != truth)
-        disagree(past, verdict_name(oplog_verdict_of(truth)), &judgement);
+    if (judgement.verdict != truth) {
+        print_message("the search says '%s': %s, bound %d; the judge says %s\n",
+                      verdict_name(oplog_verdict_of(truth)), oplog_model_name(past->model),
+                      past->bound, verdict_name(oplog_verdict_of(judgement.verdict)));
+        show(past);
+        fail();
+    }
     tally->good += truth == OPLOG_CLEAN;
     tally->bad += truth == OPLOG_VIOLATED;
     tally->expired += truth == OPLOG_EXPIRED;
@@ -436,25 +429,15 @@ static void compare_many(enum oplog_model model) {
             compare(&past, &tally);
         }
     }
-    print_message("%s: %d good, %d bad, %d expired\n", oplog_model_name(model), tally.good, tally.bad,
-                  tally.expired);
+    print_message("%s: %d good, %d bad, %d expired\n", oplog_model_name(model), tally.good,
+                  tally.bad, tally.expired);
     assert_true(tally.expired > wanted / 100);
 }
 
-TEST(test_mutex) {
-    compare_many(OPLOG_MUTEX);
-}
-
-TEST(test_reentrant) {
-    compare_many(OPLOG_REENTRANT);
-}
-
-TEST(test_rwlock) {
-    compare_many(OPLOG_RWLOCK);
-}
-
-TEST(test_semaphore) {
-    compare_many(OPLOG_SEMAPHORE);
+TEST(the_judge_says_what_an_exhaustive_search_says) {
+    static const enum oplog_model models[] = {OPLOG_MUTEX, OPLOG_REENTRANT, OPLOG_RWLOCK,
+                                              OPLOG_SEMAPHORE};
+    for (int i = 0; i < 4; i++) compare_many(models[i]);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -31,20 +31,20 @@ FIXTURE(teardown) {
     return 0;
 }
 
-static struct oplog_record acquire(uint32_t client, int64_t when_ns) {
-    return (struct oplog_record){.kind = OPLOG_ACQUIRE,
+static struct oplog_record record_of(uint8_t kind, uint32_t client, int64_t when_ns) {
+    return (struct oplog_record){.kind = kind,
                                  .client = client,
                                  .begin_ns = when_ns,
                                  .end_ns = when_ns + 1,
                                  .lease_end_ns = LB_NEVER};
 }
 
+static struct oplog_record acquire(uint32_t client, int64_t when_ns) {
+    return record_of(OPLOG_ACQUIRE, client, when_ns);
+}
+
 static struct oplog_record release(uint32_t client, int64_t when_ns) {
-    return (struct oplog_record){.kind = OPLOG_RELEASE,
-                                 .client = client,
-                                 .begin_ns = when_ns,
-                                 .end_ns = when_ns + 1,
-                                 .lease_end_ns = LB_NEVER};
+    return record_of(OPLOG_RELEASE, client, when_ns);
 }
 
 /* One grant after the other, by clients in turn. Returns how many were kept. */
@@ -58,6 +58,16 @@ static uint64_t hold_many(struct oplog_ring *ring, int count, int64_t from_ns) {
         oplog_released(ring, &out);
     }
     return kept;
+}
+
+/* The file of so many grants. */
+static void save(int grants, const char *lock, bool whole) {
+    struct lb_err err = {0};
+    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
+    assert_non_null(writer);
+    hold_many(&history->rings[0], grants, 100);
+    oplog_writer_stop(writer, &rules, lock, whole, &err);
+    oplog_writer_free(writer);
 }
 
 static void judged(const struct oplog_file *file, bool rings, struct book *book,

@@ -9,7 +9,7 @@
 
 #include "bench/base/clock.h"
 
-/* test_hosts compares these with what bench/HOSTS.md says. */
+/* bench/HOSTS.md states these. */
 #define LAUNCH_START_S 120 /* for MPI to start on all hosts */
 #define LAUNCH_GRACE_NS                                                                            \
     (5 * LB_S_NS) /* for the launcher to end after the last words, and again after SIGTERM */
