@@ -1,7 +1,7 @@
 /* transcripts: command lines of the program with their exit codes and what they say, from a text file. Header only, since
  * each test is one program. A file has lines of these kinds:
  *
- *   == TITLE     begins a test      needs TOPOLOGY...   its servers      # a comment
+ *   == TITLE     begins a test      needs TOPOLOGY...   its servers; mpi: lockbench-hosts      # a comment
  *   up TOPOLOGY  runs while the test does; UP in a command line is its BACKEND=URL
  *   with WORDS   stand behind those of each command line below the same title, or before each script
  *   $ WORDS      behind `lockbench`; '' may be around a word with blanks
@@ -289,8 +289,12 @@ static inline void play_title(void **state) {
     char names[200], option[200] = "", *rest = names;
     struct cli up;
     snprintf(names, sizeof names, "%s", first->needs ? first->needs : "");
-    for (char *name; (name = strsep(&rest, " "));)
-        if (*name) cli_need(name);
+    for (char *name; (name = strsep(&rest, " "));) {
+        if (strcmp(name, "mpi") == 0)
+            need(*cli_hosts_program() != '\0', "lockbench-hosts", "libopenmpi-dev, then make hosts");
+        else if (*name)
+            cli_need(name);
+    }
     if (first->up) cli_up(&up, first->up, first->up, option, sizeof option);
     for (; one < transcripts + transcript_count && one->title == first->title; one++)
         transcript_play(one, option);
