@@ -141,45 +141,6 @@ TEST(up_serves_until_interrupted_and_a_run_can_use_it) {
     cli_assert_nothing_left();
 }
 
-/* A server that listens may refuse its clients for a while, as PostgreSQL and Redis do while they load their data. The
- * stand-in listens so for two seconds, and then becomes the server. */
-TEST(up_prints_a_url_when_the_server_answers) {
-    static const char slow_server[] =
-        "#!/usr/bin/perl\n"
-        "use IO::Socket::INET;\n"
-        "$ENV{PATH} =~ s/^[^:]*://;\n"
-        "exec 'redis-server', @ARGV if $ARGV[0] ne '-';\n"
-        "my $settings = join '', <STDIN>;\n"
-        "my ($port) = $settings =~ /^port (\\d+)$/m;\n"
-        "my $listener = IO::Socket::INET->new(Listen => 8, LocalAddr => '127.0.0.1', LocalPort => $port, "
-        "ReuseAddr => 1);\n"
-        "for (my $end = time + 2; time < $end;) {\n"
-        "    vec(my $ready = '', fileno $listener, 1) = 1;\n"
-        "    next unless select($ready, undef, undef, 0.05);\n"
-        "    my $client = $listener->accept;\n"
-        "    print $client \"-LOADING Redis is loading the dataset in memory\\r\\n\";\n"
-        "}\n"
-        "close $listener;\n"
-        "open my $file, '+>', undef;\n"
-        "print $file $settings;\n"
-        "seek $file, 0, 0;\n"
-        "open STDIN, '<&', $file;\n"
-        "exec 'redis-server', '-';\n";
-    char path[2000];
-    cli_need("redis");
-    char *bin = cli_path("bin"), *program = cli_path("bin/redis-server");
-    assert_int_equal(mkdir(bin, 0755), 0);
-    cli_write(program, slow_server);
-    assert_int_equal(chmod(program, 0755), 0);
-    snprintf(path, sizeof path, "PATH=%s:%s", bin, getenv("PATH"));
-    struct cli up;
-    cli_start(&up, &(struct cli_how){.env = {path}}, ARGS("up", "redis", "--json"));
-    cli_until(&up, cli_has_line, up.out_path, "a URL");
-    json_t *urls = cli_json(up.out_path);
-    assert_true(redis_answers(atoi(strrchr(cli_text_at(urls, "redis.0"), ':') + 1)));
-    cli_down(&up);
-}
-
 /* Reads what a program shows on a terminal until it ends. */
 static char *watch_terminal(struct cli *cli, const char *const *args, struct winsize size,
                             const char *term, const char *locale) {

@@ -158,30 +158,4 @@ TEST(clients_that_cannot_connect_fail_their_stage) {
     assert_true(json_is_true(cli_get(run, "partial")));
 }
 
-static void close_outputs(void *arg) {
-    (void)arg;
-    close(1);
-}
-
-static bool says_how_to_stop(void *arg) {
-    const struct cli *cli = arg;
-    char *text = cli_read(cli->err_path);
-    bool says = strstr(text, "Ctrl-C stops them") != NULL;
-    free(text);
-    return says;
-}
-
-/* The program is started without standard output: no server and no socket of ours may get that descriptor's number,
- * because the URLs would be written there. */
-TEST(a_closed_output_harms_no_server) {
-    static const struct cli_how how = {.prepare = close_outputs};
-    struct cli cli;
-    cli_start(&cli, &how, ARGS("up", "redis"));
-    cli_until(&cli, says_how_to_stop, &cli, "how to stop it");
-    cli_nap_ms(500); /* in which it would notice that its server has ended */
-    kill(cli.pid, SIGINT);
-    cli_wait(&cli);
-    assert_lacks(cli.err, "ended with");
-}
-
 TEST_MAIN(cli_setup, cli_teardown)

@@ -1,8 +1,9 @@
 /* transcripts: command lines of the program with their exit codes and what they say, from a text file. Header only, since
  * each test is one program. A file has lines of these kinds:
  *
- *   == TITLE     begins a test      needs TOPOLOGY...   its servers; mpi: lockbench-hosts      # a comment
- *   up TOPOLOGY  runs while the test does; UP in a command line is its BACKEND=URL
+ *   == TITLE     begins a test      # a comment
+ *   needs NAME   servers of a topology, /PROGRAM, or mpi: lockbench-hosts
+ *   up TOPOLOGY  runs while the test does; UP in a command line, and $UP in a script, is its BACKEND=URL
  *   with WORDS   stand behind those of each command line below the same title, or before each script
  *   $ WORDS      behind `lockbench`; '' may be around a word with blanks
  *   % SCRIPT     of bash: $PROGRAM is the program, $ROOT the project's folder; the next line may go on
@@ -84,7 +85,7 @@ static inline void read_transcripts(const char *path) {
         } else if (strncmp(line, "needs ", 6) == 0) {
             below.needs = line + 6;
         } else if (strncmp(line, "up ", 3) == 0) {
-            below.needs = below.up = line + 3;
+            below.up = line + 3;
         } else if (strncmp(line, "with ", 5) == 0) {
             with = transcript_join(with, *with ? "\n" : "", line + 5);
         } else if (goes_on) {
@@ -292,10 +293,13 @@ static inline void play_title(void **state) {
     for (char *name; (name = strsep(&rest, " "));) {
         if (strcmp(name, "mpi") == 0)
             need(*cli_hosts_program() != '\0', "lockbench-hosts", "libopenmpi-dev, then make hosts");
+        else if (*name == '/')
+            need_program(name + 1, name + 1);
         else if (*name)
             cli_need(name);
     }
     if (first->up) cli_up(&up, first->up, first->up, option, sizeof option);
+    setenv("UP", option, 1);
     for (; one < transcripts + transcript_count && one->title == first->title; one++)
         transcript_play(one, option);
     if (first->up) cli_down(&up);
