@@ -16,44 +16,6 @@ static void refused(const struct cli_how *how, const char *const *args, const ch
     assert_string_equal(cli.out, "");
 }
 
-TEST(a_file_in_the_way_is_told_before_the_run) {
-    char *file = cli_path("a-file"), *below = cli_path("a-file/run"), *home = cli_path("blocked"),
-         env[400];
-    cli_write(file, "precious\n");
-    refused(NULL, ARGS("run", "smoke", "--lock", "sim", "--out", file), "Not a directory");
-    refused(NULL, ARGS("run", "smoke", "--lock", "sim", "--out", below), "Not a directory");
-    char *text = cli_text(file);
-    assert_string_equal(text, "precious\n");
-    /* The same in place of results/. */
-    mkdir(home, 0755);
-    assert_int_equal(symlink(cli_home, cli_path("blocked/home")), 0);
-    assert_int_equal(symlink("home/workloads", cli_path("blocked/workloads")), 0);
-    assert_int_equal(symlink("home/compose", cli_path("blocked/compose")), 0);
-    cli_write(cli_path("blocked/results"), "");
-    snprintf(env, sizeof env, "LOCKBENCH_HOME=%s", home);
-    refused(&(struct cli_how){.env = {env}}, ARGS("run", "smoke", "--lock", "sim"), "results");
-}
-
-TEST(what_is_called_latest_and_no_link_stays) {
-    static const char *const commands[][5] = {{"run", "smoke", "--lock", "null"},
-                                              {"check", "mem-mutex"}};
-    char *latest = cli_path("home/results/latest");
-    mkdir(cli_path("home/results"), 0755);
-    for (int is_folder = 0; is_folder < 2; is_folder++) {
-        unlink(latest);
-        if (is_folder)
-            assert_int_equal(mkdir(latest, 0755), 0);
-        else
-            cli_write(latest, "mine");
-        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-            refused(NULL, commands[i], "latest is no link of lockbench's: move it away");
-        struct stat status;
-        assert_int_equal(lstat(latest, &status), 0);
-        assert_int_equal(S_ISDIR(status.st_mode), is_folder);
-    }
-    assert_int_equal(rmdir(latest), 0);
-}
-
 /* The result of a run that could not be saved in its folder: the path is read from the run's
  * message. */
 static json_t *rescued(const struct cli *cli) {

@@ -90,35 +90,4 @@ TEST(under_sentinel_replication_alone_is) {
     wired_down(&wired);
 }
 
-/* Each fault that can't act at a URL is told before anything starts. */
-TEST(faults_that_can_not_act_at_a_url) {
-    static const struct {
-        const char *workload, *url, *why;
-    } cases[] = {{"check/server-empty", "redis://h:1", "control of the server"},
-                 {"check/primary-lost", "redis://h:1", "among themselves"},
-                 {"check/wire-cut", "redis://h", "the server's port"},
-                 {"check/wire-cut", "rediss://h:1", NULL},
-                 {"check/wire-cut", "redis+cluster://h:1", "their own addresses"},
-                 {"check/wire-cut", "rediss+sentinel://h:1", "their own addresses"},
-                 {"check/wire-cut", "postgres://h:1/d?hostaddr=1.2.3.4", "the option host"},
-                 {"check/wire-cut", "postgres://h:1/d?sslmode=verify-full", NULL},
-                 {"check/wire-cut", "redis://u:p%40w@h:1", NULL},
-                 {"check/pause", "rediss://h", NULL}};
-    char folder[512];
-    struct lb_err err = {0};
-    assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err why = {0};
-        struct plan *plan = plan_load(&(struct plan_ask){.workload = cases[i].workload,
-                                                         .folder = folder,
-                                                         .locks = "redis-setnx"},
-                                      &err);
-        if (!plan) fail_msg("%s", err.text);
-        int failed = place_check_faults(plan, cases[i].url, &why);
-        if (failed != (cases[i].why ? -1 : 0)) fail_msg("%s: %s", cases[i].url, why.text);
-        if (failed && !strstr(why.text, cases[i].why)) fail_msg("%s: %s", cases[i].url, why.text);
-        plan_free(plan);
-    }
-}
-
 TEST_MAIN(NULL, NULL)

@@ -26,33 +26,6 @@ TEST(test_passwords_are_hidden) {
     free(text);
 }
 
-/* The words of the URLs are those of the struct; what was typed may have a password. */
-TEST(test_a_url_can_be_typed_again) {
-    static const struct lb_backend redis = {.name = "redis"}, etcd = {.name = "etcd"},
-                                   nats = {.name = "nats"};
-    const struct place_url urls[] = {
-        {.backend = &redis,
-         .url = "redis://me:secret@host:1",
-         .word = "redis=@redis.url",
-         .hidden = true},
-        {.backend = &etcd, .url = "etcd://me:secret@host:2", .word = "etcd=env:LOCKBENCH_URL_ETCD"},
-        {.backend = &nats,
-         .url = "nats://secret@host:3",
-         .word = "nats=@nats.url",
-         .hidden = true}};
-    char *argv[] = {"run", "--url", "redis=redis://me:secret@host:1", "x",
-                    "--url=nats=nats://secret@host:3"};
-    char *text = shell_command("lockbench", 5, argv, urls, 3);
-    assert_string_equal(text,
-                        "lockbench run x --url redis=@redis.url --url etcd=env:LOCKBENCH_URL_ETCD "
-                        "--url nats=@nats.url # with the password in a file, redis.url: "
-                        "redis://me:***@host:1, nats.url: nats://***@host:3");
-    free(text);
-    text = shell_options(NULL, 0, urls + 1, 1);
-    assert_string_equal(text, " --url etcd=env:LOCKBENCH_URL_ETCD");
-    free(text);
-}
-
 TEST(test_nothing_is_cut) {
     enum { LONG = 5000, WORDS = 20 };
     static char word[LONG + 1];
