@@ -52,9 +52,10 @@ static struct search_answer run(struct toy *toy, const struct search_ask *ask, i
 }
 
 /* Searches with many seeds: checks how far the answers lie from the edge, and how often the
- * interval contains it. */
-static void try_seeds(struct toy toy, int probes, double most_off, int least_inside) {
+ * interval contains it. Returns how far they lie from it in the mean. */
+static double try_seeds(struct toy toy, int probes, double most_off, int least_inside) {
     int inside = 0, answered = 0;
+    double off = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct search_ask ask = usual;
         ask.seed = seed;
@@ -62,6 +63,7 @@ static void try_seeds(struct toy toy, int probes, double most_off, int least_ins
         struct search_answer answer = run(&toy, &ask, probes, NULL);
         if (answer.limit != SEARCH_BY_PROMISE) continue;
         answered++;
+        off += log(answer.load / toy.edge);
         inside += answer.low <= toy.edge && toy.edge <= answer.high;
         if (fabs(log(answer.load / toy.edge)) > most_off)
             fail_msg("seed %d: %g (%g .. %g) for %g", (int)seed, answer.load, answer.low,
@@ -69,6 +71,7 @@ static void try_seeds(struct toy toy, int probes, double most_off, int least_ins
     }
     if (answered < 38) fail_msg("only %d of 40 answers", answered);
     if (inside < least_inside) fail_msg("only %d of 40 intervals have the edge", inside);
+    return off / answered;
 }
 
 TEST(the_start_may_be_far_off) {
@@ -83,20 +86,9 @@ TEST(spoilt_probes_do_not_move_it) {
 /* The machine was late in half of all probes. If the kept ones counted and the broken ones were
  * left out, the answers would be too high in the mean. */
 TEST(late_probes_do_not_push_it_up) {
-    double sum = 0;
-    int answered = 0;
-    try_seeds((struct toy){.edge = 700, .steep = 10, .noise = 0.7, .late = 0.5}, 40, 0.25, 34);
-    for (uint64_t seed = 1; seed <= 40; seed++) {
-        struct toy toy = {.edge = 700, .steep = 10, .noise = 0.7, .late = 0.5};
-        struct search_ask ask = usual;
-        ask.seed = seed;
-        rng_seed(&toy.rng, seed, 7);
-        struct search_answer answer = run(&toy, &ask, 40, NULL);
-        if (answer.limit != SEARCH_BY_PROMISE) continue;
-        sum += log(answer.load / toy.edge);
-        answered++;
-    }
-    if (fabs(sum / answered) > 0.012) fail_msg("off by %g in the mean", sum / answered);
+    const struct toy toy = {.edge = 700, .steep = 10, .noise = 0.7, .late = 0.5};
+    double off = try_seeds(toy, 40, 0.25, 34);
+    if (fabs(off) > 0.012) fail_msg("off by %g in the mean", off);
 }
 
 TEST(the_same_seed_asks_the_same) {
@@ -112,46 +104,38 @@ TEST(the_same_seed_asks_the_same) {
         assert_true(first.results[i].load == second.results[i].load);
 }
 
-TEST(the_generator_is_named) {
-    struct toy toy = {.edge = 1e5, .steep = 20, .ceiling = 500};
-    rng_seed(&toy.rng, 1, 7);
-    struct search_answer answer = run(&toy, &usual, 40, NULL);
-    assert_int_equal(answer.limit, SEARCH_BY_GENERATOR);
-    assert_true(answer.load < 500 && answer.load > 150);
-    assert_true(isinf(answer.high));
-    assert_non_null(answer.why);
-}
-
-TEST(the_end_of_the_range_is_an_answer) {
-    struct search_ask ask = usual;
-    struct toy toy = {.edge = 1e5, .steep = 20};
-    ask.most = 1000;
-    rng_seed(&toy.rng, 1, 7);
-    struct search_answer answer = run(&toy, &ask, 40, NULL);
-    assert_int_equal(answer.limit, SEARCH_BY_RANGE);
-    assert_true(answer.load == 1000 && answer.low == 1000 && isinf(answer.high));
-}
-
-TEST(broken_everywhere_is_no_answer) {
-    struct search_ask ask = usual;
-    struct toy toy = {.edge = 1, .steep = 20};
-    ask.least = 20;
-    rng_seed(&toy.rng, 1, 7);
-    static struct search search;
-    struct search_answer answer = run(&toy, &ask, 40, &search);
-    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
-    assert_non_null(strstr(answer.why, "broken at every load"));
-    assert_true(search.count < 12); /* it gives up */
-}
-
-TEST(too_few_probes_are_no_answer) {
-    struct toy toy = {.edge = 1e5, .steep = 20};
-    rng_seed(&toy.rng, 1, 7);
-    struct search_answer answer = run(&toy, &usual, 3, NULL);
-    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
-    assert_non_null(strstr(answer.why, "--time"));
-    answer = run(&toy, &usual, 0, NULL);
-    assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
+TEST(each_end_of_a_search_is_told_apart) {
+    static const struct {
+        double edge, ceiling, least, most;
+        int probes;
+        enum search_limit limit;
+        const char *why; /* NULL: none */
+    } cases[] = {
+        {1e5, 500, 1, 1e6, 40, SEARCH_BY_GENERATOR, ""},
+        {1e5, 0, 1, 1000, 40, SEARCH_BY_RANGE, NULL},
+        {1, 0, 20, 1e6, 40, SEARCH_NO_ANSWER, "broken at every load"},
+        {1e5, 0, 1, 1e6, 3, SEARCH_NO_ANSWER, "--time"},
+        {1e5, 0, 1, 1e6, 0, SEARCH_NO_ANSWER, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static struct search search;
+        struct search_ask ask = usual;
+        struct toy toy = {.edge = cases[i].edge, .steep = 20, .ceiling = cases[i].ceiling};
+        ask.least = cases[i].least;
+        ask.most = cases[i].most;
+        rng_seed(&toy.rng, 1, 7);
+        struct search_answer answer = run(&toy, &ask, cases[i].probes, &search);
+        assert_int_equal(answer.limit, cases[i].limit);
+        if (cases[i].why) assert_non_null(strstr(answer.why, cases[i].why));
+        if (cases[i].limit == SEARCH_NO_ANSWER)
+            assert_true(search.count < 12); /* it gives up */
+        else
+            assert_true(isinf(answer.high));
+        if (cases[i].limit == SEARCH_BY_GENERATOR)
+            assert_true(answer.load < 500 && answer.load > 150);
+        if (cases[i].limit == SEARCH_BY_RANGE)
+            assert_true(answer.load == 1000 && answer.low == 1000);
+    }
 }
 
 /* The answer from these probes, for a range of loads up to `most`. */
