@@ -22,6 +22,18 @@ static struct matrix make(struct matrix_ask wanted) {
     return matrix;
 }
 
+/* The cells of one lock, or group, in these scenarios. The next call frees those of the last one. */
+static const struct matrix *cells_of(const char *lock, const char *faults,
+                                     struct matrix_ask wanted) {
+    static struct matrix matrix;
+    matrix_done(&matrix);
+    wanted.locks = &lock;
+    wanted.lock_count = 1;
+    wanted.faults = faults;
+    matrix = make(wanted);
+    return &matrix;
+}
+
 static void assert_refused(struct matrix_ask wanted, enum lb_exit code, const char *words) {
     struct matrix matrix;
     struct lb_err err = {0};
@@ -118,23 +130,19 @@ TEST(each_control_is_run_where_it_must_show) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct lb_lock *lock = registry_lock(cases[i].lock);
         if (lb_unavailable(lock->backend)) continue;
-        struct matrix matrix = make(
-            (struct matrix_ask){.locks = &cases[i].lock, .lock_count = 1, .faults = CHECK_EXPOSED});
-        assert_int_equal(matrix.cell_count, 1);
-        assert_string_equal(matrix.cells[0].workload, cases[i].workload);
-        assert_int_equal(matrix.cells[0].expected.worst, cases[i].expected);
-        matrix_done(&matrix);
+        const struct matrix *matrix =
+            cells_of(cases[i].lock, CHECK_EXPOSED, (struct matrix_ask){0});
+        assert_int_equal(matrix->cell_count, 1);
+        assert_string_equal(matrix->cells[0].workload, cases[i].workload);
+        assert_int_equal(matrix->cells[0].expected.worst, cases[i].expected);
     }
-    const char *const all[] = {"controls"};
-    struct matrix matrix =
-        make((struct matrix_ask){.locks = all, .lock_count = 1, .faults = CHECK_EXPOSED});
     int controls = 0;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         controls += (lock->caps & LB_CAP_CONTROL) && !lb_unavailable(lock->backend);
     }
-    assert_int_equal(matrix.cell_count, controls);
-    matrix_done(&matrix);
+    assert_int_equal(cells_of("controls", CHECK_EXPOSED, (struct matrix_ask){0})->cell_count,
+                     controls);
 }
 
 /* As the topology's own script states it. */
@@ -162,61 +170,44 @@ TEST(servers_that_a_fault_needs_are_chosen) {
     assert_int_equal(home_path("compose/local", scripts, sizeof scripts, &err), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (lb_unavailable(registry_lock(cases[i].lock)->backend)) continue;
-        struct matrix matrix = make((struct matrix_ask){.locks = &cases[i].lock,
-                                                        .lock_count = 1,
-                                                        .faults = cases[i].fault,
-                                                        .weigh = stated_weight,
-                                                        .why_not_context = scripts});
-        assert_int_equal(matrix.cell_count, 1);
-        assert_string_equal(matrix.cells[0].topology, cases[i].topology);
-        assert_int_equal(matrix.cells[0].weight, cases[i].weight);
-        matrix_done(&matrix);
+        const struct matrix *matrix =
+            cells_of(cases[i].lock, cases[i].fault,
+                     (struct matrix_ask){.weigh = stated_weight, .why_not_context = scripts});
+        assert_int_equal(matrix->cell_count, 1);
+        assert_string_equal(matrix->cells[0].topology, cases[i].topology);
+        assert_int_equal(matrix->cells[0].weight, cases[i].weight);
     }
 }
 
 /* A driver's statement may name settings without which the scenario would not test the lock; the command line's win. */
 TEST(what_a_scenario_needs_for_a_lock_is_set) {
-    const char *const lock = "pg-lease", *const sets[] = {"load.hold=1s"};
-    if (lb_unavailable(registry_lock(lock)->backend)) return;
-    struct matrix matrix = make((struct matrix_ask){.locks = &lock,
-                                                    .lock_count = 1,
-                                                    .faults = "primary-lost,holder-kill",
-                                                    .sets = sets,
-                                                    .set_count = 1});
-    assert_int_equal(matrix.cell_count, 2);
+    const char *const sets[] = {"load.hold=1s"};
+    if (lb_unavailable(registry_lock("pg-lease")->backend)) return;
+    const struct matrix *matrix =
+        cells_of("pg-lease", "primary-lost,holder-kill",
+                 (struct matrix_ask){.sets = sets, .set_count = 1});
+    assert_int_equal(matrix->cell_count, 2);
     for (int i = 0; i < 2; i++) {
-        bool needs = strcmp(name_of(&matrix, i), "primary-lost") == 0;
-        assert_int_equal(has_set(&matrix.cells[i], "load.hold=8s"), needs);
-        assert_int_equal(has_set(&matrix.cells[i], "acquire.lease=10s"), needs);
+        bool needs = strcmp(name_of(matrix, i), "primary-lost") == 0;
+        assert_int_equal(has_set(&matrix->cells[i], "load.hold=8s"), needs);
+        assert_int_equal(has_set(&matrix->cells[i], "acquire.lease=10s"), needs);
     }
-    matrix_done(&matrix);
 }
 
-/* A lock that can't wait is tried again and again. */
+/* A lock that can't wait is tried again and again. Of a latch, or a row that is only read and written, which have no holder,
+ * the fault hits any client. */
 TEST(scenarios_fit_what_a_lock_can) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if ((lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) || lb_unavailable(lock->backend))
-            continue;
-        if (lb_expected(lock, LB_SCENARIO_PAUSE)->worst == LB_EXPECT_UNSTATED) continue;
-        struct matrix matrix =
-            make((struct matrix_ask){.locks = &lock->name, .lock_count = 1, .faults = "pause"});
-        assert_int_equal(matrix.cell_count, 1);
-        assert_string_equal(matrix.cells[0].sets[0], "acquire.mode=try");
-        matrix_done(&matrix);
-    }
-}
-
-/* A latch, or a row that is only read and written, has no holder: the fault hits any client. */
-TEST(who_has_no_holder_is_hit_anyhow) {
-    static const char *const names[] = {"redis-latch", "sqlite-optimistic"};
-    for (int i = 0; i < 2; i++) {
-        if (lb_unavailable(registry_lock(names[i])->backend)) continue;
-        struct matrix matrix =
-            make((struct matrix_ask){.locks = &names[i], .lock_count = 1, .faults = "pause"});
-        assert_int_equal(matrix.cell_count, 1);
-        assert_string_equal(matrix.cells[0].sets[0], "fault.target=any");
-        matrix_done(&matrix);
+        bool tries = !(lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) &&
+                     lb_expected(lock, LB_SCENARIO_PAUSE)->worst != LB_EXPECT_UNSTATED;
+        bool has_no_holder = strcmp(lock->name, "redis-latch") == 0 ||
+                             strcmp(lock->name, "sqlite-optimistic") == 0;
+        if (lb_unavailable(lock->backend) || (!tries && !has_no_holder)) continue;
+        const struct matrix *matrix = cells_of(lock->name, "pause", (struct matrix_ask){0});
+        assert_int_equal(matrix->cell_count, 1);
+        assert_string_equal(matrix->cells[0].sets[0],
+                            has_no_holder ? "fault.target=any" : "acquire.mode=try");
     }
 }
 
@@ -261,17 +252,14 @@ static const char *one_server_only(void *context, const struct lb_lock *lock, co
 TEST(who_was_named_runs_where_it_can) {
     static const char *const named[] = {"redis-setnx"};
     need_redis();
-    struct matrix matrix = make((struct matrix_ask){.locks = named,
-                                                    .lock_count = 1,
-                                                    .faults = "pause,primary-lost",
-                                                    .why_not = one_server_only});
-    assert_int_equal(matrix.cell_count, 1);
-    assert_string_equal(name_of(&matrix, 0), "pause");
-    assert_int_equal(matrix.skip_count, 1);
-    assert_true(matrix.skips[0].unavailable);
-    assert_string_equal(matrix.skips[0].scenario, "primary-lost");
-    assert_string_equal(matrix.skips[0].reason, "replicas not found");
-    matrix_done(&matrix);
+    const struct matrix *matrix = cells_of("redis-setnx", "pause,primary-lost",
+                                           (struct matrix_ask){.why_not = one_server_only});
+    assert_int_equal(matrix->cell_count, 1);
+    assert_string_equal(name_of(matrix, 0), "pause");
+    assert_int_equal(matrix->skip_count, 1);
+    assert_true(matrix->skips[0].unavailable);
+    assert_string_equal(matrix->skips[0].scenario, "primary-lost");
+    assert_string_equal(matrix->skips[0].reason, "replicas not found");
     assert_refused(
         (struct matrix_ask){
             .locks = named, .lock_count = 1, .faults = "primary-lost", .why_not = one_server_only},
@@ -284,44 +272,31 @@ static const struct lb_backend backend = {.name = "memory"};
 static const struct lb_lock control = {
     .name = "unsafe-x", .backend = &backend, .caps = LB_CAP_CONTROL};
 
-static struct matrix_column columns[] = {{.name = "pause", .scenario = LB_SCENARIO_PAUSE},
-                                         {.name = CHECK_EXPOSED, .scenario = LB_SCENARIOS}};
-
-/* One cell of a lock that showed a verdict where another was expected, as a finished check sums it
- * up. */
-static struct result_sum sum_of(const struct lb_lock *lock, int column, enum lb_expect expected,
-                                const char *verdict) {
-    struct matrix_cell cell = {.lock = lock, .column = column, .expected = {.worst = expected}};
-    struct matrix matrix = {.columns = columns, .column_count = 2, .cells = &cell, .cell_count = 1};
+/* A control is broken on purpose: its verdict under a fault is shown, but does not count. */
+TEST(a_control_under_a_fault_does_not) {
+    static struct matrix_column column = {.name = "pause", .scenario = LB_SCENARIO_PAUSE};
+    struct matrix_cell cell = {.lock = &control, .expected = {.worst = LB_EXPECT_SAFE}};
+    struct matrix matrix = {.columns = &column, .column_count = 1, .cells = &cell, .cell_count = 1};
+    struct cell_result shown = {.kept = json_array(), .cell = {.verdict = CHECK_VIOLATED}};
     struct lb_err err = {0};
     struct result result;
     char folder[] = "/tmp/lockbench-result-XXXXXX", file[64];
     assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/check.json", folder);
     struct result_ask ask = {.matrix = &matrix,
                              .folder = folder,
                              .version = "1",
                              .command = "lockbench check",
                              .tour = "short"};
     assert_int_equal(result_init(&result, &ask, &err), 0);
-    struct cell_result shown = {.kept = json_array()};
-    while (strcmp(check_verdict_name(shown.cell.verdict), verdict) != 0) shown.cell.verdict++;
     assert_int_equal(result_add(&result, 0, 1, "cells/x", &shown, &err), 0);
+    assert_int_equal(result_sum(&result).worse, 0);
+    assert_int_equal(result_sum(&result).missed, 0);
+    assert_int_equal(result_is_finding(&result, 0), 0);
     cell_result_free(&shown);
-    struct result_sum sum = result_sum(&result);
-    assert_int_equal(result_is_finding(&result, 0), sum.worse);
     result_done(&result);
-    snprintf(file, sizeof file, "%s/check.json", folder);
     assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(folder), 0);
-    return sum;
-}
-
-/* A control is broken on purpose: its verdict under a fault is shown, but does not count. */
-TEST(a_control_under_a_fault_does_not) {
-    struct result_sum sum = sum_of(&control, 0, LB_EXPECT_SAFE, "violated");
-    assert_int_equal(sum.worse, 0);
-    assert_int_equal(sum.missed, 0);
-    assert_int_equal(sum_of(&control, 0, LB_EXPECT_VIOLATED, "safe").missed, 0);
 }
 
 TEST_MAIN(find_workloads, NULL)

@@ -48,9 +48,7 @@ static uint64_t starved_of(bool blocks, int64_t thread_stood_s, int64_t from_s, 
     blocking = lock;
     blocking.caps |= blocks ? LB_CAP_BLOCKS_THREAD : 0;
     struct plan_lock of = {.lock = &blocking};
-    sum_of((const uint64_t[]){4, 0, 4, 4}, NULL);
-    free_sum();
-    result_field_clear_all(run_stage_fields(), &stage.result);
+    count_grants((const uint64_t[]){4, 0, 4, 4});
     shared.lock = &of;
     clients[1].cut_off_ns = 9 * LB_S_NS;
     clients[1].cut_off_at_ns = 20 * LB_S_NS;
@@ -80,9 +78,7 @@ TEST(who_waited_for_the_lock_and_who_for_lockbench) {
 
 /* Client 1 has no grant; the others have so many each. How many starved? */
 static uint64_t passed_over_of(uint64_t others, int64_t waited_s, int64_t window_s) {
-    sum_of((const uint64_t[]){others, 0, others, others}, NULL);
-    free_sum();
-    result_field_clear_all(run_stage_fields(), &stage.result);
+    count_grants((const uint64_t[]){others, 0, others, others});
     clients[1].max_wait_ns = waited_s * LB_S_NS;
     stage.window_ns = window_s * LB_S_NS;
     stage_sum(&stage, &shared);
@@ -108,9 +104,7 @@ TEST(what_a_program_sends_is_not_known) {
         struct lb_lock of = lock;
         struct plan_lock named = {.lock = &of};
         of.backend = &remote;
-        sum_of((const uint64_t[]){4, 4, 4, 4}, NULL);
-        free_sum();
-        result_field_clear_all(run_stage_fields(), &stage.result);
+        count_grants((const uint64_t[]){4, 4, 4, 4});
         shared.lock = &named;
         for (int i = 0; i < CLIENTS; i++) {
             clients[i].commands = clients[i].wakeups = 8;
@@ -130,10 +124,9 @@ TEST(what_a_program_sends_is_not_known) {
 
 /* One host's cells do not see the grants of the others between two of its own. */
 TEST(runs_of_one_host_of_several) {
-    sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
-    free_sum();
+    count_grants((const uint64_t[]){1, 1, 1, 1});
+    clients[0].longest_run = 1;
     shared.split = true;
-    result_field_clear_all(run_stage_fields(), &stage.result);
     stage_sum(&stage, &shared);
     assert_true(isnan(stage.result.longest_run));
     free_sum();
@@ -152,8 +145,7 @@ TEST(a_stage_without_a_judgement_is_unchecked) {
     static struct stage_history history;
     static struct oplog oplog;
     memset(&history, 0, sizeof history);
-    sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
-    free_sum();
+    count_grants((const uint64_t[]){1, 1, 1, 1});
     shared.oplog = &oplog;
     stage.history = &history;
     err_set(&history.err, LB_EXIT_MACHINE, "the clocks moved");
@@ -193,8 +185,7 @@ TEST(what_was_not_judged_is_neither_clean_nor_violated) {
     static struct stage_history history;
     memset(&history, 0, sizeof history);
     history.judged = true;
-    sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
-    free_sum();
+    count_grants((const uint64_t[]){1, 1, 1, 1});
     stage.history = &history;
     history.dropped = 1;
     sum_again(); /* nobody met */
@@ -218,10 +209,6 @@ TEST(what_was_not_judged_is_neither_clean_nor_violated) {
     assert_real(stage.result.lost_updates, 0);
 }
 
-static void count_twelve(void) {
-    count_grants((const uint64_t[]){3, 3, 3, 3});
-}
-
 /* Two ways to count that do not agree fail the stage; without any of these changes it passes. */
 TEST(figures_that_contradict_each_other_fail_the_stage) {
     static const char *const says[] = {"",
@@ -231,7 +218,7 @@ TEST(figures_that_contradict_each_other_fail_the_stage) {
                                        "arrivals are 5",
                                        "clients x window"};
     for (int i = 0; i < 6; i++) {
-        count_twelve();
+        count_grants((const uint64_t[]){3, 3, 3, 3});
         if (i == 1) atomic_store(&workers[0].attempts, 1);
         if (i == 2) clients[0].grants++;
         if (i == 3) failed.count = 1;
@@ -242,7 +229,7 @@ TEST(figures_that_contradict_each_other_fail_the_stage) {
         if (i > 0 && !strstr(stage.err.text, says[i])) fail_msg("%d: %s", i, stage.err.text);
         free_sum();
     }
-    count_twelve(); /* a killed client may be between two counts */
+    count_grants((const uint64_t[]){3, 3, 3, 3}); /* a killed client may be between two counts */
     clients[0].dead = true;
     clients[0].grants++;
     sum_up();
