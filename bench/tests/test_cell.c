@@ -33,25 +33,6 @@ static struct exclusion sum(void) {
     return x;
 }
 
-TEST_WITH(test_turns_are_clean, setup, NULL) {
-    struct entry a = enter(0, 100, 1);
-    assert_int_equal(a.releasing_ns, 0);
-    assert_int_equal(a.run, 1);
-    leave(0, a, 110);
-    struct entry again = enter(0, 120, 2);
-    assert_int_equal(again.run, 2);
-    assert_int_equal(again.releasing_ns, 110);
-    leave(0, again, 130);
-    struct entry b = enter(1, 140, 5);
-    assert_int_equal(b.run, 1);
-    leave(1, b, 150);
-    struct exclusion x = sum();
-    assert_int_equal(x.verdict, VERDICT_CLEAN);
-    assert_int_equal(x.grants, 3);
-    assert_int_equal(x.counter, 3);
-    assert_int_equal(x.lost_updates, 0);
-}
-
 /* Both are marked: the one that came in on entry, the other one on leaving. */
 TEST_WITH(test_two_holders, setup, NULL) {
     struct entry a = enter(3, 100, 0), b = enter(4, 200, 0);

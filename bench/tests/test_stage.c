@@ -121,18 +121,6 @@ TEST(test_who_waited_put_the_lock_to_the_test) {
     }
 }
 
-/* Holders that are inside for less than a round trip have gone before a second grant could meet them. */
-TEST(test_what_is_hardly_tested_has_no_bound) {
-    static const char *const holds[] = {"load.hold=0", "load.hold=20ms"};
-    for (int i = 0; i < 2; i++) {
-        struct stage *stage = run_stage_of(
-            "sim", SETS("load.clients=4", holds[i], "sim.service=1ms", "run.duration=500ms"));
-        assert_string_equal(stage->result.verdict, "clean");
-        assert_true(stage->result.tested_grants > 3);
-        assert_int_equal(isnan(stage->result.bound95), i == 0);
-    }
-}
-
 TEST(test_unknown_is_neither_success_nor_failure) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=2", "sim.unknown_every=4", "sim.service=50us",
@@ -259,20 +247,6 @@ TEST(test_every_kind_of_stage_adds_up) {
             run_stage_as(stages[i].lock, &(struct stage_case){.readers = 50}, sets);
         if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", stages[i].lock, stage->err.text);
     }
-}
-
-/* On a busy machine the client may begin to hold as late as in the window. */
-static bool held_all_along(const struct stage *stage) {
-    return stage->result.attempts == 0;
-}
-
-/* A client that only holds has waited for nothing. */
-TEST(test_nobody_waited) {
-    struct stage *stage = run_stage_as("sim", &(struct stage_case){.until = held_all_along},
-                                       SETS("load.clients=1", "load.hold=400ms"));
-    assert_true(stage->result.attempts == 0);
-    assert_true(isnan(stage->result.max_wait_ns));
-    assert_string_equal(stage->result.verdict, "unchecked");
 }
 
 /* True if each thread's idle time was measured in the short time before the load. */
