@@ -1,6 +1,6 @@
 /* `lockbench capacity` as people call it: what it refuses, a search against a lock whose capacity
  * cannot be passed, a search that is cut off. Nothing asserts how fast the machine is. (test_capacity_search and
- * test_capacity_ask look at searches without the time that they take.)
+ * test_capacity look at searches without the time that they take.)
  *
  * Needs: minutes. */
 #define _GNU_SOURCE
