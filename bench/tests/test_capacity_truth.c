@@ -1,9 +1,7 @@
 /* The search for capacity against queues whose capacity is known. An ideal lock (one request at a time, in order of
  * arrival, with random arrivals) is computed by Lindley's recursion, with the tool's own rules for probes: warm-up,
  * window, pool of clients, who may start after the window's end, half seconds. The measurements go through probe_read
- * and the search, as those of a real stage do. Nothing is timed and nothing runs; the same seed gives the same answer.
- *
- * LOCKBENCH_TRUTH=1 prints bias and coverage of every case, over more seeds. */
+ * and the search, as those of a real stage do. Nothing is timed and nothing runs; the same seed gives the same answer. */
 
 #include "bench/tools/capacity/probe.h"
 #include "bench/tools/capacity/search.h"
@@ -163,9 +161,9 @@ static double true_capacity(const struct ideal *ideal) {
     return ideal->exact_per_s > 0 ? ideal->exact_per_s : low;
 }
 
-/* A whole search, as lockbench capacity makes it. *ret_spent_s: the time that its probes took. */
+/* A whole search, as lockbench capacity makes it. */
 static struct search_answer search_ideal(struct played *played, const struct ideal *ideal,
-                                         uint64_t seed, double *ret_spent_s) {
+                                         uint64_t seed) {
     static struct search search; /* large */
     struct lb_rng rng;
     rng_seed(&rng, seed, 9);
@@ -192,23 +190,23 @@ static struct search_answer search_ideal(struct played *played, const struct ide
         spent_s += takes_s;
         longest_s = fmax(longest_s, takes_s);
     }
-    *ret_spent_s = spent_s;
     return search_answer(&search);
 }
 
 /* Answers over many seeds. */
 struct score {
     int answered, inside, too_much, low_above;
-    double bias, deviation, half_width, spent_s;
+    double bias;
 };
 
-static struct score score_of(const struct ideal *ideal, int seeds) {
+#define SEEDS 20
+
+static struct score score_of(const struct ideal *ideal) {
     struct played *played = played_new(ideal);
-    double truth = true_capacity(ideal), squares = 0, spent_s;
+    double truth = true_capacity(ideal);
     struct score score = {0};
-    for (int seed = 1; seed <= seeds; seed++) {
-        struct search_answer answer = search_ideal(played, ideal, (uint64_t)seed, &spent_s);
-        score.spent_s += spent_s / seeds;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        struct search_answer answer = search_ideal(played, ideal, (uint64_t)seed);
         if (answer.limit == SEARCH_NO_ANSWER) continue;
         double off = answer.load / truth - 1;
         score.answered++;
@@ -216,40 +214,18 @@ static struct score score_of(const struct ideal *ideal, int seeds) {
         score.low_above += answer.low > truth;
         score.too_much += answer.load > 1 / mean_service_s(ideal) && !answer.why;
         score.bias += off;
-        squares += off * off;
-        score.half_width += (answer.high - answer.low) / 2 / truth;
     }
     played_free(played);
     score.bias /= score.answered;
-    score.half_width /= score.answered;
-    score.deviation = sqrt(fmax(0, squares / score.answered - score.bias * score.bias));
-    if (getenv("LOCKBENCH_TRUTH"))
-        printf(
-            "%5.1f ms%s p%g<=%5.0f ms: %6.1f/s  bias %+5.2f %%  deviation %.2f %%  interval +-%.1f %%"
-            "  inside %d of %d, low end above in %d  %.0f s\n",
-            1e3 * mean_service_s(ideal),
-            ideal->slow_part > 0      ? " (two values)"
-            : ideal->sigma > 0        ? " (lognormal)"
-            : ideal->cv2 > 0          ? " (hyperexponential)"
-            : ideal->exact_per_s == 0 ? " (exponential)"
-                                      : "",
-            100 * ideal->quantile, 1e3 * ideal->limit_s, truth, 100 * score.bias,
-            100 * score.deviation, 100 * score.half_width, score.inside, score.answered,
-            score.low_above, score.spent_s);
     return score;
-}
-
-static int seeds_wanted(int usual) {
-    return getenv("LOCKBENCH_TRUTH") ? 100 : usual;
 }
 
 /* The mean of the answers must be within 3 % of the truth, and 18 of 20 intervals must contain the
  * truth. */
 static void try_ideal(const struct ideal *ideal) {
-    int seeds = seeds_wanted(20);
-    struct score score = score_of(ideal, seeds);
+    struct score score = score_of(ideal);
     if (score.too_much > 0) fail_msg("%d answers that no lock can keep", score.too_much);
-    if (score.answered < 0.75 * seeds) fail_msg("%d answers of %d", score.answered, seeds);
+    if (score.answered < 0.75 * SEEDS) fail_msg("%d answers of %d", score.answered, SEEDS);
     if (fabs(score.bias) > 0.03 || score.inside < 0.89 * score.answered)
         fail_msg("%g ms, limit %g ms: bias %.2f %%, %d of %d intervals have it",
                  1e3 * ideal->service_s, 1e3 * ideal->limit_s, 100 * score.bias, score.inside,
@@ -277,11 +253,10 @@ TEST(limits_from_short_to_long) {
 /* Of 100 searches at most 7 have a wrong answer, and at most 3 a lower end above the truth; up to a cv^2 of 4 most have
  * an answer. */
 static void try_heavy(const struct ideal *ideal) {
-    int seeds = seeds_wanted(20);
-    struct score score = score_of(ideal, seeds);
+    struct score score = score_of(ideal);
     bool usual = ideal->sigma == 1 || ideal->cv2 == 4;
-    if (score.answered - score.inside > fmax(2, 0.07 * seeds) ||
-        score.low_above > fmax(2, 0.03 * seeds) || (usual && score.answered < 0.4 * seeds))
+    if (score.answered - score.inside > fmax(2, 0.07 * SEEDS) ||
+        score.low_above > fmax(2, 0.03 * SEEDS) || (usual && score.answered < 0.4 * SEEDS))
         fail_msg("%g ms, limit %g ms: %d of %d intervals have it, %d above", 1e3 * ideal->service_s,
                  1e3 * ideal->limit_s, score.inside, score.answered, score.low_above);
 }

@@ -19,43 +19,6 @@ TEST(the_version_has_the_commit_and_each_library) {
     if (redis) assert_non_null(redis->library);
 }
 
-/* The words of a text, one blank between them: help is wrapped. */
-static char *words_of(const char *text) {
-    char *words = malloc(strlen(text) + 1), *to = words;
-    for (const char *from = text; *from; from++) {
-        bool blank = *from == ' ' || *from == '\n';
-        if (!blank) *to++ = *from;
-        if (blank && to > words && to[-1] != ' ') *to++ = ' ';
-    }
-    *to = '\0';
-    return words;
-}
-
-/* Each row of the table in bench/README.md, "| 2 | meaning |", stands in the help, and the help has
- * no more. */
-TEST(the_exit_codes_of_help_are_those_of_the_readme) {
-    char path[PATH_MAX + 20];
-    snprintf(path, sizeof path, "%s/bench/README.md", cli_root);
-    char *readme = cli_text(path), *table = strstr(readme, "| code | meaning |");
-    assert_non_null(table);
-    struct cli cli = cli_run(NULL, ARGS("--help"));
-    char *codes = strstr(cli.out, "Exit codes:\n");
-    assert_non_null(codes);
-    char *help = words_of(codes + strlen("Exit codes:\n"));
-    size_t length = 0;
-    table = strchr(strchr(table, '\n') + 1, '\n') + 1;
-    for (char *row; *table == '|' && (row = strsep(&table, "\n"));) {
-        int code;
-        char meaning[400], line[420];
-        assert_int_equal(sscanf(row, "| %d | %399[^|]", &code, meaning), 2);
-        snprintf(line, sizeof line, "%d %s", code, meaning);
-        assert_has(help, line);
-        length += strlen(line);
-    }
-    assert_int_equal(length, strlen(help));
-    free(help);
-}
-
 /* A folder with the tools that the scripts of servers need to say what is missing, and no server. */
 static const char *make_bare_path(void) {
     static const char *const tools[] = {"basename", "cat", "dirname", "grep", "head",
