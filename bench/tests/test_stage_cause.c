@@ -51,20 +51,21 @@ static const char *causes_of(double jain, double handoff_p99_ns, const char *mod
     return text;
 }
 
+/* Beyond its bound alone, and under its option's value; a figure that is not there has none. */
 TEST(a_cause_is_told_beyond_its_bound_alone) {
-    static const char hogs[] = "Jain: known cause: one client hogs it; the option wait changes it";
-    assert_string_equal(causes_of(0.5, 1e6, "slow"), hogs);
-    assert_string_equal(causes_of(0.8, 50e6, "slow"), "");
-    assert_string_equal(causes_of(1, 51e6, "slow"),
-                        "handoff p99: known cause: a tick; the option mode changes it");
-}
-
-TEST(a_figure_that_is_not_there_has_no_cause) {
-    assert_string_equal(causes_of(NAN, NAN, "slow"), "");
-}
-
-TEST(a_cause_holds_under_its_options_value_alone) {
-    assert_string_equal(causes_of(1, 90e6, "fast"), "");
+    static const struct {
+        double jain, handoff_p99_ns;
+        const char *mode, *told;
+    } cases[] = {
+        {0.5, 1e6, "slow", "Jain: known cause: one client hogs it; the option wait changes it"},
+        {0.8, 50e6, "slow", ""},
+        {1, 51e6, "slow", "handoff p99: known cause: a tick; the option mode changes it"},
+        {NAN, NAN, "slow", ""},
+        {1, 90e6, "fast", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(causes_of(cases[i].jain, cases[i].handoff_p99_ns, cases[i].mode),
+                            cases[i].told);
 }
 
 /* A fault, or clients that never met, may have made the figure. */
