@@ -63,27 +63,4 @@ TEST(doctor_says_the_same_to_people_and_machines) {
     json_decref(json);
 }
 
-/* A user without an entry in /etc/passwd, as containers have: initdb can't name it. */
-TEST(doctor_says_that_postgresql_needs_an_account) {
-    char path[400];
-    if (access("/usr/bin/id", X_OK) != 0) skip();
-    mkdir(cli_path("nameless"), 0755);
-    cli_write(cli_path("nameless/id"),
-              "#!/bin/sh\ncase \"$*\" in -u) echo 4711 ;; *) exit 1 ;; esac\n");
-    chmod(cli_path("nameless/id"), 0755);
-    snprintf(path, sizeof path, "PATH=%s:/usr/bin:/bin", cli_path("nameless"));
-    const struct cli_how how = {.env = {path}};
-    struct cli cli = cli_ends_with(2, &how, ARGS("doctor", "--json"));
-    json_t *json = json_loads(cli.out, 0, NULL), *check;
-    size_t index, said = 0;
-    json_array_foreach(cli_get(json, "checks"), index, check) {
-        if (!strstr(cli_text_at(check, "name"), "backend postgres")) continue;
-        assert_string_equal(cli_text_at(check, "status"), "missing");
-        assert_has(cli_text_at(check, "detail"), "an account of uid 4711 in /etc/passwd");
-        said++;
-    }
-    assert_int_equal(said, 1);
-    json_decref(json);
-}
-
 TEST_MAIN(cli_setup, cli_teardown)

@@ -58,37 +58,6 @@ TEST(a_folder_that_vanishes_loses_nothing) {
     cli_assert_nothing_left();
 }
 
-static void limit_files_to_8k(void *arg) {
-    (void)arg;
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){8192, 8192});
-}
-
-/* Room for a message, and for no result. */
-static void limit_files_to_512(void *arg) {
-    (void)arg;
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){512, 512});
-}
-
-/* A full disk is the same. */
-TEST(a_file_that_can_not_be_written_is_told_before_the_run) {
-    refused(&(struct cli_how){.prepare = limit_files_to_512},
-            ARGS("run", "smoke", "--lock", "sim", "--out", cli_path("full")), "File too large");
-}
-
-/* `ulimit -f`: the kernel would kill a program that does not mind the signal. */
-TEST(a_limit_on_file_size_is_an_error_not_a_death) {
-    char *out = cli_path("fsize");
-    struct cli cli = cli_ends_with(
-        2, &(struct cli_how){.prepare = limit_files_to_8k},
-        ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=1,2,3,4,5,6,7,8", "--out", out));
-    assert_has(cli.err, "the result could not be saved");
-    assert_has(cli.err, "File too large");
-    assert_has(cli.out, "grants/s"); /* the table is all that is left */
-    json_t *run = cli_result(out);   /* what was written last is whole, and marked */
-    assert_true(json_is_true(cli_get(run, "partial")));
-    cli_assert_nothing_left();
-}
-
 /* Descriptors: soft and hard limit; and no right to raise the hard one, as most users are. */
 struct files {
     rlim_t soft, hard;
