@@ -236,7 +236,8 @@ void run_divide_processors(struct run_state *run, const struct plan_stage *stage
     for (int i = 0; i < count; i++) starts |= starts_servers(run, &stages[i]);
     if (!starts || run->ask->peers) return;
     json_object_set_new(environment, "servers_on", json_null());
-    if (processors_usable(&seen) < PROCESSORS_LEAST || sched_getaffinity(0, sizeof all, &all) != 0)
+    if (run->ask->plan->processors_shared || processors_usable(&seen) < PROCESSORS_LEAST ||
+        sched_getaffinity(0, sizeof all, &all) != 0)
         return;
     processors_divide(&all, "", &clients, &servers);
     if (processors_bind(&clients) != 0) return;

@@ -209,6 +209,7 @@ struct plan {
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
+    bool processors_shared; /* by clients and servers; else each have half of four and more */
 
     const char *promises; /* of the run: thresholds_read reads them; "" = none */
 
