@@ -5,8 +5,8 @@
 
 #include "drivers/driver.h"
 
-extern const struct lb_backend backend_etcd, backend_exec, backend_exec_null, backend_mariadb, backend_memory,
-    backend_postgres, backend_redis, backend_sqlite, backend_zookeeper;
+extern const struct lb_backend backend_etcd, backend_exec, backend_exec_null, backend_mariadb,
+    backend_memory, backend_postgres, backend_redis, backend_sqlite, backend_zookeeper;
 extern const struct lb_connector etcd_connector __attribute__((weak)),
     mariadb_connector __attribute__((weak)), postgres_connector __attribute__((weak)),
     redis_connector __attribute__((weak)), sqlite_connector __attribute__((weak)),

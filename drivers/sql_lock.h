@@ -326,10 +326,11 @@ lb_settle_fn sql_lease_settle;
 /* sql_clean: removes what lockbench made in a database (drivers/clean.h), of a backend whose port has .query and .made. */
 struct sql_cleaner {
     const struct sql_port *port;
-    const char *patience;       /* the statement that limits the wait for clients that use a table */
-    const char *text[2];        /* around the hex digits of a text */
+    const char *patience; /* the statement that limits the wait for clients that use a table */
+    const char *text[2];  /* around the hex digits of a text */
     const char *before, *after; /* around the name of a table */
-    const char *lock[2];        /* around a table's name, before a DELETE: waits for others' statements; "" */
+    const char
+        *lock[2]; /* around a table's name, before a DELETE: waits for others' statements; "" */
 };
 int sql_clean(struct lb_session *session, const struct lb_cleaning *cleaning,
               const struct sql_cleaner *cleaner, struct lb_err *err);

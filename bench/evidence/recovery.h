@@ -22,7 +22,7 @@ struct recovery {
     int unasked;
     char theory[96];                      /* in words; "" = unknown */
     int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
-    uint64_t grants_lost; /* grants whose holder was told that they were lost */
+    uint64_t grants_lost;                 /* grants whose holder was told that they were lost */
     bool wakeups_known;
     uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
 };

@@ -138,8 +138,7 @@ static void count_held(const struct look *look, struct fault_event *fault) {
     fault->held = fault->tested = 0;
     fault->outlasted = fault->end_ns ? 0 : -1;
     for (size_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin; end < count && hold_at(look, end)->key ==
-                                             hold_at(look, begin)->key;)
+        for (end = begin; end < count && hold_at(look, end)->key == hold_at(look, begin)->key;)
             end++;
         for (size_t i = begin; i < end; i++) {
             const struct hold *hold = hold_at(look, i);

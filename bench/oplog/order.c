@@ -34,8 +34,7 @@ uint32_t *order_holds_from(const struct book *book, struct lb_err *err) {
     struct item *items = malloc((book->hold_count + 1) * sizeof *items);
     for (size_t i = 0; items && i < book->hold_count; i++) {
         const struct hold *hold = &book->holds[i];
-        items[i] =
-            (struct item){hold->from_ns, hold->to_ns, hold->token, hold->key, (uint32_t)i};
+        items[i] = (struct item){hold->from_ns, hold->to_ns, hold->token, hold->key, (uint32_t)i};
     }
     return sort_items(items, book->hold_count, err);
 }

@@ -77,19 +77,19 @@ static void say_found(const struct lb_lock *lock, const struct stage *stage, cha
     const struct {
         uint64_t count;
         const char *one, *many;
-    } parts[] = {
-        {found->lost_updates, "lost update", "lost updates"},
-        {found->double_holders, "double holder", "double holders"},
-        {found->expired_holders, "expired holder", "expired holders"},
-        {found->revoked, "grant lost inside its lease or session",
-         "grants lost inside their leases or sessions"},
-        {found->ended, "session ended by the server", "sessions ended by the server"},
-        {found->token_errors, "token that did not grow", "tokens that did not grow"},
-        {found->early, "client let through early", "clients let through early"},
-        {found->stuck, "free key that no client gets any more",
-         "free keys that no client gets any more"},
-        {found->starved, "client that waited for the whole window, or until the drain limit",
-         "clients that waited for the whole window, or until the drain limit"}};
+    } parts[] = {{found->lost_updates, "lost update", "lost updates"},
+                 {found->double_holders, "double holder", "double holders"},
+                 {found->expired_holders, "expired holder", "expired holders"},
+                 {found->revoked, "grant lost inside its lease or session",
+                  "grants lost inside their leases or sessions"},
+                 {found->ended, "session ended by the server", "sessions ended by the server"},
+                 {found->token_errors, "token that did not grow", "tokens that did not grow"},
+                 {found->early, "client let through early", "clients let through early"},
+                 {found->stuck, "free key that no client gets any more",
+                  "free keys that no client gets any more"},
+                 {found->starved,
+                  "client that waited for the whole window, or until the drain limit",
+                  "clients that waited for the whole window, or until the drain limit"}};
     const char *comma = ": ";
     size_t used = (size_t)snprintf(line, size, "%s: %s with %d client%s", lock->name,
                                    verdict_name(found->verdict), stage->clients,

@@ -24,7 +24,8 @@ static int try_folder(const struct outdir *out, struct lb_err *err) {
     snprintf(path, sizeof path, "%s/.try", out->path);
     int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     int failed = fd < 0 ? -1 : 0;
-    for (size_t done = 0; !failed && done < sizeof block;) { /* a part may be written; the next write says why */
+    for (size_t done = 0;
+         !failed && done < sizeof block;) { /* a part may be written; the next write says why */
         ssize_t wrote = write(fd, block + done, sizeof block - done);
         failed = wrote <= 0;
         if (!failed) done += (size_t)wrote;

@@ -45,9 +45,8 @@ struct run_ask {
     void *next_arg;
     /* called when the stages are known: how many, and how long they will take, an estimate */
     void (*begin)(void *arg, int stages, int64_t expected_ns); /* may be NULL */
-    void (*news)(
-        void *arg, const struct run_at *at,
-        const struct stage_news *news); /* each second of a stage; may be NULL */
+    void (*news)(void *arg, const struct run_at *at,
+                 const struct stage_news *news); /* each second of a stage; may be NULL */
     void (*done)(void *arg, const struct run_at *at,
                  const struct stage *stage);  /* after each stage; may be NULL */
     void (*say)(void *arg, const char *line); /* called for each problem; never NULL */

@@ -94,7 +94,7 @@ struct stage {
     double offered_per_s; /* open loop: arrivals asked for; 0 = closed */
     bool hopeless;        /* it ended early, because its promise could only be broken */
     struct hist *hist[METRICS];
-    uint64_t *grants_per_client; /* clients */
+    uint64_t *grants_per_client;   /* clients */
     struct stage_history *history; /* NULL = none was kept */
     uint64_t commands;    /* in the window; also of a lock in memory, where results leave it out */
     double client_cpu_ns; /* in the window; -1 = not known */

@@ -183,9 +183,8 @@ TEST(servers_that_a_fault_needs_are_chosen) {
 TEST(what_a_scenario_needs_for_a_lock_is_set) {
     const char *const sets[] = {"load.hold=1s"};
     if (lb_unavailable(registry_lock("pg-lease")->backend)) return;
-    const struct matrix *matrix =
-        cells_of("pg-lease", "primary-lost,holder-kill",
-                 (struct matrix_ask){.sets = sets, .set_count = 1});
+    const struct matrix *matrix = cells_of("pg-lease", "primary-lost,holder-kill",
+                                           (struct matrix_ask){.sets = sets, .set_count = 1});
     assert_int_equal(matrix->cell_count, 2);
     for (int i = 0; i < 2; i++) {
         bool needs = strcmp(name_of(matrix, i), "primary-lost") == 0;
@@ -201,8 +200,8 @@ TEST(scenarios_fit_what_a_lock_can) {
         const struct lb_lock *lock = registry_locks()[i];
         bool tries = !(lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) &&
                      lb_expected(lock, LB_SCENARIO_PAUSE)->worst != LB_EXPECT_UNSTATED;
-        bool has_no_holder = strcmp(lock->name, "redis-latch") == 0 ||
-                             strcmp(lock->name, "sqlite-optimistic") == 0;
+        bool has_no_holder =
+            strcmp(lock->name, "redis-latch") == 0 || strcmp(lock->name, "sqlite-optimistic") == 0;
         if (lb_unavailable(lock->backend) || (!tries && !has_no_holder)) continue;
         const struct matrix *matrix = cells_of(lock->name, "pause", (struct matrix_ask){0});
         assert_int_equal(matrix->cell_count, 1);

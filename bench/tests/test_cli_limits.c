@@ -73,9 +73,10 @@ static void limit_files(void *arg) {
 TEST(too_few_descriptors_are_raised_or_told) {
     for (int i = 0; i < 2; i++) {
         struct files files = {.soft = 64, .hard = i == 0 ? 4096 : 64};
+        const struct cli_how how = {.prepare = limit_files, .arg = &files};
         char *out = cli_path("descriptors-%d", i);
         struct cli cli =
-            cli_ends_with(i == 0 ? 0 : 2, &(struct cli_how){.prepare = limit_files, .arg = &files},
+            cli_ends_with(i == 0 ? 0 : 2, &how,
                           ARGS("run", "smoke", "--lock", "file-flock", "--set", "load.clients=100",
                                "--set", "load.keys=own", "--out", out));
         if (i == 0) {

@@ -85,13 +85,19 @@ TEST(real_locks_must_come_out_clean) {
          {&expired},
          "real: expired with 8 clients: 2 expired holders in 9 grants",
          "expired"},
-        {&real, {&violated, &expired}, "real: violated with 8 clients: 2 double holders", "violated"},
+        {&real,
+         {&violated, &expired},
+         "real: violated with 8 clients: 2 double holders",
+         "violated"},
         /* Only the tokens are wrong: the lock excluded, but fencing would not protect data. */
         {&real, {&tokens}, "real: violated with 8 clients: 2 tokens that did not grow", "violated"},
         /* Stuck keys do not break exclusion, so a violation weighs more. */
         {&real, {&stuck, &violated}, "real: stuck with 8 clients: 2 free keys", "violated"},
         {&real, {&stuck, &clean}, "real: stuck with 8 clients: 2 free keys", "stuck"},
-        {&real, {&starved, &clean}, "real: starved with 8 clients: 3 clients that waited", "starved"},
+        {&real,
+         {&starved, &clean},
+         "real: starved with 8 clients: 3 clients that waited",
+         "starved"},
         {&baseline, {&violated}, NULL, "clean"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -338,8 +338,8 @@ TEST(test_what_did_not_act_says_so) {
         const char *sets[20] = {PROCESSES, "fault.first=10ms", UNTIL_ENOUGH};
         int count = 6;
         for (int k = 0; cases[i].sets[k]; k++) sets[count++] = cases[i].sets[k];
-        struct stage *stage = whole(run_toy(&toy_mutex, (struct toy_faults){0},
-                                            (struct stage_case){.faults = 1}, sets));
+        struct stage *stage = whole(
+            run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1}, sets));
         assert_int_equal(stage->faults.count, 1);
         assert_sign(&stage->faults.events[0], false, cases[i].sign);
     }

@@ -126,8 +126,8 @@ static bool fits(struct search *search, int mask) {
     for (int i = 0; i < search->count; i++) {
         const struct op *op = &search->ops[i];
         if ((mask >> i & 1) || op->begin > first_end || (op->before & ~mask)) continue;
-        bool legal = op->gives ? taken(search, mask, op->attempt)
-                               : may_take(search, mask, op->attempt);
+        bool legal =
+            op->gives ? taken(search, mask, op->attempt) : may_take(search, mask, op->attempt);
         if (legal && fits(search, mask | 1 << i)) return true;
     }
     return false;

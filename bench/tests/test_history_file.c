@@ -60,16 +60,6 @@ static uint64_t hold_many(struct oplog_ring *ring, int count, int64_t from_ns) {
     return kept;
 }
 
-/* The file of so many grants. */
-static void save(int grants, const char *lock, bool whole) {
-    struct lb_err err = {0};
-    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
-    assert_non_null(writer);
-    hold_many(&history->rings[0], grants, 100);
-    oplog_writer_stop(writer, &rules, lock, whole, &err);
-    oplog_writer_free(writer);
-}
-
 static void judged(const struct oplog_file *file, bool rings, struct book *book,
                    struct judgement *judgement) {
     struct lb_err err = {0};

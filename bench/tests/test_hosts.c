@@ -106,7 +106,7 @@ TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
     }
     assert_int_equal(lost, 1);
     assert_true(stage->window_ns < 600 * LB_S_NS); /* the others do not wait for its end */
-    for (int i = 0; i < 2; i++) {
+    for (int again = 0; again < 2; again++) {
         stage_free(run.stage);
         stage = go(&run, kill_one);
         assert_int_not_equal(stage->status, STAGE_COMPLETE);
@@ -296,7 +296,8 @@ TEST(test_a_host_that_lacks_something_tells_the_coordinator) {
     check_trouble(serve_another, false, "host 1 (elsewhere) runs another lockbench");
     check_trouble(serve_nothing, true, "host 1 did not answer");
     check_trouble(serve_without_room, false, "/nowhere: No such file or directory: set TMPDIR");
-    check_trouble(serve_on_a_full_disk, false, "plan.ini: File too large: make room, or set TMPDIR");
+    check_trouble(serve_on_a_full_disk, false,
+                  "plan.ini: File too large: make room, or set TMPDIR");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -263,7 +263,8 @@ static struct topo *able(const char *more, int64_t limit_ns) {
     struct lb_err err = {0};
     snprintf(info_text, sizeof info_text, "%s%s", INFO_ONE INFO_ACTS, more);
     struct topo_info info = made("able", info_text, ACTS);
-    struct topo *topo = topo_start(&(struct topo_ask){.info = &info, .act_limit_ns = limit_ns}, &err);
+    struct topo *topo =
+        topo_start(&(struct topo_ask){.info = &info, .act_limit_ns = limit_ns}, &err);
     if (!topo || ready(topo, &err) != 0) fail_msg("%s", err.text);
     return topo;
 }

@@ -27,7 +27,7 @@
 #define SAYS_MAX 40
 
 struct transcript {
-    int line;                  /* of the file */
+    int line;                       /* of the file */
     const char *title, *needs, *up; /* NULL = none */
     bool is_script, has_figures;
     char *shown, *args[CLI_ARGS_MAX]; /* all of it, and the words of a command line */
@@ -72,7 +72,8 @@ static inline void transcript_begin(const struct transcript *below, const char *
 }
 
 static inline void read_transcripts(const char *path) {
-    struct transcript below = {.code = -1}, *one = NULL; /* one: the last command, while its lines come */
+    struct transcript below = {.code = -1},
+                      *one = NULL; /* one: the last command, while its lines come */
     const char *with = "";
     int number = 1;
     transcripts_file = path;
@@ -176,10 +177,11 @@ static inline bool transcript_each_shows(const json_t *result, const char *cell,
 }
 
 static inline bool transcript_compare(double is, const char *sign, double value) {
-    return *sign == '=' ? is == value : *sign == '!' ? is != value
-                                    : *sign == '<'   ? is < value
-                                    : sign[1] == '=' ? is >= value
-                                                     : is > value;
+    return *sign == '='     ? is == value
+           : *sign == '!'   ? is != value
+           : *sign == '<'   ? is < value
+           : sign[1] == '=' ? is >= value
+                            : is > value;
 }
 
 static inline bool transcript_holds(const json_t *result, const char *out, const char *figure) {
@@ -228,10 +230,12 @@ static inline bool transcript_is_true(const struct transcript *one, const struct
     return good;
 }
 
+/* Not by print_message, which cuts what is long. */
 static inline void transcript_show(const struct transcript *one, const struct cli *cli) {
-    print_message("%s:%d: %s\n= %d\n%s%s", transcripts_file, one->line, one->shown, cli->code,
-                  cli->err, cli->out);
-    if (one->code >= 0) print_message("wanted: = %d\n", one->code);
+    printf("%s:%d: %s\n= %d\n%s%s", transcripts_file, one->line, one->shown, cli->code, cli->err,
+           cli->out);
+    if (one->code >= 0) printf("wanted: = %d\n", one->code);
+    fflush(stdout);
 }
 
 #define TRANSCRIPT_TRIES 4
@@ -271,7 +275,8 @@ static inline struct cli transcript_save(const struct transcript *one, const cha
 static inline void transcript_play(const struct transcript *one, const char *up) {
     static int saved;
     for (int tries = 1;; tries++) {
-        const char *out = cli_path("saved-%d", saved++), *file = cli_path("saved-%d/run.json", saved - 1);
+        const char *out = cli_path("saved-%d", saved++),
+                   *file = cli_path("saved-%d/run.json", saved - 1);
         struct cli cli = one->is_script     ? cli_shell("bash", one->shown)
                          : one->has_figures ? transcript_save(one, up, out)
                                             : cli_run(NULL, (const char *const *)one->args);
@@ -292,7 +297,8 @@ static inline void play_title(void **state) {
     snprintf(names, sizeof names, "%s", first->needs ? first->needs : "");
     for (char *name; (name = strsep(&rest, " "));) {
         if (strcmp(name, "mpi") == 0)
-            need(*cli_hosts_program() != '\0', "lockbench-hosts", "libopenmpi-dev, then make hosts");
+            need(*cli_hosts_program() != '\0', "lockbench-hosts",
+                 "libopenmpi-dev, then make hosts");
         else if (*name == '/')
             need_program(name + 1, name + 1);
         else if (*name)

@@ -213,7 +213,8 @@ struct plan {
 
     const char *promises; /* of the run: thresholds_read reads them; "" = none */
 
-    bool gap_yields; /* between the read and the write of the guarded counter, which shows overlaps there only */
+    /* between the read and the write of the guarded counter, which shows overlaps there only */
+    bool gap_yields;
     enum check_store store;
     bool history; /* each operation is recorded in the oplog, which is judged after the stage */
 
@@ -225,9 +226,9 @@ struct plan {
     int topology_count;     /* ... a lock that supports none of them runs on its default */
     const char *durability; /* "default", "none", "sync": passed to the topology scripts */
     enum plan_tls tls;      /* of servers of our own */
-    int64_t rtts_ns[PLAN_LADDER_MAX]; /* each lock on a server runs at each; NO_DURATION = no wire */
+    int64_t rtts_ns[PLAN_LADDER_MAX]; /* one stage each; NO_DURATION = no wire */
     int rtts_count;                   /* at least 1 */
-    bool fresh;          /* servers of our own are started anew for each stage */
+    bool fresh;                       /* servers of our own are started anew for each stage */
     const char *program; /* started in place of the topologies' own servers; "" = none */
     const char
         *listen; /* servers of our own listen there, too, for other machines; "" = they do not */

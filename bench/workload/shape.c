@@ -350,7 +350,7 @@ static int read_numbers(const struct lb_option *option, const char *text, void *
 }
 
 static void format_numbers(const struct lb_option *option, const void *values, char *text,
-                          size_t size) {
+                           size_t size) {
     const int *numbers = option_in(option, values);
     int count = *count_of(numbers);
     size_t used = 0;

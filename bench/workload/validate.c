@@ -279,8 +279,7 @@ static void warn_about_values(struct draft *draft) {
         add_warning(draft, "acquire.renew has no effect: no lock of this plan has a lease");
     }
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind == INJECT_NONE ||
-            plan->faults[i].first_ns < plan->duration_ns)
+        if (plan->faults[i].kind == INJECT_NONE || plan->faults[i].first_ns < plan->duration_ns)
             continue;
         char section[16];
         add_warning(draft, "%s.first is no earlier than run.duration: nothing will happen",

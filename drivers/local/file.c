@@ -126,7 +126,7 @@ static int name_file(const char *key, size_t key_len, char name[FILE_NAME]) {
 }
 
 static void file_names(const struct lb_session *session, const struct lb_request *request,
-                struct lb_names *names) {
+                       struct lb_names *names) {
     char name[FILE_NAME];
     (void)session;
     if (name_file(request->key, request->key_len, name) == 0)

@@ -289,7 +289,7 @@ const struct lb_lock lock_mem_rwlock = {
  * refused: with sem_wait(3), two clients that want all permits could get half of them each. */
 
 static struct semaphore_slot *semaphore_slot_of(const struct lb_session *session,
-                                                    const struct lb_request *request) {
+                                                const struct lb_request *request) {
     return &memory_of(session)->semaphore[slot_of(request)];
 }
 
@@ -326,8 +326,7 @@ static enum lb_outcome semaphore_acquire(struct lb_session *session,
         failed = sem_clockwait(&slot->semaphore, CLOCK_MONOTONIC, &until) == 0 ? 0 : errno;
         if (!failed) TELL_TAKEN(&slot->semaphore);
     }
-    return failed ? lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(failed))
-                  : granted(grant);
+    return failed ? lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(failed)) : granted(grant);
 }
 
 static enum lb_outcome semaphore_release(struct lb_session *session,

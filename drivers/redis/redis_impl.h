@@ -13,13 +13,7 @@
 #define REDIS_SLOTS 16384 /* slots of a cluster */
 
 /* The kind of topology, by the URL's scheme: redis, redis+replicas, redis+sentinel, ... */
-enum redis_mode {
-    REDIS_SINGLE,
-    REDIS_REPLICAS,
-    REDIS_SENTINEL,
-    REDIS_CLUSTER,
-    REDIS_INDEPENDENTS
-};
+enum redis_mode { REDIS_SINGLE, REDIS_REPLICAS, REDIS_SENTINEL, REDIS_CLUSTER, REDIS_INDEPENDENTS };
 
 struct redis_server {
     struct url url;
@@ -148,7 +142,8 @@ int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_
 int64_t redis_answer_deadline(const struct lb_session *session);
 /* Names that are sent together behind the words of a command: to each primary; in a cluster keys of one slot go to
  * their node. */
-#define REDIS_BATCH 20 /* a reply keeps twice as many elements, and NUMSUB answers with two for each */
+#define REDIS_BATCH                                                                                \
+    20 /* a reply keeps twice as many elements, and NUMSUB answers with two for each */
 struct redis_batch {
     struct lb_session *session;
     struct lb_err *err;

@@ -42,8 +42,8 @@ const char *redisson_publish(const struct lb_session *session) {
     return redis_is_cluster(session) ? "SPUBLISH" : "PUBLISH";
 }
 
-enum lb_outcome redisson_run(struct lb_session *session, const struct redis_script *script, int keys,
-                             const struct redis_word *words, int count,
+enum lb_outcome redisson_run(struct lb_session *session, const struct redis_script *script,
+                             int keys, const struct redis_word *words, int count,
                              const struct redis_reply **ret_reply) {
     const struct redis_command command = {script, words, count, keys};
     const struct redis_reply *reply = NULL;
@@ -74,8 +74,8 @@ static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node
     return LB_OK;
 }
 
-enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script, int keys,
-                                    const struct redis_word *words, int count,
+enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script,
+                                    int keys, const struct redis_word *words, int count,
                                     const struct redis_reply **ret_reply, bool *ret_synced) {
     const struct redisson_options *options = session->options;
     enum lb_outcome outcome = LB_OK;

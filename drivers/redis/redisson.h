@@ -139,15 +139,15 @@ const char *redisson_publish(const struct lb_session *session);
 
 /* Runs a script on the node that serves its first key. Returns LB_OK with *ret_reply, which is not an error
  * reply, or the outcome of redis_pipe or redis_refuse. */
-enum lb_outcome redisson_run(struct lb_session *session, const struct redis_script *script, int keys,
-                             const struct redis_word *words, int count,
+enum lb_outcome redisson_run(struct lb_session *session, const struct redis_script *script,
+                             int keys, const struct redis_word *words, int count,
                              const struct redis_reply **ret_reply);
 
 /* Does the same for the script of an acquire, and sends WAIT after it if the node has replicas and
  * the option check_synced is on. *ret_synced is false if no replica has acknowledged the script's
  * writes; the caller must then release what it took. */
-enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script, int keys,
-                                    const struct redis_word *words, int count,
+enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script,
+                                    int keys, const struct redis_word *words, int count,
                                     const struct redis_reply **ret_reply, bool *ret_synced);
 /* Fails an acquire that no replica has acknowledged, after the caller has released the lock. given_back: the outcome of
  * that release. Returns LB_BROKEN, with session->err, or given_back if the release failed. */

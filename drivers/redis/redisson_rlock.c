@@ -53,12 +53,13 @@ enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_reply *reply = NULL;
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = redisson_run_synced(one->session, &script_rlock_take, 1,
-                                                  words, 3, &reply, &synced);
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, &script_rlock_take, 1, words, 3, &reply, &synced);
     if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
     if (!synced)
-        return redisson_not_synced(one->session, rlock_unlock(one->session, request, one->grant, &held));
+        return redisson_not_synced(one->session,
+                                   rlock_unlock(one->session, request, one->grant, &held));
     one->grant->token = 0;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
@@ -71,8 +72,7 @@ enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request
     redis_lease_ms(request->lease_ns, lease);
     const struct redis_word words[] = {{request->key, request->key_len}, {lease, 0}, {holder, 0}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome =
-        redisson_run(session, &script_rlock_extend, 1, words, 3, &reply);
+    enum lb_outcome outcome = redisson_run(session, &script_rlock_extend, 1, words, 3, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == 1 ? LB_OK : LB_LOST;
@@ -172,7 +172,8 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
         return LB_BUSY;
     }
     if (!synced)
-        return redisson_not_synced(one->session, rlock_unlock(one->session, request, one->grant, &held));
+        return redisson_not_synced(one->session,
+                                   rlock_unlock(one->session, request, one->grant, &held));
     one->grant->token = (uint64_t)reply->element[1].integer;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;

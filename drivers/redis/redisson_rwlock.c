@@ -86,11 +86,10 @@ static enum lb_outcome rw_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct redis_reply *reply = NULL;
     bool synced = true, held = false;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = request->shared
-                                  ? redisson_run_synced(one->session, &script_read_take, 2,
-                                                        read, 5, &reply, &synced)
-                                  : redisson_run_synced(one->session, &script_write_take, 1,
-                                                        write, 3, &reply, &synced);
+    enum lb_outcome outcome =
+        request->shared
+            ? redisson_run_synced(one->session, &script_read_take, 2, read, 5, &reply, &synced)
+            : redisson_run_synced(one->session, &script_write_take, 1, write, 3, &reply, &synced);
     if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
     if (!synced)

@@ -38,8 +38,8 @@ static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left
     const struct redis_word words[] = {{request->key, request->key_len}, {permits.text, 0}};
     const struct redis_reply *reply = NULL;
     bool synced = true;
-    enum lb_outcome outcome = redisson_run_synced(one->session, &script_semaphore_take, 1,
-                                                  words, 2, &reply, &synced);
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, &script_semaphore_take, 1, words, 2, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
     *ret_left_ns = LB_NEVER; /* only a message says that a permit was given back */
@@ -182,8 +182,8 @@ static enum lb_outcome redis_permit_give_back(struct lb_session *session,
     const struct redis_reply *reply = NULL;
     bool one = mine->permits == 1;
     enum lb_outcome outcome =
-        redisson_run(session, one ? &script_permit_give_one : &script_permit_give_many, 3,
-                     words, one ? 6 : 7, &reply);
+        redisson_run(session, one ? &script_permit_give_one : &script_permit_give_many, 3, words,
+                     one ? 6 : 7, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     *ret_count = reply->value.integer;
@@ -289,8 +289,7 @@ static enum lb_outcome permit_renew(struct lb_session *session, const struct lb_
                                        {redisson_publish(session), 0},
                                        {ids, len}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome =
-        redisson_run(session, &script_permit_extend, 3, words, 8, &reply);
+    enum lb_outcome outcome = redisson_run(session, &script_permit_extend, 3, words, 8, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     if (reply->value.integer != mine->permits) return LB_LOST;

@@ -15,8 +15,8 @@
 REDIS_SCRIPT(string_release);
 REDIS_SCRIPT(string_renew);
 
-enum lb_outcome string_try(struct lb_session *session, const struct lb_request *request,
-                           struct lb_grant *grant) {
+static enum lb_outcome string_try(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
     struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);

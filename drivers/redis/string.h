@@ -32,15 +32,13 @@ extern const struct redis_script script_string_release, script_string_renew;
 typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant);
 
-/* SET key token NX PX lease. */
-string_try_fn string_try;
 /* Runs a script of the request's key that checks the owner (argument may be NULL). LB_OK; LB_LOST: this
  * client is not the owner. */
 enum lb_outcome string_if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, const struct redis_script *script,
                                const char *argument);
 
-/* lb_lock.recipe of a lock whose try is not string_try. */
+/* lb_lock.recipe of a lock whose try is not SET key token NX PX lease. */
 struct string_recipe {
     string_try_fn *try_once;
 };

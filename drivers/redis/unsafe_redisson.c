@@ -57,8 +57,8 @@ static enum lb_outcome try_script(struct lb_session *session, const struct lb_re
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = string_if_mine(session, request, grant,
-                                             &script_unsafe_reentrant_take, lease_ms);
+    enum lb_outcome outcome =
+        string_if_mine(session, request, grant, &script_unsafe_reentrant_take, lease_ms);
     if (outcome == LB_LOST) return LB_BUSY;
     if (outcome != LB_OK) return outcome;
     grant->token = 0;

@@ -45,7 +45,7 @@ extern const struct lb_lock lock_bad;
 /* A real lock with one mistake in its requests, and the check that is there for it. */
 struct bad_real {
     const char *check;
-    const char *lock; /* NULL = redis-setnx */
+    const char *lock;       /* NULL = redis-setnx */
     lb_acquire_fn *acquire; /* in place of the lock's own; NULL = that */
     lb_release_fn *release;
     lb_renew_fn *renew;

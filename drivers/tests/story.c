@@ -317,11 +317,13 @@ static struct server *find_server(const char *name) {
 }
 
 static struct server *add_server(const char *name) {
-    size_t i = 0;
-    while (i < SERVERS_MAX && servers[i].name) i++;
-    assert_true(i < SERVERS_MAX);
-    servers[i].name = strdup(name);
-    return &servers[i];
+    for (size_t i = 0; i < SERVERS_MAX; i++) {
+        if (servers[i].name) continue;
+        servers[i].name = strdup(name);
+        return &servers[i];
+    }
+    fail_msg("more than %zu servers in a story", SERVERS_MAX);
+    return NULL;
 }
 
 static void end_started(void) {
@@ -336,7 +338,7 @@ static void end_started(void) {
 
 /* The case's servers, which may run already. Takes the arena of the options that it keeps. */
 static struct server *server_of(const struct with *with, const struct plan_lock *planned,
-                                 struct arena *arena) {
+                                struct arena *arena) {
     char name[250];
     struct lb_err err = {0};
     if (!with->lock->backend->topologies)

@@ -112,8 +112,7 @@ static enum lb_outcome do_now(struct actor *ours, void (*job)(struct actor *ours
 static void note_losses(void *unused ANY) {
     lb_sleep_until(lb_now() + 50 * LB_MS_NS);
     scene.told = 0;
-    for (int i = 0; i < scene.actor_count; i++)
-        scene.told += atomic_load(&scene.actors[i]->losses);
+    for (int i = 0; i < scene.actor_count; i++) scene.told += atomic_load(&scene.actors[i]->losses);
 }
 
 /* Acquires, and lets the whole process stand still, as if stopped, when so many requests are on their way. */
@@ -166,8 +165,8 @@ OUTCOME(do_end, actor_end(ours))
 
 static int peer_port(const struct actor *ours) {
     struct sockaddr_in peer = {0};
-    int failed = getpeername(ours->session.traffic_fd, (struct sockaddr *)&peer,
-                             &(socklen_t){sizeof peer});
+    int failed =
+        getpeername(ours->session.traffic_fd, (struct sockaddr *)&peer, &(socklen_t){sizeof peer});
     return failed ? -1 : ntohs(peer.sin_port);
 }
 
@@ -405,10 +404,12 @@ bool story_word(const char *word, char *rest, char *answer) {
         const char *word;
         void (*say)(char *rest, char *answer);
     } words[] = {
-        {"server", change_server},       {"wire", change_wire},       {"cutoff", cut_off},
-        {"told", tell_told},             {"fact", tell_fact},         {"guarantee", tell_guarantee},
-        {"connects", limit_connects},    {"sessions", limit_sessions}, {"sleep", do_sleep},
-        {"key", make_key},               {"define", define},
+        {"server", change_server},    {"wire", change_wire},
+        {"cutoff", cut_off},          {"told", tell_told},
+        {"fact", tell_fact},          {"guarantee", tell_guarantee},
+        {"connects", limit_connects}, {"sessions", limit_sessions},
+        {"sleep", do_sleep},          {"key", make_key},
+        {"define", define},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i].word, word) != 0) continue;

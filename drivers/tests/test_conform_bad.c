@@ -77,7 +77,8 @@ static const struct {
     {&bad_rwlock, KIND_WRITES_AMONG, "readers hold together, writers alone", ANY},
     {&bad_rwlock, KIND_WRITES_AMONG, "readers and writers wait for each other", YES},
     {&bad_rwlock, KIND_WRITES_AMONG, "eight readers and writers never overlap", OVERLAP},
-    {&bad_rwlock, KIND_FORGETS_LATE, "a reader that comes while a writer waits never overlaps it", YES},
+    {&bad_rwlock, KIND_FORGETS_LATE, "a reader that comes while a writer waits never overlaps it",
+     YES},
     {&bad_rwlock, KIND_POLLS, "a try returns at once, a timed wait by its deadline", ANY},
     {&bad_latch, KIND_POLLS, "a try returns at once, a timed wait by its deadline", ANY},
     {&bad_rwlock, KIND_READER_FREES, "readers hold together, writers alone", ANY},
@@ -163,9 +164,9 @@ TEST(test_right_ones_pass_all) {
     static const struct {
         const struct lb_lock *lock;
         int checks; /* at least */
-    } right[] = {{&lock_bad, 20},  {&bad_mutex, 18},     {&bad_rwlock, 16},
-                 {&bad_semaphore, 16}, {&bad_latch, 5}, {&bad_optimistic, 5},
-                 {&bad_atomic, 5}, {&bad_multi, 15}, {&bad_slots, 14}};
+    } right[] = {{&lock_bad, 20},      {&bad_mutex, 18}, {&bad_rwlock, 16},
+                 {&bad_semaphore, 16}, {&bad_latch, 5},  {&bad_optimistic, 5},
+                 {&bad_atomic, 5},     {&bad_multi, 15}, {&bad_slots, 14}};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         assert_true(pass_all(right[i].lock) >= right[i].checks);
 }
@@ -205,8 +206,8 @@ static bool shows(int wanted) {
 }
 
 TEST(test_each_fault_is_caught) {
-    bool seen[2][64] = {
-        {[BAD_NOTHING] = true}, {[KIND_RIGHT] = true, [KIND_SPINS] = true, [KIND_CRASHES] = true}};
+    bool seen[2][64] = {{[BAD_NOTHING] = true},
+                        {[KIND_RIGHT] = true, [KIND_SPINS] = true, [KIND_CRASHES] = true}};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         must_catch(faults[i].lock, faults[i].fault, faults[i].check);
         if (!shows(faults[i].shows))

@@ -69,7 +69,8 @@ TEST(test_first_come_first_served) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene scene = {0};
         struct letter letters[5];
-        void (*parts[5])(void *), *args[5];
+        void (*parts[5])(void *);
+        void *args[5];
         int count = (int)strlen(cases[i][0]);
         for (int k = 0; k < count; k++) {
             letters[k] = (struct letter){&scene, {cases[i][0][k], '\0'}};

@@ -8,8 +8,8 @@
 #include "drivers/key_names.h"
 #include "drivers/zookeeper/mutex.h"
 
-enum lb_outcome zk_mutex_acquire(struct lb_session *session, const struct lb_request *request,
-                                 struct lb_grant *grant) {
+static enum lb_outcome zk_mutex_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     struct zk_place *place = grant->data;
     enum lb_outcome outcome = zk_place_at(session, place, request->key, request->key_len, NULL);
     if (outcome != LB_OK) return outcome;
@@ -20,14 +20,14 @@ enum lb_outcome zk_mutex_acquire(struct lb_session *session, const struct lb_req
     return LB_OK;
 }
 
-enum lb_outcome zk_mutex_release(struct lb_session *session, const struct lb_request *request,
-                                 struct lb_grant *grant) {
+static enum lb_outcome zk_mutex_release(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
     (void)request;
     return zk_place_leave(session, grant->data);
 }
 
-enum lb_outcome zk_mutex_settle(struct lb_session *session, const struct lb_request *request,
-                                struct lb_grant *grant) {
+static enum lb_outcome zk_mutex_settle(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
     (void)request;
     return zk_place_settle(session, grant->data);
 }

@@ -1,5 +1,5 @@
-/* mutex: Curator's InterProcessMutex as the functions of a lock whose grant->data begins with a
- * zk_place; used by zk-lock, zk-reentrant and the control. The header also has what the locks' tables have in common. */
+/* mutex: a client's place in a queue of ZooKeeper, as Curator's locks take it, and what the locks' tables have in
+ * common. */
 #ifndef DRIVERS_ZOOKEEPER_MUTEX_H
 #define DRIVERS_ZOOKEEPER_MUTEX_H
 
@@ -69,10 +69,6 @@ enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *pl
  * ended on the server too; in a session that other clients share, it looks for the node. LB_OK =
  * the node is gone. */
 enum lb_outcome zk_place_settle(struct lb_session *session, struct zk_place *place);
-
-lb_acquire_fn zk_mutex_acquire;
-lb_release_fn zk_mutex_release;
-lb_settle_fn zk_mutex_settle;
 
 lb_residue_fn zk_residue;
 lb_names_fn zk_names;

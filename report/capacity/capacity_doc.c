@@ -169,21 +169,6 @@ static void add_probes(struct doc *doc, const struct capacity *capacity) {
     doc_end(doc);
 }
 
-int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err) {
-    struct doc doc = {0};
-    char about[WORDS_MACHINE_MAX + 64], machine[WORDS_MACHINE_MAX];
-    words_machine(capacity->environment, machine, sizeof machine);
-    snprintf(about, sizeof about, "%.60s%s%s", doc_or(capacity->started_at, "undated"),
-             *machine ? "; " : "", machine);
-    capacity_doc(capacity, &doc);
-    struct doc_page page = {.command = "lockbench capacity",
-                            .title = "What load a lock carries at a promise",
-                            .about = about};
-    int rc = doc_page_write(&page, &doc, out, err);
-    doc_free(&doc);
-    return rc;
-}
-
 static bool any_why(const struct capacity *capacity) {
     for (int i = 0; i < capacity->lock_count; i++)
         if (capacity->locks[i].why || capacity->locks[i].violated) return true;
@@ -244,11 +229,26 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
         "as measured around the answer; one that nobody waited for may cost less.");
 }
 
-void capacity_doc(const struct capacity *capacity, struct doc *doc) {
+static void add_capacity(const struct capacity *capacity, struct doc *doc) {
     if (capacity->partial)
         doc_say(doc, TONE_WARN, "Partial: %s", doc_or(capacity->partial_reason, NUMBER_NONE));
     if (capacity->lock_count > 0) add_locks(capacity, doc);
     add_notes(capacity, doc);
+}
+
+int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err) {
+    struct doc doc = {0};
+    char about[WORDS_MACHINE_MAX + 64], machine[WORDS_MACHINE_MAX];
+    words_machine(capacity->environment, machine, sizeof machine);
+    snprintf(about, sizeof about, "%.60s%s%s", doc_or(capacity->started_at, "undated"),
+             *machine ? "; " : "", machine);
+    add_capacity(capacity, &doc);
+    struct doc_page page = {.command = "lockbench capacity",
+                            .title = "What load a lock carries at a promise",
+                            .about = about};
+    int rc = doc_page_write(&page, &doc, out, err);
+    doc_free(&doc);
+    return rc;
 }
 
 int capacity_write(const struct capacity *capacity, enum report_format format, bool color,
@@ -262,6 +262,6 @@ int capacity_write(const struct capacity *capacity, enum report_format format, b
                        capacity->path);
     if (format == REPORT_HTML) return capacity_page(capacity, out, err);
     struct doc doc = {0};
-    capacity_doc(capacity, &doc);
+    add_capacity(capacity, &doc);
     return doc_write_and_free(&doc, report_doc_format(format), color, out, err);
 }

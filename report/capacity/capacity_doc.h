@@ -8,8 +8,6 @@
 #include "report/report.h"
 #include "results/format/capacity_read.h"
 
-void capacity_doc(const struct capacity *capacity, struct doc *doc);
-
 /* Writes the document as a page, with the probes as a chart. 0, or -1 with err. */
 int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err);
 

@@ -427,7 +427,8 @@ void doc_counterexample(struct doc *doc, const json_t *operations) {
         const json_t *operation = json_array_get(operations, i);
         doc_row(doc, DOC_ROW);
         for (size_t c = 0; c < column_count; c++)
-            add_member(doc, operation_columns[c].member, json_object_get(operation, operation_columns[c].member));
+            add_member(doc, operation_columns[c].member,
+                       json_object_get(operation, operation_columns[c].member));
     }
     doc_end(doc);
 }

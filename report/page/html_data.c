@@ -200,12 +200,11 @@ static json_t *group_of(const struct report_group *group, bool first, size_t *le
 }
 
 static json_t *page_lock_json(const struct report_lock *lock) {
-    return json_pack("{s:o, s:i, s:s, s:b, s:i, s:o, s:o}", "label", escape_json(lock->label),
-                     "run", lock->run, "state", words_state(lock->state), "real",
-                     (int)report_is_real(lock->stage), "durability",
-                     (int)words_durability(lock->stage), "guarantee",
-                     escape_json(words_guarantee(lock->stage)), "topology",
-                     escape_json(lock->stage->topology));
+    return json_pack(
+        "{s:o, s:i, s:s, s:b, s:i, s:o, s:o}", "label", escape_json(lock->label), "run", lock->run,
+        "state", words_state(lock->state), "real", (int)report_is_real(lock->stage), "durability",
+        (int)words_durability(lock->stage), "guarantee", escape_json(words_guarantee(lock->stage)),
+        "topology", escape_json(lock->stage->topology));
 }
 
 static json_t *run_of(const struct run *run, int index) {

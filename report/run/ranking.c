@@ -434,8 +434,8 @@ static json_t *class_json(const struct report *report, const struct report_group
         rc |= json_array_append_new(locks, lock_json(report, group, &ranks[i]));
     json_t *class = json_pack("{s:o, s:s, s:o, s:o}", "class",
                               escape_json(ranking_class_text(group, first, text)), "figure",
-                              ranking_figure(group), "clients",
-                              escape_json_figure(group->clients), "locks", locks);
+                              ranking_figure(group), "clients", escape_json_figure(group->clients),
+                              "locks", locks);
     if (rc == 0) return class;
     json_decref(class);
     return NULL;

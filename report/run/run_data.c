@@ -99,10 +99,10 @@ int run_json(const struct report *report, FILE *out, struct lb_err *err) {
         for (int s = 0; s < run->stage_count; s++)
             rc |= json_array_append_new(rows, stage_row_json(r, &run->stages[s]));
     }
-    json_t *root = json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "schema", "lockbench.report/1",
-                             "partial", (int)report->partial, "verdict", doc_sentences(&verdict),
-                             "ranking", ranking_json(report), "runs", runs, "locks", locks, "rows",
-                             rows);
+    json_t *root =
+        json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "schema", "lockbench.report/1", "partial",
+                  (int)report->partial, "verdict", doc_sentences(&verdict), "ranking",
+                  ranking_json(report), "runs", runs, "locks", locks, "rows", rows);
     doc_free(&verdict);
     if (rc != 0) {
         json_decref(root);

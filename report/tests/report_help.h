@@ -116,12 +116,14 @@ static inline void lacks(const char *text, const char *part) {
     if (strstr(text, part)) fail_msg("'%s' is in: %s", part, text);
 }
 
-/* No line of a terminal's text may be wider than SCREEN_WIDTH. */
+/* No line of a terminal's text may be wider than SCREEN_WIDTH, but for commands, which stay whole to be copied. */
 static inline void assert_lines_fit(const char *text) {
     char line[4096];
     for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
         snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-        if (screen_width(line) > SCREEN_WIDTH) fail_msg("%d columns: %s", screen_width(line), line);
+        bool is_command = strncmp(line, "  lockbench ", 12) == 0;
+        if (!is_command && screen_width(line) > SCREEN_WIDTH)
+            fail_msg("%d columns: %s", screen_width(line), line);
     }
 }
 

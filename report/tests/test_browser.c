@@ -148,9 +148,9 @@ TEST(test_a_check) {
 
 /* As many locks and faults as there are, made anew: it is too large to be stored. */
 TEST(test_a_check_of_all_locks) {
-    make("make_check.mjs matrix >$D/matrix.json");
-    write_page("$D/matrix.json");
-    char *file = path_of("matrix.json");
+    make("make_check.mjs matrix >$D/check.json");
+    write_page("$D/check.json");
+    char *file = path_of("check.json");
     look("report/tests/test_browser_check.mjs", (const char *const[4]){file, "quick"});
     free(file);
 }

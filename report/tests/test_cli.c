@@ -43,8 +43,8 @@ static void end_command(void) {
 
 /* Runs these words of a shell in the test's folder. */
 static void in_folder(const char *words, int number) {
-    const char *const argv[] = {"sh", "-c", "G=$PWD/" GOLDEN "; cd \"$0\" && eval \"$1\"", folder,
-                                words, NULL};
+    const char *const argv[] = {"sh",   "-c",  "G=$PWD/" GOLDEN "; cd \"$0\" && eval \"$1\"",
+                                folder, words, NULL};
     if (run_command(argv, NULL)) fail_msg("commands.txt:%d: %s", number, words);
 }
 
@@ -98,8 +98,8 @@ TEST(the_json_of_a_check_is_its_file) {
 /* The stored search is what lockbench may write. */
 TEST(the_stored_search_keeps_to_the_schema) {
     const char *const argv[] = {"node", "report/tests/validate.mjs",
-                                ".build/schema/capacity.schema.json",
-                                GOLDEN "decide/capacity.json", NULL};
+                                ".build/schema/capacity.schema.json", GOLDEN "decide/capacity.json",
+                                NULL};
     need_validator();
     assert_int_equal(run_command(argv, NULL), 0);
 }

@@ -101,7 +101,8 @@ TEST(of_real_runs_a_third_less_is_found_and_nothing_else) {
     json_t *runs = json_load_file(STORED, 0, NULL);
     int alarms = 0, found = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        struct compare *same = deal(runs, seed, 1), *less = seed < 50 ? deal(runs, seed, 0.67) : NULL;
+        struct compare *same = deal(runs, seed, 1),
+                       *less = seed < 50 ? deal(runs, seed, 0.67) : NULL;
         alarms += any_change(same);
         found += less && less->counts[COMPARE_WORSE] > 0;
         compare_free(same);

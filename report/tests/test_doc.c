@@ -9,7 +9,7 @@
 
 static const enum doc_format formats[] = {DOC_TERMINAL, DOC_MARKDOWN, DOC_HTML};
 
-static char *written(struct doc *doc, enum doc_format format) {
+static char *text_in(struct doc *doc, enum doc_format format) {
     struct lb_err err = {0};
     char *text = NULL;
     size_t size;
@@ -120,7 +120,7 @@ TEST(each_format_has_what_it_can_show) {
     doc_tree(&doc, "The machine", tree); /* nested terms, for a page only */
     json_decref(tree);
     for (int i = 0; i < 3; i++) {
-        char *text = written(&doc, formats[i]);
+        char *text = text_in(&doc, formats[i]);
         if (formats[i] == DOC_TERMINAL) assert_lines_fit(text);
         same_as_stored(names[i], text);
         free(text);
@@ -146,7 +146,7 @@ TEST(no_text_steers_a_format) {
     doc_end(&doc);
     doc_end(&doc);
     for (int i = 0; i < 3; i++) {
-        texts[i] = written(&doc, formats[i]);
+        texts[i] = text_in(&doc, formats[i]);
         lacks(texts[i], "\033");
     }
     has(texts[1], "| &lt;b>a&lt;/b>\\|\\`x\\` \"q\", \\* \\[31m |");

@@ -59,8 +59,7 @@ TEST(test_a_huge_matrix) {
     fputs("]}", out);
     fclose(out);
     struct check *check = check_of(text);
-    char *table = render_check(check, REPORT_TABLE),
-         *html = render_check(check, REPORT_HTML);
+    char *table = render_check(check, REPORT_TABLE), *html = render_check(check, REPORT_HTML);
     assert_sound_text(table, REPORT_TABLE, "", 0);
     assert_int_equal(count_of(html, "<article "), LOCKS * FAULTS);
     assert_int_equal(count_of(html, "data-verdict="),

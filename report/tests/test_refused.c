@@ -56,8 +56,7 @@ static void expect(const char *says, int number) {
     struct lb_err err = {0};
     reader(wrong, &err);
     bool is_named = reader == read_hdr || strstr(err.text, "file");
-    if (err.code != LB_EXIT_USAGE || !is_named || !strstr(err.text, says) ||
-        strchr(err.text, '\n'))
+    if (err.code != LB_EXIT_USAGE || !is_named || !strstr(err.text, says) || strchr(err.text, '\n'))
         fail_msg("refused.txt:%d: '%s' does not say '%s'", number, err.text, says);
     has_text = false;
 }

@@ -58,7 +58,7 @@ static const struct {
 /* What the case that runs has made so far. */
 static struct now {
     const struct line *line;
-    json_t *usual, *documents[DOCUMENTS_MAX];
+    json_t *usual, *documents[DOCUMENTS_MAX], *last; /* last: of documents; NULL: none yet */
     int document_count;
     enum kind kind;
     bool is_made;
@@ -142,10 +142,10 @@ static json_t *usual_of(const char *array) {
 
 static void add_document(size_t opening, char *members) {
     if (now.document_count == DOCUMENTS_MAX) FAIL("more than %d documents", DOCUMENTS_MAX);
-    json_t *document = json_pack("{s:s}", "schema", openings[opening].schema);
-    now.documents[now.document_count++] = document;
+    now.last = json_pack("{s:s}", "schema", openings[opening].schema);
+    now.documents[now.document_count++] = now.last;
     now.kind = openings[opening].kind;
-    put_all(document, members);
+    put_all(now.last, members);
 }
 
 /* "ARRAY", or "ARRAY*28x10" */
@@ -156,10 +156,9 @@ static void add_elements(char *head, const char *members) {
         *times = '\0';
         sscanf(times + 1, "%dx%d", &count, &rounds);
     }
-    if (now.document_count == 0) add_document(0, (char[]){""});
-    json_t *document = now.documents[now.document_count - 1];
-    json_t *array = json_object_get(document, head);
-    if (!array) json_object_set_new(document, head, array = json_array());
+    if (!now.last) add_document(0, (char[]){""});
+    json_t *array = json_object_get(now.last, head);
+    if (!array) json_object_set_new(now.last, head, array = json_array());
     for (int i = 0; i < count * rounds; i++) {
         json_t *element = json_deep_copy(usual_of(head));
         char *to = text;
@@ -326,7 +325,7 @@ static void expect_at(char *path) {
 static void make(void) {
     static int compared;
     char name[40];
-    if (now.document_count == 0) add_document(0, (char[]){""});
+    if (!now.last) add_document(0, (char[]){""});
     if (now.kind >= OF_COMPARISON)
         store_documents();
     else
@@ -427,8 +426,8 @@ static void load(const char *path) {
 static void comparisons_keep_to_the_schema(void **state) {
     const char *const argv[] = {
         "sh", "-c",
-        "node report/tests/validate.mjs .build/schema/compare.schema.json \"$0\"/compared-*", folder,
-        NULL};
+        "node report/tests/validate.mjs .build/schema/compare.schema.json \"$0\"/compared-*",
+        folder, NULL};
     (void)state;
     need_validator();
     assert_int_equal(run_command(argv, NULL), 0);

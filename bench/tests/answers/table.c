@@ -15,8 +15,7 @@
 #define EXPERIMENT(id, words, ...)                                                                 \
     static const struct experiment id = {.name = #id, .scripted = words, __VA_ARGS__}
 #define RESP(...) .lock = "redis-setnx", .script = {__VA_ARGS__}
-#define MEMCACHED(...)                                                                             \
-    .lock = "memcached-add", .script = {.protocol = FAKE_MEMCACHED, __VA_ARGS__}
+#define MEMCACHED(...) .lock = "memcached-add", .script = {.protocol = FAKE_MEMCACHED, __VA_ARGS__}
 #define NATS(...) .lock = "nats-kv", .script = {.protocol = FAKE_NATS, __VA_ARGS__}
 /* settings, of which answers.ini has the usual ones: 4 clients, a key each */
 #define WITH(...) .settings = {__VA_ARGS__}
@@ -43,8 +42,7 @@ EXPERIMENT(nats,
 
 /* ---- open loops ---- */
 
-EXPERIMENT(md1,
-           "RESP, M/D/1: Poisson arrivals, 30/s; one acquire is served at a time, 20 ms each",
+EXPERIMENT(md1, "RESP, M/D/1: Poisson arrivals, 30/s; one acquire is served at a time, 20 ms each",
            RESP(.acquire_ns = 20 * MS, .serial = true),
            WITH("load.clients=256", "load.arrival=poisson:30/s"), .seconds = 120);
 
@@ -88,21 +86,19 @@ EXPERIMENT(timeouts,
            MEMCACHED(.acquire_ns = 2 * MS, .stop_after = 100),
            WITH("acquire.mode=timed", "acquire.timeout=50ms"), .seconds = 5);
 
-EXPERIMENT(lost,
-           "memcached: each 10th release is told that the key is gone; 4 clients, a key each",
+EXPERIMENT(lost, "memcached: each 10th release is told that the key is gone; 4 clients, a key each",
            MEMCACHED(.acquire_ns = 5 * MS, .lose_every = 10), .seconds = 5, .brief_seconds = 0.5);
 
-EXPERIMENT(silent,
-           "RESP: each 20th acquire is never answered; clients wait 200 ms for an answer",
+EXPERIMENT(silent, "RESP: each 20th acquire is never answered; clients wait 200 ms for an answer",
            RESP(.acquire_ns = 5 * MS, .silent_every = 20), WITH("redis.command_timeout=200ms"),
            .seconds = 5);
 
-EXPERIMENT(stops_granting,
-           "sim: the 300th release is forgotten, and its lease is an hour: 16 clients wait for ever",
-           .lock = "sim", .polls = true,
-           WITH("load.clients=16", "load.keys=1", "sim.lose_every=300", LOCKED_FOREVER,
-                "run.drain=1s"),
-           .hold_ns = MS, .seconds = 5);
+EXPERIMENT(
+    stops_granting,
+    "sim: the 300th release is forgotten, and its lease is an hour: 16 clients wait for ever",
+    .lock = "sim", .polls = true,
+    WITH("load.clients=16", "load.keys=1", "sim.lose_every=300", LOCKED_FOREVER, "run.drain=1s"),
+    .hold_ns = MS, .seconds = 5);
 
 EXPERIMENT(never_again,
            "RESP: after 100 grants the server tells everybody that the key is held; 4 "
@@ -125,8 +121,8 @@ EXPERIMENT(doubled_once,
            WITH("load.clients=16", "load.keys=1", "sim.double_every=100000", "sim.service=0"),
            .hold_ns = 50 * LB_US_NS, .seconds = 40);
 
-EXPERIMENT(excludes, "sim: 8 clients on one key, hold 1 ms, no fault", .lock = "sim",
-           .polls = true, WITH("load.clients=8", "load.keys=1"), .hold_ns = MS, .seconds = 5);
+EXPERIMENT(excludes, "sim: 8 clients on one key, hold 1 ms, no fault", .lock = "sim", .polls = true,
+           WITH("load.clients=8", "load.keys=1"), .hold_ns = MS, .seconds = 5);
 
 /* ---- connecting ---- */
 

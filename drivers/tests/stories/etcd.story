@@ -188,5 +188,5 @@ cutoff now
 one end => ONE
 two end => TWO
 three end => THREE
-sh printf '%s\n' $ONE $TWO $THREE | grep -c ok -> 1
+sh printf '%s\n' $ONE $TWO $THREE | grep -cx ok -> 1
 cutoff never

@@ -134,10 +134,10 @@ static void check_intervals(const struct written *w, int tag) {
         assert_true(i < INTERVALS);
         const struct hist *h = w->interval[tag][i++];
         hist_add(all, h);
-        const int64_t ours[COLUMNS] = {h->count,          theirs(h, 0.5),      theirs(h, 0.9),
-                                       their_max(h),      all->count,          theirs(all, 0.5),
-                                       theirs(all, 0.9),  theirs(all, 0.99),   theirs(all, 0.999),
-                                       theirs(all, 0.9999), their_max(all)};
+        const int64_t ours[COLUMNS] = {
+            h->count,           theirs(h, 0.5),      theirs(h, 0.9),   their_max(h),
+            all->count,         theirs(all, 0.5),    theirs(all, 0.9), theirs(all, 0.99),
+            theirs(all, 0.999), theirs(all, 0.9999), their_max(all)};
         char *at;
         assert_true(fabs(strtod(line, &at) - i) < 0.0005);
         for (int c = 0; c < COLUMNS; c++) {

@@ -26,6 +26,21 @@ static struct run *parse(const char *text) {
     return run;
 }
 
+/* What no stored table shows. */
+TEST(test_the_inside_of_a_stage_is_read) {
+    struct run *run = parse(STAGE(
+        ",\"fairness\":{\"grants_per_client\":[3,4]},\"outcomes\":{\"ok\":7,\"busy\":null},"
+        "\"exclusion\":{\"first\":{\"key\":3,\"holder\":{\"client\":1,\"acquired_ns\":10},\"intruder\":"
+        "{\"client\":2,\"acquired_ns\":30,\"token\":1152921504606846976}}}"));
+    const struct run_stage *stage = &run->stages[0];
+    assert_int_equal(json_array_size(stage->grants_per_client), 2);
+    assert_true(stage->ok == 7 && isnan(stage->busy) && isnan(stage->timeout));
+    assert_true(stage->has_overlap && stage->overlap_key == 3);
+    assert_true(stage->holder.client == 1 && stage->intruder.acquired_ns == 30);
+    assert_true(isnan(stage->holder.token) && stage->intruder.token == 0x1p60);
+    run_free(run);
+}
+
 /* p99 of 44 values is their maximum. */
 TEST(test_a_percentile_of_too_few_values_was_not_measured) {
     static const struct {
@@ -109,10 +124,10 @@ TEST(test_files) {
 
 /* Values beyond the range may or may not be in the count. */
 TEST(test_the_count_of_a_histogram) {
-    run_free(parse(STAGE(
-        ",\"latency_ns\":{\"acquire\":{\"count\":9,\"over\":1,\"hdr\":\"" HDR_9 "\"}}")));
-    run_free(parse(STAGE(
-        ",\"latency_ns\":{\"acquire\":{\"count\":10,\"over\":1,\"hdr\":\"" HDR_9 "\"}}")));
+    run_free(parse(
+        STAGE(",\"latency_ns\":{\"acquire\":{\"count\":9,\"over\":1,\"hdr\":\"" HDR_9 "\"}}")));
+    run_free(parse(
+        STAGE(",\"latency_ns\":{\"acquire\":{\"count\":10,\"over\":1,\"hdr\":\"" HDR_9 "\"}}")));
 }
 
 /* A file with changed bytes or without its end gives an error or a check, never a crash. */
