@@ -217,4 +217,55 @@ TEST_WITH(test_each_cell_counts_for_itself, setup, NULL) {
     assert_int_equal(x.counter, 20);
 }
 
+/* A token that is not greater than that of the holder before is marked, also the same one again. */
+TEST_WITH(test_tokens_that_do_not_grow, setup, NULL) {
+    static const struct {
+        uint64_t token;
+        uint32_t marks;
+    } cases[] = {{5, 0}, {6, 0}, {6, MARK_OLD_TOKEN}, {4, MARK_OLD_TOKEN}, {7, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct entry entry = enter(1, 100, cases[i].token);
+        assert_int_equal(entry.marks, cases[i].marks);
+        assert_true(leave(1, entry, 110));
+    }
+}
+
+/* The gravest finding decides. */
+TEST(test_what_the_counts_say) {
+    static const struct {
+        struct exclusion counts;
+        enum verdict verdict;
+    } cases[] = {
+        {{0}, VERDICT_UNCHECKED},
+        {{.grants = 9}, VERDICT_CLEAN},
+        {{.grants = 9, .starved = 1}, VERDICT_STARVED},
+        {{.grants = 9, .starved = 1, .ended = 1}, VERDICT_EXPIRED},
+        {{.grants = 9, .expired_holders = 1, .lost_updates = 1}, VERDICT_EXPIRED},
+        {{.grants = 9, .expired_holders = 1, .stuck = 1}, VERDICT_STUCK},
+        {{.stuck = 1}, VERDICT_STUCK},
+        {{.grants = 9, .lost_updates = 1, .stuck = 1}, VERDICT_VIOLATED},
+        {{.grants = 9, .revoked = 1, .stuck = 1}, VERDICT_VIOLATED},
+        {{.grants = 9, .double_holders = 1, .expired_holders = 1}, VERDICT_VIOLATED},
+        {{.grants = 9, .token_errors = 1}, VERDICT_VIOLATED},
+        {{.grants = 9, .early = 1}, VERDICT_VIOLATED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(exclusion_verdict(&cases[i].counts), cases[i].verdict);
+}
+
+/* Of three writes that made two versions, one overwrote what it had not read. A write without a version is not checked. */
+TEST(test_a_version_that_was_made_twice) {
+    static const uint64_t made[] = {7, 8, 8};
+    struct versions versions[2];
+    struct exclusion x = {0};
+    memset(versions, 0, sizeof versions);
+    for (int i = 0; i < 3; i++) versions_add(&versions[0], made[i]);
+    versions_add(&versions[1], 3);
+    versions_add(&versions[1], 0);
+    versions_sum(&x, versions, 2);
+    assert_int_equal(x.grants, 4);
+    assert_int_equal(x.counter, 3);
+    assert_int_equal(x.lost_updates, 1);
+}
+
 TEST_MAIN(NULL, NULL)

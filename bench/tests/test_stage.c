@@ -155,6 +155,10 @@ TEST(test_handoff_is_of_those_who_waited) {
     assert_true(all_ns <= (double)(stage->warmup_ns + stage->window_ns + stage->drain_ns));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->threads, 4);
+    /* One client alone waits for nobody. */
+    stage = run_stage_of("mem-mutex", SETS("load.clients=1"));
+    assert_true(stage->result.grants > 0);
+    assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
 }
 
 /* Attempts in progress at the window's end count: the only attempt of the window ends long after
