@@ -102,7 +102,16 @@ static void say_found(const struct lb_lock *lock, const struct stage *stage, cha
         comma = ", ";
     }
     if (used < size)
-        snprintf(line + used, size - used, " in %llu grants", (unsigned long long)found->grants);
+        used += (size_t)snprintf(line + used, size - used, " in %llu grants",
+                                 (unsigned long long)found->grants);
+    const struct stage_idle_keys *idle = &stage->stuck_keys;
+    if (found->stuck > 0 && used < size)
+        snprintf(line + used, size - used,
+                 "; nobody was granted key %u for the last %.1f s, while %d client%s waited",
+                 idle->key, (double)idle->idle_ns / 1e9, idle->clients,
+                 idle->clients == 1 ? "" : "s");
+    if (found->stuck == 0 && found->starved > 0 && stage->held > 0 && used < size)
+        snprintf(line + used, size - used, "; somebody else holds the key");
 }
 
 /* Only fencing tokens were wrong; no two clients held at once. */

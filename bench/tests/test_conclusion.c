@@ -56,12 +56,15 @@ static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
 
 static json_t *hosts;           /* of the next stage; NULL = one machine */
 static double throughput_per_s; /* of the next stage */
+static int held;                /* keys that somebody else held then */
 
 static bool take(const struct exclusion *found, int clients) {
     struct stage stage = {.status = STAGE_COMPLETE, .clients = clients, .exclusion = *found};
     stage.result.grants = (double)found->grants;
     stage.result.throughput_per_s = throughput_per_s;
     stage.result.hosts = hosts;
+    stage.stuck_keys = (struct stage_idle_keys){.key = 7, .idle_ns = 6 * LB_S_NS, .clients = 5};
+    stage.held = held;
     struct plan_stage of = {
         .plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
     return conclusion_add_stage(&conclusion, &stage, &of, line, sizeof line);
@@ -93,7 +96,10 @@ TEST(real_locks_must_come_out_clean) {
         {&real, {&tokens}, "real: violated with 8 clients: 2 tokens that did not grow", "violated"},
         /* Stuck keys do not break exclusion, so a violation weighs more. */
         {&real, {&stuck, &violated}, "real: stuck with 8 clients: 2 free keys", "violated"},
-        {&real, {&stuck, &clean}, "real: stuck with 8 clients: 2 free keys", "stuck"},
+        {&real,
+         {&stuck, &clean},
+         "; nobody was granted key 7 for the last 6.0 s, while 5 clients waited",
+         "stuck"},
         {&real,
          {&starved, &clean},
          "real: starved with 8 clients: 3 clients that waited",
@@ -111,6 +117,12 @@ TEST(real_locks_must_come_out_clean) {
                              (cases[i].found[0] == &violated || cases[i].found[1] == &violated));
         expect(cases[i].verdict);
     }
+    begin(&real, false, false);
+    held = 1;
+    assert_true(take(&starved, 8));
+    held = 0;
+    if (!strstr(line, "; somebody else holds the key")) fail_msg("%s", line);
+    conclusion_done(&conclusion);
     begin(&real, false, false);
     throughput_per_s = 2; /* all to clients that asked in the warm-up */
     assert_false(take(&(struct exclusion){.verdict = VERDICT_CLEAN}, 8));
