@@ -94,8 +94,10 @@ serve() {
         echo "worker:$word" >"$dir/users"
         chmod 644 "$dir/users" "$certs"/*.key
         [ "$cert" = none ] || more="-Y $dir/users -Z -o ssl_chain_cert=$certs/$cert.pem,ssl_key=$certs/$cert.key,ssl_ca_cert=$certs/ca.pem$more"
+        # A change of its user would end the signal at this script's death: so it comes first.
+        [ "$(id -u)" != 0 ] || as=(setpriv --reuid nobody --clear-groups --pdeathsig KILL)
         # shellcheck disable=SC2086
-        exec "${as[@]}" memcached -u nobody -l 127.0.0.1 -p "$port" -U 0 $more
+        exec "${as[@]}" memcached -l 127.0.0.1 -p "$port" -U 0 $more
         ;;
     # Somebody who took MariaDB's place and offers no TLS, so that the login comes unencrypted.
     liar) exec "${as[@]}" python3 drivers/tests/foreign/tls_liar.py "$port" "$dir/heard" ;;
