@@ -82,7 +82,8 @@ int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb
     static const struct sql_cleaner cleaner = {
         .port = &pg_port,
         .patience = "SET lock_timeout = '3s'",
-        .text = {"convert_from('\\x", "', 'UTF8')"},
+        /* as the lock's own statements: in the connection's encoding, with no backslash */
+        .text = {"convert_from(decode('", "', 'hex'), pg_client_encoding())"},
         .before = "",
         .after = "",
         /* a statement of a client that was cut off may still be running */

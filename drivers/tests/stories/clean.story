@@ -43,6 +43,16 @@ clean --url postgres="$URL" --key orders/7 | wc -l -> 2
 psql -c 'select name from lockbench_version' -> orders/77
 psql -c 'drop table lockbench_version' ->
 
+# The server's encoding is the connection's, and the bytes of a name are two letters there.
+== a name in another encoding is removed
+sh echo "$URL" | sed 's,//lockbench:,//postgres:,' => ADMIN
+sh psql -XAtq "$ADMIN" -c "create database latin template template0 encoding 'LATIN1' locale 'C' owner lockbench" ->
+sh echo "${URL%/*}/latin" => LATIN
+sh psql -XAtq "$LATIN" -c 'create table lockbench_version (name text)' -c "insert into lockbench_version values ('zü')" -c "comment on table lockbench_version is 'made by lockbench'" ->
+clean --url postgres="$LATIN" --key zü | wc -l -> 2
+sh psql -XAtq "$LATIN" -c 'select count(*) from lockbench_version' -> 0
+sh psql -XAtq "$ADMIN" -c 'drop database latin' ->
+
 # Without the prefix the server refuses each key.
 == a tenant uses names with its prefix
 with redis-setnx
