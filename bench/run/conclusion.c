@@ -70,6 +70,15 @@ static void try_named(struct control_seen *seen, const struct stage *stage,
                    stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
 }
 
+/* Only fencing tokens were wrong; no two clients held at once. */
+static bool only_tokens_wrong(const struct stage *stage) {
+    const struct exclusion *x = &stage->exclusion;
+    if (x->lost_updates || x->double_holders || x->expired_holders || x->revoked || x->ended ||
+        x->early)
+        return false;
+    return x->token_errors > 0;
+}
+
 /* "redis-x: violated with 8 clients: 2 double holders in 9 grants". */
 static void say_found(const struct lb_lock *lock, const struct stage *stage, char *line,
                       size_t size) {
@@ -88,8 +97,8 @@ static void say_found(const struct lb_lock *lock, const struct stage *stage, cha
                  {found->stuck, "free key that no client gets any more",
                   "free keys that no client gets any more"},
                  {found->starved,
-                  "client that waited for the whole window, or until the drain limit",
-                  "clients that waited for the whole window, or until the drain limit"}};
+                  "client that waited for the whole window, or until run.drain ended",
+                  "clients that waited for the whole window, or until run.drain ended"}};
     const char *comma = ": ";
     size_t used = (size_t)snprintf(line, size, "%s: %s with %d client%s", lock->name,
                                    verdict_name(found->verdict), stage->clients,
@@ -101,9 +110,11 @@ static void say_found(const struct lb_lock *lock, const struct stage *stage, cha
                                  parts[i].count == 1 ? parts[i].one : parts[i].many);
         comma = ", ";
     }
-    if (used < size)
-        used += (size_t)snprintf(line + used, size - used, " in %llu grants",
-                                 (unsigned long long)found->grants);
+    bool broken = found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
+    if (broken && used < size)
+        used += (size_t)snprintf(
+            line + used, size - used, " in %llu grants%s", (unsigned long long)found->grants,
+            only_tokens_wrong(stage) ? "; no more clients held than it admits" : "");
     const struct stage_idle_keys *idle = &stage->stuck_keys;
     if (found->stuck > 0 && used < size)
         snprintf(line + used, size - used,
@@ -112,15 +123,6 @@ static void say_found(const struct lb_lock *lock, const struct stage *stage, cha
                  idle->clients == 1 ? "" : "s");
     if (found->stuck == 0 && found->starved > 0 && stage->held > 0 && used < size)
         snprintf(line + used, size - used, "; somebody else holds the key");
-}
-
-/* Only fencing tokens were wrong; no two clients held at once. */
-static bool only_tokens_wrong(const struct stage *stage) {
-    const struct exclusion *x = &stage->exclusion;
-    if (x->lost_updates || x->double_holders || x->expired_holders || x->revoked || x->ended ||
-        x->early)
-        return false;
-    return x->token_errors > 0;
 }
 
 static void note_broken(struct conclusion *conclusion, const struct stage *stage) {
@@ -156,8 +158,7 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
         try_named(&conclusion->control[of->lock - conclusion->plan->locks], stage, of);
     conclusion->tested |= verdict_is(stage->result.verdict, VERDICT_CLEAN);
     conclusion->untested |= verdict_is(stage->result.verdict, VERDICT_UNTESTED);
-    bool broken = found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
-    if (broken) {
+    if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
         note_broken(conclusion, stage);
     } else {
         conclusion->stuck |= found->stuck > 0;
