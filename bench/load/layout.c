@@ -263,10 +263,11 @@ static uint64_t needed(const struct shared *shape) {
 static int descriptors_check(const struct shared *shape, struct lb_err *err) {
     uint64_t wanted = needed(shape), limit = descriptors_raise(wanted);
     if (wanted <= limit) return 0;
+    const char *more = shape->processes < shape->clients ? "load.processes higher, or " : "";
     return err_set(
         err, LB_EXIT_MACHINE,
         "with %d clients each of %d processes needs %llu file descriptors, and the limit here is "
-        "%llu: run `ulimit -n %llu` first, or set load.processes higher, or load.clients lower",
+        "%llu: run `ulimit -n %llu` first, or set %sload.clients lower",
         shape->clients, shape->processes, (unsigned long long)wanted, (unsigned long long)limit,
-        (unsigned long long)wanted);
+        (unsigned long long)wanted, more);
 }
