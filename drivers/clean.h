@@ -29,7 +29,6 @@ struct lb_cleaning {
     const char *name;
     uint32_t count;  /* LB_CLEAN_STAGE: the number of keys */
     uint64_t number; /* LB_CLEAN_STAGE: as in lb_own_keys */
-    uint32_t bound;  /* LB_CLEAN_STAGE: as in lb_request */
     /* LB_CLEAN_LEFT: the text before the mark in a key's name, for servers that list keys by their
      * beginning; NULL = none */
     const char *before;

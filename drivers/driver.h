@@ -158,7 +158,6 @@ struct lb_store;
 struct lb_own_keys {
     uint64_t number; /* of the first key; those of the others follow */
     uint32_t count;
-    uint32_t bound; /* as lb_request's */
 };
 
 /* Another way to one host of the URL. */

@@ -195,10 +195,6 @@ struct job {
     struct lb_err err;
 };
 
-static uint32_t bound_of(const struct shared *shared) {
-    return shared->plan->bound > 0 ? shared->plan->bound : 1;
-}
-
 static int clear_away(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
     const struct lb_lock *lock = session->lock;
     if (!lock->algorithm->disarm || lock->primitive == LB_LATCH)
@@ -224,8 +220,7 @@ static int clear_all(const struct shared *shared, struct lb_session *session, st
     struct lb_cleaning cleaning = {.scope = LB_CLEAN_STAGE,
                                    .name = shared->key_prefix,
                                    .count = shared->key_count,
-                                   .number = shared_key_number(shared, 0),
-                                   .bound = bound_of(shared)};
+                                   .number = shared_key_number(shared, 0)};
     return clean ? clean(session, &cleaning, err) : 0;
 }
 
@@ -321,9 +316,7 @@ void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest
                       .stage = stage,
                       .ask = asks,
                       .guest = guest,
-                      .only = {.number = shared_key_number(shared, 0),
-                               .count = shared->key_count,
-                               .bound = bound_of(shared)}};
+                      .only = {.number = shared_key_number(shared, 0), .count = shared->key_count}};
     loop_once("tidy", run_tidy, &job, &job.err);
     if (job.err.code) stage->tidy_err = job.err;
     if (guest) note_untidy(shared, stage);

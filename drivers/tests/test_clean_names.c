@@ -21,7 +21,7 @@ static void tell_server(const struct live_place *live, const char *script) {
 /* Asks a lock for the residue of two keys, of which only the second one has left something. */
 static void look_for_left(void *arg) {
     const struct live_place *live = arg;
-    const struct lb_own_keys own = {.count = 2, .bound = 3};
+    const struct lb_own_keys own = {.count = 2};
     for (int i = 0; i < live->plan->lock_count; i++) {
         struct lb_residue left = {0};
         struct lb_err err = {0};
