@@ -245,7 +245,7 @@ enum lb_outcome redisson_unlock(struct lb_session *session, const struct lb_requ
     struct redis_node *node = NULL;
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redisson_run(session, script, keys, words, count, &reply);
-    if (outcome != LB_OK) return outcome;
+    if (outcome != LB_OK || !reply) return outcome;
     struct redis_value answer = reply->value;
     if (answer.type != REDIS_NIL && answer.type != REDIS_INTEGER)
         return redis_refuse(session, reply);

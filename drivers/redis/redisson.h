@@ -75,8 +75,7 @@ void pubsub_leave(struct pubsub_wait *wait);
 void pubsub_end(struct pubsub *pubsub);
 
 #define REDISSON_NAME_MAX (LB_KEY_MAX + 160)
-#define REDISSON_ANSWER_NS (3 * LB_S_NS) /* its timeout for a command */
-#define REDISSON_HOLDER_MAX 64           /* "<uuid>:<thread>:write" */
+#define REDISSON_HOLDER_MAX 64 /* "<uuid>:<thread>:write" */
 
 /* The members of .about that these locks share. Debian has no package of Redisson to test against. */
 #define REDISSON_ABOUT(object, acquires, releases)                                                 \
