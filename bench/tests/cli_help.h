@@ -193,7 +193,9 @@ static inline void cli_start(struct cli *cli, const struct cli_how *how, const c
     if (cli->pid == 0) cli_child(cli, how ? how : &usual, args);
 }
 
-/* Waits for the end of the program. After CLI_LIMIT_S the program is killed, and the test fails. */
+static inline pid_t cli_find(const char *name, pid_t parent, bool leaders);
+
+/* Waits for the end of the program. After CLI_LIMIT_S the program and all that it started are killed, and the test fails. */
 static inline void cli_wait(struct cli *cli) {
     int64_t until_ns = lb_now() + CLI_LIMIT_S * LB_S_NS;
     int status;
@@ -201,6 +203,9 @@ static inline void cli_wait(struct cli *cli) {
         if (lb_now() > until_ns) {
             kill(cli->pid, SIGKILL);
             waitpid(cli->pid, &status, 0);
+            pid_t left = 0;
+            for (int i = 0; i < 100 && (left = cli_find("", 0, true)) > 0; i++, cli_nap_ms(10))
+                kill(left, SIGKILL);
             fail_msg("not done after %d s; it said: %s", CLI_LIMIT_S, cli_read(cli->err_path));
         }
         cli_nap_ms(2);

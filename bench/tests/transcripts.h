@@ -71,6 +71,19 @@ static inline void transcript_begin(const struct transcript *below, const char *
         one->arg_count++;
 }
 
+/* A command of which nothing is told, or a title without a command, is a text that was cut off. */
+static inline void transcript_end(const struct transcript *below, const struct transcript *one,
+                                  int number) {
+    if (one ? one->code < 0 && !one->say_count : below->title != NULL)
+        fail_msg("%s:%d: nothing is told of what stands above", transcripts_file, number);
+}
+
+/* The part of a line behind its sign and a blank. */
+static inline char *transcript_words(char *line, int number) {
+    if (line[1] != ' ' || !line[2]) fail_msg("%s:%d: %s", transcripts_file, number, line);
+    return line + 2;
+}
+
 static inline void read_transcripts(const char *path) {
     struct transcript below = {.code = -1},
                       *one = NULL; /* one: the last command, while its lines come */
@@ -78,32 +91,42 @@ static inline void read_transcripts(const char *path) {
     int number = 1;
     transcripts_file = path;
     char *rest = cli_text(path);
+    assert_true(*rest && rest[strlen(rest) - 1] == '\n');
     for (char *line; (line = strsep(&rest, "\n")); number++) {
         bool goes_on = *line == '%' && one && one->is_script && one->code < 0 && !one->say_count;
         if (strncmp(line, "== ", 3) == 0) {
+            transcript_end(&below, one, number);
             below = (struct transcript){.title = line + 3, .code = -1};
+            one = NULL;
             with = "";
-        } else if (strncmp(line, "needs ", 6) == 0) {
+        } else if (!one && strncmp(line, "needs ", 6) == 0) {
             below.needs = line + 6;
-        } else if (strncmp(line, "up ", 3) == 0) {
+        } else if (!one && strncmp(line, "up ", 3) == 0) {
             below.up = line + 3;
         } else if (strncmp(line, "with ", 5) == 0) {
             with = transcript_join(with, *with ? "\n" : "", line + 5);
         } else if (goes_on) {
-            one->shown = transcript_join(one->shown, "\n", line + 2);
+            one->shown =
+                transcript_join(one->shown, "\n", line[1] ? transcript_words(line, number) : "");
         } else if (*line == '$' || *line == '%') {
+            if (one) transcript_end(&below, one, number);
+            transcript_words(line, number);
             one = &transcripts[transcript_count];
             transcript_begin(&below, line, number, with);
-        } else if (*line == '=') {
-            one->code = atoi(line + 2);
-        } else if (*line && strchr("!>-:", *line)) {
+        } else if (one && *line == '=') {
+            char *end, *code = transcript_words(line, number);
+            one->code = (int)strtol(code, &end, 10);
+            if (*end) fail_msg("%s:%d: %s", path, number, line);
+        } else if (one && *line && strchr("!>-:", *line)) {
             assert_true(one->say_count < SAYS_MAX);
+            transcript_words(line, number);
             one->has_figures |= *line == ':';
             one->says[one->say_count++] = line;
         } else if (*line && *line != '#') {
             fail_msg("%s:%d: %s", path, number, line);
         }
     }
+    transcript_end(&below, one, number);
 }
 
 /* ---- figures of results ---- */
@@ -208,7 +231,9 @@ static inline bool transcript_holds(const json_t *result, const char *out, const
     }
     if (*sign == '#') return json_is_array(is) && (double)json_array_size(is) == value;
     if (*sign == '~') return strstr(word, rest) != NULL;
-    if (numbers) return (is_sum || !is_null) && transcript_compare(sum, sign, value);
+    if (numbers)
+        return (is_sum || !is_null) && !isnan(sum) && !isnan(value) &&
+               transcript_compare(sum, sign, value);
     return is && (strcmp(word, rest) == 0) == (*sign == '=');
 }
 

@@ -228,7 +228,9 @@ static void check_needs(int from, int to) {
     for (int i = from; i < to; i++) {
         char command[1000];
         if (sscanf(lines[i].text, "needs %999[^|]", command) != 1) continue;
-        if (system(command) != 0) skip_for("missing: install%s", strchr(lines[i].text, '|') + 1);
+        const char *package = strchr(lines[i].text, '|');
+        if (!package) fail_msg("no package behind: %s", lines[i].text);
+        if (system(command) != 0) skip_for("missing: install%s", package + 1);
     }
 }
 

@@ -354,12 +354,16 @@ SAY(change_wire) {
         conform_strike(scene.trial, cut);
     else if (strcmp(words, "heal") == 0)
         conform_heal(scene.trial);
+    else if (strcmp(words, "struck") != 0)
+        FAIL("'%s' is nothing for a wire", words);
     else
         ANSWER("%d", conform_struck(scene.trial));
 }
 
 SAY(cut_off) {
-    atomic_store(&scene.trial->cutoff_ns, strcmp(rest, "now") == 0 ? lb_now() : LB_NEVER);
+    bool now = strcmp(rest, "now") == 0;
+    if (!now && strcmp(rest, "never") != 0) FAIL("'%s' is no cut-off", rest);
+    atomic_store(&scene.trial->cutoff_ns, now ? lb_now() : LB_NEVER);
 }
 
 SAY(tell_told) {

@@ -193,10 +193,7 @@ static inline void same_as_stored(const char *path, const char *text) {
 static inline int run_lockbench(const char *command, const char *words) {
     const char *program = getenv("LOCKBENCH_PROGRAM");
     char line[1024];
-    if (!program) {
-        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
-        skip();
-    }
+    if (!program) skip_for("LOCKBENCH_PROGRAM is not set; `make test` sets it");
     snprintf(line, sizeof line, "D=%s; G=report/tests/golden; %s %s %s >$D/out 2>$D/err", folder,
              program, command, words);
     const char *const argv[] = {"sh", "-c", line, NULL};

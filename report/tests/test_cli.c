@@ -21,7 +21,7 @@ static struct {
     char *out, *err;
 } now;
 
-static int wrong;
+static int wrong, commands;
 
 static void complain(const char *line) {
     print_error("commands.txt:%d: exit code %d, lacks: %s\n%s%.2000s\n", now.line, now.code, line,
@@ -71,6 +71,8 @@ static void follow(const char *line, int number) {
     if (*line == '!' && !strstr(now.err, words)) complain(line);
     if (*line == '>' && !strstr(now.out, words)) complain(line);
     if (*line == '@') same_as_golden(words);
+    if (*line && !strchr("%$=!>@#", *line)) fail_msg("commands.txt:%d: %s", number, line);
+    commands += *line == '$';
 }
 
 TEST(each_command_line_does_what_its_transcript_tells) {
@@ -81,6 +83,7 @@ TEST(each_command_line_does_what_its_transcript_tells) {
     end_command();
     free(text);
     if (wrong) fail_msg("%d are not as told", wrong);
+    assert_true(commands > 100);
 }
 
 /* Programs get check.json itself. */

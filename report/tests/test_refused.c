@@ -76,7 +76,7 @@ static void replace(char *line, int number) {
 TEST(what_is_wrong_is_named_in_one_line) {
     char *lines = read_whole("report/tests/refused.txt"), *rest = lines;
     bool is_sound = false; /* the line before was of a sound text */
-    int number = 1;
+    int number = 1, checked = 0, changed = 0;
     assert_non_null(lines);
     for (char *line; (line = strsep(&rest, "\n")); number++) {
         bool of_sound = strncmp(line, "sound", 5) == 0;
@@ -88,19 +88,26 @@ TEST(what_is_wrong_is_named_in_one_line) {
         if (of_sound) {
             add_line(sound, !is_sound, line + (line[5] ? 6 : 5));
         } else if (strncmp(line, "read ", 5) == 0) {
-            for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+            reader = NULL;
+            for (size_t i = 0; i < sizeof readers / sizeof *readers && !reader; i++)
                 if (strcmp(line + 5, readers[i].name) == 0) reader = readers[i].read;
+            if (!reader) fail_msg("refused.txt:%d: who reads '%s'?", number, line + 5);
         } else if (strncmp(line, "! ", 2) == 0) {
             expect(line + 2, number);
+            checked++;
         } else if (*line == '=' && (!line[1] || line[1] == ' ')) {
+            changed += !has_text;
             add_line(wrong, !has_text, line + (line[1] ? 2 : 1));
             has_text = true;
         } else if (*line && *line != '#') {
+            changed++;
             replace(line, number);
         }
         is_sound = of_sound;
     }
     free(lines);
+    if (checked != changed || checked < 100)
+        fail_msg("%d texts are wrong, and %d are told to be", changed, checked);
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -314,7 +314,8 @@ static void expect_at(char *path) {
                    ? strdup(json_string_value(value))
                    : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6) | JSON_COMPACT);
     bool same = sscanf(wanted, "%lf to %lf", &low, &high) == 2
-                    ? json_number_value(value) >= low && json_number_value(value) <= high
+                    ? json_is_number(value) && json_number_value(value) >= low &&
+                          json_number_value(value) <= high
                     : strcmp(is, wanted) == 0;
     if (!same) FAIL("it is %s in: %s", is, text);
     free(is);
@@ -347,6 +348,7 @@ static void follow(char *text) {
     if (*rest) *rest++ = '\0';
     while (opening < OPENINGS && strcmp(text, openings[opening].line) != 0) opening++;
     if (strcmp(text, "--") == 0) {
+        if (!now.is_made) FAIL("nothing is told of what stands above%s", "");
         begin_anew();
     } else if (strcmp(text, "usual") == 0) {
         char *members = rest + strcspn(rest, " ");
@@ -360,11 +362,13 @@ static void follow(char *text) {
         add_elements(text + 1, rest);
     } else {
         size_t end = strlen(text) - 1;
+        if (!*rest) FAIL("nothing stands behind '%s'", text);
         if (!now.is_made) make();
         if (strcmp(text, "at") == 0) {
             expect_at(rest);
         } else if (strcmp(text, "exit") == 0) {
-            if (now.exit_code != atoi(rest + 1)) FAIL("the exit code is %d", now.exit_code);
+            if (*rest != '=' || now.exit_code != atoi(rest + 1))
+                FAIL("the exit code is %d", now.exit_code);
         } else if (text[end] == ':' || text[end] == '!') {
             bool there = text[end] == ':';
             text[end] = '\0';
@@ -390,6 +394,7 @@ static void play_case(void **state) {
     now.usual = json_object();
     play(said->head, said->head_end);
     play(said->begin, said->end);
+    if (!now.is_made) FAIL("nothing is told of what stands above%s", "");
     begin_anew();
     json_decref(now.usual);
 }
