@@ -34,7 +34,7 @@ etcd_accounts() { # the user's role reaches the prefix of our keys, and nothing 
     ctl() {
         ETCDCTL_API=3 etcdctl --endpoints "https://localhost:$port" --cacert "$certs/ca.pem" --cert "$certs/client.pem" --key "$certs/client.key" "$@"
     }
-    until ctl endpoint health; do sleep 0.1; done
+    until ctl endpoint health; do kill -0 "${pids[$number]}" || return; sleep 0.1; done
     ctl user add root:x
     ctl user add "me:$word"
     ctl role add ours
@@ -59,6 +59,7 @@ postgres() {
     printf '%s\n' "create role me login password '$word'" "create role certified login password '$word'" |
         "${as[@]}" postgres --single -D data -c fsync=off postgres
     [ "$cert" = none ] || more="-c ssl=on -c ssl_cert_file=$dir/$cert.pem -c ssl_key_file=$dir/$cert.key -c ssl_ca_file=$dir/ca.pem"
+    kill -0 $$ || exit # the script died meanwhile, and would end nobody any more
     # shellcheck disable=SC2086 # words
     exec "${as[@]}" postgres -D data -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off \
         -c dynamic_shared_memory_type=mmap $more
@@ -73,6 +74,7 @@ grant all on lockbench.* to me@'127.0.0.1';
 grant all on lockbench.* to certified@'127.0.0.1';
 END
     [ "$cert" = none ] && more=--skip-ssl || more="--ssl-cert=$certs/$cert.pem --ssl-key=$certs/$cert.key --ssl-ca=$certs/ca.pem $more"
+    kill -0 $$ || exit
     # shellcheck disable=SC2086
     exec "${as[@]}" mariadbd --no-defaults --user=root --datadir="$dir/data" --tmpdir="$dir" --port="$port" --bind-address=127.0.0.1 \
         --socket=m.sock --pid-file=m.pid --skip-name-resolve --init-file="$dir/accounts.sql" $more
