@@ -165,6 +165,15 @@ $ORPHAN acquire -> ok
 $ORPHAN release -> ok
 server restart $LEADER
 
+# A member without a leader answers that it could not do it in time; it may still be done.
+== without a majority a call is in doubt
+with etcd-mutex on etcd-3 command_timeout=15s
+ours acquire -> ok
+server kill 1
+server kill 2
+ours release -> unknown
+ours error -> /request timed out/
+
 # Each has asked, and watches the key. A second release of the earlier grant deletes nothing. The end of the run ends the waits.
 == a release wakes every waiter and serves one
 with etcd-key
