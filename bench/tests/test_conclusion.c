@@ -179,6 +179,14 @@ TEST(what_contention_exposes_must_be_caught_each_time) {
     expect("clean");
 }
 
+TEST(a_verdict_has_an_exit_code) {
+    static const int codes[VERDICTS] = {
+        [VERDICT_EXPIRED] = 3, [VERDICT_VIOLATED] = 3,        [VERDICT_STARVED] = 2,
+        [VERDICT_STUCK] = 2,   [VERDICT_NOTHING_GRANTED] = 2, [VERDICT_CONTROL_MISSED] = 2,
+    };
+    for (int i = 0; i < VERDICTS; i++) assert_int_equal(verdict_exit((enum verdict)i), codes[i]);
+}
+
 TEST(elsewhere_a_control_must_show_its_mistake_once) {
     static const struct {
         const struct lb_lock *lock;

@@ -97,6 +97,16 @@ OF_A_STAGE(steal_is_a_limit_of_the_load_generator) {
                   "time in 5 s (steal)");
 }
 
+/* More than 1 % of the window, and more than 20 ms. */
+OF_A_STAGE(standing_still_is_a_limit_of_the_load_generator) {
+    stage.result.stood_still_ns = 19e6;
+    assert_string_equal(warned(), "");
+    stage.result.stood_still_ns = 21e6;
+    assert_warned("generator-limited: lockbench itself stood still for 0.021 s of 1 s");
+    stage.window_ns = 4 * LB_S_NS;
+    assert_string_equal(warned(), "");
+}
+
 /* Of a lock that blocks its thread the beats say nothing, and a hold that ends late does. */
 OF_A_STAGE(holds_that_end_late_are_a_limit_of_a_lock_that_blocks_its_thread) {
     const struct lb_lock blocking = {
