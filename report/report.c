@@ -8,38 +8,15 @@
 #include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
 #include "results/format/run_read.h"
-#include "results/format/tree.h"
 
-/* The same run twice would be shown as two. */
-static int check_new(struct run *const *runs, int count, struct lb_err *err) {
-    for (int r = 0; r < count; r++) {
-        if (tree_same_file(runs[r]->path, runs[count]->path))
-            return err_set(err, LB_EXIT_USAGE, "report: %s: the same run is named twice",
-                           runs[count]->path);
-    }
-    return 0;
+struct report *report_load(const char *path, struct lb_err *err) {
+    struct run *run = run_read(path, err);
+    return run ? report_make(run, err) : NULL;
 }
 
-struct report *report_load(const char *const *paths, int count, struct lb_err *err) {
-    struct run **runs = NULL;
-    int run_count = 0, failed = run_read_all(paths, count, &runs, &run_count, err);
-    for (int r = 0; r < run_count && !failed; r++) failed = check_new(runs, r, err);
-    if (!failed) return report_make(runs, run_count, err);
-    for (int r = 0; r < run_count; r++) run_free(runs[r]);
-    free(runs);
-    return NULL;
-}
-
-struct report *report_from_json(json_t *run, const char *path, struct lb_err *err) {
-    struct run **runs = calloc(1, sizeof *runs);
-    if (!runs) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        return NULL;
-    }
-    runs[0] = run_from_json(run, path, err);
-    if (runs[0]) return report_make(runs, 1, err);
-    free(runs);
-    return NULL;
+struct report *report_from_json(json_t *json, const char *path, struct lb_err *err) {
+    struct run *run = run_from_json(json, path, err);
+    return run ? report_make(run, err) : NULL;
 }
 
 static int write_text(const struct report *report, enum report_format format, bool color, FILE *out,

@@ -1,4 +1,4 @@
-/* report: renders results. This code reads runs only, never a server, and writes only to the given
+/* report: renders a run. This code reads the run only, never a server, and writes only to the given
  * stream.
  *
  * Text in any format is the document of report/run/run_doc.h; to add a format, add a writer to
@@ -27,11 +27,10 @@ enum report_format {
 /* The format of the document that a report is as a table, Markdown or CSV. */
 enum doc_format report_doc_format(enum report_format format);
 
-/* Reads runs (their folders or run.json files, or folders of runs). NULL with err; the caller frees the report with
- * report_free. */
-struct report *report_load(const char *const *paths, int count, struct lb_err *err);
+/* Reads a run: its folder or its run.json. NULL with err; the caller frees the report with report_free. */
+struct report *report_load(const char *path, struct lb_err *err);
 
-/* The same of one run that is in no file; path is only for messages and for the name of its place. The report takes a
+/* The same of a run that is in no file; path is only for messages and for the name of its place. The report takes a
  * reference of its own. */
 struct report *report_from_json(json_t *run, const char *path, struct lb_err *err);
 

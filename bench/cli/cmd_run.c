@@ -127,10 +127,9 @@ static int render_run_page(const void *report, FILE *out, struct lb_err *err) {
  * page, and the caller frees it; NULL if nothing was measured. 0, or -1 with err. */
 static int print_result(const struct run_end *end, enum report_format format,
                         struct report **ret_report, struct lb_err *err) {
-    const char *const saved[] = {end->saved};
     if (end->stages == 0) return 0;
     *ret_report = end->unsaved ? report_from_json(end->unsaved, "run.json, not saved", err)
-                               : report_load(saved, 1, err);
+                               : report_load(end->saved, err);
     if (!*ret_report) return -1;
     return report_write(*ret_report, format, terminal_has_color(stdout), stdout, err);
 }

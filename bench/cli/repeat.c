@@ -288,10 +288,8 @@ static void say_where(const struct repeat *repeat, bool compared) {
     const char *lock = repeat->ask->options->lock, *folder = repeat->folder;
     int saved = repeat->side[0].saved;
     if (repeat->side_count < 2) {
-        fprintf(stderr, "%d run%s saved in %s; side by side: lockbench report ", saved,
+        fprintf(stderr, "%d run%s saved in %s; against others: lockbench compare ", saved,
                 saved == 1 ? "" : "s", folder);
-        shell_quote(stderr, folder);
-        fputs("; against others: lockbench compare ", stderr);
         shell_quote(stderr, folder);
         fputs(" -- OTHERS\n", stderr);
         return;

@@ -52,18 +52,14 @@ static void write_links(FILE *out, const struct report *report) {
 }
 
 static void write_banner(FILE *out, const struct report *report) {
-    const struct run *run = report->runs[0];
+    const struct run *run = report->run;
     char machine[WORDS_MACHINE_MAX];
     head_title(out, "lockbench report");
-    if (report->run_count > 1) {
-        fprintf(out, "%d runs", report->run_count);
-    } else {
-        escape_html(out, run->workload ? run->workload : "Report");
-        if (run->summary) {
-            fputs("<span class=\"summary\">: ", out);
-            escape_html(out, run->summary);
-            fputs("</span>", out);
-        }
+    escape_html(out, run->workload ? run->workload : "Report");
+    if (run->summary) {
+        fputs("<span class=\"summary\">: ", out);
+        escape_html(out, run->summary);
+        fputs("</span>", out);
     }
     fputs("</h1>\n<p class=\"meta\">", out);
     escape_html(out, run->started_at);
@@ -124,8 +120,7 @@ static void write_foot(FILE *out) {
 
 int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     struct doc doc = {0};
-    head_open(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
-              report->runs[0]->started_at);
+    head_open(out, doc_or(report->run->workload, "report"), report->run->started_at);
     write_banner(out, report);
     run_doc_verdict(report, &doc);
     if (doc_write_and_free(&doc, DOC_HTML, false, out, err) != 0) return -1;

@@ -200,18 +200,11 @@ static json_t *group_of(const struct report_group *group, bool first, size_t *le
 }
 
 static json_t *page_lock_json(const struct report_lock *lock) {
-    return json_pack(
-        "{s:o, s:i, s:s, s:b, s:i, s:o, s:o}", "label", escape_json(lock->label), "run", lock->run,
-        "state", words_state(lock->state), "real", (int)report_is_real(lock->stage), "durability",
-        (int)words_durability(lock->stage), "guarantee", escape_json(words_guarantee(lock->stage)),
-        "topology", escape_json(lock->stage->topology));
-}
-
-static json_t *run_of(const struct run *run, int index) {
-    char letter[8];
-    return json_pack("{s:s, s:o, s:o}", "letter", report_run_letter(index, letter), "name",
-                     escape_json(doc_or(run->workload, "a workload without a name")), "started_at",
-                     escape_json(run->started_at));
+    return json_pack("{s:o, s:s, s:b, s:i, s:o, s:o}", "label", escape_json(lock->label), "state",
+                     words_state(lock->state), "real", (int)report_is_real(lock->stage),
+                     "durability", (int)words_durability(lock->stage), "guarantee",
+                     escape_json(words_guarantee(lock->stage)), "topology",
+                     escape_json(lock->stage->topology));
 }
 
 int html_data(FILE *out, const struct report *report, struct lb_err *err) {
@@ -220,14 +213,10 @@ int html_data(FILE *out, const struct report *report, struct lb_err *err) {
     size_t left = HISTOGRAM_BYTES;
     char *dump = NULL;
     json_t *root = json_object(), *locks = json_array(), *groups = json_array(),
-           *classes = json_array(), *runs = json_array();
-    put(root, "runs", runs, &rc);
+           *classes = json_array();
     put(root, "locks", locks, &rc);
     put(root, "groups", groups, &rc);
     put(root, "durabilities", classes, &rc);
-    for (int r = 0; r < report->run_count && rc == 0; r++) {
-        rc |= json_array_append_new(runs, run_of(report->runs[r], r));
-    }
     for (int i = 0; i < report->lock_count && rc == 0; i++) {
         rc |= json_array_append_new(locks, page_lock_json(&report->locks[i]));
     }

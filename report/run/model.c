@@ -167,7 +167,7 @@ enum lock_state report_worse(enum lock_state a, enum lock_state b) {
 
 const struct run_server *report_server(const struct report *report,
                                        const struct report_lock *lock) {
-    const struct run *run = report->runs[lock->run];
+    const struct run *run = report->run;
     const struct run_server *found = NULL;
     for (int i = 0; i < run->server_count; i++) {
         const struct run_server *server = &run->servers[i];
@@ -190,19 +190,9 @@ const char *report_server_version(const struct run_server *server) {
     return server ? json_string_value(json_object_get(server->facts, "version")) : NULL;
 }
 
-char *report_run_letter(int run, char *text) {
-    if (run < 26) {
-        snprintf(text, 8, "%c", 'A' + run);
-    } else {
-        snprintf(text, 8, "%c%u", 'A' + run % 26, (unsigned)(run / 26) % 10000);
-    }
-    return text;
-}
-
-bool report_is_of(const struct report_lock *lock, int run, const struct run_stage *stage) {
+bool report_is_of(const struct report_lock *lock, const struct run_stage *stage) {
     const char *mine = lock->stage->topology, *its = stage->topology;
-    return lock->run == run && strcmp(lock->name, stage->lock) == 0 &&
-           (mine == its || equal(mine, its));
+    return strcmp(lock->name, stage->lock) == 0 && (mine == its || equal(mine, its));
 }
 
 static bool is_reached(const struct run *run, const char *lock) {
@@ -229,10 +219,9 @@ int report_count_not_reached(const struct run *run) {
     return count;
 }
 
-static struct report_lock *find_lock(struct report *report, int run,
-                                     const struct run_stage *stage) {
+static struct report_lock *find_lock(struct report *report, const struct run_stage *stage) {
     for (int i = 0; i < report->lock_count; i++) {
-        if (report_is_of(&report->locks[i], run, stage)) return &report->locks[i];
+        if (report_is_of(&report->locks[i], stage)) return &report->locks[i];
     }
     return NULL;
 }
@@ -248,19 +237,15 @@ static bool is_elsewhere_too(const struct run *run, const struct run_stage *stag
     return false;
 }
 
-static struct report_lock *add_report_lock(struct report *report, int run,
-                                           const struct run_stage *stage) {
+static struct report_lock *add_report_lock(struct report *report, const struct run_stage *stage) {
     struct report_lock *lock = &report->locks[report->lock_count];
-    char letter[8];
-    bool several = report->run_count > 1, elsewhere = is_elsewhere_too(report->runs[run], stage);
-    *lock = (struct report_lock){.run = run,
-                                 .name = stage->lock,
+    bool elsewhere = is_elsewhere_too(report->run, stage);
+    *lock = (struct report_lock){.name = stage->lock,
                                  .stage = stage,
                                  .state = LOCK_BASELINE,
                                  .inside_ns = NAN,
                                  .round_trip_ns = NAN};
-    if (asprintf(&lock->label, "%s%s%s%s%s", several ? report_run_letter(run, letter) : "",
-                 several ? " " : "", stage->lock, elsewhere ? " @" : "",
+    if (asprintf(&lock->label, "%s%s%s", stage->lock, elsewhere ? " @" : "",
                  elsewhere ? stage->topology : "") < 0) {
         lock->label = NULL;
         return NULL;
@@ -337,29 +322,25 @@ static const struct run_stage *stage_beside(const struct run *run, const struct 
 
 /* Orders the locks on a stage's servers by the plan, since the stages ran in a random order. 0, or
  * -1 when out of memory. */
-static int add_locks_beside(struct report *report, int r, const struct run_stage *stage) {
-    const struct run *run = report->runs[r];
+static int add_locks_beside(struct report *report, const struct run_stage *stage) {
+    const struct run *run = report->run;
     size_t i;
     json_t *name;
     json_array_foreach(json_object_get(run->plan, "locks"), i, name) {
         const char *lock = json_string_value(name);
         const struct run_stage *other = lock ? stage_beside(run, stage, lock) : NULL;
-        if (other && !find_lock(report, r, other) && !add_report_lock(report, r, other)) return -1;
+        if (other && !find_lock(report, other) && !add_report_lock(report, other)) return -1;
     }
-    return find_lock(report, r, stage) || add_report_lock(report, r, stage) ? 0 : -1;
+    return find_lock(report, stage) || add_report_lock(report, stage) ? 0 : -1;
 }
 
 static int make_locks(struct report *report) {
-    size_t stages = 0;
-    for (int r = 0; r < report->run_count; r++) stages += (size_t)report->runs[r]->stage_count;
-    report->locks = calloc(stages + 1, sizeof *report->locks);
+    report->locks = calloc((size_t)report->run->stage_count + 1, sizeof *report->locks);
     if (!report->locks) return -1;
-    for (int r = 0; r < report->run_count; r++) {
-        for (int s = 0; s < report->runs[r]->stage_count; s++) {
-            const struct run_stage *stage = &report->runs[r]->stages[s];
-            if (!find_lock(report, r, stage) && add_locks_beside(report, r, stage) != 0) return -1;
-            judge(find_lock(report, r, stage), stage);
-        }
+    for (int s = 0; s < report->run->stage_count; s++) {
+        const struct run_stage *stage = &report->run->stages[s];
+        if (!find_lock(report, stage) && add_locks_beside(report, stage) != 0) return -1;
+        judge(find_lock(report, stage), stage);
     }
     return 0;
 }
@@ -386,39 +367,15 @@ static void mark_candidates(struct report *report) {
     }
 }
 
-bool report_same_plan(const struct report *report, int a, int b) {
-    const json_t *plan = report->runs[a]->plan;
-    return plan && json_equal(plan, report->runs[b]->plan);
-}
-
-/* True if the two rows are of one lock on the same servers, by different runs with the same plan. */
-static bool are_repeats(const struct report *report, const struct report_row *a,
-                        const struct report_row *b) {
-    const struct report_lock *x = &report->locks[a->lock], *y = &report->locks[b->lock];
-    return x->run != y->run && strcmp(x->name, y->name) == 0 &&
-           (x->stage->topology == y->stage->topology ||
-            equal(x->stage->topology, y->stage->topology)) &&
-           report_same_plan(report, x->run, y->run);
-}
-
-static bool has_repeats(const struct report *report, const struct report_group *group) {
-    for (int i = 1; i < group->row_count; i++)
-        for (int j = 0; j < i; j++)
-            if (are_repeats(report, &group->rows[i], &group->rows[j])) return true;
-    return false;
-}
-
-struct report *report_make(struct run **runs, int run_count, struct lb_err *err) {
+struct report *report_make(struct run *run, struct lb_err *err) {
     struct report *report = calloc(1, sizeof *report);
     if (!report) {
-        for (int r = 0; r < run_count; r++) run_free(runs[r]);
-        free(runs);
+        run_free(run);
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         return NULL;
     }
-    report->runs = runs;
-    report->run_count = run_count;
-    for (int r = 0; r < run_count; r++) report->partial |= runs[r]->partial;
+    report->run = run;
+    report->partial = run->partial;
     if (make_locks(report) || report_make_groups(report)) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         report_free(report);
@@ -426,8 +383,6 @@ struct report *report_make(struct run **runs, int run_count, struct lb_err *err)
     }
     for (int i = 0; i < report->lock_count; i++) report->partial |= report->locks[i].partial;
     mark_candidates(report);
-    for (int g = 0; g < report->group_count && run_count > 1; g++)
-        report->groups[g].repeated = has_repeats(report, &report->groups[g]);
     return report;
 }
 
@@ -443,7 +398,6 @@ void report_free(struct report *report) {
     free(report->groups);
     for (int i = 0; i < report->lock_count; i++) free(report->locks[i].label);
     free(report->locks);
-    for (int r = 0; r < report->run_count; r++) run_free(report->runs[r]);
-    free(report->runs);
+    run_free(report->run);
     free(report);
 }

@@ -1,4 +1,4 @@
-/* model: the contents of all outputs, made once from the runs: locks with their verdicts, and one
+/* model: the contents of all outputs, made once from a run: locks with their verdicts, and one
  * table for each load.
  *
  * A row is one lock under one load, all repeats together: its figures are the medians over the repeats, its percentiles
@@ -31,12 +31,10 @@ enum lock_state {
     LOCK_VIOLATED /* two clients held at once */
 };
 
-/* One lock of one run on one topology, all its stages. Texts borrowed from the run. */
+/* One lock on one topology, all its stages. Texts borrowed from the run. */
 struct report_lock {
-    int run; /* index in report->runs */
     const char *name;
-    /* the name; with the run's letter before it and the topology after it, if there are several;
-     * owned */
+    /* the name; with the topology after it, if there are several; owned */
     char *label;
     /* any of its stages, for the facts that all share: backend, claims, durability */
     const struct run_stage *stage;
@@ -96,8 +94,6 @@ struct report_group {
     double clients;
     struct report_row *rows;
     int row_count;
-    /* several rows are of one lock, by runs with the same plan: such rows differ by chance, so none is ranked */
-    bool repeated;
     bool
         paired; /* its stages of one repeat ran in one round, so their figures can be compared one by one */
     const struct run_stage *
@@ -106,27 +102,20 @@ struct report_group {
 };
 
 struct report {
-    struct run **runs; /* owned */
-    int run_count;
+    struct run *run; /* owned */
     struct report_lock *locks;
     int lock_count;
     struct report_group *groups;
     int group_count;
-    bool partial; /* a run is partial */
+    bool partial; /* the run or one of its stages is */
 };
 
-/* True if two runs have the same plan: they are repeats of each other. */
-bool report_same_plan(const struct report *report, int a, int b);
-
-/* The number of locks with different names: two runs of a lock have it once. */
+/* The number of locks with different names. */
 int report_count_names(const struct report *report);
 
-/* Takes over the runs, even if it fails. NULL with err. */
-struct report *report_make(struct run **runs, int run_count, struct lb_err *err);
+/* Takes over the run, even if it fails. NULL with err. */
+struct report *report_make(struct run *run, struct lb_err *err);
 void report_free(struct report *report);
-
-/* The letter of a run, for people: "A" .. "Z", then "A1" ...; text holds 8 bytes. */
-char *report_run_letter(int run, char *text);
 
 /* The run's entry about the server of a lock; NULL if there is none (embedded backends). */
 const struct run_server *report_server(const struct report *report, const struct report_lock *lock);
@@ -168,7 +157,7 @@ double report_most_holders(const struct run_stage *stage);
 bool report_wait_is_fixed(const struct run_stage *stage);
 
 /* True if a stage belongs to this lock. */
-bool report_is_of(const struct report_lock *lock, int run, const struct run_stage *stage);
+bool report_is_of(const struct report_lock *lock, const struct run_stage *stage);
 
 /* The state that one stage shows by itself. */
 enum lock_state report_stage_state(const struct run_stage *stage);
@@ -205,7 +194,7 @@ char *report_load_text(const struct run_stage *stage);
  * Returns text. */
 char *report_rtt_text(double rtt_ns, char *text);
 
-/* Fills report->groups from runs and locks; a part of report_make. 0, or -1 when out of memory. */
+/* Fills report->groups from the run and its locks; a part of report_make. 0, or -1 when out of memory. */
 int report_make_groups(struct report *report);
 
 #endif

@@ -92,9 +92,9 @@ char *report_load_text(const struct run_stage *stage) {
     return fclose(out) == 0 ? text : NULL;
 }
 
-static int find_report_lock(const struct report *report, int run, const struct run_stage *stage) {
+static int find_report_lock(const struct report *report, const struct run_stage *stage) {
     int i = 0;
-    while (!report_is_of(&report->locks[i], run, stage)) i++;
+    while (!report_is_of(&report->locks[i], stage)) i++;
     return i;
 }
 
@@ -272,7 +272,7 @@ static int fill_groups(struct report *report, const struct ref *refs, int count)
         for (int a = i; a < next; a++) {
             if (refs[a].stage->again && add_again(group, refs[a].stage)) return -1;
         }
-        group->paired = report->run_count == 1 && report->runs[0]->paired;
+        group->paired = report->run->paired;
     }
     return 0;
 }
@@ -292,19 +292,15 @@ static int load_index(const struct run_stage *stage, char **known, int *known_co
 }
 
 int report_make_groups(struct report *report) {
-    int rc = -1, count = 0, known_count = 0;
-    for (int r = 0; r < report->run_count; r++) count += report->runs[r]->stage_count;
+    int rc = -1, count = report->run->stage_count, known_count = 0;
     struct ref *refs = calloc((size_t)count + 1, sizeof *refs);
     char **known = calloc((size_t)count + 1, sizeof(char *));
     if (!refs || !known) goto out;
-    int i = 0;
-    for (int r = 0; r < report->run_count; r++) {
-        for (int s = 0; s < report->runs[r]->stage_count; s++, i++) {
-            const struct run_stage *stage = &report->runs[r]->stages[s];
-            refs[i] = (struct ref){.stage = stage, .lock = find_report_lock(report, r, stage)};
-            refs[i].load = load_index(stage, known, &known_count);
-            if (refs[i].load < 0) goto out;
-        }
+    for (int i = 0; i < count; i++) {
+        const struct run_stage *stage = &report->run->stages[i];
+        refs[i] = (struct ref){.stage = stage, .lock = find_report_lock(report, stage)};
+        refs[i].load = load_index(stage, known, &known_count);
+        if (refs[i].load < 0) goto out;
     }
     qsort(refs, (size_t)count, sizeof *refs, by_group_and_row);
     rc = fill_groups(report, refs, count);

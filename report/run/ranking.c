@@ -47,7 +47,7 @@ const struct report_group *ranking_load(const struct report *report) {
 
 const struct report_group *ranking_group(const struct report *report) {
     const struct report_group *group = ranking_load(report);
-    return group && !group->repeated && ranking_next_class(group, -1) >= 0 ? group : NULL;
+    return group && ranking_next_class(group, -1) >= 0 ? group : NULL;
 }
 
 /* ---- the cost of a grant ---- */
@@ -91,7 +91,7 @@ static double stage_cost_ns(const struct run_stage *stage) {
 
 double ranking_cost_ns(const struct report_group *group, int row) {
     const struct report_row *mine = &group->rows[row];
-    if (!mine->candidate || group->repeated) return NAN;
+    if (!mine->candidate) return NAN;
     return ranking_by_cost(group) ? stage_cost_ns(&mine->figures)
                                   : column_value(median_wait(group), mine);
 }

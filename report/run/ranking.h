@@ -29,8 +29,7 @@ struct ranked {
 
 /* The load that decides: the one with the most clients that meet, or with the fewest if none meet; NULL: nothing ran. */
 const struct report_group *ranking_load(const struct report *report);
-/* The same, if its rows can be ranked. NULL: no lock for use ran, or runs with the same plan stand side by side, whose
- * rows differ by chance. */
+/* The same, if its rows can be ranked. NULL: no lock for use ran. */
 const struct report_group *ranking_group(const struct report *report);
 /* The load with the fewest clients in which no two meet; NULL: there is none. */
 const struct report_group *ranking_alone(const struct report *report);

@@ -8,12 +8,8 @@
 /* ---- the ranking ---- */
 
 static void add_answer(const struct report *report, struct doc *doc) {
-    bool repeated = false;
-    for (int g = 0; g < report->group_count; g++) repeated |= report->groups[g].repeated;
     doc_section(doc, "answer", "Which lock?");
     ranking_say(report, true, doc);
-    if (repeated)
-        doc_say(doc, TONE_WARN, "Several runs have the same plan, so no lock is ranked here.");
     doc_end(doc);
 }
 

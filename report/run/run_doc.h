@@ -1,4 +1,4 @@
-/* run_doc: the report of runs as a document: whether each lock excludes, which one to choose, one
+/* run_doc: the report of a run as a document: whether each lock excludes, which one to choose, one
  * table for each load, what each lock promises, what the figures are based on.
  *
  * This code knows no format; it marks the sections that a terminal has no room for. */
@@ -22,15 +22,14 @@ void run_summary(const struct report *report, bool quiet, struct doc *doc);
 
 /* Whether each lock excludes, in sentences; the headline answers the question. */
 void run_verdict(const struct report *report, struct doc *doc);
-/* The locks and servers of each run, a line for each; and a warning if the clients of the runs were on different
- * machines, or if runs have the same plan. */
+/* What ran on which servers and machine. */
 void run_ran(const struct report *report, struct doc *doc);
 /* Its parts: what is missing and whether the locks excluded; then what makes the figures doubtful, a sentence each. */
 void run_safe(const struct report *report, struct doc *doc);
 void run_trust(const struct report *report, struct doc *doc);
 /* Its sentences about one lock; none about a lock that did as it must. */
 void run_verdict_lock(const struct report_lock *lock, struct doc *doc);
-/* The promises of the runs and whether they were kept; nothing if there are none. */
+/* The promises of the run and whether they were kept; nothing if there are none. */
 void run_slo(const struct report *report, struct doc *doc);
 /* How many promises were kept, and at most so many of them with their figures, those that were not kept first. */
 void run_slo_short(const struct report *report, int most, struct doc *doc);
@@ -69,10 +68,10 @@ void run_faults(const struct report *report, struct doc *doc);
 /* The recovery of each lock. Nothing if no stage has a fault. */
 void run_recovery(const struct report *report, struct doc *doc);
 
-/* The runs, the locks that were left out, the warnings, the commands that repeat the runs. */
+/* The run, the locks that were left out, the warnings, the command that repeats the run. */
 void run_notes(const struct report *report, struct doc *doc);
 
-/* Writes JSON of the schema lockbench.report/1. 0, or -1 with err. */
+/* Writes JSON of the schema lockbench.report/2, which has the whole run.json. 0, or -1 with err. */
 int run_json(const struct report *report, FILE *out, struct lb_err *err);
 /* Writes CSV by RFC 4180: a line for each stage, each scalar under its path in run.json. */
 void run_csv(const struct report *report, FILE *out);

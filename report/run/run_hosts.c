@@ -64,11 +64,11 @@ static double unseen_ns(const struct run_stage *stage) {
 }
 
 double run_hosts_lock_unseen_ns(const struct report *report, const struct report_lock *lock) {
-    const struct run *run = report->runs[lock->run];
+    const struct run *run = report->run;
     double most_ns = NAN;
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *stage = &run->stages[s];
-        if (report_is_of(lock, lock->run, stage) && json_array_size(stage->hosts) > 1)
+        if (report_is_of(lock, stage) && json_array_size(stage->hosts) > 1)
             most_ns = fmax(most_ns, unseen_ns(stage));
     }
     return most_ns;

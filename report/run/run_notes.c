@@ -25,10 +25,7 @@ void run_faults(const struct report *report, struct doc *doc) {
     if (!run_has_faults(report)) return;
     doc_section(doc, "faults", "Under faults: histories, stale writes, recovery");
     doc_set_only(doc, DOC_HTML);
-    for (int r = 0; r < report->run_count; r++) {
-        for (int s = 0; s < report->runs[r]->stage_count; s++)
-            add_history(doc, &report->runs[r]->stages[s]);
-    }
+    for (int s = 0; s < report->run->stage_count; s++) add_history(doc, &report->run->stages[s]);
     run_folded(report, IN_HISTORY, "Histories", doc);
     run_folded(report, IN_STORE, "Guarded store", doc);
     doc_end(doc);
@@ -117,12 +114,10 @@ static void add_skips(struct doc *doc, const struct run *run) {
     doc_end(doc);
 }
 
-static void add_run_notes(struct doc *doc, const struct report *report, int r) {
-    const struct run *run = report->runs[r];
-    char letter[8];
-    doc_heading(doc, "Run %s%s%s", report->run_count > 1 ? report_run_letter(r, letter) : "",
-                report->run_count > 1 ? ": " : "",
-                doc_or(run->workload, "of a workload without a name"));
+void run_notes(const struct report *report, struct doc *doc) {
+    const struct run *run = report->run;
+    doc_section(doc, "run", "The run");
+    doc_heading(doc, "Run %s", doc_or(run->workload, "of a workload without a name"));
     doc_say(doc, TONE_PLAIN, "%s to %s, %d stage%s, %s %s; ", doc_or(run->started_at, "undated"),
             doc_or(run->ended_at, "its end"), run->stage_count, run->stage_count == 1 ? "" : "s",
             doc_or(run->tool_name, "lockbench"),
@@ -137,10 +132,5 @@ static void add_run_notes(struct doc *doc, const struct report *report, int r) {
     }
     doc_tree(doc, "The machine", run->environment);
     doc_tree(doc, "The plan, with every default", run->plan);
-}
-
-void run_notes(const struct report *report, struct doc *doc) {
-    doc_section(doc, "run", report->run_count > 1 ? "The runs" : "The run");
-    for (int r = 0; r < report->run_count; r++) add_run_notes(doc, report, r);
     doc_end(doc);
 }

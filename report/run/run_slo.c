@@ -1,4 +1,4 @@
-/* run_slo: the promises of the runs (--slo): each with the measured figure, and how sure it is. See
+/* run_slo: the promises of the run (--slo): each with the measured figure, and how sure it is. See
  * run_doc.h. */
 #include <limits.h>
 #include <math.h>
@@ -62,12 +62,9 @@ static void say_slo(struct doc *doc, const struct run_slo *slo) {
 /* The number of promises with this verdict; PROMISE_VERDICTS: with any verdict. */
 static int count_slos(const struct report *report, enum promise_verdict verdict) {
     int count = 0;
-    for (int r = 0; r < report->run_count; r++) {
-        const struct run *run = report->runs[r];
-        for (int i = 0; i < run->slo_count; i++)
-            count += verdict == PROMISE_VERDICTS ||
-                     promise_verdict_from(run->slos[i].verdict) == verdict;
-    }
+    for (int i = 0; i < report->run->slo_count; i++)
+        count += verdict == PROMISE_VERDICTS ||
+                 promise_verdict_from(report->run->slos[i].verdict) == verdict;
     return count;
 }
 
@@ -91,12 +88,10 @@ void run_slo_short(const struct report *report, int most, struct doc *doc) {
     if (count_slos(report, PROMISE_VERDICTS) == 0) return;
     say_counts(report, doc);
     for (int kept = 0, said = 0; kept < 2; kept++) {
-        for (int r = 0; r < report->run_count; r++) {
-            const struct run *run = report->runs[r];
-            for (int i = 0; i < run->slo_count; i++) {
-                bool is_kept = promise_verdict_from(run->slos[i].verdict) == PROMISE_KEPT;
-                if (is_kept == kept && said++ < most) say_slo(doc, &run->slos[i]);
-            }
+        for (int i = 0; i < report->run->slo_count; i++) {
+            const struct run_slo *slo = &report->run->slos[i];
+            bool is_kept = promise_verdict_from(slo->verdict) == PROMISE_KEPT;
+            if (is_kept == kept && said++ < most) say_slo(doc, slo);
         }
     }
 }

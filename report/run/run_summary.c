@@ -409,14 +409,9 @@ static void add_summary_table(struct doc *doc, struct summary *summary) {
 
 /* What the screen has no room for: ", 5 warnings, 1 lock left out". Returns text. */
 static char *rest_text(const struct report *report, char *text, size_t size) {
-    size_t warnings = 0, skipped = 0, used = 0;
-    for (int r = 0; r < report->run_count; r++) {
-        const struct run *run = report->runs[r];
-        warnings += json_array_size(run->warnings);
-        skipped += (size_t)run->skip_count;
-        for (int s = 0; s < run->stage_count; s++)
-            warnings += json_array_size(run->stages[s].warnings);
-    }
+    const struct run *run = report->run;
+    size_t warnings = json_array_size(run->warnings), skipped = (size_t)run->skip_count, used = 0;
+    for (int s = 0; s < run->stage_count; s++) warnings += json_array_size(run->stages[s].warnings);
     text[0] = '\0';
     if (warnings > 0)
         used = (size_t)snprintf(text, size, ", %zu warning%s", warnings, warnings == 1 ? "" : "s");
@@ -429,7 +424,7 @@ static char *rest_text(const struct report *report, char *text, size_t size) {
 static void say_next(struct doc *doc, const struct report *report, const struct report_group *group,
                      struct ranked *ranks) {
     char rest[80];
-    const char *dir = report->run_count == 1 ? doc_or(report->runs[0]->dir, "") : "RUN...";
+    const char *dir = doc_or(report->run->dir, "");
     int first = group ? ranking_next_class(group, -1) : -1, served = first;
     while (served >= 0 &&
            strcmp(doc_or(group->rows[served].typical->topology, ""), "embedded") == 0)

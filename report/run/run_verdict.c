@@ -45,12 +45,6 @@ static void add_lock_names(struct doc *doc, const struct report *report, enum lo
 
 /* ---- what is missing ---- */
 
-static int count_not_reached(const struct report *report) {
-    int count = 0;
-    for (int r = 0; r < report->run_count; r++) count += report_count_not_reached(report->runs[r]);
-    return count;
-}
-
 /* Adds " Not reached: a, b and c." Such locks are in no table. */
 static void add_not_reached(struct doc *doc, const struct run *run) {
     int number = 0, count = report_count_not_reached(run);
@@ -63,30 +57,16 @@ static void add_not_reached(struct doc *doc, const struct run *run) {
     doc_set_shown(doc);
 }
 
-#define INCOMPLETE_SAID 2 /* runs */
-
-static void say_partial(struct doc *doc, const struct report *report) {
-    char letter[8];
-    int said = 0, more = 0;
-    for (int r = 0; r < report->run_count; r++) {
-        const struct run *run = report->runs[r];
-        int incomplete = 0;
-        for (int s = 0; s < run->stage_count; s++) incomplete += report_incomplete(&run->stages[s]);
-        if (!run->partial && incomplete == 0 && report_count_not_reached(run) == 0) continue;
-        more += said == INCOMPLETE_SAID;
-        if (said == INCOMPLETE_SAID) continue;
-        said++;
-        doc_say(doc, TONE_WARN, "Incomplete%s%s%s%s", report->run_count > 1 ? " run " : "",
-                report->run_count > 1 ? report_run_letter(r, letter) : "",
-                run->partial_reason ? ": " : "", doc_or(run->partial_reason, ""));
-        if (incomplete > 0)
-            doc_span(doc, DOC_PLAIN, " (%d of %d stages)", incomplete, run->stage_count);
-        doc_span(doc, DOC_PLAIN, ".");
-        add_not_reached(doc, run);
-    }
-    if (more > 0)
-        doc_span(doc, DOC_PLAIN, " So %s %d more run%s.", more == 1 ? "is" : "are", more,
-                 more == 1 ? "" : "s");
+static void say_partial(struct doc *doc, const struct run *run) {
+    int incomplete = 0;
+    for (int s = 0; s < run->stage_count; s++) incomplete += report_incomplete(&run->stages[s]);
+    if (!run->partial && incomplete == 0 && report_count_not_reached(run) == 0) return;
+    doc_say(doc, TONE_WARN, "Incomplete%s%s", run->partial_reason ? ": " : "",
+            doc_or(run->partial_reason, ""));
+    if (incomplete > 0)
+        doc_span(doc, DOC_PLAIN, " (%d of %d stages)", incomplete, run->stage_count);
+    doc_span(doc, DOC_PLAIN, ".");
+    add_not_reached(doc, run);
 }
 
 /* ---- whether the locks exclude ---- */
@@ -115,7 +95,7 @@ static void say_how_many(struct doc *doc, const struct report *report, const cha
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         all += count_state(report, others[i]);
     char total[NUMBER_TEXT_MAX];
-    bool whole = count_not_reached(report) == 0;
+    bool whole = report_count_not_reached(report->run) == 0;
     if (clean == 1) {
         doc_say(doc, whole ? TONE_GOOD : TONE_WARN, "%s excluded", one);
     } else if (clean == all && whole) {
@@ -174,7 +154,7 @@ static void say_apart(struct doc *doc, const struct report *report) {
             "Between hosts, overlaps shorter than %s may go unseen (four times the error of the "
             "clocks).",
             number_time_text(unseen_ns, text));
-    for (int r = 0; r < report->run_count; r++) run_hosts_say_lost(report->runs[r], doc);
+    run_hosts_say_lost(report->run, doc);
 }
 
 /* A second grant that arrives a round trip later finds that the holder has gone. */
@@ -225,12 +205,10 @@ static bool showed(const struct report_lock *lock, enum verdict verdict) {
 /* The row of `chosen` that a control makes the verdict of a run; -1 = none. *ret_count: the controls that showed it. */
 static int find_chosen(const struct report *report, int *ret_count) {
     for (int c = 0; c < (int)(sizeof chosen / sizeof *chosen); c++) {
-        bool verdict = false;
+        bool verdict = verdict_is(report->run->verdict, chosen[c].verdict);
         int locks = 0;
         for (int i = 0; i < 3; i++) locks += count_state(report, chosen[c].locks[i]);
         *ret_count = 0;
-        for (int r = 0; r < report->run_count; r++)
-            verdict |= verdict_is(report->runs[r]->verdict, chosen[c].verdict);
         for (int i = 0; i < report->lock_count; i++)
             *ret_count += showed(&report->locks[i], chosen[c].verdict);
         if (verdict && locks == 0 && *ret_count > 0) return c;
@@ -339,9 +317,9 @@ static bool any_bad(const struct report *report) {
 
 void run_safe(const struct report *report, struct doc *doc) {
     bool bad = any_bad(report);
-    if (!bad) say_partial(doc, report);
+    if (!bad) say_partial(doc, report->run);
     say_headline(doc, report);
-    if (bad) say_partial(doc, report);
+    if (bad) say_partial(doc, report->run);
 }
 
 /* ---- what makes the figures doubtful ---- */
@@ -400,13 +378,11 @@ static void say_overloaded(struct doc *doc, const struct report *report) {
     const struct run_stage *worst = NULL;
     char missed[NUMBER_TEXT_MAX], due[NUMBER_TEXT_MAX];
     int over = 0;
-    for (int r = 0; r < report->run_count; r++) {
-        for (int s = 0; s < report->runs[r]->stage_count; s++) {
-            const struct run_stage *stage = &report->runs[r]->stages[s];
-            if (!(stage->due > 0) || !(stage->missed > OVERLOADED * stage->due)) continue;
-            over++;
-            if (!worst || stage->missed / stage->due > worst->missed / worst->due) worst = stage;
-        }
+    for (int s = 0; s < report->run->stage_count; s++) {
+        const struct run_stage *stage = &report->run->stages[s];
+        if (!(stage->due > 0) || !(stage->missed > OVERLOADED * stage->due)) continue;
+        over++;
+        if (!worst || stage->missed / stage->due > worst->missed / worst->due) worst = stage;
     }
     if (worst)
         doc_say(doc, TONE_WARN,

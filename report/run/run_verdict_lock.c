@@ -162,11 +162,11 @@ static int empty_seconds(const struct run_stage *stage) {
 /* Over the lock's stages in which most requests failed; or over the others without a planned fault. */
 static struct failures failures_of(const struct report *report, const struct report_lock *lock,
                                    bool mostly) {
-    const struct run *run = report->runs[lock->run];
+    const struct run *run = report->run;
     struct failures sum = {0};
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *stage = &run->stages[s];
-        if (!report_is_of(lock, lock->run, stage) || run_failed_mostly(stage) != mostly) continue;
+        if (!report_is_of(lock, stage) || run_failed_mostly(stage) != mostly) continue;
         if (!mostly && has_planned_fault(stage)) continue;
         sum.attempts += report_count(stage->attempts);
         sum.failed += run_failed_requests(stage);

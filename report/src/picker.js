@@ -1,5 +1,5 @@
-// picker: one button for each lock, and one for each run if there are several, for all charts at once; also their
-// legend. Keyboard and screen readers see toggle buttons.
+// picker: one button for each lock, for all charts at once; also their legend. Keyboard and screen readers see toggle
+// buttons.
 import { colourOf, dashOf, onThemeChange, readTheme } from './theme.js';
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
@@ -25,17 +25,6 @@ function makeButton(list, onClick, ...content) {
   return button;
 }
 
-function makeRuns(data, state) {
-  const list = document.createElement('ul');
-  list.className = 'runs';
-  list.setAttribute('aria-label', 'Runs');
-  const buttons = data.runs.map((run, r) => makeButton(list, () => state.toggleRun(r), `${run.letter}: ${run.name}, ${run.started_at}`));
-  const paint = () => buttons.forEach((button, r) => button.setAttribute('aria-pressed', String(state.showsRun(r))));
-  state.onChange(paint);
-  paint();
-  return list;
-}
-
 export function makePicker(place, data, state) {
   const lead = document.createElement('p');
   const used = [...new Set(data.locks.map((lock) => lock.durability))].sort();
@@ -54,12 +43,12 @@ export function makePicker(place, data, state) {
   function paint() {
     const theme = readTheme();
     for (const { lock, button, line } of buttons) {
-      button.setAttribute('aria-pressed', String(state.isOn(lock)));
+      button.setAttribute('aria-pressed', String(state.shows(lock)));
       line.setAttribute('stroke', colourOf(theme, lock));
       line.setAttribute('stroke-dasharray', pattern[dashOf(lock)]);
     }
   }
-  place.append(lead, ...(data.runs.length > 1 ? [makeRuns(data, state)] : []), list);
+  place.append(lead, list);
   place.hidden = false;
   state.onChange(paint);
   onThemeChange(paint);

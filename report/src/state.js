@@ -1,19 +1,18 @@
 // state: the reader's choices, which all views share and the URL's hash keeps, so that a link shows the same.
 //
-// The hash is "#view?off=1,4&runs=1&percentiles.group=2": the part before "?" is the page's own anchor, "off" has the
-// locks and "runs" the runs that are not shown.
+// The hash is "#view?off=1,4&percentiles.group=2": the part before "?" is the page's own anchor, "off" has the locks
+// that are not shown.
 
 const numbers = (text) => text.split(',').filter(Boolean).map(Number);
 
 export function makeState(data) {
   const listeners = [];
-  let chosen, off, offRuns;
+  let chosen, off;
 
   function read() {
     const [, query = ''] = location.hash.split('?');
     chosen = new URLSearchParams(query);
     off = new Set(chosen.has('off') ? numbers(chosen.get('off')) : data.locks.filter((l) => !l.real).map((l) => l.index));
-    offRuns = new Set(numbers(chosen.get('runs') ?? ''));
   }
   function write(anchor) {
     history.replaceState(null, '', `${anchor || '#'}${[...chosen].length ? `?${chosen}` : ''}`);
@@ -27,12 +26,6 @@ export function makeState(data) {
     write(location.hash.split('?')[0]);
     tell();
   }
-  function toggle(set, key, index) {
-    if (!set.delete(index)) set.add(index);
-    chosen.set(key, [...set].join(','));
-    changed();
-  }
-
   read();
   // A link within the page is an anchor only: the choice stays. Any other hash is a choice of its own.
   addEventListener('hashchange', () => {
@@ -41,12 +34,12 @@ export function makeState(data) {
     tell();
   });
   return {
-    shows: (lock) => !off.has(lock.index) && !offRuns.has(lock.run),
-    /** True if the lock itself is chosen, whether or not its run is shown. */
-    isOn: (lock) => !off.has(lock.index),
-    showsRun: (run) => !offRuns.has(run),
-    toggle: (lock) => toggle(off, 'off', lock.index),
-    toggleRun: (run) => toggle(offRuns, 'runs', run),
+    shows: (lock) => !off.has(lock.index),
+    toggle(lock) {
+      if (!off.delete(lock.index)) off.add(lock.index);
+      chosen.set('off', [...off].join(','));
+      changed();
+    },
     /** All locks at once. */
     showAll(on) {
       off = new Set(on ? [] : data.locks.map((lock) => lock.index));

@@ -57,14 +57,12 @@ static inline struct report *report_of(const char *stages, const char *more) {
     struct lb_err err = {0};
     size_t size = strlen(stages) + strlen(more) + 100;
     char *text = malloc(size);
-    struct run **runs = calloc(1, sizeof(struct run *));
     assert_non_null(text);
-    assert_non_null(runs);
     snprintf(text, size, "{\"schema\":\"lockbench.run/2\"%s,\"stages\":[%s]}", more, stages);
-    runs[0] = run_parse(text, strlen(text), "run.json", &err);
+    struct run *run = run_parse(text, strlen(text), "run.json", &err);
     assert_string_equal(err.text, "");
     free(text);
-    struct report *report = report_make(runs, 1, &err);
+    struct report *report = report_make(run, &err);
     assert_non_null(report);
     return report;
 }

@@ -13,13 +13,13 @@
 
 /* Writes what the page must compute, for the loads of one repeat: [[group, lock, metric, per cent, ns],
  * ...]. */
-static void write_percentiles(const char *const *runs, int run_count, const char *path) {
+static void write_percentiles(const char *run, const char *path) {
     static const enum metric metrics[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF,
                                           METRIC_RELEASE};
     static const double percents[] = {12.5, 50, 73.5, 99, 99.9, 100};
     const char *separator = "";
     struct lb_err none = {0};
-    struct report *report = report_load(runs, run_count, &none);
+    struct report *report = report_load(run, &none);
     assert_string_equal(none.text, "");
     FILE *out = fopen(path, "w");
     assert_non_null(out);
@@ -72,29 +72,21 @@ static void look(const char *script, const char *const more[4]) {
     if (code) fail_msg("the page %s is not as it should be (exit code %d)", page, code);
 }
 
-/* Of the page of one run or two, which is smaller than 5 MB; views: those that must draw. */
-static void look_at_runs(const char *run, const char *other, const char *views) {
-    const char *const runs[] = {run, other};
-    char words[200], files[2][100];
-    snprintf(words, sizeof words, "%s %s", run, other ? other : "");
-    snprintf(files[0], sizeof files[0], "%s/run.json", run);
-    snprintf(files[1], sizeof files[1], "%s/run.json", other ? other : "");
-    write_page(words);
-    write_percentiles(runs, other ? 2 : 1, percentiles);
+/* Of the page of a run, which is smaller than 5 MB; views: those that must draw. */
+static void look_at_run(const char *run, const char *views) {
+    char file[100];
+    snprintf(file, sizeof file, "%s/run.json", run);
+    write_page(run);
+    write_percentiles(run, percentiles);
     char *text = read_whole(page);
     assert_in_range(strlen(text), 1, 5000000);
     free(text);
-    look("report/tests/test_browser.mjs",
-         (const char *const[]){percentiles, views, files[0], other ? files[1] : NULL});
+    look("report/tests/test_browser.mjs", (const char *const[4]){percentiles, views, file});
 }
 
 /* A violated lock, a partial and a failed stage, texts with markup in them. */
 TEST(test_a_page_of_every_odd_case) {
-    look_at_runs(GOLDEN "mixed", NULL, "percentiles,sweep,ratio");
-}
-
-TEST(test_a_page_of_two_runs) {
-    look_at_runs(GOLDEN "mixed", GOLDEN "clean", "percentiles,sweep,ratio");
+    look_at_run(GOLDEN "mixed", "percentiles,sweep,ratio");
 }
 
 /* Makes a result in the test's folder; the words are of a shell. */
@@ -108,7 +100,7 @@ static void make(const char *words) {
 TEST(test_a_page_over_time) {
     make("make_run.mjs over-time $D/over-time");
     char *run = path_of("over-time");
-    look_at_runs(run, NULL, "percentiles,series,ratio");
+    look_at_run(run, "percentiles,series,ratio");
     free(run);
 }
 

@@ -154,7 +154,7 @@ async function use(browser) {
   const fields = `JSON.stringify([...document.querySelectorAll('.view .controls select, .view .controls input')].map((field) => field.value))`;
   const before = await shown.evaluate(count);
   await bring(shown, 'percentiles');
-  await shown.evaluate(`document.querySelector('.picker ul:not(.runs) button[aria-pressed="true"]').click()`);
+  await shown.evaluate(`document.querySelector('.picker button[aria-pressed="true"]').click()`);
   const after = await shown.evaluate(count);
   check('picking a lock off takes it out of the charts', after === before - 1, `${before} rows, then ${after}`);
   await shown.evaluate(`(${PICK})('percentiles', 'Any percentile', '97.5'); (${PICK})('percentiles', 'Time', 'release'); (${PICK})('sweep', 'Figure', 'latency_ns.acquire.p50');
@@ -174,12 +174,6 @@ async function use(browser) {
   check('the hash brings the locks back', (await again.evaluate(pressed)) === buttons);
   check('the hash brings the fields back', (await again.evaluate(fields)) === values, `${values} then ${await again.evaluate(fields)}`);
   check('the hash brings the figures back', (await again.evaluate(count)) === after);
-  if (runs.length > 1) {
-    await bring(again, 'percentiles');
-    const left = await again.evaluate(`(() => { document.querySelector('.picker .runs button').click();
-      return [...document.querySelectorAll('#percentiles .tables tbody th')].filter((th) => th.textContent.startsWith('A ')).length; })()`);
-    check('picking a run off takes its locks out', left === 0, `${left}`);
-  }
   await again.evaluate(`[...document.querySelectorAll('.picker .every')].at(-1).click()`);
   check('nothing shown is no error', again.problems.length === 0, again.problems.join('; '));
   await again.close();
@@ -187,7 +181,7 @@ async function use(browser) {
 
 // What no page ever wrote there: each view shows its own choice, or says that there is nothing.
 async function readBadHash(browser) {
-  const shown = await ready(browser, {}, '#nowhere?off=a,99&runs=7&percentiles.group=99&percentiles.at=zz&sweep.figure=no&series.figure=x&=');
+  const shown = await ready(browser, {}, '#nowhere?off=a,99&percentiles.group=99&percentiles.at=zz&sweep.figure=no&series.figure=x&=');
   const views = await shown.evaluate(DRAW_ALL);
   check('a bad hash breaks no view', shown.problems.length === 0 && views.every(({ empty, marks }) => empty || marks > 0), shown.problems.join('; '));
   await shown.close();

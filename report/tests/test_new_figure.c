@@ -73,7 +73,7 @@ TEST(test_it_is_in_run_json_and_read_back) {
 TEST(test_it_is_in_every_report) {
     char *path = write_run("report", EXAMPLE);
     struct lb_err err = {0};
-    struct report *report = report_load((const char *const *)&path, 1, &err);
+    struct report *report = report_load(path, &err);
     if (!report) fail_msg("%s", err.text);
     assert_says(render(report, REPORT_FULL, false), "examples");
     assert_says(render(report, REPORT_FULL, false), "4,712"); /* a count: in full */

@@ -103,16 +103,13 @@ TEST(test_damaged_runs) {
             size = to + length - from;
             break;
         }
-        struct run **runs = calloc(1, sizeof(struct run *));
-        assert_non_null(runs);
-        runs[0] = run_parse(text, size, "run.json", &err);
-        if (!runs[0]) {
+        struct run *run = run_parse(text, size, "run.json", &err);
+        if (!run) {
             assert_int_equal(err.code, LB_EXIT_USAGE);
-            free(runs);
             refused++;
             continue;
         }
-        struct report *report = report_make(runs, 1, &err);
+        struct report *report = report_make(run, &err);
         assert_non_null(report);
         free(render(report, REPORT_FULL, true));
         FILE *out = fopen("/dev/null", "w");

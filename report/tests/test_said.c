@@ -192,20 +192,17 @@ static void store_documents(void) {
 
 static void parse_documents(void) {
     struct lb_err err = {0};
-    struct run **runs = calloc(DOCUMENTS_MAX, sizeof *runs);
+    struct run *run = NULL;
     for (int i = 0; i < now.document_count; i++) {
         char *text = json_dumps(now.documents[i], JSON_COMPACT);
         if (now.kind == OF_CHECK)
             now.check = check_parse(text, strlen(text), "check.json", &err);
         else
-            runs[i] = run_parse(text, strlen(text), "run.json", &err);
+            run = run_parse(text, strlen(text), "run.json", &err);
         if (err.code) FAIL("%s", err.text);
         free(text);
     }
-    if (now.kind == OF_CHECK)
-        free(runs);
-    else
-        now.report = report_make(runs, now.document_count, &err);
+    if (run) now.report = report_make(run, &err);
     if (err.code) FAIL("%s", err.text);
 }
 

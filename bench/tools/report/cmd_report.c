@@ -1,4 +1,4 @@
-/* cmd_report: `lockbench report RUN...`: shows saved runs, a saved check or a saved search for capacity as a table,
+/* cmd_report: `lockbench report RUN`: shows a saved run, a saved check or a saved search for capacity as a table,
  * Markdown, CSV, JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
 #include <limits.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "report/report.h"
 
 struct typed {
-    struct arg_list runs;
+    const char *of; /* NULL = the newest result */
     enum report_format format;
     const char *out; /* NULL = not given */
 };
@@ -22,7 +22,7 @@ struct typed {
 #define FORMAT offsetof(struct typed, format)
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct typed, runs), .help = NULL}, "RUN"},
+    {{"", LB_OPT_TEXT, offsetof(struct typed, of), .help = NULL}, "RUN"},
     {{"out", ARG_PATH, offsetof(struct typed, out),
       .help = "the file, - for standard output; default: -, for html RUN/report.html"},
      "FILE"},
@@ -48,7 +48,7 @@ struct saved {
     struct report *report;
     struct check *check;
     struct capacity *capacity;
-    const char *dir; /* the folder of the result; of several runs, of the first one */
+    const char *path, *dir; /* the file that was read, and its folder */
 };
 
 static int render(const struct saved *saved, enum report_format format, bool color, FILE *out,
@@ -85,10 +85,6 @@ static int write_to(const struct saved *saved, const struct typed *typed, struct
     const char *path = typed->out;
     char beside[PATH_MAX];
     if (!path && typed->format == REPORT_HTML) {
-        if (saved->report && saved->report->run_count > 1) {
-            return err_set(err, LB_EXIT_USAGE,
-                           "report: a page of several runs needs a place: add --out FILE");
-        }
         snprintf(beside, sizeof beside, "%s/report.html", saved->dir);
         path = beside;
     }
@@ -98,57 +94,44 @@ static int write_to(const struct saved *saved, const struct typed *typed, struct
     return 0;
 }
 
-/* The file that was read: this run's, or the check's or the search's; "" = there is none. */
-static const char *path_of(const struct saved *saved, const struct run *run) {
-    if (run) return run->path;
-    if (saved->check) return saved->check->path;
-    return saved->capacity ? saved->capacity->path : "";
-}
-
-/* Refuses to write over a result that is shown, or one beside it. */
+/* Refuses to write over the result that is shown, or one beside it. */
 static int spare_results(const struct saved *saved, const char *out, struct lb_err *err) {
     static const char *const names[] = {"run.json", "check.json", "capacity.json"};
-    int count = saved->report ? saved->report->run_count : 1;
     char beside[PATH_MAX];
-    for (int r = 0; r < count; r++) {
-        const struct run *run = saved->report ? saved->report->runs[r] : NULL;
-        int rc = page_spare(out, path_of(saved, run), err);
-        for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0; i++) {
-            snprintf(beside, sizeof beside, "%s/%s", run ? run->dir : saved->dir, names[i]);
-            rc = page_spare(out, beside, err);
-        }
-        if (rc != 0) return rc;
+    int rc = page_spare(out, saved->path, err);
+    for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0; i++) {
+        snprintf(beside, sizeof beside, "%s/%s", saved->dir, names[i]);
+        rc = page_spare(out, beside, err);
+    }
+    return rc;
+}
+
+/* Reads a check, a search for capacity, or else a run. */
+static int load_report(const char *of, struct saved *saved, struct lb_err *err) {
+    if (check_is(of)) {
+        saved->check = check_read(of, err);
+        if (!saved->check) return -1;
+        saved->path = saved->check->path;
+        saved->dir = saved->check->dir;
+    } else if (capacity_is(of)) {
+        saved->capacity = capacity_read(of, err);
+        if (!saved->capacity) return -1;
+        saved->path = saved->capacity->path;
+        saved->dir = saved->capacity->dir;
+    } else {
+        saved->report = report_load(of, err);
+        if (!saved->report) return -1;
+        saved->path = saved->report->run->path;
+        saved->dir = saved->report->run->dir;
     }
     return 0;
 }
 
-/* Reads the runs, one check or one search for capacity: a check is not shown together with runs. The
- * folder of a search, alone, is the search; among others it is the run of its probes. */
-static int load_report(const struct typed *typed, struct saved *saved, struct lb_err *err) {
-    for (int i = 0; i < typed->runs.count; i++) {
-        if (!check_is(typed->runs.item[i])) continue;
-        if (typed->runs.count > 1)
-            return err_set(err, LB_EXIT_USAGE,
-                           "report: %s is a check's result, which is shown alone",
-                           typed->runs.item[i]);
-        saved->check = check_read(typed->runs.item[i], err);
-        if (saved->check) saved->dir = saved->check->dir;
-        return saved->check ? 0 : -1;
-    }
-    if (typed->runs.count == 1 && capacity_is(typed->runs.item[0])) {
-        saved->capacity = capacity_read(typed->runs.item[0], err);
-        if (saved->capacity) saved->dir = saved->capacity->dir;
-        return saved->capacity ? 0 : -1;
-    }
-    saved->report = report_load(typed->runs.item, typed->runs.count, err);
-    if (saved->report) saved->dir = saved->report->runs[0]->dir;
-    return saved->report ? 0 : -1;
-}
-
-static int run_report(void *values, const struct args *given, struct lb_err *err) {
+static int run_report(void *values, const struct args *unused, struct lb_err *err) {
     struct typed *typed = values;
     char results[PATH_MAX], latest[PATH_MAX + 8];
-    if (typed->runs.count == 0) {
+    (void)unused;
+    if (!typed->of) {
         if (home_results(results, sizeof results, err)) return -1;
         snprintf(latest, sizeof latest, "%s/latest", results);
         if (access(latest, F_OK) != 0) {
@@ -157,10 +140,10 @@ static int run_report(void *values, const struct args *given, struct lb_err *err
                 "report: no run yet in %s: `lockbench run` makes one, or name a run's folder",
                 latest);
         }
-        if (arg_list_add(&typed->runs, latest, given->arena, err)) return -1;
+        typed->of = latest;
     }
     struct saved saved = {0};
-    int rc = load_report(typed, &saved, err);
+    int rc = load_report(typed->of, &saved, err);
     if (rc == 0) rc = spare_results(&saved, typed->out, err);
     if (rc == 0) rc = write_to(&saved, typed, err);
     report_free(saved.report);
@@ -177,14 +160,13 @@ static const struct example examples[] = {
 
 const struct command command_report = {
     .name = "report",
-    .summary = "show saved runs as table, Markdown, CSV, JSON or HTML",
-    .usage = "report [RUN...] [--full|--quiet|--md|--csv|--json|--html] [--out FILE]",
+    .summary = "show a saved run as table, Markdown, CSV, JSON or HTML",
+    .usage = "report [RUN] [--full|--quiet|--md|--csv|--json|--html] [--out FILE]",
     .about =
-        "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the\n"
+        "Shows a saved run: the folder that `lockbench run` made, or its run.json; without one, the\n"
         "newest. Or a saved check: the folder that `lockbench check` made, or its check.json. Or a\n"
         "saved search: the folder that `lockbench capacity` made; its run.json shows the probes.\n"
-        "Several runs, or the folder of runs that --repeat made, are shown side by side, each with\n"
-        "rows of its own (run.repeat makes medians). It reads results only, and asks no server.",
+        "It reads results only, and asks no server. `lockbench compare` is for several runs.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct typed),
