@@ -43,8 +43,6 @@ int report_write(const struct report *report, enum report_format format, bool co
         rc = run_json(report, out, err);
     else if (format == REPORT_HTML)
         rc = html_page(report, out, err);
-    else if (format == REPORT_CSV)
-        run_csv(report, out);
     else
         rc = write_text(report, format, color, out, err);
     return rc == 0 ? output_check(out, "the report", err) : rc;

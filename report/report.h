@@ -16,7 +16,6 @@
 enum report_format {
     REPORT_TABLE,
     REPORT_MD,
-    REPORT_CSV,
     REPORT_JSON,
     REPORT_HTML,
     REPORT_FULL,  /* a table of everything; REPORT_TABLE has one screen */
@@ -24,7 +23,7 @@ enum report_format {
     REPORT_FORMATS
 };
 
-/* The format of the document that a report is as a table, Markdown or CSV. */
+/* The format of the document that a report is as a table or Markdown. */
 enum doc_format report_doc_format(enum report_format format);
 
 /* Reads a run: its folder or its run.json. NULL with err; the caller frees the report with report_free. */

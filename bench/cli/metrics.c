@@ -42,5 +42,5 @@ static int read_metrics(const struct lb_option *option, const char *text, void *
 const struct lb_option_type arg_type_metrics = {
     .bytes = sizeof(uint32_t),
     .read = read_metrics,
-    .words = "throughput, acquire_p50, ..., as CSV and JSON name them, with commas between",
+    .words = "throughput, acquire_p50, ..., as JSON names them, with commas between",
 };

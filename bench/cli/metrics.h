@@ -1,4 +1,4 @@
-/* metrics: the value of --metric: some of the compared figures, by their names in CSV and JSON. */
+/* metrics: the value of --metric: some of the compared figures, by their names in JSON. */
 #ifndef BENCH_CLI_METRICS_H
 #define BENCH_CLI_METRICS_H
 

@@ -256,10 +256,6 @@ int capacity_write(const struct capacity *capacity, enum report_format format, b
     if (format == REPORT_JSON)
         return output_json(json_incref(capacity->root), JSON_INDENT(1) | JSON_REAL_PRECISION(10),
                            out, "the report", err);
-    if (format == REPORT_CSV)
-        return err_set(err, LB_EXIT_USAGE,
-                       "%s: --csv is for runs; of a search for capacity there is --json",
-                       capacity->path);
     if (format == REPORT_HTML) return capacity_page(capacity, out, err);
     struct doc doc = {0};
     add_capacity(capacity, &doc);

@@ -119,10 +119,6 @@ void escape_csv(FILE *out, const char *text) {
     if (quoted) fputc('"', out);
 }
 
-void escape_csv_figure(FILE *out, double figure) {
-    if (isfinite(figure)) fprintf(out, "%.15g", figure);
-}
-
 json_t *escape_json(const char *text) {
     if (!text) return json_null();
     json_t *value = json_string(text);

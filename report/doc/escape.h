@@ -25,8 +25,6 @@ void escape_script(FILE *out, const char *json);
 /* Writes a field by RFC 4180 that no spreadsheet takes for a formula. Each control character but the end of a line
  * becomes a space. */
 void escape_csv(FILE *out, const char *text);
-/* Writes a figure; NAN becomes an empty field. */
-void escape_csv_figure(FILE *out, double figure);
 
 /* Return JSON values; NULL only when out of memory. A NULL text and a NAN become null; whole
  * figures stay whole; of a text that is not UTF-8 the other bytes become '?'. */

@@ -1,4 +1,4 @@
-/* field_value: the value of a scalar of the result files, as a text, as CSV and as JSON. */
+/* field_value: a figure of the result files, as a text and as JSON. */
 #ifndef REPORT_RUN_FIELD_VALUE_H
 #define REPORT_RUN_FIELD_VALUE_H
 
@@ -11,12 +11,5 @@ char *field_figure_text(const struct result_field *field, double figure, char *t
 
 /* The value of a figure: NAN becomes null, INFINITY RESULT_NEVER. */
 json_t *field_figure_json(double figure);
-
-/* Writes a field of this table as CSV; of: the struct that has it. Empty within an object that is null. */
-void field_csv(FILE *out, const struct result_field *fields, const struct result_field *field,
-               const void *of);
-/* The same, then null. NULL only when out of memory. */
-json_t *field_json(const struct result_field *fields, const struct result_field *field,
-                   const void *of);
 
 #endif

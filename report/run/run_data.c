@@ -1,13 +1,8 @@
-/* run_data: a run for machines: JSON of the schema lockbench.report, and CSV. See run_doc.h. */
+/* run_data: a run for machines: JSON of the schema lockbench.report. See run_doc.h. */
 #include "report/run/run_doc.h"
-
-#include <string.h>
 
 #include "bench/base/output.h"
 #include "report/doc/escape.h"
-#include "report/run/field_value.h"
-
-/* ---- JSON ---- */
 
 static json_t *known(const struct report_lock *lock, double count) {
     return escape_json_figure(report_known(lock, count));
@@ -46,30 +41,4 @@ int run_json(const struct report *report, FILE *out, struct lb_err *err) {
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
     return output_json(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, "the report", err);
-}
-
-/* ---- CSV ---- */
-
-static void write_stage(FILE *out, const struct run *run, const struct run_stage *stage) {
-    escape_csv(out, run->path);
-    fputc(',', out);
-    escape_csv(out, doc_or(run->workload, ""));
-    fputc(',', out);
-    escape_csv(out, doc_or(run->started_at, ""));
-    fputs(run->partial ? ",true" : ",false", out);
-    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
-        if (!result_field_in_reports(field)) continue;
-        fputc(',', out);
-        field_csv(out, run_stage_fields(), field, stage);
-    }
-    fputs("\r\n", out);
-}
-
-void run_csv(const struct report *report, FILE *out) {
-    fputs("run,workload,started_at,partial", out);
-    for (const struct result_field *field = run_stage_fields(); field->path; field++)
-        if (result_field_in_reports(field)) fprintf(out, ",%s", field->path);
-    fputs("\r\n", out);
-    for (int s = 0; s < report->run->stage_count; s++)
-        write_stage(out, report->run, &report->run->stages[s]);
 }

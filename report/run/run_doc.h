@@ -73,7 +73,5 @@ void run_notes(const struct report *report, struct doc *doc);
 
 /* Writes JSON of the schema lockbench.report/2, which has the whole run.json. 0, or -1 with err. */
 int run_json(const struct report *report, FILE *out, struct lb_err *err);
-/* Writes CSV by RFC 4180: a line for each stage, each scalar under its path in run.json. */
-void run_csv(const struct report *report, FILE *out);
 
 #endif

@@ -227,7 +227,7 @@ static char *said_by_program(enum report_format format) {
 static char *rendered(enum report_format format) {
     if (now.kind >= OF_COMPARISON) return said_by_program(format);
     if (!now.check) return render(now.report, format, false);
-    return format == REPORT_CSV ? NULL : render_check(now.check, format); /* CSV is of runs */
+    return render_check(now.check, format);
 }
 
 /* In each format the result is sound. A run's page has its data in a script, too. */
@@ -264,8 +264,7 @@ static char *states(void) {
 static char *said_in(const char *name) {
     static const char *const names[] = {
         [REPORT_TABLE] = "table", [REPORT_FULL] = "full", [REPORT_MD] = "md",
-        [REPORT_CSV] = "csv",     [REPORT_JSON] = "json", [REPORT_HTML] = "html",
-        [REPORT_QUIET] = "quiet"};
+        [REPORT_JSON] = "json",   [REPORT_HTML] = "html", [REPORT_QUIET] = "quiet"};
     if (strcmp(name, "summary") == 0) return one_line(summary(rendered(REPORT_HTML)));
     if (strcmp(name, "states") == 0) return states();
     for (int i = 0; i < REPORT_FORMATS; i++)

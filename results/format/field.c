@@ -26,11 +26,6 @@ bool result_field_has_member(const struct result_field *field) {
            field->kind != RESULT_FREE;
 }
 
-bool result_field_in_reports(const struct result_field *field) {
-    return result_field_is_figure(field) || field->kind == RESULT_TEXT ||
-           field->kind == RESULT_TEXT_OR_COUNT || field->kind == RESULT_FLAG;
-}
-
 bool result_field_is_time(const struct result_field *field) {
     return field->kind == RESULT_NS || field->kind == RESULT_REAL_NS ||
            field->kind == RESULT_NS_OR_NEVER;
@@ -82,10 +77,6 @@ static void result_field_clear(const struct result_field *field, void *of) {
 
 void result_field_clear_all(const struct result_field *fields, void *of) {
     for (; fields->path; fields++) result_field_clear(fields, of);
-}
-
-bool result_text_is_count(const char *text) {
-    return *text && strspn(text, "0123456789") == strlen(text);
 }
 
 static bool is_absent(const struct result_field *field, const void *of) {

@@ -106,8 +106,6 @@ struct result_field {
 #define NO_MEMBER(kind_, path_, ...)                                                               \
     { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
 
-/* True for a scalar that CSV and the JSON of a report have. */
-bool result_field_in_reports(const struct result_field *field);
 /* True if the struct has a member for it; an object has none, since its own rows have the
  * members. */
 bool result_field_has_member(const struct result_field *field);
@@ -124,9 +122,6 @@ void result_field_set_figure(const struct result_field *field, void *of, double 
 const char *result_field_text(const struct result_field *field, const void *of);
 bool result_field_flag(const struct result_field *field, const void *of);
 const json_t *result_field_branch(const struct result_field *field, const void *of);
-
-/* True for digits alone: a RESULT_TEXT_OR_COUNT is then written as a number. */
-bool result_text_is_count(const char *text);
 
 /* True if the path of the field goes through the object. */
 bool result_field_is_inside(const struct result_field *field, const struct result_field *object);

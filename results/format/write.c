@@ -22,7 +22,8 @@ static json_t *branch_json(const json_t *branch) {
 
 static json_t *text_or_count_json(const char *text) {
     if (!text) return json_null();
-    return result_text_is_count(text) ? json_integer(strtoll(text, NULL, 10)) : json_string(text);
+    bool is_count = *text && strspn(text, "0123456789") == strlen(text);
+    return is_count ? json_integer(strtoll(text, NULL, 10)) : json_string(text);
 }
 
 static json_t *figure_json(enum result_kind kind, double figure) {

@@ -1,5 +1,5 @@
 /* cmd_report: `lockbench report RUN`: shows a saved run, a saved check or a saved search for capacity as a table,
- * Markdown, CSV, JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
+ * Markdown, JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +31,6 @@ static const struct arg args[] = {
      NULL},
     {{"quiet", ARG_PICK, FORMAT, .min = REPORT_QUIET, .help = "the verdict of runs only"}, NULL},
     {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "for a pull request"}, NULL},
-    {{"csv", ARG_PICK, FORMAT, .min = REPORT_CSV,
-      .help = "a row for each stage with every figure; of runs only"},
-     NULL},
     {{"json", ARG_PICK, FORMAT, .min = REPORT_JSON,
       .help = "the same for machines, with the verdict"},
      NULL},
@@ -160,8 +157,8 @@ static const struct example examples[] = {
 
 const struct command command_report = {
     .name = "report",
-    .summary = "show a saved run as table, Markdown, CSV, JSON or HTML",
-    .usage = "report [RUN] [--full|--quiet|--md|--csv|--json|--html] [--out FILE]",
+    .summary = "show a saved run as table, Markdown, JSON or HTML",
+    .usage = "report [RUN] [--full|--quiet|--md|--json|--html] [--out FILE]",
     .about =
         "Shows a saved run: the folder that `lockbench run` made, or its run.json; without one, the\n"
         "newest. Or a saved check: the folder that `lockbench check` made, or its check.json. Or a\n"
