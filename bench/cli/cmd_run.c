@@ -80,7 +80,7 @@ static const struct arg args[] = {
       .help = "the folder; default: results/<time>-<workload>"},
      "DIR"},
     {{"repeat", LB_OPT_INT32, offsetof(struct typed, repeat.times), .min = 1, .max = REPEAT_MAX,
-      .help = "N whole runs; with --against... of each side, by default 10"},
+      .help = "with --against...: so many whole runs of each side, by default 10"},
      "N"},
     {{"against", ARG_PATH, offsetof(struct typed, repeat.against),
       .help = "compare with another workload or build; exits as `compare`"},
@@ -205,13 +205,12 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
     return code;
 }
 
-/* The plan of the base. *ret stays NULL if there is none, or if the base is run by another build, which makes its own
- * plan. 0, or -1 with err. */
+/* The plan of the base. *ret stays NULL if the base is run by another build, which makes its own plan. 0, or -1 with
+ * err. */
 static int load_base(const struct typed *typed, const struct plan_ask *usual, struct plan **ret,
                      struct lb_err *err) {
     const char *program, *sets[SETS_MAX + REPEAT_WORDS_MAX];
     struct plan_ask ask = *usual;
-    if (!repeat_has_base(&typed->repeat)) return 0;
     if (repeat_base(&typed->repeat, usual->workload, &ask.workload, &program, err) != 0) return -1;
     if (program) return 0;
     ask.sets = sets;
@@ -258,17 +257,16 @@ static int check_loads(const struct typed *typed, const struct plan *plan, const
     return failed;
 }
 
-/* For a dry run: the plans of a run of each side, and how many of them there will be. base: NULL = there is none, or
- * another build has its plan. */
+/* For a dry run: the plans of a run of each side, and how many of them there will be. base: NULL = another build has
+ * its plan. */
 static int print_repeats(const struct typed *typed, const struct plan *plan,
                          const struct plan *base, struct lb_err *err) {
     int times = repeat_times(&typed->repeat);
     double one_s = (double)(plan_time_ns(plan) + (base ? plan_time_ns(base) : 0)) / LB_S_NS;
-    bool pair = repeat_has_base(&typed->repeat);
     if (!typed->json)
-        printf("; whole runs: %d%s; their warm-ups and windows take %.1f s together%s\n", times,
-               pair ? " of each side, in turns" : "", times * one_s,
-               pair && !base ? ", and those of the other build are not known" : "");
+        printf("; whole runs: %d of each side, in turns; their warm-ups and windows take %.1f s "
+               "together%s\n",
+               times, times * one_s, base ? "" : ", and those of the other build are not known");
     if (typed->json && base)
         return output_json(json_pack("{s:o, s:o}", "base", plan_json(base), "new", plan_json(plan)),
                            JSON_INDENT(2), stdout, "the plans", err);
@@ -369,18 +367,17 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     plan = plan_load(&plan_ask, err);
     if (!plan || urls_keep(&typed->urls, urls_plan_uses, plan, err) != 0) goto out;
     if (peers && peers->check_plan(peers, plan, err) != 0) goto out;
-    if (typed->repeat.metrics && !repeat_has_base(&typed->repeat)) {
+    bool pair = repeat_has_base(&typed->repeat);
+    if (!pair && (typed->repeat.metrics || typed->repeat.times)) {
         err_set(err, LB_EXIT_USAGE,
-                "run: --metric names what a comparison judges: add --against..., or leave it out");
-    } else if (repeat_is_asked(&typed->repeat) && typed->format != REPORT_TABLE && !typed->json) {
-        err_set(
-            err, LB_EXIT_USAGE,
-            "run: --full and --quiet show one run: leave them out where --repeat or --against make "
-            "several");
-    } else if (repeat_is_asked(&typed->repeat) && peers) {
+                "run: --metric and --repeat are of a comparison: add --against...; rounds within a "
+                "run: --set run.repeat=7");
+    } else if (pair && typed->format != REPORT_TABLE && !typed->json) {
         err_set(err, LB_EXIT_USAGE,
-                "run: on several hosts one run at a time: leave out --repeat and --against");
-    } else if (repeat_is_asked(&typed->repeat)) {
+                "run: --full and --quiet show one run: leave them out where --against makes several");
+    } else if (pair && peers) {
+        err_set(err, LB_EXIT_USAGE, "run: on several hosts one run at a time: leave out --against");
+    } else if (pair) {
         result = run_repeats(typed, &plan_ask, plan, err);
     } else if (typed->dry_run) {
         result = print_plan(plan, typed->json, err);

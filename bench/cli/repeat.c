@@ -31,8 +31,7 @@
 #define NEW 1
 
 struct side {
-    /* "base", "new": also the name of its folder; "" = its runs are in the result's own folder */
-    const char *name;
+    const char *name;                        /* "base", "new": also the name of its folder */
     const char *program;                     /* NULL = this one */
     const char *words[REPEAT_WORDS_MAX + 3]; /* "run", ..., and two for --out; ends with NULL */
     int word_count;
@@ -45,13 +44,13 @@ struct side {
     int exit_code;
 };
 
-/* Whole runs of this program, or of two builds of it, one after the other, each a process with servers of its own. Two
+/* Whole runs of this program, or of two builds of it, one after the other, each a process with servers of its own. The
  * sides alternate A B B A A B B A ..., so that a drift of the machine affects both alike. */
 struct repeat {
     const struct repeat_ask *ask;
-    const char *folder;   /* the folder of the result, which exists */
-    struct side side[2];  /* one side, or BASE and NEW */
-    int side_count, each; /* runs of each side */
+    const char *folder;  /* the folder of the result, which exists */
+    struct side side[2]; /* BASE and NEW */
+    int each;            /* runs of each side */
     int done;
     const volatile sig_atomic_t *interrupts;
     bool interrupted; /* the user interrupted, and the last run may be partial */
@@ -61,10 +60,6 @@ struct repeat {
 
 bool repeat_has_base(const struct repeat_options *options) {
     return options->against || options->lock || options->sets.count > 0;
-}
-
-bool repeat_is_asked(const struct repeat_options *options) {
-    return options->times > 0 || repeat_has_base(options);
 }
 
 int repeat_times(const struct repeat_options *options) {
@@ -126,8 +121,8 @@ static int add_words(const struct repeat_ask *ask, bool is_base, const char *wor
 static int make_folder(const struct repeat *repeat, const struct side *side, char *path,
                        size_t size, struct lb_err *err) {
     char parent[600];
-    snprintf(parent, sizeof parent, "%s%s%s", repeat->folder, *side->name ? "/" : "", side->name);
-    if (*side->name && jobs_make_folder(parent, err) != 0) return -1;
+    snprintf(parent, sizeof parent, "%s/%s", repeat->folder, side->name);
+    if (jobs_make_folder(parent, err) != 0) return -1;
     int used = snprintf(path, size, "%s/%0*d", parent, repeat->each > 100 ? 3 : 2, side->ended);
     if (used < 0 || (size_t)used >= size)
         return err_set(err, LB_EXIT_USAGE, "%s: the path is too long", parent);
@@ -141,8 +136,8 @@ static int make_folder(const struct repeat *repeat, const struct side *side, cha
 
 /* "7 of 20: base run 3". */
 static void show_place(const struct repeat *repeat, const struct side *side) {
-    fprintf(stderr, "%s%d of %d: %s%srun %d", repeat->terminal ? "\r\033[K" : "", repeat->done + 1,
-            repeat->each * repeat->side_count, side->name, *side->name ? " " : "", side->ended);
+    fprintf(stderr, "%s%d of %d: %s run %d", repeat->terminal ? "\r\033[K" : "", repeat->done + 1,
+            2 * repeat->each, side->name, side->ended);
 }
 
 /* The rank of a child's exit code; a graver code has a higher rank. */
@@ -191,8 +186,8 @@ static int take_run(struct repeat *repeat, struct side *side, const struct job_e
     repeat->done++;
     if (saved || repeat->interrupted) return 0;
     return err_set(err, end->exit_code == LB_EXIT_USAGE ? LB_EXIT_USAGE : LB_EXIT_MACHINE,
-                   "%s%srun %d left no result: %.300s (its output: %s)", side->name,
-                   *side->name ? " " : "", side->ended - 1, *why ? why : "it said nothing", log);
+                   "%s run %d left no result: %.300s (its output: %s)", side->name, side->ended - 1,
+                   *why ? why : "it said nothing", log);
 }
 
 static int run_one(struct repeat *repeat, struct side *side, struct lb_err *err) {
@@ -242,11 +237,9 @@ static struct compare *compare_sides(const struct repeat *repeat, const char *pa
 /* Runs all. 0 when all ran or the user interrupted; -1 with err when a run left no result, or when the first runs of the
  * two sides can't be compared. No child process is left. */
 static int run_all(struct repeat *repeat, struct lb_err *err) {
-    int all = repeat->each * repeat->side_count;
-    for (int i = 0; i < all && !repeat->interrupted; i++) {
-        struct side *side = &repeat->side[repeat->side_count < 2 ? 0 : (i ^ i / 2) & 1];
-        if (run_one(repeat, side, err) != 0) return -1;
-        if (repeat->side_count < 2 || repeat->done != 2 || repeat->interrupted) continue;
+    for (int i = 0; i < 2 * repeat->each && !repeat->interrupted; i++) {
+        if (run_one(repeat, &repeat->side[(i ^ i / 2) & 1], err) != 0) return -1;
+        if (repeat->done != 2 || repeat->interrupted) continue;
         struct compare *first = compare_sides(repeat, NULL, err);
         if (!first) return -1;
         compare_free(first);
@@ -286,14 +279,6 @@ static int conclude_repeats(const struct repeat *repeat, struct lb_err *err) {
 static void say_where(const struct repeat *repeat, bool compared) {
     char metrics[COMPARE_METRICS_TEXT_MAX];
     const char *lock = repeat->ask->options->lock, *folder = repeat->folder;
-    int saved = repeat->side[0].saved;
-    if (repeat->side_count < 2) {
-        fprintf(stderr, "%d run%s saved in %s; against others: lockbench compare ", saved,
-                saved == 1 ? "" : "s", folder);
-        shell_quote(stderr, folder);
-        fputs(" -- OTHERS\n", stderr);
-        return;
-    }
     fprintf(stderr, "saved in %s", folder);
     if (compared) {
         compare_metrics_text(repeat->ask->options->metrics, metrics);
@@ -308,34 +293,26 @@ static void say_where(const struct repeat *repeat, bool compared) {
     fputc('\n', stderr);
 }
 
-/* The exit code of two sides: the finding of the comparison first, then the failure of a run, then
+/* The exit code: the finding of the comparison first, then the failure of a run, then
  * what the new runs found on their own: a promise that is broken, or not sure. */
 static int exit_of(int compared, const struct repeat *repeat) {
     if (repeat->interrupted) return LB_EXIT_INTERRUPTED;
     if (compared != LB_EXIT_OK && compared != LB_EXIT_INCONCLUSIVE) return compared;
     if (repeat->failed) return LB_EXIT_MACHINE;
-    int found = repeat->side[repeat->side_count - 1].exit_code;
+    int found = repeat->side[NEW].exit_code;
     return found ? found : compared;
 }
 
 static int begin(struct repeat *repeat, struct lb_err *err) {
     const struct repeat_ask *ask = repeat->ask;
     const char *workload, *program;
-    bool pair = repeat_has_base(ask->options);
-    struct side *base = &repeat->side[BASE], *new = &repeat->side[pair ? NEW : 0];
-    if (ask->json && !pair)
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "run: --repeat with --json prints a comparison, and there is none without --against...: "
-            "leave --json out; each run has a run.json");
+    struct side *base = &repeat->side[BASE], *new = &repeat->side[NEW];
     if (repeat_base(ask->options, ask->workload, &workload, &program, err) != 0) return -1;
     *base = (struct side){.name = "base", .program = program, .planned_ns = ask->base_planned_ns};
-    *new = (struct side){.name = pair ? "new" : "", .planned_ns = ask->planned_ns};
-    if (pair && add_words(ask, true, workload, base, err) != 0) return -1;
+    *new = (struct side){.name = "new", .planned_ns = ask->planned_ns};
+    if (add_words(ask, true, workload, base, err) != 0) return -1;
     if (add_words(ask, false, ask->workload, new, err) != 0) return -1;
-    repeat->side_count = pair ? 2 : 1;
-    for (int s = 0; s < repeat->side_count; s++)
-        jobs_init(&repeat->side[s].jobs, repeat->side[s].program, 1);
+    for (int s = 0; s < 2; s++) jobs_init(&repeat->side[s].jobs, repeat->side[s].program, 1);
     repeat->each = repeat_times(ask->options);
     repeat->terminal = terminal_obeys(stderr);
     repeat->interrupts = interrupt_watch(true);
@@ -345,13 +322,12 @@ static int begin(struct repeat *repeat, struct lb_err *err) {
 /* The part that runs. Returns the exit code, or -1 with err. */
 static int carry_out(struct repeat *repeat, struct lb_err *err) {
     struct lb_err uncompared = {0};
-    bool pair = repeat->side_count == 2;
     if (repeat->ask->url_count > 0)
         fprintf(stderr, "lockbench: the servers at --url are not restarted between the runs\n");
     int failed = run_all(repeat, err);
     bool any = repeat->side[BASE].saved + repeat->side[NEW].saved > 0;
     if (failed && !any) return -1;
-    int code = pair ? conclude_repeats(repeat, &uncompared) : repeat->side[0].exit_code;
+    int code = conclude_repeats(repeat, &uncompared);
     if (any) say_where(repeat, code >= 0);
     if (failed) return -1;
     if (code < 0 && repeat->interrupted) fprintf(stderr, "lockbench: %s\n", uncompared.text);

@@ -1,4 +1,4 @@
-/* repeat: `lockbench run --repeat N [--against ...]`: whole runs in turns, and their comparison.
+/* repeat: `lockbench run --against ... [--repeat N]`: whole runs in turns, and their comparison.
  *
  * The base differs from the new side in what --against, --against-lock and --against-set say, and
  * in nothing else: another workload, another build of lockbench, another lock, other options. */
@@ -25,8 +25,6 @@ struct repeat_options {
     uint32_t metrics;           /* --metric: what the comparison judges, as in struct compare_ask */
 };
 
-/* True if any of these arguments was given. */
-bool repeat_is_asked(const struct repeat_options *options);
 /* True if there is a base to compare with. */
 bool repeat_has_base(const struct repeat_options *options);
 /* How many whole runs each side gets. */
@@ -45,7 +43,7 @@ struct repeat_ask {
     const char *out;                     /* --out, or NULL */
     const char *results;                 /* otherwise a folder is made below this one */
     int64_t planned_ns, base_planned_ns; /* the planned time of one run of each side */
-    bool json;                           /* the format of the comparison; refused without a base */
+    bool json;                           /* the format of the comparison */
 };
 
 /* Finds the workload of the base: the value of --against, unless that is a program. *ret_program:

@@ -121,8 +121,8 @@ static bool is_overwritten(void *arg) {
 TEST(no_list_of_processes_has_it) {
     struct cli cli;
     cli_start(&cli, NULL,
-              ARGS("run", "contended", "--lock", "sim,redis-setnx", "--repeat", "2", "--set",
-                   "run.duration=300ms", "--set", "run.warmup=0", "--url",
+              ARGS("run", "contended", "--lock", "sim,redis-setnx", "--against-set", "load.seed=7",
+                   "--repeat", "1", "--set", "run.duration=300ms", "--set", "run.warmup=0", "--url",
                    "redis=redis://:" LEFT "/x" RIGHT "@127.0.0.1:1", "--out", cli_path("repeats")));
     cli_until(&cli, is_overwritten, &cli, "arguments without the secret");
     int looked = 0;

@@ -11,7 +11,7 @@
 /* The columns, in the file's order: texts, then numbers. */
 enum trend_text {
     TREND_TIME, /* when the run began, ISO 8601 */
-    TREND_RUN,  /* the name of the run's folder; "BATCH/05" for a repeat */
+    TREND_RUN,  /* the name of the run's folder; "new/05" for one of `run --against` */
     TREND_LOCK,
     TREND_CLIENTS,
     TREND_LOAD, /* the load in words, without the number of clients */

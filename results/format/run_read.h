@@ -139,7 +139,7 @@ const struct result_field *run_latency_fields(void);
 /* --- several runs ---
  *
  * From files and folders, as users name them: a run's folder or its run.json, or a folder of
- * runs, which `lockbench run --repeat` makes. */
+ * runs, two of which `lockbench run --against` makes. */
 
 /* Adds the runs that paths name, or that lie in the folders that they name, in the order of their names there, to an
  * array, which may be NULL and grows. Returns 0, or -1 with err; in either case the caller frees the runs that were

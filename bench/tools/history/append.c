@@ -63,7 +63,7 @@ static unsigned hash(const char *text) {
     return value;
 }
 
-/* The name of a run: that of its folder. `run --repeat` calls the folders 00, 01, ...: then the name of the folder
+/* The name of a run: that of its folder. `run --against` calls the folders 00, 01, ...: then the name of the folder
  * around it is before it. path: absolute. */
 static const char *run_name(const char *path) {
     const char *name = strrchr(path, '/') + 1;
