@@ -85,9 +85,6 @@ static const struct arg args[] = {
     {{"against", ARG_PATH, offsetof(struct typed, repeat.against),
       .help = "compare with another workload or build; exits as `compare`"},
      "FILE|PROGRAM"},
-    {{"against-lock", LB_OPT_TEXT, offsetof(struct typed, repeat.lock),
-      .help = "compare with another lock: its runs are the base"},
-     "LOCK"},
     {{"against-set", ARG_LIST, offsetof(struct typed, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with runs that have this setting; repeatable"},
      "SECTION.KEY=VALUE"},
@@ -218,7 +215,6 @@ static int load_base(const struct typed *typed, const struct plan_ask *usual, st
     for (int i = 0; i < typed->sets.count; i++) sets[ask.set_count++] = typed->sets.item[i];
     for (int i = 0; i < typed->repeat.sets.count; i++)
         sets[ask.set_count++] = typed->repeat.sets.item[i];
-    if (typed->repeat.lock) ask.locks = typed->repeat.lock;
     *ret = plan_load(&ask, err);
     if (*ret) return 0;
     err_prefix(err, "the base");
@@ -229,29 +225,10 @@ static int64_t planned_ns(const struct plan *plan) {
     return plan ? plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns : 0;
 }
 
-static bool is_lock(const struct plan *plan, const char *name) {
-    return plan->lock_count == 1 && name && strcmp(plan->locks[0].lock->name, name) == 0;
-}
-
-/* --against-lock needs one lock on each side. base: NULL = another build has the plan. */
-static int check_pair(const struct typed *typed, const struct plan *plan, const struct plan *base,
-                      struct lb_err *err) {
-    const char *lock = typed->repeat.lock;
-    if (!lock || (is_lock(plan, typed->locks) && (base ? is_lock(base, lock) : !strchr(lock, ','))))
-        return 0;
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "run: --against-lock holds one lock against one other: name two locks, not groups: "
-        "--lock NEW --against-lock BASE");
-}
-
 /* Refuses plans that have no stage with the same load, before a server starts: only such stages are compared. */
-static int check_loads(const struct typed *typed, const struct plan *plan, const struct plan *base,
-                       struct lb_err *err) {
-    const struct compare_ask ask = {.base_lock = typed->repeat.lock,
-                                    .new_lock = typed->repeat.lock ? typed->locks : NULL};
+static int check_loads(const struct plan *plan, const struct plan *base, struct lb_err *err) {
     struct run *new = planned_run(plan, err), *old = new ? planned_run(base, err) : NULL;
-    int failed = old ? compare_check_loads(old, new, &ask, err) : -1;
+    int failed = old ? compare_check_loads(old, new, err) : -1;
     run_free(new);
     run_free(old);
     return failed;
@@ -283,8 +260,7 @@ static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
     int code = -1;
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (load_base(typed, usual, &base, err) != 0) return -1;
-    if (check_pair(typed, plan, base, err) != 0 ||
-        (base && check_loads(typed, plan, base, err) != 0)) {
+    if (base && check_loads(plan, base, err) != 0) {
         code = -1;
     } else if (typed->dry_run) {
         code = print_repeats(typed, plan, base, err);

@@ -59,7 +59,7 @@ struct repeat {
 };
 
 bool repeat_has_base(const struct repeat_options *options) {
-    return options->against || options->lock || options->sets.count > 0;
+    return options->against || options->sets.count > 0;
 }
 
 int repeat_times(const struct repeat_options *options) {
@@ -99,9 +99,8 @@ static int add_word(struct side *side, const char *option, const char *value, st
 
 static int add_words(const struct repeat_ask *ask, bool is_base, const char *workload,
                      struct side *side, struct lb_err *err) {
-    const char *locks = is_base && ask->options->lock ? ask->options->lock : ask->locks;
     int failed = add_word(side, "run", workload, err);
-    if (locks) failed |= add_word(side, "--lock", locks, err);
+    if (ask->locks) failed |= add_word(side, "--lock", ask->locks, err);
     /* Another build may be an older one, so it gets only the options that --against gives. */
     if (!side->program) failed |= add_word(side, NULL, "--no-page", err);
     for (int i = 0; i < ask->url_count; i++) failed |= add_word(side, "--url", ask->urls[i], err);
@@ -217,7 +216,6 @@ static int run_one(struct repeat *repeat, struct side *side, struct lb_err *err)
 
 static struct compare *compare_sides(const struct repeat *repeat, const char *partial_reason,
                                      struct lb_err *err) {
-    const struct repeat_options *options = repeat->ask->options;
     char base[700], new[700];
     snprintf(base, sizeof base, "%s/base", repeat->folder);
     snprintf(new, sizeof new, "%s/new", repeat->folder);
@@ -227,9 +225,7 @@ static struct compare *compare_sides(const struct repeat *repeat, const char *pa
                               .base_count = 1,
                               .new_count = 1,
                               .min_effect = COMPARE_MIN_EFFECT,
-                              .metrics = options->metrics,
-                              .base_lock = options->lock,
-                              .new_lock = options->lock ? repeat->ask->locks : NULL,
+                              .metrics = repeat->ask->options->metrics,
                               .partial_reason = partial_reason};
     return compare_make(&ask, err);
 }
@@ -278,7 +274,7 @@ static int conclude_repeats(const struct repeat *repeat, struct lb_err *err) {
  * makes it again works. */
 static void say_where(const struct repeat *repeat, bool compared) {
     char metrics[COMPARE_METRICS_TEXT_MAX];
-    const char *lock = repeat->ask->options->lock, *folder = repeat->folder;
+    const char *folder = repeat->folder;
     fprintf(stderr, "saved in %s", folder);
     if (compared) {
         compare_metrics_text(repeat->ask->options->metrics, metrics);
@@ -287,7 +283,6 @@ static void say_where(const struct repeat *repeat, bool compared) {
         fputs("/base -- ", stderr);
         shell_quote(stderr, folder);
         fputs("/new --md", stderr);
-        if (lock) fprintf(stderr, " --lock %s=%s", lock, repeat->ask->locks);
         fprintf(stderr, "%s%s", *metrics ? " --metric " : "", metrics);
     }
     fputc('\n', stderr);

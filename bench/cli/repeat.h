@@ -1,7 +1,7 @@
 /* repeat: `lockbench run --against ... [--repeat N]`: whole runs in turns, and their comparison.
  *
- * The base differs from the new side in what --against, --against-lock and --against-set say, and
- * in nothing else: another workload, another build of lockbench, another lock, other options. */
+ * The base differs from the new side in what --against and --against-set say, and in nothing else: another workload,
+ * another build of lockbench, other options. */
 #ifndef BENCH_CLI_REPEAT_H
 #define BENCH_CLI_REPEAT_H
 
@@ -19,10 +19,10 @@
 
 /* The arguments that ask for several runs. */
 struct repeat_options {
-    int times;                  /* --repeat; 0 = not given */
-    const char *against, *lock; /* --against, --against-lock; NULL */
-    struct arg_list sets;       /* --against-set */
-    uint32_t metrics;           /* --metric: what the comparison judges, as in struct compare_ask */
+    int times;            /* --repeat; 0 = not given */
+    const char *against;  /* NULL */
+    struct arg_list sets; /* --against-set */
+    uint32_t metrics;     /* --metric: what the comparison judges, as in struct compare_ask */
 };
 
 /* True if there is a base to compare with. */

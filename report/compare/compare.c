@@ -72,7 +72,6 @@ bool compare_is_sample(const struct run_stage *stage, const struct result_field 
 /* A stage and the texts by which it is paired. */
 struct ref {
     const struct run_stage *stage;
-    const char *lock;  /* the name of the lock in the base */
     char *load;        /* owned; the next two are in its memory */
     const char *task;  /* its load, without the place where it ran */
     const char *where; /* that place: its topology, durability, encryption and round trip */
@@ -89,7 +88,7 @@ struct refs {
 /* Compares the lock and its load. */
 static int by_task(const void *a, const void *b) {
     const struct ref *x = a, *y = b;
-    int order = strcmp(x->lock, y->lock);
+    int order = strcmp(x->stage->lock, y->stage->lock);
     if (!order) order = strcmp(x->task, y->task);
     if (!order)
         order = (x->stage->clients > y->stage->clients) - (x->stage->clients < y->stage->clients);
@@ -159,15 +158,12 @@ static int add_ref(struct refs *refs, const struct ref *ref) {
 }
 
 /* Collects all stages of a side that are to be compared. */
-static int add_refs(struct refs *refs, struct run *const *runs, int run_count,
-                    const struct compare_ask *ask, bool new) {
-    const char *wanted = new ? ask->new_lock : ask->base_lock;
+static int add_refs(struct refs *refs, struct run *const *runs, int run_count, bool new) {
     for (int r = 0; r < run_count; r++) {
         for (int s = 0; s < runs[r]->stage_count; s++) {
             const struct run_stage *stage = &runs[r]->stages[s];
-            if (!stage->lock || (wanted && strcmp(stage->lock, wanted) != 0)) continue;
+            if (!stage->lock) continue;
             struct ref ref = {.stage = stage, .new = new, .run = r};
-            ref.lock = wanted ? ask->base_lock : stage->lock;
             if (add_ref(refs, &ref) != 0) return -1;
         }
     }
@@ -288,7 +284,6 @@ static int add_pair(struct compare *compare, const struct pick *base, const stru
     compare->rows = more;
     struct compare_row *row = &more[compare->row_count++];
     *row = (struct compare_row){.lock = first->stage->lock,
-                                .new_lock = new->refs->stage->lock,
                                 .load = strdup(first->load),
                                 .clients = first->stage->clients,
                                 .place = first->place,
@@ -371,12 +366,12 @@ static int say_none(const struct refs *refs, struct lb_err *err) {
     const struct ref *base = NULL, *new = NULL;
     for (int i = 0; i < refs->count; i++) {
         const struct ref *ref = &refs->item[i];
-        bool other = base && strcmp(base->lock, ref->lock) != 0;
-        if (base && new &&strcmp(base->lock, new->lock) == 0) break;
+        bool other = base && strcmp(base->stage->lock, ref->stage->lock) != 0;
+        if (base && new &&strcmp(base->stage->lock, new->stage->lock) == 0) break;
         if (!ref->new && (!base || other)) base = ref;
         if (ref->new) new = ref;
     }
-    if (base && new &&strcmp(base->lock, new->lock) == 0)
+    if (base && new &&strcmp(base->stage->lock, new->stage->lock) == 0)
         return err_set(
             err, LB_EXIT_USAGE,
             "compare: no stage in common: only stages with the same load are compared, and %s has "
@@ -384,17 +379,15 @@ static int say_none(const struct refs *refs, struct lb_err *err) {
             new->stage->lock, base->stage->clients, base->load, new->stage->clients, new->load);
     return err_set(
         err, LB_EXIT_USAGE,
-        "compare: no stage in common: no lock stands on both sides (base: %s; new runs: %s); "
-        "--lock BASE=NEW compares two locks",
+        "compare: no stage in common: no lock stands on both sides (base: %s; new runs: %s)",
         base ? base->stage->lock : "none", new ? new->stage->lock : "none");
 }
 
-int compare_check_loads(struct run *base, struct run *new, const struct compare_ask *ask,
-                        struct lb_err *err) {
+int compare_check_loads(struct run *base, struct run *new, struct lb_err *err) {
     struct refs refs = {0};
     bool paired = false;
-    int failed = add_refs(&refs, &base, 1, ask, false);
-    if (!failed) failed = add_refs(&refs, &new, 1, ask, true);
+    int failed = add_refs(&refs, &base, 1, false);
+    if (!failed) failed = add_refs(&refs, &new, 1, true);
     if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (!failed && refs.count > 0)
         qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
@@ -409,11 +402,10 @@ int compare_check_loads(struct run *base, struct run *new, const struct compare_
     return failed ? -1 : 0;
 }
 
-static int add_compare_rows(struct compare *compare, const struct compare_ask *ask,
-                            struct lb_err *err) {
+static int add_compare_rows(struct compare *compare, struct lb_err *err) {
     struct refs refs = {0};
-    int failed = add_refs(&refs, compare->base, compare->base_count, ask, false);
-    if (!failed) failed = add_refs(&refs, compare->new, compare->new_count, ask, true);
+    int failed = add_refs(&refs, compare->base, compare->base_count, false);
+    if (!failed) failed = add_refs(&refs, compare->new, compare->new_count, true);
     if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (!failed && refs.count > 0) {
         qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
@@ -465,7 +457,7 @@ struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err) 
         check_twice(compare, err) != 0)
         goto failed;
     compare->by_stage = compare->base_count == 1 && compare->new_count == 1;
-    if (add_compare_rows(compare, ask, err) != 0) goto failed;
+    if (add_compare_rows(compare, err) != 0) goto failed;
     for (int i = 0; i < compare->base_count + compare->new_count; i++)
         compare->partial_count += run_at(compare, i)->partial;
     if (compare_find_differences(compare) == 0 && compare_judge(compare) == 0) return compare;

@@ -66,9 +66,8 @@ struct compare_figure {
 };
 
 struct compare_row {
-    const char *lock,
-        *new_lock; /* borrowed from the runs; equal, unless one lock is compared with another */
-    char *load;    /* the load in words; owned */
+    const char *lock; /* borrowed from the runs */
+    char *load;       /* the load in words; owned */
     /* topology, durability and claims of each side, in words; owned */
     char *guarantee, *new_guarantee;
     double clients;
@@ -130,8 +129,6 @@ struct compare_ask {
      * figures does not count them */
     uint32_t metrics;
     const char *partial_reason; /* see struct compare */
-    /* compares this lock of the base with that one of the new side; NULL: each with itself */
-    const char *base_lock, *new_lock;
 };
 
 /* Reads and compares. NULL with err (LB_EXIT_USAGE): a file that can't be read, or sides that have
@@ -143,9 +140,8 @@ void compare_free(struct compare *compare);
 char *compare_rtt_text(const struct run_stage *stage, char *text);
 
 /* Whether two runs, which may be planned only, have a stage in common: a lock under the same load with as
- * many clients. Of ask only the locks count. 0, or -1 with err, which says what differs. */
-int compare_check_loads(struct run *base, struct run *new, const struct compare_ask *ask,
-                        struct lb_err *err);
+ * many clients. 0, or -1 with err, which says what differs. */
+int compare_check_loads(struct run *base, struct run *new, struct lb_err *err);
 
 /* The test. A row has its lock, load, guarantees, limited stages and state; each side of a figure has its samples.
  * Finds the medians, the shift, the interval and the uncorrected p. 0, or -1 with err. */

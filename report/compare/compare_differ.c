@@ -174,7 +174,6 @@ static char *executor_text(const struct run_stage *stage, char text[64]) {
 
 int compare_differ_stages(struct compare *compare, const struct run_stage *base,
                           const struct run_stage *new) {
-    enum { OF_A_LOCK = 2 }; /* the first properties, which may differ between two locks */
     char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX], base_hosts[32], new_hosts[32];
     char base_executor[64], new_executor[64], what[120];
     const struct {
@@ -187,9 +186,8 @@ int compare_differ_stages(struct compare *compare, const struct run_stage *base,
                  {"load hosts", hosts_text(base, base_hosts), hosts_text(new, new_hosts)},
                  {"processes and threads", executor_text(base, base_executor),
                   executor_text(new, new_executor)}};
-    bool itself = strcmp(base->lock, new->lock) == 0;
     int failed = 0;
-    for (size_t i = itself ? 0 : OF_A_LOCK; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         snprintf(what, sizeof what, "%.60s: %s", new->lock, texts[i].what);
         failed |= differ_texts(compare, NULL, what, doc_or(texts[i].base, "not known"),
                                doc_or(texts[i].new, "not known"));

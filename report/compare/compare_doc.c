@@ -220,17 +220,14 @@ static void add_details(struct doc *doc, const struct compare_row *row, bool bri
     if (!alike) doc_span(doc, DOC_DETAIL, "new: %s", row->new_guarantee);
 }
 
-/* Adds a lock: "redis-setnx, 16 clients, one key, ...", between two locks "a -> b", and then its
- * figures. */
+/* Adds a lock: "redis-setnx, 16 clients, one key, ...", and then its figures. */
 static void add_compared_lock(struct doc *doc, const struct compare_row *row, bool twin,
                               struct extent extent) {
-    bool itself = strcmp(row->lock, row->new_lock) == 0;
     bool fails = compare_fails(row->state) != 0;
-    doc_group(doc, fails ? TONE_BAD : TONE_PLAIN,
-              "%s%s%s, %.0f client%s%s%s (%d and %d samples)%s%s", row->lock, itself ? "" : " -> ",
-              itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s",
-              extent.loads ? ", " : "", extent.loads ? row->load : "", row->base_count,
-              row->new_count, fails ? ": " : "", fails ? words_state_title(row->state) : "");
+    doc_group(doc, fails ? TONE_BAD : TONE_PLAIN, "%s, %.0f client%s%s%s (%d and %d samples)%s%s",
+              row->lock, row->clients, row->clients == 1 ? "" : "s", extent.loads ? ", " : "",
+              extent.loads ? row->load : "", row->base_count, row->new_count, fails ? ": " : "",
+              fails ? words_state_title(row->state) : "");
     add_details(doc, row, extent.brief && !twin);
     for (int m = 0; m < compare_metric_count(); m++) {
         if (is_shown(row, m, extent)) add_compared_figure(doc, row, m);
@@ -333,7 +330,6 @@ static json_t *row_json(const struct compare_row *row) {
     }
     json_t *json = compare_result_row_json(
         &(struct compare_result_row){.lock = row->lock,
-                                     .new_lock = row->new_lock,
                                      .load = row->load,
                                      .clients = row->clients,
                                      .base_guarantee = row->guarantee,

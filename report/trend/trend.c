@@ -222,7 +222,6 @@ static int fill_row(const struct trend_series *series, int runs, struct compare_
     int before = series->count - new_count, base_count = before < runs ? before : runs;
     const struct trend_line *new = series->lines + before, *base = new - base_count;
     *row = (struct compare_row){.lock = new->text[TREND_LOCK],
-                                .new_lock = new->text[TREND_LOCK],
                                 .load = strdup(new->text[TREND_LOAD]),
                                 .guarantee = guarantee_of(base), /* its servers may be older */
                                 .new_guarantee = guarantee_of(new),

@@ -36,9 +36,7 @@ static const struct result_field figure_fields[] = {
 #define LOAD(kind, member, path, ...) ROW(compare_result_row, kind, member, path, __VA_ARGS__)
 
 static const struct result_field row_fields[] = {
-    LOAD(TEXT, lock, "lock", .help = "name of the lock in the base's runs"),
-    LOAD(TEXT, new_lock, "new_lock",
-         .help = "name of the lock in the new runs; another one if two locks are compared"),
+    LOAD(TEXT, lock, "lock", .help = "name of the lock"),
     LOAD(TEXT, load, "load", .help = "the load in words"),
     LOAD(COUNT, clients, "clients", .help = "number of clients"),
     LOAD(TEXT, base_guarantee, "base_guarantee",
@@ -86,7 +84,7 @@ const struct result_document compare_document = {
     .file = "compare.json",
     .schema = COMPARE_SCHEMA,
     .about = "The output of `lockbench compare --json`, and the compare.json of a run with "
-             "`--against-set` or `--against-lock`: two sets of runs, figure by figure.",
+             "`--against` or `--against-set`: two sets of runs, figure by figure.",
     .fields = root_fields,
 };
 

@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define COMPARE_SCHEMA "lockbench.compare/2"
+#define COMPARE_SCHEMA "lockbench.compare/3"
 
 enum compare_verdict {
     COMPARE_UNKNOWN,  /* one of the sides has no such figure */
@@ -36,7 +36,7 @@ struct compare_result_figure {
 };
 
 struct compare_result_row {
-    const char *lock, *new_lock, *load, *base_guarantee, *new_guarantee;
+    const char *lock, *load, *base_guarantee, *new_guarantee;
     double clients, base_samples, new_samples, base_limited, new_limited;
     bool violated, stuck;
     const json_t *figures; /* the figures, under their names in `compare` */

@@ -13,8 +13,7 @@
 
 struct typed {
     struct arg_list base, new;
-    const char *locks; /* "BASE=NEW" */
-    const char *out;   /* the page */
+    const char *out; /* the page */
     double min_effect_percent;
     uint32_t metrics;
     bool no_page, full;
@@ -35,9 +34,6 @@ static const struct arg args[] = {
       .help = "the file of the page; default: compare.html in the folder of the first new run"},
      "FILE"},
     {{"no-page", ARG_FLAG, offsetof(struct typed, no_page), .help = "leave out the page"}, NULL},
-    {{"lock", LB_OPT_TEXT, offsetof(struct typed, locks),
-      .help = "compare one lock of the base with another one of the new runs"},
-     "BASE=NEW"},
     {{"metric", ARG_METRICS, offsetof(struct typed, metrics),
       .help = "judge these only, and show the others: throughput,acquire_p50, ..."},
      "METRIC,..."},
@@ -47,23 +43,6 @@ static const struct arg args[] = {
      "PERCENT"},
     {{0}, NULL},
 };
-
-/* Splits --lock BASE=NEW. */
-static int split_locks(const struct typed *typed, struct arena *arena, struct compare_ask *ask,
-                       struct lb_err *err) {
-    const char *middle = typed->locks ? strchr(typed->locks, '=') : NULL;
-    if (!typed->locks) return 0;
-    if (!middle || middle == typed->locks || !middle[1])
-        return err_set(err, LB_EXIT_USAGE,
-                       "compare: --lock '%.80s': expected BASE=NEW, two locks' names",
-                       typed->locks);
-    char *base = arena_alloc(arena, (size_t)(middle - typed->locks) + 1);
-    if (!base) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    memcpy(base, typed->locks, (size_t)(middle - typed->locks));
-    ask->base_lock = base;
-    ask->new_lock = middle + 1;
-    return 0;
-}
 
 static int render_compare_page(const void *compare, FILE *out, struct lb_err *err) {
     return compare_page(compare, out, err);
@@ -112,7 +91,7 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
                               .new_count = new.count,
                               .min_effect = typed->min_effect_percent / 100,
                               .metrics = typed->metrics};
-    if (split_locks(typed, given->arena, &ask, err) != 0) return -1;
+    (void)given;
     if (page_check_options("compare", typed->no_page, typed->out, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
