@@ -16,13 +16,6 @@ static int cannot_write(const char *path, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
 }
 
-int page_check_options(const char *command, bool no_page, const char *out, struct lb_err *err) {
-    if (!no_page || !out) return 0;
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "%s: --no-page leaves out the page that --out asks for: leave out one of the two", command);
-}
-
 int page_spare(const char *out, const char *read, struct lb_err *err) {
     if (!out || !tree_same_file(out, read)) return 0;
     return err_set(err, LB_EXIT_USAGE, "--out %s: would replace %s, which it is made from", out,
@@ -79,33 +72,14 @@ int page_write(const char *path, page_render_fn *render, const void *what, struc
     return rc;
 }
 
-/* Prints the path of a page that was written on standard error: a command calls it last. failed: it was not written, and
- * err has the reason. 0, or -1 with err. */
-static int say_page(const char *path, int failed, struct lb_err *err) {
-    if (failed) {
+int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/report.html", folder);
+    /* A link there, which another account may have made, is replaced and not followed. */
+    if (replace(path, path, render, what, err) != 0) {
         err_prefix(err, "the page could not be written");
         return -1;
     }
     fprintf(stderr, "%s\n", path);
     return 0;
-}
-
-int page_conclude(int code, const char *path, page_render_fn *render, const void *what,
-                  struct lb_err *err) {
-    bool found = code == LB_EXIT_VIOLATED || code == LB_EXIT_REGRESSION;
-    if (found) page_offer(path, render, what);
-    return found || say_page(path, page_write(path, render, what, err), err) == 0 ? code : -1;
-}
-
-void page_offer(const char *path, page_render_fn *render, const void *what) {
-    struct lb_err unmade = {0};
-    if (say_page(path, page_write(path, render, what, &unmade), &unmade) != 0)
-        fprintf(stderr, "lockbench: %s\n", unmade.text);
-}
-
-int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/report.html", folder);
-    /* A link there, which another account may have made, is replaced and not followed. */
-    return say_page(path, replace(path, path, render, what, err), err);
 }

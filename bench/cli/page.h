@@ -10,9 +10,6 @@
 /* Renders `what` into a stream: 0, or -1 with err. */
 typedef int page_render_fn(const void *what, FILE *out, struct lb_err *err);
 
-/* -1 with err if --no-page is given beside --out (NULL = not given), which asks for the page. */
-int page_check_options(const char *command, bool no_page, const char *out, struct lb_err *err);
-
 /* Refuses to write over an input: -1 with err if `out` and `read` are the same file; else 0. out: NULL =
  * no output file is named. */
 int page_spare(const char *out, const char *read, struct lb_err *err);
@@ -22,17 +19,7 @@ int page_spare(const char *out, const char *read, struct lb_err *err);
  * (LB_EXIT_MACHINE if the disk refuses the text), and then an existing file is unchanged. */
 int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
-/* Writes a page and prints its path on standard error, at the end of a command with this exit code, which it
- * returns: a finding (3 and 4) is graver than a page that can't be written, which is then a line on standard error.
- * Else -1 with err. */
-int page_conclude(int code, const char *path, page_render_fn *render, const void *what,
-                  struct lb_err *err);
-
-/* The same for a page that the user did not name: one that can't be written is a line on standard
- * error, and no failure. */
-void page_offer(const char *path, page_render_fn *render, const void *what);
-
-/* Writes the page FOLDER/report.html and prints its path. 0, or -1 with err. */
+/* Writes the page FOLDER/report.html and prints its path on standard error. 0, or -1 with err. */
 int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err);
 
 #endif

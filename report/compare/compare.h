@@ -173,7 +173,5 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
 void compare_doc(const struct compare *compare, bool brief, struct doc *doc);
 /* The comparison as JSON, which the caller owns; NULL when out of memory. */
 json_t *compare_json(const struct compare *compare);
-/* Writes the page. 0, or -1 with err: no memory, a full disk. */
-int compare_page(const struct compare *compare, FILE *out, struct lb_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* compare_doc: a comparison as a document, as JSON and as a page. */
+/* compare_doc: a comparison as a document and as JSON. */
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -8,7 +8,6 @@
 #include "bench/base/text.h"
 #include "report/compare/compare.h"
 #include "report/doc/number.h"
-#include "report/page/doc_page.h"
 #include "report/run/field_value.h"
 #include "report/run/words.h"
 
@@ -380,27 +379,4 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
     compare_doc(compare, brief, &doc);
     return doc_write_and_free(&doc, format == COMPARE_MD ? DOC_MARKDOWN : DOC_TERMINAL, color, out,
                               err);
-}
-
-/* ---- the page ---- */
-
-/* "results/monday", or "results/monday and 9 more". */
-static void side_text(struct run *const *runs, int count, char *text, size_t size) {
-    snprintf(text, size, "%.150s", runs[0]->dir);
-    size_t length = strlen(utf8_clean(text));
-    if (count > 1) snprintf(text + length, size - length, " and %d more", count - 1);
-}
-
-int compare_page(const struct compare *compare, FILE *out, struct lb_err *err) {
-    char base[200], new[200], about[500];
-    struct doc doc = {0};
-    side_text(compare->base, compare->base_count, base, sizeof base);
-    side_text(compare->new, compare->new_count, new, sizeof new);
-    snprintf(about, sizeof about, "base: %s; new: %s", base, new);
-    compare_doc(compare, false, &doc);
-    struct doc_page page = {
-        .command = "lockbench compare", .title = "What changed", .about = about};
-    int rc = doc_page_write(&page, &doc, out, err);
-    doc_free(&doc);
-    return rc;
 }

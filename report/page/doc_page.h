@@ -27,7 +27,7 @@ void head_title(FILE *out, const char *command);
 void head_close(FILE *out, const struct head_link *links);
 
 struct doc_page {
-    const char *command; /* "lockbench compare" */
+    const char *command; /* "lockbench capacity" */
     const char *title;   /* the title of the page, in one line */
     const char *about;   /* the line below the title: when, on which machine */
 };

@@ -1,4 +1,4 @@
-/* test_doc_pages: the layout of the pages of runs, and of documents other than runs and checks,
+/* test_doc_pages: the layout of the pages of runs and of searches for capacity,
  * rendered from stored or made-up results and looked at in headless Chromium, without a network, by test_doc_pages.mjs.
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
@@ -25,14 +25,6 @@ static size_t look_at(const char *command, const char *words, const char *views)
 TEST(a_search_for_capacity) {
     need_browser();
     look_at("report", "$G/decide --html", "");
-}
-
-/* Two runs of the same locks: the second one is a copy. */
-TEST(a_comparison) {
-    const char *const argv[] = {"cp", "-r", "report/tests/golden/decide", folder, NULL};
-    need_browser();
-    assert_int_equal(run_command(argv, NULL), 0);
-    look_at("compare", "$G/decide -- $D/decide", "");
 }
 
 /* Made-up runs: figures of each class in repeats, names as long as the longest that there are. */

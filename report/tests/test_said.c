@@ -208,8 +208,8 @@ static void parse_documents(void) {
 
 static char *said_by_program(enum report_format format) {
     static const char *const flags[][REPORT_FORMATS] = {
-        [OF_COMPARISON] = {[REPORT_TABLE] = "--no-page",
-                           [REPORT_FULL] = "--full --no-page",
+        [OF_COMPARISON] = {[REPORT_TABLE] = "",
+                           [REPORT_FULL] = "--full",
                            [REPORT_MD] = "--md",
                            [REPORT_JSON] = "--json"},
         [OF_SEARCHES] = {[REPORT_TABLE] = "", [REPORT_MD] = "--md", [REPORT_JSON] = "--json"}};

@@ -1,22 +1,15 @@
 /* cmd_compare: `lockbench compare BASE... -- NEW...`: two sets of saved runs, figure by figure,
  * with an exit code for continuous integration. It reads results only and asks no server. */
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "bench/cli/cli.h"
 #include "bench/cli/metrics.h"
-#include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "report/compare/compare.h"
 
 struct typed {
     struct arg_list base, new;
-    const char *out; /* the page */
     double min_effect_percent;
     uint32_t metrics;
-    bool no_page, full;
+    bool full;
     enum compare_format format;
 };
 
@@ -30,10 +23,6 @@ static const struct arg args[] = {
     {{"md", ARG_PICK, FORMAT, .min = COMPARE_MD, .help = "Markdown, for a pull request"}, NULL},
     {{"json", ARG_PICK, FORMAT, .min = COMPARE_JSON, .help = "every figure with its samples"},
      NULL},
-    {{"out", ARG_PATH, offsetof(struct typed, out),
-      .help = "the file of the page; default: compare.html in the folder of the first new run"},
-     "FILE"},
-    {{"no-page", ARG_FLAG, offsetof(struct typed, no_page), .help = "leave out the page"}, NULL},
     {{"metric", ARG_METRICS, offsetof(struct typed, metrics),
       .help = "judge these only, and show the others: throughput,acquire_p50, ..."},
      "METRIC,..."},
@@ -44,36 +33,7 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-static int render_compare_page(const void *compare, FILE *out, struct lb_err *err) {
-    return compare_page(compare, out, err);
-}
-
-/* Prints in the format that is wanted; a terminal also gets the page. The exit code, or -1 with err. */
-static int show_comparison(const struct typed *typed, const struct compare *compare,
-                           struct lb_err *err) {
-    int code = compare_exit(compare);
-    char beside[PATH_MAX];
-    snprintf(beside, sizeof beside, "%s/compare.html", compare->new[0]->dir);
-    if (compare_write(compare, typed->format, !typed->full, terminal_has_color(stdout), stdout,
-                      err) != 0)
-        return -1;
-    if (typed->out) return page_conclude(code, typed->out, render_compare_page, compare, err);
-    if (typed->format == COMPARE_TABLE && !typed->no_page)
-        page_offer(beside, render_compare_page, compare);
-    return code;
-}
-
-/* Refuses to write the page over a run that is compared. */
-static int spare_runs(const struct compare *compare, const char *out, struct lb_err *err) {
-    int rc = 0;
-    for (int i = 0; i < compare->base_count && rc == 0; i++)
-        rc = page_spare(out, compare->base[i]->path, err);
-    for (int i = 0; i < compare->new_count && rc == 0; i++)
-        rc = page_spare(out, compare->new[i]->path, err);
-    return rc;
-}
-
-static int run_compare(void *values, const struct args *given, struct lb_err *err) {
+static int run_compare(void *values, const struct args *unused, struct lb_err *err) {
     struct typed *typed = values;
     struct arg_list base = typed->base, new = typed->new;
     /* Two runs need no "--" between them. */
@@ -91,12 +51,13 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
                               .new_count = new.count,
                               .min_effect = typed->min_effect_percent / 100,
                               .metrics = typed->metrics};
-    (void)given;
-    if (page_check_options("compare", typed->no_page, typed->out, err) != 0) return -1;
+    (void)unused;
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
-    int code = spare_runs(compare, typed->out, err);
-    if (code == 0) code = show_comparison(typed, compare, err);
+    int code = compare_exit(compare);
+    if (compare_write(compare, typed->format, !typed->full, terminal_has_color(stdout), stdout,
+                      err) != 0)
+        code = -1;
     compare_free(compare);
     return code;
 }

@@ -7,10 +7,8 @@
 #include "bench/base/home.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/metrics.h"
-#include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "bench/tools/history/append.h"
-#include "report/page/doc_page.h"
 #include "report/trend/trend.h"
 
 #define RUNS_MAX 1000
@@ -21,7 +19,6 @@ struct typed {
     struct arg_list runs;
     bool append, full;
     const char *file, *commit;
-    const char *out; /* the page */
     double min_effect_percent;
     enum format format;
     struct trend_ask ask;
@@ -55,7 +52,6 @@ static const struct arg args[] = {
     {{"json", ARG_PICK, offsetof(struct typed, format), .min = FORMAT_JSON,
       .help = "every line of the file, and the comparison"},
      NULL},
-    {{"out", ARG_PATH, offsetof(struct typed, out), .help = "also write a page"}, "FILE"},
     {{0}, NULL},
 };
 
@@ -66,7 +62,7 @@ static int check_args(const struct typed *typed, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE,
                        "history: runs are added with history RUN... --append; another history is "
                        "named by --file FILE");
-    if (typed->append && (ask->gate || ask->metrics || typed->out || typed->format))
+    if (typed->append && (ask->gate || ask->metrics || typed->format))
         return err_set(
             err, LB_EXIT_USAGE,
             "history: --append adds lines and shows nothing: first history RUN... --append, then "
@@ -85,17 +81,6 @@ static int append_runs(const struct typed *typed, struct lb_err *err) {
     return LB_EXIT_OK;
 }
 
-static int render_history_page(const void *trend, FILE *out, struct lb_err *err) {
-    struct doc doc = {0};
-    struct doc_page page = {.command = "lockbench history",
-                            .title = "Figures from run to run",
-                            .about = ((const struct trend *)trend)->path};
-    trend_doc(trend, false, &doc);
-    int rc = doc_page_write(&page, &doc, out, err);
-    doc_free(&doc);
-    return rc;
-}
-
 static int print_history(const struct typed *typed, const struct trend *trend, struct lb_err *err) {
     struct doc doc = {0};
     if (typed->format == FORMAT_JSON) return trend_json(trend, stdout, err);
@@ -105,12 +90,9 @@ static int print_history(const struct typed *typed, const struct trend *trend, s
 }
 
 static int show_history(const struct typed *typed, struct lb_err *err) {
-    if (page_spare(typed->out, typed->file, err) != 0) return -1;
     struct trend *trend = trend_read(typed->file, &typed->ask, err);
     if (!trend) return -1;
     int code = print_history(typed, trend, err) == 0 ? trend_exit(trend) : -1;
-    if (code >= 0 && typed->out)
-        code = page_conclude(code, typed->out, render_history_page, trend, err);
     trend_free(trend);
     return code;
 }
