@@ -1,15 +1,12 @@
 /* cmd_doctor: `lockbench doctor`: prints what is missing on this machine or would distort figures, and the
  * commands that mend it; with --url whether locks work on servers of the user's own. It leaves nothing and
  * starts no server. Its exit code says whether every lock can run. */
-#include <errno.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
@@ -46,10 +43,6 @@ struct doctor {
     struct doctor_finding item[DOCTOR_FINDINGS_MAX];
     int count, code; /* code: of the first URL that failed; 0: none did */
 };
-
-/* descriptors for 2,000 clients here and as many in a server that we start */
-#define FILES_WANTED 8192
-#define ROOM_WANTED_MB 1024
 
 /* Adds a check; the caller fills fix. */
 __attribute__((format(printf, 4, 5))) static struct doctor_finding *
@@ -219,20 +212,9 @@ static void doctor_locks(struct doctor *checks, const struct plan *plan,
     json_decref(untold);
 }
 
-static void check_files(struct doctor *checks) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    bool enough = limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= FILES_WANTED;
-    struct doctor_finding *check = add_doctor_check(
-        checks, enough ? DOCTOR_OK : DOCTOR_WARN, "open files",
-        "at most %llu (lockbench raises its own limit to that); each client needs one or two",
-        (unsigned long long)limit.rlim_max);
-    if (!enough) FIX(check, "as root: ulimit -Hn %d, or LimitNOFILE= of the service", FILES_WANTED);
-}
-
 /* Adds the properties that spoil measurements, from the table that each result has in its
  * environment. */
-static void check_machine(struct doctor *checks) {
+static void doctor_machine(struct doctor *checks) {
     for (const struct machine_check *check = machine_checks; check->name; check++) {
         struct machine_fact fact = machine_look(check, "");
         struct doctor_finding *finding = add_doctor_check(
@@ -240,47 +222,6 @@ static void check_machine(struct doctor *checks) {
         if (fact.spoils) FIX(finding, "%s", fact.advice);
         json_decref(fact.value);
     }
-}
-
-static void check_room(struct doctor *checks, const char *name, const char *folder,
-                       const char *remedy) {
-    char path[PATH_MAX];
-    struct statvfs fs;
-    snprintf(path, sizeof path, "%s/.lockbench-doctor-XXXXXX", folder);
-    int fd = mkstemp(path);
-    if (fd < 0) {
-        struct doctor_finding *check =
-            add_doctor_check(checks, DOCTOR_MISSING, name, "%.200s: %s", folder, strerror(errno));
-        FIX(check, "%s", remedy);
-        return;
-    }
-    close(fd);
-    unlink(path);
-    if (statvfs(folder, &fs) != 0) return;
-    long long room_mb = (long long)((unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
-    bool enough = room_mb >= ROOM_WANTED_MB;
-    struct doctor_finding *check = add_doctor_check(checks, enough ? DOCTOR_OK : DOCTOR_WARN, name,
-                                                    "%.200s: %lld MB free", folder, room_mb);
-    if (!enough) FIX(check, "%s", remedy);
-}
-
-/* The first run makes the results folder. Until then, its parent must be writable. */
-static void check_results(struct doctor *checks, const char *results) {
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", results);
-    char *slash = strrchr(folder, '/');
-    if (access(folder, F_OK) != 0 && errno == ENOENT && slash && slash != folder) *slash = '\0';
-    check_room(checks, "results folder", folder,
-               "make room there, or write elsewhere: lockbench run --out DIR");
-}
-
-static void doctor_machine(struct doctor *checks, const char *results) {
-    const char *temporary = getenv("TMPDIR");
-    check_files(checks);
-    check_machine(checks);
-    check_results(checks, results);
-    check_room(checks, "servers' folder", temporary && *temporary ? temporary : "/tmp",
-               "make room there, or set TMPDIR to another folder");
 }
 
 #define SETS_MAX 64
@@ -416,8 +357,6 @@ static const void *options_of(const struct plan *plan, const struct lb_backend *
 static int examine(struct typed *typed, struct arena *arena, struct lb_err *err) {
     struct available available = {0};
     struct doctor checks = {0};
-    char results[PATH_MAX];
-    if (home_results(results, sizeof results, err)) return -1;
     if (available_init(&available, NULL, err)) return -1;
     struct plan *plan = NULL;
     bool failed = urls_ready(&typed->urls, arena, &available, err) != 0;
@@ -429,7 +368,7 @@ static int examine(struct typed *typed, struct arena *arena, struct lb_err *err)
         return -1;
     }
     if (whole) doctor_backends(&checks, &available);
-    if (whole) doctor_machine(&checks, results);
+    if (whole) doctor_machine(&checks);
     for (int i = 0; i < typed->urls.count; i++) {
         struct place_url at = typed->urls.item[i];
         at.options = options_of(plan, at.backend);
