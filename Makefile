@@ -140,7 +140,7 @@ run: ## install what is missing, build, compare a lock of each backend on real s
 hosts: ## build lockbench-hosts, the program for a run whose clients are on several hosts: bench/HOSTS.md
 	@compose/install hosts
 	@$(BUILD) lockbench-hosts
-check: ## put every lock through a pause, a killed holder, a server's restart and a cut wire: results/latest/report.html
+check: ## put every lock through a pause, a killed holder, a server's restart and a cut wire: results/latest/summary.md
 	@compose/install run
 	@$(BUILD) lockbench
 	@./lockbench check

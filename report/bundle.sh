@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes OUT/bundle.js and OUT/licences.txt: the chart code of a run's page in one file, and the licences of what is in
-# it; and OUT/check.js: the code of a check's page, which is the project's own.
+# it.
 # It never stops a build: without node or the registry both are empty and the page has tables only; in CI it fails.
 set -eu
 out=$1
@@ -10,7 +10,7 @@ mkdir -p "$out"
 give_up() {
     echo "report: $1: the HTML report will have its tables but no charts ($2)" >&2
     [ "${CI:-false}" = false ] || exit 1
-    for file in check.js licences.txt bundle.js; do
+    for file in licences.txt bundle.js; do
         [ ! -s "$out/$file" ] || rm "$out/$file"
         # An old date: what is made from it is not made again, and the next make tries again.
         [ -e "$out/$file" ] || touch -d '2000-01-01' "$out/$file"
@@ -61,12 +61,10 @@ bundle main.js bundle.js
     printf '"),(c)=>c.charCodeAt(0));'
     printf '(0,eval)(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text());})();'
 } >"$out/packed" && mv "$out/packed" "$out/bundle.js.safe"
-bundle check/main.js check.js
 for file in echarts/LICENSE echarts/NOTICE zrender/LICENSE tslib/LICENSE.txt hdr-histogram-js/LICENSE pako/LICENSE base64-js/LICENSE; do
     printf '==== %s\n\n' "$file"
     cat "$modules/$file"
     printf '\n'
 done >"$out/licences.txt.new"
 mv "$out/licences.txt.new" "$out/licences.txt"
-mv "$out/check.js.safe" "$out/check.js"
 mv "$out/bundle.js.safe" "$out/bundle.js"

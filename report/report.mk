@@ -1,5 +1,5 @@
-# The charts, and the code of a check's page: bundled from report/src with npm's packages, then taken into the program
-# by assets.c. Without node both are empty, of an old date: nothing is built again for them until node is there.
+# The charts: bundled from report/src with npm's packages, then taken into the program by assets.c. Without node they are
+# empty, of an old date: nothing is built again for them until node is there.
 REPORT_JS := $(shell find report/src -name '*.js') report/package.json report/package-lock.json report/bundle.sh
 $(B)/report/bundle.js: $(REPORT_JS)
 	@CI=$(CI) sh report/bundle.sh $(@D)

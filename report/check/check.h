@@ -1,6 +1,5 @@
-/* check: the report of `lockbench check`: the matrix of locks and faults, what held, what broke,
- * and the evidence of each cell. It reads check.json only, with results/format/check_read.h. To add
- * an output: one write function here, one line in check.c. */
+/* check: the report of `lockbench check`: the matrix of locks and faults, what held, and what broke.
+ * It reads check.json only, with results/format/check_read.h. The evidence of a cell is its run. */
 #ifndef REPORT_CHECK_CHECK_H
 #define REPORT_CHECK_CHECK_H
 

@@ -99,7 +99,7 @@ static void say_next(const struct check_view *view, struct doc *doc) {
             doc, TONE_PLAIN,
             "A run or a few a cell: --seed 1..%d finds what fails in %.0f %% of runs or more (95 %%).",
             SEEDS_ENOUGH, 100 * bound_of_faults(SEEDS_ENOUGH));
-    doc_say(doc, TONE_PLAIN, "Everything: lockbench report --full %s; each cell's evidence: --html",
+    doc_say(doc, TONE_PLAIN, "Everything: lockbench report --full %s; each cell's run: its cells/",
             view->check->dir);
     doc_end(doc);
 }

@@ -1,7 +1,6 @@
 /* check_view: see check_view.h. */
 #include "report/check/check_view.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,10 +48,6 @@ static bool check_broke(const struct check_cell *cell) {
 
 bool check_silent(const struct check_cell *cell) {
     return cell->verdict == CHECK_INCONCLUSIVE || cell->verdict == CHECK_FAILED;
-}
-
-bool check_under_fault(const struct check_cell *cell) {
-    return !isnan(cell->faults_hit);
 }
 
 static void count_cell(struct check_counts *counts, const struct check_cell *cell) {

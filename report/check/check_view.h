@@ -62,8 +62,6 @@ const struct check_lock *check_lock_of(const struct check_view *view,
 const struct check_fault *check_fault_of(const struct check_view *view,
                                          const struct check_cell *cell);
 bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
-/* True if the trials of the cell are faults, not grants. In some columns nothing is injected ("none", "pooled"). */
-bool check_under_fault(const struct check_cell *cell);
 
 /* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; check_mark: "!" if
  * the verdict is worse than stated or a control was not caught, "+" if it is better, else "". */
@@ -72,8 +70,6 @@ const char *check_mark(const struct check_cell *cell);
 /* The tone for the verdict, whatever the driver states; TONE_PLAIN for a control and for a cell without a
  * verdict. */
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell);
-const char *check_verdict_title(enum check_verdict verdict);    /* the verdict in one sentence */
-const char *check_compared_text(const struct check_cell *cell); /* "worse than stated" */
 
 /* Adds to the cell's name its findings, their numbers, and the verdict that its driver states. */
 void check_add_seen(const struct check_cell *cell, struct doc *doc);

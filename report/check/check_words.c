@@ -10,28 +10,11 @@
 #define NAMES_SHOWN 2
 #define FAULTS_SHOWN 3
 
-static const struct {
-    const char *sign, *title;
-} verdicts[CHECK_VERDICTS] = {
-    [CHECK_SAFE] = {".", "nothing wrong was seen, and grants continued"},
-    [CHECK_EXPIRED] =
-        {"E", "a holder outlived its lease or session: only a fencing token saves the data"},
-    [CHECK_STUCK] =
-        {"S",
-         "the next grant came much later than the theory allows, or a free key was not granted again"},
-    [CHECK_VIOLATED] =
-        {"V",
-         "more holders than the lock admits inside their leases, wrong fencing tokens, or the lock's "
-         "state was lost"},
-    [CHECK_INCONCLUSIVE] =
-        {"?",
-         "nothing put the lock to the test: no fault took effect in time or met a holder whose key "
-         "was wanted, nothing was granted, or no client waited"},
-    [CHECK_FAILED] = {"x", "the run failed"},
-};
-
 const char *check_sign(enum check_verdict verdict) {
-    return verdicts[verdict].sign;
+    static const char *const signs[CHECK_VERDICTS] = {
+        [CHECK_SAFE] = ".",     [CHECK_EXPIRED] = "E",      [CHECK_STUCK] = "S",
+        [CHECK_VIOLATED] = "V", [CHECK_INCONCLUSIVE] = "?", [CHECK_FAILED] = "x"};
+    return signs[verdict];
 }
 
 const char *check_mark(const struct check_cell *cell) {
@@ -45,25 +28,6 @@ enum tone check_tone(const struct check_view *view, const struct check_cell *cel
         return TONE_PLAIN; /* broken on purpose: only whether it is caught counts */
     if (cell->verdict == CHECK_SAFE) return TONE_GOOD;
     return cell->verdict == CHECK_VIOLATED || cell->compared == CHECK_WORSE ? TONE_BAD : TONE_WARN;
-}
-
-const char *check_verdict_title(enum check_verdict verdict) {
-    return verdicts[verdict].title;
-}
-
-const char *check_compared_text(const struct check_cell *cell) {
-    if (cell->missed) return "broken on purpose, and not caught";
-    switch (cell->compared) {
-    case CHECK_AS_EXPECTED:
-        return "as expected";
-    case CHECK_WORSE:
-        return "worse than stated";
-    case CHECK_BETTER:
-        return "better than stated";
-    case CHECK_NOT_COMPARED:
-        break;
-    }
-    return "not compared";
 }
 
 /* Adds "3 overlaps in 1,204 grants, 2 lost updates"; counts of zero are left out. */

@@ -113,7 +113,7 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
 static void add_warnings(struct doc *doc, const struct compare *compare, bool brief) {
     char judged[COMPARE_METRICS_TEXT_MAX];
     int most = brief ? LINES_BRIEF : LINES_SHOWN;
-    doc_list(doc, NULL);
+    doc_list(doc);
     if (compare->metrics)
         doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
                  compare_metrics_text(compare->metrics, judged));

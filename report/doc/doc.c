@@ -95,10 +95,6 @@ void doc_section(struct doc *doc, const char *id, const char *title) {
     open_block(doc, NODE_SECTION, id, title);
 }
 
-void doc_article(struct doc *doc, const char *id, const char *title) {
-    open_block(doc, NODE_ARTICLE, id, title);
-}
-
 void doc_box(struct doc *doc) {
     open_block(doc, NODE_BOX, NULL, NULL);
 }
@@ -109,8 +105,8 @@ void doc_fold(struct doc *doc, bool is_open, const char *format, ...) {
     FORMAT_TEXT(doc, node, format);
 }
 
-void doc_list(struct doc *doc, const char *class) {
-    open_block(doc, NODE_LIST, class, NULL);
+void doc_list(struct doc *doc) {
+    open_block(doc, NODE_LIST, NULL, NULL);
 }
 
 void doc_terms(struct doc *doc) {
@@ -320,14 +316,6 @@ void doc_command(struct doc *doc, const char *label, const char *command) {
     copy_text(doc, &node->text, command);
 }
 
-void doc_link(struct doc *doc, const char *href, const char *text, const char *name) {
-    struct doc_node *node = add_span(doc, DOC_PLAIN);
-    if (!node) return;
-    copy_text(doc, &node->link, href);
-    copy_text(doc, &node->text, text);
-    copy_text(doc, &node->title, name);
-}
-
 void doc_set_only(struct doc *doc, unsigned formats) {
     if (!doc->failed) doc->last->only = formats;
 }
@@ -346,14 +334,6 @@ void doc_set_shown(struct doc *doc) {
 
 void doc_set_title(struct doc *doc, const char *title) {
     if (!doc->failed) copy_text(doc, &doc->last->title, title);
-}
-
-void doc_set_data(struct doc *doc, const char *name, const char *value) {
-    struct doc_node *node = make_node(doc, NODE_DATA);
-    if (!node) return;
-    append_to(doc->last, node);
-    copy_text(doc, &node->link, name);
-    copy_text(doc, &node->text, value);
 }
 
 static void free_doc_node(struct doc_node *node) {

@@ -1,7 +1,7 @@
 /* doc: a document of text: sentences, tables, lists, folds. A builder fills the document and knows no
  * format; doc_write writes the document for a terminal, as Markdown or as HTML.
  *
- * Each function below adds to the end of the document. Sections, articles, boxes, folds, lists,
+ * Each function below adds to the end of the document. Sections, boxes, folds, lists,
  * terms and tables stay open until doc_end; other blocks need no end. A doc_set_... function changes
  * the block that was added last. Texts are copied; the unit of a column must outlive the document.
  * A text may come from a server: each writer escapes texts as its format needs it.
@@ -42,9 +42,6 @@ struct doc_column {
     int drop;
     bool right; /* a text that is aligned like a number */
     bool words; /* long texts, which wrap in the page, and in the last column of a terminal */
-    /* One sign in each cell: a page writes the title downwards. Either all columns but the first are
-     * upright, or none. */
-    bool upright;
     /* In a terminal this is no column, but a line below the row: "brief: text", or the bare text if
      * brief is "". joined: the text stands on the line of the column before, after a semicolon. */
     bool below, joined;
@@ -88,15 +85,12 @@ void doc_box(struct doc *doc);
 /* Folded in HTML and Markdown; in a terminal the contents stand below the title. If the fold is set
  * as a headline, then its title is a heading, and Markdown does not fold it. */
 void doc_fold(struct doc *doc, bool is_open, const char *format, ...) DOC_FORMAT(3);
-/* class: a class of page.css, or NULL. */
-void doc_list(struct doc *doc, const char *class);
+void doc_list(struct doc *doc);
 /* Names with their values. */
 void doc_terms(struct doc *doc);
 /* class: classes of page.css; NULL: "figures". caption may be NULL. If the table is set as a
  * headline, then only screen readers get the caption. */
 void doc_table(struct doc *doc, const char *class, const char *caption);
-/* One entry of many, with a heading. */
-void doc_article(struct doc *doc, const char *id, const char *title);
 void doc_end(struct doc *doc);
 
 /* ---- blocks ---- */
@@ -113,8 +107,7 @@ void doc_item(struct doc *doc, enum tone tone, const char *format, ...) DOC_FORM
 void doc_term(struct doc *doc, const char *name, const char *format, ...) DOC_FORMAT(3);
 /* A JSON object as nested terms, folded under a title, in the page alone; NULL adds nothing. */
 void doc_tree(struct doc *doc, const char *title, const json_t *tree);
-/* A table of the operations of a history that contradict each other, as in run.json and check.json; nothing if there
- * are none. */
+/* A table of the operations of a history that contradict each other, as in run.json; nothing if there are none. */
 void doc_counterexample(struct doc *doc, const json_t *operations);
 
 /* ---- for a table: first the columns, then the rows, each with a cell for each column ---- */
@@ -139,11 +132,8 @@ void doc_span(struct doc *doc, enum doc_style style, const char *format, ...) DO
 /* style: DOC_CHIP or DOC_MARK; title: one sentence that explains the text, or NULL. */
 void doc_chip(struct doc *doc, enum doc_style style, enum tone tone, const char *mark,
               const char *text, const char *title);
-/* A detail that people copy, "again: lockbench run"; a terminal never breaks the line. */
+/* A detail that people copy, "again: lockbench run"; a terminal never breaks the line. Not for a page. */
 void doc_command(struct doc *doc, const char *label, const char *command);
-/* href: "#..."; name: the target in words, for a pointer and a screen reader; NULL: the text is
- * enough. */
-void doc_link(struct doc *doc, const char *href, const char *text, const char *name);
 
 /* ---- for the block that was added last, with the spans in it ---- */
 
@@ -152,8 +142,6 @@ void doc_set_tone(struct doc *doc, enum tone tone);
 void doc_set_headline(struct doc *doc); /* Marks the sentence that sums the document up. */
 void doc_set_shown(struct doc *doc);    /* The sentence stays visible where its box is folded. */
 void doc_set_title(struct doc *doc, const char *title);
-/* HTML: an attribute data-NAME, for the page's scripts. name: a literal. */
-void doc_set_data(struct doc *doc, const char *name, const char *value);
 
 /* Returns the text, or `otherwise` if the text is NULL. */
 static inline const char *doc_or(const char *text, const char *otherwise) {

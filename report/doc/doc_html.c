@@ -1,5 +1,5 @@
 /* doc_html: a document as elements of a page, without the page's head and end. It is complete
- * without JavaScript: scripts sort its tables by data-v and read its data-... attributes. */
+ * without JavaScript: scripts sort its tables by data-v. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +11,6 @@ static void write_attribute(const char *name, const char *value, FILE *out) {
     fprintf(out, " %s=\"", name);
     escape_html(out, value);
     fputc('"', out);
-}
-
-/* Writes the help and the data attributes of a node. */
-static void write_attributes(const struct doc_node *node, FILE *out) {
-    if (node->title) write_attribute("title", node->title, out);
-    for (const struct doc_node *data = node->first; data; data = data->next) {
-        if (data->kind != NODE_DATA) continue;
-        fputs(" data-", out);
-        fputs(data->link, out);
-        fputs("=\"", out);
-        escape_html(out, data->text ? data->text : "");
-        fputc('"', out);
-    }
 }
 
 static void write_chip(const struct doc_node *chip, FILE *out) {
@@ -54,24 +41,7 @@ static void write_span(const struct doc_node *span, FILE *out) {
         return;
     }
     fputs(elements[span->style][0], out);
-    if (span->is_command) {
-        escape_html(out, span->mark);
-        fputs(": <code>", out);
-        escape_html(out, span->text);
-        fputs("</code>", out);
-        return;
-    }
-    if (span->link) {
-        fputs("<a", out);
-        write_attribute("href", span->link, out);
-        if (span->title) {
-            write_attribute("title", span->title, out);
-            write_attribute("aria-label", span->title, out);
-        }
-        fputc('>', out);
-    }
     escape_html(out, span->text);
-    if (span->link) fputs("</a>", out);
     fputs(elements[span->style][1], out);
 }
 
@@ -91,14 +61,10 @@ static void write_html_head(const struct doc_node *table, FILE *out) {
     for (int c = 0; c < table->column_count; c++) {
         const struct doc_column *column = &table->columns[c];
         if (!doc_is_for(column->only, DOC_HTML)) continue;
-        fprintf(out, "<th scope=\"col\"%s",
-                column->upright         ? " class=\"upright\""
-                : doc_is_number(column) ? " class=\"num\""
-                                        : "");
+        fprintf(out, "<th scope=\"col\"%s", doc_is_number(column) ? " class=\"num\"" : "");
         if (column->help) write_attribute("title", column->help, out);
-        fputs(column->upright ? "><span>" : ">", out);
+        fputc('>', out);
         escape_html(out, column->title);
-        if (column->upright) fputs("</span>", out);
         if (column->figure == DOC_NUMBER && column->unit && *column->unit->name)
             fprintf(out, " <span class=\"unit\">%s</span>", column->unit->name);
         fputs("</th>", out);
@@ -127,7 +93,7 @@ static int write_cell(const struct doc_column *column, const struct doc_node *ce
                                 : "",
                 cell->tone == TONE_PLAIN ? "" : " ", cell->tone == TONE_PLAIN ? "" : tone);
     if (cell->has_value) write_sort_value(cell->value, out);
-    write_attributes(cell, out);
+    if (cell->title) write_attribute("title", cell->title, out);
     fputc('>', out);
     if (cell->is_figure) {
         char *text = doc_cell_text(column, cell, DOC_HTML);
@@ -144,9 +110,7 @@ static int write_cell(const struct doc_column *column, const struct doc_node *ce
 static int write_html_row(const struct doc_node *table, const struct doc_node *row, FILE *out) {
     const struct doc_node *cell = doc_cell_from(row->first);
     bool is_first = true;
-    fputs(row->is_aside ? "<tr class=\"aside\"" : "<tr", out);
-    write_attributes(row, out);
-    fputc('>', out);
+    fputs(row->is_aside ? "<tr class=\"aside\">" : "<tr>", out);
     for (int c = 0; c < table->column_count && cell; c++, cell = doc_cell_from(cell->next)) {
         if (!doc_is_for(table->columns[c].only, DOC_HTML)) continue;
         if (write_cell(&table->columns[c], cell, is_first, out) != 0) return -1;
@@ -165,9 +129,7 @@ static void write_group(const struct doc_node *group, int columns, bool is_first
 
 static int write_table(const struct doc_node *table, FILE *out) {
     const char *class = table->link ? table->link : "figures";
-    bool upright = table->column_count > 1 && table->columns[1].upright;
-    fprintf(out, "<div class=\"scroll%s\" tabindex=\"0\"><table class=\"%s\">",
-            upright ? " matrix" : "", class);
+    fprintf(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"%s\">", class);
     if (table->text) {
         fprintf(out, "<caption%s>", table->headline ? " class=\"quiet\"" : "");
         escape_html(out, table->text);
@@ -276,11 +238,6 @@ static int write_html_block(const struct doc_node *node, FILE *out) {
                 id, id);
         escape_html(out, node->text);
         return write_around("</h2>\n", node, "</section>\n", out);
-    case NODE_ARTICLE:
-        fprintf(out, "<article id=\"%s\" aria-labelledby=\"%s-title\">\n<h3 id=\"%s-title\">", id,
-                id, id);
-        escape_html(out, node->text);
-        return write_around("</h3>\n", node, "</article>\n", out);
     case NODE_BOX:
         if (node->headline) return write_folded_box(node, out);
         fprintf(out, "<div class=\"verdict %s\">\n", tone_name(worst_tone(node)));
@@ -288,9 +245,7 @@ static int write_html_block(const struct doc_node *node, FILE *out) {
     case NODE_FOLD:
         return write_fold(node, out);
     case NODE_LIST:
-        fputs("<ul", out);
-        if (id) write_attribute("class", id, out);
-        return write_around(">\n", node, "</ul>\n", out);
+        return write_around("<ul>\n", node, "</ul>\n", out);
     case NODE_TERMS:
         return write_around(node->parent->kind == NODE_TERM ? "<dl>" : "<dl class=\"tree\">", node,
                             "</dl>\n", out);
@@ -328,7 +283,7 @@ static int write_html_block(const struct doc_node *node, FILE *out) {
 
 static int write_html_blocks(const struct doc_node *node, FILE *out) {
     for (; node; node = node->next) {
-        if (node->kind == NODE_DATA || !doc_is_shown(node, DOC_HTML)) continue;
+        if (!doc_is_shown(node, DOC_HTML)) continue;
         if (write_html_block(node, out) != 0) return -1;
     }
     return 0;

@@ -12,7 +12,6 @@ enum doc_kind {
     NODE_LIST,
     NODE_TERMS,
     NODE_TABLE,
-    NODE_ARTICLE,
     NODE_HEADING,
     NODE_SENTENCE,
     NODE_CODE,
@@ -24,7 +23,6 @@ enum doc_kind {
     NODE_CELL,
     NODE_NOTE,
     NODE_SPAN,
-    NODE_DATA,
 };
 
 struct doc_node {
@@ -36,7 +34,7 @@ struct doc_node {
      * the text of the cell is made from value, as its column says */
     bool is_open, is_aside, headline, shown, has_value, is_figure, is_command;
     double value;
-    /* title: the help; link: the target of a link, the anchor or the class; mark: the mark of a
+    /* title: the help; link: the anchor or the class; mark: the mark of a
      * chip, or the label of a command */
     char *text, *title, *link, *mark;
     struct doc_column *columns; /* the columns of a table */

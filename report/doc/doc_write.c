@@ -160,12 +160,10 @@ static int write_md_block(const struct doc_node *node, FILE *out) {
     case NODE_FOLD:
         return write_fold(node, out);
     case NODE_HEADING:
-    case NODE_ARTICLE:
         fputs("### ", out);
-        if (node->kind == NODE_HEADING) write_md_line(node, false, out);
-        if (node->kind == NODE_ARTICLE) escape_md(out, node->text);
+        write_md_line(node, false, out);
         fputs("\n\n", out);
-        return node->kind == NODE_ARTICLE ? write_md_blocks(node->first, out) : 0;
+        return 0;
     case NODE_SENTENCE:
         fprintf(out, "%s%s", node->headline ? "**" : "", tone_mark(node->tone));
         write_md_line(node, false, out);

@@ -10,5 +10,4 @@
 
 EMBED(asset_style, "report/page/page.css");
 EMBED(asset_bundle, REPORT_MADE "/bundle.js");
-EMBED(asset_check, REPORT_MADE "/check.js");
 EMBED(asset_licences, REPORT_MADE "/licences.txt");

@@ -8,8 +8,7 @@
 
 #include <stddef.h>
 
-/* NUL-terminated; asset_check is the code of a check's page, which contains no code of other
- * authors. */
-extern const char asset_style[], asset_bundle[], asset_check[], asset_licences[];
+/* NUL-terminated. */
+extern const char asset_style[], asset_bundle[], asset_licences[];
 
 #endif

@@ -86,7 +86,7 @@ static void run_warnings(const struct run *run, struct doc *doc) {
                 stage_warnings(run, false, NULL);
     if (count == 0) return;
     doc_fold(doc, count <= WARNINGS_OPEN, "Warnings and failures (%d)", count);
-    doc_list(doc, NULL);
+    doc_list(doc);
     json_array_foreach(run->warnings, i, warning) {
         add_warning(doc, NULL, json_string_value(warning));
     }
@@ -100,7 +100,7 @@ static void run_warnings(const struct run *run, struct doc *doc) {
 
 static void add_skips(struct doc *doc, const struct run *run) {
     if (run->skip_count == 0) return;
-    doc_list(doc, NULL);
+    doc_list(doc);
     for (int i = 0; i < run->skip_count; i++) {
         const struct run_skip *skip = &run->skips[i];
         doc_item(doc, TONE_WARN, "Left out: ");

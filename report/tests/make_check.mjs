@@ -2,7 +2,6 @@
 //
 //   node make_check.mjs faults > golden/check/faults/check.json   every verdict, partial, hostile and long texts
 //   node make_check.mjs kept   > golden/check/kept/check.json     a short tour in which all locks keep their claims
-//   node make_check.mjs matrix > /tmp/matrix/check.json           64 locks x 27 faults with holes, evidence in each
 //
 // It measures nothing: no figure in it is about any real server.
 
@@ -95,7 +94,7 @@ function expectation(lock, fault) {
 
 const WORSE = { safe: 0, expired: 1, stuck: 2, violated: 3 };
 const LEASE = 2;
-let dense = 6; // how long holds are; few of them keep the stored files small
+const dense = 6; // how long holds are; few of them keep the stored files small
 
 // Four clients take turns on one key; the one that holds at 2 s is hit.
 function evidence(fault, verdict) {
@@ -186,19 +185,8 @@ function kept() {
   return check(locks, names, cells, { tour: 'short', seeds: [1], command: 'lockbench check' });
 }
 
-function matrix() {
-  const locks = Object.values(LOCKS), names = Object.keys(FAULTS), cells = [];
-  dense = 1;
-  for (const lock of locks) for (const fault of names) {
-    if (!expectation(lock, fault)) continue;
-    const luck = draw(), patch = luck < 0.01 ? { verdict: 'violated' } : luck < 0.02 ? { verdict: 'failed' } : luck < 0.04 ? { verdict: 'safe' } : luck < 0.05 ? { verdict: 'inconclusive' } : {};
-    cells.push(cell(lock, fault, [3, 4, 5], patch));
-  }
-  return check(locks, names, cells, {});
-}
-
-const made = { faults, kept, matrix }[process.argv[2]];
-if (!made) { console.error('usage: node make_check.mjs faults|kept|matrix'); process.exit(1); }
+const made = { faults, kept }[process.argv[2]];
+if (!made) { console.error('usage: node make_check.mjs faults|kept'); process.exit(1); }
 // One cell a line: a change can be read in a diff.
 const { cells, ...rest } = made();
 const head = JSON.stringify(rest, null, 1).slice(0, -2);

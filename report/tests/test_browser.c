@@ -1,6 +1,5 @@
 /* test_browser: rendered reports in headless Chromium, without a network. test_browser.mjs looks at
- * the pages, test_browser_views.mjs at the views that decide, and test_browser_check.mjs at the
- * page of a check.
+ * the pages, test_browser_views.mjs at the views that decide.
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
@@ -129,22 +128,6 @@ TEST(test_the_views_that_decide) {
         write_page(runs[i][0]);
         look("report/tests/test_browser_views.mjs", (const char *const[4]){runs[i][1]});
     }
-}
-
-/* Every verdict, a hostile name, a name without end. */
-TEST(test_a_check) {
-    write_page("$G/check/faults");
-    look("report/tests/test_browser_check.mjs",
-         (const char *const[4]){GOLDEN "check/faults/check.json"});
-}
-
-/* As many locks and faults as there are, made anew: it is too large to be stored. */
-TEST(test_a_check_of_all_locks) {
-    make("make_check.mjs matrix >$D/check.json");
-    write_page("$D/check.json");
-    char *file = path_of("check.json");
-    look("report/tests/test_browser_check.mjs", (const char *const[4]){file, "quick"});
-    free(file);
 }
 
 TEST_MAIN(make_folder, remove_folder)

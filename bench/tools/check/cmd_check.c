@@ -218,8 +218,8 @@ static int run_cells(const struct typed *typed, const struct matrix *matrix, con
     check_show_result(&result, typed->json, out.path);
     fprintf(stderr, "saved in %s\n", out.path);
     code = failed ? -1 : check_conclude(matrix, &result, interrupted);
-    if (!failed && check_write_beside(out.path, &unsaved) != 0)
-        fprintf(stderr, "lockbench: the report could not be made: %s\n", unsaved.text);
+    if (!failed && check_write_summary(out.path, &unsaved) != 0)
+        fprintf(stderr, "lockbench: the summary could not be written: %s\n", unsaved.text);
 out:
     result_done(&result);
     json_decref(environment);

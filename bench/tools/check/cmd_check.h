@@ -30,9 +30,8 @@ void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int see
 /* Prints the report, or check.json. An error is only printed, since the result itself is saved. */
 void check_show_result(const struct result *result, bool json, const char *folder);
 
-/* Writes summary.md and the page beside check.json, and says where the page is. 0, or -1 with
- * err. */
-int check_write_beside(const char *folder, struct lb_err *err);
+/* Writes summary.md beside check.json. 0, or -1 with err. */
+int check_write_summary(const char *folder, struct lb_err *err);
 
 /* Prints one line if anything is wrong. Returns the exit code. */
 int check_conclude(const struct matrix *matrix, const struct result *result, bool interrupted);

@@ -137,20 +137,15 @@ static int print_report(const struct result *result, const char *folder, struct 
     return rc;
 }
 
-static int render_check_page(const void *check, FILE *out, struct lb_err *err) {
-    return report_check_write(check, REPORT_HTML, false, out, err);
-}
-
 static int render_summary(const void *check, FILE *out, struct lb_err *err) {
     return report_check_write(check, REPORT_MD, false, out, err);
 }
 
-int check_write_beside(const char *folder, struct lb_err *err) {
+int check_write_summary(const char *folder, struct lb_err *err) {
     char summary[PATH_MAX];
     snprintf(summary, sizeof summary, "%s/summary.md", folder);
     struct check *check = check_read(folder, err);
     int rc = check ? page_write(summary, render_summary, check, err) : -1;
-    if (rc == 0) rc = page_beside(folder, render_check_page, check, err);
     check_free(check);
     return rc;
 }

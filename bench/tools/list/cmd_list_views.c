@@ -414,7 +414,7 @@ int list_key(const struct lb_lock *lock, const char *key, struct doc *doc, struc
                        "list: no other program can reach a key of %s: it is in the memory or in a "
                        "private folder of one run",
                        lock->name);
-    doc_list(doc, NULL);
+    doc_list(doc);
     for (int i = 0; i < names.count; i++)
         doc_item(doc, TONE_PLAIN, "%s: %s", names.item[i].what, names.item[i].text);
     doc_end(doc);
