@@ -9,7 +9,6 @@
 #include "bench/place/place.h"
 #include "drivers/url.h"
 
-#define URL_WORD_MAX 1200
 #define HIDDEN_MAX 8 /* how much longer a hidden password may be than the real one */
 
 static int put_word(FILE *out, const char *text) {
@@ -45,18 +44,11 @@ static int count_left_out(const char *arg) {
     return strcmp(arg, "--no-page") == 0;
 }
 
-/* Writes a comment with the server's URL without its password, because the user must first write the file. */
 static int put_urls(FILE *out, const struct place_url *urls, int url_count) {
-    int failed = 0, hidden = 0;
+    int failed = 0;
     for (int i = 0; i < url_count && !failed; i++) {
         fputs(" --url", out);
         failed = put_word(out, urls[i].word);
-    }
-    for (int i = 0; i < url_count && !failed; i++) {
-        char shown[URL_WORD_MAX];
-        if (!urls[i].hidden) continue;
-        fprintf(out, "%s %s.url: %s", hidden++ ? "," : " # with the password in a file,",
-                urls[i].backend->name, url_public(urls[i].url, shown, sizeof shown));
     }
     return failed;
 }

@@ -118,20 +118,6 @@ static const char *find_url(const char *backend, const char *value, struct arena
     return NULL;
 }
 
-/* Fills in the value that a user can type again: the typed one, unless it shows a secret. 0, or -1 with err. */
-static int set_word(struct place_url *at, const char *kept, struct arena *arena,
-                    struct lb_err *err) {
-    char file[2 * 64 + sizeof "=@.url"];
-    const char *value = strchr(kept, '=') + 1;
-    at->word = kept;
-    if (*value == '@' || strncmp(value, "env:", 4) == 0) return 0;
-    if (!url_has_secret(kept)) return 0;
-    snprintf(file, sizeof file, "%s=@%s.url", at->backend->name, at->backend->name);
-    at->hidden = true;
-    at->word = arena_text(arena, file);
-    return at->word ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
-}
-
 /* kept: "BACKEND=VALUE", which lives as long as the arena. */
 static int add_url(struct urls *urls, const struct lb_backend *backend, const char *kept,
                    struct arena *arena, struct lb_err *err) {
@@ -139,11 +125,9 @@ static int add_url(struct urls *urls, const struct lb_backend *backend, const ch
     if (!url) return -1;
     if (urls->count == URLS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", URLS_MAX);
     if (check_scheme(backend, url, err) != 0) return -1;
-    struct place_url at = {.backend = backend, .url = url};
-    if (set_word(&at, kept, arena, err) != 0) return -1;
-    /* A URL without a secret may be shown, and then each child's command can be typed again. */
-    urls->again[urls->count] = again && at.hidden ? again : kept;
-    urls->item[urls->count++] = at;
+    const char *word = again && url_has_secret(kept) ? again : kept;
+    urls->again[urls->count] = word;
+    urls->item[urls->count++] = (struct place_url){.backend = backend, .url = url, .word = word};
     return 0;
 }
 

@@ -14,9 +14,8 @@
 
 #define OPEN_NS (10 * LB_S_NS) /* for a session */
 #define COMMAND_MAX 600
-#define NOTE_MAX 120
-#define NAMES_SPARE (COMMAND_MAX + NOTE_MAX + 80) /* room that the names in a line leave */
-#define LIST_MAX 4096                             /* of names of what keys share */
+#define NAMES_SPARE (COMMAND_MAX + 80) /* room that the names in a line leave */
+#define LIST_MAX 4096                  /* of names of what keys share */
 #define SAMPLE_KEY LB_MARK "XXXXXXXX-N"
 
 /* ---- one visit ---- */
@@ -165,15 +164,6 @@ static const char *write_word(const struct place_url *at, char *text, size_t siz
     return text;
 }
 
-/* The steps that the user has to take before the command can be run. */
-static const char *write_note(const struct place_url *at, char text[NOTE_MAX]) {
-    text[0] = '\0';
-    if (at->hidden)
-        snprintf(text, NOTE_MAX, " (first write the URL with its password into the file %s.url)",
-                 at->backend->name);
-    return text;
-}
-
 /* Adds " OPTION NAMEVALUE", quoted for a shell, if there is room. */
 static void add_option(char text[COMMAND_MAX], const char *option, const char *name,
                        const char *value) {
@@ -217,7 +207,7 @@ static const char *write_command(const struct place_url *at, const struct plan *
 
 void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,
                     char line[GUEST_LINE_MAX]) {
-    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
+    char url[256], command[COMMAND_MAX];
     bool room = true;
     snprintf(line, GUEST_LINE_MAX,
              "%s: will be made there: ", url_public(at->url, url, sizeof url));
@@ -232,27 +222,25 @@ void guest_foretell(const struct place_url *at, const struct plan *plan, bool st
         used += (size_t)snprintf(line + used, GUEST_LINE_MAX - used,
                                  "; … (`lockbench list LOCK --key KEY`)");
     if (stays)
-        snprintf(line + used, GUEST_LINE_MAX - used, "; `%s` removes what stays%s",
-                 write_command(at, plan, false, command), write_note(at, note));
+        snprintf(line + used, GUEST_LINE_MAX - used, "; `%s` removes what stays",
+                 write_command(at, plan, false, command));
 }
 
 /* Says that something is left there, and the command that removes it. */
 static void say_left(const struct place_url *at, const struct plan *plan, const char *what,
                      char line[GUEST_LINE_MAX]) {
-    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
-    snprintf(line, GUEST_LINE_MAX, "left on %s: %.400s; `%s` removes it%s",
-             url_public(at->url, url, sizeof url), what, write_command(at, plan, false, command),
-             write_note(at, note));
+    char url[256], command[COMMAND_MAX];
+    snprintf(line, GUEST_LINE_MAX, "left on %s: %.400s; `%s` removes it",
+             url_public(at->url, url, sizeof url), what, write_command(at, plan, false, command));
 }
 
 /* Says that it is not known whether something is left there, and the command that looks for it. */
 static void say_unsure(const struct place_url *at, const struct plan *plan, const char *why,
                        char line[GUEST_LINE_MAX]) {
-    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
+    char url[256], command[COMMAND_MAX];
     snprintf(line, GUEST_LINE_MAX,
-             "could not ask %s whether keys are left there (%.400s); to look: `%s`%s",
-             url_public(at->url, url, sizeof url), why, write_command(at, plan, true, command),
-             write_note(at, note));
+             "could not ask %s whether keys are left there (%.400s); to look: `%s`",
+             url_public(at->url, url, sizeof url), why, write_command(at, plan, true, command));
 }
 
 /* ---- a run's stay ---- */

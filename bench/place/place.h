@@ -59,11 +59,9 @@ void place_wire_stop(struct place_wire *wiring);
 struct place_url {
     const struct lb_backend *backend;
     const char *url;
-    /* the argument of --url for this server, without a secret: "redis=env:NAME"; NULL = the user gave no
-     * --url. hidden: the user typed a secret; then word is "redis=@redis.url", and the user has to write that
-     * file before the command can be repeated */
+    /* the argument of --url for this server: "redis=env:NAME"; "redis=env:LOCKBENCH_URL_REDIS" where a secret was typed;
+     * NULL = the user gave no --url */
     const char *word;
-    bool hidden;
     const void *options; /* the backend's, parsed; NULL = the defaults */
 };
 

@@ -55,7 +55,7 @@ redis start ~ours:* &* +@all => P
 define U redis=redis://$ACCOUNT:$P
 run redis-setnx $U -> /[1-9]/
 said | grep -c -e 'left on ' -e 'removes it' -> 0
-said -> /could not ask [^ ]* whether keys are left there .redis: NOPERM.*[)]; to look: `lockbench clean --dry-run --url redis=@redis.url` .first write the URL with its password into the file redis.url[)]/
+said -> /could not ask [^ ]* whether keys are left there .redis: NOPERM.*[)]; to look: `lockbench clean --dry-run --url redis=env:LOCKBENCH_URL_REDIS`/
 said -> /lockbench: no request of a measured window was granted: redis-setnx: redis: NOPERM.*with --set load.key_prefix=PREFIX, ~PREFIX[*], and/
 run redis-setnx $U load.key_prefix=ours: -> 0
 
