@@ -24,7 +24,8 @@ static void put(json_t *object, const char *key, json_t *value, int *rc) {
 }
 
 /* The interval of a figure: {"low", "high", "kind", "count"}; {} if there is none. */
-static json_t *interval_of(const struct report_group *group, int r, const struct column *column) {
+static json_t *interval_of(const struct report_group *group, int r,
+                           const struct result_field *column) {
     struct spread spread = spread_of(&group->rows[r], column);
     if (spread.kind == SPREAD_NONE) return json_object();
     return json_pack("{s:o, s:o, s:s, s:o}", "low", escape_json_figure(spread.low), "high",
@@ -43,10 +44,10 @@ static json_t *spread_json(const struct report *report, int *rc) {
         for (int r = 0; r < group->row_count && *rc == 0; r++) {
             json_t *figures = json_object();
             *rc |= json_array_append_new(rows, figures);
-            const struct column *column = columns_of(IN_COMPARISON);
-            for (; column->key && *rc == 0; column++)
+            const struct result_field *column = columns_of(IN_COMPARISON);
+            for (; column->path && *rc == 0; column++)
                 if (!isnan(column_value(column, &group->rows[r])))
-                    put(figures, column->key, interval_of(group, r, column), rc);
+                    put(figures, column->path, interval_of(group, r, column), rc);
         }
     }
     return groups;
@@ -58,10 +59,10 @@ static json_t *figures_of(const struct report_group *group, const struct report_
     static const unsigned groups[] = {IN_COMPARISON, IN_LATENCY, IN_FAIRNESS, IN_COST};
     json_t *object = json_object();
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        for (const struct column *column = columns_of(groups[g]); column->key; column++) {
+        for (const struct result_field *column = columns_of(groups[g]); column->path; column++) {
             double value = column_value(column, row);
             if (isfinite(value) && !column_gives_way(column, group))
-                put(object, column->key, escape_json_figure(value), rc);
+                put(object, column->path, escape_json_figure(value), rc);
         }
     }
     return object;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/page/html_parts.h"
+#include "report/run/field_value.h"
 #include "report/run/ranking.h"
 #include "report/run/run_doc.h"
 
@@ -28,13 +29,13 @@ static const char *label_of(const struct report *report, const struct report_gro
 /* Where the load has ticks, their count stands in the place of grants a second. */
 static void write_figure(FILE *out, const struct report_group *group, int row, const char *name,
                          const char *key) {
-    const struct column *column = column_compared(key, group);
+    const struct result_field *column = column_compared(key, group);
     char text[NUMBER_TEXT_MAX];
     double value = column_value(column, &group->rows[row]);
     bool least = ranking_is_least(&group->rows[row], key) && !isnan(value);
     fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>%s", column->title,
             column->sums ? column->title : name, least ? "&gt; " : "");
-    escape_html(out, column_text(column, value, text));
+    escape_html(out, field_figure_text(column, value, text));
     fputs("</dd></div>", out);
 }
 

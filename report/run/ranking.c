@@ -65,7 +65,7 @@ bool ranking_by_cost(const struct report_group *group) {
     return false;
 }
 
-static const struct column *median_wait(const struct report_group *group) {
+static const struct result_field *median_wait(const struct report_group *group) {
     return column_compared("latency_ns.acquire.p50", group);
 }
 
@@ -107,7 +107,7 @@ double ranking_share(const struct report_group *group, int row) {
 /* The figure that ranks, of one stage. */
 static double stage_rank_ns(const struct report_group *group, const struct run_stage *stage) {
     return ranking_by_cost(group) ? stage_cost_ns(stage)
-                                  : column_stage_value(median_wait(group), stage);
+                                  : result_field_figure(median_wait(group), stage);
 }
 
 static void add_interval(const struct report_group *group, struct ranked *rank) {

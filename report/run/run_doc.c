@@ -95,7 +95,7 @@ static void add_promises(const struct report *report, struct doc *doc) {
 
 /* ---- what the words and the numbers mean, and do not mean ---- */
 
-static bool is_used(const struct report *report, const struct column *column) {
+static bool is_used(const struct report *report, const struct result_field *column) {
     for (int g = 0; g < report->group_count; g++)
         if (column_used(column, &report->groups[g])) return true;
     return false;
@@ -107,7 +107,7 @@ static void add_words(const struct report *report, struct doc *doc) {
     doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
     doc_terms(doc);
     words_list(doc);
-    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++)
+    for (const struct result_field *column = columns_of(IN_COMPARISON); column->path; column++)
         if (is_used(report, column)) doc_term(doc, column->title, "%s", doc_or(column->help, ""));
     doc_end(doc);
     doc_end(doc);

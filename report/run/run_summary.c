@@ -170,7 +170,7 @@ static void add_rung_cells(struct doc *doc, const struct summary *summary, int l
 
 /* ---- the table ---- */
 
-static const struct column *compared(const struct summary *summary, const char *key) {
+static const struct result_field *compared(const struct summary *summary, const char *key) {
     return column_compared(key, summary->group);
 }
 
@@ -218,11 +218,11 @@ static void add_columns(struct doc *doc, const struct summary *summary) {
     doc_column(doc, &(struct doc_column){.title = "cost", .figure = DOC_TIME, .only = ranked});
     doc_column(doc, &(struct doc_column){.title = "of max", .right = true, .only = shared});
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        const struct column *column = compared(summary, figures[i].key);
+        const struct result_field *column = compared(summary, figures[i].key);
         doc_column(doc,
                    &(struct doc_column){
-                       .title = column->instead_of ? column->brief : figures[i].brief,
-                       .figure = column->kind == COLUMN_TIME ? DOC_TIME : column_figure(column),
+                       .title = column->instead_of ? column->head : figures[i].brief,
+                       .figure = result_field_is_time(column) ? DOC_TIME : column_figure(column),
                        .unit = column_unit(column, summary->group),
                        .drop = figures[i].drop,
                        .only = is_used(summary, figures[i].key) ? 0 : DOC_NONE});

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/run/field_value.h"
 #include "report/run/ranking.h"
 #include "results/format/run_read.h"
 
@@ -31,9 +32,9 @@ static const char *why_no_handoff(const struct run_stage *stage) {
 }
 
 /* One sentence without a full stop, a constant. NULL if the figure was measured, or has too few values. */
-static const char *absent_why(const struct column *column, const struct report_row *row) {
+static const char *absent_why(const struct result_field *column, const struct report_row *row) {
     static const char handoff[] = "latency_ns.handoff.";
-    bool is_handoff = strncmp(column->key, handoff, strlen(handoff)) == 0;
+    bool is_handoff = strncmp(column->path, handoff, strlen(handoff)) == 0;
     return is_handoff && isnan(column_value(column, row)) ? why_no_handoff(row->typical) : NULL;
 }
 
@@ -42,19 +43,19 @@ static const char *absent_why(const struct column *column, const struct report_r
 #define BESIDE (DOC_HTML | DOC_MARKDOWN) /* facts that a terminal shows in a line above the rows */
 
 /* The rank by which columns are left out of a narrow terminal: the greatest first. */
-static int drop_rank(const struct column *column) {
+static int drop_rank(const struct result_field *column) {
     static const char *const keys[] = {
         "cost.commands_per_grant", "latency_ns.release.p50", "cost.server_cpu_ns_per_grant",
         "latency_ns.ping.p50",     "recovery.crash.p50_ns",  "recovery.theory_min_ns",
         "recovery.crash.max_ns",   "recovery.crash.count",   "recovery.lost_wakeups",
         "recovery.p90_ns",         "recovery.min_ns"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(column->key, keys[i]) == 0) return (int)i + 1;
+        if (strcmp(column->path, keys[i]) == 0) return (int)i + 1;
     return 0;
 }
 
 /* The formats that have a column of a group's table; 0: none. */
-static unsigned formats_of(const struct column *column, const struct report_group *group,
+static unsigned formats_of(const struct result_field *column, const struct report_group *group,
                            bool compares) {
     if (compares ? column_gives_way(column, group) : !column_used(column, group)) return 0;
     bool wide = column_used(column, group) && column_shown(column, group, false);
@@ -63,7 +64,7 @@ static unsigned formats_of(const struct column *column, const struct report_grou
 
 /* The key columns come first: a phone shows no others without scrolling. */
 static void add_group_columns(struct doc *doc, const struct report_group *group,
-                              const struct column *columns, bool compares) {
+                              const struct result_field *columns, bool compares) {
     doc_column(doc, &(struct doc_column){.title = "lock"});
     doc_column(doc, &(struct doc_column){.title = "verdict", .help = "does it exclude?"});
     if (compares && ranking_by_cost(group))
@@ -71,11 +72,11 @@ static void add_group_columns(struct doc *doc, const struct report_group *group,
                                              .brief = "cost",
                                              .help = words_help(WORDS_COST),
                                              .figure = DOC_TIME});
-    for (const struct column *column = columns; column->key; column++) {
+    for (const struct result_field *column = columns; column->path; column++) {
         unsigned formats = formats_of(column, group, compares);
         if (formats == 0) continue;
         doc_column(doc, &(struct doc_column){.title = column->title,
-                                             .brief = column->brief,
+                                             .brief = column->head,
                                              .help = column->help,
                                              .figure = column_figure(column),
                                              .unit = column_unit(column, group),
@@ -128,8 +129,8 @@ void run_lock_cell(struct doc *doc, const struct report_row *row, const struct r
 }
 
 static void add_figure_row(struct doc *doc, const struct report *report,
-                           const struct report_group *group, int r, const struct column *columns,
-                           bool compares) {
+                           const struct report_group *group, int r,
+                           const struct result_field *columns, bool compares) {
     const struct report_row *row = &group->rows[r];
     const struct report_lock *lock = &report->locks[row->lock];
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
@@ -138,12 +139,12 @@ static void add_figure_row(struct doc *doc, const struct report *report,
     words_state_chip(doc,
                      row->state); /* the group's own: the lock may have failed in another one */
     if (compares && ranking_by_cost(group)) doc_figure(doc, ranking_cost_ns(group, r));
-    for (const struct column *column = columns; column->key; column++) {
+    for (const struct result_field *column = columns; column->path; column++) {
         if (formats_of(column, group, compares) == 0) continue;
         double value = column_value(column, row);
         char text[NUMBER_TEXT_MAX];
-        if (ranking_is_least(row, column->key) && !isnan(value))
-            doc_value(doc, value, "> %s", column_text(column, value, text));
+        if (ranking_is_least(row, column->path) && !isnan(value))
+            doc_value(doc, value, "> %s", field_figure_text(column, value, text));
         else
             doc_figure(doc, value);
         doc_set_title(doc, absent_why(column, row));
@@ -155,8 +156,8 @@ static void add_figure_row(struct doc *doc, const struct report *report,
 }
 
 static void add_class(struct doc *doc, const struct report *report,
-                      const struct report_group *group, int first, const struct column *columns,
-                      bool compares) {
+                      const struct report_group *group, int first,
+                      const struct result_field *columns, bool compares) {
     char text[RANKING_NOTE_MAX];
     doc_group(doc, TONE_PLAIN, "%s", ranking_class_text(group, first, text));
     doc_set_only(doc, DOC_TERMINAL);
@@ -167,7 +168,7 @@ static void add_class(struct doc *doc, const struct report *report,
 
 /* Adds locks by class, then controls, baselines and the simulator. */
 static void add_figure_rows(struct doc *doc, const struct report *report,
-                            const struct report_group *group, const struct column *columns,
+                            const struct report_group *group, const struct result_field *columns,
                             bool compares) {
     bool any = false;
     for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c))
@@ -187,7 +188,7 @@ static void add_figure_rows(struct doc *doc, const struct report *report,
  * percentile without an end means. */
 static void add_absent_notes(struct doc *doc, const struct report_group *group) {
     bool never = false;
-    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
+    for (const struct result_field *column = columns_of(IN_COMPARISON); column->path; column++) {
         const char *why = NULL;
         if (column_gives_way(column, group)) continue;
         for (int r = 0; r < group->row_count && !why; r++)
@@ -288,7 +289,7 @@ static const char *repeats_text(const struct report_group *group, unsigned of) {
 
 static void add_table(struct doc *doc, const struct report *report,
                       const struct report_group *group, unsigned of, const char *what) {
-    const struct column *columns = columns_of(of);
+    const struct result_field *columns = columns_of(of);
     bool compares = of == IN_COMPARISON;
     char caption[400], text[NUMBER_TEXT_MAX];
     snprintf(caption, sizeof caption, "%s, %s client%s: %s%s", what,
@@ -306,9 +307,9 @@ static void add_table(struct doc *doc, const struct report *report,
 /* In a closed loop requests have due times too, since they are always due. So only arrivals by a
  * schedule make a group an open one. */
 static bool any_used(unsigned of, const struct report_group *group) {
-    const struct column *columns = columns_of(of);
+    const struct result_field *columns = columns_of(of);
     if (of == IN_OPEN_LOOP) return column_used(columns, group);
-    for (const struct column *column = columns; column->key; column++)
+    for (const struct result_field *column = columns; column->path; column++)
         if (column_used(column, group)) return true;
     return false;
 }
