@@ -20,13 +20,12 @@ static void add_cell_sign(const struct check_view *view, const struct check_cell
 }
 
 static void add_lock_rows(const struct check_view *view, struct doc *doc) {
-    int family = -1;
+    const char *family = NULL;
     for (int r = 0; r < view->row_count; r++) {
         const struct check_lock *lock = &view->check->locks[view->row[r]];
-        int own = (int)check_family_of(lock);
-        if (own != family)
-            doc_group(doc, TONE_PLAIN, "%s", check_family_title((enum check_family)own));
-        family = own;
+        if (check_family_of(lock) != family)
+            doc_group(doc, TONE_PLAIN, "%s", check_family_of(lock));
+        family = check_family_of(lock);
         doc_row(doc, DOC_ROW);
         doc_cell(doc, "%s", lock->name);
         for (int c = 0; c < view->column_count; c++)

@@ -6,24 +6,16 @@
 
 #include "bench/base/verdict.h"
 
-enum check_family check_family_of(const struct check_lock *lock) {
-    static const enum check_family families[LB_GUARANTEES + 1] = {
-        [LB_ON_ONE_HOST] = FAMILY_HOST,         [LB_ON_ONE_NODE] = FAMILY_NODE,
-        [LB_ON_ASYNC_REPLICA] = FAMILY_REPLICA, [LB_ON_MAJORITY] = FAMILY_MAJORITY,
-        [LB_NO_GUARANTEE] = FAMILY_OTHER,       [LB_GUARANTEES] = FAMILY_OTHER};
-    return lock->control ? FAMILY_CONTROL : families[lb_guarantee_from(lock->guarantee)];
+#define FAMILIES                                                                                   \
+    (LB_GUARANTEES + 2) /* one for each guarantee, for an unknown one, and for controls */
+
+static int family_of(const struct check_lock *lock) {
+    return lock->control ? FAMILIES - 1 : (int)lb_guarantee_from(lock->guarantee);
 }
 
-const char *check_family_title(enum check_family family) {
-    static const char *const titles[FAMILIES] = {
-        [FAMILY_HOST] = "on one machine",
-        [FAMILY_NODE] = "on one server",
-        [FAMILY_REPLICA] = "on a primary with asynchronous replicas",
-        [FAMILY_MAJORITY] = "on a majority of servers",
-        [FAMILY_OTHER] = "other",
-        [FAMILY_CONTROL] = "broken on purpose",
-    };
-    return titles[family];
+const char *check_family_of(const struct check_lock *lock) {
+    return lock->control ? "broken on purpose"
+                         : lb_guarantee_text(lb_guarantee_from(lock->guarantee));
 }
 
 const struct check_lock *check_lock_of(const struct check_view *view,
@@ -126,7 +118,7 @@ static void place_rows(struct check_view *view) {
     for (int family = 0; family < FAMILIES; family++) {
         for (int l = 0; l < check->lock_count; l++) {
             bool run = has_cell(view, l);
-            if (check_family_of(&check->locks[l]) != (enum check_family)family) continue;
+            if (family_of(&check->locks[l]) != family) continue;
             if (run || check->partial) view->row[view->row_count++] = l;
             if (!run) continue;
             view->control_count += check->locks[l].control;

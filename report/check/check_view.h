@@ -11,18 +11,6 @@
 #include "report/run/words.h"
 #include "results/format/check_read.h"
 
-/* Families of locks, by where their truth lives: the locks of a family have the same fate under a
- * fault. */
-enum check_family {
-    FAMILY_HOST,
-    FAMILY_NODE,
-    FAMILY_REPLICA,
-    FAMILY_MAJORITY,
-    FAMILY_OTHER, /* a guarantee that this program does not know */
-    FAMILY_CONTROL,
-    FAMILIES
-};
-
 struct check_counts {
     int cells, verdict[CHECK_VERDICTS], as_expected, worse, better;
 };
@@ -55,8 +43,9 @@ struct check_view *check_view_make(const struct check *check, struct lb_err *err
 void check_view_free(struct check_view *view);
 
 const struct check_cell *check_view_cell(const struct check_view *view, int lock, int fault);
-enum check_family check_family_of(const struct check_lock *lock);
-const char *check_family_title(enum check_family family); /* "one server" */
+/* The family of a lock, by where its truth lives: the locks of a family have the same fate under a fault. Controls are
+ * the last one. */
+const char *check_family_of(const struct check_lock *lock);
 const struct check_lock *check_lock_of(const struct check_view *view,
                                        const struct check_cell *cell);
 const struct check_fault *check_fault_of(const struct check_view *view,
