@@ -33,10 +33,10 @@ struct result {
     struct result_cell *cells; /* one for each cell of the matrix */
 };
 
-/* The sums of a finished check. worse: the number of findings; the other counts include
- * controls. */
+/* Cells of a finished check. worse: real locks that do worse than their drivers state: controls are broken on purpose, and
+ * only `missed` is a finding about them. */
 struct result_sum {
-    int tried, as_expected, worse, better, failed, missed;
+    int worse, failed, missed;
 };
 
 /* Returns 0 with a first check.json written, marked as partial; -1 with err. Call result_done in
@@ -51,10 +51,6 @@ int result_add(struct result *result, int cell, uint64_t seed, const char *run,
 
 /* Writes the file. partial: why it is incomplete; NULL = it is complete. */
 int result_end(struct result *result, const char *partial, struct lb_err *err);
-
-/* True if a cell that was tried shows a real lock worse than its driver states. Controls are broken
- * on purpose: only `missed` is a finding about them. */
-bool result_is_finding(const struct result *result, int cell);
 
 struct result_sum result_sum(const struct result *result);
 
