@@ -89,16 +89,8 @@ CONFORM_CHECK("killed clients stop nobody", EXCLUDES, TRY | WAIT, LB_CLAIM_CRASH
               CONFORM_CHILDREN, REAL, conform_killed_clients)
 CONFORM_CHECK("a lease counts from before the request", EXCLUDES, LEASE | WAIT, 0, FAR, REAL,
               conform_lease_counts)
-CONFORM_CHECK("an answer cut off is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
-              conform_cut_answer)
-CONFORM_CHECK("an answer cut in the middle is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
-              conform_cut_within_answer)
-CONFORM_CHECK("a connection reset is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
-              conform_reset)
-CONFORM_CHECK("an answer that never comes is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
-              conform_silent_answer)
-CONFORM_CHECK("a request that never arrives is in doubt, then settled", EXCLUDES, WAIT, 0, FAR,
-              REAL, conform_silent_request)
+CONFORM_CHECK("an acquire without an answer is in doubt, then settled", EXCLUDES, WAIT, 0, FAR,
+              REAL, conform_lost_acquire)
 CONFORM_CHECK("a release cut off is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
               conform_cut_release)
 CONFORM_CHECK("a renewal without an answer is in doubt, and extends nothing", EXCLUDES,

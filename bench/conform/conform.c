@@ -31,15 +31,10 @@ const struct conform_check conform_checks[] = {
     {0},
 };
 
-#define ANONYMOUS                                                                                            \
-    "RSemaphore's counter has no owners: nobody can tell whether the lost acquire took a permit, so nobody " \
-    "can give it back"
-
 const struct conform_exemption conform_exemptions[] = {
-    {"redis-semaphore", "an answer cut off is in doubt, then settled", ANONYMOUS},
-    {"redis-semaphore", "an answer cut in the middle is in doubt, then settled", ANONYMOUS},
-    {"redis-semaphore", "a connection reset is in doubt, then settled", ANONYMOUS},
-    {"redis-semaphore", "an answer that never comes is in doubt, then settled", ANONYMOUS},
+    {"redis-semaphore", "an acquire without an answer is in doubt, then settled",
+     "RSemaphore's counter has no owners: nobody can tell whether the lost acquire took a permit, so nobody "
+     "can give it back"},
     {"mysql-getlock", "names that differ in case are two locks",
      "MySQL compares the names of its user locks without case"},
     {0},

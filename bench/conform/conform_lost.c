@@ -89,7 +89,23 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
     MUST_USE(victim, key, trial_soon());
 }
 
-static void lose_acquire(struct trial *trial, struct wire_fault fault) {
+/* How the answer to a request is lost. */
+static const struct {
+    const char *how;
+    struct wire_fault fault;
+} losses[] = {
+    {"the answer was cut off", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT}},
+    {"the answer was cut in the middle", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT, .bytes = 1}},
+    {"the connection was reset", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_RESET}},
+    {"the answer never came", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_SWALLOW}},
+    {"the request never arrived", {.kind = WIRE_SWALLOW, .way = WIRE_REQUESTS}},
+    /* of renewals: an acquire that takes so long is one of the messages that may be late; a client program may be patient
+     * for 10 s */
+    {"the answer came too late", {.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = 60 * LB_S_NS}},
+};
+#define LOSSES (sizeof losses / sizeof *losses)
+
+static void lose_acquire(struct trial *trial, struct wire_fault fault, const char *how) {
     struct trial_key key = trial_key(), warm = trial_key();
     trial->session_lease_ns = LEASE_NS;
     trial->lease_ns = LONG_LEASE_NS;
@@ -110,9 +126,9 @@ static void lose_acquire(struct trial *trial, struct wire_fault fault) {
     }
     MUST(trial, conform_struck(trial), "nothing was lost: no answer came");
     MUST_SAY_NO(trial, outcome, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
-                "the answer was lost, but acquire gave %s", lb_outcome_name(outcome));
+                "%s, but acquire gave %s", how, lb_outcome_name(outcome));
     MUST(trial, victim->session.err.code != 0,
-         "the outcome is in doubt, but the driver gave no reason");
+         "%s: the outcome is in doubt, but the driver gave no reason", how);
     clear_up(trial, victim, other, &key, outcome);
 }
 
@@ -163,25 +179,9 @@ void conform_lease_counts(struct trial *trial) {
     conform_heal(trial);
 }
 
-void conform_cut_answer(struct trial *trial) {
-    lose_acquire(trial, cut_at_answer);
-}
-
-void conform_cut_within_answer(struct trial *trial) {
-    lose_acquire(trial,
-                 (struct wire_fault){.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT, .bytes = 1});
-}
-
-void conform_reset(struct trial *trial) {
-    lose_acquire(trial, (struct wire_fault){.kind = WIRE_MIDWAY, .then = WIRE_THEN_RESET});
-}
-
-void conform_silent_answer(struct trial *trial) {
-    lose_acquire(trial, (struct wire_fault){.kind = WIRE_MIDWAY, .then = WIRE_THEN_SWALLOW});
-}
-
-void conform_silent_request(struct trial *trial) {
-    lose_acquire(trial, (struct wire_fault){.kind = WIRE_SWALLOW, .way = WIRE_REQUESTS});
+void conform_lost_acquire(struct trial *trial) {
+    for (size_t i = 0; i < LOSSES - 1 && !trial_failed(trial); i++)
+        lose_acquire(trial, losses[i].fault, losses[i].how);
 }
 
 void conform_cut_release(struct trial *trial) {
@@ -216,24 +216,10 @@ static void lose_renewal(struct actor *victim, struct actor *other, struct wire_
 }
 
 void conform_lost_renewal(struct trial *trial) {
-    static const struct {
-        const char *how;
-        struct wire_fault fault;
-    } losses[] = {
-        {"the answer was cut off", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT}},
-        {"the answer was cut in the middle",
-         {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT, .bytes = 1}},
-        {"the connection was reset", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_RESET}},
-        {"the answer never came", {.kind = WIRE_MIDWAY, .then = WIRE_THEN_SWALLOW}},
-        {"the request never arrived", {.kind = WIRE_SWALLOW, .way = WIRE_REQUESTS}},
-        /* a client program may be patient for 10 s */
-        {"the answer came too late",
-         {.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = 60 * LB_S_NS}},
-    };
     trial->session_lease_ns = LEASE_NS;
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
     other->request.lease_ns = LONG_LEASE_NS;
-    for (size_t i = 0; i < sizeof losses / sizeof *losses && !trial_failed(trial); i++)
+    for (size_t i = 0; i < LOSSES && !trial_failed(trial); i++)
         lose_renewal(victim, other, losses[i].fault, losses[i].how);
 }
 
