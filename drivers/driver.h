@@ -76,14 +76,12 @@ enum lb_cap {
     LB_CAP_REENTRANT = 1 << 11, /* the holder may acquire again: request.held */
     LB_CAP_MULTI = 1 << 12,     /* takes all of request.keys or none */
     LB_CAP_PERMITS = 1 << 13,   /* a semaphore that gives request.permits > 1 at once */
-    /* divides a key into request.bound slots, each with one holder: grant.slot */
-    LB_CAP_SLOTS = 1 << 14,
     /* several clients (fibers) may call on one session at the same time, also while one of them
      * waits; lock_state of the session is then common to them */
-    LB_CAP_SHARE = 1 << 15,
+    LB_CAP_SHARE = 1 << 14,
     /* LB_OPTIMISTIC: acquire is one statement of the server that reads, computes and writes, so it is never
      * refused; its token is the version that it made. Release does nothing */
-    LB_CAP_ATOMIC = 1 << 17,
+    LB_CAP_ATOMIC = 1 << 15,
 };
 
 /* The promises of a lock, according to its documentation or its authors. Runs compare them with their
@@ -253,8 +251,7 @@ struct lb_request {
      * first acquire, 1 at the second; at a release the number before it */
     uint32_t held;
     uint32_t permits; /* semaphores: permits wanted, at least 1; above 1 only with LB_CAP_PERMITS */
-    /* semaphores: the number of permits; latches: the count; LB_CAP_SLOTS: the number of slots */
-    uint32_t bound;
+    uint32_t bound;   /* semaphores: the number of permits; latches: the count */
     /* LB_CAP_MULTI: all keys that are wanted, each once, in an order that is the same for all clients,
      * unless the workload asks for deadlocks (acquire.key_order); the first one is the key above. NULL =
      * only the key above */
@@ -263,8 +260,7 @@ struct lb_request {
 };
 
 #define LB_KEY_MAX 1024
-#define LB_KEYS_MAX 8   /* of one request */
-#define LB_SLOTS_MAX 64 /* request.bound of a lock with LB_CAP_SLOTS */
+#define LB_KEYS_MAX 8 /* of one request */
 
 /* A grant: filled by a successful acquire, and passed to release and renew. */
 struct lb_grant {
@@ -272,7 +268,6 @@ struct lb_grant {
      * grants may repeat it. LB_OPTIMISTIC: the version read; after an LB_OK release, and with
      * LB_CAP_ATOMIC from acquire on, the version written */
     uint64_t token;
-    uint32_t slot; /* LB_CAP_SLOTS: the slot, 0 .. bound-1 */
     /* by lb_now(), counted from BEFORE the request was sent; LB_NEVER = no lease */
     int64_t lease_end_ns;
     /* algorithm->grant_bytes for the driver (owner token, znode name), zeroed when the client

@@ -59,8 +59,6 @@ CONFORM_CHECK("several keys, all or none", EXCLUDES, TRY | WAIT | LB_CAP_MULTI, 
               conform_multi)
 CONFORM_CHECK("overlapping sets of keys do not deadlock", EXCLUDES, WAIT | LB_CAP_MULTI, 0, 0, REAL,
               conform_multi_overlap)
-CONFORM_CHECK("each part of a key has one holder", EXCLUDES, TRY | WAIT | LB_CAP_SLOTS, 0, BASIC,
-              REAL, conform_slots)
 CONFORM_CHECK("a release by one who does not hold is refused", EXCLUDES, TRY, 0, 0, REAL,
               conform_stranger)
 CONFORM_CHECK("an earlier grant's word frees no later grant", EXCLUDES, TRY, 0, 0, REAL,

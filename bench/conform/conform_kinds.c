@@ -1,4 +1,4 @@
-/* conform_kinds: what only semaphores, slots, latches and optimistic locks do. */
+/* conform_kinds: what only semaphores, latches and optimistic locks do. */
 #include <stdlib.h>
 
 #include "bench/conform/conform.h"
@@ -118,41 +118,6 @@ void conform_permits_contended(struct trial *trial) {
         MUST_GIVE(clients[i], actor_take(clients[i], TRIAL_TRY), LB_OK);
     }
     for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
-}
-
-/* ---- a key that is divided into slots, each with one holder ---- */
-
-#define SLOTS 4
-
-void conform_slots(struct trial *trial) {
-    struct trial_key key = trial_key();
-    struct actor *clients[SLOTS + 1];
-    trial->bound = SLOTS;
-    actors_new(trial, NULL, SLOTS + 1, clients);
-    struct actor *late = clients[SLOTS];
-    for (int round = 0; round < 3; round++) {
-        unsigned seen = 0;
-        for (int i = 0; i < SLOTS; i++) {
-            MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
-            uint32_t slot = clients[i]->grant.slot;
-            MUST_REFUSE(trial, slot < SLOTS && !(seen >> slot & 1), "slot %u of %d was given %s",
-                        slot, SLOTS, slot < SLOTS ? "twice" : "out");
-            seen |= 1U << slot;
-        }
-        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(late, actor_acquire(late, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
-        actor_begin_acquire(late, &key, trial_soon());
-        MUST_WAIT(late, 50, "while all slots are held");
-        uint32_t freed = clients[round]->grant.slot;
-        MUST_GIVE(clients[round], actor_release(clients[round]), LB_OK);
-        MUST_GIVE(late, actor_end(late), LB_OK);
-        MUST_REFUSE(trial, late->grant.slot == freed, "slot %u was freed, %u was given", freed,
-                    late->grant.slot);
-        MUST_GIVE(late, actor_release(late), LB_OK);
-        for (int i = 0; i < SLOTS; i++) {
-            if (i != round) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
-        }
-    }
 }
 
 /* ---- a latch opens at its count, for all clients, and stays open ---- */

@@ -142,10 +142,9 @@ static int64_t asked_ns(const struct sum *sum, const struct met *met, int64_t un
         if (holds_exclude(sum->book, hold, other))
             note_asked(&latest_ns, other->called_ns, other->from_ns, until_ns);
     }
-    uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
-    for (size_t i = order_first_try(sum->book, sum->tries, key + 1); i-- > 0;) {
+    for (size_t i = order_first_try(sum->book, sum->tries, hold->key + 1); i-- > 0;) {
         const struct try *try = &sum->book->tries[sum->tries[i]];
-        if (try->key != key || try->returned_ns <= met->fault->begin_ns) break;
+        if (try->key != hold->key || try->returned_ns <= met->fault->begin_ns) break;
         bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
         if (!is_out(sum, met, try->client) && !readers)
             note_asked(&latest_ns, try->called_ns, try->returned_ns, until_ns);
@@ -289,9 +288,9 @@ static int per_key(struct sum *sum) {
         rules->model != OPLOG_SEMAPHORE && !rules->many_keys && sum->book->dropped == 0;
     for (size_t begin = 0, end; begin < sum->book->hold_count; begin = end) {
         end = key_end(sum, begin);
-        bool one_each = sum->book->rules.model != OPLOG_SEMAPHORE || sum->book->rules.by_slot;
+        bool counts = rules->model == OPLOG_SEMAPHORE;
         for (size_t i = begin; i < end; i++) {
-            if (!one_each || hold_at(sum, i)->flags & HOLD_GHOST) continue;
+            if (counts || hold_at(sum, i)->flags & HOLD_GHOST) continue;
             if (sum->tries && key_trials(sum, i, end) != 0) return -1;
             sum->recovery->grants_lost +=
                 (hold_at(sum, i)->flags & HOLD_LEARNED) || hold_at(sum, i)->ended == OPLOG_LOST;

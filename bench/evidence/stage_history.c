@@ -101,10 +101,9 @@ static int64_t inside_until_ns(const struct hold *hold) {
  * grant ended, and got later. Each grant counts once, as in entry_trials for one part. A wait counts only if the judge
  * would have noticed a second grant at its begin: the hold must be longer than the errors of the clocks can hide. */
 static uint64_t count_trials(const struct book *book, const uint32_t *order, int64_t error_ns) {
-    bool one_holder = book->rules.model == OPLOG_MUTEX && !book->rules.by_slot;
     int64_t called_ns = INT64_MAX; /* the first call of those that got the key later */
     uint64_t trials = 0;
-    if (!one_holder || book->rules.many_keys) return 0;
+    if (book->rules.model != OPLOG_MUTEX || book->rules.many_keys) return 0;
     for (size_t i = book->hold_count; i-- > 0;) {
         const struct hold *hold = &book->holds[order[i]];
         bool last = i + 1 == book->hold_count || book->holds[order[i + 1]].key != hold->key;
@@ -248,10 +247,8 @@ static json_t *holding_json(const struct hold *hold) {
 static json_t *overlap_json(const struct stage_history *history) {
     const struct hold *holder = &history->witness[0],
                       *intruder = &history->witness[history->judgement.witness_count - 1];
-    return json_pack(
-        "{s:I, s:o, s:o}", "key",
-        (json_int_t)(history->rules.by_slot ? intruder->key / history->rules.bound : intruder->key),
-        "holder", holding_json(holder), "intruder", holding_json(intruder));
+    return json_pack("{s:I, s:o, s:o}", "key", (json_int_t)intruder->key, "holder",
+                     holding_json(holder), "intruder", holding_json(intruder));
 }
 
 static void fill_history(struct run_stage *result, const struct stage_history *history) {

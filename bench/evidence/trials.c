@@ -95,10 +95,9 @@ static bool was_asked_for(const struct look *look, const struct hold *hold, size
             overlaps(other->called_ns, other->from_ns, from_ns, until_ns))
             return true;
     }
-    uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
-    for (size_t i = order_first_try(look->book, look->tries, key + 1); i-- > 0;) {
+    for (size_t i = order_first_try(look->book, look->tries, hold->key + 1); i-- > 0;) {
         const struct try *try = &look->book->tries[look->tries[i]];
-        if (try->key != key || try->returned_ns <= from_ns) return false;
+        if (try->key != hold->key || try->returned_ns <= from_ns) return false;
         bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
         if (try->client != hold->client && !died(look, try->client) && !readers &&
             try->called_ns < until_ns)

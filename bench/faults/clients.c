@@ -25,13 +25,8 @@ static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_
         if (since_ns != 0) *ret_key = atomic_load(&presence->key);
         return since_ns;
     }
-    uint32_t first = shared->own_cells ? client : key * shared->slots;
-    for (uint32_t i = first; i < first + shared->slots && i < shared->cell_count; i++) {
-        const struct cell *cell = &shared->cells[i];
-        if (atomic_load(&cell->owner) == (uint64_t)client + 1)
-            return atomic_load(&cell->acquired_ns);
-    }
-    return 0;
+    const struct cell *cell = &shared->cells[shared->own_cells ? client : key];
+    return atomic_load(&cell->owner) == (uint64_t)client + 1 ? atomic_load(&cell->acquired_ns) : 0;
 }
 
 /* Since when the client waits, if it has asked its server. 0 = it does not wait. */

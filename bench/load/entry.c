@@ -30,9 +30,9 @@ void entry_was_met(struct client *client) {
     client->stats->met = true;
 }
 
-static struct cell *enter_cell(struct client *client, uint32_t place, const struct holding *me,
+static struct cell *enter_cell(struct client *client, uint32_t key, const struct holding *me,
                                struct entry *ret_entry) {
-    struct cell *cell = &client->worker->shared->cells[place];
+    struct cell *cell = &client->worker->shared->cells[key];
     *ret_entry = cell_enter(cell, me);
     if (ret_entry->marks) entry_met(client, ret_entry);
     return cell;
@@ -69,12 +69,6 @@ void entry_enter_other(struct client *client, const struct holding *me) {
                 client->at.entry.releasing_ns = releasing_ns;
         }
         break;
-    case ENTRY_SLOT:
-        client->stats->inside = 1;
-        client->at.cell =
-            enter_cell(client, key * shared->slots + client->grant.slot % shared->slots, me,
-                       &client->at.entry);
-        break;
     case ENTRY_READERS:
         client->at.cell = &shared->cells[key];
         if (is_writer(client)) {
@@ -108,9 +102,6 @@ void entry_leave_other(struct client *client, int64_t releasing_ns) {
             leave_cell(client, &shared->cells[client->request.keys[i].index],
                        &client->keys->entry[i], releasing_ns);
         }
-        leave_cell(client, client->at.cell, &client->at.entry, releasing_ns);
-        break;
-    case ENTRY_SLOT:
         leave_cell(client, client->at.cell, &client->at.entry, releasing_ns);
         break;
     case ENTRY_READERS:

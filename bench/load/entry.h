@@ -1,6 +1,6 @@
 /* entry: a client with a grant enters the memory that the lock guards, and leaves it before the release; both steps
  * check exclusion, and mark a grant that failed a check (client->at.marks). The memory is one cell, the cells of several
- * keys, the cell of a slot, or a crowd of shared holders. To be called on the client's fiber only. */
+ * keys, or a crowd of shared holders. To be called on the client's fiber only. */
 #ifndef BENCH_LOAD_ENTRY_H
 #define BENCH_LOAD_ENTRY_H
 

@@ -16,7 +16,6 @@ static int descriptors_check(const struct shared *shape, struct lb_err *err);
 /* The kind of memory that clients with a grant enter, for this plan and lock. */
 static enum entry_kind entry_kind_of(const struct plan *plan, const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_BASELINE) return ENTRY_CELL;
-    if (lock->caps & LB_CAP_SLOTS) return ENTRY_SLOT;
     if (lock->primitive == LB_SEMAPHORE) return ENTRY_PERMITS;
     if (lock->primitive == LB_RWLOCK) return ENTRY_READERS;
     return plan->keys_at_once > 1 && (lock->caps & LB_CAP_MULTI) ? ENTRY_CELLS : ENTRY_CELL;
@@ -135,11 +134,6 @@ static int spread_clients(struct shared *shape, struct lb_err *err) {
     return descriptors_check(shape, err);
 }
 
-/* Cells have numbers of 32 bits. */
-_Static_assert((uint64_t)PLAN_KEYS_MAX *LB_SLOTS_MAX <= UINT32_MAX &&
-                   (uint64_t)PLAN_CLIENTS_MAX * LB_SLOTS_MAX <= UINT32_MAX,
-               "a slot's cell: key * slots + slot");
-
 _Static_assert(PLAN_CLIENTS_MAX < CROWD_ALL, "readers never add up to a writer's units");
 
 /* The stage's shape: how many of each thing, and which of the checks apply. 0, or -1 with err. */
@@ -149,12 +143,11 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     int clients = shape->clients;
     shape->entry = entry_kind_of(plan, lock);
     shape->key_count = keys_count(&plan->keys, clients);
-    shape->slots = shape->depth = 1;
+    shape->depth = 1;
     /* The baseline, which measures the tool's own cost, has no lock: each client gets a cell of its
      * own, so that the checks cost as much as with a lock. */
     shape->own_cells = lock->caps & LB_CAP_BASELINE;
-    if (shape->entry == ENTRY_SLOT && plan->bound > 0) shape->slots = plan->bound;
-    shape->cell_count = shape->own_cells ? (uint32_t)clients : shape->key_count * shape->slots;
+    shape->cell_count = shape->own_cells ? (uint32_t)clients : shape->key_count;
     if ((lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape->depth = (uint32_t)plan->depth;
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) shape->faulted |= plan->faults[i].kind != INJECT_NONE;
     shape->churn = plan->churn && plan->clients_per_session <= 1 && lock->primitive != LB_LATCH;

@@ -302,7 +302,7 @@ static void open_first(struct client *client) {
 static void warm_own_cell(const struct client *client) {
     const struct shared *shared = client->worker->shared;
     if (shared->plan->keys.pick != KEYS_OWN) return;
-    lb_warm(LB_WARM_CELL, &shared->cells[client->index * shared->slots], sizeof *shared->cells);
+    lb_warm(LB_WARM_CELL, &shared->cells[client->index], sizeof *shared->cells);
 }
 
 /* Tells the engine the memory that each attempt touches. */

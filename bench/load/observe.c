@@ -65,7 +65,6 @@ static enum oplog_model model_of(const struct shared *shared) {
     switch (shared->entry) {
     case ENTRY_READERS:
         return OPLOG_RWLOCK;
-    case ENTRY_SLOT:
     case ENTRY_PERMITS:
         return OPLOG_SEMAPHORE;
     default:
@@ -83,7 +82,6 @@ struct oplog_rules trace_rules(const struct shared *shared) {
     return (struct oplog_rules){
         .model = model_of(shared),
         .bound = plan->bound > 0 ? (uint32_t)plan->bound : 1,
-        .by_slot = shared->entry == ENTRY_SLOT,
         .clients = (uint32_t)shared->clients,
         .many_keys = shared->entry == ENTRY_CELLS,
         .lease_ns = lock->caps & LB_CAP_LEASE ? plan->lease_ns : 0,
@@ -114,8 +112,7 @@ static struct oplog_record record_of(const struct client *client, enum oplog_kin
         .flags = client->request.shared ? OPLOG_SHARED : 0,
         .client = client->index,
         .key = client->key_index,
-        .permits = (uint16_t)client->request.permits,
-        .slot = client->worker->shared->entry == ENTRY_SLOT ? (uint16_t)client->grant.slot : 0,
+        .permits = client->request.permits,
         .begin_ns = begin_ns,
         .end_ns = end_ns,
         .lease_end_ns = LB_NEVER,

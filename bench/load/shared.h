@@ -45,7 +45,6 @@ struct part {
 enum entry_kind {
     ENTRY_CELL,    /* one at a time */
     ENTRY_CELLS,   /* one at a time, in the cells of several keys */
-    ENTRY_SLOT,    /* one at a time in each slot of a key */
     ENTRY_READERS, /* readers together, or a writer */
     ENTRY_PERMITS  /* up to a bound */
 };
@@ -179,8 +178,7 @@ struct shared {
     bool faulted;        /* faults are planned, which may end grants and sessions */
     bool one_key;        /* every attempt of a client takes the same key in the same way */
     bool no_hold;        /* nothing passes between the grant and the release */
-    uint32_t slots;      /* cells of a key */
-    uint32_t cell_count; /* key_count * slots */
+    uint32_t cell_count; /* a cell for each key, or for each client */
     char key_prefix[PLAN_KEY_PREFIX_MAX + 32];
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */

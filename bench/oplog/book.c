@@ -47,21 +47,15 @@ static struct hold *add_hold(struct book *book) {
     return &holds[book->hold_count++];
 }
 
-static uint32_t hold_place(const struct book *book, const struct oplog_record *record) {
-    if (!book->rules.by_slot) return record->key;
-    return record->key * book->rules.bound + record->slot % book->rules.bound;
-}
-
 static void forget_open(struct book_client *client, int index) {
     client->open[index] = client->open[--client->open_count];
 }
 
 static int book_granted(struct book *book, struct book_client *client,
                         const struct oplog_record *record) {
-    uint32_t place = hold_place(book, record);
     for (int i = 0; i < client->open_count; i++) {
         /* The record of the earlier grant's release was dropped. */
-        if (book->holds[client->open[i]].key == place) forget_open(client, i--);
+        if (book->holds[client->open[i]].key == record->key) forget_open(client, i--);
     }
     if (client->open_count == OPEN_MAX) forget_open(client, 0);
     struct hold *hold = add_hold(book);
@@ -74,7 +68,7 @@ static int book_granted(struct book *book, struct book_client *client,
                           .lease_end_ns = record->lease_end_ns,
                           .token = record->token,
                           .client = record->client,
-                          .key = place,
+                          .key = record->key,
                           .permits = record->permits ? record->permits : 1,
                           .flags = record->flags & OPLOG_SHARED ? HOLD_SHARED : 0,
                           .ended = OPLOG_OK};
@@ -130,7 +124,7 @@ static int book_try(struct book *book, const struct oplog_record *record) {
                                                ? lb_after(record->end_ns, book->rules.lease_ns)
                                                : LB_NEVER,
                            .client = record->client,
-                           .key = hold_place(book, record),
+                           .key = record->key,
                            .permits = record->permits ? record->permits : 1,
                            .flags = HOLD_GHOST | (record->flags & OPLOG_SHARED ? HOLD_SHARED : 0),
                            .ended = OPLOG_UNKNOWN};
@@ -141,10 +135,9 @@ static int book_acquired(struct book *book, struct book_client *client,
                          const struct oplog_record *record) {
     if (record->outcome != OPLOG_OK) return book_try(book, record);
     if (record->depth == 0) return book_granted(book, client, record);
-    uint32_t place = hold_place(book, record);
     for (int i = 0; i < client->open_count; i++) {
         struct hold *hold = &book->holds[client->open[i]];
-        if (hold->key == place && record->depth > hold->depth) hold->depth = record->depth;
+        if (hold->key == record->key && record->depth > hold->depth) hold->depth = record->depth;
     }
     return book_renewed(book, client, record);
 }
@@ -152,10 +145,9 @@ static int book_acquired(struct book *book, struct book_client *client,
 static void book_released(struct book *book, struct book_client *client,
                           const struct oplog_record *record) {
     if (record->depth > 0) return; /* the release of an inner grant */
-    uint32_t place = hold_place(book, record);
     for (int i = 0; i < client->open_count; i++) {
         struct hold *hold = &book->holds[client->open[i]];
-        if (hold->key != place) continue;
+        if (hold->key != record->key) continue;
         hold->to_ns = record->begin_ns > hold->from_ns ? record->begin_ns : hold->from_ns;
         hold->released_ns = record->end_ns > hold->to_ns ? record->end_ns : hold->to_ns;
         hold->ended = record->outcome;

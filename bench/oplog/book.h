@@ -50,8 +50,8 @@ struct hold {
     int64_t lease_end_ns; /* with the renewals; LB_NEVER = no lease */
     int64_t inside_ns;    /* the holder's lease and session lasted until then; at most to_ns */
     uint64_t token;
-    uint32_t client, key; /* where holds are by slot: key * bound + slot */
-    uint16_t permits, flags;
+    uint32_t client, key, permits;
+    uint16_t flags;
     uint8_t ended; /* enum oplog_outcome of the release */
     uint8_t depth; /* how often the client took the key again while it held */
 };

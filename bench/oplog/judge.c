@@ -203,7 +203,7 @@ static void find_witnesses(const struct book *book, struct judgement *judgement)
 
 static int sweep_all(struct book *book, const uint32_t *order, struct judgement *judgement,
                      struct lb_err *err) {
-    bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
+    bool permits = book->rules.model == OPLOG_SEMAPHORE;
     struct pool certain = {0}, inside = {0};
     if (permits) { /* enough: there are never more than all holds */
         certain.heap = malloc((book->hold_count + 1) * sizeof *certain.heap);
@@ -298,7 +298,7 @@ int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
     book_narrow(book);
     uint32_t *order = order_holds_from(book, err);
     if (!order) return -1;
-    bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
+    bool permits = book->rules.model == OPLOG_SEMAPHORE;
     int failed = sweep_all(book, order, &judgement, err);
     if (!failed && !permits) failed = judge_tokens(book, order, &judgement, err);
     if (!failed) count_told(book, &judgement);
@@ -319,11 +319,6 @@ enum verdict oplog_verdict_of(enum oplog_verdict verdict) {
 }
 
 /* --- explaining --- */
-
-/* The key of a hold, also where holds are kept by slot. */
-static uint32_t hold_key(const struct oplog_rules *rules, const struct hold *hold) {
-    return rules->by_slot ? hold->key / rules->bound : hold->key;
-}
 
 /* The end of a hold as a word. */
 static const char *hold_end_name(const struct hold *hold) {
@@ -373,11 +368,10 @@ static void note_intruder(struct oplog_line *line, const struct judgement *judge
     snprintf(line->note, sizeof line->note, "%s", text);
 }
 
-static struct oplog_line line_of_hold(const struct oplog_rules *rules, const struct hold *hold,
-                                      const char *op, int64_t begin_ns, int64_t end_ns,
-                                      const char *outcome) {
+static struct oplog_line line_of_hold(const struct hold *hold, const char *op, int64_t begin_ns,
+                                      int64_t end_ns, const char *outcome) {
     return (struct oplog_line){.client = hold->client,
-                               .key = hold_key(rules, hold),
+                               .key = hold->key,
                                .op = op,
                                .begin_ns = begin_ns,
                                .end_ns = end_ns,
@@ -392,7 +386,7 @@ int oplog_explain(const struct oplog_rules *rules, const struct judgement *judge
     int count = 0, last = judgement->witness_count - 1;
     for (int i = 0; i <= last; i++) {
         const struct hold *hold = &witness[i];
-        lines[count] = line_of_hold(rules, hold, hold->flags & HOLD_PIECE ? "renew" : "acquire",
+        lines[count] = line_of_hold(hold, hold->flags & HOLD_PIECE ? "renew" : "acquire",
                                     hold->called_ns, hold->from_ns, "ok");
         if (i == last) {
             note_intruder(&lines[count++], judgement, hold);
@@ -407,7 +401,7 @@ int oplog_explain(const struct oplog_rules *rules, const struct judgement *judge
                          : hold->flags & HOLD_CONTINUED ? "renew"
                                                         : "release";
         lines[count++] =
-            line_of_hold(rules, hold, op, hold->to_ns, hold->released_ns, hold_end_name(hold));
+            line_of_hold(hold, op, hold->to_ns, hold->released_ns, hold_end_name(hold));
     }
     return count;
 }

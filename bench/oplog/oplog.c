@@ -218,7 +218,7 @@ static int write_header(struct oplog_writer *writer, const struct oplog_header *
 static struct oplog_header header_of(const struct oplog *history, const struct oplog_rules *rules,
                                      const char *lock) {
     struct oplog_header header = {.magic = OPLOG_MAGIC,
-                                  .version = 1,
+                                  .version = 2,
                                   .byte_order = BYTE_ORDER_MARK,
                                   .header_bytes = sizeof header,
                                   .record_bytes = sizeof(struct oplog_record),

@@ -62,7 +62,7 @@ struct oplog_record {
         uint32_t key;
         uint32_t clients; /* stall, cut, death: how many */
     };
-    uint16_t permits, slot;
+    uint32_t permits;
     int64_t begin_ns, end_ns;
     int64_t lease_end_ns; /* LB_NEVER = none */
     uint64_t token;       /* 0 = none */
@@ -136,20 +136,18 @@ enum oplog_model {
     OPLOG_MUTEX,     /* one at a time */
     OPLOG_REENTRANT, /* the same, but the holder may take it again */
     OPLOG_RWLOCK,    /* readers together, or one writer */
-    /* at most `bound` permits; with by_slot: one holder in each of `bound` slots */
-    OPLOG_SEMAPHORE,
+    OPLOG_SEMAPHORE, /* at most `bound` permits */
     OPLOG_MODELS
 };
 
 struct oplog_rules {
     uint32_t model; /* enum oplog_model */
     uint32_t bound;
-    uint32_t by_slot;
     uint32_t clients;
     uint32_t many_keys; /* one attempt takes several keys */
     /* Clients ran on several machines: the greatest error of a time of one against a time of
      * another; 0 = one clock. */
-    uint32_t error_ns;
+    int64_t error_ns;
     int64_t lease_ns; /* the lease asked for; 0 = grants have no lease */
     /* a session, and what it holds, may end after this long without a heartbeat; 0 = nothing ends
      * for that reason */
@@ -165,7 +163,7 @@ struct oplog_rules {
 
 struct oplog_header {
     char magic[8];         /* OPLOG_MAGIC */
-    uint32_t version;      /* 1 */
+    uint32_t version;      /* 2 */
     uint32_t byte_order;   /* 0x01020304 in the writer's byte order */
     uint32_t header_bytes; /* offset of the first record */
     uint32_t record_bytes;

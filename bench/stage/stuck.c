@@ -55,18 +55,13 @@ void stuck_done(struct stuck *stuck) {
 
 /* Since when nobody is inside; LB_NEVER = a client is. */
 static int64_t left_since_ns(const struct shared *shared, uint32_t key) {
-    int64_t since_ns = 0;
+    const struct cell *cell = &shared->cells[key];
     if (shared->crowds.crowd && crowd_inside(&shared->crowds, key)) return LB_NEVER;
-    for (uint32_t i = key * shared->slots; i < (key + 1) * shared->slots; i++) {
-        const struct cell *cell = &shared->cells[i];
-        uint64_t owner = atomic_load(&cell->owner);
-        if (owner != 0 && !atomic_load(&shared->client[owner - 1].doomed)) return LB_NEVER;
-        int64_t left_ns = atomic_load(&cell->releasing_ns),
-                entered_ns = atomic_load(&cell->acquired_ns);
-        if (left_ns > since_ns) since_ns = left_ns;
-        if (entered_ns > since_ns) since_ns = entered_ns;
-    }
-    return since_ns;
+    uint64_t owner = atomic_load(&cell->owner);
+    if (owner != 0 && !atomic_load(&shared->client[owner - 1].doomed)) return LB_NEVER;
+    int64_t left_ns = atomic_load(&cell->releasing_ns),
+            entered_ns = atomic_load(&cell->acquired_ns);
+    return left_ns > entered_ns ? left_ns : entered_ns;
 }
 
 /* Notes that a client is in a release call of the key, and for how long that call has lasted: at least since a

@@ -7,10 +7,10 @@
  *   CLIENT[/KEY] released|lost|unknown TO [ANSWERED]; learned TO: it knew of the loss, and did not call release
  *   CLIENT renewed AT LEASE_END
  *   FIRST+COUNT stalled|cut FROM TO, or killed AT: so many clients
- *   mutex, reentrant, rwlock, semaphore PERMITS, slots SLOTS: what the lock is, before all others; mutex if none is told
+ *   mutex, reentrant, rwlock, semaphore PERMITS: what the lock is, before all others; mutex if none is told
  *   cuts NS: how long a session lives after a cut; error NS: of the hosts' clocks; partial: the end is missing;
  *   dropped RECORDS; many-keys: a grant may be of several
- * Words behind the times: token N, depth N, permits N, slot N, shared, over, old, refused (OPLOG_OVER, _OLD_TOKEN,
+ * Words behind the times: token N, depth N, permits N, shared, over, old, refused (OPLOG_OVER, _OLD_TOKEN,
  * _REFUSED_TOKEN).
  *
  * A file has # comments; == a title; `with` steps that come before those of each history below the same title; and the
@@ -30,13 +30,9 @@ static double tell_unit_ns = 1;
 static bool tell_partial;
 static uint64_t tell_dropped;
 
-static inline void begin_as(enum oplog_model model, uint32_t bound, bool by_slot) {
-    struct oplog_rules rules = {.model = model,
-                                .bound = bound,
-                                .by_slot = by_slot,
-                                .clients = CLIENTS,
-                                .session_ns = SESSION,
-                                .cut_ns = 0};
+static inline void begin_mutex(void) {
+    struct oplog_rules rules = {
+        .model = OPLOG_MUTEX, .bound = 1, .clients = CLIENTS, .session_ns = SESSION, .cut_ns = 0};
     err.code = 0;
     assert_int_equal(book_begin(&book, &rules, &err), 0);
     tell_partial = false;
@@ -66,9 +62,7 @@ static inline void tell_options(struct oplog_record *record, char *rest) {
         else if (strcmp(word, "depth") == 0)
             record->depth = (uint8_t)number;
         else if (strcmp(word, "permits") == 0)
-            record->permits = (uint16_t)number;
-        else if (strcmp(word, "slot") == 0)
-            record->slot = (uint16_t)number;
+            record->permits = (uint32_t)number;
         else if (*word < '0' || *word > '9') /* the number of the word before */
             fail_msg("what is '%s'?", word);
     }
@@ -121,15 +115,14 @@ static inline void tell_client(char *step) {
 }
 
 static inline void tell_setting(const char *step) {
-    static const char *const models[] = {"mutex", "reentrant", "rwlock", "semaphore", "slots"};
+    static const char *const models[] = {"mutex", "reentrant", "rwlock", "semaphore"};
     char name[20];
     long number = 0;
     assert_true(sscanf(step, "%19s %ld", name, &number) >= 1);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < OPLOG_MODELS; i++) {
         if (strcmp(name, models[i]) != 0) continue;
-        book.rules.model = i < 4 ? i : OPLOG_SEMAPHORE;
+        book.rules.model = i;
         book.rules.bound = number ? (uint32_t)number : 1;
-        book.rules.by_slot = i == 4;
         return;
     }
     if (strcmp(name, "partial") == 0)

@@ -17,7 +17,7 @@ static void judge(void) {
 static void check_judged(const char *story, const char *figures) {
     static const char *const clashes[] = {"none", "overlap", "token"};
     char all[600], witnesses[200] = "";
-    begin_as(OPLOG_MUTEX, 1, false);
+    begin_mutex();
     tell(story, NULL);
     judge();
     for (int i = 0; i < judgement.witness_count; i++) {
@@ -49,7 +49,7 @@ TEST(other_locks_tokens_and_hosts) {
 /* Of two that overlapped, the one that came in may be the one whose session was over: it wrote nothing. */
 TEST(the_note_names_whose_session_had_ended) {
     struct oplog_line lines[EXPLAIN_LINES];
-    begin_as(OPLOG_MUTEX, 1, false);
+    begin_mutex();
     tell("0 got 40 50; 1 got 90 100; 1 learned 150; 0 released 200 210", NULL);
     judge();
     const struct hold witness[] = {book.holds[judgement.witness[0]],
@@ -106,7 +106,7 @@ static void begin_telling(struct telling *telling, uint64_t seed) {
     rng_seed(&telling->rng, seed, 1);
     for (int host = 0; host < HOSTS; host++)
         telling->off_ns[host] = below(telling, 2 * ERROR_NS) - ERROR_NS;
-    begin_as(OPLOG_MUTEX, 1, false);
+    begin_mutex();
     book.rules.error_ns = ERROR_NS;
 }
 

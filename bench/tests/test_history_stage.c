@@ -32,7 +32,6 @@ static const struct kind kinds[] = {
     {&toy_rwlock, {.readers = 50}, {.writers_ignore_readers = true}, "load.keys=1"},
     {&toy_rwlock, {.readers = 50}, {.readers_ignore_writers = true}, "load.keys=1"},
     {&toy_semaphore, {.permits = 2, .bound = 5}, {.extra_permits = 1}, "load.keys=1"},
-    {&toy_slots, {.bound = 3}, {.slot_is_shared = true}, "load.keys=1"},
 };
 
 #define KINDS (int)(sizeof kinds / sizeof *kinds)

@@ -17,7 +17,7 @@ static struct recovery recovery;
 
 /* Clients 0 to 3 are of process 0, 4 to 7 of process 1. */
 static void begin_story(void) {
-    begin_as(OPLOG_MUTEX, 1, false);
+    begin_mutex();
     tell_unit_ns = 1e6;
     lock = (struct lb_lock){.name = "a", .about = {.crash = LB_CRASH_LEASE}};
     entry = (struct plan_lock){.lock = &lock};

@@ -28,7 +28,6 @@ static void begin(int64_t lease_ns) {
     shared.lock = &entry;
     shared.clients = CLIENTS;
     shared.key_count = KEYS;
-    shared.slots = 1;
     shared.cells = cells;
     shared.client = clients;
     for (int i = 0; i < CLIENTS; i++) atomic_store(&clients[i].waiting_ns, BEGIN_NS);

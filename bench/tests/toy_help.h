@@ -18,7 +18,6 @@
 struct toy_faults {
     bool writers_ignore_readers, readers_ignore_writers; /* reader-writer */
     uint32_t extra_permits;                              /* semaphore: above the bound */
-    bool slot_is_shared;                                 /* slots: all get slot 0 */
     bool first_unlock_frees;                             /* re-entry */
     bool first_key_only;                                 /* several keys */
     bool last_writer_wins;                               /* optimistic: no condition */
@@ -47,7 +46,7 @@ static struct toy_faults toy;
 
 struct toy_key {
     _Alignas(64) _Atomic uint64_t owner; /* toy_word; 0 = free */
-    _Atomic uint64_t depth, token, version, slots;
+    _Atomic uint64_t depth, token, version;
     _Atomic int64_t lease_end_ns, readers, writer, out, count;
     _Atomic int64_t newest_ns; /* later_first: when the newest waiter came */
 };

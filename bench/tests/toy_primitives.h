@@ -75,27 +75,6 @@ TOY_CALL(toy_sem_release) {
     return LB_OK;
 }
 
-/* ---- slots ---- */
-
-TOY_CALL(toy_slot_acquire) {
-    struct toy_key *at = toy_at_key(session, request);
-    for (;;) {
-        for (uint32_t slot = 0; slot < request->bound; slot++) {
-            uint64_t bit = UINT64_C(1) << slot;
-            bool taken = atomic_fetch_or(&at->slots, bit) & bit;
-            if (taken && !toy.slot_is_shared) continue;
-            grant->slot = slot;
-            return toy_granted(grant);
-        }
-        TOY_WAIT(session, request);
-    }
-}
-
-TOY_CALL(toy_slot_release) {
-    atomic_fetch_and(&toy_at_key(session, request)->slots, ~(UINT64_C(1) << grant->slot));
-    return LB_OK;
-}
-
 /* ---- optimistic ---- */
 
 TOY_CALL(toy_read) {
@@ -154,8 +133,6 @@ TOY_LOCK(toy_rwlock, LB_RWLOCK, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARED, toy_rw
          toy_rw_release);
 TOY_LOCK(toy_semaphore, LB_SEMAPHORE, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_PERMITS, toy_sem_acquire,
          toy_sem_release);
-TOY_LOCK(toy_slots, LB_MUTEX, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SLOTS, toy_slot_acquire,
-         toy_slot_release);
 TOY_LOCK(toy_optimistic, LB_OPTIMISTIC, LB_CAP_TRY | LB_CAP_WAIT, toy_read, toy_write);
 TOY_LOCK(toy_atomic, LB_OPTIMISTIC, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_ATOMIC, toy_count,
          toy_nothing);

@@ -133,8 +133,6 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
          "can't take several keys at once (acquire.keys_at_once; capability 'multi')"},
         {plan->tick_ns > 0 && (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC),
          "has no holder that could run a job once a tick (load.tick)"},
-        {plan->bound > LB_SLOTS_MAX && (lock->caps & LB_CAP_SLOTS),
-         "has at most 64 slots (acquire.bound)"},
     };
     if (lock->caps & LB_CAP_BASELINE) return NULL; /* a baseline does nothing in any plan */
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {

@@ -188,8 +188,7 @@ struct plan {
     int readers[PLAN_LADDER_MAX];
     int readers_count;
     uint32_t permits; /* permits of a semaphore that an attempt wants */
-    /* permits of a semaphore in total; the count of a latch; slots of a lock that has them */
-    uint32_t bound;
+    uint32_t bound;   /* permits of a semaphore in total; the count of a latch */
     int depth;        /* how often a client takes the key before it releases it; at least 1 */
     int keys_at_once; /* at least 1 */
     enum key_order key_order;

@@ -88,12 +88,11 @@ uint32_t keys_count(const struct keyspace *keys, int clients) {
 }
 
 bool keys_have_one_holder(const struct lb_lock *lock) {
-    return lock->primitive == LB_MUTEX && !(lock->caps & LB_CAP_SLOTS);
+    return lock->primitive == LB_MUTEX;
 }
 
 double keys_holders(const struct plan *plan, const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_BASELINE) return INFINITY;
-    if (lock->caps & LB_CAP_SLOTS) return (double)plan->bound;
     if (lock->primitive == LB_SEMAPHORE) return floor((double)plan->bound / (double)plan->permits);
     return lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK ? 1 : INFINITY;
 }

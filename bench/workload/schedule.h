@@ -59,7 +59,7 @@ struct keypicker {
 /* The number of keys for this number of clients: one for each client, if each has its own. */
 uint32_t keys_count(const struct keyspace *keys, int clients);
 
-/* Whether each key has one holder at a time: a mutex that is not divided into slots. */
+/* Whether each key has one holder at a time, who excludes all others. */
 bool keys_have_one_holder(const struct lb_lock *lock);
 
 /* The number of clients that may hold a key at the same time, if none of them is a reader. INFINITY: there is no limit,

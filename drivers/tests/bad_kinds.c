@@ -13,7 +13,6 @@
 
 #define PARTS 4096
 #define QUEUE 128
-#define SLOTS 8
 #define SHARES 72
 #define POLL_NS LB_MS_NS
 
@@ -36,8 +35,7 @@ struct part {
     uint32_t bound, out; /* permits, or what is left to count */
     uint32_t depth;
     struct share share[SHARES];
-    struct party holder, slot[SLOTS];
-    struct party queue[QUEUE];
+    struct party holder, queue[QUEUE];
     int queued;
     uint64_t version;
 };
@@ -53,7 +51,7 @@ struct kinds_options {
 
 struct kinds_grant {
     uint64_t came; /* the last share that there was when its attempt began */
-    uint32_t slot; /* + 1; 0 = nothing is held */
+    bool held;
     uint32_t permits;
     uint64_t share;
 };
@@ -194,18 +192,6 @@ ENTER(multi) {
     return all;
 }
 
-ENTER(slots) {
-    struct kinds_grant *mine = grant->data;
-    for (uint32_t i = 0; i < request->bound && i < SLOTS; i++) {
-        if (part->slot[i].client != 0) continue;
-        part->slot[i] = me(session, request);
-        mine->slot = i + 1;
-        grant->slot = has(session, KIND_SAME_SLOT) ? 0 : i;
-        return true;
-    }
-    return false;
-}
-
 typedef bool enter_fn(struct lb_session *session, const struct lb_request *request,
                       struct part *part, struct lb_grant *grant);
 
@@ -267,7 +253,7 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
         lb_sleep_until(lb_now() + POLL_NS);
     }
     if (queued) leave(request, part);
-    if (mine->slot == 0) mine->slot = 1;
+    mine->held = true;
     return LB_OK;
 }
 
@@ -283,7 +269,6 @@ ACQUIRE(latch, false)
 ACQUIRE(optimistic, false)
 ACQUIRE(atomic, false)
 ACQUIRE(multi, false)
-ACQUIRE(slots, false)
 
 /* --- releases --- */
 
@@ -297,12 +282,12 @@ RELEASE(mutex) {
     return LB_OK;
 }
 
-/* Takes the slot away from the grant. Returns it; 0 = the grant held nothing. */
-static uint32_t give_up(struct lb_grant *grant) {
+/* Whether the grant held; it does no longer. */
+static bool give_up(struct lb_grant *grant) {
     struct kinds_grant *mine = grant->data;
-    uint32_t slot = mine->slot;
-    mine->slot = 0;
-    return slot;
+    bool held = mine->held;
+    mine->held = false;
+    return held;
 }
 
 RELEASE(rwlock) {
@@ -353,13 +338,6 @@ RELEASE(multi) {
     part_of(session, request)->holder.client = 0;
     for (int i = 0; request->keys && i < request->key_count; i++)
         part_at(session, request->keys[i].index, request->keys[i].name)->holder.client = 0;
-    return LB_OK;
-}
-
-RELEASE(slots) {
-    uint32_t slot = give_up(grant);
-    if (slot == 0) return LB_LOST;
-    part_of(session, request)->slot[slot - 1].client = 0;
     return LB_OK;
 }
 
@@ -464,4 +442,3 @@ KIND(optimistic, , .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_
 KIND(atomic, , .primitive = LB_OPTIMISTIC, .caps = BOTH | LB_CAP_ATOMIC,
      .claims = LB_CLAIM_EXCLUDES);
 KIND(multi, , .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_MULTI, .claims = LB_CLAIM_EXCLUDES);
-KIND(slots, , .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_SLOTS, .claims = LB_CLAIM_EXCLUDES);

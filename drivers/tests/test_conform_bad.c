@@ -106,7 +106,6 @@ static const struct {
     {&bad_atomic, KIND_SAME_VERSION, "a statement makes the next version", YES},
     {&bad_multi, KIND_KEEPS_SOME, "several keys, all or none", ANY},
     {&bad_multi, KIND_LOCKS_UP, "overlapping sets of keys do not deadlock", ANY},
-    {&bad_slots, KIND_SAME_SLOT, "each part of a key has one holder", YES},
 };
 
 static struct arena arena;
@@ -164,9 +163,8 @@ TEST(test_right_ones_pass_all) {
     static const struct {
         const struct lb_lock *lock;
         int checks; /* at least */
-    } right[] = {{&lock_bad, 20},      {&bad_mutex, 18}, {&bad_rwlock, 16},
-                 {&bad_semaphore, 16}, {&bad_latch, 5},  {&bad_optimistic, 5},
-                 {&bad_atomic, 5},     {&bad_multi, 15}, {&bad_slots, 14}};
+    } right[] = {{&lock_bad, 20}, {&bad_mutex, 18},     {&bad_rwlock, 16}, {&bad_semaphore, 16},
+                 {&bad_latch, 5}, {&bad_optimistic, 5}, {&bad_atomic, 5},  {&bad_multi, 15}};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         assert_true(pass_all(right[i].lock) >= right[i].checks);
 }

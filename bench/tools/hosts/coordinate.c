@@ -86,7 +86,7 @@ static const char *why_not(const struct lb_lock *lock, const struct plan *plan) 
     bool apart = plan->keys.pick == KEYS_OWN || (lock->caps & LB_CAP_BASELINE);
     if (!lock->backend->topologies && !apart)
         return "it lives in the memory or the files of one host, and the clients are on several";
-    if (lock->primitive != LB_MUTEX && !(lock->caps & (LB_CAP_SLOTS | LB_CAP_BASELINE)))
+    if (lock->primitive != LB_MUTEX && !(lock->caps & LB_CAP_BASELINE))
         return "on several hosts only locks with one holder at a time are checked";
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         if (plan->faults[i].kind != INJECT_NONE)
