@@ -46,8 +46,6 @@ enum lb_primitive {
     LB_MUTEX,
     LB_RWLOCK,    /* a mutex that also has a shared mode: LB_CAP_SHARED */
     LB_SEMAPHORE, /* at most request.bound permits are granted at once */
-    /* opens when its count is zero: acquire awaits that, release counts down by one */
-    LB_LATCH,
     /* holds nothing: acquire reads a version, release writes if the version is still the same; but see
      * LB_CAP_ATOMIC */
     LB_OPTIMISTIC,
@@ -251,7 +249,7 @@ struct lb_request {
      * first acquire, 1 at the second; at a release the number before it */
     uint32_t held;
     uint32_t permits; /* semaphores: permits wanted, at least 1; above 1 only with LB_CAP_PERMITS */
-    uint32_t bound;   /* semaphores: the number of permits; latches: the count */
+    uint32_t bound;   /* semaphores: the number of permits */
     /* LB_CAP_MULTI: all keys that are wanted, each once, in an order that is the same for all clients,
      * unless the workload asks for deadlocks (acquire.key_order); the first one is the key above. NULL =
      * only the key above */
@@ -296,8 +294,8 @@ typedef enum lb_outcome lb_ping_fn(struct lb_session *session, int64_t deadline_
  * tables and parent nodes. */
 typedef int lb_setup_fn(struct lb_session *session, struct lb_err *err);
 /* arm: creates what a key must have on the server before any client can use it: the permits of a
- * semaphore and the count of a latch (request->bound), the row of a row lock or an optimistic lock.
- * Called once for each key by one session before the others begin (latches: before each round); a
+ * semaphore (request->bound), the row of a row lock or an optimistic lock.
+ * Called once for each key by one session before the others begin; a
  * thing that already exists stays as it is. disarm: removes the things again, when no client uses the
  * key any more. Return 0, or -1 with err. */
 typedef int lb_arm_fn(struct lb_session *session, const struct lb_request *request,

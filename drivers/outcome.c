@@ -15,8 +15,7 @@ const char *lb_outcome_name(enum lb_outcome outcome) {
 }
 
 const char *lb_primitive_name(enum lb_primitive primitive) {
-    static const char *const names[] = {"mutex", "rwlock",     "semaphore",
-                                        "latch", "optimistic", "none"};
+    static const char *const names[] = {"mutex", "rwlock", "semaphore", "optimistic", "none"};
     return (unsigned)primitive < sizeof names / sizeof *names ? names[primitive] : "?";
 }
 

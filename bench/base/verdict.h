@@ -26,8 +26,7 @@ enum verdict {
     /* a free key that no client got any more: no lease or fault explains this, but the guarded data
      * stayed correct */
     VERDICT_STUCK,
-    /* two clients at once inside their leases, a lost update, a fencing token that did not grow, or a
-     * latch that opened early */
+    /* two clients at once inside their leases, a lost update, or a fencing token that did not grow */
     VERDICT_VIOLATED,
 
     VERDICT_UNTESTED,        /* nothing wrong, but no client had to wait for another holder */

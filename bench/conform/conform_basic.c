@@ -68,8 +68,6 @@ void conform_commands(struct trial *trial) {
     uint64_t taking[3], freeing[3];
     /* The first cycle may create scripts and parent nodes. */
     actor_use_key(client, &key);
-    /* A latch is opened first, so that acquire waits for nothing. */
-    if (lock->primitive == LB_LATCH) MUST_GIVE(client, actor_release(client), LB_OK);
     for (int i = -1; i < 3; i++) {
         uint64_t before = client->session.commands;
         MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
@@ -108,8 +106,7 @@ void conform_descriptors(struct trial *trial) {
     lb_descriptors_fn *descriptors = lock->backend->connector->descriptors;
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial);
-    bool waits = (lock->caps & LB_CAP_WAIT) && lock->primitive != LB_LATCH &&
-                 lock->primitive != LB_OPTIMISTIC;
+    bool waits = (lock->caps & LB_CAP_WAIT) && lock->primitive != LB_OPTIMISTIC;
     if (waits) MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     int before = open_files();
     struct actor *client = actor_new(trial);
@@ -322,13 +319,12 @@ void conform_count(struct trial *trial) {
 
 /* ---- unusual names of locks: each works, or is refused in clear words ---- */
 
-/* The same for locks without holders: a latch of one count, a version. */
+/* The same for a version, which has no holder. */
 static void try_unheld(struct trial *trial, struct actor *one, struct actor *other,
                        const char *name, size_t len, const char *what) {
     struct trial_key odd = trial_key_named(name, len);
-    bool latch = trial->lock->lock->primitive == LB_LATCH;
     enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
-    MUST(trial, outcome == (latch ? LB_BUSY : LB_OK) || outcome == LB_REFUSED, "%s: gave %s", what,
+    MUST(trial, outcome == LB_OK || outcome == LB_REFUSED, "%s: gave %s", what,
          actor_said(&one->session, outcome));
     if (outcome == LB_REFUSED) {
         MUST(trial, strlen(one->session.err.text) > 10, "%s: refused without a reason", what);
@@ -336,7 +332,7 @@ static void try_unheld(struct trial *trial, struct actor *one, struct actor *oth
     }
     outcome = actor_release(one);
     if (outcome == LB_OK) outcome = actor_acquire(other, &odd, trial_soon());
-    if (outcome == LB_OK && !latch) outcome = actor_release(other);
+    if (outcome == LB_OK) outcome = actor_release(other);
     MUST(trial, outcome == LB_OK, "%s: what followed gave %s", what,
          actor_said(&one->session, outcome));
 }

@@ -191,9 +191,7 @@ void conform_handover(struct trial *trial) {
 void conform_cutoff(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *timed = actor_new(trial);
-    /* A latch is shut at first. */
-    if (trial->lock->lock->primitive != LB_LATCH)
-        MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     actor_begin_acquire(waiter, &key, LB_NEVER);
     actor_begin_acquire(timed, &key, lb_now() + 600 * LB_S_NS);
     MUST_WAIT(waiter, 200, "while another holds");

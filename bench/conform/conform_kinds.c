@@ -1,4 +1,4 @@
-/* conform_kinds: what only semaphores, latches and optimistic locks do. */
+/* conform_kinds: what only semaphores and optimistic locks do. */
 #include <stdlib.h>
 
 #include "bench/conform/conform.h"
@@ -118,39 +118,6 @@ void conform_permits_contended(struct trial *trial) {
         MUST_GIVE(clients[i], actor_take(clients[i], TRIAL_TRY), LB_OK);
     }
     for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
-}
-
-/* ---- a latch opens at its count, for all clients, and stays open ---- */
-
-#define COUNT 3
-#define WAITERS 4
-
-void conform_latch(struct trial *trial) {
-    struct trial_key key = trial_key(), again = trial_key();
-    struct actor *waiters[WAITERS];
-    trial->bound = COUNT;
-    struct actor *counter = actor_new(trial), *late = actor_new(trial);
-    actor_use_key(counter, &key);
-    MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
-    MUST_GIVE(late, actor_acquire(late, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
-    for (int i = 0; i < WAITERS; i++) {
-        waiters[i] = actor_new(trial);
-        actor_begin_acquire(waiters[i], &key, i % 2 ? LB_NEVER : trial_soon());
-    }
-    for (int left = COUNT; left > 0; left--) {
-        trial_sleep_until(lb_now() + 60 * LB_MS_NS);
-        for (int i = 0; i < WAITERS; i++) MUST_WAIT(waiters[i], 0, "before the count was full");
-        MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(counter, actor_release(counter), LB_OK);
-    }
-    for (int i = 0; i < WAITERS; i++) MUST_GIVE(waiters[i], actor_end(waiters[i]), LB_OK);
-    MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_OK);
-    MUST_GIVE(late, actor_acquire(late, &key, trial_soon()), LB_OK);
-    /* Another key is another latch, which is still shut. */
-    actor_use_key(counter, &again);
-    MUST_GIVE(late, actor_acquire(late, &again, TRIAL_TRY), LB_BUSY);
-    for (int i = 0; i < COUNT; i++) MUST_GIVE(counter, actor_release(counter), LB_OK);
-    MUST_GIVE(late, actor_acquire(late, &again, trial_soon()), LB_OK);
 }
 
 /* ---- locks without holders: a write succeeds only if no other client wrote since the read; or it is one statement, which reads and writes at once ---- */

@@ -286,31 +286,3 @@ void conform_cut_write(struct trial *trial) {
     }
     MUST_USE(victim, &key, trial_soon());
 }
-
-/* The end of a connection does not open a latch. */
-void conform_cut_await(struct trial *trial) {
-    struct trial_key key = trial_key(), other = trial_key();
-    trial->session_lease_ns = LEASE_NS;
-    trial->bound = 2;
-    struct actor *counter = actor_new(trial), *victim = actor_far(trial);
-    actor_use_key(counter, &key);
-    actor_begin_acquire(victim, &key, LB_NEVER);
-    MUST_WAIT(victim, 150, "before the count was full");
-    cut_off(trial);
-    enum lb_outcome outcome = actor_end(victim);
-    MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the connection ended, but an await gave %s",
-                lb_outcome_name(outcome));
-    actor_close(victim);
-    conform_heal(trial);
-    if (!recover(victim, outcome == LB_UNKNOWN)) return;
-    MUST_GIVE(counter, actor_release(counter), LB_OK);
-    MUST_GIVE(victim, actor_acquire(victim, &key, TRIAL_TRY), LB_BUSY);
-    MUST_GIVE(counter, actor_release(counter), LB_OK);
-    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-    /* A count whose answer is lost is in doubt as well. */
-    actor_use_key(victim, &other);
-    conform_strike(trial, cut_at_answer);
-    outcome = actor_release(victim);
-    MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a count gave %s",
-                lb_outcome_name(outcome));
-}

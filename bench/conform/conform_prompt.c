@@ -6,21 +6,16 @@
 #define ROUND_TRIPS 3            /* so many uncontended acquires may a call take ... */
 #define FLOOR_NS (30 * LB_MS_NS) /* ... and so much more */
 
-/* The fastest of some uncontended acquires; of a latch, of its counts. */
+/* The fastest of some uncontended acquires. */
 static void measure(struct actor *client, int64_t *ret_least_ns) {
-    bool latch = client->session.lock->primitive == LB_LATCH;
     struct trial_key key = trial_key();
-    client->request.bound = latch ? CALLS : client->request.bound;
     actor_use_key(client, &key);
     *ret_least_ns = INT64_MAX;
     for (int i = 0; i < CALLS; i++) {
-        if (latch)
-            MUST_GIVE(client, actor_release(client), LB_OK);
-        else
-            MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
         int64_t took_ns = client->ended_ns - client->began_ns;
         if (took_ns < *ret_least_ns) *ret_least_ns = took_ns;
-        if (!latch) MUST_GIVE(client, actor_release(client), LB_OK);
+        MUST_GIVE(client, actor_release(client), LB_OK);
     }
 }
 
@@ -52,10 +47,6 @@ void conform_prompt(struct trial *trial) {
     if (trial_failed(trial)) return;
     int64_t limit_ns = ROUND_TRIPS * least_ns + FLOOR_NS;
     actor_use_key(other, &key);
-    if (lock->primitive == LB_LATCH) {
-        ask_in_vain(other, limit_ns, "at a latch that is shut");
-        return;
-    }
     static const char *const whens[] = {"where another holds", "where another reads",
                                         "to read where another writes"};
     for (int mode = 0; mode < ((lock->caps & LB_CAP_SHARED) ? 3 : 1); mode++) {

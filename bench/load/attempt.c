@@ -181,7 +181,12 @@ static enum lb_outcome call_observers(struct client *client, bool begin) {
     return outcome;
 }
 
-enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner) {
+/* What a client does with a grant: it passes the hold time, and takes the key again inside it where the plan asks for
+ * re-entry. Lasts until the last release is due; request.held is 1 before and after. Returns LB_OK, or the outcome that
+ * ended the hold early; then the caller must not release. *ret_inner: the outcome of an inner acquire that was not
+ * granted; untouched if there is none. */
+static enum lb_outcome hold(struct client *client, int64_t acquired_ns,
+                            enum lb_outcome *ret_inner) {
     enum lb_outcome outcome = call_observers(client, true);
     if (outcome == LB_OK) outcome = pass_all(client, acquired_ns, ret_inner);
     if (outcome == LB_OK) outcome = call_observers(client, false);

@@ -1,8 +1,7 @@
 /* client: one simulated user of a lock: a fiber that connects, makes attempts until the window ends, and disconnects.
  *
  * life.c is the course of a client, attempt.c one attempt. A client calls its lock through session.h. With a grant it
- * enters the guarded memory (entry.h) and holds (attempt.c). Attempts of latches are rounds (latch.c), those of optimistic
- * locks are tries (attempt.c). */
+ * enters the guarded memory (entry.h) and holds (attempt.c). Attempts of optimistic locks are tries (attempt.c). */
 #ifndef BENCH_LOAD_CLIENT_H
 #define BENCH_LOAD_CLIENT_H
 

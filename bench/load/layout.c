@@ -150,10 +150,9 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     shape->cell_count = shape->own_cells ? (uint32_t)clients : shape->key_count;
     if ((lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape->depth = (uint32_t)plan->depth;
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) shape->faulted |= plan->faults[i].kind != INJECT_NONE;
-    shape->churn = plan->churn && plan->clients_per_session <= 1 && lock->primitive != LB_LATCH;
+    shape->churn = plan->churn && plan->clients_per_session <= 1;
     shape->due_apart = plan->arrival.kind != ARRIVAL_CLOSED || plan->think.mean_ns > 0 ||
-                       plan->tick_ns > 0 || shape->churn || lock->primitive == LB_LATCH ||
-                       lock->primitive == LB_OPTIMISTIC;
+                       plan->tick_ns > 0 || shape->churn || lock->primitive == LB_OPTIMISTIC;
     bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
     shape->ticks = tick_count(plan);
     shape->no_hold = plan->hold.mean_ns == 0 && plan->at_least_ns == 0 && shape->depth == 1 &&

@@ -250,8 +250,7 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     struct lb_session *session = &client->session->lb;
     if (lock->algorithm->setup && lock->algorithm->setup(session, err) != 0) return -1;
     if (shared->store.backend && store_prepare(shared, session, err) != 0) return -1;
-    /* the keys of a latch are armed round by round */
-    if (!lock->algorithm->arm || lock->primitive == LB_LATCH) return 0;
+    if (!lock->algorithm->arm) return 0;
     for (uint32_t ready = 0; ready < shared->key_count;) {
         if (lb_stopping()) return err_set(err, LB_EXIT_INTERRUPTED, "interrupted");
         int64_t armed = arm_some(shared, session, ready, err);
@@ -340,11 +339,7 @@ void client_run(void *arg) {
         client->worker->stats->first_start_ns = lb_now();
     client->state_since_ns = shared->go_ns;
     warm_client(client);
-    if (shared->lock->lock->primitive == LB_LATCH) {
-        latch_rounds(client);
-    } else {
-        run_load(client);
-    }
+    run_load(client);
     drain_client(client);
 
     wait_phase(client, PHASE_PING2);

@@ -57,8 +57,7 @@ _Static_assert((int)OPLOG_OK == (int)LB_OK && (int)OPLOG_UNKNOWN == (int)LB_UNKN
                "a history's outcomes are the drivers'");
 
 bool trace_applies(const struct lb_lock *lock) {
-    return !(lock->caps & LB_CAP_BASELINE) && lock->primitive != LB_LATCH &&
-           lock->primitive != LB_OPTIMISTIC;
+    return !(lock->caps & LB_CAP_BASELINE) && lock->primitive != LB_OPTIMISTIC;
 }
 
 static enum oplog_model model_of(const struct shared *shared) {

@@ -112,7 +112,7 @@ void trace_beat(struct shared *shared, int thread, int64_t now_ns);
  * write. */
 
 /* Fills shape->store: which guarded store a stage of this plan and lock has. To be called once the entry kind and
- * cell_count are known. Only exclusive grants write, so stages of semaphores, latches and optimistic locks have no
+ * cell_count are known. Only exclusive grants write, so stages of semaphores and optimistic locks have no
  * store. */
 void store_shape(struct shared *shape);
 

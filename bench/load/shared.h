@@ -111,10 +111,10 @@ struct worker_stats {
     struct stalls stalls;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
-    /* Of attempts in the window, counted at the grant: those that are still held are among them. Not of latches. */
+    /* Of attempts in the window, counted at the grant: those that are still held are among them. */
     _Atomic int64_t granted;
     /* By the time of the grant: in the window, also to clients that asked in the warm-up; and after the window, to
-     * clients that asked in it. Of latches the awaits. */
+     * clients that asked in it. */
     _Atomic uint64_t window_grants, drain_grants;
     /* Open loop: arrivals in the window. Of them, queued: those that fell due while all clients of
      * the thread were busy; stalled: arrivals that fell due while the thread itself stood still, or that
@@ -128,16 +128,6 @@ struct worker_stats {
     bool unsure;
     struct lb_err err;       /* why the thread could not start */
     struct lb_err first_err; /* the first operation that failed */
-};
-
-/* The rounds of a latch: see latch.c. */
-struct shared_latch {
-    _Alignas(64) _Atomic uint64_t arrived; /* at a barrier, over all rounds */
-    _Atomic int rounds_over;
-    _Atomic uint32_t invoked; /* count-downs of the round that were called */
-    _Atomic int64_t last_invoked_ns, last_awake_ns;
-    _Atomic int spoilt;      /* a count-down of the round failed */
-    _Atomic uint64_t rounds; /* complete ones in the window */
 };
 
 /* The guarded store: see observe.h. */
@@ -205,7 +195,6 @@ struct shared {
      * was no such attempt */
     _Atomic int64_t unsure_ns;
 
-    struct shared_latch latch;
     /* Of all operations, if the stage is recorded; else of the evidence. NULL = clients of this lock hold nothing. */
     struct oplog *oplog;
     bool recorded;

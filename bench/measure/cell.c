@@ -9,7 +9,7 @@ bool cell_abandon(struct cell *cell, uint32_t client) {
 
 enum verdict exclusion_verdict(const struct exclusion *x) {
     if (x->grants == 0 && x->stuck == 0 && x->starved == 0) return VERDICT_UNCHECKED;
-    if (x->double_holders || x->revoked || x->token_errors || x->early) return VERDICT_VIOLATED;
+    if (x->double_holders || x->revoked || x->token_errors) return VERDICT_VIOLATED;
     if (x->lost_updates && !x->expired_holders) return VERDICT_VIOLATED;
     if (x->stuck) return VERDICT_STUCK;
     if (x->expired_holders || x->ended) return VERDICT_EXPIRED;
@@ -18,10 +18,7 @@ enum verdict exclusion_verdict(const struct exclusion *x) {
 
 struct exclusion cells_sum(const struct cell *cells, uint32_t count,
                            const struct findings *findings) {
-    struct exclusion result = {
-        .detected = atomic_load(&findings->detected),
-        .early = atomic_load(&findings->early),
-    };
+    struct exclusion result = {.detected = atomic_load(&findings->detected)};
     for (uint32_t i = 0; i < count; i++) {
         uint64_t grants = atomic_load(&cells[i].grants), counter = atomic_load(&cells[i].counter);
         result.grants += grants;

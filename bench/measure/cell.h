@@ -52,9 +52,6 @@ struct findings {
     _Atomic uint64_t met;
     /* cells that holders left without writing, because they had learned of the loss of their grant */
     _Atomic uint64_t detected;
-    /* latches: awaiters that returned before the count was zero, or that the latch kept waiting
-     * after it had opened */
-    _Atomic uint64_t early;
 };
 
 /* What makes a grant evidence, which is judged after the stage (bench/oplog/judge.h). */
@@ -129,7 +126,6 @@ struct exclusion {
     uint64_t grants, counter, lost_updates;
     /* grants whose holder learned, before it wrote, that it had lost them */
     uint64_t detected;
-    uint64_t early; /* latches only: see struct findings */
 
     /* grants that began while another was inside its lease and session; the same, past one of them */
     uint64_t double_holders, expired_holders;

@@ -73,8 +73,7 @@ static void try_named(struct control_seen *seen, const struct stage *stage,
 /* Only fencing tokens were wrong; no two clients held at once. */
 static bool only_tokens_wrong(const struct stage *stage) {
     const struct exclusion *x = &stage->exclusion;
-    if (x->lost_updates || x->double_holders || x->expired_holders || x->revoked || x->ended ||
-        x->early)
+    if (x->lost_updates || x->double_holders || x->expired_holders || x->revoked || x->ended)
         return false;
     return x->token_errors > 0;
 }
@@ -93,7 +92,6 @@ static void say_found(const struct lb_lock *lock, const struct stage *stage, cha
                   "grants lost inside their leases or sessions"},
                  {found->ended, "session ended by the server", "sessions ended by the server"},
                  {found->token_errors, "token that did not grow", "tokens that did not grow"},
-                 {found->early, "client let through early", "clients let through early"},
                  {found->stuck, "free key that no client gets any more",
                   "free keys that no client gets any more"},
                  {found->starved,

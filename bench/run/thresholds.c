@@ -128,13 +128,6 @@ static uint64_t missed_of(const struct stage *stage, bool last) {
     return last && stage->result.missed > 0 ? (uint64_t)stage->result.missed : 0;
 }
 
-/* Whether the log tells what a figure is made of. It does not tell the count-downs of a latch, which are among the
- * operations that were granted or not: they are judged by the figure alone. */
-static bool is_in_log(const struct threshold *threshold, const struct stage *stage) {
-    return threshold_metric(threshold) < METRICS ||
-           stage->ask->of.lock->lock->primitive != LB_LATCH;
-}
-
 /* A second's attempts, as the threshold counts them; missed: arrivals of it that never started. */
 static struct quantile_batch batch_of(const struct interval *interval,
                                       const struct threshold *threshold, int t, uint64_t missed) {
@@ -242,10 +235,9 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
         row->evidence[t].whole |= whole;
         row->evidence[t].limited += stage->result.limited_by != NULL;
         bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
-        bool in_log = is_in_log(threshold, stage);
-        if (rate && in_log && complete) {
+        if (rate && complete) {
             add_rates(&row->evidence[t], stage);
-        } else if (!intervals.failed && in_log) {
+        } else if (!intervals.failed) {
             add_seconds(&row->evidence[t], threshold, t, &intervals, stage);
         }
     }

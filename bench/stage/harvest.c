@@ -149,7 +149,7 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
             end_ns > begin_ns ? (double)harvest->new_grants * 1e9 / (double)(end_ns - begin_ns) : 0,
         .acquire_p50_ns = hist_quantile(so_far, 0.5),
         .acquire_p99_ns = hist_quantile(so_far, 0.99),
-        .overlaps = atomic_load(&shared->findings.met) + atomic_load(&shared->findings.early),
+        .overlaps = atomic_load(&shared->findings.met),
     };
     harvest->ask->news(harvest->ask->news_arg, &news);
 }

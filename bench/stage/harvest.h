@@ -88,7 +88,7 @@ bool promise_is_far_over(const struct stage_promise *promise, double over, doubl
 bool promise_is_hopeless(const struct stage *stage, int64_t elapsed_ns);
 
 /* The operations that the promise is about: due in the window (open loop) or begun in it (closed
- * loop). Of a latch the awaits alone: a count-down waits for nobody. */
+ * loop). */
 uint64_t promise_due(const struct stage *stage);
 
 /* stage_cause: names the figures of a stage that have a known cause in the lock's algorithm (lb_known_cause). A

@@ -28,13 +28,7 @@ struct quantile_batch promise_batch(const struct hist *hist, int64_t limit_ns) {
     return batch;
 }
 
-static uint64_t values_of(const struct stage *stage, enum metric metric) {
-    return (uint64_t)(stage->hist[metric]->count + stage->hist[metric]->over);
-}
-
 uint64_t promise_due(const struct stage *stage) {
-    if (stage->ask->of.lock->lock->primitive == LB_LATCH)
-        return values_of(stage, METRIC_ACQUIRE) + values_of(stage, METRIC_WAIT_FAILED);
     bool closed = stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED;
     return (uint64_t)(closed ? stage->result.attempts : stage->result.due);
 }

@@ -117,7 +117,7 @@ static double at_least_one(int64_t number) {
 
 /* Whether acquire.bound means anything to the lock. */
 static bool has_bound(const struct lb_lock *lock) {
-    return lock->primitive == LB_SEMAPHORE || lock->primitive == LB_LATCH;
+    return lock->primitive == LB_SEMAPHORE;
 }
 
 /* The members of an attempt's request besides its key. */

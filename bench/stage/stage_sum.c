@@ -227,7 +227,7 @@ static void weaken(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++)
         partial |= shared->client[i].dead && shared->client[i].met;
     if (!partial || atomic_load(&shared->findings.met) == 0) return;
-    bool only_updates = !x->double_holders && !x->revoked && !x->token_errors && !x->early;
+    bool only_updates = !x->double_holders && !x->revoked && !x->token_errors;
     if (x->verdict == VERDICT_CLEAN) x->verdict = VERDICT_UNCHECKED;
     if (x->verdict == VERDICT_VIOLATED && only_updates) x->verdict = VERDICT_EXPIRED;
 }
@@ -293,8 +293,6 @@ static void sum_exclusion(struct stage *stage, const struct shared *shared) {
     x->starved = starved;
     crowds_sum(x, &shared->crowds, shared->key_count);
     if (shared->versions) versions_sum(x, shared->versions, shared->key_count);
-    if (shared->lock->lock->primitive == LB_LATCH)
-        stage->result.rounds = (double)atomic_load(&shared->latch.rounds);
     excuse_the_dead(stage, shared);
     if (stage->history) stage_history_sum(x, stage->history, shared->faulted);
     x->verdict = exclusion_verdict(x);
@@ -334,10 +332,8 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     result->detected = (double)x->detected;
     result->revoked = (double)x->revoked;
     result->ended = (double)x->ended;
-    result->early = (double)x->early;
-    /* No client waits for a holder of a latch, or of an optimistic lock. */
-    if (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC)
-        result->tested_grants = NAN;
+    /* No client waits for a holder of an optimistic lock. */
+    if (lock->primitive == LB_OPTIMISTIC) result->tested_grants = NAN;
     /* Each host has counted the waits for its own clients only. */
     if (stage->history && stage->history->trials > result->tested_grants)
         result->tested_grants = (double)stage->history->trials;
@@ -407,7 +403,7 @@ static void check_identities(struct stage *stage, const struct identity *identit
 }
 
 /* A client that was killed, or that did not return from its driver, may have been between two counts: then its
- * finished attempts count, and nothing else can be checked. A latch's count-downs are attempts without a wait. */
+ * finished attempts count, and nothing else can be checked. */
 static void check_accounting(struct stage *stage, const struct shared *shared) {
     struct run_stage *result = &stage->result;
     double outcomes = sum_of_outcomes(result);
@@ -415,16 +411,15 @@ static void check_accounting(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) killed |= shared->client[i].dead;
     if (killed) result->attempts = outcomes;
     whole &= !killed;
-    bool waits = whole && shared->lock->lock->primitive != LB_LATCH;
     double states_ns = result->state_connecting_ns + result->state_thinking_ns +
                        result->state_waiting_ns + result->state_holding_ns +
                        result->state_releasing_ns + result->state_idle_ns;
     double granted = recorded(stage, METRIC_ACQUIRE);
     const struct identity identities[] = {
         {"attempts", "their outcomes", result->attempts, outcomes, 0, true},
-        {"grants", "the waits that were recorded for them", result->grants, granted, 0, waits},
+        {"grants", "the waits that were recorded for them", result->grants, granted, 0, whole},
         {"attempts", "the waits that were recorded", result->attempts,
-         granted + recorded(stage, METRIC_WAIT_FAILED), 0, waits},
+         granted + recorded(stage, METRIC_WAIT_FAILED), 0, whole},
         {"arrivals", "those that were started or missed", result->due,
          result->started + result->missed, 0, whole && !isnan(result->due)},
         {"clients x window (ns)", "the times of all that clients did (ns)",
@@ -434,13 +429,11 @@ static void check_accounting(struct stage *stage, const struct shared *shared) {
 }
 
 /* Grants count by their own time. Attempts that began in the window would not do: those that end after the window are
- * as many as waited at its end, and those that began before it are as many as waited at its begin. A latch counts the
- * operations of the rounds that began in the window, whose count-downs nobody waits for. */
+ * as many as waited at its end, and those that began before it are as many as waited at its begin. */
 static void fill_throughput(struct stage *stage, const struct shared *shared) {
     double grants = 0;
     for (int i = 0; i < shared->threads; i++)
         grants += (double)atomic_load(&shared->worker[i].window_grants);
-    if (shared->lock->lock->primitive == LB_LATCH) grants = stage->result.ok;
     if (stage->window_ns > 0)
         stage->result.throughput_per_s = grants * 1e9 / (double)stage->window_ns;
 }

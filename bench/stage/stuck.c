@@ -192,8 +192,7 @@ struct job {
 
 static int clear_away(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
     const struct lb_lock *lock = session->lock;
-    if (!lock->algorithm->disarm || lock->primitive == LB_LATCH)
-        return 0; /* a latch: done after each round */
+    if (!lock->algorithm->disarm) return 0;
     bool many = lock->algorithm->disarm_range && shared->plan->key_names.count == 0;
     uint32_t step = many ? LB_RANGE_MAX : 1;
     for (uint32_t i = 0; i < shared->key_count; i += step) {

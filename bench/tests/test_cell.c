@@ -247,7 +247,6 @@ TEST(test_what_the_counts_say) {
         {{.grants = 9, .revoked = 1, .stuck = 1}, VERDICT_VIOLATED},
         {{.grants = 9, .double_holders = 1, .expired_holders = 1}, VERDICT_VIOLATED},
         {{.grants = 9, .token_errors = 1}, VERDICT_VIOLATED},
-        {{.grants = 9, .early = 1}, VERDICT_VIOLATED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(exclusion_verdict(&cases[i].counts), cases[i].verdict);

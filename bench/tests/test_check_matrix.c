@@ -193,15 +193,14 @@ TEST(what_a_scenario_needs_for_a_lock_is_set) {
     }
 }
 
-/* A lock that can't wait is tried again and again. Of a latch, or a row that is only read and written, which have no holder,
- * the fault hits any client. */
+/* A lock that can't wait is tried again and again. Of a row that is only read and written, which has no holder, the fault
+ * hits any client. */
 TEST(scenarios_fit_what_a_lock_can) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         bool tries = !(lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) &&
                      lb_expected(lock, LB_SCENARIO_PAUSE)->worst != LB_EXPECT_UNSTATED;
-        bool has_no_holder =
-            strcmp(lock->name, "redis-latch") == 0 || strcmp(lock->name, "sqlite-optimistic") == 0;
+        bool has_no_holder = strcmp(lock->name, "sqlite-optimistic") == 0;
         if (lb_unavailable(lock->backend) || (!tries && !has_no_holder)) continue;
         const struct matrix *matrix = cells_of(lock->name, "pause", (struct matrix_ask){0});
         assert_int_equal(matrix->cell_count, 1);

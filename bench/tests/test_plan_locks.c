@@ -149,21 +149,6 @@ TEST(beside_others_a_lone_client_has_half_the_window) {
     for (int i = 0; i < count; i++) assert_int_equal(stages[i].window_ns, 400 * LB_MS_NS);
 }
 
-/* Its clients go in rounds, through the sessions that they have. */
-TEST(a_latch_keeps_its_sessions) {
-    const struct lb_lock *latch = NULL;
-    for (int i = 0; registry_locks()[i]; i++) {
-        const struct lb_lock *lock = registry_locks()[i];
-        if (lock->primitive == LB_LATCH && !lb_unavailable(lock->backend)) latch = lock;
-    }
-    if (!latch) skip_for("this build has no latch");
-    struct lb_err err = {0};
-    taken("", latch->name, SETS("load.clients=2"));
-    assert_null(load("", latch->name, SETS("load.clients=2", "load.session=each"), &err));
-    assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_non_null(strstr(err.text, "load.session"));
-}
-
 /* "all" leaves out locks that lack what the workload needs. Of a named lock it is an error: plans.txt. */
 TEST(what_a_lock_cannot_do_is_said) {
     struct plan *plan = taken("", "all", SETS("acquire.readers=10", "load.clients=4"));

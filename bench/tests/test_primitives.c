@@ -182,40 +182,6 @@ TEST(test_one_statement_never_tries_again) {
     assert_true(stage->exclusion.lost_updates > 0);
 }
 
-static bool opened_often(const struct stage *stage) {
-    return stage->result.rounds > 2 && stage->hist[METRIC_HANDOFF]->count > 0;
-}
-
-TEST(test_a_latch_opens_once_and_for_all) {
-    struct stage_case wanted = {.bound = 2, .until = opened_often};
-    static const char *const processes[] = {"1", "2"};
-    for (int i = 0; i < 2; i++) {
-        char set[40];
-        snprintf(set, sizeof set, "load.processes=%s", processes[i]);
-        struct stage *stage = run_right(
-            &toy_latch, wanted, SETS("load.clients=5", "load.threads=2", "load.hold=2ms", set));
-        if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-        assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-        assert_true(opened_often(stage));
-        /* Two count down and three await in each round; each tells for itself when the window
-         * begins. */
-        assert_int_equal(stage->result.ok, stage->result.attempts);
-        assert_true(stage->result.grants + 5 >= 5 * stage->result.rounds &&
-                    stage->result.grants <= 5 * stage->result.rounds + 5);
-        assert_int_equal(stage->hist[METRIC_LAST_AWAKE]->count, stage->result.rounds);
-        assert_true(stage->hist[METRIC_LAST_AWAKE]->max >= stage->hist[METRIC_HANDOFF]->max);
-        assert_int_equal(toy_kept.armed, 0);
-    }
-    const struct toy_faults broken[] = {{.opens_early = true}, {.closes_again = true}};
-    for (int i = 0; i < 2; i++) {
-        struct stage *stage =
-            run_broken(&toy_latch, broken[i], wanted,
-                       SETS("load.clients=5", "load.hold=exponential:2ms", "run.drain=6s"));
-        assert_true(stage->exclusion.early > 0);
-        assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
-    }
-}
-
 static bool was_overtaken(const struct stage *stage) {
     return stage->result.history_inversions > 0;
 }

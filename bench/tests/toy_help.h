@@ -21,7 +21,6 @@ struct toy_faults {
     bool first_unlock_frees;                             /* re-entry */
     bool first_key_only;                                 /* several keys */
     bool last_writer_wins;                               /* optimistic: no condition */
-    bool opens_early, closes_again;                      /* latch */
     bool nothing_is_locked;                              /* any holder: granted at once */
     /* from this release on, releases do nothing */
     int64_t stuck_after;

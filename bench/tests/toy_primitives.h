@@ -111,22 +111,6 @@ TOY_CALL(toy_nothing) {
     return LB_OK;
 }
 
-/* ---- latch ---- */
-
-TOY_CALL(toy_await) {
-    struct toy_key *at = toy_at_key(session, request);
-    bool late = atomic_load(&at->count) <= 0;
-    while (atomic_load(&at->count) > (toy.opens_early ? 1 : 0) ||
-           (late && toy.closes_again && request->client == 0))
-        TOY_WAIT(session, request);
-    return toy_granted(grant);
-}
-
-TOY_CALL(toy_count_down) {
-    atomic_fetch_sub(&toy_at_key(session, request)->count, 1);
-    return LB_OK;
-}
-
 /* ---- their tables ---- */
 
 TOY_LOCK(toy_rwlock, LB_RWLOCK, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARED, toy_rw_acquire,
@@ -136,6 +120,5 @@ TOY_LOCK(toy_semaphore, LB_SEMAPHORE, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_PERMITS,
 TOY_LOCK(toy_optimistic, LB_OPTIMISTIC, LB_CAP_TRY | LB_CAP_WAIT, toy_read, toy_write);
 TOY_LOCK(toy_atomic, LB_OPTIMISTIC, LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_ATOMIC, toy_count,
          toy_nothing);
-TOY_LOCK(toy_latch, LB_LATCH, LB_CAP_TRY | LB_CAP_WAIT, toy_await, toy_count_down);
 
 #endif

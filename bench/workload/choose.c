@@ -95,20 +95,6 @@ struct obstacle {
     const char *reason, *install;
 };
 
-/* The reason why a latch can't run this plan, or NULL. The clients of a latch wait for each other in rounds. */
-static const char *latch_obstacle(const struct plan *plan) {
-    int most = 0;
-    for (int i = 0; i < plan->clients_count; i++)
-        most = plan->clients[i] > most ? plan->clients[i] : most;
-    if (plan->arrival.kind != ARRIVAL_CLOSED)
-        return "is a latch: its clients go in rounds (load.arrival must be closed)";
-    if (most < 2) return "is a latch: one client would wait for itself (load.clients)";
-    if (plan->keys.pick == KEYS_OWN)
-        return "is a latch: its clients must share a key (load.keys = own)";
-    if (plan->churn) return "is a latch: its clients keep their sessions (load.session = each)";
-    return NULL;
-}
-
 /* The error text for an ability that the plan needs and the lock does not have, or NULL. */
 static const char *missing_ability(const struct plan *plan, const struct lb_lock *lock) {
     bool shared = false;
@@ -131,14 +117,14 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
          "can't be taken again by its holder (acquire.depth; capability 'reentrant')"},
         {plan->keys_at_once > 1 && !(lock->caps & LB_CAP_MULTI),
          "can't take several keys at once (acquire.keys_at_once; capability 'multi')"},
-        {plan->tick_ns > 0 && (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC),
+        {plan->tick_ns > 0 && lock->primitive == LB_OPTIMISTIC,
          "has no holder that could run a job once a tick (load.tick)"},
     };
     if (lock->caps & LB_CAP_BASELINE) return NULL; /* a baseline does nothing in any plan */
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         if (needs[i].missing) return needs[i].reason;
     }
-    return lock->primitive == LB_LATCH ? latch_obstacle(plan) : NULL;
+    return NULL;
 }
 
 /* What this machine lacks to run the lock on the plan's topologies with the plan's durability. */

@@ -188,7 +188,7 @@ struct plan {
     int readers[PLAN_LADDER_MAX];
     int readers_count;
     uint32_t permits; /* permits of a semaphore that an attempt wants */
-    uint32_t bound;   /* permits of a semaphore in total; the count of a latch */
+    uint32_t bound;   /* permits of a semaphore in total */
     int depth;        /* how often a client takes the key before it releases it; at least 1 */
     int keys_at_once; /* at least 1 */
     enum key_order key_order;

@@ -113,7 +113,7 @@ static const struct lb_option acquire_keys[] = {
     {"permits", LB_OPT_INT32, offsetof(struct plan, permits), "1", 1, 10000, NULL,
      "semaphores: how many permits an attempt wants"},
     {"bound", LB_OPT_INT32, offsetof(struct plan, bound), "4", 1, 10000, NULL,
-     "a semaphore's permits, a latch's count"},
+     "a semaphore's permits"},
     {"depth", LB_OPT_INT32, offsetof(struct plan, depth), "1", 1, 100, NULL,
      "how often a client takes its key before it releases it as often; 1: no re-entry"},
     {"keys_at_once", LB_OPT_INT32, offsetof(struct plan, keys_at_once), "1", 1, LB_KEYS_MAX, NULL,

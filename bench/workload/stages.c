@@ -33,11 +33,6 @@ struct building {
     int *drawn; /* numbers of the entries, in the current repeat */
 };
 
-/* Leaves out a latch with one client, which would wait for itself. */
-static bool makes_sense(const struct lb_lock *lock, int clients) {
-    return lock->primitive != LB_LATCH || clients >= 2;
-}
-
 /* The loads of a plan: its rates, or else its numbers of clients; in every second repeat from the last to the first. */
 static int load_at(const struct plan *plan, int repeat, int i, double *ret_rate_per_s) {
     int count = plan->rates_count > 0 ? plan->rates_count : plan->clients_count;
@@ -62,7 +57,7 @@ static void add_loads(struct building *building, const struct plan *plan, const 
     for (int i = 0; i < count; i++) {
         double rate_per_s;
         int clients = load_at(plan, repeat, i, &rate_per_s);
-        for (int r = 0; r < plan->readers_count && makes_sense(lock->lock, clients); r++) {
+        for (int r = 0; r < plan->readers_count; r++) {
             if (building->stage) {
                 building->stage[building->count] =
                     (struct plan_stage){.plan = plan,

@@ -31,8 +31,8 @@ struct share {
 
 struct part {
     char name[64]; /* of the key, once used */
-    bool armed, opened;
-    uint32_t bound, out; /* permits, or what is left to count */
+    bool armed;
+    uint32_t bound, out; /* permits */
     uint32_t depth;
     struct share share[SHARES];
     struct party holder, queue[QUEUE];
@@ -153,13 +153,6 @@ ENTER(semaphore) {
     return true;
 }
 
-ENTER(latch) {
-    if (part->out > (has(session, KIND_OPENS_EARLY) ? 1 : 0)) return false;
-    bool first = !part->opened;
-    part->opened = true;
-    return first || !has(session, KIND_OPENS_ONCE);
-}
-
 ENTER(optimistic) {
     grant->token = part->version;
     return true;
@@ -265,7 +258,6 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
 ACQUIRE(mutex, true)
 ACQUIRE(rwlock, false)
 ACQUIRE(semaphore, false)
-ACQUIRE(latch, false)
 ACQUIRE(optimistic, false)
 ACQUIRE(atomic, false)
 ACQUIRE(multi, false)
@@ -313,12 +305,6 @@ RELEASE(semaphore) {
     return LB_OK;
 }
 
-RELEASE(latch) {
-    struct part *part = part_of(session, request);
-    if (part->out > 0) part->out--;
-    return LB_OK;
-}
-
 RELEASE(optimistic) {
     struct part *part = part_of(session, request);
     if (part->version != grant->token && !has(session, KIND_WRITES_ANYWAY)) return LB_BUSY;
@@ -346,11 +332,10 @@ RELEASE(multi) {
 static int arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
     (void)err;
     struct part *part = part_of(session, request);
-    bool latch = session->lock->primitive == LB_LATCH;
     if (part->armed && !has(session, KIND_ARMS_ANEW)) return 0;
     part->armed = true;
     part->bound = request->bound;
-    part->out = latch ? request->bound : 0;
+    part->out = 0;
     return 0;
 }
 
@@ -437,8 +422,7 @@ KIND(rwlock, , .primitive = LB_RWLOCK, .caps = BOTH | LB_CAP_SHARED | LB_CAP_LEA
      .claims = LB_CLAIM_EXCLUDES);
 KIND(semaphore, ARMED, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS,
      .claims = LB_CLAIM_EXCLUDES);
-KIND(latch, ARMED, .primitive = LB_LATCH, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
-KIND(optimistic, , .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
+KIND(optimistic, ARMED, .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
 KIND(atomic, , .primitive = LB_OPTIMISTIC, .caps = BOTH | LB_CAP_ATOMIC,
      .claims = LB_CLAIM_EXCLUDES);
 KIND(multi, , .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_MULTI, .claims = LB_CLAIM_EXCLUDES);

@@ -37,9 +37,6 @@ enum kind_fault {
     KIND_GIVES_TWO,  /* back for one */
     KIND_TAKES_PART, /* of what it can't have in full, and keeps it */
     KIND_ARMS_ANEW,
-    /* latches */
-    KIND_OPENS_EARLY,
-    KIND_OPENS_ONCE,  /* for the first one that looks */
     KIND_POLLS,       /* a try looks again for 60 ms */
     KIND_KEEPS_ARMED, /* disarm does nothing */
     /* versions */
@@ -51,7 +48,7 @@ enum kind_fault {
     KIND_FAULTS
 };
 
-extern const struct lb_lock bad_mutex, bad_rwlock, bad_semaphore, bad_latch, bad_optimistic,
-    bad_atomic, bad_multi;
+extern const struct lb_lock bad_mutex, bad_rwlock, bad_semaphore, bad_optimistic, bad_atomic,
+    bad_multi;
 
 #endif

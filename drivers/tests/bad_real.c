@@ -183,12 +183,7 @@ BAD(counting_renew) {
     return RIGHT->renew(session, request, grant);
 }
 
-/* Of locks that wait or write without a grant. */
-BAD(certain_await) {
-    enum lb_outcome outcome = RIGHT->acquire(session, request, grant);
-    return outcome == LB_UNKNOWN || outcome == LB_BROKEN ? LB_TIMEOUT : outcome;
-}
-
+/* Of locks that write without a grant. */
 BAD(certain_write) {
     enum lb_outcome outcome = RIGHT->release(session, request, grant);
     return outcome == LB_UNKNOWN || outcome == LB_BROKEN ? LB_BUSY : outcome;
@@ -227,7 +222,6 @@ const struct bad_real bad_reals[] = {
     {"each message of a release may be late", .release = thorough_release, .says_yes = true},
     {"each message of a renewal may be late", .renew = anew_renew, .says_yes = true},
     {"a lease may end while a message is late", .release = two_step_release, .says_yes = true},
-    {"an await cut off does not open", .lock = "redis-latch", .acquire = certain_await},
     {"a write cut off is in doubt", .lock = "pg-optimistic", .release = certain_write},
     {"a session that ends tells its holder", .lock = "zk-lock", .acquire = quiet_acquire},
     {0},

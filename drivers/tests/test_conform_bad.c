@@ -69,7 +69,6 @@ static const struct {
     {&bad_mutex, KIND_HOARDS, "opens no more files than it says", ANY},
     {&bad_rwlock, KIND_HOARDS, "opens no more files than it says", ANY},
     {&bad_semaphore, KIND_HOARDS, "opens no more files than it says", ANY},
-    {&bad_latch, KIND_HOARDS, "opens no more files than it says", ANY},
     {&bad_optimistic, KIND_HOARDS, "opens no more files than it says", ANY},
     {&bad_mutex, KIND_OWNER_IS_SESSION, "clients that share a session exclude each other", OVERLAP},
     {&bad_rwlock, KIND_READS_ALONE, "readers hold together, writers alone", ANY},
@@ -80,7 +79,6 @@ static const struct {
     {&bad_rwlock, KIND_FORGETS_LATE, "a reader that comes while a writer waits never overlaps it",
      YES},
     {&bad_rwlock, KIND_POLLS, "a try returns at once, a timed wait by its deadline", ANY},
-    {&bad_latch, KIND_POLLS, "a try returns at once, a timed wait by its deadline", ANY},
     {&bad_rwlock, KIND_READER_FREES, "readers hold together, writers alone", ANY},
     {&bad_rwlock, KIND_READER_FREES, "eight readers and writers never overlap", ANY},
     {&bad_rwlock, KIND_READER_STAYS, "a reader's lease is its own", ANY},
@@ -95,10 +93,8 @@ static const struct {
     {&bad_semaphore, KIND_TAKES_PART, "several permits at once, or none", ANY},
     {&bad_semaphore, KIND_ARMS_ANEW, "armed twice is armed once", ANY},
     {&bad_semaphore, KIND_KEEPS_ARMED, "nothing is left on the server", ANY},
-    {&bad_latch, KIND_OPENS_EARLY, "opens at the count, for all", ANY},
-    {&bad_latch, KIND_OPENS_ONCE, "opens at the count, for all", ANY},
-    {&bad_latch, KIND_KEEPS_ARMED, "what was armed is gone when disarmed", ANY},
-    {&bad_latch, KIND_BLIND, "what was armed is gone when disarmed", ANY},
+    {&bad_optimistic, KIND_KEEPS_ARMED, "what was armed is gone when disarmed", ANY},
+    {&bad_optimistic, KIND_BLIND, "what was armed is gone when disarmed", ANY},
     {&bad_optimistic, KIND_WRITES_ANYWAY, "a write after another's is refused", ANY},
     {&bad_optimistic, KIND_WRITES_ANYWAY, "eight writers lose no update", OVERLAP},
     {&bad_optimistic, KIND_SAME_VERSION, "a write makes a version", YES},
@@ -163,8 +159,8 @@ TEST(test_right_ones_pass_all) {
     static const struct {
         const struct lb_lock *lock;
         int checks; /* at least */
-    } right[] = {{&lock_bad, 20}, {&bad_mutex, 18},     {&bad_rwlock, 16}, {&bad_semaphore, 16},
-                 {&bad_latch, 5}, {&bad_optimistic, 5}, {&bad_atomic, 5},  {&bad_multi, 15}};
+    } right[] = {{&lock_bad, 20},      {&bad_mutex, 18}, {&bad_rwlock, 16}, {&bad_semaphore, 16},
+                 {&bad_optimistic, 5}, {&bad_atomic, 5}, {&bad_multi, 15}};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         assert_true(pass_all(right[i].lock) >= right[i].checks);
 }

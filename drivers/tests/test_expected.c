@@ -43,23 +43,6 @@ TEST(test_each_fault_has_its_workload) {
     }
 }
 
-/* A latch is made anew for each round, and its awaiters ask again by themselves. So no run can show
- * that a latch stays shut, and "stuck" must not be stated for it. */
-static bool shows_stuck(const struct lb_lock *lock) {
-    return lock->primitive != LB_LATCH;
-}
-
-TEST(test_nobody_states_what_nobody_sees) {
-    for (int i = 0; registry_locks()[i]; i++) {
-        for (int scenario = 0; scenario < LB_SCENARIOS; scenario++) {
-            const struct lb_lock *lock = registry_locks()[i];
-            if (!shows_stuck(lock) && worst(lock, (enum lb_scenario)scenario) == LB_EXPECT_STUCK)
-                fail_msg("%s: %s: stuck, which no run shows", lock->name,
-                         lb_scenario_name((enum lb_scenario)scenario));
-        }
-    }
-}
-
 /* `none` and the scenarios of the short tour (bench/tools/check/matrix.c): each lock states a verdict for each of them. */
 TEST(test_what_everybody_states) {
     static const enum lb_scenario of_all[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
@@ -71,14 +54,12 @@ TEST(test_what_everybody_states) {
         if (lock->caps & LB_CAP_BASELINE) continue;
         for (size_t k = 0; k < sizeof of_all / sizeof *of_all; k++) {
             if (states(lock, of_all[k])) continue;
-            if (of_all[k] == LB_SCENARIO_HOLDER_KILL && !shows_stuck(lock)) continue;
             print_error("%s does not state %s\n", lock->name, lb_scenario_name(of_all[k]));
             missing++;
         }
         for (size_t k = 0; lock->backend->topologies && k < sizeof of_servers / sizeof *of_servers;
              k++) {
             if (states(lock, of_servers[k])) continue;
-            if (of_servers[k] == LB_SCENARIO_WIRE_CUT && !shows_stuck(lock)) continue;
             print_error("%s does not state %s\n", lock->name, lb_scenario_name(of_servers[k]));
             missing++;
         }
@@ -119,7 +100,6 @@ TEST(test_claims_agree) {
             fail_msg("%s: leader-kill, against its claim", lock->name);
         /* holds nothing, so nothing has to be freed */
         if (lock->primitive == LB_OPTIMISTIC) continue;
-        if (!shows_stuck(lock)) continue;
         bool freed = worst(lock, LB_SCENARIO_HOLDER_KILL) != LB_EXPECT_STUCK;
         if (!!(lock->claims & LB_CLAIM_CRASH_RELEASE) != freed)
             fail_msg("%s: holder-kill, against its claim", lock->name);
@@ -164,11 +144,11 @@ TEST(test_reasons_are_phrases) {
 /* A lock without rows of its own has its backend's; without either it states nothing. */
 TEST(test_whose_rows_they_are) {
     const struct lb_backend redis = {.name = "redis"}, other = {.name = "other"};
-    const struct lb_lock own = {.name = "redis-latch", .backend = &redis},
+    const struct lb_lock own = {.name = "redis-incr", .backend = &redis},
                          none = {.name = "redis-new", .backend = &redis},
                          nowhere = {.name = "other-new", .backend = &other};
     assert_int_equal(worst(&own, LB_SCENARIO_PAUSE), LB_EXPECT_SAFE);
-    assert_int_equal(worst(&own, LB_SCENARIO_HOLDER_KILL), LB_EXPECT_UNSTATED);
+    assert_int_equal(worst(&own, LB_SCENARIO_STARVED), LB_EXPECT_UNSTATED);
     assert_int_equal(worst(&none, LB_SCENARIO_PAUSE), LB_EXPECT_EXPIRED);
     assert_int_equal(worst(&nowhere, LB_SCENARIO_PAUSE), LB_EXPECT_UNSTATED);
     assert_null(lb_expected(&nowhere, LB_SCENARIO_PAUSE)->why);

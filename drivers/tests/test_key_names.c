@@ -64,7 +64,6 @@ TEST(names_are_as_the_servers_have_them) {
     expect_name("redis-setnx", "a/b");
     expect_name("redis-fair", "redisson_lock_queue:{a/b}");
     expect_name("redis-fenced", "redisson_lock_token:{a/b}");
-    expect_name("redis-latch", "redisson_countdownlatch__channel__{a/b}");
     expect_name("memcached-add", "a/b");
     expect_name("nats-kv", "$KV.lockbench_30000ms.a/b");
     expect_name("zk-lock", "/lockbench/a%2Fb");

@@ -90,8 +90,7 @@ TEST(test_promises_go_together) {
         if (lb_unavailable(lock->backend)) continue;
         unsigned caps = lock->caps, claims = lock->claims;
         bool real = !(caps & (LB_CAP_CONTROL | LB_CAP_BASELINE));
-        /* A latch lets all in at once, when it opens. */
-        if (lock->primitive != LB_LATCH && real != !!(claims & LB_CLAIM_EXCLUDES))
+        if (real != !!(claims & LB_CLAIM_EXCLUDES))
             fail_msg("%s: claims to exclude, or is a control or a baseline", lock->name);
         if (!real && claims) fail_msg("%s: what is broken on purpose claims something", lock->name);
         if ((caps & LB_CAP_CONTROL) && strncmp(lock->name, "unsafe-", 7) != 0)

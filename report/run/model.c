@@ -97,7 +97,7 @@ double report_most_holders(const struct run_stage *stage) {
     char *end;
     double keys = stage->keys ? strtod(stage->keys, &end) : NAN;
     double places = equal(stage->primitive, "semaphore") ? stage->bound / stage->permits : 1;
-    if (!stage->keys || end == stage->keys || equal(stage->primitive, "latch")) return NAN;
+    if (!stage->keys || end == stage->keys) return NAN;
     return keys * places / (stage->keys_at_once > 1 ? stage->keys_at_once : 1);
 }
 
@@ -127,7 +127,7 @@ static bool shows(const struct run_stage *stage) {
 /* True if no two clients held at once, and only the tokens or what depends on them were wrong. */
 static bool only_tokens(const struct run_stage *stage) {
     const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders,
-                             stage->early,        stage->revoked,        stage->ended};
+                             stage->revoked, stage->ended};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] > 0) return false;
     }
@@ -300,7 +300,6 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     add_if_known(&lock->held, stage->held_elsewhere);
     add_if_known(&lock->passed_over, stage->passed_over);
     add_if_known(&lock->starved, stage->starved);
-    add_if_known(&lock->early, stage->early);
     if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
         lock->residue = stage;
     if (!lock->overlap && stage->has_overlap) lock->overlap = stage;

@@ -49,7 +49,7 @@ struct report_lock {
      * round trip there; NAN = not measured */
     double inside_ns, round_trip_ns;
     double lost_updates, double_holders, expired_holders, revoked, ended, token_errors, stuck, held,
-        passed_over, starved, early;
+        passed_over, starved;
     /* the stage that left the most keys on the server, or NULL */
     const struct run_stage *residue;
     const struct run_stage *ending;  /* the first stage whose sessions the server ended, or NULL */

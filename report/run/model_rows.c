@@ -46,8 +46,6 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     if (strcmp(primitive, "semaphore") == 0 && stage->bound > 0) {
         fprintf(out, ", %.0f of %.0f permits", stage->permits, stage->bound);
     }
-    if (strcmp(primitive, "latch") == 0 && stage->bound > 0)
-        fprintf(out, ", count %.0f", stage->bound);
     if (stage->depth > 1) fprintf(out, ", %.0f deep", stage->depth);
     if (stage->keys_at_once > 1) fprintf(out, ", %.0f keys at once", stage->keys_at_once);
     if (stage->key_order && strcmp(stage->key_order, "opposite") == 0)

@@ -40,7 +40,6 @@ static void add_seen(struct doc *doc, const struct report_lock *lock) {
         {lock->revoked, "grant", " lost inside the lease or session"},
         {lock->ended, "session", " ended by the server"},
         {lock->token_errors, "fencing token", " that did not grow"},
-        {lock->early, "client", " let through before the count was down"},
         {lock->stuck, "key", " that nobody gets any more"},
         {lock->held, "key", " held by somebody else in the end"},
         {lock->passed_over, "client", " without a grant for the whole window"},

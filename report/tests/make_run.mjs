@@ -238,7 +238,6 @@ function modes() {
   add('mem-mutex', 8, {}, { lock: 'mem-rwlock', primitive: 'rwlock' });
   add('mem-mutex', 8, {}, { lock: 'mem-rwlock', primitive: 'rwlock', readers: 50, shared_grants: 900 });
   add('mem-mutex', 8, {}, { lock: 'mem-semaphore', primitive: 'semaphore', permits: 2 });
-  add('mem-mutex', 8, {}, { lock: 'mem-latch', primitive: 'latch', rounds: 120, latency_ns: { ...stages[0].latency_ns, last_awake: latency(100, 300 * us, 0.3) } });
   add('redis-setnx', 4, { latency_ns: { connect: latency(100, 180 * us, 0.2) } }, { session: 'each', keys: 4, key_distribution: 'own' });
   add('zk-lock', 4, { exclusion: { verdict: 'violated', token_errors: 5, bound95: null } }, { lock: 'zk-multi', keys: 12, key_distribution: 'uniform', keys_at_once: 3 });
   add('file-flock', 8, { exclusion: { verdict: 'stuck', stuck: 2, bound95: null } }, { lock: 'file-ofd', fault: 'kill', keys: 200, key_distribution: 'uniform' });

@@ -20,7 +20,6 @@ const char *metric_name(enum metric metric) {
         [METRIC_WAIT_FAILED] = "wait_failed",
         [METRIC_PING] = "ping",
         [METRIC_CONNECT] = "connect",
-        [METRIC_LAST_AWAKE] = "last_awake",
         [METRIC_HICCUP] = "hiccup",
     };
     return names[metric];

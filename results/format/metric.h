@@ -21,9 +21,7 @@ enum metric {
     METRIC_WAIT_FAILED, /* started to the end of an attempt that was not granted */
     METRIC_PING,        /* an empty round trip */
     METRIC_CONNECT,     /* opening a session for an attempt */
-    /* latches: from the call of the last count-down to the return of the last awaiter */
-    METRIC_LAST_AWAKE,
-    METRIC_HICCUP, /* how late the engine's own 1 ms timer was */
+    METRIC_HICCUP,      /* how late the engine's own 1 ms timer was */
     METRICS
 };
 

@@ -68,7 +68,7 @@ static const struct result_field fault_items[] = {
 
 static const struct result_field series_items[] = {
     ITEM(SIGNED, "t_s", "begin of the second, from the window's begin", .unit = "s"),
-    ITEM(COUNT, "ok", "grants in it; of a latch its awaits, without the count-downs"),
+    ITEM(COUNT, "ok", "grants in it"),
     ITEM(
         NS, "acquire_p50_ns",
         "from asking to holding, median of the times that threads handed over in it: a thread that is late by "

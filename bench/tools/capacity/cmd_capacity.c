@@ -171,7 +171,7 @@ static int complete(struct typed *typed, struct arena *arena, struct lb_err *err
     return typed->locks ? add_sets(typed, arena, err) : -1;
 }
 
-/* Refuses a plan with several numbers of clients or kinds of servers, with a latch, or without locks. */
+/* Refuses a plan with several numbers of clients or kinds of servers, or without locks. */
 static int check_plan(const struct plan *plan, struct lb_err *err) {
     if (plan->clients_count > 1)
         return err_set(err, LB_EXIT_USAGE,
@@ -183,13 +183,6 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
     if (several)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: %s has several values; a search is at one of them", several);
-    for (int i = 0; i < plan->lock_count; i++) {
-        const struct lb_lock *lock = plan->locks[i].lock;
-        if (lock->primitive == LB_LATCH)
-            return err_set(err, LB_EXIT_USAGE,
-                           "capacity: %s is a latch: its clients come together, not at a rate",
-                           lock->name);
-    }
     return plan->lock_count > 0
                ? 0
                : err_set(err, LB_EXIT_USAGE, "capacity: no lock of these can run here");

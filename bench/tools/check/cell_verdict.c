@@ -51,7 +51,6 @@ static void write_counts(const struct run_stage *stage, char *line, size_t size)
                   {stage->ended, "session ended by the server", "sessions ended by the server"},
                   {stage->lost_updates, "lost update", "lost updates"},
                   {stage->token_errors, "token that did not grow", "tokens that did not grow"},
-                  {stage->early, "client let through early", "clients let through early"},
                   {stage->stale_accepted_fenced, "stale write that passed the fence",
                    "stale writes that passed the fence"},
                   {stage->refused_fenced, "write of the rightful holder that the fence refused",
@@ -277,10 +276,10 @@ static bool stays_away(const struct run *run, const struct run_stage *stage, dou
     return hit;
 }
 
-/* True if a history that the plan asks for is missing. Locks without holders (latches, optimistic
- * locks) have none, and neither has a control that ran by another plan than the run's. */
+/* True if a history that the plan asks for is missing. Optimistic locks, which nobody holds, have none, and neither has
+ * a control that ran by another plan than the run's. */
 static bool lacks_history(const struct run *run, const struct run_stage *stage) {
-    bool holds = !is(stage->primitive, "latch") && !is(stage->primitive, "optimistic");
+    bool holds = !is(stage->primitive, "optimistic");
     bool own = !stage->workload;
     return holds && own && json_is_true(tree_at(run->plan, "check.history")) &&
            !stage->history_model;

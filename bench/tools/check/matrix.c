@@ -168,7 +168,7 @@ static int adapt(struct matrix_cell *cell, enum lb_scenario scenario, const stru
         is_one_of(scenario, with_readers, sizeof with_readers / sizeof *with_readers))
         cell->sets[count++] = "acquire.readers=50";
     /* Such locks have no holder. */
-    bool holds = lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
+    bool holds = lock->primitive != LB_OPTIMISTIC;
     if (!holds && plan->faults[0].kind != INJECT_NONE && plan->faults[0].target == TARGET_HOLDER)
         cell->sets[count++] = "fault.target=any";
     for (int i = 0; i < LB_EXPECT_SETS && cell->expected.sets[i]; i++)

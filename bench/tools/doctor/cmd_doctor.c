@@ -145,12 +145,10 @@ static bool gives(struct actor *client, const char *doing, enum lb_outcome got,
 
 static void use_lock(struct trial *trial) {
     const struct lb_lock *lock = trial->lock->lock;
-    bool latch = lock->primitive == LB_LATCH; /* it is awaited after it was counted down */
-    bool holds = !latch && lock->primitive != LB_OPTIMISTIC;
+    bool holds = lock->primitive != LB_OPTIMISTIC;
     struct actor *one = actor_new(trial);
     if (trial_failed(trial)) return;
     actor_use_key(one, &key);
-    if (latch && !gives(one, "counting down", actor_release(one), LB_OK)) return;
     if (!gives(one, "taking", actor_acquire(one, &key, trial_soon()), LB_OK)) return;
     if (holds && (lock->caps & LB_CAP_WAIT)) {
         struct actor *other = actor_new(trial);
@@ -159,7 +157,7 @@ static void use_lock(struct trial *trial) {
     }
     if (lock->algorithm->renew && !gives(one, "renewing", actor_renew(one, trial->lease_ns), LB_OK))
         return;
-    if (!latch) gives(one, "freeing", actor_release(one), LB_OK);
+    gives(one, "freeing", actor_release(one), LB_OK);
 }
 
 static bool remove_it(void *arg, const char *what, const char *name) {

@@ -382,10 +382,8 @@ static int find_lock(const struct typed *typed, const struct lb_lock **ret_lock,
     if (lb_unavailable(lock->backend))
         return err_set(err, LB_EXIT_MACHINE, "hold: %s: %s (install: %s)", name,
                        lb_unavailable(lock->backend), lock->backend->install);
-    if (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC)
-        return err_set(err, LB_EXIT_USAGE, "hold: %s is not held: it is %s %s", name,
-                       lock->primitive == LB_LATCH ? "a" : "an",
-                       lb_primitive_name(lock->primitive));
+    if (lock->primitive == LB_OPTIMISTIC)
+        return err_set(err, LB_EXIT_USAGE, "hold: %s is not held: it is optimistic", name);
     if (!lock->backend->schemes || !lock->algorithm->names)
         return err_set(err, LB_EXIT_USAGE,
                        "hold: no other program can meet %s: it is in the memory or in a private "

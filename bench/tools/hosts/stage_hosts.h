@@ -26,7 +26,7 @@ int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomi
 /* stage_pieces: sends the measurements of a load host to the coordinator, which adds up those of all hosts: the figures
  * that threads and clients left in the common memory, raw histogram buckets, the seconds and the history. Percentiles
  * are taken from the sums only. The memory has the same layout everywhere, so the same code sums up one host or several;
- * its bytes are those of the same build, which hosts.c checks. The state of crowds, versions and latches is not sent:
+ * its bytes are those of the same build, which hosts.c checks. The state of crowds and versions is not sent:
  * locks that use it do not run on several hosts. */
 
 /* A load host sends all it has, when its threads have ended. 0, or -1 with err. */

@@ -196,7 +196,6 @@ static void add_head(struct shared *shared, const struct facts *head, int64_t of
     int64_t unsure_ns = here_ns(head->unsure_ns, offset_ns);
     add_count(&shared->findings.met, &head->findings.met);
     add_count(&shared->findings.detected, &head->findings.detected);
-    add_count(&shared->findings.early, &head->findings.early);
     add_count(&shared->store.counts.stale, &head->counts.stale);
     add_count(&shared->store.counts.stale_rejected, &head->counts.stale_rejected);
     add_count(&shared->store.counts.stale_accepted, &head->counts.stale_accepted);

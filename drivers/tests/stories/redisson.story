@@ -227,42 +227,6 @@ ours end -> ok
 ours release -> ok
 names -> $K
 
-== RCountDownLatch
-with redis-latch
-one has bound=2
-two has bound=2
-late has bound=2
-one try -> busy
-ear heard -> redisson_countdownlatch__channel__{$K}=1
-names -> $K
-redis GET $K -> 2
-one begin
-two begin
-soon redis PUBSUB NUMSUB "redisson_countdownlatch__channel__{$K}" -> redisson_countdownlatch__channel__{$K} 2
-late release -> ok
-redis GET $K -> 1
-ear heard ->
-one waits
-two waits
-# They count the last.
-redis EVAL "local v = redis.call('decr', KEYS[1]);if v <= 0 then redis.call('del', KEYS[1]) end;if v == 0 then redis.call('publish', KEYS[2], ARGV[1]) end;" 2 $K "redisson_countdownlatch__channel__{$K}" 0 ->
-one end -> ok
-two end -> ok
-late try -> ok
-ear heard -> redisson_countdownlatch__channel__{$K}=0
-names ->
-# Below zero nothing changes, and no message is sent.
-late release -> ok
-names ->
-ear heard ->
-soon redis PUBSUB CHANNELS ->
-# A new round.
-late arm
-late try -> busy
-late release -> ok
-late release -> ok
-ear heard -> redisson_countdownlatch__channel__{$K}=1 redisson_countdownlatch__channel__{$K}=0
-
 # A client that does not want to wait is in no queue.
 == RFairLock: three wait in their order
 with redis-fair
