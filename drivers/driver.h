@@ -148,7 +148,6 @@ struct lb_known_cause {
 struct lb_lock;
 struct lb_injected;
 struct lb_facts;
-struct lb_store;
 
 /* The keys of a stage: their names are a prefix and a number below count, from 0 on. */
 struct lb_own_keys {
@@ -440,8 +439,6 @@ struct lb_lock {
     /* for a lock that needs other servers than its backend's topologies; NULL = the backend's */
     const char *const *topologies;
     struct lb_about about;
-    /* a guarded value in the lock's own backend: store.h; NULL = there is none */
-    const struct lb_store *store;
     /* never NULL; if the backend is unavailable, an algorithm without functions */
     const struct lb_algorithm *algorithm;
     const void *recipe; /* this lock's data for the family's algorithm; the family gives the type */

@@ -46,10 +46,6 @@ const char *sql_role_name(enum sql_role role) {
         [SQL_ADD_MANY] = "lb_add_many",
         [SQL_REMOVE_MANY] = "lb_remove_many",
         [SQL_LEFT] = "lb_left",
-        [SQL_INSTALL] = "lb_install",
-        [SQL_STORE] = "lb_store",
-        [SQL_LOOK] = "lb_look",
-        [SQL_DROP] = "lb_drop",
     };
     return names[role];
 }

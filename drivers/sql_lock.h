@@ -11,7 +11,6 @@
 
 #include "drivers/backoff.h"
 #include "drivers/driver.h"
-#include "drivers/store.h"
 
 /* The purpose of a statement. An algorithm needs some of them; a recipe leaves the others out. */
 enum sql_role {
@@ -44,12 +43,6 @@ enum sql_role {
     SQL_REMOVE_MANY,
     /* the number of rows under keys that begin with the given one */
     SQL_LEFT,
-    /* sql_store */
-    SQL_INSTALL, /* makes the key's guarded row with token v, or raises its token to v; a row returned or
-                    changed = done; its number is the value */
-    SQL_STORE, /* sets the value x and the token v, of a row whose token is not greater */
-    SQL_LOOK,  /* gives the value */
-    SQL_DROP,  /* deletes the row */
     SQL_ROLES
 };
 
@@ -339,18 +332,5 @@ int sql_tell(struct lb_session *session, const struct sql_port *port, const char
              uint64_t *ret_number, struct lb_err *err);
 /* Writes a text in hex digits. Returns out. */
 const char *sql_hex(const char *text, char *out, size_t size);
-
-/* sql_store: the functions of a guarded store that SQL databases share; the statements are in the
- * recipe. */
-
-lb_store_install_fn sql_store_install;
-lb_store_write_fn sql_store_write;
-lb_store_read_fn sql_store_read;
-lb_arm_fn sql_store_drop;
-
-/* The members of a struct lb_store without .setup. */
-#define SQL_STORE_MEMBERS                                                                          \
-    .install = sql_store_install, .write = sql_store_write, .read = sql_store_read,                \
-    .drop = sql_store_drop
 
 #endif

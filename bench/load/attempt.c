@@ -152,9 +152,12 @@ static enum lb_outcome reenter_to(struct client *client, uint32_t depth) {
     return outcome;
 }
 
-/* The hold without the observers' calls at its begin and end. */
-static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns,
-                                enum lb_outcome *ret_inner) {
+/* What a client does with a grant: it passes the hold time, and takes the key again inside it where the plan asks for
+ * re-entry. Lasts until the last release is due; request.held is 1 before and after. Returns LB_OK, or the outcome that
+ * ended the hold early; then the caller must not release. *ret_inner: the outcome of an inner acquire that was not
+ * granted; untouched if there is none. */
+static enum lb_outcome hold(struct client *client, int64_t acquired_ns,
+                            enum lb_outcome *ret_inner) {
     const struct shared *shared = client->worker->shared;
     if (shared->depth <= 1) return pass_time(client, acquired_ns);
     enum lb_outcome outcome = reenter_to(client, shared->depth);
@@ -167,30 +170,6 @@ static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns,
     /* The inner grants are released, and the outer one must still hold: this exposes a lock whose
      * first unlock frees the key. */
     return outcome == LB_OK ? pass_time(client, lb_now()) : outcome;
-}
-
-/* Calls the observers at an end of the hold, until one of them ends it. */
-static enum lb_outcome call_observers(struct client *client, bool begin) {
-    const struct shared *shared = client->worker->shared;
-    enum lb_outcome outcome = LB_OK;
-    for (int i = 0; i < shared->observer_count && outcome == LB_OK; i++) {
-        const struct observer *observer = shared->observers[i];
-        observer_hold_fn *call = begin ? observer->begin_hold : observer->end_hold;
-        if (call) outcome = call(client, client->observing[i]);
-    }
-    return outcome;
-}
-
-/* What a client does with a grant: it passes the hold time, and takes the key again inside it where the plan asks for
- * re-entry. Lasts until the last release is due; request.held is 1 before and after. Returns LB_OK, or the outcome that
- * ended the hold early; then the caller must not release. *ret_inner: the outcome of an inner acquire that was not
- * granted; untouched if there is none. */
-static enum lb_outcome hold(struct client *client, int64_t acquired_ns,
-                            enum lb_outcome *ret_inner) {
-    enum lb_outcome outcome = call_observers(client, true);
-    if (outcome == LB_OK) outcome = pass_all(client, acquired_ns, ret_inner);
-    if (outcome == LB_OK) outcome = call_observers(client, false);
-    return outcome;
 }
 
 /* update: one guarded update with an optimistic lock, which holds nothing. The client reads a

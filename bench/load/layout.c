@@ -54,11 +54,7 @@ static void *carve_part(struct carver *carver, size_t bytes) {
 /* Chooses the stage's observers, in the order in which they are called. */
 static void choose_observers(struct shared *shared) {
     const struct observer **next = shared->observers;
-    if (shared->store.backend) {
-        *next++ = &store_in_backend;
-    } else if (shared->store.kept) {
-        *next++ = &store_in_memory;
-    }
+    if (shared->store.kept) *next++ = &store_observer;
     if (shared->recorded) *next++ = &trace_observer;
     if (shared->tick_runs) *next++ = &tick_observer;
     shared->observer_count = (int)(next - shared->observers);
@@ -80,8 +76,6 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     if (lock->primitive == LB_OPTIMISTIC)
         parts.versions = carve_part(carver, keys * sizeof *parts.versions);
     if (shape->store.kept) parts.store.keys = carve_part(carver, cells * sizeof *parts.store.keys);
-    if (shape->store.backend)
-        parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
     if (shape->ticks) parts.tick_runs = carve_part(carver, shape->ticks * sizeof *parts.tick_runs);
     parts.worker = carve_part(carver, (size_t)shape->threads * sizeof *parts.worker);
     if (trace_applies(lock))
@@ -96,7 +90,6 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->crowds = parts.crowds;
     shared->versions = parts.versions;
     shared->store.keys = parts.store.keys;
-    shared->store.values = parts.store.values;
     shared->tick_runs = parts.tick_runs;
     shared->worker = parts.worker;
     if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads, shape->recorded);

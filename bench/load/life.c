@@ -249,7 +249,6 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     const struct lb_lock *lock = shared->lock->lock;
     struct lb_session *session = &client->session->lb;
     if (lock->algorithm->setup && lock->algorithm->setup(session, err) != 0) return -1;
-    if (shared->store.backend && store_prepare(shared, session, err) != 0) return -1;
     if (!lock->algorithm->arm) return 0;
     for (uint32_t ready = 0; ready < shared->key_count;) {
         if (lb_stopping()) return err_set(err, LB_EXIT_INTERRUPTED, "interrupted");

@@ -9,7 +9,6 @@
 
 #include "bench/load/client.h"
 #include "bench/oplog/oplog.h"
-#include "drivers/store.h"
 
 /* The end of a grant. */
 struct parting {
@@ -20,9 +19,6 @@ struct parting {
     bool over;    /* the session that the grant lived by is over */
 };
 
-/* Calls to the server at the two ends of the hold. Any outcome but LB_OK ends the hold. */
-typedef enum lb_outcome observer_hold_fn(struct client *client, void *mine);
-
 /* Each may be NULL. */
 struct observer {
     size_t client_bytes;
@@ -31,7 +27,6 @@ struct observer {
     /* The attempt ended without a grant. */
     void (*refused)(struct client *client, void *mine, int64_t started_ns, int64_t returned_ns,
                     enum lb_outcome outcome);
-    observer_hold_fn *begin_hold, *end_hold;
     /* An inner acquire or release returned; request.held is still as before. */
     void (*reentered)(struct client *client, void *mine, bool release, int64_t begin_ns,
                       enum lb_outcome outcome);
@@ -104,27 +99,15 @@ void trace_marked(struct client *client, int64_t started_ns, int64_t acquired_ns
  * waiter got a free key late. */
 void trace_beat(struct shared *shared, int thread, int64_t now_ns);
 
-/* store: the guarded store of a stage, as its clients use it. The fenced value is in shared memory or in the lock's
- * own backend; the unfenced value is always in memory.
- *
- * In memory the store needs no call: the client enters and leaves it together with its cells. In the backend each
- * step is a round trip and belongs to the hold, which begins with the installation of the token and ends with the
- * write. */
+/* store: the guarded store of a stage (bench/measure/store.h), which a client enters and leaves together with its
+ * cells. */
 
 /* Fills shape->store: which guarded store a stage of this plan and lock has. To be called once the entry kind and
  * cell_count are known. Only exclusive grants write, so stages of semaphores and optimistic locks have no
  * store. */
 void store_shape(struct shared *shape);
 
-/* Enter and leave the store with the client's grant, in stages with a store in memory, and in stages with a store in
- * the backend. */
-extern const struct observer store_in_memory, store_in_backend;
-
-/* Before the load, by the first client: makes the backend's store ready. 0, or -1 with err. */
-int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err);
-
-/* When all sessions have ended, by a fresh one: reads the values into shared->store.values, as the
- * number of writes that they show, and deletes them from the server. 0, or -1 with err. */
-int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err);
+/* Enters and leaves the store with the client's grant. */
+extern const struct observer store_observer;
 
 #endif

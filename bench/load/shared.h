@@ -132,12 +132,9 @@ struct worker_stats {
 
 /* The guarded store: see observe.h. */
 struct shared_store {
-    bool kept;                      /* the stage has a store */
-    bool fenced;                    /* the lock has tokens */
-    const struct lb_store *backend; /* where the fenced values are; NULL = in memory */
-    struct guarded *keys;           /* one for each cell; NULL = no store */
-    uint64_t *values; /* for each cell: writes that the backend's value shows at the end; or NULL */
-    bool collected;   /* the values are there */
+    bool kept;            /* the stage has a store */
+    bool fenced;          /* the lock has tokens */
+    struct guarded *keys; /* one for each cell; NULL = no store */
     struct store_counts counts;
 };
 

@@ -76,15 +76,6 @@ uint64_t fenced_read(struct guarded *key) {
     return state_value(load_state(key));
 }
 
-static void read_unfenced(struct guarded *key, struct visit *visit) {
-    visit->unfenced = atomic_load_explicit(&key->unfenced, memory_order_relaxed);
-}
-
-static void write_unfenced(struct guarded *key, const struct visit *visit) {
-    atomic_store_explicit(&key->unfenced, visit->unfenced + 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&key->writes, 1, memory_order_relaxed);
-}
-
 void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit *ret_visit) {
     struct visit visit = {.token = fenced ? token : 0};
     struct state then;
@@ -93,7 +84,7 @@ void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit 
     visit.refused = visit.fence == FENCE_REJECTED;
     visit.fenced = state_value(then);
     visit.entry = entry_of(then);
-    read_unfenced(key, &visit);
+    visit.unfenced = atomic_load_explicit(&key->unfenced, memory_order_relaxed);
     *ret_visit = visit;
 }
 
@@ -104,27 +95,8 @@ bool store_leave(struct guarded *key, struct store_counts *counts, struct visit 
         visit->fence = FENCE_REJECTED;
     }
     visit->overtaken = entry_of(then) != visit->entry;
-    write_unfenced(key, visit);
-    return store_count(key, counts, visit);
-}
-
-void store_enter_beside(struct guarded *key, struct visit *visit) {
-    struct state then;
-    if (visit->fence == FENCE_REJECTED) {
-        then = load_state(key);
-    } else {
-        visit->overtaken = !install_token(key, visit->token, &then);
-    }
-    visit->entry = entry_of(then);
-    read_unfenced(key, visit);
-}
-
-void store_write_beside(struct guarded *key, struct visit *visit) {
-    visit->overtaken |= entry_of(load_state(key)) != visit->entry;
-    write_unfenced(key, visit);
-}
-
-bool store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit) {
+    atomic_store_explicit(&key->unfenced, visit->unfenced + 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&key->writes, 1, memory_order_relaxed);
     if (visit->fence == FENCE_ACCEPTED) {
         atomic_fetch_add_explicit(&key->fenced_writes, 1, memory_order_relaxed);
     }
@@ -145,8 +117,7 @@ bool store_count(struct guarded *key, struct store_counts *counts, const struct 
 }
 
 struct store_sum store_judge(struct guarded *keys, uint32_t count,
-                             const struct store_counts *counts, uint64_t rightful,
-                             const uint64_t *fenced_values) {
+                             const struct store_counts *counts, uint64_t rightful) {
     uint64_t refused = atomic_load(&counts->refused);
     uint64_t late = refused > rightful ? refused - rightful : 0;
     uint64_t stale = atomic_load(&counts->stale) + late;
@@ -157,11 +128,9 @@ struct store_sum store_judge(struct guarded *keys, uint32_t count,
                             .refused_fenced = refused - late};
     for (uint32_t i = 0; i < count; i++) {
         uint64_t writes = atomic_load(&keys[i].writes), taken = atomic_load(&keys[i].fenced_writes);
-        uint64_t unfenced = atomic_load(&keys[i].unfenced);
-        uint64_t fenced = fenced_values ? fenced_values[i] : fenced_read(&keys[i]);
+        uint64_t unfenced = atomic_load(&keys[i].unfenced), fenced = fenced_read(&keys[i]);
         sum.writes += writes;
-        /* A write that was not counted may have been done: the client was killed, or the answer was
-         * lost. */
+        /* A write that was not counted may have been done, by a client that was killed. */
         if (writes > unfenced) sum.lost_updates_unfenced += writes - unfenced;
         if (taken > fenced) sum.lost_updates_fenced += taken - fenced;
     }

@@ -48,8 +48,7 @@ struct store_counts {
 enum fence {
     FENCE_NONE,     /* there is no fence: the lock has no tokens */
     FENCE_ACCEPTED, /* every request so far was accepted */
-    FENCE_REJECTED, /* a greater token was installed */
-    FENCE_UNSURE    /* a request got no answer, so the visit is not counted */
+    FENCE_REJECTED  /* a greater token was installed */
 };
 
 /* One holder's visit, from its entry to its write. */
@@ -70,14 +69,6 @@ void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit 
 /* Writes both values and counts. Returns whether the write is one of counts->refused. */
 bool store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit);
 
-/* The same in three steps, for a fenced value in a backend. First step: to be called after the backend has answered
- * the request to install the token. The caller stores that answer in visit->fence and visit->refused. */
-void store_enter_beside(struct guarded *key, struct visit *visit);
-/* Second step: before the backend is asked to write. */
-void store_write_beside(struct guarded *key, struct visit *visit);
-/* Third step: when the backend's last answer is in visit->fence. Returns as store_leave does. */
-bool store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit);
-
 struct store_sum {
     uint64_t stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
     uint64_t refused_fenced;
@@ -85,9 +76,8 @@ struct store_sum {
 };
 
 /* The sums when every client has left. rightful: of the writes counts->refused, those of grants that lasted; the others
- * are stale. fenced_values: the backend's values, one for each key; NULL = they are in the keys. */
+ * are stale. */
 struct store_sum store_judge(struct guarded *keys, uint32_t count,
-                             const struct store_counts *counts, uint64_t rightful,
-                             const uint64_t *fenced_values);
+                             const struct store_counts *counts, uint64_t rightful);
 
 #endif

@@ -344,15 +344,13 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     if (tested == 0) result->verdict = verdict_name(VERDICT_UNTESTED);
 }
 
-/* When all clients have left, and the backend's values, if any, were collected. */
+/* When all clients have left. */
 static void sum_store(struct stage *stage, const struct shared *shared) {
     struct run_stage *result = &stage->result;
     const struct shared_store *store = &shared->store;
     if (!store->keys) return;
     uint64_t rightful = stage->history ? stage->history->judgement.refused : 0;
-    struct store_sum sum =
-        store_judge(store->keys, shared->cell_count, &store->counts, rightful, store->values);
-    result->store_where = store->backend ? "backend" : "memory";
+    struct store_sum sum = store_judge(store->keys, shared->cell_count, &store->counts, rightful);
     result->store_fenced = store->fenced;
     result->store_writes = (double)sum.writes;
     result->stale_attempted = (double)sum.stale_attempted;
@@ -362,8 +360,7 @@ static void sum_store(struct stage *stage, const struct shared *shared) {
     result->stale_rejected_fenced = (double)sum.stale_rejected_fenced;
     result->stale_accepted_fenced = (double)sum.stale_accepted_fenced;
     result->refused_fenced = (double)sum.refused_fenced;
-    if (!store->backend || store->collected)
-        result->lost_updates_fenced = (double)sum.lost_updates_fenced;
+    result->lost_updates_fenced = (double)sum.lost_updates_fenced;
 }
 
 static void fill_ticks(struct run_stage *result, const struct shared *shared) {

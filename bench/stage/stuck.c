@@ -224,8 +224,6 @@ static int clear_stage(const struct job *job, struct lb_session *session, struct
     bool whole = job->stage->status == STAGE_COMPLETE;
     bool named = shared->plan->key_names.count > 0;
     if (whole && !(job->guest && named) && clear_away(shared, session, err) != 0) return -1;
-    if (whole && shared->store.backend && store_collect(job->worker.shared, session, err) != 0)
-        return -1;
     if (!job->guest || named || (whole && !session->lock->keeps)) return 0;
     return clear_all(shared, session, err);
 }
@@ -305,7 +303,7 @@ void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest
     const struct lb_algorithm *algorithm = shared->lock->lock->algorithm;
     /* On a server of the user a wait that was cut off may leave something that does not end by itself. */
     bool asks = (ask || guest) && algorithm->residue;
-    if (!algorithm->disarm && !shared->store.backend && !asks && !guest) return;
+    if (!algorithm->disarm && !asks && !guest) return;
     struct job job = {.worker = {.shared = (struct shared *)shared},
                       .stage = stage,
                       .ask = asks,

@@ -56,7 +56,7 @@ TEST(test_known_answers) {
             else
                 store_enter(&key, strtoul(at + 1, NULL, 10), at[1] != 'n', its);
         }
-        struct store_sum sum = store_judge(&key, 1, &counts, 0, NULL);
+        struct store_sum sum = store_judge(&key, 1, &counts, 0);
         print_message("%s\n", cases[i].story);
         assert_int_equal(sum.stale_attempted, cases[i].stale);
         assert_int_equal(sum.stale_accepted_unfenced, cases[i].stale);
@@ -78,64 +78,16 @@ TEST_WITH(test_the_rightful_holder_is_refused, setup, NULL) {
         assert_int_equal(rightful.fence, FENCE_REJECTED);
         leave(rightful);
     }
-    assert_int_equal(store_judge(&key, 1, &counts, 3, NULL).stale_attempted, 0);
-    assert_int_equal(store_judge(&key, 1, &counts, 3, NULL).refused_fenced, 3);
+    assert_int_equal(store_judge(&key, 1, &counts, 3).stale_attempted, 0);
+    assert_int_equal(store_judge(&key, 1, &counts, 3).refused_fenced, 3);
     /* One whom a later holder with a greater token overtook is stale all the same. */
     struct visit overtaken = visit(4);
     leave(visit(35));
     leave(overtaken);
-    assert_int_equal(store_judge(&key, 1, &counts, 3, NULL).stale_attempted, 1);
+    assert_int_equal(store_judge(&key, 1, &counts, 3).stale_attempted, 1);
     /* Of the three one had outlived its lease. */
-    assert_int_equal(store_judge(&key, 1, &counts, 2, NULL).stale_rejected_fenced, 2);
-    assert_int_equal(store_judge(&key, 1, &counts, 3, NULL).refused_fenced, 3);
-}
-
-/* The same where the values are in the backend. */
-TEST_WITH(test_the_backend_refuses_the_rightful_holder, setup, NULL) {
-    struct visit first = {.token = 34, .fence = FENCE_ACCEPTED};
-    store_enter_beside(&key, &first);
-    store_write_beside(&key, &first);
-    store_count(&key, &counts, &first);
-    struct visit rightful = {.token = 1, .fence = FENCE_REJECTED, .refused = true};
-    store_enter_beside(&key, &rightful);
-    store_write_beside(&key, &rightful);
-    store_count(&key, &counts, &rightful);
-    assert_int_equal(atomic_load(&counts.refused), 1);
-    assert_int_equal(atomic_load(&counts.stale), 0);
-}
-
-TEST_WITH(test_where_the_values_are_elsewhere, setup, NULL) {
-    struct visit visits[3];
-    uint64_t value = 2;
-    for (uint64_t i = 0; i < 3; i++) {
-        visits[i] = (struct visit){.token = 1 + i, .fence = FENCE_ACCEPTED};
-        store_enter_beside(&key, &visits[i]);
-        store_write_beside(&key, &visits[i]);
-        if (i == 1) visits[i].fence = FENCE_UNSURE; /* its answer was lost, and it was done */
-        store_count(&key, &counts, &visits[i]);
-    }
-    struct store_sum sum = store_judge(&key, 1, &counts, 0, &value);
-    assert_int_equal(sum.writes, 3);
-    assert_int_equal(sum.stale_attempted + sum.lost_updates_unfenced + sum.lost_updates_fenced, 0);
-    value = 1;
-    assert_int_equal(store_judge(&key, 1, &counts, 0, &value).lost_updates_fenced, 1);
-}
-
-/* The server let two holders in, and their answers arrived in the opposite order: that is no
- * finding against either of them. */
-TEST_WITH(test_who_comes_back_late, setup, NULL) {
-    struct visit older = {.token = 1, .fence = FENCE_ACCEPTED},
-                 newer = {.token = 2, .fence = FENCE_ACCEPTED};
-    store_enter_beside(&key, &newer);
-    store_enter_beside(&key, &older);
-    store_write_beside(&key, &newer);
-    store_count(&key, &counts, &newer);
-    assert_int_equal(atomic_load(&counts.stale), 0);
-    store_write_beside(&key, &older);
-    older.fence = FENCE_REJECTED;
-    store_count(&key, &counts, &older);
-    assert_int_equal(atomic_load(&counts.stale), 1);
-    assert_int_equal(atomic_load(&counts.stale_rejected), 1);
+    assert_int_equal(store_judge(&key, 1, &counts, 2).stale_rejected_fenced, 2);
+    assert_int_equal(store_judge(&key, 1, &counts, 3).refused_fenced, 3);
 }
 
 #define THREADS 4
@@ -156,7 +108,7 @@ TEST_WITH(test_fenced_holds_without_a_lock, setup, NULL) {
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, crowd, NULL), 0);
     for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
-    struct store_sum sum = store_judge(&key, 1, &counts, 0, NULL);
+    struct store_sum sum = store_judge(&key, 1, &counts, 0);
     assert_int_equal(sum.writes, THREADS * TURNS);
     assert_int_equal(sum.stale_accepted_fenced, 0);
     assert_int_equal(sum.lost_updates_fenced, 0);
@@ -188,7 +140,6 @@ TEST(test_a_right_lock_has_no_stale_writes) {
             SETS(CROWD));
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         const struct run_stage *result = &stage->result;
-        assert_string_equal(result->store_where, "memory");
         assert_int_equal(result->store_fenced, i == 0);
         assert_true(was_written(stage));
         if (i != 2) assert_int_equal(result->store_writes, stage->exclusion.counter);

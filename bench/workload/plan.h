@@ -68,9 +68,6 @@ enum key_order { KEY_ORDER_SAME, KEY_ORDER_OPPOSITE };
 
 enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 
-/* The place of the guarded store that holders write to. */
-enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
-
 #define PLAN_FAULTS_MAX 8
 
 /* The actions on clients, servers and connections during the load: "[fault]", "[fault.2]", ... */
@@ -214,7 +211,7 @@ struct plan {
 
     /* between the read and the write of the guarded counter, which shows overlaps there only */
     bool gap_yields;
-    enum check_store store;
+    bool store;   /* holders write to the guarded store */
     bool history; /* each operation is recorded in the oplog, which is judged after the stage */
 
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* sections with INJECT_NONE are unused */

@@ -144,8 +144,8 @@ static const struct lb_option run_keys[] = {
 static const struct lb_option check_keys[] = {
     {"gap", LB_OPT_CHOICE8, offsetof(struct plan, gap_yields), "yield", 0, 0, "none,yield",
      "what a holder does between reading and writing the guarded counter"},
-    {"store", LB_OPT_CHOICE32, offsetof(struct plan, store), "none", 0, 0, "none,memory,backend",
-     "a value that holders write with and without a check of their tokens; backend: in the lock's server"},
+    {"store", LB_OPT_CHOICE8, offsetof(struct plan, store), "none", 0, 0, "none,memory",
+     "a value that holders write with and without a check of their tokens"},
     {"history", LB_OPT_BOOL8, offsetof(struct plan, history), "no", 0, 0, NULL,
      "whether each operation is recorded, and all of them are judged after the stage"},
     {0},

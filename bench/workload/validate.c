@@ -185,9 +185,6 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
          "load.key_names says what the keys are called; leave out one of the two"},
         {strpbrk(plan->key_prefix, " \t,'\"\\*?") != NULL, 0, "load", "key_prefix",
          "no blanks, commas, quotes, backslashes, '*' or '?'"},
-        {*plan->key_prefix && plan->store == STORE_BACKEND, 0, "load", "key_prefix",
-         "the keys of check.store = backend may have names without this prefix: leave out "
-         "one of the two"},
         {plan->key_order == KEY_ORDER_OPPOSITE && plan->keys_at_once < 2, 0, "acquire", "key_order",
          "one key has no order: set acquire.keys_at_once = 2"},
         {*plan->listen && plan->tls != PLAN_TLS_NO, 0, "servers", "tls",

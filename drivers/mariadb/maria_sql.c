@@ -103,19 +103,3 @@ const struct sql_port maria_port = {.begin = go_home,
                                     .answer_after = maria_answer_after,
                                     .ended = maria_ended,
                                     .made = maria_made};
-
-/* maria_store: a guarded value beside a lock: a row of lockbench_guarded. See drivers/sql_lock.h and maria_sql.h, which
- * has the statements. */
-
-static int create_guarded(struct lb_session *session, struct lb_err *err) {
-    static const char make[] =
-        "CREATE TABLE IF NOT EXISTS lockbench_guarded (" MARIA_NAME
-        ", token BIGINT NOT NULL, value BIGINT NOT NULL, steps BIGINT NOT NULL) " MARIA_MADE;
-    MYSQL_RES *result = NULL;
-    enum lb_outcome outcome = maria_query(session, make, maria_answer_by(session), &result);
-    if (outcome != LB_OK) return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    mysql_free_result(result);
-    return 0;
-}
-
-const struct lb_store maria_store = {SQL_STORE_MEMBERS, .setup = create_guarded};

@@ -6,7 +6,6 @@
 #include "drivers/clean.h"
 #include "drivers/mariadb/maria_session.h"
 #include "drivers/sql_lock.h"
-#include "drivers/store.h"
 
 struct maria_sql {
     struct sql_session sql;
@@ -67,22 +66,6 @@ sql_made_fn maria_made;
 #define MARIA_ROW_LOCKED                                                                           \
     "SELECT NEXTVAL(lockbench_fence) FROM lockbench_row WHERE name = ? FOR UPDATE"
 #define MARIA_ROW_STATEMENTS MARIA_ROWS_OF("lockbench_row", "", "")
-
-/* The guarded store beside mysql-lease: lb_lock.store, and the recipe's statements. A statement that changes no column
- * counts as not done, so each step raises the column steps. The columns are assigned from left to right. */
-extern const struct lb_store maria_store;
-#define MARIA_STORE_STATEMENTS                                                                     \
-    [SQL_INSTALL] = {"INSERT INTO lockbench_guarded (name, token, value, steps) "                  \
-                     "VALUES (?, ?, LAST_INSERT_ID(0), 1) ON DUPLICATE KEY UPDATE "                \
-                     "steps = IF(token <= VALUES(token), steps + 1, steps), "                      \
-                     "value = IF(token <= VALUES(token), LAST_INSERT_ID(value), value), "          \
-                     "token = GREATEST(token, VALUES(token))",                                     \
-                     "kv"},                                                                        \
-    [SQL_STORE] = {"UPDATE lockbench_guarded SET steps = steps + 1, token = ?, value = ? "         \
-                   "WHERE name = ? AND token <= ?",                                                \
-                   "vxkv"},                                                                        \
-    [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = ?", "k"},                      \
-    [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = ?", "k"}
 
 /* The server's clock at the statement's begin. In UTC: a DATETIME of local time jumps twice a
  * year. */

@@ -39,7 +39,6 @@ static const struct sql_recipe mysql_lease_recipe = {
         [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_lease WHERE " MARIA_NAME_LEFT
                       " AND expire_at > " MARIA_NOW,
                       "kk"},
-        MARIA_STORE_STATEMENTS,
     }};
 
 const struct lb_lock lock_mysql_lease = {
@@ -47,7 +46,6 @@ const struct lb_lock lock_mysql_lease = {
     .backend = &backend_mariadb,
     SQL_LEASE_FACTS("each grant and release writes the row and waits for the log to be flushed",
                     "failed tries lock the row for a moment"),
-    .store = &maria_store,
     .recipe = &mysql_lease_recipe,
 };
 

@@ -33,7 +33,6 @@ static const struct sql_recipe pg_lease_recipe = {
         [SQL_LEFT] = {"SELECT count(*) FROM lockbench_lease WHERE starts_with(name, $1::text) "
                       "AND expire_at > now()",
                       "k"},
-        PG_STORE_STATEMENTS,
     }};
 
 const struct lb_lock lock_pg_lease = {
@@ -41,7 +40,6 @@ const struct lb_lock lock_pg_lease = {
     .backend = &backend_postgres,
     SQL_LEASE_FACTS("each grant, release and failed try writes the row; grants wait for the flush",
                     "failed tries write too"),
-    .store = &pg_store,
     .recipe = &pg_lease_recipe,
 };
 

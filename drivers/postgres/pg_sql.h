@@ -5,7 +5,6 @@
 #include "drivers/clean.h"
 #include "drivers/postgres/pg_session.h"
 #include "drivers/sql_lock.h"
-#include "drivers/store.h"
 
 extern const struct sql_port pg_port;
 
@@ -69,20 +68,6 @@ sql_made_fn pg_made;
 #define PG_TABLE_SWEEP "DELETE FROM lockbench_table WHERE expire_at <= now()"
 #define PG_TABLE_LEFT                                                                              \
     "SELECT count(*) FROM lockbench_table WHERE starts_with(name, $1::text) AND expire_at > now()"
-
-/* The guarded store beside pg-lease: lb_lock.store, and the recipe's statements. */
-extern const struct lb_store pg_store;
-#define PG_STORE_STATEMENTS                                                                        \
-    [SQL_INSTALL] =                                                                                \
-        {"INSERT INTO lockbench_guarded AS kept (name, token, value) "                             \
-         "VALUES ($1::text, $2::bigint, 0) ON CONFLICT (name) DO UPDATE "                          \
-         "SET token = excluded.token WHERE kept.token <= excluded.token RETURNING value",          \
-         "kv"},                                                                                    \
-    [SQL_STORE] = {"UPDATE lockbench_guarded SET token = $2::bigint, value = $3::bigint "          \
-                   "WHERE name = $1::text AND token <= $2::bigint",                                \
-                   "kvx"},                                                                         \
-    [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = $1::text", "k"},               \
-    [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = $1::text", "k"}
 
 #define PG_VERSION_SCHEMA                                                                          \
     PG_MAKE("TABLE", "lockbench_version",                                                          \

@@ -72,16 +72,13 @@ static int clean_step(struct lb_session *session, struct redis_node *node,
 
 /* Adds all keys that the session's lock makes from one key, and the keys beside it that have no time to live. */
 static int add_key(struct redis_batch *batch, const struct lb_request *request) {
-    static const char *const endings[] = {":guarded", ":timeout"};
     static _Thread_local struct lb_names names; /* large for a fiber's stack */
     struct lb_session *session = batch->session;
     char name[LB_KEY_MAX + 16];
     names.count = 0;
     session->lock->algorithm->names(session, request, &names);
-    for (int i = 0; i < 2; i++) {
-        redis_tagged(name, sizeof name, "", request->key, request->key_len, endings[i]);
-        if (redis_batch_add(batch, name) != 0) return -1;
-    }
+    redis_tagged(name, sizeof name, "", request->key, request->key_len, ":timeout");
+    if (redis_batch_add(batch, name) != 0) return -1;
     for (int i = 0; i < names.count; i++) {
         if (redis_batch_add(batch, names.item[i].text) != 0) return -1;
     }

@@ -10,7 +10,6 @@
 #define DRIVERS_REDIS_REDIS_H
 
 #include "drivers/backends.h"
-#include "drivers/store.h"
 
 #define REDIS_ELEMENTS_MAX 40 /* the most elements that are kept of an array */
 #define REDIS_PIPE_MAX 4      /* the most commands of one round trip */
@@ -178,7 +177,7 @@ void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]);
 size_t redis_decimal(uint64_t number, char out[REDIS_DECIMAL_BYTES]);
 
 /* Deletes the keys of the range and all that the session's lock makes on the server for each of
- * them, guarded values among them. */
+ * them. */
 lb_arm_range_fn redis_unlink_range;
 
 /* Adds to *residue the keys on all primaries whose names begin with before + prefix; no character of these
@@ -188,9 +187,5 @@ int redis_count_keys(struct lb_session *session, const char *before, const char 
 /* The same for channels with subscribers, plain and sharded. */
 int redis_count_channels(struct lb_session *session, const char *before, const char *prefix,
                          struct lb_residue *residue, struct lb_err *err);
-
-/* store: the guarded value beside a Redis lock; see drivers/store.h. */
-
-extern const struct lb_store redis_store;
 
 #endif

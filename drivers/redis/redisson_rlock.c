@@ -203,7 +203,6 @@ const struct lb_lock lock_redis_fenced = {
              "as redis-reentrant; the token helps only where the guarded resource checks it, and "
              "a failover or an eviction may reset the counter",
          .crash = LB_CRASH_LEASE},
-    .store = &redis_store,
     .algorithm = &rlock_algorithm,
     .recipe = &redis_fenced_recipe,
 };

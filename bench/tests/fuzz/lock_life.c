@@ -4,7 +4,6 @@
 #include "bench/option/option.h"
 #include "drivers/clean.h"
 #include "drivers/facts.h"
-#include "drivers/store.h"
 
 #define WAIT_NS (50 * LB_MS_NS) /* of an acquire that waits */
 
@@ -36,18 +35,6 @@ static bool remove_found(void *arg, const char *what, const char *name) {
     (void)arg;
     EXPECT(what && name);
     return true;
-}
-
-static void guard_value(struct lb_session *session, const struct lb_request *request) {
-    const struct lb_store *store = session->lock->store;
-    struct lb_err err = {0};
-    uint64_t value = 0;
-    if (!store) return;
-    went_well(session, store->install(session, request, 7, &value));
-    went_well(session, store->write(session, request, 7, value + 1));
-    went_well(session, store->read(session, request, &value));
-    fine_or_reasoned(store->drop(session, request, &err), &err);
-    session->err = (struct lb_err){0};
 }
 
 static void look_and_clean(struct lb_session *session) {
@@ -83,7 +70,6 @@ static void use_lock(struct lb_session *session, struct lb_grant *grant) {
         if (held) went_well(session, algorithm->release(session, &request, grant));
     }
     if (algorithm->settle) went_well(session, algorithm->settle(session, &request, grant));
-    guard_value(session, &request);
 }
 
 static void live(struct lb_session *session, struct lb_grant *grant) {

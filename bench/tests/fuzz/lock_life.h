@@ -1,5 +1,5 @@
 /* lock_life: takes one lock through all calls of its driver, whatever the server answers: a session is opened, the server is
- * described and pinged, the lock is acquired, renewed, released and settled, the guarded value is written, what is left is
+ * described and pinged, the lock is acquired, renewed, released and settled, what is left is
  * looked for and removed. It aborts where a call breaks its contract: an outcome that is none, a failure without a
  * reason. */
 #ifndef BENCH_FUZZ_LOCK_LIFE_H
