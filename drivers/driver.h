@@ -72,14 +72,13 @@ enum lb_cap {
     LB_CAP_BASELINE = 1 << 9,
     LB_CAP_SHARED = 1 << 10,    /* supports request.shared: readers hold together */
     LB_CAP_REENTRANT = 1 << 11, /* the holder may acquire again: request.held */
-    LB_CAP_MULTI = 1 << 12,     /* takes all of request.keys or none */
-    LB_CAP_PERMITS = 1 << 13,   /* a semaphore that gives request.permits > 1 at once */
+    LB_CAP_PERMITS = 1 << 12,   /* a semaphore that gives request.permits > 1 at once */
     /* several clients (fibers) may call on one session at the same time, also while one of them
      * waits; lock_state of the session is then common to them */
-    LB_CAP_SHARE = 1 << 14,
+    LB_CAP_SHARE = 1 << 13,
     /* LB_OPTIMISTIC: acquire is one statement of the server that reads, computes and writes, so it is never
      * refused; its token is the version that it made. Release does nothing */
-    LB_CAP_ATOMIC = 1 << 15,
+    LB_CAP_ATOMIC = 1 << 14,
 };
 
 /* The promises of a lock, according to its documentation or its authors. Runs compare them with their
@@ -203,10 +202,6 @@ struct lb_session {
     const struct lb_own_keys *only;
     /* the driver adds 1 each time that a waiter, after a wake-up or a sleep, looked again whether it gets the lock */
     uint64_t wakeups;
-    /* each time that the server ended a wait to resolve a deadlock, the driver adds 1 here, and the length of the
-     * wait below */
-    uint64_t deadlocks;
-    int64_t deadlock_ns;
     int traffic_fd;      /* the TCP socket whose bytes the core counts by TCP_INFO, or -1 */
     uint64_t more_bytes; /* bytes sent and received by other sockets than traffic_fd */
     struct lb_rng rng;   /* for jitter and tokens; no other session or run draws the same numbers */
@@ -217,14 +212,6 @@ struct lb_session {
     struct lb_injected
         *injected; /* set by the core: the changes by faults (injected.h); NULL = there are none */
     void *core;    /* for the core alone */
-};
-
-/* A key: the name of the thing that is locked. */
-struct lb_key {
-    const char *name; /* printable, at most LB_KEY_MAX bytes, NUL-terminated */
-    size_t len;
-    uint64_t number; /* the same name as a stable number, for locks that take one */
-    uint32_t index;  /* 0 .. keys-1 */
 };
 
 /* The number of a name that people chose: the name itself if it is a number of 64 bits with a sign, in two's
@@ -249,15 +236,9 @@ struct lb_request {
     uint32_t held;
     uint32_t permits; /* semaphores: permits wanted, at least 1; above 1 only with LB_CAP_PERMITS */
     uint32_t bound;   /* semaphores: the number of permits */
-    /* LB_CAP_MULTI: all keys that are wanted, each once, in an order that is the same for all clients,
-     * unless the workload asks for deadlocks (acquire.key_order); the first one is the key above. NULL =
-     * only the key above */
-    const struct lb_key *keys;
-    int key_count;
 };
 
 #define LB_KEY_MAX 1024
-#define LB_KEYS_MAX 8 /* of one request */
 
 /* A grant: filled by a successful acquire, and passed to release and renew. */
 struct lb_grant {

@@ -182,11 +182,7 @@ enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t 
     if (!(mine->ready & 1u << role) &&
         prepare_statement(session, role, sql_soon(session), &err) != 0)
         return lb_fail(session, LB_BROKEN, "%s", err.text);
-    uint64_t deadlocks = session->deadlocks;
-    int64_t asked_ns = lb_now();
-    enum lb_outcome outcome = mine->recipe->port->run(session, role, answer_by_ns, ret_answer);
-    if (session->deadlocks > deadlocks) session->deadlock_ns += lb_now() - asked_ns;
-    return outcome;
+    return mine->recipe->port->run(session, role, answer_by_ns, ret_answer);
 }
 
 int64_t sql_soon(const struct lb_session *session) {

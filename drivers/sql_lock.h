@@ -109,7 +109,7 @@ struct sql_port {
                    struct lb_err *err);
     /* Runs a statement, as pg_run does. LB_OK with the answer; LB_UNKNOWN, LB_BROKEN: the connection is dead;
      * LB_TIMEOUT: the statement waited as long as it may, or may not wait and would have to; LB_BUSY: it was the
-     * victim of a deadlock (the port has added 1 to session->deadlocks), or the row already exists. */
+     * victim of a deadlock, or the row already exists. */
     enum lb_outcome (*run)(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                            struct sql_answer *ret_answer);
     /* The deadline for the answer to a statement that waits on the server until wait_until_ns. */
@@ -235,9 +235,8 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
     .algorithm = &sql_table_algorithm
 #define SQL_ON_SERVER(acquire, release)                                                            \
     .acquire_requests = acquire, .release_requests = release, .guarantee = LB_ON_ONE_NODE
-#define SQL_ROW_FACTS(more_caps)                                                                   \
-    .primitive = LB_MUTEX,                                                                         \
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION | (more_caps),                \
+#define SQL_ROW_FACTS                                                                              \
+    .primitive = LB_MUTEX, .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,       \
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,                    \
     .algorithm = &sql_transaction_algorithm
 #define SQL_ROW_ABOUT                                                                              \

@@ -1,10 +1,7 @@
 /* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, or
  * an advisory lock of a transaction. Waiters queue on the server; with a recipe without SQL_LOCK they
  * poll. When a connection ends, the server rolls back, which frees the lock. A session has
- * one transaction, so it has one grant at a time. Several keys of one request (LB_CAP_MULTI) are
- * locked in that transaction, one after the other in the order of the request: all of them, or the
- * rollback frees those that it has. The server detects a deadlock between such clients and ends the
- * wait of one of them; that client begins again, after a pause.
+ * one transaction, so it has one grant at a time.
  *
  * After a wait that took too long, and after every other error of the server, the transaction is
  * rolled back before the outcome is returned. */
@@ -55,47 +52,30 @@ static enum sql_role choose_wait(struct lb_session *session, int64_t deadline_ns
     return SQL_LOCK_UNTIL;
 }
 
-static int keys_of(const struct lb_request *request) {
-    return request->keys ? request->key_count : 1;
-}
-
-/* Sets the values of the statements to those of the i-th key. */
-static void use_key(struct lb_session *session, const struct lb_request *request, int i) {
-    struct lb_request one = *request;
-    if (request->keys) {
-        const struct lb_key *key = &request->keys[i];
-        one.key = key->name;
-        one.key_len = key->len;
-        one.key_number = key->number;
-        one.key_index = key->index;
-    }
-    sql_use(session, &one);
-}
-
 /* The result of one try. */
 struct row_try {
-    enum sql_role role; /* the statement that last tried to lock a key */
-    uint64_t token;     /* the token of the first key */
-    bool missing;       /* a key has no row; the session's values are those of that key */
+    enum sql_role role; /* the statement that last tried to lock the key */
+    uint64_t token;
+    bool missing; /* the key has no row */
 };
 
-/* Locks the i-th key in the transaction that the session is in. */
-static enum lb_outcome lock_row(struct lb_session *session, const struct lb_request *request, int i,
+/* Locks the key in the transaction that the session is in. */
+static enum lb_outcome lock_row(struct lb_session *session, const struct lb_request *request,
                                 int64_t deadline_ns, struct row_try *ret) {
     struct sql_answer answer = {0};
     int64_t answer_by_ns;
-    use_key(session, request, i);
+    sql_use(session, request);
     ret->role = choose_wait(session, deadline_ns, &answer_by_ns);
     enum lb_outcome outcome = sql_run(session, ret->role, answer_by_ns, &answer);
     if (outcome == LB_OK && answer.rows == 0) {
         ret->missing = sql_has(session, SQL_ADD);
         return LB_BUSY;
     }
-    if (outcome == LB_OK && i == 0) ret->token = (uint64_t)answer.number[0];
+    if (outcome == LB_OK) ret->token = (uint64_t)answer.number[0];
     return outcome;
 }
 
-/* One try. LB_OK: all keys are held, and the session's values are those of the first key. */
+/* One try. LB_OK: the key is held. */
 static enum lb_outcome lock_rows_once(struct lb_session *session, const struct lb_request *request,
                                       int64_t deadline_ns, struct row_try *ret) {
     struct sql_session *mine = session->lock_state;
@@ -104,12 +84,8 @@ static enum lb_outcome lock_rows_once(struct lb_session *session, const struct l
     enum lb_outcome outcome = sql_run(session, SQL_BEGIN, sql_soon(session), &answer);
     if (outcome != LB_OK) return outcome;
     mine->in_transaction = true;
-    for (int i = 0; i < keys_of(request) && outcome == LB_OK; i++)
-        outcome = lock_row(session, request, i, deadline_ns, ret);
-    if (outcome == LB_OK) {
-        use_key(session, request, 0);
-        return LB_OK;
-    }
+    outcome = lock_row(session, request, deadline_ns, ret);
+    if (outcome == LB_OK) return LB_OK;
     if (is_dead(outcome)) {
         mine->in_transaction = false;
         return outcome;
@@ -142,7 +118,7 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
         }
         if (tried.missing) {
             struct sql_answer answer;
-            if (adds++ == ADDS_MAX * keys_of(request))
+            if (adds++ == ADDS_MAX)
                 return lb_fail(session, LB_REFUSED,
                                "%s: its row is missing again after each insert: keep other "
                                "programs from deleting it",

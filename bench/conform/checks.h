@@ -54,10 +54,6 @@ CONFORM_CHECK("a write after another's is refused", OPTIMISTIC, 0, 0, BASIC, REA
 CONFORM_CHECK("a statement makes the next version", ATOMIC, 0, 0, BASIC, REAL, conform_atomic)
 CONFORM_CHECK("eight writers lose no update", OPTIMISTIC | ATOMIC, 0, 0, 0, CONFORM_CONTROLS,
               conform_versions_unique)
-CONFORM_CHECK("several keys, all or none", EXCLUDES, TRY | WAIT | LB_CAP_MULTI, 0, BASIC, REAL,
-              conform_multi)
-CONFORM_CHECK("overlapping sets of keys do not deadlock", EXCLUDES, WAIT | LB_CAP_MULTI, 0, 0, REAL,
-              conform_multi_overlap)
 CONFORM_CHECK("a release by one who does not hold is refused", EXCLUDES, TRY, 0, 0, REAL,
               conform_stranger)
 CONFORM_CHECK("an earlier grant's word frees no later grant", EXCLUDES, TRY, 0, 0, REAL,

@@ -300,8 +300,6 @@ static void note_key(struct actor *client, const struct trial_key *key) {
     client->request.key_len = key->len;
     client->request.key_number = key->number;
     client->request.key_index = key->index;
-    client->request.keys = NULL;
-    client->request.key_count = 0;
 }
 
 /* Arms the key in the request unless the trial has armed it already. */
@@ -321,18 +319,6 @@ void actor_use_key(struct actor *client, const struct trial_key *key) {
     note_key(client, key);
     if (arm_once(client) != 0)
         trial_fail(client->trial, "'%s' can't be armed: %s", key->name, client->err.text);
-}
-
-void actor_use_keys(struct actor *client, const struct trial_key *keys, int count) {
-    for (int i = 0; i < count; i++) {
-        actor_use_key(client, &keys[i]);
-        client->many[i] = keys[i];
-        client->keys[i] =
-            (struct lb_key){client->many[i].name, keys[i].len, keys[i].number, keys[i].index};
-    }
-    note_key(client, &keys[0]);
-    client->request.keys = client->keys;
-    client->request.key_count = count;
 }
 
 int actor_arm(struct actor *client) {

@@ -1,4 +1,4 @@
-/* conform_exclude: clients exclude each other, few, many, and with several keys at once. */
+/* conform_exclude: clients exclude each other, few and many. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,91 +258,4 @@ void conform_share(struct trial *trial) {
     actors_do(both, 2, share_session);
     int grants_made = judge(trial);
     MUST(trial, grants_made == 2 * SHARERS * ROUNDS, "%d grants", grants_made);
-}
-
-/* ---- several keys at once: all or none, and no deadlock ---- */
-
-#define KEYS 5
-
-static enum lb_outcome take_keys(struct actor *client, const struct trial_key *keys, int count,
-                                 int64_t deadline_ns) {
-    actor_use_keys(client, keys, count);
-    return actor_take(client, deadline_ns);
-}
-
-void conform_multi(struct trial *trial) {
-    struct trial_key keys[4] = {trial_key(), trial_key(), trial_key(), trial_key()};
-    struct actor *a = actor_new(trial), *b = actor_new(trial), *c = actor_new(trial);
-    for (int round = 0; round < 2; round++) {
-        /* keys 1, 2 and 3 are taken; key 0 is free */
-        MUST_GIVE(a, take_keys(a, keys + 1, 3, round ? trial_soon() : TRIAL_TRY), LB_OK);
-        for (int i = 1; i < 4; i++) MUST_GIVE(b, take_keys(b, keys + i, 1, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(b, take_keys(b, keys, 2, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(c, take_keys(c, keys, 1, TRIAL_TRY), LB_OK); /* client b has not kept key 0 */
-        MUST_GIVE(c, actor_release(c), LB_OK);
-        MUST_GIVE(b, take_keys(b, keys, 4, lb_now() + 200 * LB_MS_NS), LB_TIMEOUT);
-        MUST_GIVE(c, take_keys(c, keys, 1, TRIAL_TRY), LB_OK);
-        MUST_GIVE(c, actor_release(c), LB_OK);
-        /* A waiter for all gets all. */
-        actor_use_keys(b, keys, 4);
-        actor_begin_take(b, trial_soon());
-        MUST_WAIT(b, 100, "while three of four are held");
-        MUST_GIVE(a, actor_release(a), LB_OK);
-        MUST_GIVE(b, actor_end(b), LB_OK);
-        for (int i = 0; i < 4; i++) MUST_GIVE(c, take_keys(c, keys + i, 1, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(b, actor_release(b), LB_OK);
-        for (int i = 0; i < 4; i++) {
-            MUST_GIVE(c, take_keys(c, keys + i, 1, TRIAL_TRY), LB_OK);
-            MUST_GIVE(c, actor_release(c), LB_OK);
-        }
-    }
-}
-
-static struct trial_key multi_keys[KEYS]; /* static memory outlives a client that hangs */
-static _Atomic int inside[KEYS];
-
-/* Asks for some of the keys, at least one. */
-static void pick_keys(struct actor *client, int turn) {
-    uint64_t pick = rng_u64(&client->session.rng);
-    int count = 0;
-    (void)turn;
-    for (int i = 0; i < KEYS; i++) {
-        const struct trial_key *key = &multi_keys[i];
-        if (!(pick >> i & 1) && !(i == KEYS - 1 && count == 0)) continue;
-        client->keys[count++] = (struct lb_key){key->name, key->len, key->number, key->index};
-    }
-    client->request.key = client->keys[0].name;
-    client->request.key_len = client->keys[0].len;
-    client->request.key_number = client->keys[0].number;
-    client->request.key_index = client->keys[0].index;
-    client->request.keys = client->keys;
-    client->request.key_count = count;
-}
-
-static void enter_keys(struct actor *client) {
-    for (int i = 0; i < client->request.key_count; i++) {
-        if (atomic_exchange(&inside[client->keys[i].index - multi_keys[0].index], 1))
-            trial_overlap(client->trial, "key '%s' was given to two", client->keys[i].name);
-    }
-}
-
-static void leave_keys(struct actor *client) {
-    for (int i = 0; i < client->request.key_count; i++)
-        atomic_store(&inside[client->keys[i].index - multi_keys[0].index], 0);
-}
-
-void conform_multi_overlap(struct trial *trial) {
-    static const struct contest crossing = {.grants_most = 200,
-                                            .time_ns = 3 * LB_S_NS,
-                                            .hold_ns = HOLD_NS,
-                                            .prepare = pick_keys,
-                                            .enter = enter_keys,
-                                            .leave = leave_keys};
-    struct actor *clients[CLIENTS];
-    for (int i = 0; i < KEYS; i++) {
-        multi_keys[i] = trial_key();
-        atomic_store(&inside[i], 0);
-    }
-    actor_use_keys(actor_new(trial), multi_keys, KEYS); /* arms them */
-    contest_run(trial, &crossing, &multi_keys[0], CLIENTS, clients);
 }

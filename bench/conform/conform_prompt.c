@@ -56,10 +56,4 @@ void conform_prompt(struct trial *trial) {
         ask_in_vain(other, limit_ns, whens[mode]);
         MUST_GIVE(holder, actor_release(holder), LB_OK);
     }
-    if (!(lock->caps & LB_CAP_MULTI)) return;
-    struct trial_key both[2] = {trial_key(), key};
-    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    actor_use_keys(other, both, 2);
-    ask_in_vain(other, limit_ns, "for two keys of which another holds one");
-    MUST_GIVE(holder, actor_release(holder), LB_OK);
 }

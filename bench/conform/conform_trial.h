@@ -173,9 +173,6 @@ struct actor {
     struct lb_request request;
     struct lb_grant grant;
     struct trial_key key; /* used by the request, which borrows it */
-    /* the keys of actor_use_keys, and the same keys in the driver's form */
-    struct trial_key many[LB_KEYS_MAX];
-    struct lb_key keys[LB_KEYS_MAX];
     bool connected;
     int failed; /* result of connect and describe: 0, or -1 with err */
     struct lb_err err;
@@ -279,9 +276,7 @@ bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wante
 /* For jobs: fills the key's numbers into the client's request. Arms the key, the first time that
  * the trial uses it, with the client's request.bound. */
 void actor_use_key(struct actor *client, const struct trial_key *key);
-/* Uses several keys at once (LB_CAP_MULTI), the first of them as the key, until actor_use_key. */
-void actor_use_keys(struct actor *client, const struct trial_key *keys, int count);
-/* Acquires or releases what the request names: the key or keys that were used last. */
+/* Acquires or releases the key that was used last. */
 enum lb_outcome actor_take(struct actor *client, int64_t deadline_ns);
 void actor_begin_take(struct actor *client, int64_t deadline_ns);
 /* Arms (again) or disarms the key in use: 0, or -1 with client->err. */

@@ -283,9 +283,7 @@ static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
 
 static int per_key(struct sum *sum) {
     const struct oplog_rules *rules = &sum->book->rules;
-    /* Who asked for several keys may have waited for another one of them. */
-    sum->recovery->wakeups_known =
-        rules->model != OPLOG_SEMAPHORE && !rules->many_keys && sum->book->dropped == 0;
+    sum->recovery->wakeups_known = rules->model != OPLOG_SEMAPHORE && sum->book->dropped == 0;
     for (size_t begin = 0, end; begin < sum->book->hold_count; begin = end) {
         end = key_end(sum, begin);
         bool counts = rules->model == OPLOG_SEMAPHORE;

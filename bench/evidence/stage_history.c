@@ -45,14 +45,13 @@ struct stage_history *stage_history_begin(const struct shared *shared, const cha
  * released. */
 static void bury_leaving(struct shared *shared, uint32_t index, const struct client_stats *client) {
     bool cells = shared->entry != ENTRY_READERS && shared->entry != ENTRY_PERMITS;
-    if (!cells || client->inside > 0) return;
-    struct oplog_record record = {
-        .kind = OPLOG_RELEASE, .outcome = OPLOG_UNKNOWN, .client = index, .lease_end_ns = LB_NEVER};
-    int keys = shared->entry == ENTRY_CELLS ? LB_KEYS_MAX : 1;
-    for (int i = 0; i < keys; i++) {
-        record.key = atomic_load(&client->waiting_key[i]);
-        oplog_note(&shared->oplog->rings[shared->oplog->threads], &record);
-    }
+    if (!cells || client->inside) return;
+    struct oplog_record record = {.kind = OPLOG_RELEASE,
+                                  .outcome = OPLOG_UNKNOWN,
+                                  .client = index,
+                                  .key = atomic_load(&client->waiting_key),
+                                  .lease_end_ns = LB_NEVER};
+    oplog_note(&shared->oplog->rings[shared->oplog->threads], &record);
 }
 
 /* Records the death of killed clients of this part. The acquire that such a client was waiting for may have been
@@ -72,7 +71,7 @@ static void record_deaths(struct shared *shared, struct oplog_writer *writer) {
         struct oplog_record record = {.kind = OPLOG_ACQUIRE,
                                       .outcome = OPLOG_UNKNOWN,
                                       .client = (uint32_t)i,
-                                      .key = atomic_load(&client->waiting_key[0]),
+                                      .key = atomic_load(&client->waiting_key),
                                       .begin_ns = waiting_ns,
                                       .end_ns = now_ns,
                                       .lease_end_ns = LB_NEVER};
@@ -103,7 +102,7 @@ static int64_t inside_until_ns(const struct hold *hold) {
 static uint64_t count_trials(const struct book *book, const uint32_t *order, int64_t error_ns) {
     int64_t called_ns = INT64_MAX; /* the first call of those that got the key later */
     uint64_t trials = 0;
-    if (book->rules.model != OPLOG_MUTEX || book->rules.many_keys) return 0;
+    if (book->rules.model != OPLOG_MUTEX) return 0;
     for (size_t i = book->hold_count; i-- > 0;) {
         const struct hold *hold = &book->holds[order[i]];
         bool last = i + 1 == book->hold_count || book->holds[order[i + 1]].key != hold->key;

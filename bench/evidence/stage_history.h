@@ -18,7 +18,7 @@ struct stage_history {
     /* operations may be missing: clients hang, or another machine was lost, or could not record them all */
     bool cut_off;
     /* of clients on several machines, below: the error of one's times. unclear: who held when is not known, as err says */
-    int64_t error_ns;
+    uint32_t error_ns;
     bool unclear;
     uint64_t ops, dropped;
     /* grants that another client waited for, see struct client_stats */

@@ -17,7 +17,7 @@
 
 /* Since when the client holds a grant, and of which key. 0 = it holds none. */
 static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_t *ret_key) {
-    uint32_t key = atomic_load(&shared->client[client].waiting_key[0]);
+    uint32_t key = atomic_load(&shared->client[client].waiting_key);
     *ret_key = key;
     if (shared->crowds.crowd) {
         const struct presence *presence = &shared->crowds.presence[client];
@@ -32,7 +32,7 @@ static int64_t holds_since(const struct shared *shared, uint32_t client, uint32_
 /* Since when the client waits, if it has asked its server. 0 = it does not wait. */
 static int64_t waits_since(const struct shared *shared, uint32_t client, uint32_t *ret_key) {
     int64_t since_ns = atomic_load(&shared->client[client].waiting_ns);
-    *ret_key = atomic_load(&shared->client[client].waiting_key[0]);
+    *ret_key = atomic_load(&shared->client[client].waiting_key);
     return since_ns != 0 && lb_now() - since_ns > WAITED_NS ? since_ns : 0;
 }
 

@@ -31,13 +31,6 @@ struct worker {
     struct gate opening[CLIENTS_OPENING];
 };
 
-/* Further data of a client that takes several keys at once. */
-struct client_keys {
-    struct lb_key key[LB_KEYS_MAX];
-    struct entry entry[LB_KEYS_MAX]; /* of the second and later ones */
-    char name[LB_KEYS_MAX][KEY_TEXT_MAX];
-};
-
 /* The memory (entry.h) that the client has entered, or had entered last. */
 struct client_place {
     enum entry_kind kind; /* the stage's: a copy, for the hot path */
@@ -90,7 +83,6 @@ struct client {
     int64_t unsettled_until_ns;
     struct lb_rng rng; /* keys, hold, think */
     char key[KEY_TEXT_MAX];
-    struct client_keys *keys;       /* NULL = one at a time */
     void *observing[OBSERVERS_MAX]; /* each observer's memory for this client; observe.h */
 };
 

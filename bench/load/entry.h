@@ -1,6 +1,6 @@
 /* entry: a client with a grant enters the memory that the lock guards, and leaves it before the release; both steps
- * check exclusion, and mark a grant that failed a check (client->at.marks). The memory is one cell, the cells of several
- * keys, or a crowd of shared holders. To be called on the client's fiber only. */
+ * check exclusion, and mark a grant that failed a check (client->at.marks). The memory is one cell, or a crowd of shared
+ * holders. To be called on the client's fiber only. */
 #ifndef BENCH_LOAD_ENTRY_H
 #define BENCH_LOAD_ENTRY_H
 
@@ -30,7 +30,7 @@ static inline void entry_enter(struct client *client, const struct holding *me) 
         return;
     }
     client->at.cell = entry_cell(client);
-    client->stats->inside = 1;
+    client->stats->inside = true;
     client->at.entry = cell_enter(client->at.cell, me);
     if (__builtin_expect(client->at.entry.marks != 0, 0)) entry_met(client, &client->at.entry);
 }
@@ -56,7 +56,7 @@ static inline void entry_ask(struct client *client, int64_t asked_ns) {
 
 /* The grants that ended while this client waited for the key, without those that another waiter has counted. During
  * each of them the lock had to keep this client out, so each is a trial of exclusion. The true count may be greater:
- * of several cells or permits, and of the readers' grants that a writer waited for, only the last one is counted. */
+ * of permits, and of the readers' grants that a writer waited for, only the last one is counted. */
 static inline uint64_t entry_trials(const struct client *client) {
     const struct client_place *at = &client->at;
     bool reader = at->kind == ENTRY_READERS && client->request.shared;
@@ -87,7 +87,7 @@ static inline void entry_leave(struct client *client, int64_t releasing_ns) {
     if (__builtin_expect(
             !cell_leave(client->at.cell, client->index, &client->at.entry, releasing_ns), 0))
         entry_was_met(client);
-    client->stats->inside = 0;
+    client->stats->inside = false;
 }
 
 /* The client leaves without writing, because it has learned that it lost the grant. */

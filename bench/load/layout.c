@@ -13,12 +13,12 @@
 
 static int descriptors_check(const struct shared *shape, struct lb_err *err);
 
-/* The kind of memory that clients with a grant enter, for this plan and lock. */
-static enum entry_kind entry_kind_of(const struct plan *plan, const struct lb_lock *lock) {
+/* The kind of memory that clients with a grant enter. */
+static enum entry_kind entry_kind_of(const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_BASELINE) return ENTRY_CELL;
     if (lock->primitive == LB_SEMAPHORE) return ENTRY_PERMITS;
     if (lock->primitive == LB_RWLOCK) return ENTRY_READERS;
-    return plan->keys_at_once > 1 && (lock->caps & LB_CAP_MULTI) ? ENTRY_CELLS : ENTRY_CELL;
+    return ENTRY_CELL;
 }
 
 /* The number of threads for so many clients: one for each client if the lock's waits block the
@@ -134,7 +134,7 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
     const struct lb_lock *lock = shape->lock->lock;
     int clients = shape->clients;
-    shape->entry = entry_kind_of(plan, lock);
+    shape->entry = entry_kind_of(lock);
     shape->key_count = keys_count(&plan->keys, clients);
     shape->depth = 1;
     /* The baseline, which measures the tool's own cost, has no lock: each client gets a cell of its
@@ -150,8 +150,7 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     shape->ticks = tick_count(plan);
     shape->no_hold = plan->hold.mean_ns == 0 && plan->at_least_ns == 0 && shape->depth == 1 &&
                      !(plan->gap_yields && can_meet);
-    shape->one_key =
-        (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->entry != ENTRY_CELLS;
+    shape->one_key = plan->keys.pick == KEYS_OWN || shape->key_count == 1;
     shape->split = shape->part.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
     shape->recorded = (plan->history || shape->split) && trace_applies(lock);
     shape->session_ns = session_of(shape);

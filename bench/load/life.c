@@ -34,10 +34,6 @@ int client_init(struct client *client, struct worker *worker, struct session *se
     client->request = shared_request(shared, 0, client->key);
     client->request.client = index;
     client->key_index = UINT32_MAX;
-    if (shared->entry == ENTRY_CELLS) {
-        client->keys = calloc(1, sizeof *client->keys);
-        if (!client->keys) return -1;
-    }
     for (int i = 0; i < shared->observer_count; i++) {
         client->observing[i] = calloc(1, shared->observers[i]->client_bytes + 1);
         if (!client->observing[i]) return -1;
@@ -47,7 +43,6 @@ int client_init(struct client *client, struct worker *worker, struct session *se
 
 void client_done(struct client *client) {
     free(client->grant.data);
-    free(client->keys);
     for (int i = 0; i < OBSERVERS_MAX; i++) free(client->observing[i]);
 }
 

@@ -82,7 +82,6 @@ struct oplog_rules trace_rules(const struct shared *shared) {
         .model = model_of(shared),
         .bound = plan->bound > 0 ? (uint32_t)plan->bound : 1,
         .clients = (uint32_t)shared->clients,
-        .many_keys = shared->entry == ENTRY_CELLS,
         .lease_ns = lock->caps & LB_CAP_LEASE ? plan->lease_ns : 0,
         .session_ns = session && !(lock->claims & LB_CLAIM_SAFE_PAUSE) ? session_ns : 0,
         .cut_ns = !session  ? LB_NEVER
@@ -98,11 +97,7 @@ static struct oplog_ring *ring_of(const struct client *client) {
     return &worker->shared->oplog->rings[worker->thread];
 }
 
-static uint32_t keys_of(const struct client *client) {
-    return client->worker->shared->entry == ENTRY_CELLS ? (uint32_t)client->request.key_count : 1;
-}
-
-/* A record of the attempt's first key. */
+/* A record of the attempt's key. */
 static struct oplog_record record_of(const struct client *client, enum oplog_kind kind,
                                      int64_t begin_ns, int64_t end_ns, enum lb_outcome outcome) {
     return (struct oplog_record){
@@ -120,20 +115,12 @@ static struct oplog_record record_of(const struct client *client, enum oplog_kin
 
 /* The state of one client. */
 struct traced {
-    uint8_t recorded; /* the keys of its grant that are recorded: a bit each */
+    bool recorded; /* its grant is */
 };
 
-/* Records the grant of each key. */
 static void record_grant(struct client *client, struct traced *traced, struct oplog_record record) {
-    record.token = client->grant.token; /* of several keys, the first one's */
-    traced->recorded = 0;
-    for (uint32_t i = 0; i < keys_of(client); i++) {
-        if (i > 0) {
-            record.key = client->request.keys[i].index;
-            record.token = 0;
-        }
-        if (oplog_granted(ring_of(client), &record)) traced->recorded |= (uint8_t)(1u << i);
-    }
+    record.token = client->grant.token;
+    traced->recorded = oplog_granted(ring_of(client), &record);
 }
 
 static void trace_granted(struct client *client, void *mine, int64_t started_ns,
@@ -180,10 +167,8 @@ static void trace_released(struct client *client, void *mine, const struct parti
     if (parting->over) record.flags |= OPLOG_OVER;
     if (client->at.marks & MARK_OLD_TOKEN) record.flags |= OPLOG_OLD_TOKEN;
     if (client->at.marks & MARK_REFUSED) record.flags |= OPLOG_REFUSED_TOKEN;
-    for (uint32_t i = 0; traced->recorded; i++, traced->recorded >>= 1) {
-        if (i > 0) record.key = client->request.keys[i].index;
-        if (traced->recorded & 1) oplog_released(ring_of(client), &record);
-    }
+    if (traced->recorded) oplog_released(ring_of(client), &record);
+    traced->recorded = false;
 }
 
 const struct observer trace_observer = {.client_bytes = sizeof(struct traced),

@@ -219,8 +219,6 @@ void session_first_in_window(struct session *session) {
     session->in_window = true;
     session->commands_begin = session->lb.commands;
     session->wakeups_begin = session->lb.wakeups;
-    session->deadlocks_begin = session->lb.deadlocks;
-    session->deadlock_begin_ns = session->lb.deadlock_ns;
     session->bytes_begin = bytes_of(session);
 }
 
@@ -229,8 +227,6 @@ void session_end_window(struct session *session) {
     session->in_window = false;
     stats_of(session)->commands = session->lb.commands - session->commands_begin;
     stats_of(session)->wakeups = session->lb.wakeups - session->wakeups_begin;
-    stats_of(session)->deadlocks = session->lb.deadlocks - session->deadlocks_begin;
-    stats_of(session)->deadlock_ns = session->lb.deadlock_ns - session->deadlock_begin_ns;
     take_bytes(session);
 }
 

@@ -24,8 +24,7 @@ struct session {
     bool failed;      /* the first try to open it failed */
     bool unreachable; /* the last try to reconnect failed */
     bool in_window;   /* counting commands and bytes */
-    uint64_t commands_begin, wakeups_begin, bytes_begin, deadlocks_begin;
-    int64_t deadlock_begin_ns;
+    uint64_t commands_begin, wakeups_begin, bytes_begin;
 
     struct lb_fiber *watchdog; /* renews the clients' grants; NULL = no grant has to be renewed */
     bool watchdog_ends, watchdog_sleeps;

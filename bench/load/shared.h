@@ -44,7 +44,6 @@ struct part {
 /* The kind of memory that a client with a grant enters (entry.h), by how many clients may be in it. */
 enum entry_kind {
     ENTRY_CELL,    /* one at a time */
-    ENTRY_CELLS,   /* one at a time, in the cells of several keys */
     ENTRY_READERS, /* readers together, or a writer */
     ENTRY_PERMITS  /* up to a bound */
 };
@@ -75,9 +74,9 @@ struct client_stats {
     bool dead;            /* its process was killed */
     bool met;             /* another client was inside with it, and that is not recorded yet */
     bool drained, closed; /* its progress, for the case that it is killed */
-    /* number of cells that the client is in, is about to enter, or has just left: if its process is
-     * killed now, the effects on these cells are excused */
-    int inside;
+    /* It is in its cell, is about to enter it, or has just left it: if its process is killed now, the effects on the cell
+     * are excused. */
+    bool inside;
     int64_t cut_off_ns;       /* length of the wait that the drain limit ended; 0 = none */
     int64_t cut_off_at_ns;    /* when that wait ended */
     int64_t cut_off_stood_ns; /* for how much of that wait the client's thread stood still */
@@ -85,11 +84,10 @@ struct client_stats {
     bool joined; /* another client counts the figures of the session that both use */
     bool bytes_known;
     /* counted for its session, over the attempts in the window */
-    uint64_t commands, wakeups, bytes, deadlocks;
-    int64_t deadlock_ns; /* sum of the waits that the server ended to resolve a deadlock */
-    int64_t connect_ns;  /* opening the first session; -1 = never opened */
+    uint64_t commands, wakeups, bytes;
+    int64_t connect_ns; /* opening the first session; -1 = never opened */
     uint64_t retries; /* optimistic locks: tries in the window in which another client was faster */
-    _Atomic uint32_t waiting_key[LB_KEYS_MAX];
+    _Atomic uint32_t waiting_key;
     struct lb_injected injected; /* what faults change in the client; the supervisor writes */
     _Atomic uint64_t renewals;   /* by the watchdog */
     /* the last unsuccessful try; before waiting_ns = none in this wait yet */

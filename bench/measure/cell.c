@@ -28,7 +28,3 @@ struct exclusion cells_sum(const struct cell *cells, uint32_t count,
     result.grants += result.detected;
     return result;
 }
-
-void exclusion_excuse(struct exclusion *exclusion, uint32_t cells) {
-    exclusion->lost_updates -= exclusion->lost_updates < cells ? exclusion->lost_updates : cells;
-}

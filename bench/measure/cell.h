@@ -147,8 +147,4 @@ enum verdict exclusion_verdict(const struct exclusion *exclusion);
 struct exclusion cells_sum(const struct cell *cells, uint32_t count,
                            const struct findings *findings);
 
-/* Takes the effects of a killed client off the sums. The client never left the cells that it was in (several, if it
- * took several keys at once), so its update is missing in them. Takes off at most one lost update for each cell. */
-void exclusion_excuse(struct exclusion *exclusion, uint32_t cells);
-
 #endif

@@ -229,15 +229,12 @@ static int sweep_all(struct book *book, const uint32_t *order, struct judgement 
     return 0;
 }
 
-/* Counts what holders were told, and what the store refused. The holds of one grant, of several keys, are neighbours. */
+/* Counts what holders were told, and what the store refused. */
 static void count_told(const struct book *book, struct judgement *judgement) {
-    const struct hold *last = NULL;
     for (size_t i = 0; i < book->hold_count; i++) {
         const struct hold *hold = &book->holds[i];
-        bool same = last && last->client == hold->client && last->from_ns == hold->from_ns;
         bool lost = hold->ended == OPLOG_LOST, over = hold->flags & HOLD_OVER;
-        last = hold;
-        if (same || (hold->flags & HOLD_GHOST)) continue;
+        if (hold->flags & HOLD_GHOST) continue;
         bool lasted = !(hold->flags & HOLD_OUTSIDE) && hold->inside_ns >= hold->to_ns;
         judgement->refused += (hold->flags & HOLD_REFUSED) && lasted;
         if (!(hold->flags & HOLD_TAKEN)) continue;

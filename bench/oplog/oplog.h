@@ -144,10 +144,9 @@ struct oplog_rules {
     uint32_t model; /* enum oplog_model */
     uint32_t bound;
     uint32_t clients;
-    uint32_t many_keys; /* one attempt takes several keys */
     /* Clients ran on several machines: the greatest error of a time of one against a time of
      * another; 0 = one clock. */
-    int64_t error_ns;
+    uint32_t error_ns;
     int64_t lease_ns; /* the lease asked for; 0 = grants have no lease */
     /* a session, and what it holds, may end after this long without a heartbeat; 0 = nothing ends
      * for that reason */
@@ -175,7 +174,7 @@ struct oplog_header {
     char lock[64]; /* its name, NUL-terminated */
 };
 
-_Static_assert(sizeof(struct oplog_header) == 168, "the file's layout");
+_Static_assert(sizeof(struct oplog_header) == 160, "the file's layout");
 
 #define OPLOG_MAGIC "LBHISTRY"
 /* records of one file: 2 GB of memory are enough to judge so many */

@@ -130,9 +130,6 @@ static void describe_request(struct run_stage *result, const struct plan *plan,
     result->permits = at_least_one(plan->permits);
     if (has_bound(lock)) result->bound = at_least_one(plan->bound);
     result->depth = at_least_one(plan->depth);
-    result->keys_at_once = at_least_one(plan->keys_at_once);
-    if (plan->keys_at_once > 1)
-        result->key_order = plan->key_order == KEY_ORDER_OPPOSITE ? "opposite" : "same";
     result->clients_per_session = at_least_one(plan->clients_per_session);
     result->session = plan->churn ? "each" : "keep";
 }

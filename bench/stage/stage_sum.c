@@ -103,10 +103,10 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
 /* Sums over clients that become quotients. */
 struct client_sums {
     uint64_t commands;
-    double wakeups, bytes, connect_ns, retries, deadlocks, deadlock_ns;
+    double wakeups, bytes, connect_ns, retries;
     double least_grants; /* of the client with the fewest */
     bool bytes_known;
-    bool sessions_known; /* what sessions count until they drain: requests, wake-ups, deadlocks */
+    bool sessions_known; /* what sessions count until they drain: requests, wake-ups */
 };
 
 /* The counts whose rows in bench/load/counts.def say how they are combined. */
@@ -122,8 +122,6 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
     sums->wakeups += (double)client->wakeups;
     sums->retries += (double)client->retries;
     sums->bytes += (double)client->bytes;
-    sums->deadlocks += (double)client->deadlocks;
-    sums->deadlock_ns += (double)client->deadlock_ns;
     sums->bytes_known &= client->bytes_known || client->joined || client->grants == 0;
     sums->sessions_known &= client->drained || !(client->dead || client->grants > 0);
     sums->least_grants = fmin(sums->least_grants, (double)client->grants);
@@ -202,20 +200,16 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
             result->jain = jain_index(stage->grants_per_client, shared->clients);
     }
     if (shared->split) result->longest_run = NAN; /* of one host's grants alone it says nothing */
-    if (shared->entry == ENTRY_CELLS && sums.sessions_known) {
-        result->deadlocks = sums.deadlocks;
-        if (sums.deadlocks > 0) result->deadlock_mean_ns = sums.deadlock_ns / sums.deadlocks;
-    }
     stage->commands = sums.commands;
     fill_cost(stage, &sums, lock);
 }
 
-/* Takes the effects of killed clients off the sums, because the lock did not cause them. */
+/* A killed client never left the cell that it was in, so its update is missing there: the lock did not cause that. */
 static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
+    uint64_t *lost = &stage->exclusion.lost_updates;
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
-        uint32_t cells = client->inside > 0 ? (uint32_t)client->inside : client->met;
-        if (client->dead) exclusion_excuse(&stage->exclusion, cells);
+        if (client->dead && (client->inside || client->met) && *lost > 0) --*lost;
     }
 }
 

@@ -77,12 +77,10 @@ static void note_release(struct stuck *stuck, uint32_t key, int64_t now_ns) {
 
 static void note_releases(struct stuck *stuck, int64_t now_ns) {
     const struct shared *shared = stuck->shared;
-    int keys = shared->entry == ENTRY_CELLS ? shared->plan->keys_at_once : 1;
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
-        if (!atomic_load(&client->releasing) || client->dead) continue;
-        for (int k = 0; k < keys; k++)
-            note_release(stuck, atomic_load(&client->waiting_key[k]), now_ns);
+        if (atomic_load(&client->releasing) && !client->dead)
+            note_release(stuck, atomic_load(&client->waiting_key), now_ns);
     }
 }
 
@@ -103,21 +101,17 @@ static int64_t free_since_ns(const struct stuck *stuck, uint32_t key, int64_t no
     return at->free_ns > at->in_release_ns ? at->free_ns : at->in_release_ns;
 }
 
-/* For how long the client has certainly waited for keys that are free; 0 or less = it has not. */
+/* For how long the client has certainly waited for a key that is free; 0 or less = it has not. */
 static int64_t idle_wait_ns(const struct stuck *stuck, const struct client_stats *client,
                             int64_t now_ns) {
-    const struct shared *shared = stuck->shared;
     int64_t since_ns = atomic_load_explicit(&client->waiting_ns, memory_order_relaxed);
     if (since_ns == 0 || now_ns - since_ns <= patience_ns(stuck) || client->dead) return 0;
     /* A client that tries again and again is known to wait in vain until its last answer, but not
      * while it rests. */
     int64_t refused_ns = atomic_load_explicit(&client->refused_ns, memory_order_relaxed);
     int64_t known_ns = refused_ns >= since_ns ? refused_ns : now_ns;
-    int keys = shared->entry == ENTRY_CELLS ? shared->plan->keys_at_once : 1;
-    for (int i = 0; i < keys; i++) {
-        int64_t free_ns = free_since_ns(stuck, atomic_load(&client->waiting_key[i]), now_ns);
-        if (free_ns > since_ns) since_ns = free_ns;
-    }
+    int64_t free_ns = free_since_ns(stuck, atomic_load(&client->waiting_key), now_ns);
+    if (free_ns > since_ns) since_ns = free_ns;
     if (stuck->stalled_ns > since_ns) since_ns = stuck->stalled_ns;
     return since_ns < LB_NEVER ? known_ns - since_ns : 0;
 }
@@ -163,7 +157,7 @@ void stuck_look(struct stuck *stuck, int64_t now_ns) {
         const struct client_stats *client = &stuck->shared->client[i];
         int64_t idle_ns = idle_wait_ns(stuck, client, now_ns);
         if (idle_ns <= patience_ns(stuck)) continue;
-        note_idle(stuck, &stuck->keys[atomic_load(&client->waiting_key[0])], idle_ns, now_ns);
+        note_idle(stuck, &stuck->keys[atomic_load(&client->waiting_key)], idle_ns, now_ns);
     }
 }
 

@@ -9,7 +9,7 @@
  *   FIRST+COUNT stalled|cut FROM TO, or killed AT: so many clients
  *   mutex, reentrant, rwlock, semaphore PERMITS: what the lock is, before all others; mutex if none is told
  *   cuts NS: how long a session lives after a cut; error NS: of the hosts' clocks; partial: the end is missing;
- *   dropped RECORDS; many-keys: a grant may be of several
+ *   dropped RECORDS
  * Words behind the times: token N, depth N, permits N, shared, over, old, refused (OPLOG_OVER, _OLD_TOKEN,
  * _REFUSED_TOKEN).
  *
@@ -129,8 +129,6 @@ static inline void tell_setting(const char *step) {
         tell_partial = true;
     else if (strcmp(name, "dropped") == 0)
         tell_dropped = (uint64_t)number;
-    else if (strcmp(name, "many-keys") == 0)
-        book.rules.many_keys = true;
     else if (strcmp(name, "error") == 0)
         book.rules.error_ns = number;
     else if (strcmp(name, "cuts") == 0)

@@ -29,7 +29,7 @@ static volatile sig_atomic_t no_interrupts;
 struct stage_case {
     const struct lb_lock
         *instead; /* run this lock, with the options of the named one; NULL = the named one */
-    int readers, depth, keys_at_once, clients_per_session;
+    int readers, depth, clients_per_session;
     uint32_t permits, bound;
     bool churn, renew;
     struct stage_promise promise;
@@ -81,7 +81,6 @@ static inline bool stage_lost_time(const struct stage *stage, const struct stage
 static inline void apply_wanted(struct plan *plan, const struct stage_case *wanted) {
     if (wanted->instead) plan->locks[0].lock = wanted->instead;
     if (wanted->depth) plan->depth = wanted->depth;
-    if (wanted->keys_at_once) plan->keys_at_once = wanted->keys_at_once;
     if (wanted->clients_per_session) plan->clients_per_session = wanted->clients_per_session;
     if (wanted->permits) plan->permits = wanted->permits;
     if (wanted->bound) plan->bound = wanted->bound;

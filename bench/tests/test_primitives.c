@@ -106,14 +106,6 @@ TEST(test_permits_up_to_the_bound) {
     assert_int_equal(toy_kept.armed, 0); /* disarmed again */
 }
 
-/* As many as there are, with a skewed draw: each once. */
-TEST(test_several_keys_are_all_held) {
-    struct stage *stage = run_right(&toy_mutex, (struct stage_case){.keys_at_once = 3},
-                                    SETS(CROWD, "load.keys=3 zipf:3"));
-    assert_clean(stage);
-    assert_true(stage->exclusion.grants >= 3 * stage->result.grants); /* a cell a key */
-}
-
 /* True if the idle time is known: more clients wait than there are permits. */
 static bool idle_is_known(const struct stage *stage) {
     return was_used(stage) && !isnan(stage->result.permit_idle_ns);

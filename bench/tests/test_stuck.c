@@ -20,7 +20,7 @@ static struct stage_idle_keys at_end, passing;
 static void begin(int64_t lease_ns) {
     lock = (struct lb_lock){.name = "a", .primitive = LB_MUTEX};
     entry = (struct plan_lock){.lock = &lock};
-    plan = (struct plan){.lease_ns = lease_ns, .keys_at_once = 1, .mode = MODE_WAIT};
+    plan = (struct plan){.lease_ns = lease_ns, .mode = MODE_WAIT};
     memset(cells, 0, sizeof cells);
     memset(clients, 0, sizeof clients);
     memset(&shared, 0, sizeof shared);
@@ -55,7 +55,7 @@ static void expect(uint64_t stuck_keys, uint64_t idle_keys) {
 /* A client left the key so many milliseconds after the begin, and its release call has not returned. */
 static void begin_release(int client, uint32_t key, int64_t at_ms) {
     atomic_store(&cells[key].releasing_ns, BEGIN_NS + at_ms * LB_MS_NS);
-    atomic_store(&clients[client].waiting_key[0], key);
+    atomic_store(&clients[client].waiting_key, key);
     atomic_store(&clients[client].releasing, true);
 }
 

@@ -19,7 +19,6 @@ struct toy_faults {
     bool writers_ignore_readers, readers_ignore_writers; /* reader-writer */
     uint32_t extra_permits;                              /* semaphore: above the bound */
     bool first_unlock_frees;                             /* re-entry */
-    bool first_key_only;                                 /* several keys */
     bool last_writer_wins;                               /* optimistic: no condition */
     bool nothing_is_locked;                              /* any holder: granted at once */
     /* from this release on, releases do nothing */
@@ -173,7 +172,7 @@ static inline enum lb_outcome toy_wait(struct lb_session *session,
     return LB_OK;
 }
 
-/* ---- mutex: leases, renewal, re-entry, several keys, shared sessions ---- */
+/* ---- mutex: leases, renewal, re-entry, shared sessions ---- */
 
 /* The owner word of a key: the client + 1, and a number that is new for each grant. Without the number a client that
  * was delayed while it took over an ended lease could take the key from a holder that has released it and got it
@@ -222,25 +221,6 @@ static inline void toy_drop(struct toy_shared *shared, uint32_t key, uint64_t ow
     atomic_compare_exchange_strong(&shared->key[key].owner, &word, 0);
 }
 
-static inline int toy_key_count(const struct lb_request *request) {
-    return request->keys && !toy.first_key_only ? request->key_count : 1;
-}
-
-static inline uint32_t toy_key(const struct lb_request *request, int i) {
-    return (i == 0 ? request->key_index : request->keys[i].index) % TOY_KEYS;
-}
-
-/* All or none. */
-static inline bool toy_take_all(struct toy_shared *shared, const struct lb_request *request,
-                                uint64_t owner) {
-    for (int i = 0; i < toy_key_count(request); i++) {
-        if (toy_take(shared, toy_key(request, i), owner, request->lease_ns)) continue;
-        while (i-- > 0) toy_drop(shared, toy_key(request, i), owner);
-        return false;
-    }
-    return true;
-}
-
 static inline void toy_loses_session(void *arg) {
     struct lb_session *session = arg;
     struct toy_session *mine = session->state;
@@ -282,14 +262,13 @@ TOY_CALL(toy_acquire) {
     if (toy.later_first) atomic_store(&shared->key[key].newest_ns, came_ns);
     int64_t sent_ns = came_ns;
     while (!toy_may_pass(shared, key, request->client, came_ns) ||
-           !toy_take_all(shared, request, owner)) {
+           !toy_take(shared, key, owner, request->lease_ns)) {
         enum lb_outcome outcome = toy_wait(session, request);
         if (outcome != LB_OK) return toy_out(session, outcome);
         sent_ns = lb_now();
     }
     int64_t number = 1 + atomic_fetch_add(&shared->acquires, 1);
     if (number == toy.interrupt_at) __atomic_store_n(&no_interrupts, 1, __ATOMIC_RELAXED);
-    /* of several keys, the first one's token */
     grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1);
     if (toy.tokens_restart && grant->token > toy.tokens_restart) grant->token -= toy.tokens_restart;
     atomic_fetch_add(&shared->granted[request->client % TOY_CLIENTS], 1);
@@ -323,7 +302,7 @@ TOY_CALL(toy_release) {
     }
     bool ours = toy_owns(shared, key, owner);
     bool over = lb_now() >= atomic_load(&shared->key[key].lease_end_ns);
-    for (int i = 0; i < toy_key_count(request); i++) toy_drop(shared, toy_key(request, i), owner);
+    toy_drop(shared, key, owner);
     bool excused = toy.nothing_is_locked || toy.first_unlock_frees || toy.deaf;
     return toy_out(session, (ours && !over) || excused ? LB_OK : LB_LOST);
 }
@@ -414,8 +393,8 @@ static const struct lb_backend toy_backend = {
                                                                  .algorithm = &lock_##_algorithm}
 
 TOY_LOCK(toy_mutex, LB_MUTEX,
-         LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_MULTI |
-             LB_CAP_SHARE | LB_CAP_FAIR | LB_CAP_FENCE,
+         LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE |
+             LB_CAP_FAIR | LB_CAP_FENCE,
          toy_acquire, toy_release, .renew = toy_renew, .settle = toy_settle);
 
 /* Grants end with the session; the lease's end is not known to the client. */

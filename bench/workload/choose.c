@@ -115,8 +115,6 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
          "doesn't give several permits at once (acquire.permits; capability 'permits')"},
         {plan->depth > 1 && !(lock->caps & LB_CAP_REENTRANT),
          "can't be taken again by its holder (acquire.depth; capability 'reentrant')"},
-        {plan->keys_at_once > 1 && !(lock->caps & LB_CAP_MULTI),
-         "can't take several keys at once (acquire.keys_at_once; capability 'multi')"},
         {plan->tick_ns > 0 && lock->primitive == LB_OPTIMISTIC,
          "has no holder that could run a job once a tick (load.tick)"},
     };

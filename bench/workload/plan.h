@@ -63,9 +63,6 @@ struct key_names {
     int count;               /* 0 = each stage makes new names */
 };
 
-/* The order in which clients take several keys; opposite: every second client takes them in reverse order. */
-enum key_order { KEY_ORDER_SAME, KEY_ORDER_OPPOSITE };
-
 enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 
 #define PLAN_FAULTS_MAX 8
@@ -187,8 +184,6 @@ struct plan {
     uint32_t permits; /* permits of a semaphore that an attempt wants */
     uint32_t bound;   /* permits of a semaphore in total */
     int depth;        /* how often a client takes the key before it releases it; at least 1 */
-    int keys_at_once; /* at least 1 */
-    enum key_order key_order;
 
     enum acquire_mode mode;
     int64_t timeout_ns; /* timed mode; 0 = not given (never in timed mode) */

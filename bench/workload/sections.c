@@ -116,10 +116,6 @@ static const struct lb_option acquire_keys[] = {
      "a semaphore's permits"},
     {"depth", LB_OPT_INT32, offsetof(struct plan, depth), "1", 1, 100, NULL,
      "how often a client takes its key before it releases it as often; 1: no re-entry"},
-    {"keys_at_once", LB_OPT_INT32, offsetof(struct plan, keys_at_once), "1", 1, LB_KEYS_MAX, NULL,
-     "how many keys an attempt takes together: all of them or none"},
-    {"key_order", LB_OPT_CHOICE32, offsetof(struct plan, key_order), "same", 0, 0, "same,opposite",
-     "in which order clients take several keys; opposite: every second client the other way round"},
     {0},
 };
 

@@ -100,7 +100,7 @@ static bool has_whole_tick(const struct plan *plan) {
  * load.tick. */
 static int check_ticks(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
-    bool one_job = plan->keys.pick != KEYS_OWN && plan->keys.count == 1 && plan->keys_at_once == 1;
+    bool one_job = plan->keys.pick != KEYS_OWN && plan->keys.count == 1;
     if (plan->tick_ns == 0) return 0;
     if (plan->arrival.kind != ARRIVAL_CLOSED)
         return refuse_key(draft, err, "load", 0, "tick",
@@ -162,7 +162,6 @@ static int check_schedule(const struct draft *draft, struct lb_err *err) {
 static int check_values(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
     int most = most_clients(plan);
-    bool few_keys = plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once;
     const struct rule rules[] = {
         {plan->threads > most, most, "load", "threads", "more threads than clients (%d at most)"},
         {plan->processes > most, most, "load", "processes",
@@ -175,8 +174,6 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
          "a session that clients share is kept: set load.clients_per_session = 1"},
         {plan->permits > plan->bound, (int)plan->bound, "acquire", "permits",
          "more than acquire.bound = %d has"},
-        {plan->keys_at_once > 1 && few_keys, 0, "acquire", "keys_at_once",
-         "load.keys has fewer to choose from"},
         {plan->mode == MODE_TIMED && plan->timeout_ns == 0, 0, "acquire", "timeout",
          "acquire.mode = timed needs one: timeout = 50ms, say"},
         {plan->key_names.count > 0 && plan->keys.pick == KEYS_OWN, 0, "load", "key_names",
@@ -185,8 +182,6 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
          "load.key_names says what the keys are called; leave out one of the two"},
         {strpbrk(plan->key_prefix, " \t,'\"\\*?") != NULL, 0, "load", "key_prefix",
          "no blanks, commas, quotes, backslashes, '*' or '?'"},
-        {plan->key_order == KEY_ORDER_OPPOSITE && plan->keys_at_once < 2, 0, "acquire", "key_order",
-         "one key has no order: set acquire.keys_at_once = 2"},
         {*plan->listen && plan->tls != PLAN_TLS_NO, 0, "servers", "tls",
          "the certificates of lockbench's servers are for 127.0.0.1, and servers.listen is for other "
          "hosts: leave out one of the two"},

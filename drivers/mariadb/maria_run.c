@@ -18,12 +18,6 @@
 #define MYSQL_QUERY_TIMEOUT 3024
 #define MYSQL_LOCK_NOWAIT 3572 /* what MariaDB calls ER_LOCK_WAIT_TIMEOUT too */
 
-/* Whether the server ended this client's wait to resolve a deadlock. A node of Galera gives the same error
- * for a transaction that lost against a transaction of another node. */
-static bool maria_is_deadlock(unsigned number) {
-    return number == ER_LOCK_DEADLOCK || number == MYSQL_USER_LOCK_DEADLOCK;
-}
-
 enum lb_outcome maria_outcome(unsigned number) {
     switch (number) {
     case ER_LOCK_WAIT_TIMEOUT: /* innodb_lock_wait_timeout, NOWAIT, WAIT n */
@@ -32,7 +26,9 @@ enum lb_outcome maria_outcome(unsigned number) {
     case ER_STATEMENT_TIMEOUT:
     case MYSQL_QUERY_TIMEOUT:
         return LB_TIMEOUT;
-    case ER_LOCK_DEADLOCK: /* the victim of a deadlock: its wait has ended */
+    /* The victim of a deadlock: its wait has ended. A node of Galera gives the same error for a transaction that lost
+     * against a transaction of another node. */
+    case ER_LOCK_DEADLOCK:
     case MYSQL_USER_LOCK_DEADLOCK:
     case ER_DUP_ENTRY: /* the unique row exists: another client's */
         return LB_BUSY;
@@ -137,7 +133,6 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
         return LB_UNKNOWN;
     }
     enum lb_outcome outcome = maria_outcome(number);
-    session->deadlocks += maria_is_deadlock(number);
     /* A lock's ordinary answers; no text is made for them. */
     if (outcome == LB_BUSY || number == ER_LOCK_WAIT_TIMEOUT || number == ER_STATEMENT_TIMEOUT)
         return outcome;

@@ -33,7 +33,7 @@ const struct lb_lock lock_mysql_row = {
     .summary =
         "SELECT FOR UPDATE of an InnoDB row, in a transaction that lasts as long as the hold",
     .backend = &backend_mariadb,
-    SQL_ROW_FACTS(LB_CAP_MULTI),
+    SQL_ROW_FACTS,
     .waits = "server queue",
     .durability_class = "memory",
     .durability_note =
@@ -68,7 +68,7 @@ const struct lb_lock lock_mysql_nowait = {
     .name = "mysql-nowait",
     .summary = "SELECT FOR UPDATE NOWAIT of an InnoDB row, tried again and again",
     .backend = &backend_mariadb,
-    SQL_ROW_FACTS(0),
+    SQL_ROW_FACTS,
     .waits = "poll",
     .durability_class = "memory",
     .durability_note =

@@ -37,7 +37,7 @@ const struct lb_lock lock_pg_row = {
     .name = "pg-row",
     .summary = "SELECT FOR UPDATE of a row, in a transaction that lasts as long as the hold",
     .backend = &backend_postgres,
-    SQL_ROW_FACTS(LB_CAP_MULTI),
+    SQL_ROW_FACTS,
     .waits = "server queue",
     .durability_note =
         "a row lock is written into the row: each COMMIT waits for the log to be flushed",
@@ -71,7 +71,7 @@ const struct lb_lock lock_pg_nowait = {
     .name = "pg-nowait",
     .summary = "SELECT FOR UPDATE NOWAIT of a row, tried again and again",
     .backend = &backend_postgres,
-    SQL_ROW_FACTS(0),
+    SQL_ROW_FACTS,
     .waits = "poll",
     .durability_note =
         "a row lock is written into the row: each COMMIT waits for the log to be flushed",

@@ -15,17 +15,12 @@ static bool in_class(const char *sqlstate, const char *class) {
     return strncmp(sqlstate, class, strlen(class)) == 0;
 }
 
-/* Whether the server ended this client's wait to resolve a deadlock. */
-static bool pg_is_deadlock(const char *sqlstate) {
-    return strcmp(sqlstate, "40P01") == 0;
-}
-
 enum lb_outcome pg_outcome(const char *sqlstate) {
     if (strcmp(sqlstate, "55P03") == 0) return LB_TIMEOUT; /* lock_timeout, or NOWAIT */
     /* cancelled: statement_timeout, or an admin */
     if (strcmp(sqlstate, "57014") == 0) return LB_TIMEOUT;
     /* chosen as a deadlock's victim: not waiting now */
-    if (pg_is_deadlock(sqlstate)) return LB_BUSY;
+    if (strcmp(sqlstate, "40P01") == 0) return LB_BUSY;
     if (strcmp(sqlstate, "40001") == 0) return LB_BUSY; /* serialization failure: rolled back */
     if (strcmp(sqlstate, "23505") == 0) return LB_BUSY; /* the unique row is there: somebody's */
     if (in_class(sqlstate, "08")) return LB_BROKEN;     /* connection */
@@ -188,7 +183,6 @@ static enum lb_outcome fail_refused(struct lb_session *session, const PGresult *
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     if (!sqlstate) return fail_lost(session, LB_UNKNOWN); /* made by libpq: the connection broke */
     enum lb_outcome outcome = pg_outcome(sqlstate);
-    session->deadlocks += pg_is_deadlock(sqlstate);
     /* A lock's ordinary answers; no text is made for them. */
     if (outcome == LB_BUSY || strcmp(sqlstate, "55P03") == 0) return outcome;
     lb_fail(session, outcome, "postgres: %s (SQLSTATE %s)%s", text ? text : "error", sqlstate,

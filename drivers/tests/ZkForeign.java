@@ -12,7 +12,6 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
@@ -24,7 +23,6 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
-import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
@@ -72,8 +70,6 @@ public class ZkForeign {
                 return take(readWrite(path).readLock(), waitMs);
             case "write":
                 return take(readWrite(path).writeLock(), waitMs);
-            case "multi":
-                return take(new InterProcessMultiLock(client, Arrays.asList(path.split(","))), waitMs);
             case "semaphore":
                 return takePermits(path, bound, 1, waitMs);
             case "semaphore2":

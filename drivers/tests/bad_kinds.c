@@ -165,26 +165,6 @@ ENTER(atomic) {
     return true;
 }
 
-ENTER(multi) {
-    struct part *wanted[LB_KEYS_MAX] = {part};
-    int count = request->keys ? request->key_count : 1;
-    struct party mine = me(session, request);
-    bool backwards = has(session, KIND_LOCKS_UP) && request->client % 2;
-    for (int i = 0; i < count && request->keys; i++) {
-        const struct lb_key *key = &request->keys[backwards ? count - 1 - i : i];
-        wanted[i] = part_at(session, key->index, key->name);
-    }
-    bool all = true;
-    for (int i = 0; i < count && all; i++) {
-        all = wanted[i]->holder.client == 0 ||
-              (has(session, KIND_LOCKS_UP) && wanted[i]->holder.client == mine.client);
-        if (all && (has(session, KIND_KEEPS_SOME) || has(session, KIND_LOCKS_UP)))
-            wanted[i]->holder = mine;
-    }
-    for (int i = 0; i < count && all; i++) wanted[i]->holder = mine;
-    return all;
-}
-
 typedef bool enter_fn(struct lb_session *session, const struct lb_request *request,
                       struct part *part, struct lb_grant *grant);
 
@@ -260,7 +240,6 @@ ACQUIRE(rwlock, false)
 ACQUIRE(semaphore, false)
 ACQUIRE(optimistic, false)
 ACQUIRE(atomic, false)
-ACQUIRE(multi, false)
 
 /* --- releases --- */
 
@@ -316,14 +295,6 @@ RELEASE(optimistic) {
 /* With KIND_WRITES_ANYWAY it writes the version that its acquire read long ago. */
 RELEASE(atomic) {
     if (has(session, KIND_WRITES_ANYWAY)) part_of(session, request)->version = grant->token;
-    return LB_OK;
-}
-
-RELEASE(multi) {
-    if (!give_up(grant)) return LB_LOST;
-    part_of(session, request)->holder.client = 0;
-    for (int i = 0; request->keys && i < request->key_count; i++)
-        part_at(session, request->keys[i].index, request->keys[i].name)->holder.client = 0;
     return LB_OK;
 }
 
@@ -425,4 +396,3 @@ KIND(semaphore, ARMED, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS,
 KIND(optimistic, ARMED, .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
 KIND(atomic, , .primitive = LB_OPTIMISTIC, .caps = BOTH | LB_CAP_ATOMIC,
      .claims = LB_CLAIM_EXCLUDES);
-KIND(multi, , .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_MULTI, .claims = LB_CLAIM_EXCLUDES);

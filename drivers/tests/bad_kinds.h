@@ -42,13 +42,9 @@ enum kind_fault {
     /* versions */
     KIND_WRITES_ANYWAY,
     KIND_SAME_VERSION,
-    /* several keys */
-    KIND_KEEPS_SOME, /* keys of a set that it could not have in full */
-    KIND_LOCKS_UP,   /* takes the keys of a set one by one, half of the clients backwards */
     KIND_FAULTS
 };
 
-extern const struct lb_lock bad_mutex, bad_rwlock, bad_semaphore, bad_optimistic, bad_atomic,
-    bad_multi;
+extern const struct lb_lock bad_mutex, bad_rwlock, bad_semaphore, bad_optimistic, bad_atomic;
 
 #endif

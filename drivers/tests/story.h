@@ -25,7 +25,7 @@
  *     wire cut after 1; wire heal          of clients whose names begin with "far": all connections end after a byte of answers
  *     wire struck -> 1                     that has happened
  *     key NAME [TEXT]                      another key; K is there from the beginning
- *     CLIENT has lease=60s held=1 shared=1 permits=2 bound=3 client=4 keys=K,L key=L
+ *     CLIENT has lease=60s held=1 shared=1 permits=2 bound=3 client=4 key=L
  *     CLIENT acquire | try | wait 50ms | release | renew 9s | settle | ping -> OUTCOME
  *     CLIENT begin [50ms | ever]; CLIENT free; CLIENT waits; CLIENT end -> OUTCOME (free: begins a release)
  *     CLIENT token | commands | wakeups | error -> ANSWER

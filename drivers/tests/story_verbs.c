@@ -78,11 +78,6 @@ static void set(int which, const char *name, char *value) {
         ours->request.shared = atoi(value);
     } else if (strcmp(name, "key") == 0) {
         actor_use_key(ours, key_of(value));
-    } else if (strcmp(name, "keys") == 0) {
-        char *second = value + strcspn(value, ",");
-        if (*second) *second++ = '\0';
-        const struct trial_key keys[2] = {*key_of(value), *key_of(second)};
-        actor_use_keys(ours, keys, 2);
     } else {
         FAIL("a client has no '%s'", name);
     }

@@ -216,39 +216,6 @@ LIVE(NULL, transaction_waits) {
     }
 }
 
-/* Whether the step asked for this key. */
-static bool asked_for(int step, const struct lb_key *key) {
-    const struct sql_values *values = &db.seen[step];
-    return values->key_len == key->len && memcmp(values->key, key->name, key->len) == 0 &&
-           values->number == (int64_t)key->number && values->key_index == key->index;
-}
-
-LIVE(NULL, transaction_of_several_keys) {
-    static const struct lb_key keys[] = {{"zoo", 3, 26, 1}, {"ape", 3, 1, 0}};
-    struct fixture f;
-    fixture_init(&f, &row);
-    f.request.key = keys[0].name;
-    f.request.keys = keys;
-    f.request.key_count = 2;
-    { /* in the order of the request, not of their names; the token is the first one's */
-        play(&f, "begin, lock 1 41, lock 1 42, commit");
-        CHECK(tx_acquire(&f) == LB_OK);
-        CHECK(f.grant.token == 41);
-        CHECK(asked_for(1, &keys[0]) && asked_for(2, &keys[1]));
-        CHECK(tx_acquire(&f) == LB_BUSY, "it holds the keys already");
-        CHECK(tx_release(&f) == LB_OK);
-        PLAYED();
-    }
-    { /* the victim of a deadlock has nothing any more, and begins with the first key */
-        play(&f, "begin, lock 1 43, lock busy, rollback, begin, lock 1 44, lock 1 45, commit");
-        CHECK(tx_acquire(&f) == LB_OK);
-        CHECK(f.grant.token == 44);
-        CHECK(asked_for(5, &keys[0]) && asked_for(6, &keys[1]));
-        CHECK(tx_release(&f) == LB_OK);
-        PLAYED();
-    }
-}
-
 LIVE(NULL, transaction_rows) {
     struct fixture f;
     fixture_init(&f, &row);

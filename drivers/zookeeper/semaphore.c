@@ -104,8 +104,8 @@ static enum lb_outcome take_one(struct lb_session *session, const struct lb_requ
     return outcome;
 }
 
-/* Gives back all permits, the last one first. Returns the worst outcome, as the release of
- * several keys does. */
+/* Gives back all permits, the last one first. Returns the worst outcome: LB_UNKNOWN or LB_BROKEN (a node may still
+ * exist), LB_LOST (a node did not exist any more), LB_OK. */
 static enum lb_outcome give_back_permits(struct lb_session *session, struct zk_semaphore *mine) {
     enum lb_outcome worst = LB_OK;
     mine->lease.session = mine->session;

@@ -98,7 +98,7 @@ double report_most_holders(const struct run_stage *stage) {
     double keys = stage->keys ? strtod(stage->keys, &end) : NAN;
     double places = equal(stage->primitive, "semaphore") ? stage->bound / stage->permits : 1;
     if (!stage->keys || end == stage->keys) return NAN;
-    return keys * places / (stage->keys_at_once > 1 ? stage->keys_at_once : 1);
+    return keys * places;
 }
 
 bool report_wait_is_fixed(const struct run_stage *stage) {

@@ -47,9 +47,6 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
         fprintf(out, ", %.0f of %.0f permits", stage->permits, stage->bound);
     }
     if (stage->depth > 1) fprintf(out, ", %.0f deep", stage->depth);
-    if (stage->keys_at_once > 1) fprintf(out, ", %.0f keys at once", stage->keys_at_once);
-    if (stage->key_order && strcmp(stage->key_order, "opposite") == 0)
-        fprintf(out, " in opposite orders");
     if (stage->clients_per_session > 1)
         fprintf(out, ", %.0f clients a session", stage->clients_per_session);
     if (stage->session && strcmp(stage->session, "each") == 0)

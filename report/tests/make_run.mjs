@@ -224,7 +224,7 @@ function modes() {
   const stages = [];
   const add = (name, clients, patch = {}, as = {}) => {
     const s = stage(stages.length, name, clients, { samples: 600 });
-    Object.assign(s, { readers: 0, permits: 1, bound: 4, depth: 1, keys_at_once: 1, clients_per_session: 1, session: 'keep', fault: 'none',
+    Object.assign(s, { readers: 0, permits: 1, bound: 4, depth: 1, clients_per_session: 1, session: 'keep', fault: 'none',
       workload: null, expected: null, shared_grants: 0, retries: null, rounds: null, faults: [], residue: { count: 0, example: null } }, as);
     s.id = `${String(stages.length).padStart(3, '0')}-${s.lock}-c${clients}-r0`;
     for (const part of Object.keys(patch)) s[part] = { ...s[part], ...patch[part] };
@@ -239,7 +239,7 @@ function modes() {
   add('mem-mutex', 8, {}, { lock: 'mem-rwlock', primitive: 'rwlock', readers: 50, shared_grants: 900 });
   add('mem-mutex', 8, {}, { lock: 'mem-semaphore', primitive: 'semaphore', permits: 2 });
   add('redis-setnx', 4, { latency_ns: { connect: latency(100, 180 * us, 0.2) } }, { session: 'each', keys: 4, key_distribution: 'own' });
-  add('zk-lock', 4, { exclusion: { verdict: 'violated', token_errors: 5, bound95: null } }, { lock: 'zk-multi', keys: 12, key_distribution: 'uniform', keys_at_once: 3 });
+  add('zk-lock', 4, { exclusion: { verdict: 'violated', token_errors: 5, bound95: null } }, { keys: 12, key_distribution: 'uniform' });
   add('file-flock', 8, { exclusion: { verdict: 'stuck', stuck: 2, bound95: null } }, { lock: 'file-ofd', fault: 'kill', keys: 200, key_distribution: 'uniform' });
   add('redis-late', 64, { exclusion: { verdict: 'violated', lost_updates: 3, double_holders: 9, expired_holders: 31, bound95: null } },
     { lock: 'unsafe-redis-del', control: true, claims: [], workload: 'late', expected: 'violated', keys: 4, key_distribution: 'uniform', hold: 'lognormal:20ms:0.05' });

@@ -35,14 +35,14 @@ static char *caps_text(unsigned caps, char *text, size_t size) {
         unsigned bit;
         const char *name;
     } bits[] = {
-        {LB_CAP_TRY, "try"},           {LB_CAP_WAIT, "wait"},
-        {LB_CAP_LEASE, "lease"},       {LB_CAP_RENEW, "renew"},
-        {LB_CAP_FENCE, "fence"},       {LB_CAP_FAIR, "fair"},
-        {LB_CAP_SESSION, "session"},   {LB_CAP_BLOCKS_THREAD, "blocks-thread"},
-        {LB_CAP_SHARED, "shared"},     {LB_CAP_REENTRANT, "reentrant"},
-        {LB_CAP_MULTI, "multi"},       {LB_CAP_PERMITS, "permits"},
-        {LB_CAP_SHARE, "share"},       {LB_CAP_CONTROL, "control"},
-        {LB_CAP_BASELINE, "baseline"}, {LB_CAP_ATOMIC, "atomic"},
+        {LB_CAP_TRY, "try"},         {LB_CAP_WAIT, "wait"},
+        {LB_CAP_LEASE, "lease"},     {LB_CAP_RENEW, "renew"},
+        {LB_CAP_FENCE, "fence"},     {LB_CAP_FAIR, "fair"},
+        {LB_CAP_SESSION, "session"}, {LB_CAP_BLOCKS_THREAD, "blocks-thread"},
+        {LB_CAP_SHARED, "shared"},   {LB_CAP_REENTRANT, "reentrant"},
+        {LB_CAP_PERMITS, "permits"}, {LB_CAP_SHARE, "share"},
+        {LB_CAP_CONTROL, "control"}, {LB_CAP_BASELINE, "baseline"},
+        {LB_CAP_ATOMIC, "atomic"},
     };
     text[0] = '\0';
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)

@@ -14,7 +14,7 @@ with etcd-mutex on etcd KIND=ETCD BACKEND=etcd LOCKS=etcd-mutex,etcd-lock,etcd-k
 with etcd-mutex on etcd-3 KIND=ETCD BACKEND=etcd LOCKS=etcd-mutex,etcd-lock,etcd-key
 with pg-advisory on postgres KIND=PG BACKEND=postgres WORK=guarded-update LOCKS=pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-nowait,pg-flag
 with mysql-getlock on mariadb KIND=MY BACKEND=mariadb WORK=contended LOCKS=mysql-getlock,mysql-row,mysql-lease,mysql-table,mysql-optimistic,mysql-update,mysql-nowait,mysql-flag
-with zk-lock on zookeeper KIND=ZOO BACKEND=zookeeper LOCKS=zk-lock,zk-semaphore,zk-multi,zk-reentrant,zk-rwlock
+with zk-lock on zookeeper KIND=ZOO BACKEND=zookeeper LOCKS=zk-lock,zk-semaphore,zk-reentrant,zk-rwlock
 with zk-lock on zookeeper-3 KIND=ZOO BACKEND=zookeeper LOCKS=zk-lock,zk-semaphore
 with nats-kv on nats KIND=NATS BACKEND=nats LOCKS=nats-kv
 # One client at a time: several on three servers of Debian's version are not kept apart.

@@ -164,39 +164,6 @@ one release -> lost
 eye nodes $P/leases ->
 eye nodes $P/locks ->
 
-== several keys of both, all or none
-with zk-multi
-key L
-define Q /lockbench/$L
-ours has keys=K,L
-ours acquire -> ok
-eye nodes $P -> /^_c_[0-9a-f-]{36}-lock-[0-9]{10}$/
-eye nodes $Q -> /^_c_[0-9a-f-]{36}-lock-[0-9]{10}$/
-java tell A acquire mutex $Q -1
-soon eye nodes $Q -> /^(_c_[^ ]* ?){2}$/
-java B acquire multi $P,$Q 50 -> B busy
-ours release -> ok
-java says -> A acquired
-# The second key is Curator's.
-ours try -> busy
-ours wait 30ms -> timeout
-eye nodes $P ->
-eye nodes $Q -> /^_c_[^ ]*$/
-ours begin
-soon eye nodes $Q -> /^(_c_[^ ]* ?){2}$/
-# In order: it holds the first meanwhile.
-eye nodes $P -> /^_c_[^ ]*$/
-java A release -> A released
-ours end -> ok
-ours release -> ok
-java B acquire multi $P,$Q 5000 -> B acquired
-ours try -> busy
-java B release -> B released
-ours try -> ok
-ours release -> ok
-eye nodes $P ->
-eye nodes $Q ->
-
 # Its own node names differ from Curator's. If it gets Curator's names as a pattern, it respects Curator's clients, but they do
 # not see its nodes. If it uses Curator's node name itself, each sees the other.
 == kazoo and ours, as far as it goes
