@@ -213,9 +213,8 @@ void guest_foretell(const struct place_url *at, const struct plan *plan, bool st
              "%s: will be made there: ", url_public(at->url, url, sizeof url));
     size_t from = strlen(line);
     for (int i = 0; i < plan->lock_count && room; i++) {
-        const struct plan_lock *lock = &plan->locks[i];
-        if (lock->lock->backend == at->backend)
-            room = add_lock(line, from, lock->plan ? lock->plan : plan, lock);
+        if (plan->locks[i].lock->backend == at->backend)
+            room = add_lock(line, from, plan, &plan->locks[i]);
     }
     size_t used = strlen(line);
     if (!room)

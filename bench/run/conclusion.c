@@ -11,9 +11,8 @@
 struct control_seen {
     bool tried; /* in a complete stage that could expose it */
     bool caught;
-    int caught_in; /* which repeat, the last */
-    bool missed;   /* in a stage where any contention exposes it */
-    bool named;    /* by the user */
+    bool missed; /* in a stage where any contention exposes it */
+    bool named;  /* by the user */
 };
 
 int conclusion_init(struct conclusion *conclusion, const struct plan *plan, struct lb_err *err) {
@@ -33,28 +32,12 @@ static bool can_meet(const struct plan *plan, int clients) {
            keys_count(&plan->keys, clients) <= (uint32_t)clients * 16;
 }
 
-/* Whether a finding is at least as bad as the control's mistake must show. */
-static bool shows_mistake(const struct exclusion *found, enum lb_exposed as) {
-    if (found->verdict == VERDICT_VIOLATED) return true;
-    return as == LB_EXPOSED_STUCK ? found->stuck > 0
-                                  : as == LB_EXPOSED_EXPIRED && found->expired_holders > 0;
-}
-
 static void try_control(struct control_seen *seen, const struct stage *stage,
                         const struct plan_stage *of) {
-    const struct lb_about *about = &of->lock->lock->about;
     const struct exclusion *found = &stage->exclusion;
-    bool elsewhere = of->lock->plan != NULL;
-    bool caught = elsewhere
-                      ? shows_mistake(found, about->exposed_as)
-                      : found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
-    seen->caught |= caught;
-    if (caught) seen->caught_in = of->repeat;
-    if (stage->status != STAGE_COMPLETE || found->grants == 0) return;
-    seen->tried = true;
-    /* In its own workload one stage of several is enough: one client alone exposes little. */
-    bool exposes = elsewhere || !stage_exposed_by(&stage->result, of);
-    if (!elsewhere && exposes && !caught && can_meet(of->plan, stage->clients)) seen->missed = true;
+    bool caught = found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
+    if (stage->status != STAGE_COMPLETE || found->grants == 0 || caught) return;
+    seen->missed |= !stage_exposed_by(&stage->result, of) && can_meet(of->plan, stage->clients);
 }
 
 /* A control that the user named is judged like any lock by what it shows; and as the report has it,
@@ -167,16 +150,10 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
     return true;
 }
 
-bool conclusion_control_caught(const struct conclusion *conclusion, const struct plan_stage *of) {
-    const struct control_seen *seen = &conclusion->control[of->lock - conclusion->plan->locks];
-    return of->lock->plan && seen->caught && seen->caught_in == of->repeat;
-}
-
 const char *conclusion_missed_control(const struct conclusion *conclusion) {
     for (int i = 0; i < conclusion->plan->lock_count; i++) {
         const struct control_seen *seen = &conclusion->control[i];
-        bool once = seen->named || conclusion->plan->locks[i].plan != NULL;
-        if (once ? seen->tried && !seen->caught : seen->missed)
+        if (seen->named ? seen->tried && !seen->caught : seen->missed)
             return conclusion->plan->locks[i].lock->name;
     }
     return NULL;

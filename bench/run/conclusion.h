@@ -33,10 +33,6 @@ void conclusion_done(struct conclusion *conclusion);
 bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *stage,
                           const struct plan_stage *of, char *line, size_t size);
 
-/* Whether a control that runs in a workload of its own has been caught in this repeat: more of its
- * stages would show nothing new. */
-bool conclusion_control_caught(const struct conclusion *conclusion, const struct plan_stage *of);
-
 /* The name of a control that should have been caught and never was; NULL when there is none. */
 const char *conclusion_missed_control(const struct conclusion *conclusion);
 

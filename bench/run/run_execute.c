@@ -167,23 +167,6 @@ void run_note_trouble(struct run_state *run, const struct lb_err *err) {
     if (err->code != LB_EXIT_INTERRUPTED) run_say(run, err->text);
 }
 
-/* The plans of the controls that run by a workload of their own, by the workload's name. */
-static json_t *control_plans_json(const struct plan *plan) {
-    json_t *plans = json_object();
-    for (int i = 0; i < plan->lock_count; i++) {
-        const struct plan *own = plan->locks[i].plan;
-        if (!own) continue;
-        /* Two controls of one workload differ only in their locks. */
-        json_t *known = json_object_get(plans, own->name), *names;
-        if (known && (names = json_object_get(known, "locks"))) {
-            json_array_append_new(names, json_string(plan->locks[i].lock->name));
-        } else {
-            json_object_set_new(plans, own->name, plan_json(own));
-        }
-    }
-    return plans;
-}
-
 /* Says in one line which checks of the run's machines found something; their .environment.advice has the rest. */
 static void warn_of_machines(const struct run_state *run) {
     const json_t *host;
@@ -212,14 +195,14 @@ static int run_begin_result(struct run_state *run, struct lb_err *err) {
     run->skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
     /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
     run->json = json_pack(
-        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:b, s:n, s:o, s:o, s:o, s:o, s:O, s:O, s:O, s:O, "
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:b, s:n, s:o, s:o, s:o, s:O, s:O, s:O, s:O, "
         "s:[]}",
         "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
-        "the run was cut off", "paired", 0, "verdict", "plan", plan_json(ask->plan),
-        "control_plans", control_plans_json(ask->plan), "environment", environment_json(), "hosts",
-        ask->peers ? ask->peers->machines(ask->peers) : json_array(), "servers", run->servers,
-        "skipped", run->skipped, "warnings", run->warnings, "stages", run->stages, "slo");
+        "the run was cut off", "paired", 0, "verdict", "plan", plan_json(ask->plan), "environment",
+        environment_json(), "hosts", ask->peers ? ask->peers->machines(ask->peers) : json_array(),
+        "servers", run->servers, "skipped", run->skipped, "warnings", run->warnings, "stages",
+        run->stages, "slo");
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (outdir_write(&run->out, run->json, err) != 0) return -1;
     json_object_set_new(run->json, "partial_reason", json_null());

@@ -366,8 +366,8 @@ void run_all_places(struct run_state *run, const struct plan_stage *stages, int 
         if (begins && has_rounds(run, stages[i].repeat)) break;
         run->stages_planned += stages[i].repeat > run->ask->plan->repeat;
         struct place *place = place_for(run, &pool, &stages[i]);
-        bool spent = place && !conclusion_control_caught(&run->conclusion, &stages[i]) &&
-                     has_room(run, place, &stages[i]) && !run_stage(run, place, &stages[i]);
+        bool spent =
+            place && has_room(run, place, &stages[i]) && !run_stage(run, place, &stages[i]);
         if (spent || ends_place(stages, count, i)) close_place(&pool, &stages[i]);
         bool ends = i + 1 == count || stages[i + 1].repeat != stages[i].repeat;
         if (ends && *run->ask->interrupts == 0) whole = stages[i].repeat;

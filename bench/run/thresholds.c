@@ -43,7 +43,7 @@ void thresholds_done(struct thresholds *thresholds) {
 
 static bool makes_promises(const struct plan_lock *lock) {
     bool odd = lock->lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE);
-    return !lock->plan && (lock->chosen || !odd);
+    return lock->chosen || !odd;
 }
 
 static struct threshold_row *threshold_row(struct thresholds *thresholds,

@@ -164,11 +164,6 @@ const char *stage_exposed_by(const struct run_stage *result, const struct plan_s
 
 void stage_describe_origin(struct run_stage *result, const struct plan_stage *of) {
     char faults[160];
-    const struct lb_about *about = &of->lock->lock->about;
-    if (of->lock->plan) {
-        result->workload = run_stage_keep_text(result, "%s", of->plan->name);
-        result->expected = verdict_name(lb_exposed_verdict(about->exposed_as));
-    }
     /* A control whose mistake this workload can't show may come out clean. */
     result->exposed_by = stage_exposed_by(result, of);
     result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));

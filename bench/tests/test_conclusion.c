@@ -10,15 +10,6 @@ static const struct lb_lock expiring = {
     .name = "unsafe-expiring",
     .caps = LB_CAP_CONTROL,
     .about = {.exposed_by = "late", .exposed_as = LB_EXPOSED_EXPIRED}};
-static const struct lb_lock sticking = {
-    .name = "unsafe-sticking",
-    .caps = LB_CAP_CONTROL,
-    .about = {.exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK}};
-static const struct lb_lock overlapping = {
-    .name = "unsafe-overlapping",
-    .caps = LB_CAP_CONTROL,
-    .about = {.exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED}};
-
 static const struct lb_lock neighbourly = {.name = "unsafe-neighbourly",
                                            .caps = LB_CAP_CONTROL,
                                            .about = {.exposed_by = "contended",
@@ -36,17 +27,15 @@ static const struct exclusion tokens = {
     .verdict = VERDICT_VIOLATED, .grants = 9, .token_errors = 2};
 static const struct exclusion nothing = {.verdict = VERDICT_UNCHECKED};
 
-/* of the controls that bring one */
-static struct plan own = {.keys = {.pick = KEYS_UNIFORM, .count = 4}};
 static struct plan_lock entry;
 static struct plan plan;
 static struct conclusion conclusion;
 static char line[200];
 
-/* A run of one lock: elsewhere = by a plan of its own. */
-static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
+/* A run of one lock. */
+static void begin(const struct lb_lock *lock, bool chosen) {
     struct lb_err err = {0};
-    entry = (struct plan_lock){.lock = lock, .chosen = chosen, .plan = elsewhere ? &own : NULL};
+    entry = (struct plan_lock){.lock = lock, .chosen = chosen};
     plan = (struct plan){.name = "contended",
                          .keys = {.pick = KEYS_UNIFORM, .count = 1},
                          .locks = &entry,
@@ -65,8 +54,7 @@ static bool take(const struct exclusion *found, int clients) {
     stage.result.hosts = hosts;
     stage.stuck_keys = (struct stage_idle_keys){.key = 7, .idle_ns = 6 * LB_S_NS, .clients = 5};
     stage.held = held;
-    struct plan_stage of = {
-        .plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
+    struct plan_stage of = {.plan = &plan, .lock = &entry, .clients = clients};
     return conclusion_add_stage(&conclusion, &stage, &of, line, sizeof line);
 }
 
@@ -107,7 +95,7 @@ TEST(real_locks_must_come_out_clean) {
         {&baseline, {&violated}, NULL, "clean"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        begin(cases[i].lock, false, false);
+        begin(cases[i].lock, false);
         assert_int_equal(take(cases[i].found[0], 8), cases[i].line != NULL);
         if (cases[i].line && !strstr(line, cases[i].line)) fail_msg("%s", line);
         if (cases[i].found[1]) take(cases[i].found[1], 8);
@@ -117,13 +105,13 @@ TEST(real_locks_must_come_out_clean) {
                              (cases[i].found[0] == &violated || cases[i].found[1] == &violated));
         expect(cases[i].verdict);
     }
-    begin(&real, false, false);
+    begin(&real, false);
     held = 1;
     assert_true(take(&starved, 8));
     held = 0;
     if (!strstr(line, "; somebody else holds the key")) fail_msg("%s", line);
     conclusion_done(&conclusion);
-    begin(&real, false, false);
+    begin(&real, false);
     throughput_per_s = 2; /* all to clients that asked in the warm-up */
     assert_false(take(&(struct exclusion){.verdict = VERDICT_CLEAN}, 8));
     throughput_per_s = 0;
@@ -134,7 +122,7 @@ TEST(real_locks_must_come_out_clean) {
 TEST(a_mistake_between_neighbours_needs_two_clients_on_a_host) {
     hosts = json_pack("[{},{},{}]");
     for (int named = 0; named < 2; named++) {
-        begin(&neighbourly, named, false);
+        begin(&neighbourly, named);
         assert_false(take(&clean, 3));
         assert_null(conclusion_missed_control(&conclusion));
         assert_false(take(&clean, 4));
@@ -146,21 +134,21 @@ TEST(a_mistake_between_neighbours_needs_two_clients_on_a_host) {
 }
 
 TEST(what_contention_exposes_must_be_caught_each_time) {
-    begin(&none, false, false);
+    begin(&none, false);
     assert_false(take(&clean, 1));
     assert_false(take(&violated, 8));
     expect("clean");
-    begin(&none, false, false);
+    begin(&none, false);
     take(&violated, 8);
     take(&clean, 8);
     assert_string_equal(conclusion_missed_control(&conclusion), "unsafe-none");
     expect("control-missed");
     /* A control that is named is judged like a real lock, */
-    begin(&none, true, false);
+    begin(&none, true);
     assert_true(take(&violated, 8));
     expect("violated");
     /* and missed if it shows nothing where two clients may meet. */
-    begin(&none, true, false);
+    begin(&none, true);
     assert_false(take(&clean, 1));
     assert_null(conclusion_missed_control(&conclusion));
     assert_false(take(&clean, 8));
@@ -168,13 +156,13 @@ TEST(what_contention_exposes_must_be_caught_each_time) {
     expect("control-missed");
     const struct exclusion *const shown[] = {&violated, &expired, &stuck};
     for (int i = 0; i < 3; i++) {
-        begin(&none, true, false);
+        begin(&none, true);
         assert_true(take(shown[i], 8));
         assert_false(take(&clean, 8));
         assert_null(conclusion_missed_control(&conclusion));
         conclusion_done(&conclusion);
     }
-    begin(&expiring, true, false); /* in a workload that does not expose it */
+    begin(&expiring, true); /* in a workload that does not expose it */
     assert_false(take(&clean, 8));
     expect("clean");
 }
@@ -185,36 +173,6 @@ TEST(a_verdict_has_an_exit_code) {
         [VERDICT_STUCK] = 2,   [VERDICT_NOTHING_GRANTED] = 2, [VERDICT_CONTROL_MISSED] = 2,
     };
     for (int i = 0; i < VERDICTS; i++) assert_int_equal(verdict_exit((enum verdict)i), codes[i]);
-}
-
-TEST(elsewhere_a_control_must_show_its_mistake_once) {
-    static const struct {
-        const struct lb_lock *lock;
-        const struct exclusion *found;
-        bool caught;
-    } cases[] = {
-        {&expiring, &expired, true},     {&expiring, &violated, true},
-        {&expiring, &stuck, false},      {&sticking, &stuck, true},
-        {&sticking, &expired, false},    {&sticking, &clean, false},
-        {&overlapping, &violated, true}, {&overlapping, &expired, false},
-        {&overlapping, &stuck, false},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct plan_stage of = {.plan = &own, .lock = &entry, .clients = 8};
-        begin(cases[i].lock, false, true);
-        take(&clean, 1); /* one client alone may show nothing */
-        assert_false(conclusion_control_caught(&conclusion, &of));
-        assert_false(take(cases[i].found, 8));
-        assert_int_equal(conclusion_control_caught(&conclusion, &of), cases[i].caught);
-        of.repeat = 1; /* each repeat has to catch it anew */
-        assert_false(conclusion_control_caught(&conclusion, &of));
-        expect(cases[i].caught ? "clean" : "control-missed");
-    }
-    /* A control that was granted nothing is not missed. */
-    begin(&expiring, false, true);
-    take(&nothing, 8);
-    assert_null(conclusion_missed_control(&conclusion));
-    expect("nothing-granted");
 }
 
 TEST_MAIN(NULL, NULL)

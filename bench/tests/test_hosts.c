@@ -44,20 +44,6 @@ TEST(test_the_sums_are_those_of_all_hosts) {
     end_run(&run);
 }
 
-TEST(test_a_control_with_a_workload_of_its_own_is_refused) {
-    static const struct lb_lock control = {.name = "broken"};
-    struct plan own = {.lock_count = 0};
-    struct plan_lock lock = {.lock = &control, .plan = &own};
-    struct plan plan = {.locks = &lock, .lock_count = 1};
-    struct lb_err err = {0};
-    static struct link link = {.count = HOSTS + 1};
-    static struct hosts hosts = {.link = &link, .count = HOSTS};
-    struct peers peers = coordinate(&hosts);
-    assert_int_equal(peers.check_plan(&peers, &plan, &err), -1);
-    assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_non_null(strstr(err.text, "run.controls: broken has a workload of its own"));
-}
-
 /* The coordinator may be a machine with few processors, and the load hosts may have many. */
 TEST(test_threads_are_as_many_as_the_load_hosts_have_room_for_and_not_the_coordinator) {
     struct far_run run;

@@ -112,8 +112,8 @@ TEST(locks_run_in_an_order_drawn_from_the_seed) {
  * lock has always the same place. What is there for show runs in round 1. */
 TEST(a_round_has_every_lock) {
     int count = 0, shown = 0;
-    struct plan *plan = taken("[run]\nrepeat = 3\n", "redis-setnx, mem-mutex, mem-rwlock, controls",
-                              SETS("run.controls=exposed"));
+    struct plan *plan =
+        taken("[run]\nrepeat = 3\n", "redis-setnx, mem-mutex, mem-rwlock, controls", NULL);
     struct plan_stage *stages = stages_of(plan, STAGES_BY_ROUND, &count),
                       *round[4 + STAGES_SPARE] = {0};
     int of_round[4 + STAGES_SPARE] = {0};
@@ -181,32 +181,6 @@ TEST(topologies_are_chosen_by_name) {
     /* A lock that can run on none of the listed topologies runs on its usual one. */
     plan = taken("[servers]\ntopology = zookeeper\n", "redis-setnx", NULL);
     assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
-}
-
-/* Each control is added with the plan that exposes it; the plan of the run owns that plan. */
-TEST(exposed_controls_bring_their_workload) {
-    int elsewhere = 0, own = 0;
-    for (int i = 0; registry_locks()[i]; i++)
-        elsewhere += registry_locks()[i]->about.exposed_by != NULL;
-    struct plan *plan = taken("[load]\nseed = 7\n", "all", NULL);
-    for (int i = 0; i < plan->lock_count; i++) assert_null(plan->locks[i].lock->about.exposed_by);
-    plan = taken("[load]\nseed = 7\n[run]\ncontrols = exposed\n", "all", NULL);
-    for (int i = 0; i < plan->lock_count; i++) {
-        const struct plan_lock *lock = &plan->locks[i];
-        assert_int_equal(lock->plan != NULL, lock->lock->about.exposed_by != NULL);
-        if (!lock->plan) continue;
-        own++;
-        assert_string_equal(lock->plan->name, lock->lock->about.exposed_by);
-        assert_int_equal(lock->plan->seed, 7);
-        assert_false(lock->chosen);
-    }
-    size_t index;
-    json_t *entry;
-    json_array_foreach(plan->skipped, index, entry) {
-        own += registry_lock(json_string_value(json_object_get(entry, "lock")))->about.exposed_by !=
-               NULL;
-    }
-    assert_int_equal(own, elsewhere);
 }
 
 /* The same locks without and with TLS, on servers of their own; embedded locks have nothing to encrypt. */

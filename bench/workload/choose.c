@@ -169,42 +169,6 @@ static struct plan_lock *chosen_already(struct plan *plan, const struct lb_lock 
     return NULL;
 }
 
-/* Adds a control that "all" includes and that shows its mistake only in a workload of its own. Adds it only with
- * run.controls = exposed, and with a plan made from that workload. */
-static int add_control(struct draft *draft, const struct lb_lock *lock, const struct plan_ask *ask,
-                       struct lb_err *err) {
-    struct plan *plan = draft->plan;
-    if (!plan->controls_exposed) return 0;
-    if (chosen_already(plan, lock)) return 0;
-    if (lb_unavailable(lock->backend)) {
-        struct obstacle obstacle = machine_obstacle(plan, lock, ask);
-        return skip_lock(plan, lock, &obstacle, err);
-    }
-    char seed[64], durability[64];
-    snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)plan->seed);
-    snprintf(durability, sizeof durability, "servers.durability=%s", plan->durability);
-    const char *sets[] = {seed, durability};
-    struct plan_ask own = {.workload = lock->about.exposed_by,
-                           .folder = ask->folder,
-                           .locks = lock->name,
-                           .sets = sets,
-                           .set_count = 2};
-    struct plan *exposing = plan_load(&own, err);
-    if (!exposing) {
-        err_prefix(err, "run.controls = exposed: %s", lock->name);
-        return -1;
-    }
-    struct obstacle obstacle = machine_obstacle(exposing, lock, ask);
-    if (obstacle.code) {
-        plan_free(exposing);
-        return skip_lock(plan, lock, &obstacle, err);
-    }
-    plan->locks[plan->lock_count] = exposing->locks[0];
-    plan->locks[plan->lock_count].chosen = false;
-    plan->locks[plan->lock_count++].plan = exposing;
-    return 0;
-}
-
 /* The name of the option that the lock needs, if the option has no value; otherwise NULL. */
 static const char *needed_option(const struct lb_lock *lock, const void *options) {
     const char *dot = lock->needs ? strchr(lock->needs, '.') : NULL;
@@ -248,12 +212,12 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
     return 0;
 }
 
-/* Adds one lock of a group. */
+/* Adds one lock of a group, unless it is a control that shows its mistake only in a workload of its own. */
 static int add_from_group(struct draft *draft, int index, const struct plan_ask *ask,
                           struct lb_err *err) {
     const struct lb_lock *lock = registry_locks()[index];
     bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
-    return elsewhere ? add_control(draft, lock, ask, err) : add_lock(draft, index, false, ask, err);
+    return elsewhere ? 0 : add_lock(draft, index, false, ask, err);
 }
 
 /* Adds the lock or the locks of a word: a lock, a lock followed by "?" (only if it can run here), or a

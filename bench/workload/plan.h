@@ -136,9 +136,6 @@ struct plan_lock {
     const void *backend_options; /* backend->connector->options_bytes, owned by the plan */
     /* named by the user, not chosen by "all": a control is then judged like any lock; see run/conclusion.h */
     bool chosen;
-    /* run.controls = exposed: the workload that shows this control, owned by the outer plan; NULL =
-     * this plan */
-    const struct plan *plan;
 };
 
 /* In the order of the choices of servers.tls. */
@@ -210,8 +207,6 @@ struct plan {
     bool history; /* each operation is recorded in the oplog, which is judged after the stage */
 
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* sections with INJECT_NONE are unused */
-    /* "all" includes each control, in its own workload, not just unsafe-none */
-    bool controls_exposed;
     const char *topologies
         [PLAN_LADDER_MAX];  /* each lock runs on those of these topologies that it supports; ... */
     int topology_count;     /* ... a lock that supports none of them runs on its default */

@@ -302,7 +302,6 @@ struct plan *plan_load(const struct plan_ask *ask, struct lb_err *err) {
 
 void plan_free(struct plan *plan) {
     if (!plan) return;
-    for (int i = 0; i < plan->lock_count; i++) plan_free((struct plan *)plan->locks[i].plan);
     json_decref(plan->skipped);
     json_decref(plan->warnings);
     arena_done(plan->memory);

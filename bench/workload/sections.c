@@ -131,9 +131,6 @@ static const struct lb_option run_keys[] = {
     {"processors", LB_OPT_CHOICE8, offsetof(struct plan, processors_shared), "split", 0, 0,
      "split,shared",
      "split: of four processors and more the servers get one half and the clients the other"},
-    {"controls", LB_OPT_CHOICE8, offsetof(struct plan, controls_exposed), "here", 0, 0,
-     "here,exposed",
-     "with locks = all; here: only unsafe-none; exposed: each control in the workload that exposes it"},
     {0},
 };
 
@@ -249,9 +246,7 @@ static bool section_is_used(const struct section *section, const struct plan *pl
 /* Whether a lock is the first of its backend: the backend's options are printed once. */
 static bool first_of_backend(const struct plan *plan, int index) {
     for (int i = 0; i < index; i++) {
-        bool printed = !plan->locks[i].plan;
-        if (printed && plan->locks[i].lock->backend == plan->locks[index].lock->backend)
-            return false;
+        if (plan->locks[i].lock->backend == plan->locks[index].lock->backend) return false;
     }
     return true;
 }
@@ -324,16 +319,8 @@ void plan_print(const struct plan *plan, FILE *out) {
     json_array_foreach(plan->warnings, index, entry) {
         fprintf(out, "; warning: %s\n", json_string_value(entry));
     }
-    for (int i = 0; i < plan->lock_count; i++) {
-        const struct plan_lock *lock = &plan->locks[i];
-        if (lock->plan)
-            fprintf(out, "; control: %s by workload %s\n", lock->lock->name, lock->plan->name);
-    }
     print_sections(plan, out);
-    for (int i = 0; i < plan->lock_count; i++) {
-        if (!plan->locks[i].plan)
-            print_lock(plan, i, out); /* a lock with a plan of its own has its options there */
-    }
+    for (int i = 0; i < plan->lock_count; i++) print_lock(plan, i, out);
 }
 
 /* The member of parent with that name, a new empty object if there is none; borrowed. NULL when out
@@ -351,7 +338,6 @@ static int add_locks(const struct plan *plan, json_t *root) {
     for (int i = 0; i < plan->lock_count; i++) {
         const struct lb_lock *lock = plan->locks[i].lock;
         if (json_array_append_new(names, json_string(lock->name))) return -1;
-        if (plan->locks[i].plan) continue; /* .control_plans has its options */
         if (has_entries(lock->algorithm->options) &&
             options_json(lock->algorithm->options, plan->locks[i].options,
                          object_of(options, lock->name))) {

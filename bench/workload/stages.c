@@ -79,10 +79,9 @@ static void add_loads(struct building *building, const struct plan *plan, const 
 
 /* A lock without a lease runs only once, even if the plan has several leases. */
 static void add_entry(struct building *building, const struct entry *entry, int repeat) {
-    const struct plan_lock *lock = entry->lock;
-    const struct plan *plan = lock->plan ? lock->plan : building->plan, *at;
-    bool all = leases_differ(plan, lock->lock);
-    for (int i = 0; (i == 0 || all) && (at = leases_plan(plan, i)); i++)
+    const struct plan *at;
+    bool all = leases_differ(building->plan, entry->lock->lock);
+    for (int i = 0; (i == 0 || all) && (at = leases_plan(building->plan, i)); i++)
         add_loads(building, at, entry, repeat);
 }
 
@@ -94,7 +93,7 @@ static bool same_text(const char *a, const char *b) {
  * lock. */
 static bool place_of(const struct plan *plan, const struct plan_lock *lock, int index,
                      const char **ret_topology) {
-    *ret_topology = topologies_of(lock->plan ? lock->plan : plan, lock->lock, index);
+    *ret_topology = topologies_of(plan, lock->lock, index);
     return *ret_topology || (index == 0 && !lb_topologies(lock->lock));
 }
 
@@ -177,7 +176,7 @@ static void add_again(struct building *building) {
     for (int i = 0; i < building->entry_count && building->entry_count > 1; i++) {
         const struct entry *entry = &building->entries[i];
         bool fair = entry->lock->lock->caps & LB_CAP_FAIR;
-        if (!entry->site->topology || entry->lock->plan || is_for_show(entry->lock)) continue;
+        if (!entry->site->topology || is_for_show(entry->lock)) continue;
         if (!chosen || (fair && !(chosen->lock->lock->caps & LB_CAP_FAIR))) chosen = entry;
     }
     if (!chosen) return;

@@ -52,7 +52,7 @@ extern const struct lb_option_type type_topologies;
 const char *topologies_of(const struct plan *plan, const struct lb_lock *lock, int index);
 
 struct plan_stage {
-    const struct plan *plan; /* the lock's own, or the whole plan; with the stage's lease */
+    const struct plan *plan; /* with the stage's lease */
     const struct plan_lock *lock;
     const char *topology; /* NULL = embedded */
     bool tls;             /* its servers are started with TLS */

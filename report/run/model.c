@@ -44,13 +44,6 @@ bool report_idle_fault(const struct run_stage *stage) {
     return false;
 }
 
-bool report_is_aside(const struct report_group *group) {
-    for (int r = 0; r < group->row_count; r++) {
-        if (!group->rows[r].typical->workload) return false;
-    }
-    return true;
-}
-
 bool report_competes(const struct run_stage *stage) {
     bool own = equal(stage->keys, "own") || equal(stage->key_distribution, "own");
     return !stage->baseline && stage->clients >= 2 && !own;
@@ -116,14 +109,6 @@ static bool says(const struct run_stage *stage, enum verdict verdict) {
     return verdict_is(stage->verdict, verdict);
 }
 
-/* The state of a control in the workload that is meant to expose it: whether it showed what it
- * must, or something worse. */
-static bool shows(const struct run_stage *stage) {
-    if (says(stage, VERDICT_VIOLATED)) return true;
-    if (verdict_is(stage->expected, VERDICT_STUCK)) return stage->stuck > 0;
-    return verdict_is(stage->expected, VERDICT_EXPIRED) && stage->expired_holders > 0;
-}
-
 /* True if no two clients held at once, and only the tokens or what depends on them were wrong. */
 static bool only_tokens(const struct run_stage *stage) {
     const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders,
@@ -136,9 +121,6 @@ static bool only_tokens(const struct run_stage *stage) {
 
 enum lock_state report_stage_state(const struct run_stage *stage) {
     if (stage->baseline || says(stage, VERDICT_BASELINE)) return LOCK_BASELINE;
-    if (stage->control && stage->expected && shows(stage)) return LOCK_CAUGHT;
-    if (stage->control && stage->expected && report_competes(stage) && stage->checked_grants > 0)
-        return LOCK_MISSED;
     if (says(stage, VERDICT_VIOLATED))
         return stage->control       ? LOCK_CAUGHT
                : only_tokens(stage) ? LOCK_TOKENS

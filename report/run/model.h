@@ -169,10 +169,6 @@ bool report_is_real(const struct run_stage *stage);
  * second time. */
 bool report_is_aside_stage(const struct run_stage *stage);
 
-/* True if all rows of the group are controls that ran in workloads of their own, so that there is
- * nothing to compare them with. */
-bool report_is_aside(const struct report_group *group);
-
 /* True if the run says that the load generator or its machine, not the lock, limited this stage. */
 bool report_limited(const struct run_stage *stage);
 

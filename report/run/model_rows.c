@@ -79,7 +79,6 @@ char *report_load_text(const struct run_stage *stage) {
     const char *arrival = stage->arrival ? stage->arrival : "?";
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    if (stage->workload) fprintf(out, "workload %s: ", stage->workload);
     fprintf(out, "%s, %s%s, hold %s, think %s, %s acquire", keys, arrival,
             strcmp(arrival, "closed") == 0 ? " loop" : " arrivals", or_zero(stage->hold),
             or_zero(stage->think), strcmp(mode, "wait") == 0 ? "waiting" : mode);

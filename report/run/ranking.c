@@ -25,7 +25,7 @@ const struct report_group *ranking_alone(const struct report *report) {
     const struct report_group *alone = NULL;
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
-        if (report_is_aside(group) || group_competes(group)) continue;
+        if (group_competes(group)) continue;
         if (!alone || group->clients < alone->clients ||
             (group->clients == alone->clients && group->row_count > alone->row_count))
             alone = group;
@@ -37,7 +37,7 @@ const struct report_group *ranking_load(const struct report *report) {
     const struct report_group *most = NULL;
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
-        if (report_is_aside(group) || !(group_competes(group) || group_holds(group))) continue;
+        if (!group_competes(group) && !group_holds(group)) continue;
         if (!most || group->clients > most->clients ||
             (group->clients == most->clients && group->row_count > most->row_count))
             most = group;

@@ -337,8 +337,6 @@ static void add_group(struct doc *doc, const struct report *report,
     doc_fold(doc, is_open, "%s client%s", number_count_text(group->clients, text),
              group->clients == 1 ? "" : "s");
     doc_set_headline(doc);
-    /* The verdict says already how each control was caught in its own workload. */
-    if (report_is_aside(group)) doc_set_only(doc, BESIDE);
     doc_span(doc, DOC_SOFT, ": %s%s", group->load, repeats_text(group, IN_COMPARISON));
     add_table(doc, report, group, IN_COMPARISON, "Comparison");
     doc_end(doc);

@@ -79,8 +79,7 @@ static void say_lock(struct doc *doc, const struct report_lock *lock) {
     if (!seen && lock->state != LOCK_HIDDEN && lock->state != LOCK_UNCHECKED) return;
     doc_say(doc, words_state_tone(lock->state), "%s: ", lock->label);
     if (lock->state == LOCK_CAUGHT)
-        doc_span(doc, DOC_PLAIN, "broken on purpose, and caught%s%s, as it must be: ",
-                 lock->stage->workload ? " by " : "", doc_or(lock->stage->workload, ""));
+        doc_span(doc, DOC_PLAIN, "broken on purpose, and caught, as it must be: ");
     if (lock->state == LOCK_HIDDEN)
         doc_span(doc, DOC_PLAIN,
                  "broken on purpose, in a way that this workload does not show: %s does.",

@@ -242,12 +242,12 @@ function modes() {
   add('zk-lock', 4, { exclusion: { verdict: 'violated', token_errors: 5, bound95: null } }, { keys: 12, key_distribution: 'uniform' });
   add('file-flock', 8, { exclusion: { verdict: 'stuck', stuck: 2, bound95: null } }, { lock: 'file-ofd', fault: 'kill', keys: 200, key_distribution: 'uniform' });
   add('redis-late', 64, { exclusion: { verdict: 'violated', lost_updates: 3, double_holders: 9, expired_holders: 31, bound95: null } },
-    { lock: 'unsafe-redis-del', control: true, claims: [], workload: 'late', expected: 'violated', keys: 4, key_distribution: 'uniform', hold: 'lognormal:20ms:0.05' });
+    { lock: 'unsafe-redis-del', control: true, claims: [], keys: 4, key_distribution: 'uniform', hold: 'lognormal:20ms:0.05' });
   add('redis-late', 8, { exclusion: { verdict: 'expired', expired_holders: 40, bound95: null } },
-    { lock: 'unsafe-redis-ttl-short', control: true, claims: [], workload: 'short-lease', expected: 'expired', hold: '60ms' });
+    { lock: 'unsafe-redis-ttl-short', control: true, claims: [], hold: '60ms' });
   add('redis-late', 64, { exclusion: { verdict: 'stuck', stuck: 12, bound95: null } },
-    { lock: 'unsafe-redis-setnx-expire', control: true, claims: [], workload: 'crash', expected: 'stuck', keys: 200, key_distribution: 'uniform', fault: 'kill' });
-  return run('catalogue', 'more than a mutex', plan, stages, { verdict: 'stuck' });
+    { lock: 'unsafe-redis-setnx-expire', control: true, claims: [], keys: 200, key_distribution: 'uniform', fault: 'kill' });
+  return run('contended', 'more than a mutex', plan, stages, { verdict: 'stuck' });
 }
 
 const GUARANTEE = { 'redis-setnx': 'node', 'pg-advisory': 'node', 'zk-lock': 'majority', 'mem-mutex': 'host' };

@@ -279,8 +279,6 @@ static const struct result_field run_fields[] = {
     NO_MEMBER(FREE, "plan", .help = "every workload key with its value, defaults filled in"),
     ROW(run, TEXT, workload, "plan.workload.name", .help = "name of the workload"),
     ROW(run, TEXT, summary, "plan.workload.summary", .help = "what it measures"),
-    NO_MEMBER(FREE, "control_plans",
-              .help = "with run.controls = exposed: the plans that controls ran by, by workload"),
     NO_MEMBER(
         FREE, "environment",
         .help = "hostname_hash, kernel, cpu_model, cpus, cpus_usable, memory_bytes, "

@@ -91,9 +91,8 @@ static int refuse_window(struct lb_err *err) {
 
 /* Refuses a --set of a key that the search sets, or that has no meaning in it. */
 static int check_set(const char *text, bool by_clients, struct lb_err *err) {
-    static const char *const own[] = {"load.arrival",   "load.rates",   "run.duration",
-                                      "run.repeat",     "run.controls", "acquire.mode",
-                                      "acquire.readers"};
+    static const char *const own[] = {"load.arrival", "load.rates",   "run.duration",
+                                      "run.repeat",   "acquire.mode", "acquire.readers"};
     size_t length = strcspn(text, "= ");
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (strlen(own[i]) == length && strncmp(text, own[i], length) == 0)

@@ -101,7 +101,7 @@ static const char *why_not(const struct lb_lock *lock, const struct plan *plan) 
     return NULL;
 }
 
-/* Refuses a plan with fewer clients than load hosts, or with a control that has a workload of its own. */
+/* Refuses a plan with fewer clients than load hosts. */
 static int check_plan(const struct peers *peers, const struct plan *plan, struct lb_err *err) {
     int hosts = peers->part.count;
     for (int i = 0; i < plan->clients_count; i++) {
@@ -110,14 +110,6 @@ static int check_plan(const struct peers *peers, const struct plan *plan, struct
             err, LB_EXIT_USAGE,
             "load.clients: %d for %d load hosts: each host needs a client: --set load.clients=%d",
             plan->clients[i], hosts, hosts);
-    }
-    for (int i = 0; i < plan->lock_count; i++) {
-        if (!plan->locks[i].plan) continue;
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "run.controls: %s has a workload of its own, and the clients are on several hosts: "
-            "leave out run.controls",
-            plan->locks[i].lock->name);
     }
     return 0;
 }
