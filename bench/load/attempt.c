@@ -28,8 +28,6 @@ static void client_choose(struct client *client) {
     if (index != client->key_index) use_key(client, index);
 }
 
-#define LOOK_NS (500 * LB_MS_NS) /* rarely, so that ten thousand holders cost little time */
-
 /* Sleeps until end_ns, or until the client is told that its grant is lost. */
 static void sleep_holding(struct client *client, int64_t end_ns) {
     client->hold.asleep = true;
@@ -38,24 +36,11 @@ static void sleep_holding(struct client *client, int64_t end_ns) {
     client->hold.asleep = false;
 }
 
-/* Holds until the supervisor says that the window is over. Nobody wakes the holder at that time, so the holder looks
- * now and then. */
-static void hold_window(struct client *client) {
-    const struct shared *shared = client->worker->shared;
-    while (client->hold.told == LB_OK && !lb_stopping() &&
-           lb_now() < atomic_load_explicit(&shared->let_go_ns, memory_order_relaxed))
-        sleep_holding(client, lb_now() + LOOK_NS);
-}
-
 /* Lets the hold time pass once. LB_OK, or what the client was told about its grant. */
 static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
     const struct shared *shared = client->worker->shared;
     const struct plan *plan = shared->plan;
     if (shared->no_hold) return client->hold.told;
-    if (plan->hold.kind == DIST_WINDOW) {
-        hold_window(client);
-        return client->hold.told;
-    }
     int64_t hold_ns = plan->hold.mean_ns ? dist_draw(&plan->hold, &client->rng) : 0;
     if (hold_ns < plan->at_least_ns) hold_ns = plan->at_least_ns;
     if (hold_ns > 0) {

@@ -183,7 +183,6 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     shared->bytes = bytes;
     keys_init(&shared->keys, &plan->keys, clients);
     atomic_store(&shared->cutoff_ns, LB_NEVER);
-    atomic_store(&shared->let_go_ns, LB_NEVER);
     atomic_store(&shared->window_begin_ns, LB_NEVER);
     atomic_store(&shared->window_end_ns, LB_NEVER);
     atomic_store(&shared->idle_begin_ns, LB_NEVER);

@@ -178,8 +178,6 @@ struct shared {
     int64_t go_ns; /* when the load begins; set before PHASE_GO */
     _Atomic int64_t window_begin_ns, window_end_ns;
     _Atomic int64_t idle_begin_ns, idle_end_ns; /* no client loads; LB_NEVER = not measured */
-    /* when the clients that hold until the end of the window may go on; LB_NEVER = not yet */
-    _Atomic int64_t let_go_ns;
     _Atomic int64_t cutoff_ns; /* no wait lasts longer than this; the engine reads it */
     _Atomic int connected, failed, pinged, drained, closed;
     /* clients that could not reach the server any more at the end of the load */

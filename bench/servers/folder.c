@@ -54,34 +54,6 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
     return result;
 }
 
-/* folder_bytes for the folder that dir_fd refers to; closes dir_fd. -1 if the folder can't be read. */
-static int64_t bytes_in(int dir_fd) {
-    DIR *dir = fdopendir(dir_fd);
-    int64_t sum = 0;
-    if (!dir) {
-        close(dir_fd);
-        return -1;
-    }
-    for (struct dirent *entry; sum >= 0 && (entry = readdir(dir));) {
-        struct stat about;
-        const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
-        if (fstatat(dirfd(dir), name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        sum += (int64_t)about.st_blocks * 512;
-        if (!S_ISDIR(about.st_mode)) continue;
-        int fd = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        int64_t inside = fd >= 0 ? bytes_in(fd) : errno == ENOENT ? 0 : -1;
-        sum = inside < 0 ? -1 : sum + inside;
-    }
-    closedir(dir);
-    return sum;
-}
-
-int64_t folder_bytes(const char *path) {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return fd < 0 ? -1 : bytes_in(fd);
-}
-
 /* Empties the folder that dir_fd refers to, and closes dir_fd. Returns 0, or -1 if something is
  * left. */
 static int empty_folder(int dir_fd) {

@@ -18,8 +18,4 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
  * there: try again). */
 int folder_remove(const char *path);
 
-/* Bytes of disk that the files of a folder and of all folders in it occupy; files that vanish meanwhile
- * do not count, and links are not followed. -1 if it can't be read. */
-int64_t folder_bytes(const char *path);
-
 #endif

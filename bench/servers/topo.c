@@ -327,16 +327,6 @@ static int64_t written_of(const struct topo *topo) {
     return proc_written_bytes(roots, roots_of(topo, roots), topo->info.written_by_calls);
 }
 
-static int64_t disk_of(const struct topo *topo) {
-    int64_t sum = 0;
-    for (int n = 0; n < topo->info.nodes; n++) {
-        int64_t bytes = folder_bytes(topo->nodes[n].dir);
-        if (bytes < 0) return -1;
-        sum += bytes;
-    }
-    return sum;
-}
-
 int64_t topo_memory_bytes(const struct topo *topo) {
     pid_t roots[TOPO_NODES_MAX];
     return proc_memory_bytes(roots, roots_of(topo, roots));
@@ -345,6 +335,5 @@ int64_t topo_memory_bytes(const struct topo *topo) {
 void topo_use_take(struct topo *topo, struct topo_use *ret_use) {
     *ret_use = (struct topo_use){.memory_bytes = topo_memory_bytes(topo),
                                  .written_bytes = written_of(topo),
-                                 .fsyncs = fsyncs_of(topo),
-                                 .disk_bytes = disk_of(topo)};
+                                 .fsyncs = fsyncs_of(topo)};
 }

@@ -156,8 +156,7 @@ struct topo_use {
     int64_t memory_bytes; /* that their processes take now */
     /* to disk since they started; -1 also where their folders are in memory */
     int64_t written_bytes;
-    int64_t fsyncs;     /* since the topology was started */
-    int64_t disk_bytes; /* that the files in their folders occupy now */
+    int64_t fsyncs; /* since the topology was started */
 };
 
 /* Fills *ret_use; takes some milliseconds, and up to one more for each process of the servers; an act `fsyncs` takes a

@@ -78,22 +78,17 @@ void wall_look(struct wall *wall);
 struct server_use {
     struct topo *topo;          /* NULL = not our own */
     int64_t alone_memory_bytes; /* before any session */
-    struct topo_use ready;      /* all sessions are open, nothing is held */
+    struct topo_use ready;      /* all sessions are open */
 };
 
 /* Before the clients open their sessions. */
 void server_use_begin(struct server_use *use, struct topo *topo);
 /* When all sessions are open, before the load. */
 void server_use_ready(struct server_use *use, struct stage *stage);
-/* At the end of the window, while the clients that hold still hold. */
-void server_use_held(const struct server_use *use, struct stage *stage,
-                     const struct shared *shared);
+/* At the end of the window. */
+void server_use_loaded(const struct server_use *use, struct stage *stage);
 /* When all clients have drained. */
 void server_use_drained(const struct server_use *use, struct stage *stage);
-
-/* The number of locks that clients hold now. Each key, and each slot of a key, counts as one lock. 0 for
- * reader/writer locks and semaphores, whose cells do not show it. */
-uint32_t server_use_count_held(const struct shared *shared);
 
 struct machine_fact {
     json_t *value;    /* for run.json; NULL = not visible here */

@@ -247,22 +247,6 @@ static int64_t begin_load(struct supervisor *sup) {
     return begin_ns;
 }
 
-/* Whether there is no need for more of the window: whoever asked for the stage has seen what it waits for, or
- * all clients hold and go on holding until the window ends. */
-static bool has_enough(const struct supervisor *sup) {
-    const struct stage_ask *ask = sup->ask;
-    const struct shared *shared = sup->shared;
-    if (ask->enough && ask->enough(ask->enough_arg, sup->stage)) return true;
-    if (ask->of.plan->hold.kind != DIST_WINDOW || sup->peers) return false;
-    return server_use_count_held(shared) >= (uint32_t)shared->clients;
-}
-
-/* The window is over: looks at what the servers hold, then lets go those who hold until now. */
-static void end_holds(struct supervisor *sup) {
-    server_use_held(&sup->use, sup->stage, sup->shared);
-    atomic_store(&sup->shared->let_go_ns, lb_now());
-}
-
 /* From the window's begin to its end, which may come nearer meanwhile. */
 static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     struct topo *topo = sup->ask->place->topo;
@@ -283,7 +267,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
             sup->stage->hopeless = promise_is_hopeless(sup->stage, tick_ns - begin_ns);
             if (sup->stage->hopeless) end_early(sup);
         }
-        if (has_enough(sup)) end_early(sup);
+        if (sup->ask->enough && sup->ask->enough(sup->ask->enough_arg, sup->stage)) end_early(sup);
         supervise_turn(sup, end_ns);
     }
     faults_end(&sup->faults);
@@ -292,7 +276,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
     if (atomic_load(&sup->shared->window_end_ns) > begin_ns && sup->workers)
         harvest_window_end(&sup->harvest);
-    end_holds(sup);
+    server_use_loaded(&sup->use, sup->stage);
 }
 
 /* Until all clients have drained, or are given up. */

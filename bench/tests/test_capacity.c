@@ -359,7 +359,6 @@ TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
          "at 150 requests a second load.hold takes 1.5"},
         {"sim", {"load.rates=50,90", "load.keys=1"}, NULL},
         {"mem-mutex", {"acquire.mode=timed", "acquire.timeout=5ms"}, NULL},
-        {"mem-mutex", {"load.hold=window", "run.warmup=0"}, NULL},
         {"mem-semaphore", {"acquire.bound=4"}, NULL},
         {"mem-semaphore", {"acquire.bound=2"}, "(2 at a time may hold one)"},
         {"mem-rwlock", {"acquire.readers=60,100"}, NULL},

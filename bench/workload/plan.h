@@ -30,15 +30,10 @@ struct arrival {
     double rate_per_s; /* of all clients together; 0 when closed */
 };
 
-enum dist_kind {
-    DIST_CONSTANT,
-    DIST_EXPONENTIAL,
-    DIST_LOGNORMAL,
-    DIST_WINDOW /* no draw: to the end of the window, which ends when all clients hold */
-};
+enum dist_kind { DIST_CONSTANT, DIST_EXPONENTIAL, DIST_LOGNORMAL };
 
 /* A distribution of durations, by its mean. Text: "0", "5ms", "exponential:5ms",
- * "lognormal:5ms:0.7"; of a hold also "window", whose mean is the longest window. */
+ * "lognormal:5ms:0.7". */
 struct dist {
     enum dist_kind kind;
     int64_t mean_ns;

@@ -82,7 +82,7 @@ static const struct lb_option load_keys[] = {
     {"rates", &type_numbers, offsetof(struct plan, rates), "none", 1, 10000000, "none",
      "open arrival: rates a second instead of load.arrival's; one stage for each"},
     {"hold", &type_dist, offsetof(struct plan, hold), "0", 0, 0, NULL,
-     "how long a holder works before it releases; window: until all clients hold"},
+     "how long a holder works before it releases"},
     {"think", &type_dist, offsetof(struct plan, think), "0", 0, 0, NULL,
      "how long a client rests after each attempt; closed arrival only"},
     {"tick", LB_OPT_DURATION, offsetof(struct plan, tick_ns), "none", 10 * LB_MS_NS, HOUR_NS,

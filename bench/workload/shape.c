@@ -41,10 +41,6 @@ static int read_dist(const struct lb_option *option, const char *text, void *val
         return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a duration or distribution", text);
     if (count > 1 && text_choice(words[0], names, &kind, err)) return -1;
     struct dist dist = {.kind = (enum dist_kind)kind};
-    if (strcmp(text, "window") == 0) {
-        *(struct dist *)option_at(option, values) = (struct dist){.kind = DIST_WINDOW};
-        return 0;
-    }
     if (count == 1 && strspn(words[0], "abcdefghijklmnopqrstuvwxyz") == strlen(words[0])) {
         if (text_choice(words[0], names, &kind, err)) return -1;
         return err_set(err, LB_EXIT_USAGE, "'%s' needs a mean: %s:5ms%s, say", words[0], words[0],
@@ -80,9 +76,6 @@ char *dist_text(const struct dist *dist, char *text, size_t size) {
     case DIST_LOGNORMAL:
         snprintf(text, size, "lognormal:%s:%s", mean, real_text(dist->sigma, sigma, sizeof sigma));
         break;
-    case DIST_WINDOW:
-        snprintf(text, size, "window");
-        break;
     }
     return text;
 }
@@ -91,7 +84,6 @@ int64_t dist_draw(const struct dist *dist, struct lb_rng *rng) {
     double mean = (double)dist->mean_ns, drawn = 0;
     switch (dist->kind) {
     case DIST_CONSTANT:
-    case DIST_WINDOW:
         return dist->mean_ns;
     case DIST_EXPONENTIAL:
         drawn = -mean * log1p(-rng_unit(rng));

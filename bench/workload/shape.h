@@ -1,7 +1,7 @@
 /* shape: the option types of workload keys whose values have a grammar of their own. An error describes the
  * mistake in the value; the caller adds the place.
  *
- *   dist       "0", "5ms", "constant:5ms", "exponential:5ms", "lognormal:5ms:0.7"; "window"
+ *   dist       "0", "5ms", "constant:5ms", "exponential:5ms", "lognormal:5ms:0.7"
  *   arrival    "closed", "constant:500/s", "poisson:0.5"; the "/s" may be left out
  *   keyspace   "own", "1", "1000", "1000 uniform", "1000 zipf:0.99"
  *   key_names  "orders/7,orders/8": names between commas, each once, of 1 to 95 bytes

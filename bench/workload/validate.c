@@ -142,12 +142,6 @@ static int check_schedule(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
     bool closed = plan->arrival.kind == ARRIVAL_CLOSED;
     const struct rule rules[] = {
-        {plan->think.kind == DIST_WINDOW, 0, "load", "think",
-         "only a hold can last as long as the window"},
-        {plan->hold.kind == DIST_WINDOW && plan->warmup_ns > 0, 0, "run", "warmup",
-         "with load.hold = window the holders of the warm-up would hold until the window ends: set run.warmup = 0"},
-        {plan->hold.kind == DIST_WINDOW && plan->at_least_ns > 0, 0, "acquire", "at_least",
-         "with load.hold = window all release when the window ends; leave out one of the two"},
         {plan->rates_count > 0 && closed, 0, "load", "rates",
          "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
         {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
@@ -213,8 +207,7 @@ static int fewest_readers(const struct plan *plan) {
  * and then leave the queue. */
 static void warn_overload(struct draft *draft) {
     const struct plan *plan = draft->plan;
-    bool ends_with_window = plan->hold.kind == DIST_WINDOW;
-    if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode != MODE_WAIT || ends_with_window) return;
+    if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode != MODE_WAIT) return;
     double holders = fewest_holders(plan), keys = keys_count(&plan->keys, most_clients(plan));
     double rate_per_s = plan->rates_count > 0 ? 0 : plan->arrival.rate_per_s;
     for (int i = 0; i < plan->rates_count; i++) {
@@ -289,7 +282,6 @@ int draft_check(struct draft *draft, struct lb_err *err) {
     struct plan *plan = draft->plan;
     if (plan->key_names.count > 0 && plan->keys.pick != KEYS_OWN)
         plan->keys.count = (uint32_t)plan->key_names.count;
-    if (plan->hold.kind == DIST_WINDOW) plan->hold.mean_ns = plan->duration_ns;
     plan->lease_ns = plan->leases_ns[0];
     if (check_values(draft, err)) return -1;
     warn_about_values(draft);

@@ -16,11 +16,6 @@ static bool group_competes(const struct report_group *group) {
     return false;
 }
 
-/* What a held lock costs is the clearer the more are held. */
-static bool group_holds(const struct report_group *group) {
-    return group->row_count > 0 && group->rows[0].typical->held > 0;
-}
-
 const struct report_group *ranking_alone(const struct report *report) {
     const struct report_group *alone = NULL;
     for (int g = 0; g < report->group_count; g++) {
@@ -37,7 +32,7 @@ const struct report_group *ranking_load(const struct report *report) {
     const struct report_group *most = NULL;
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
-        if (!group_competes(group) && !group_holds(group)) continue;
+        if (!group_competes(group)) continue;
         if (!most || group->clients > most->clients ||
             (group->clients == most->clients && group->row_count > most->row_count))
             most = group;

@@ -188,8 +188,6 @@ static const struct {
     {"cost.server_cpu_ns_per_grant", "srv CPU", 1},
     {"ticks.none", "missed", 0},
     {"latency_ns.wait_failed.p90", "gave up", 2},
-    {"held.memory_bytes_per_lock", "mem/held", 0},
-    {"held.disk_bytes_per_lock", "disk/held", 0},
 };
 
 static bool is_used(const struct summary *summary, const char *key) {

@@ -81,14 +81,6 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* Refuses hold = window: such a stage ends as soon as all clients hold, so it has no rate to search for. */
-static int refuse_window(struct lb_err *err) {
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "capacity: a hold that lasts as long as the window leaves nothing to search for: "
-        "--hold 5ms, say");
-}
-
 /* Refuses a --set of a key that the search sets, or that has no meaning in it. */
 static int check_set(const char *text, bool by_clients, struct lb_err *err) {
     static const char *const own[] = {"load.arrival", "load.rates",   "run.duration",
@@ -99,7 +91,6 @@ static int check_set(const char *text, bool by_clients, struct lb_err *err) {
             return err_set(err, LB_EXIT_USAGE,
                            "capacity: --set %.60s: the search needs that itself", text);
     }
-    if (strcmp(text, "load.hold=window") == 0) return refuse_window(err);
     if (strncmp(text, "slo.promises", strlen("slo.promises")) == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: --set %.60s: the promise of a search is --slo", text);
