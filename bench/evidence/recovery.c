@@ -298,61 +298,30 @@ static int per_key(struct sum *sum) {
     return 0;
 }
 
-/* The recovery that the lock's table promises after a holder vanishes. */
+/* By when the lock's table promises that the lock of a holder that vanished is free. */
 static void put_theory(struct sum *sum) {
-    struct recovery *r = sum->recovery;
     const struct lb_about *about = &sum->shared->lock->lock->about;
-    int64_t lease_ns = sum->shared->plan->lease_ns, slack_ns = about->crash_slack_ns;
-    const char *until = NULL; /* an event that the connection outlives, in words */
+    int64_t until_ns = 0; /* an event that the connection outlives */
     bool client = false;
-    int64_t longest_ns = 0;
     for (int i = 0; i < sum->faults->count; i++) {
         const struct fault_event *fault = &sum->faults->events[i];
         uint32_t first, end;
+        bool outlived = fault->kind == INJECT_PAUSE || fault->kind == INJECT_WIRE_CUT ||
+                        fault->kind == INJECT_TERMINATE;
         client |= fault_victims(fault, sum->shared, &first, &end);
-        if (fault->kind == INJECT_PAUSE) until = "the pause ends";
-        if (fault->kind == INJECT_WIRE_CUT) until = "the wire heals";
-        if (fault->kind == INJECT_TERMINATE) until = "the server has ended it";
-        if (fault->end_ns - fault->begin_ns > longest_ns)
-            longest_ns = fault->end_ns - fault->begin_ns;
+        if (outlived && fault->end_ns - fault->begin_ns > until_ns)
+            until_ns = fault->end_ns - fault->begin_ns;
     }
-    if (!client) return; /* nothing is promised about how soon servers come back */
-    char slack[48] = "";
-    if (slack_ns > 0) snprintf(slack, sizeof slack, " + up to %.1f s", (double)slack_ns / 1e9);
-    switch (about->crash) {
-    case LB_CRASH_NEVER:
-        snprintf(r->theory, sizeof r->theory, "never: somebody must clean up");
-        return;
-    case LB_CRASH_AT_ONCE:
-        if (until) {
-            snprintf(r->theory, sizeof r->theory,
-                     "its connection stays open: the lock is freed when %s", until);
-            r->theory_min_ns = 0;
-            r->theory_max_ns = longest_ns + slack_ns;
-        } else {
-            snprintf(r->theory, sizeof r->theory, "connection end: at once%s", slack);
-            r->theory_min_ns = 0;
-            r->theory_max_ns = slack_ns;
-        }
-        return;
-    case LB_CRASH_LEASE:
-        r->theory_min_ns = sum->shared->plan->renew ? lease_ns * 2 / 3 : 0;
-        r->theory_max_ns = lease_ns + slack_ns;
-        snprintf(r->theory, sizeof r->theory, "TTL %.1f..%.1f s%s", (double)r->theory_min_ns / 1e9,
-                 (double)lease_ns / 1e9, slack);
-        return;
-    case LB_CRASH_SESSION: /* its keeper gives a sign of life every third */
-        r->theory_min_ns = lease_ns * 2 / 3;
-        r->theory_max_ns = lease_ns + slack_ns;
-        snprintf(r->theory, sizeof r->theory, "session %.1f s%s", (double)lease_ns / 1e9, slack);
-        return;
-    }
+    /* Nothing is promised about how soon servers come back. */
+    if (!client || about->crash == LB_CRASH_NEVER) return;
+    int64_t freed_ns = about->crash == LB_CRASH_AT_ONCE ? until_ns : sum->shared->plan->lease_ns;
+    sum->recovery->theory_max_ns = freed_ns + about->crash_slack_ns;
 }
 
 int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
                      const struct fault_log *faults, const struct shared *shared,
                      struct lb_err *err) {
-    *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1};
+    *recovery = (struct recovery){.theory_max_ns = -1};
     uint32_t *tries = NULL;
     struct sum sum = {recovery, book, order, NULL, faults, shared, err};
     if (faults->count > 0) {

@@ -20,9 +20,8 @@ struct recovery {
     /* victims' keys that were granted again, but may have been free for long, since no client asked for them: no
      * trials */
     int unasked;
-    char theory[96];                      /* in words; "" = unknown */
-    int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
-    uint64_t grants_lost;                 /* grants whose holder was told that they were lost */
+    int64_t theory_max_ns; /* by when the lock should be free; -1 = not known, or there is no end */
+    uint64_t grants_lost;  /* grants whose holder was told that they were lost */
     bool wakeups_known;
     uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
 };

@@ -293,10 +293,7 @@ static void fill_recovery_figures(struct run_stage *result, const struct recover
     result->crash_count = recovery->crash_count;
     result->crash_p50 = trials_quantile(recovery->crashes_ns, recovery->crash_count, 0.5);
     result->crash_max = trials_quantile(recovery->crashes_ns, recovery->crash_count, 1);
-    result->theory_min = known_ns(recovery->theory_min_ns);
     result->theory_max = known_ns(recovery->theory_max_ns);
-    if (recovery->theory[0])
-        result->recovery_theory = run_stage_keep_text(result, "%s", recovery->theory);
     result->grants_lost = (double)recovery->grants_lost;
     if (recovery->wakeups_known) result->lost_wakeups = (double)recovery->lost_wakeups;
 }

@@ -43,7 +43,7 @@ static const char good[] =
     "'sign':'it stood still'}],"
     "'series':[{'t_s':0.0,'ok':10},{'t_s':1.0,'ok':3},{'t_s':2.0,'ok':7}],"
     "'recovery':{'trials_ns':[2s,1s],'count':2,'min_ns':1s,'p50_ns':1s,'p90_ns':2s,'max_ns':2s,"
-    "'theory_min_ns':0,'theory_max_ns':2s,'theory':'0 to the lease','grants_lost':0,"
+    "'theory_max_ns':2s,'grants_lost':0,"
     "'lost_wakeups':0},'history':{'model':'mutex','counterexample':[]},"
     "'store':{'stale_attempted':2,'stale_accepted_unfenced':1,'stale_rejected_fenced':2,"
     "'stale_accepted_fenced':0}}]}";

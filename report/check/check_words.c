@@ -64,25 +64,8 @@ void check_add_seen(const struct check_cell *cell, struct doc *doc) {
     if (cell->why) doc_span(doc, DOC_PLAIN, "; %s", cell->why);
 }
 
-#define CHECK_RANGE_MAX (2 * NUMBER_TEXT_MAX + 8)
-
-/* Writes "0 to 2.00 s" into text, which holds CHECK_RANGE_MAX bytes. */
-static char *range_text(double min_ns, double max_ns, char *text) {
-    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
-    number_time_text(max_ns, high);
-    number_time_text(min_ns, low);
-    if (max_ns == 0) {
-        snprintf(text, CHECK_RANGE_MAX, "at once");
-    } else if (strcmp(low, high) == 0) {
-        snprintf(text, CHECK_RANGE_MAX, "%s", high);
-    } else {
-        snprintf(text, CHECK_RANGE_MAX, "%s to %s", min_ns > 0 ? low : "0", high);
-    }
-    return text;
-}
-
 char *check_recovery_sentence(const struct check_cell *cell) {
-    char p50[NUMBER_TEXT_MAX], max[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX], range[CHECK_RANGE_MAX];
+    char p50[NUMBER_TEXT_MAX], max[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
     char *all = NULL;
     size_t size;
     FILE *out = open_memstream(&all, &size);
@@ -97,10 +80,9 @@ char *check_recovery_sentence(const struct check_cell *cell) {
     } else if (never) {
         fputs("did not recover", out);
     }
-    if (!isnan(cell->theory_max) && (cell->recovery_count > 0 || never)) {
-        fprintf(out, "; theory: %s", range_text(cell->theory_min, cell->theory_max, range));
-        if (cell->theory) fprintf(out, " (%s)", cell->theory);
-    }
+    if (!isnan(cell->theory_max) && (cell->recovery_count > 0 || never))
+        fprintf(out, cell->theory_max == 0 ? "; theory: at once" : "; theory: %s at most",
+                number_time_text(cell->theory_max, text));
     if (fclose(out) == 0) return all;
     free(all);
     return NULL;

@@ -65,9 +65,7 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
     cell->recovery_p50 = stage->recovery_p50;
     cell->recovery_p90 = stage->recovery_p90;
     cell->recovery_max = stage->recovery_max;
-    cell->theory_min = stage->theory_min;
     cell->theory_max = stage->theory_max;
-    cell->theory = cell_result_keep_text(result, stage->recovery_theory);
     cell->trials = keep_branch(result, stage->trials);
     cell->grants_lost = stage->grants_lost;
     cell->lost_wakeups = stage->lost_wakeups;
@@ -230,9 +228,7 @@ static int merge_recovery(struct cell_result *into, const struct check_cell *a,
     cell->recovery_p50 = any ? quantile(trials, 0.5) : first->recovery_p50;
     cell->recovery_p90 = any ? quantile(trials, 0.9) : first->recovery_p90;
     cell->recovery_max = any ? quantile(trials, 1) : first->recovery_max;
-    cell->theory_min = first->theory_min;
     cell->theory_max = first->theory_max;
-    cell->theory = first->theory;
     return 0;
 }
 
