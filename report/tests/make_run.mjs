@@ -2,7 +2,7 @@
 //
 //   node make_run.mjs mixed  > golden/mixed/run.json   every odd case: violated, caught, partial, failed, skipped
 //   node make_run.mjs clean  > golden/clean/run.json   repeats, an open loop, nothing wrong
-//   node make_run.mjs modes  > golden/modes/run.json   readers, permits, retries, topologies, controls in their own workloads
+//   node make_run.mjs modes  > golden/modes/run.json   readers, permits, retries, topologies
 //   node make_run.mjs decide > golden/decide/run.json  sweeps of clients and rates, seven repeats, holders around a fault, recoveries
 //   node make_run.mjs locks DIR COUNT                  DIR/run.json of so many locks, in repeats, with names as long as the longest
 //   node make_run.mjs over-time DIR                    DIR/run.json: repeats, an open loop, faults, over twenty seconds
@@ -239,14 +239,8 @@ function modes() {
   add('mem-mutex', 8, {}, { lock: 'mem-rwlock', primitive: 'rwlock', readers: 50, shared_grants: 900 });
   add('mem-mutex', 8, {}, { lock: 'mem-semaphore', primitive: 'semaphore', permits: 2 });
   add('redis-setnx', 4, { latency_ns: { connect: latency(100, 180 * us, 0.2) } }, { session: 'each', keys: 4, key_distribution: 'own' });
-  add('zk-lock', 4, { exclusion: { verdict: 'violated', token_errors: 5, bound95: null } }, { keys: 12, key_distribution: 'uniform' });
+  add('zk-lock', 4, { exclusion: { verdict: 'violated', token_errors: 5, bound95: null } }, { lock: 'zk-reentrant', keys: 12, key_distribution: 'uniform' });
   add('file-flock', 8, { exclusion: { verdict: 'stuck', stuck: 2, bound95: null } }, { lock: 'file-ofd', fault: 'kill', keys: 200, key_distribution: 'uniform' });
-  add('redis-late', 64, { exclusion: { verdict: 'violated', lost_updates: 3, double_holders: 9, expired_holders: 31, bound95: null } },
-    { lock: 'unsafe-redis-del', control: true, claims: [], keys: 4, key_distribution: 'uniform', hold: 'lognormal:20ms:0.05' });
-  add('redis-late', 8, { exclusion: { verdict: 'expired', expired_holders: 40, bound95: null } },
-    { lock: 'unsafe-redis-ttl-short', control: true, claims: [], hold: '60ms' });
-  add('redis-late', 64, { exclusion: { verdict: 'stuck', stuck: 12, bound95: null } },
-    { lock: 'unsafe-redis-setnx-expire', control: true, claims: [], keys: 200, key_distribution: 'uniform', fault: 'kill' });
   return run('contended', 'more than a mutex', plan, stages, { verdict: 'stuck' });
 }
 
