@@ -306,16 +306,18 @@ static const struct lb_algorithm algorithm = {
     .names = file_names,
 };
 
+#define KERNEL_FACTS                                                                               \
+    .backend = &backend_file, .primitive = LB_MUTEX,                                               \
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD | LB_CAP_SESSION,                      \
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE, .waits = "kernel", \
+    .keeps = "an empty file for each key: without it, two clients could lock two files of the "    \
+             "same name",                                                                          \
+    .algorithm = &algorithm
+
 const struct lb_lock lock_file_flock = {
     .name = "file-flock",
     .summary = "flock(2) on one file for each key, as flock(1) does",
-    .backend = &backend_file,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD | LB_CAP_SESSION,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
-    .waits = "kernel",
-    .keeps = "an empty file for each key: without it, two clients could lock two files of the "
-             "same name",
+    KERNEL_FACTS,
     .about =
         {.compatible = "flock(1), and every program that calls flock(2) on the same file",
          .order = KERNEL_ORDER,
@@ -324,20 +326,13 @@ const struct lb_lock lock_file_flock = {
              "pass it on",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &algorithm,
     .recipe = &(kernel_fn *const){by_flock},
 };
 
 const struct lb_lock lock_file_ofd = {
     .name = "file-ofd",
     .summary = "fcntl(2) F_OFD_SETLKW on one file for each key: a record lock of the open file",
-    .backend = &backend_file,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_BLOCKS_THREAD | LB_CAP_SESSION,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
-    .waits = "kernel",
-    .keeps = "an empty file for each key: without it, two clients could lock two files of the "
-             "same name",
+    KERNEL_FACTS,
     .about =
         {.compatible =
              "POSIX record locks (fcntl F_SETLK, lockf) of other processes on the same file",
@@ -347,6 +342,5 @@ const struct lb_lock lock_file_ofd = {
              "detected",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &algorithm,
     .recipe = &(kernel_fn *const){by_ofd},
 };

@@ -28,6 +28,11 @@ static const struct sql_recipe wait_timeout_recipe = {
         [SQL_LOCK_NOW] = {MARIA_ROW_LOCKED " NOWAIT", "k"},
     }};
 
+#define ROW_NOTE                                                                                   \
+    .durability_class = "memory",                                                                  \
+    .durability_note = "a row lock is in memory, and its COMMIT flushes nothing; the sequence is " \
+                       "written once in 1,000 grants"
+
 const struct lb_lock lock_mysql_row = {
     .name = "mysql-row",
     .summary =
@@ -35,10 +40,7 @@ const struct lb_lock lock_mysql_row = {
     .backend = &backend_mariadb,
     SQL_ROW_FACTS,
     .waits = "server queue",
-    .durability_class = "memory",
-    .durability_note =
-        "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
-        "once in 1,000 grants",
+    ROW_NOTE,
     .about = {SQL_ROW_ABOUT,
               .order = "the server's queue: nearly first come, first served, not promised",
               .hazards =
@@ -70,10 +72,7 @@ const struct lb_lock lock_mysql_nowait = {
     .backend = &backend_mariadb,
     SQL_ROW_FACTS,
     .waits = "poll",
-    .durability_class = "memory",
-    .durability_note =
-        "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
-        "once in 1,000 grants",
+    ROW_NOTE,
     .about =
         {SQL_ROW_ABOUT, .order = "none",
          .hazards =

@@ -152,17 +152,18 @@ static const struct lb_algorithm algorithm = {
     .names = sql_names,
 };
 
+#define ADVISORY_FACTS                                                                             \
+    .backend = &backend_postgres, .primitive = LB_MUTEX,                                           \
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_SESSION,                               \
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,                    \
+    .waits = "server queue", .durability_class = "memory",                                         \
+    .durability_note =                                                                             \
+        "in the server's memory: nothing is written, fsync does not matter; a failover forgets it"
+
 const struct lb_lock lock_pg_advisory = {
     .name = "pg-advisory",
     .summary = "pg_advisory_lock on a bigint, as psql and migration tools use it",
-    .backend = &backend_postgres,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_SESSION,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
-    .waits = "server queue",
-    .durability_class = "memory",
-    .durability_note =
-        "in the server's memory: nothing is written, fsync does not matter; a failover forgets it",
+    ADVISORY_FACTS,
     .about =
         {.compatible =
              "psql, the migrations of Rails and Flyway: every client that takes the same number",
@@ -200,14 +201,7 @@ static const struct sql_recipe recipe = {
 const struct lb_lock lock_pg_advisory_xact = {
     .name = "pg-advisory-xact",
     .summary = "pg_advisory_xact_lock on a bigint, freed by the end of its transaction",
-    .backend = &backend_postgres,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_SESSION,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
-    .waits = "server queue",
-    .durability_class = "memory",
-    .durability_note =
-        "in the server's memory: nothing is written, fsync does not matter; a failover forgets it",
+    ADVISORY_FACTS,
     .about = {.compatible = "psql, pg-advisory and every client that takes the same number",
               .order = "first come, first served",
               .hazards = "a hold is a transaction: it holds back VACUUM, and "
