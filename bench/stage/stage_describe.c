@@ -203,28 +203,6 @@ static int fill_latency(struct run_stage *result, struct run_latency *latency, c
     return latency->hdr ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
-/* Whether clients that do not hold always wait: a closed loop without pauses on one key, which
- * nothing disturbs. */
-static bool is_always_asked(const struct plan *plan, int clients) {
-    return plan->arrival.kind == ARRIVAL_CLOSED && plan->mode == MODE_WAIT &&
-           plan->think.mean_ns == 0 && plan->think.kind == DIST_CONSTANT && plan->tick_ns == 0 &&
-           !plan->churn && keys_count(&plan->keys, clients) == 1;
-}
-
-/* The time for which permits lay idle in the window, divided by the grants in it. The figure means something only if on
- * average more clients hold or wait than the permits can admit. The means of hold and acquire can't be used for that,
- * because they include time before and after the window. */
-static void fill_permit_idle(struct stage *stage, const struct plan *plan) {
-    struct run_stage *result = &stage->result;
-    double window_ns = result->duration_s * 1e9, holders = floor(result->bound / result->permits);
-    double all_ns = holders * window_ns, grants = result->throughput_per_s * result->duration_s;
-    if (strcmp(result->primitive, lb_primitive_name(LB_SEMAPHORE)) != 0) return;
-    if (!is_always_asked(plan, stage->clients) || stage->faults.count > 0) return;
-    if (stage->clients <= holders || !(grants > 0) || result->state_holding_ns > all_ns) return;
-    if (result->state_holding_ns + result->state_waiting_ns > all_ns)
-        result->permit_idle_ns = (all_ns - result->state_holding_ns) / grants;
-}
-
 /* null where it is not known, or so few grants do not support the quantile. */
 static json_t *second_quantile(const struct stage_second *second, double quantile, int64_t ns) {
     bool is_known =
@@ -263,7 +241,6 @@ int stage_describe(struct stage *stage, struct lb_err *err) {
     result->inside_mean_ns = result->latency[METRIC_HOLD].mean;
     if (bound_hardly_tested(result->inside_mean_ns, result->latency[METRIC_PING].p50))
         result->bound95 = NAN;
-    fill_permit_idle(stage, of->plan);
     run_fill_response(result, stage->hist[METRIC_ACQUIRE_DUE]);
     result->faults = run_stage_keep(result, fault_log_json(&stage->faults, stage->window_begin_ns));
     result->series = run_stage_keep(result, series_json(stage));

@@ -18,9 +18,8 @@ static bool is_primitive(const struct run_stage *stage, const char *name) {
 
 /* Why a row without any handoff has none. */
 static const char *why_no_handoff(const struct run_stage *stage) {
-    if (is_primitive(stage, "semaphore") && isnan(stage->permit_idle_ns))
-        return "permits have no names, so it is not known whose release enabled a grant; \"permit "
-               "idle\" is known only where more clients than permits always ask";
+    if (is_primitive(stage, "semaphore"))
+        return "permits have no names, so it is not known whose release enabled a grant";
     if (is_primitive(stage, "rwlock") && stage->readers >= 100)
         return "readers hold together, so no release enables the grant of a reader";
     /* Where clients waited, each release was followed by a grant to the client that had just released. */
