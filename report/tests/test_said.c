@@ -64,6 +64,7 @@ static struct now {
     bool is_made;
     struct report *report;
     struct check *check;
+    char *texts[REPORT_FORMATS]; /* of the formats that were asked for; NULL = not yet, or none */
     char options[200];
     int exit_code;
 } now;
@@ -172,6 +173,7 @@ static void add_elements(char *head, const char *members) {
 
 static void begin_anew(void) {
     for (int i = 0; i < now.document_count; i++) json_decref(now.documents[i]);
+    for (int i = 0; i < REPORT_FORMATS; i++) free(now.texts[i]);
     report_free(now.report);
     check_free(now.check);
     now = (struct now){.line = now.line, .usual = now.usual};
@@ -223,11 +225,16 @@ static char *said_by_program(enum report_format format) {
     return content_of(now.exit_code == LB_EXIT_USAGE ? "err" : "out");
 }
 
-/* Malloced; NULL: there is no such format of these documents. */
-static char *rendered(enum report_format format) {
+static char *render_anew(enum report_format format) {
     if (now.kind >= OF_COMPARISON) return said_by_program(format);
     if (!now.check) return render(now.report, format, false);
     return format == REPORT_HTML ? NULL : render_check(now.check, format);
+}
+
+/* Malloced; NULL: there is no such format of these documents. */
+static char *rendered(enum report_format format) {
+    if (!now.texts[format]) now.texts[format] = render_anew(format);
+    return now.texts[format] ? strdup(now.texts[format]) : NULL;
 }
 
 /* In each format the result is sound. A run's page has its data in a script, too. */
