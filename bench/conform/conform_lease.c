@@ -149,31 +149,29 @@ static void ask_residue(struct actor *client) {
                                                               &found, &client->err);
 }
 
-/* How much a fresh session finds. */
-static uint64_t residue(struct trial *trial, const struct trial_key *key) {
-    struct actor *client = actor_new(trial);
+/* How much a session finds. */
+static uint64_t residue(struct actor *asker, const struct trial_key *key) {
     asked_prefix = key->name;
     found = (struct lb_residue){0};
-    actor_do(client, ask_residue);
-    actor_close(client);
-    if (client->failed) trial_fail(trial, "residue: %s", client->err.text);
+    actor_do(asker, ask_residue);
+    if (asker->failed) trial_fail(asker->trial, "residue: %s", asker->err.text);
     return found.count;
 }
 
-/* The server must have nothing under the key any more within that time, as a new session sees it. */
-static void nothing_left_by(struct trial *trial, const struct trial_key *key, const char *after,
+/* The server must have nothing under the key any more within that time, as this session sees it. */
+static void nothing_left_by(struct actor *asker, const struct trial_key *key, const char *after,
                             int64_t deadline_ns) {
     uint64_t count;
-    while ((count = residue(trial, key)) > 0 && lb_now() < deadline_ns)
+    while ((count = residue(asker, key)) > 0 && lb_now() < deadline_ns)
         trial_sleep_until(lb_now() + 200 * LB_MS_NS);
-    MUST(trial, count == 0, "after %s %llu are left, for one %s", after, (unsigned long long)count,
-         found.example);
+    MUST(asker->trial, count == 0, "after %s %llu are left, for one %s", after,
+         (unsigned long long)count, found.example);
 }
 
 /* Residue may go after a while. */
-static void nothing_left(struct trial *trial, const struct trial_key *key, const char *after) {
+static void nothing_left(struct actor *asker, const struct trial_key *key, const char *after) {
     int64_t patience_ns = trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS;
-    nothing_left_by(trial, key, after, lb_now() + patience_ns);
+    nothing_left_by(asker, key, after, lb_now() + patience_ns);
 }
 
 /* Removes what arming the lock created. */
@@ -187,7 +185,7 @@ void conform_leaves_nothing(struct trial *trial, struct actor *client, const str
     if (trial_failed(trial)) return;
     clear(trial, client);
     for (struct actor *at = trial->clients; at; at = at->next) actor_close(at);
-    if (trial->lock->lock->algorithm->residue) nothing_left(trial, key, use);
+    if (trial->lock->lock->algorithm->residue) nothing_left(actor_new(trial), key, use);
 }
 
 void conform_residue(struct trial *trial) {
@@ -195,7 +193,8 @@ void conform_residue(struct trial *trial) {
     struct actor *holder = actor_new(trial), *waiters[RESIDUE_WAITERS];
     actors_new(trial, NULL, RESIDUE_WAITERS, waiters);
     MUST_GIVE(holder, actor_acquire(holder, &plain, trial_soon()), LB_OK);
-    MUST(trial, residue(trial, &plain) > 0,
+    struct actor *asker = actor_new(trial);
+    MUST(trial, residue(asker, &plain) > 0,
          "nothing is found where a lock is held: so nothing would ever be found");
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     clear(trial, holder);
@@ -234,9 +233,9 @@ void conform_residue(struct trial *trial) {
     /* Sessions may be residue too, so all sessions but the asking one are ended. */
     actor_close(holder);
     for (int i = 0; i < RESIDUE_WAITERS; i++) actor_close(waiters[i]);
-    nothing_left(trial, &plain, "plain use");
-    nothing_left(trial, &contended, "contention");
-    nothing_left(trial, &given_up, "waiters that gave up");
+    nothing_left(asker, &plain, "plain use");
+    nothing_left(asker, &contended, "contention");
+    nothing_left(asker, &given_up, "waiters that gave up");
 }
 
 /* For locks without holders: what arming created is found, and disarming removes it. */
@@ -246,10 +245,11 @@ void conform_armed_residue(struct trial *trial) {
     actor_use_key(client, &key);
     MUST_GIVE(client, actor_take(client, TRIAL_TRY), LB_OK);
     MUST_GIVE(client, actor_release(client), LB_OK);
-    MUST(trial, residue(trial, &key) > 0, "nothing is found where a key is armed");
+    struct actor *asker = actor_new(trial);
+    MUST(trial, residue(asker, &key) > 0, "nothing is found where a key is armed");
     clear(trial, client);
     actor_close(client);
-    nothing_left(trial, &key, "use");
+    nothing_left(asker, &key, "use");
 }
 
 /* ---- processes of clients that are killed, holding and waiting ---- */
@@ -304,7 +304,7 @@ void conform_killed_clients(struct trial *trial) {
     clear(trial, next);
     actor_close(other);
     actor_close(next);
-    nothing_left_by(trial, key, "clients that were killed",
+    nothing_left_by(actor_new(trial), key, "clients that were killed",
                     lb_now() + limit_ns + trial_patience_ns / 3);
 }
 
