@@ -139,7 +139,7 @@ static int judge(struct trial *trial) {
 }
 
 void conform_exclude(struct trial *trial) {
-    static const struct contest patient = {.grants_most = 600,
+    static const struct contest patient = {.grants_most = 300,
                                            .time_ns = 3 * LB_S_NS,
                                            .hold_ns = HOLD_NS,
                                            .enter = enter_cell,
@@ -153,8 +153,8 @@ void conform_exclude(struct trial *trial) {
 
 void conform_give_up(struct trial *trial) {
     static const struct contest brief = {.grants_most = INT_MAX,
-                                         .turns_most = 2000,
-                                         .time_ns = 2 * LB_S_NS,
+                                         .turns_most = 1000,
+                                         .time_ns = LB_S_NS / 2,
                                          .hold_ns = HOLD_NS,
                                          .impatient = true,
                                          .enter = enter_cell,
