@@ -7,8 +7,7 @@
 
 #include "bench/engine/loop.h"
 
-/* When a side looks for the other again, between threads: the less often the longer it has waited. */
-static int64_t next_look_ns(int64_t since_ns) {
+int64_t trial_next_look_ns(int64_t since_ns) {
     int64_t now_ns = lb_now(), pause_ns = (now_ns - since_ns) / 4;
     if (pause_ns < 300 * LB_US_NS) return now_ns + 300 * LB_US_NS;
     return now_ns + (pause_ns < 5 * LB_MS_NS ? pause_ns : 5 * LB_MS_NS);
@@ -107,7 +106,7 @@ static void run_actor(void *arg) {
     while (!atomic_load(&client->quit)) {
         void (*job)(struct actor *) = atomic_load(&client->job);
         if (!job) {
-            lb_sleep_until(trial->threads ? next_look_ns(idle_ns) : LB_NEVER);
+            lb_sleep_until(trial->threads ? trial_next_look_ns(idle_ns) : LB_NEVER);
             continue;
         }
         loop_shield(false);
@@ -147,7 +146,7 @@ bool actor_is_busy(const struct actor *client) {
 
 bool actor_idle_by(struct actor *client, int64_t deadline_ns) {
     for (int64_t begin_ns = lb_now(); actor_is_busy(client);) {
-        int64_t look_ns = client->trial->threads ? next_look_ns(begin_ns) : deadline_ns;
+        int64_t look_ns = client->trial->threads ? trial_next_look_ns(begin_ns) : deadline_ns;
         if (lb_now() >= deadline_ns) return false;
         lb_sleep_until(look_ns < deadline_ns ? look_ns : deadline_ns);
     }

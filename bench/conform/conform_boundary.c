@@ -21,7 +21,6 @@
 #define LEASE_NS (400 * LB_MS_NS)    /* a server with a coarser clock states a longer one */
 #define LONG_LEASE_NS (60 * LB_S_NS) /* more than any patience: its end hides no lost wake-up */
 #define SLEW_NS LB_MS_NS             /* between the server's clock and ours, in a lease */
-#define LOOK_NS (100 * LB_US_NS)
 
 /* What the other client does while the message is held. */
 enum act { NOTHING, KEEP, TAKE, FREE, DIE, EXPIRE, GIVE_UP, AWAIT, OUTLAST };
@@ -255,7 +254,7 @@ static void watch(const struct tour *tour, enum wire_way way, uint64_t count, in
     int64_t since_ns = lb_now();
     while (actor_is_busy(tour->victim) && !conform_struck(tour->trial) &&
            messages(tour, way) < count && lb_now() < since_ns + silence_ns) {
-        trial_sleep_until(lb_now() + LOOK_NS);
+        trial_sleep_until(trial_next_look_ns(since_ns));
         if (messages(tour, WIRE_BOTH) != seen) since_ns = lb_now();
         seen = messages(tour, WIRE_BOTH);
     }

@@ -86,6 +86,8 @@ bool trial_failed(struct trial *trial);
 
 /* For scripts: sleeps. */
 void trial_sleep_until(int64_t when_ns);
+/* When to look again for what others do: the less often the longer it has been waited for. */
+int64_t trial_next_look_ns(int64_t since_ns);
 
 /* The deadline for something that must happen: now plus trial_patience_ns. */
 int64_t trial_soon(void);
