@@ -338,7 +338,7 @@ static bool restart(struct trial *trial) {
 
 void conform_killed_server(struct trial *trial) {
     struct trial_key key = trial_key();
-    trial->session_lease_ns = trial->lease_ns = 4 * LB_S_NS;
+    trial->session_lease_ns = trial->lease_ns = 2 * LB_S_NS;
     struct actor *holder = actor_new(trial), *waiters[WAITERS];
     actors_new(trial, NULL, WAITERS, waiters);
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
