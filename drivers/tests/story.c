@@ -188,7 +188,7 @@ static bool is_setting(const char *text) {
 static void follow(const struct line *line) {
     char answer[ANSWER_MAX] = "", text[ANSWER_MAX], *wanted, *name;
     bool soon = strncmp(line->text, "soon ", 5) == 0, fits;
-    int64_t until_ns = soon ? story_long_soon() : 0;
+    int64_t began_ns = lb_now(), until_ns = soon ? story_long_soon() : 0;
     if (is_setting(line->text)) return;
     now.line = line;
     do {
@@ -208,7 +208,8 @@ static void follow(const struct line *line) {
         act(text, answer);
         if (!wanted && name) setenv(name, answer, 1);
         fits = !wanted || is_wanted(answer, wanted);
-        if (!fits && soon) trial_sleep_until(lb_now() + LB_MS_NS);
+        /* The less often the longer it takes: the shell may be asked. */
+        if (!fits && soon) trial_sleep_until(lb_now() + LB_MS_NS + (lb_now() - began_ns) / 8);
     } while (!fits && lb_now() < until_ns && !trial_failed(scene.trial));
     if (!fits) FAIL("'%s', not '%s'", answer, story_expanded(wanted));
 }
