@@ -37,6 +37,7 @@ void conform_stranger(struct trial *trial) {
 void conform_old_word(struct trial *trial) {
     const struct lb_lock *lock = trial->lock->lock;
     struct trial_key key = trial_key();
+    trial_short_leases(trial);
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
     int64_t lease_ns = holder->request.lease_ns;
     for (int ends = 0; ends < ((lock->caps & LB_CAP_LEASE) ? 2 : 1); ends++) {
@@ -63,6 +64,7 @@ void conform_fence(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[3];
     uint64_t last = 0;
+    trial_short_leases(trial);
     actors_new(trial, NULL, 3, clients);
     for (int i = 0; i < 12; i++) {
         struct actor *client = clients[i % 3];

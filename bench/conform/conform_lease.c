@@ -25,6 +25,7 @@ static int64_t coarse_ns(const struct actor *holder) {
 
 void conform_lease_ends(struct trial *trial) {
     struct trial_key key = trial_key();
+    trial_short_leases(trial);
     struct actor *holder = actor_new(trial), *next = actor_new(trial), *third = actor_new(trial);
     holder->request.lease_ns = LEASE_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
@@ -94,15 +95,16 @@ void conform_lease_lasts(struct trial *trial) {
 
 void conform_renewal(struct trial *trial) {
     struct trial_key key = trial_key();
+    trial_short_leases(trial);
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
     holder->request.lease_ns = 600 * LB_MS_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     int64_t first_end_ns = holder->grant.lease_end_ns, last_end_ns = first_end_ns;
     while (lb_now() < first_end_ns + coarse_ns(holder)) {
-        MUST_GIVE(holder, actor_renew(holder, 5 * LB_S_NS), LB_OK, "of what it holds");
+        MUST_GIVE(holder, actor_renew(holder, 2 * LB_S_NS), LB_OK, "of what it holds");
         MUST(trial, holder->grant.lease_end_ns >= last_end_ns, "a renewal made the lease shorter");
         MUST(trial,
-             holder->grant.lease_end_ns >= holder->began_ns + 5 * LB_S_NS - DRIFT_NS(5 * LB_S_NS),
+             holder->grant.lease_end_ns >= holder->began_ns + 2 * LB_S_NS - DRIFT_NS(2 * LB_S_NS),
              "a renewal gave less than asked for");
         last_end_ns = holder->grant.lease_end_ns;
         MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY,
@@ -118,6 +120,7 @@ void conform_renewal(struct trial *trial) {
 
 void conform_late_renewal(struct trial *trial) {
     struct trial_key key = trial_key();
+    trial_short_leases(trial);
     struct actor *holder = actor_new(trial), *next = actor_new(trial);
     holder->request.lease_ns = LEASE_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);

@@ -64,6 +64,10 @@ void trial_sleep_until(int64_t when_ns) {
     while (lb_now() < when_ns) lb_sleep_until(when_ns);
 }
 
+void trial_short_leases(struct trial *trial) {
+    if (trial->lock->lock->caps & LB_CAP_LEASE) trial->session_lease_ns = 2 * LB_S_NS;
+}
+
 int64_t trial_soon(void) {
     return lb_now() + trial_patience_ns;
 }

@@ -89,6 +89,9 @@ void trial_sleep_until(int64_t when_ns);
 /* When to look again for what others do: the less often the longer it has been waited for. */
 int64_t trial_next_look_ns(int64_t since_ns);
 
+/* For scripts whose grants have short leases: where all grants of a session have one lease, it shall be short, too. */
+void trial_short_leases(struct trial *trial);
+
 /* The deadline for something that must happen: now plus trial_patience_ns. */
 int64_t trial_soon(void);
 
