@@ -6,6 +6,16 @@ free_port() {
     python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 as=(setpriv --pdeathsig KILL)
+# Makes the data of an empty server by a command, and of each later server by a copy.
+once() { # folder, command
+    local data=$1
+    shift
+    if [ -d "$dir.new" ]; then
+        cp -a "$dir.new" "$data"
+    else
+        "$@" && cp -a "$data" "$dir.new"
+    fi
+}
 serve() {
     case $kind in
     redis)
@@ -22,14 +32,14 @@ serve() {
         fi
         command -v initdb >/dev/null || PATH=$(echo /usr/lib/postgresql/*/bin | sed 's/.* //'):$PATH
         cd "$dir" || exit
-        "${as[@]}" initdb -D data --username postgres --auth trust --no-sync
+        once data "${as[@]}" initdb -D data --username postgres --auth trust --no-sync
         printf '%s\n' "create role me login password '$word'" "$rights" |
             "${as[@]}" postgres --single -D data -c fsync=off postgres
         "${as[@]}" postgres -D data -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off \
             -c dynamic_shared_memory_type=mmap &
         ;;
     mariadb)
-        mariadb-install-db --no-defaults --user=root --datadir="$dir/data" --skip-test-db --skip-name-resolve \
+        once "$dir/data" mariadb-install-db --no-defaults --user=root --datadir="$dir/data" --skip-test-db --skip-name-resolve \
             --auth-root-authentication-method=normal
         printf '%s;\n' "create database locks" "create user me@'127.0.0.1' identified by '$word'" \
             "$rights to me@'127.0.0.1'" >"$dir/accounts.sql"
@@ -58,6 +68,6 @@ while read -r _ rights; do
     port=$(free_port)
     serve >>"$dir.log" 2>&1
     until (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || ! kill -0 "$pid"; do sleep 0.05; done
-    [ "$kind" != postgres ] || sleep 1
+    [ "$kind" != postgres ] || until pg_isready -q -h 127.0.0.1 -p "$port" || ! kill -0 "$pid"; do sleep 0.05; done
     echo "$port"
 done

@@ -7,6 +7,16 @@ chmod 755 "$DIR" # servers that run as accounts of their own must get through
 free_port() {
     python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
+# Makes the data of an empty server by a command, and of each later server by a copy.
+once() { # folder, command
+    local data=$1
+    shift
+    if [ -d "$DIR/$kind.new" ]; then
+        cp -a "$DIR/$kind.new" "$data"
+    else
+        "$@" && cp -a "$data" "$DIR/$kind.new"
+    fi
+}
 # Settings of one server: with a certificate, or without.
 redis() {
     if [ "$cert" = none ]; then
@@ -53,7 +63,7 @@ postgres() {
     fi
     command -v initdb >/dev/null || PATH=$(echo /usr/lib/postgresql/*/bin | sed 's/.* //'):$PATH
     cd "$dir" || exit
-    "${as[@]}" initdb -D data --username postgres --auth trust --no-sync
+    once data "${as[@]}" initdb -D data --username postgres --auth trust --no-sync
     printf '%s\n' "hostssl all certified 127.0.0.1/32 scram-sha-256 clientcert=verify-ca" \
         "$([ "$cert" = none ] && echo host || echo hostssl) all all 127.0.0.1/32 scram-sha-256" >data/pg_hba.conf
     printf '%s\n' "create role me login password '$word'" "create role certified login password '$word'" |
@@ -65,7 +75,8 @@ postgres() {
         -c dynamic_shared_memory_type=mmap $more
 }
 mariadb() {
-    mariadb-install-db --no-defaults --user=root --datadir="$dir/data" --skip-test-db --skip-name-resolve --auth-root-authentication-method=normal
+    once "$dir/data" mariadb-install-db --no-defaults --user=root --datadir="$dir/data" --skip-test-db --skip-name-resolve \
+        --auth-root-authentication-method=normal
     cat >"$dir/accounts.sql" <<END
 create user me@'127.0.0.1' identified by '$word';
 create user encrypted@'127.0.0.1' identified by '$word' require ssl;

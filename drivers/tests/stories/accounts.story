@@ -8,7 +8,7 @@ program mariadb drivers/tests/foreign/own_server.sh mariadb $DIR/mariadb
 program etcd drivers/tests/foreign/own_server.sh etcd $DIR/etcd
 program nats drivers/tests/foreign/own_server.sh nats $DIR/nats
 # run LOCKS URL [SET]: the exit code; said: what it said. doctor LOCK URL: what it says, its exit code, and the lines of keys left.
-tool run run() { rm -rf $DIR/out; "$LOCKBENCH_PROGRAM" run smoke --lock "$1" --url "$2" --no-page --set load.clients=2 --set "${3:-load.keys=1}" --out $DIR/out >/dev/null 2>$DIR/err; echo $?; }; run
+tool run run() { rm -rf $DIR/out; "$LOCKBENCH_PROGRAM" run smoke --lock "$1" --url "$2" --no-page --set load.clients=2 --set run.warmup=0 --set run.duration=50ms --set "${3:-load.keys=1}" --out $DIR/out >/dev/null 2>$DIR/err; echo $?; }; run
 tool said cat $DIR/err
 tool clean clean() { "$LOCKBENCH_PROGRAM" clean --url "$1" >/dev/null 2>&1; echo $?; }; clean
 tool doctor doctor() { "$LOCKBENCH_PROGRAM" doctor "$1" --json --url "$2" 2>&1; echo $?; "$LOCKBENCH_PROGRAM" clean --dry-run --url "$2" 2>/dev/null | grep -c lockbench-; }; doctor
