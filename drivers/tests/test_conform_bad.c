@@ -358,7 +358,9 @@ static bool is_caught(const struct bad_real *fault, const struct lb_lock *wrong,
 TEST(test_what_is_lost_on_the_way_is_caught) {
     const struct lb_lock *right = NULL;
     struct place *place = NULL;
+    bool passed[128] = {false}; /* by the check's place: the right lock of each check does, too */
     for (const struct bad_real *fault = bad_reals; fault->check; fault++) {
+        const struct conform_check *check = check_of(fault->check);
         struct lb_lock wrong = bad_real_lock(fault);
         const struct lb_lock *next = registry_lock(wrong.name);
         /* A failed check may leave the server in an unknown state: a fresh one is started. */
@@ -366,8 +368,9 @@ TEST(test_what_is_lost_on_the_way_is_caught) {
             place_close(place);
             place = open_real(right = next);
         }
-        if (!passes(right, NULL, &place, check_of(fault->check)))
+        if (!passed[check - conform_checks] && !passes(right, NULL, &place, check))
             fail_msg("'%s' failed: %s", fault->check, result.failure);
+        passed[check - conform_checks] = true;
         if (!is_caught(fault, &wrong, &place)) {
             /* A busy machine may have been later than the mistake: once more, on a fresh server. */
             print_message("fault %d: '%s': once more\n", (int)(fault - bad_reals), fault->check);
@@ -377,7 +380,7 @@ TEST(test_what_is_lost_on_the_way_is_caught) {
                 fail_msg("fault %d: '%s' does not show it: %s", (int)(fault - bad_reals),
                          fault->check, result.failure);
         }
-        caught[check_of(fault->check) - conform_checks] = true;
+        caught[check - conform_checks] = true;
     }
     place_close(place);
 }
