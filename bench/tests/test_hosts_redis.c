@@ -87,7 +87,7 @@ static void assert_cut_off(const struct far_run *run) {
 TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     struct far_run run;
     begin_run(&run, &(struct far_case){.serve = serve_some}, "redis-setnx",
-              SETS("load.clients=6", "load.hold=0", "run.duration=5s", "acquire.lease=60s"));
+              SETS("load.clients=6", "load.hold=0", "run.duration=1s", "acquire.lease=60s"));
     const struct stage *stage = go(&run, NULL);
     assert_int_equal(stage->status, STAGE_PARTIAL);
     assert_non_null(strstr(stage->err.text, "host 3 ("));
