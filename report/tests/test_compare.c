@@ -41,15 +41,15 @@ static int count_made(const struct made *base, const struct made *new, int trial
  * figures. */
 TEST(nothing_changed_is_seldom_called_a_change) {
     const struct made made = {.repeats = 10, .noise = 0.05};
-    int alarms = count_made(&made, &made, 300, any_change);
-    if (alarms > 15) fail_msg("%d false alarms in 300 comparisons", alarms);
+    int alarms = count_made(&made, &made, 150, any_change);
+    if (alarms > 7) fail_msg("%d false alarms in 150 comparisons", alarms);
 }
 
 TEST(five_per_cent_are_found_at_twenty_repeats) {
     const struct made base = {.repeats = 20, .noise = 0.035},
                       new = {.repeats = 20, .noise = 0.035, .faster = 0.95};
-    int found = count_made(&base, &new, 200, fewer_grants);
-    if (found < 180) fail_msg("found in %d of 200 comparisons", found);
+    int found = count_made(&base, &new, 100, fewer_grants);
+    if (found < 90) fail_msg("found in %d of 100 comparisons", found);
 }
 
 /* A run's stages as another repeat of the new side or the base, its grants a second changed by a
@@ -100,7 +100,7 @@ static struct compare *deal(const json_t *runs, uint64_t seed, double new_faster
 TEST(of_real_runs_a_third_less_is_found_and_nothing_else) {
     json_t *runs = json_load_file(STORED, 0, NULL);
     int alarms = 0, found = 0;
-    for (uint64_t seed = 0; seed < 200; seed++) {
+    for (uint64_t seed = 0; seed < 100; seed++) {
         struct compare *same = deal(runs, seed, 1),
                        *less = seed < 50 ? deal(runs, seed, 0.67) : NULL;
         alarms += any_change(same);
@@ -109,8 +109,8 @@ TEST(of_real_runs_a_third_less_is_found_and_nothing_else) {
         compare_free(less);
     }
     json_decref(runs);
-    if (alarms > 10 || found < 45)
-        fail_msg("%d false alarms in 200 comparisons, found in %d of 50", alarms, found);
+    if (alarms > 5 || found < 45)
+        fail_msg("%d false alarms in 100 comparisons, found in %d of 50", alarms, found);
 }
 
 TEST_MAIN(make_folder, remove_folder)
