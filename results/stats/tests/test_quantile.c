@@ -57,6 +57,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 #define SAMPLES 20000
+#define COVERED 8000 /* samples of each of the trials */
 #define BATCHES 20
 #define TRIALS 300
 
@@ -68,7 +69,7 @@ struct covered {
 /* Series whose neighbours are correlated by rho and whose 0.9-quantile is that of the normal
  * distribution. */
 static struct covered cover(double rho) {
-    static double series[SAMPLES], sorted[SAMPLES];
+    static double series[COVERED], sorted[COVERED];
     const double truth = 1.2815515655446004; /* qnorm(0.9) */
     struct covered covered = {0};
     for (uint64_t trial = 0; trial < TRIALS; trial++) {
@@ -77,17 +78,17 @@ static struct covered cover(double rho) {
         uint64_t low, high;
         double effective;
         rng_seed(&rng, trial, 11);
-        for (int i = 0; i < SAMPLES; i++)
+        for (int i = 0; i < COVERED; i++)
             series[i] = i ? rho * series[i - 1] + sqrt(1 - rho * rho) * normal(&rng) : normal(&rng);
-        for (int i = 0; i < SAMPLES; i++) sorted[i] = series[i];
-        qsort(sorted, SAMPLES, sizeof *sorted, by_value);
-        double estimate = sorted[(int)(0.9 * SAMPLES) - 1];
-        for (int i = 0; i < SAMPLES; i++) {
-            struct quantile_batch *batch = &batches[i / (SAMPLES / BATCHES)];
+        for (int i = 0; i < COVERED; i++) sorted[i] = series[i];
+        qsort(sorted, COVERED, sizeof *sorted, by_value);
+        double estimate = sorted[(int)(0.9 * COVERED) - 1];
+        for (int i = 0; i < COVERED; i++) {
+            struct quantile_batch *batch = &batches[i / (COVERED / BATCHES)];
             batch->count++;
             batch->below += series[i] <= estimate;
         }
-        assert_int_equal(quantile_ranks(SAMPLES, 0.9, 0.95, &low, &high), 0);
+        assert_int_equal(quantile_ranks(COVERED, 0.9, 0.95, &low, &high), 0);
         covered.alone += sorted[low - 1] <= truth && truth <= sorted[high - 1];
         assert_int_equal(
             quantile_ranks_batches(batches, BATCHES, 0.9, 0.95, &low, &high, &effective), 0);
@@ -108,7 +109,7 @@ TEST(correlated_samples_are_covered_by_batches_only) {
     struct covered covered = cover(0.95);
     assert_in_range(covered.batches, 265, 300);
     assert_true(covered.alone < 200);
-    assert_true(covered.effective < SAMPLES / 5.0);
+    assert_true(covered.effective < COVERED / 5.0);
 }
 
 /* survey 4.1: svyratio(~below, ~count, svydesign(ids = ~batch, data = d)), its SE squared over q (1
