@@ -18,7 +18,7 @@
 
 #define PARTS_MAX 256
 #define PART_LOCKS 4      /* that get all checks, on one set of servers, */
-#define PART_LOCKS_SLOW 2 /* whose sessions last for some seconds at least */
+#define PART_LOCKS_SLOW 1 /* whose sessions last for some seconds at least */
 #define PART_LOCKS_MAX 40 /* that get few: most of their time is the start of the servers */
 
 #define NPM_PACKAGES "sh drivers/exec/examples/node_modules.sh 2>&1"
