@@ -3,7 +3,7 @@
 # "start RIGHTS" ends the last one, and answers with the new one's port. It dies with this script.
 kind=$1 dir=$2 word=Secret1Word
 free_port() {
-    python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
+    /usr/bin/python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 as=(setpriv --pdeathsig KILL)
 # Makes the data of an empty server by a command, and of each later server by a copy.

@@ -5,7 +5,7 @@ kind=$1 certs=$DIR/certs word=Secret1Word as=(setpriv --pdeathsig KILL)
 declare -A pids
 chmod 755 "$DIR" # servers that run as accounts of their own must get through
 free_port() {
-    python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
+    /usr/bin/python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 # Makes the data of an empty server by a command, and of each later server by a copy.
 once() { # folder, command
@@ -113,7 +113,7 @@ serve() {
         exec "${as[@]}" memcached -l 127.0.0.1 -p "$port" -U 0 $more
         ;;
     # Somebody who took MariaDB's place and offers no TLS, so that the login comes unencrypted.
-    liar) exec "${as[@]}" python3 drivers/tests/foreign/tls_liar.py "$port" "$dir/heard" ;;
+    liar) exec "${as[@]}" /usr/bin/python3 drivers/tests/foreign/tls_liar.py "$port" "$dir/heard" ;;
     *) $kind ;;
     esac
 }

@@ -23,7 +23,7 @@ etcd start 3 none => P3
 tls etcd etcd-mutex etcd right -> /^[1-9][0-9]* passed$/
 tls etcd etcd-mutex etcd wrong -> /^[1-9][0-9]* passed$/
 sh "$LOCKBENCH_PROGRAM" run smoke --lock etcd-mutex --url etcd=etcds://${ACCOUNT}localhost:$P0 $SETS --set load.clients=1 --set load.think=4s --set acquire.lease=60s --set run.duration=9s --set run.warmup=0 --no-page --out $DIR/renewed >/dev/null 2>$DIR/err; echo $? -> 0
-sh python3 -c "import json; of = json.load(open('$DIR/renewed/run.json'))['stages'][0]['outcomes']; print(of['ok'] >= 2, of['refused'])" -> True 0
+sh /usr/bin/python3 -c "import json; of = json.load(open('$DIR/renewed/run.json'))['stages'][0]['outcomes']; print(of['ok'] >= 2, of['refused'])" -> True 0
 sh "$LOCKBENCH_PROGRAM" clean --url etcd=etcds://${ACCOUNT}localhost:$P0 $SETS; echo $? -> /nothing is left.* 0$/
 
 == it is verified as a lock

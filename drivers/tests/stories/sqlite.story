@@ -104,4 +104,4 @@ holder release -> ok
 with sqlite-optimistic
 needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
 sh "$LOCKBENCH_PROGRAM" run smoke --lock sqlite-optimistic --set load.keys=2 --no-page --out $DIR/run >/dev/null 2>&1; echo $? -> 0
-sh python3 -c "import json; s = json.load(open('$DIR/run/run.json'))['stages'][0]; print(s['residue']['count'], s['grants'] > 0)" -> 0 True
+sh /usr/bin/python3 -c "import json; s = json.load(open('$DIR/run/run.json'))['stages'][0]; print(s['residue']['count'], s['grants'] > 0)" -> 0 True
