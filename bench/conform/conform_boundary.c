@@ -19,6 +19,7 @@
 #define SILENCE_NS (200 * LB_MS_NS)  /* a message that does not come in this time never does */
 #define SHORT_NS (40 * LB_MS_NS)     /* a wait that ends while its message is held */
 #define LEASE_NS (400 * LB_MS_NS)    /* a server with a coarser clock states a longer one */
+#define PROGRAM_LEASE_NS LB_S_NS     /* of a client that is a program */
 #define LONG_LEASE_NS (60 * LB_S_NS) /* more than any patience: its end hides no lost wake-up */
 #define SLEW_NS LB_MS_NS             /* between the server's clock and ours, in a lease */
 
@@ -308,7 +309,7 @@ static bool outlast(struct tour *tour) {
     int64_t slack_ns = tour->trial->lock->lock->about.crash_slack_ns;
     other_tries(tour);
     if (tour->has || trial_failed(tour->trial)) return false;
-    other_takes(tour, lb_now() + LEASE_NS + slack_ns + trial_patience_ns,
+    other_takes(tour, lb_now() + tour->trial->lease_ns + slack_ns + trial_patience_ns,
                 "an acquire of what nobody holds any more");
     return tour->has;
 }
@@ -490,7 +491,8 @@ WALK(conform_late_renew, renewals)
 
 void conform_late_lease(struct trial *trial) {
     struct tour tour;
-    trial->session_lease_ns = trial->lease_ns = LEASE_NS;
+    trial->lease_ns = trial->lock->lock->needs ? PROGRAM_LEASE_NS : LEASE_NS;
+    trial->session_lease_ns = trial->lease_ns;
     set_out(&tour, trial);
     explore_all(&tour, others_leases);
     tour.other->request.lease_ns = LONG_LEASE_NS;
