@@ -19,27 +19,15 @@
 
 int64_t trial_patience_ns = 30 * LB_S_NS;
 
-static void note_first(struct trial *trial, enum trial_shown shown, const char *format,
-                       va_list args) {
+void trial_fail_as(struct trial *trial, enum trial_shown shown, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
     pthread_mutex_lock(&trial->mutex);
     if (!trial->failure[0]) {
         trial->shown = shown;
         vsnprintf(trial->failure, sizeof trial->failure, format, args);
     }
     pthread_mutex_unlock(&trial->mutex);
-}
-
-void trial_fail(struct trial *trial, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    note_first(trial, TRIAL_WRONG, format, args);
-    va_end(args);
-}
-
-void trial_fail_as(struct trial *trial, enum trial_shown shown, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    note_first(trial, shown, format, args);
     va_end(args);
 }
 

@@ -74,11 +74,10 @@ struct trial {
  * the rest is zero. To be called on the main thread. */
 void trial_run(struct trial *trial, void (*script)(struct trial *trial));
 
-/* Notes a failure, unless there was one before. Any thread of the trial may call it. */
-void trial_fail(struct trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same, with what the failure shows; trial_fail notes TRIAL_WRONG. */
+/* Notes a failure with what it shows, unless there was one before. Any thread of the trial may call it. */
 void trial_fail_as(struct trial *trial, enum trial_shown shown, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define trial_fail(trial, ...) trial_fail_as(trial, TRIAL_WRONG, __VA_ARGS__)
 /* Notes that two clients held at once, even if something else failed before. */
 void trial_overlap(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
