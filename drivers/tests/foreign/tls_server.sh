@@ -61,7 +61,7 @@ postgres() {
         chown -R "$who" "$dir"
         as=(setpriv --reuid "$who" --clear-groups --pdeathsig KILL)
     fi
-    command -v initdb >/dev/null || PATH=$(echo /usr/lib/postgresql/*/bin | sed 's/.* //'):$PATH
+    command -v postgres >/dev/null || PATH=$PATH:$(echo /usr/lib/postgresql/*/bin | sed 's/.* //')
     cd "$dir" || exit
     once data "${as[@]}" initdb -D data --username postgres --auth trust --no-sync
     printf '%s\n' "hostssl all certified 127.0.0.1/32 scram-sha-256 clientcert=verify-ca" \
