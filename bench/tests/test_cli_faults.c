@@ -52,7 +52,7 @@ TEST(a_server_killed_in_mid_run_costs_its_stage_only) {
     struct cli cli;
     cli_start(&cli, NULL,
               ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--set", "load.clients=2,4",
-                   "--set", "run.duration=3s", "--out", out));
+                   "--set", "load.think=5ms", "--set", "run.duration=2s", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("server-killed/000-redis-setnx-c2-r0.hlog"),
               "a first second");
     pid_t server = cli_find("redis-server", cli.pid, true);
@@ -87,8 +87,8 @@ TEST(a_url_that_dies_in_mid_run_marks_its_stages) {
     struct cli cli;
     cli_start(&cli, NULL,
               ARGS("run", "smoke", "--lock", "redis-setnx,sim", "--url", url, "--set",
-                   "load.clients=2,3", "--set", "run.duration=3s", "--set", "run.drain=500ms",
-                   "--out", out));
+                   "load.clients=2,3", "--set", "load.think=5ms", "--set", "run.duration=2s",
+                   "--set", "run.drain=500ms", "--out", out));
     cli_until(&cli, cli_has_second, cli_path("url-killed/000-redis-setnx-c2-r0.hlog"),
               "a first second");
     stop_redis(server);
@@ -115,7 +115,7 @@ TEST(a_killed_worker_costs_its_stage_only) {
         cli_start(&cli, NULL,
                   ARGS("run", "smoke", "--lock", locks[i], "--set", "load.clients=4,2", "--set",
                        "load.processes=2", "--set", "load.hold=5ms", "--set", "acquire.lease=300ms",
-                       "--set", "run.duration=6s", "--set", "run.drain=1s", "--out", out));
+                       "--set", "run.duration=3s", "--set", "run.drain=1s", "--out", out));
         cli_until(&cli, cli_has_second, cli_path("worker-killed-%d/000-%s-c4-r0.hlog", i, locks[i]),
                   "a first second");
         bool both = strcmp(locks[i], "mem-mutex") == 0;
