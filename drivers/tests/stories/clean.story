@@ -71,13 +71,13 @@ clean --url etcd="$URL" --key-prefix team1/ -> /key team1/lockbench-01234567-0: 
 
 # More keys than could be prepared one by one in the time that clients have to connect.
 == many keys are made ready and removed
-with pg-advisory LOCKS=pg-row,pg-optimistic BACKEND=postgres WORKLOAD=smoke
-with mysql-getlock LOCKS=mysql-row,mysql-optimistic BACKEND=mariadb WORKLOAD=smoke
-with redis-setnx LOCKS=redis-semaphore,redis-permit BACKEND=redis WORKLOAD=semaphore
+with pg-advisory LOCKS=pg-row BACKEND=postgres WORKLOAD=smoke KEYS=200000
+with mysql-getlock LOCKS=mysql-optimistic BACKEND=mariadb WORKLOAD=smoke KEYS=200000
+with redis-setnx LOCKS=redis-semaphore BACKEND=redis WORKLOAD=semaphore KEYS=50000
 define left_postgres psql -XAtq "$URL" -c "select count(*) from pg_class where relname like 'lockbench%'"
 define left_mariadb mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e 'show databases' | grep -c lockbench
 define left_redis redis-cli -p $PORT --raw dbsize
-run $WORKLOAD --lock $LOCKS --url $BACKEND="$URL" --set load.keys=200000 --set load.clients=2 --set run.duration=200ms >$DIR/said; tail -n 1 $DIR/said; grep -c ' left ' $DIR/said -> 0 0
+run $WORKLOAD --lock $LOCKS --url $BACKEND="$URL" --set load.keys=$KEYS --set load.clients=2 --set run.duration=200ms >$DIR/said; tail -n 1 $DIR/said; grep -c ' left ' $DIR/said -> 0 0
 sh eval eval "\"\$left_$BACKEND\"" -> 0
 
 == a guest asks for its own names only
