@@ -51,7 +51,7 @@ end() {
     IFS=, read -ra locks <<<"$LOCKS"
     [ "$1" = 0 ] || locks=("${locks[RANDOM % ${#locks[@]}]}")
     "$program" run "${WORK:-contended}" --lock "$(IFS=,; echo "${locks[*]}")" --url "$BACKEND=$URL" --set run.duration=300ms \
-        --set run.warmup=50ms --set load.clients=4 --no-page --out run >/dev/null 2>err &
+        --set run.warmup=50ms --set load.clients=4 --set load.hold=5ms --no-page --out run >/dev/null 2>err &
     run=$!
     [ "$1" = 0 ] || { sleep "$(printf 0.%03d $((50 + RANDOM % 950)))"; kill "-$1" "$run"; }
     wait "$run"

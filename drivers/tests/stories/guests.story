@@ -11,11 +11,9 @@ with redis-setnx on redis-sentinel KIND=REDIS BACKEND=redis LOCKS=redis-setnx,re
 with redis-setnx on redis-cluster KIND=REDIS BACKEND=redis LOCKS=redis-setnx,redis-fair,redis-fenced
 with redis-redlock on redis-independents KIND=REDIS BACKEND=redis LOCKS=redis-redlock
 with etcd-mutex on etcd KIND=ETCD BACKEND=etcd LOCKS=etcd-mutex,etcd-lock,etcd-key
-with etcd-mutex on etcd-3 KIND=ETCD BACKEND=etcd LOCKS=etcd-mutex,etcd-lock,etcd-key
 with pg-advisory on postgres KIND=PG BACKEND=postgres WORK=guarded-update LOCKS=pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-nowait,pg-flag
 with mysql-getlock on mariadb KIND=MY BACKEND=mariadb WORK=contended LOCKS=mysql-getlock,mysql-row,mysql-lease,mysql-table,mysql-optimistic,mysql-update,mysql-nowait,mysql-flag
 with zk-lock on zookeeper KIND=ZOO BACKEND=zookeeper LOCKS=zk-lock,zk-semaphore,zk-reentrant,zk-rwlock
-with zk-lock on zookeeper-3 KIND=ZOO BACKEND=zookeeper LOCKS=zk-lock,zk-semaphore
 with nats-kv on nats KIND=NATS BACKEND=nats LOCKS=nats-kv
 # One client at a time: several on three servers of Debian's version are not kept apart.
 with nats-kv on nats-3 KIND=NATS BACKEND=nats LOCKS=nats-kv WORK=uncontended
