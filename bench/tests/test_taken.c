@@ -20,7 +20,7 @@ static pid_t start_stranger(const struct live_place *live, const char *script) {
     setenv("PORT", port, 1);
     setenv("SECRET", topo_about(live->place->topo)->secret, 1);
     topo_login(live->place->topo);
-    snprintf(loop, sizeof loop, "while sleep 0.2; do %s; done >/dev/null 2>&1", script);
+    snprintf(loop, sizeof loop, "while sleep 0.4; do %s; done >/dev/null 2>&1", script);
     pid_t pid = fork();
     if (pid != 0) return pid;
     setpgid(0, 0);
@@ -37,7 +37,7 @@ static void take(const struct stranger *stranger) {
              live.place->urls[0]);
     struct cli cli =
         cli_run(NULL, ARGS("run", "contended", stranger->lock, "--url", url, "--key", KEY, "-c",
-                           stranger->clients, "--hold", "50ms", "-d", "3s"));
+                           stranger->clients, "--hold", "50ms", "-d", "2s", "--no-page"));
     kill(-pid, SIGKILL);
     waitpid(pid, NULL, 0);
     if (cli.code != LB_EXIT_VIOLATED || !strstr(cli.out, stranger->said))
@@ -129,8 +129,8 @@ TEST(a_key_that_somebody_else_holds_is_not_stuck) {
         cli_nap_ms(1000);
         struct cli cli =
             cli_run(NULL, ARGS("run", "contended", cases[i].lock, "--url", url, "--key", KEY, "-c",
-                               "4", "-d", "1s", "--set", "run.drain=8s", "--set",
-                               "acquire.lease=1s", "--set", mode));
+                               "4", "-d", "1s", "--no-page", "--set", "load.think=10ms", "--set",
+                               "run.drain=5s", "--set", "acquire.lease=1s", "--set", mode));
         kill(-pid, SIGKILL);
         waitpid(pid, NULL, 0);
         print_message("%s, %s\n", cases[i].lock, cases[i].mode);
