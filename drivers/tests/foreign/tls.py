@@ -14,7 +14,8 @@ names = {}
 
 def play(name, server, url, sets, code, *words):
     args = [os.environ["LOCKBENCH_PROGRAM"], "run", "smoke", "--lock", lock, "--no-page", "--out", folder + "/out"]
-    args += ["--set", "load.clients=2", "--url", "%s=%s" % (backend, url.replace("%d", os.environ["P" + server]))]
+    args += ["--set", "load.clients=2", "--set", "load.think=10ms"]
+    args += ["--url", "%s=%s" % (backend, url.replace("%d", os.environ["P" + server]))]
     for option in sets.split():
         if option != "-":
             option = option if option.startswith("tls_verify=") else option.replace("=", "=%s/certs/" % folder, 1)
