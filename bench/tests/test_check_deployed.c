@@ -1,5 +1,5 @@
-/* test_check_deployed: locks as people deploy and call them, as deployed.txt has them.
- * Needs: servers, the machine to itself, 3 minutes. */
+/* test_check_deployed: locks as people deploy them, as deployed.txt has them.
+ * Needs: servers, 2 minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 900
 #include "bench/tests/transcripts.h"
