@@ -20,8 +20,9 @@ static void need_mysql(void) {
 /* Runs these locks under contention. The run, which the caller decrefs. */
 static json_t *run_locks(const char *locks, const char *tls) {
     char *out = cli_path("run-%s", tls + strlen("servers.tls="));
-    struct cli cli = cli_run(NULL, ARGS("run", "check/none", "--lock", locks, "--set", program,
-                                        "--set", tls, "--no-page", "--out", out));
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "check/none", "--lock", locks, "--set", program, "--set", tls,
+                           "--set", "run.duration=500ms", "--no-page", "--out", out));
     assert_code(&cli, 0);
     return cli_result(out);
 }
