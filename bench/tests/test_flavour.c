@@ -5,7 +5,8 @@
 #define CLI_LIMIT_S 300
 #include "bench/tests/unpack_help.h"
 
-#define SMALL "--set", "run.duration=300ms", "--set", "run.warmup=0", "--set", "load.clients=2"
+#define SMALL                                                                                      \
+    "--no-page", "--set", "load.think=5ms", "--set", "run.warmup=0", "--set", "load.clients=2"
 
 static int flavours; /* runs so far: flavour-0, ... */
 
@@ -55,10 +56,11 @@ static void check_comparisons(const char *program, const char *release, bool las
     snprintf(other, sizeof other, "servers.program=%s", program);
     snprintf(how, sizeof how, "redis-setnx.release=%s", release);
 #define COMPARING                                                                                  \
-    "--lock", "redis-setnx", "--set", other, "--set", how, "--set", "redis-setnx.renew=ifeq"
+    "--lock", "redis-setnx", "--set", other, "--set", how, "--set", "redis-setnx.renew=ifeq",      \
+        "--no-page"
     char *out = cli_path("renewed-%s", release);
-    cli_ends(0, ARGS("run", "contended", COMPARING, "--set", "load.clients=4", "--set",
-                     "run.duration=6s", "--set", "run.warmup=0", "--set", "load.hold=2500ms",
+    cli_ends(0, ARGS("run", "contended", COMPARING, "--set", "load.clients=2", "--set",
+                     "run.duration=2s", "--set", "run.warmup=0", "--set", "load.hold=1500ms",
                      "--set", "acquire.lease=1s", "--set", "acquire.renew=yes", "--out", out));
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
