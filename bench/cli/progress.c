@@ -30,10 +30,8 @@ const char *progress_about(int64_t ns, char text[SPAN_MAX]) {
 
 /* "stage 17 of 39  redis-setnx  16 clients". */
 static int put_place(char *line, size_t size, const struct run_at *at, int lock_width) {
-    char of[24] = "";
-    if (at->count > 0) snprintf(of, sizeof of, " of %d", at->count);
-    return snprintf(line, size, "stage %d%s  %-*s  %d client%s", at->number, of, lock_width,
-                    at->lock, at->clients, at->clients == 1 ? "" : "s");
+    return snprintf(line, size, "stage %d of %d  %-*s  %d client%s", at->number, at->count,
+                    lock_width, at->lock, at->clients, at->clients == 1 ? "" : "s");
 }
 
 static void put_bar(char *bar, double part) {
@@ -52,7 +50,18 @@ void progress_begin(void *arg, int stages, int64_t expected_ns) {
 /* The fraction of the run that is over: the earlier stages, and a part of the present one. */
 static double part_of(const struct run_at *at, const struct stage_news *news) {
     double stage = news->total_ns > 0 ? (double)news->elapsed_ns / (double)news->total_ns : 0;
-    return at->count > 0 ? (at->number - 1 + fmin(stage, 1)) / at->count : fmin(stage, 1);
+    return (at->number - 1 + fmin(stage, 1)) / at->count;
+}
+
+void progress_now(struct progress *progress, const char *line, bool red) {
+    if (progress->kind != PROGRESS_BAR) return;
+    /* A line that wraps could not be overwritten. */
+    int columns = output_columns(stderr);
+    red &= terminal_has_color(stderr);
+    fprintf(stderr, "\r\033[K%s%.*s%s", red ? "\033[31m" : "", columns > 1 ? columns - 1 : 255,
+            line, red ? "\033[0m" : "");
+    fflush(stderr);
+    progress->open = true;
 }
 
 void progress_news(void *arg, const struct run_at *at, const struct stage_news *news) {
@@ -69,13 +78,7 @@ void progress_news(void *arg, const struct run_at *at, const struct stage_news *
              number_text(news->rate_per_s, &number_plain, rate),
              number_time_text((double)news->acquire_p50_ns, p50),
              number_time_text((double)news->acquire_p99_ns, p99));
-    /* A line that wraps could not be overwritten. */
-    int columns = output_columns(stderr);
-    bool red = news->overlaps && terminal_has_color(stderr);
-    fprintf(stderr, "\r\033[K%s%.*s%s", red ? "\033[31m" : "", columns > 1 ? columns - 1 : 255,
-            line, red ? "\033[0m" : "");
-    fflush(stderr);
-    progress->open = true;
+    progress_now(progress, line, news->overlaps > 0);
 }
 
 void progress_end(struct progress *progress) {

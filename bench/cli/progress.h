@@ -37,6 +37,8 @@ void progress_tell(void *arg, const char *line);
 void progress_say(void *arg, const char *line);
 /* Prints a line of the caller's, above the bar. */
 void progress_line(struct progress *progress, const char *line);
+/* Shows a line until the next one, on a terminal alone. */
+void progress_now(struct progress *progress, const char *line, bool red);
 /* Clears the bar. */
 void progress_end(struct progress *progress);
 

@@ -8,11 +8,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "bench/base/processors.h"
 #include "bench/base/verdict.h"
 #include "bench/engine/loop.h"
 #include "bench/option/text.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
+#include "bench/servers/spawn.h"
 #include "bench/workload/faults.h"
 #include "drivers/tls.h"
 #include "drivers/url.h"
@@ -23,6 +25,11 @@
 #define TRY_NS (2 * LB_S_NS)    /* for the first try of one session ... */
 #define TRIES_NS                                                                                   \
     (5 * LB_S_NS) /* ... and for each later one: a client's own program may be slow to start */
+
+/* Servers that are up side by side. */
+#define NODES_MOST 16
+#define MEMORY_LEAST_KB (2 * 1024 * 1024)
+#define PROCESSORS_LEAST 4 /* fewer are shared */
 
 /* Asking a server through one session, on a loop of its own. */
 struct inquiry {
@@ -402,6 +409,38 @@ void place_close(struct place *place) {
         janitor_folder(JANITOR_DROP, place->dir);
     }
     if (!place->in_use) free(place);
+}
+
+/* -1 = not known. */
+static long memory_available_kb(void) {
+    char line[128];
+    long kb = -1;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file && kb < 0 && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %ld", &kb) != 1) kb = -1;
+    if (file) fclose(file);
+    return kb;
+}
+
+bool place_fit_together(int nodes, struct lb_err *why) {
+    long free_kb = memory_available_kb();
+    if (nodes > NODES_MOST)
+        err_set(why, LB_EXIT_OK, "they are %d servers, more than %d", nodes, NODES_MOST);
+    else if (nodes > 0 && free_kb >= 0 && free_kb < MEMORY_LEAST_KB)
+        err_set(why, LB_EXIT_OK, "less than %d GB of memory is free", MEMORY_LEAST_KB >> 20);
+    return !*why->text;
+}
+
+bool place_divide_processors(bool shared, cpu_set_t *ret_clients, cpu_set_t *ret_servers) {
+    struct processors seen = processors_look();
+    cpu_set_t all;
+    if (shared || processors_usable(&seen) < PROCESSORS_LEAST ||
+        sched_getaffinity(0, sizeof all, &all) != 0)
+        return false;
+    processors_divide(&all, "", ret_clients, ret_servers);
+    if (processors_bind(ret_clients) != 0) return false;
+    spawn_on(ret_servers);
+    return true;
 }
 
 bool place_needs_kind(const struct plan *plan) {

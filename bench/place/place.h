@@ -4,6 +4,7 @@
 #define BENCH_PLACE_PLACE_H
 
 #include <jansson.h>
+#include <sched.h>
 #include <signal.h>
 
 #include "bench/servers/info.h"
@@ -137,6 +138,13 @@ struct place *place_begin(const struct place_ask *ask, struct lb_err *err);
 struct place *place_finish(struct place *place, const struct place_ask *ask, struct lb_err *err);
 /* Closes the backend and stops our own servers. Accepts NULL. */
 void place_close(struct place *place);
+
+/* Whether so many server processes can be up at a time on this machine; if not, *why says why. */
+bool place_fit_together(int nodes, struct lb_err *why);
+
+/* Gives servers that start from now on one half of the processors and this process, and what it starts, the other. False:
+ * all share them, because that is asked for or there are fewer than four. Before any thread or server is started. */
+bool place_divide_processors(bool shared, cpu_set_t *ret_clients, cpu_set_t *ret_servers);
 
 /* Whether the plan is about a kind of server: a pooler, several primaries. */
 bool place_needs_kind(const struct plan *plan);

@@ -73,9 +73,9 @@ static bool has_no_stages(const char *path) {
 
 /* Refuses a folder that has results. */
 static int check_empty(const char *wanted, struct lb_err *err) {
-    /* of a run, of a check, and of several runs (cli/repeat.h), which one more would be mixed with */
-    static const char *const results[] = {"run.json", "check.json", "compare.json",
-                                          "base/00/run.json", "base/000/run.json"};
+    /* of a run, of a check, of a search, and of several runs (cli/repeat.h), which one more would be mixed with */
+    static const char *const results[] = {"run.json",      "check.json",       "compare.json",
+                                          "capacity.json", "base/00/run.json", "base/000/run.json"};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
         char old[600];
         snprintf(old, sizeof old, "%s/%s", wanted, results[i]);

@@ -19,7 +19,7 @@
 struct run_at {
     const char *lock;    /* of the stage */
     int clients, number; /* ... from 1 */
-    int count;           /* of all stages; 0 = nobody knows how many there will be */
+    int count;           /* of all stages */
 };
 
 struct run_ask {
@@ -33,16 +33,6 @@ struct run_ask {
     const char *command; /* the command that repeats the run; without a password */
     struct peers *peers; /* that have the clients; NULL = this process does everything */
     const volatile sig_atomic_t *interrupts;
-    /* Replaces the plan's stages by ones that depend on earlier results. next fills in a stage with
-     * one of the plan's locks, each always on the same servers, by the plan or by a changed copy of
-     * it that lives as long as the run; it returns false when there are no more. together: all
-     * servers stay up; else those of the last stage. Both NULL = the plan's stages. */
-    bool (*next)(void *arg, bool together, struct plan_stage *ret,
-                 struct stage_promise *ret_promise);
-    /* The stage that next asked for is over, and the folder of the run. NULL: it could not be started, and the reason was
-     * reported. */
-    void (*took)(void *arg, const struct stage *stage, const char *folder);
-    void *next_arg;
     /* called when the stages are known: how many, and how long they will take, an estimate */
     void (*begin)(void *arg, int stages, int64_t expected_ns); /* may be NULL */
     void (*news)(void *arg, const struct run_at *at,

@@ -94,20 +94,16 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     if (result != 0) goto out;
     raise_servers_limit(stages, count);
     run_divide_processors(&run, stages, count);
-    if (ask->next) {
-        run_asked(&run, stages, count);
-    } else {
-        run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
-        json_object_set_new(run.json, "paired", json_boolean(run.paired));
-        if (run.paired) {
-            free(stages);
-            stages = stages_new(ask->plan, STAGES_BY_ROUND, &count);
-            if (!stages) goto out_of_memory;
-        }
-        count = run_keep_reachable(&run, stages, count);
-        run_tell_expected(&run, stages, count);
-        run_all_places(&run, stages, count);
+    run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
+    json_object_set_new(run.json, "paired", json_boolean(run.paired));
+    if (run.paired) {
+        free(stages);
+        stages = stages_new(ask->plan, STAGES_BY_ROUND, &count);
+        if (!stages) goto out_of_memory;
     }
+    count = run_keep_reachable(&run, stages, count);
+    run_tell_expected(&run, stages, count);
+    run_all_places(&run, stages, count);
     guests_leave(&run.guests, run.warnings);
     run_conclude(&run, &end);
     run_save(&run, &end);

@@ -10,11 +10,6 @@
 #include "bench/servers/spawn.h"
 #include "bench/workload/faults.h"
 
-/* Rounds over all servers need them side by side. */
-#define NODES_MOST 16
-#define MEMORY_LEAST_KB (2 * 1024 * 1024)
-#define PROCESSORS_LEAST 4 /* fewer are shared */
-
 #define BESIDES_NS (250 * LB_MS_NS) /* connecting, the pings and a usual drain */
 #define START_NS (3 * LB_S_NS)      /* of servers of our own */
 
@@ -177,17 +172,6 @@ void run_tell_expected(struct run_state *run, const struct plan_stage *stages, i
     if (ask->begin) ask->begin(ask->arg, count, all_ns);
 }
 
-/* -1 = not known. */
-static long memory_available_kb(void) {
-    char line[128];
-    long kb = -1;
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file && kb < 0 && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %ld", &kb) != 1) kb = -1;
-    if (file) fclose(file);
-    return kb;
-}
-
 /* The server processes that the stages start, if all run side by side. */
 static int count_nodes(const struct run_state *run, const struct plan_stage *stages, int count) {
     int nodes = 0;
@@ -205,14 +189,8 @@ static int count_nodes(const struct run_state *run, const struct plan_stage *sta
 /* Whether the servers of all stages can be up at a time; if not, the result's warnings say why. */
 static bool fit_together(struct run_state *run, const struct plan_stage *stages, int count) {
     struct lb_err why = {0};
-    int nodes = count_nodes(run, stages, count);
-    long free_kb = memory_available_kb();
-    if (run->ask->plan->fresh || nodes == 0) return true;
-    if (nodes > NODES_MOST)
-        err_set(&why, LB_EXIT_OK, "they are %d servers, more than %d", nodes, NODES_MOST);
-    else if (free_kb >= 0 && free_kb < MEMORY_LEAST_KB)
-        err_set(&why, LB_EXIT_OK, "less than %d GB of memory is free", MEMORY_LEAST_KB >> 20);
-    if (!*why.text) return true;
+    if (run->ask->plan->fresh || place_fit_together(count_nodes(run, stages, count), &why))
+        return true;
     json_array_append_new(
         run->warnings,
         json_sprintf(
@@ -229,19 +207,13 @@ enum stages_order run_choose_order(struct run_state *run, const struct plan_stag
 
 void run_divide_processors(struct run_state *run, const struct plan_stage *stages, int count) {
     json_t *environment = json_object_get(run->json, "environment");
-    struct processors seen = processors_look();
-    cpu_set_t all, clients, servers;
+    cpu_set_t clients, servers;
     char text[400];
     bool starts = false;
     for (int i = 0; i < count; i++) starts |= starts_servers(run, &stages[i]);
     if (!starts || run->ask->peers) return;
     json_object_set_new(environment, "servers_on", json_null());
-    if (run->ask->plan->processors_shared || processors_usable(&seen) < PROCESSORS_LEAST ||
-        sched_getaffinity(0, sizeof all, &all) != 0)
-        return;
-    processors_divide(&all, "", &clients, &servers);
-    if (processors_bind(&clients) != 0) return;
-    spawn_on(&servers);
+    if (!place_divide_processors(run->ask->plan->processors_shared, &clients, &servers)) return;
     json_object_set_new(environment, "clients_on",
                         json_string(processors_text(&clients, text, sizeof text)));
     json_object_set_new(environment, "servers_on",
@@ -375,22 +347,6 @@ void run_all_places(struct run_state *run, const struct plan_stage *stages, int 
     if (run->round) set_disturbed_aside(run, whole);
     free(run->round);
     run->round = NULL;
-    close_all(&pool);
-    free(pool.open);
-}
-
-void run_asked(struct run_state *run, const struct plan_stage *stages, int count) {
-    const struct run_ask *ask = run->ask;
-    bool together = ask->plan->lock_count < 2 || fit_together(run, stages, count);
-    struct pool pool = {.open = calloc((size_t)ask->plan->lock_count + 1, sizeof *pool.open)};
-    struct plan_stage of = {0};
-    while (pool.open && *ask->interrupts == 0 &&
-           ask->next(ask->next_arg, together, &of, &run->promise)) {
-        if (!together && pool.count > 0 && !same_place(&pool.open[0].at, &of)) close_all(&pool);
-        struct place *place = place_for(run, &pool, &of);
-        if (!place) run_tell_took(run, NULL);
-        if (!place || !run_stage(run, place, &of)) close_place(&pool, &of);
-    }
     close_all(&pool);
     free(pool.open);
 }

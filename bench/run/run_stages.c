@@ -47,10 +47,6 @@ static void add_stage_result(struct run_state *run, struct stage *stage,
     run_note_trouble(run, &err);
 }
 
-void run_tell_took(const struct run_state *run, const struct stage *stage) {
-    if (run->ask->took) run->ask->took(run->ask->next_arg, stage, run->out.path);
-}
-
 /* A second of a stage is over. */
 static void tell_second(void *arg, const struct stage_news *news) {
     struct run_state *run = arg;
@@ -90,10 +86,15 @@ static void warn_of_failures(struct run_state *run, const struct stage *stage) {
 /* Fills in all that a stage is asked for, except its name and files. */
 static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                                      const struct plan_stage *of) {
+    const struct thresholds *promises = &run->thresholds;
+    bool closed = of->plan->arrival.kind == ARRIVAL_CLOSED;
+    struct stage_promise promise = {.limit_ns = 0};
+    if (of->plan->stops && !run->ask->peers)
+        slo_of_waits(promises->threshold, promises->count, closed, &promise);
     return (struct stage_ask){.of = *of,
                               .place = place,
                               .peers = run->ask->peers,
-                              .promise = run->promise,
+                              .promise = promise,
                               .version = run->ask->version,
                               .seed = of->plan->seed + (uint64_t)of->repeat,
                               .interrupts = run->ask->interrupts,
@@ -139,7 +140,6 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     run->now = NULL; /* it ends with this function */
     if (!stage) {
         run_note_trouble(run, &err);
-        run_tell_took(run, NULL);
         return false;
     }
     struct run_at at = where_is(run, &stage_ask);
@@ -160,7 +160,6 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     if (stage->log_err.code) run_note_warning(run, &stage->log_err);
     warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
     warn_of_failures(run, stage);
-    run_tell_took(run, stage);
     if (stage->unsure[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->unsure);
     if (stage->keeps_named) guests_kept(&run->guests, of->lock->lock->backend);
     bool spent = is_spent(place, of->plan, stage);

@@ -27,13 +27,12 @@ struct run_state {
     bool paired; /* the stages are in rounds over all servers, of which round 0 warms them */
     struct conclusion conclusion;
     struct thresholds thresholds;
-    struct stage_promise promise; /* that the next stage is asked about */
-    int stages_planned;           /* 0 = not known before they end */
-    bool mostly_failed;           /* that most requests of a stage failed was said */
-    const struct stage_ask *now;  /* the stage that runs; NULL = none does */
-    struct lb_err err;            /* the first thing that went wrong */
-    char failed[600];             /* a request that failed, the first one; "" = none did */
-    struct guests guests;         /* the run, on the servers of --url */
+    int stages_planned;
+    bool mostly_failed;          /* that most requests of a stage failed was said */
+    const struct stage_ask *now; /* the stage that runs; NULL = none does */
+    struct lb_err err;           /* the first thing that went wrong */
+    char failed[600];            /* a request that failed, the first one; "" = none did */
+    struct guests guests;        /* the run, on the servers of --url */
 };
 
 /* --- run_result.c --- */
@@ -52,9 +51,6 @@ void run_write_so_far(struct run_state *run);
 /* Runs one stage and adds it to the result. False when the other stages of the place need a new place. */
 bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of);
 
-/* Tells the caller that the stage it asked for is over. NULL: it could not be started. */
-void run_tell_took(const struct run_state *run, const struct stage *stage);
-
 /* --- run_places.c --- */
 
 /* The URL of --url for a backend; NULL = lockbench starts its servers. Borrowed. */
@@ -72,7 +68,5 @@ enum stages_order run_choose_order(struct run_state *run, const struct plan_stag
 void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count);
 /* Runs all stages. Servers stay up from their first stage to their last. */
 void run_all_places(struct run_state *run, const struct plan_stage *stages, int count);
-/* Runs stages that the caller asks for one by one. stages: the plan's, which show what servers there may be. */
-void run_asked(struct run_state *run, const struct plan_stage *stages, int count);
 
 #endif

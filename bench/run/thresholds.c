@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "bench/option/text.h"
-#include "bench/stage/harvest.h"
 #include "bench/workload/stages.h"
-#include "results/format/hlog.h"
 #include "results/format/metric.h"
 #include "results/format/write.h"
 
@@ -94,6 +92,17 @@ struct intervals {
     bool failed;
 };
 
+/* The operations that a promise is about: due in the window (open loop) or begun in it (closed
+ * loop). Of a latch the awaits alone: a count-down waits for nobody. */
+static double due_of(const struct stage *stage) {
+    const struct hist *granted = stage->hist[METRIC_ACQUIRE],
+                      *failed = stage->hist[METRIC_WAIT_FAILED];
+    if (stage->ask->of.lock->lock->primitive == LB_LATCH)
+        return (double)(granted->count + granted->over + failed->count + failed->over);
+    bool closed = stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED;
+    return closed ? stage->result.attempts : stage->result.due;
+}
+
 static struct interval *interval_of(struct intervals *intervals, int index) {
     if (index < intervals->count) return &intervals->item[index];
     struct interval *grown =
@@ -105,16 +114,16 @@ static struct interval *interval_of(struct intervals *intervals, int index) {
     return &grown[index];
 }
 
-static void take_interval(struct intervals *intervals, enum metric metric, int index,
-                          const struct hist *hist) {
+static void take_interval(void *arg, enum metric metric, int index, const struct hist *hist) {
+    struct intervals *intervals = arg;
     struct interval *interval = interval_of(intervals, index);
     if (!interval) return;
-    if (metric == METRIC_ACQUIRE) interval->granted = promise_batch(hist, 0);
-    if (metric == METRIC_WAIT_FAILED) interval->failed = promise_batch(hist, 0);
+    if (metric == METRIC_ACQUIRE) interval->granted = slo_batch(hist, 0);
+    if (metric == METRIC_WAIT_FAILED) interval->failed = slo_batch(hist, 0);
     for (int t = 0; t < intervals->thresholds->count; t++) {
         const struct threshold *threshold = &intervals->thresholds->threshold[t];
         if (threshold_metric(threshold) != metric) continue;
-        interval->of[t] = promise_batch(hist, (int64_t)threshold->limit);
+        interval->of[t] = slo_batch(hist, (int64_t)threshold->limit);
     }
 }
 
@@ -171,20 +180,6 @@ static void add_rates(struct slo_evidence *evidence, const struct stage *stage) 
     }
 }
 
-/* Takes the stage's .hlog, second by second. -1 with err: there is no log, or a line of it is not sound. */
-static int read_intervals(struct intervals *intervals, const char *path, struct lb_err *err) {
-    struct hlog_reader *reader = hlog_open(path, err);
-    struct hlog_line line;
-    int count[METRICS] = {0}, got;
-    if (!reader) return -1;
-    while ((got = hlog_next(reader, &line, err)) > 0) {
-        enum metric metric = metric_named(line.tag);
-        if (metric < METRICS) take_interval(intervals, metric, count[metric]++, line.hist);
-    }
-    hlog_close(reader);
-    return got;
-}
-
 /* ---- the figure of a stage ---- */
 
 /* An attempt that was not granted lies above every granted one. */
@@ -192,7 +187,7 @@ static void add_quantile(struct slo_evidence *evidence, const struct threshold *
                          const struct stage *stage) {
     enum metric metric = threshold_metric(threshold);
     const struct hist *hist = stage->hist[metric];
-    double asked = counts_failed(metric) ? (double)promise_due(stage) : 0;
+    double asked = counts_failed(metric) ? due_of(stage) : 0;
     double figure = response_supported_quantile(hist, asked, threshold->quantile);
     bool any = !isnan(response_quantile(hist, asked, threshold->quantile));
     if (any && isnan(figure)) {
@@ -213,6 +208,14 @@ static void add_stage_figure(struct slo_evidence *evidence, const struct thresho
     }
 }
 
+/* Whether the stage watches this promise (slo.stop). */
+static bool is_stopped_by(const struct threshold *threshold, const struct stage *stage) {
+    const struct stage_promise *promise = &stage->ask->promise;
+    return threshold_metric(threshold) == promise->metric &&
+           threshold->quantile == promise->quantile &&
+           (int64_t)threshold->limit == promise->limit_ns;
+}
+
 void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
     if (thresholds->count == 0 || !makes_promises(stage->ask->of.lock)) return;
     struct threshold_row *row = threshold_row(thresholds, stage->ask);
@@ -222,7 +225,7 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
     if (!row) return;
     bool complete = stage->status == STAGE_COMPLETE;
     if (complete && stage->ask->hlog_path)
-        read_intervals(&intervals, stage->ask->hlog_path, &unread);
+        slo_read_log(stage->ask->hlog_path, take_interval, &intervals, &unread);
     bool whole = complete && (unread.code || intervals.count == 0);
     if (whole) intervals.count = 0;
     for (int metric = 0; whole && metric < METRICS; metric++)
@@ -234,6 +237,7 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
         row->evidence[t].window_s += (double)stage->window_ns / 1e9;
         row->evidence[t].whole |= whole;
         row->evidence[t].limited += stage->result.limited_by != NULL;
+        row->evidence[t].ended += stage->hopeless && is_stopped_by(threshold, stage);
         bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
         if (rate && complete) {
             add_rates(&row->evidence[t], stage);

@@ -16,7 +16,6 @@
 #include "bench/base/process.h"
 
 #define LOOK_NS (10 * LB_MS_NS)
-#define ARGS_MAX 400
 
 void jobs_init(struct jobs *jobs, const char *program, int capacity) {
     *jobs = (struct jobs){.program = program ? program : "/proc/self/exe",
@@ -40,8 +39,8 @@ bool jobs_fit(const struct jobs *jobs, int weight) {
 /* Runs in the child. parent: the process that started the child; if it has ended before the child
  * asks for the signal of its death, the child ends. */
 static _Noreturn void become_job(const char *program, const struct job *job, pid_t parent) {
-    char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t) "lockbench"};
-    for (int i = 0; i < ARGS_MAX && job->argv[i]; i++)
+    char *argv[JOB_ARGS_MAX + 2] = {(char *)(uintptr_t) "lockbench"};
+    for (int i = 0; i < JOB_ARGS_MAX && job->argv[i]; i++)
         argv[i + 1] = (char *)(uintptr_t)job->argv[i];
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);

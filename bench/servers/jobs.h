@@ -13,7 +13,8 @@
 
 #include "bench/base/err.h"
 
-#define JOBS_MAX 256 /* at once */
+#define JOBS_MAX 256     /* at once */
+#define JOB_ARGS_MAX 400 /* of one */
 /* from the request to end until the kill; long enough for the drain of a run */
 #define JOBS_GRACE_S 20
 

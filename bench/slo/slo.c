@@ -483,7 +483,11 @@ struct slo_answer slo_judge(const struct threshold *threshold,
     }
     bool shown = evidence->thin == 0;
     if (shown) answer.figure = median_of_repeats(evidence);
-    if (shown && evidence->repeats >= SLO_REPEATS_MIN) {
+    if (evidence->ended == evidence->repeats) {
+        answer.verdict = PROMISE_BROKEN;
+        snprintf(answer.basis, sizeof answer.basis,
+                 "by then the whole window could only break it (slo.stop)");
+    } else if (shown && evidence->repeats >= SLO_REPEATS_MIN) {
         judge_repeats(threshold, evidence, &answer);
         doubt_repeats(threshold, evidence, &answer);
     } else if (evidence->batch_count > 0 && !(shown && evidence->whole)) {

@@ -70,6 +70,37 @@ int slo_parse(const char *text, struct stage_promise *ret, struct lb_err *err);
 /* Writes the promise as text. Returns text. */
 char *slo_text(const struct stage_promise *slo, char *text, size_t size);
 
+/* The first of the promises that is about the wait of a load: acquire_due at a rate, acquire in a closed loop. False, and
+ * *ret is untouched: there is none. */
+bool slo_of_waits(const struct threshold *thresholds, int count, bool closed,
+                  struct stage_promise *ret);
+
+/* The values of a histogram as a batch, of which `below` are up to limit_ns; a slot of the histogram that contains the limit
+ * counts as a whole. */
+struct quantile_batch slo_batch(const struct hist *hist, int64_t limit_ns);
+
+/* Whether so many of `whole` operations are over the limit that chance is no explanation, although nothing is known
+ * of how much they depend on each other. */
+bool slo_is_far_over(const struct stage_promise *promise, double over, double whole);
+
+/* A part of a window so far. counted, within: values, and those up to the limit; granted: grants of its operations, also
+ * those whose values are not known yet, because they are still held. */
+struct slo_so_far {
+    double window_ns, elapsed_ns; /* of the whole window; of what is over of it */
+    double offered_per_s;         /* open loop: arrivals; else 0 */
+    double counted, within, granted;
+};
+
+/* Whether so many operations are over the limit that the whole window can only break the promise. One that was due and
+ * was not granted for longer than the limit is over it. */
+bool slo_is_hopeless(const struct stage_promise *promise, const struct slo_so_far *so_far);
+
+/* Reads a stage's .hlog: calls `take` for each of its lines, with the number of the interval, from 0. 0, or -1 with err:
+ * there is no log, or a line of it is not sound. */
+int slo_read_log(const char *path,
+                 void (*take)(void *arg, enum metric metric, int interval, const struct hist *hist),
+                 void *arg, struct lb_err *err);
+
 /* verdict: says whether one lock kept a threshold under one load, in one repeat or several, and how
  * sure that is.
  *
@@ -99,6 +130,7 @@ struct slo_evidence {
     double *seconds; /* for a mean: its value in each second */
     int second_count;
     int limited; /* repeats in which the load generator itself was the limit */
+    int ended; /* repeats that ended early, because their whole window could only break the promise */
     bool failed; /* memory ran out, and something is missing */
 };
 

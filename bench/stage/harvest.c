@@ -116,25 +116,19 @@ static int64_t granted_by_now(const struct shared *shared) {
     return granted;
 }
 
-/* Closes a batch: the values of the promised metric since the last batch. */
-static void close_batch(struct harvest *harvest) {
-    struct stage *stage = harvest->stage;
+bool harvest_is_hopeless(const struct harvest *harvest) {
+    const struct stage *stage = harvest->stage;
     const struct stage_promise *promise = &harvest->ask->promise;
-    if (promise->limit_ns == 0) return;
-    struct quantile_batch now =
-        promise_batch(harvest->interval[promise->metric], promise->limit_ns);
-    struct stage_batch *grown =
-        realloc(stage->batches, (size_t)(stage->batch_count + 1) * sizeof *grown);
-    if (!grown) return;
-    stage->batches = grown;
-    stage->batches[stage->batch_count++] =
-        (struct stage_batch){.counted = now.count - harvest->batched.count,
-                             .within = now.below - harvest->batched.below,
-                             .sum = now.sum - harvest->batched.sum,
-                             .squares = now.squares - harvest->batched.squares,
-                             .granted = granted_by_now(harvest->shared),
-                             .end_ns = lb_now() - atomic_load(&harvest->shared->window_begin_ns)};
-    harvest->batched = now;
+    if (promise->limit_ns == 0) return false;
+    struct quantile_batch all = slo_batch(stage->hist[promise->metric], promise->limit_ns);
+    int64_t begin_ns = atomic_load(&harvest->shared->window_begin_ns);
+    struct slo_so_far so_far = {.window_ns = (double)harvest->ask->of.window_ns,
+                                .elapsed_ns = (double)(harvest->from_ns - begin_ns),
+                                .offered_per_s = stage->offered_per_s,
+                                .counted = (double)all.count,
+                                .within = (double)all.below,
+                                .granted = (double)granted_by_now(harvest->shared)};
+    return slo_is_hopeless(promise, &so_far);
 }
 
 /* Passes on the figures of the interval. */
@@ -217,19 +211,12 @@ int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct s
     return 0;
 }
 
-void harvest_half(struct harvest *harvest) {
-    gather_recorders(harvest, PATIENCE_NS);
-    close_batch(harvest);
-}
-
 static void harvest_close_interval(struct harvest *harvest, int64_t end_ns) {
     int64_t begin_ns = harvest->from_ns;
-    close_batch(harvest);
     write_log(harvest, begin_ns, end_ns);
     harvest->window_over ? add_drain(harvest) : add_second(harvest);
     tell_news(harvest, begin_ns, end_ns);
     for (int metric = 0; metric < METRICS; metric++) hist_reset(harvest->interval[metric]);
-    harvest->batched = (struct quantile_batch){0};
     harvest->from_ns = end_ns;
 }
 

@@ -12,7 +12,6 @@
 #include "bench/stage/stage.h"
 #include "bench/workload/plan.h"
 #include "results/format/run_read.h"
-#include "results/stats/quantile.h"
 
 /* harvest_done may also be called on a zeroed struct. */
 struct harvest {
@@ -20,24 +19,22 @@ struct harvest {
     struct stage *stage;
     struct shared *shared;
     struct hist *interval[METRICS];
-    FILE *hlog;                    /* NULL = none is kept, or it was lost: stage->log_err */
-    int64_t wall_offset_ns;        /* wall clock minus monotonic */
-    int64_t from_ns;               /* the interval's begin; the supervisor sets the first one */
-    struct quantile_batch batched; /* the counts of the batches of this interval so far */
-    bool window_over;              /* the series has the last second of the window */
-    int64_t told_grants;           /* grants in the window that the series has so far */
-    int64_t new_grants;            /* grants of the last point of the series */
+    FILE *hlog;             /* NULL = none is kept, or it was lost: stage->log_err */
+    int64_t wall_offset_ns; /* wall clock minus monotonic */
+    int64_t from_ns;        /* the interval's begin; the supervisor sets the first one */
+    bool window_over;       /* the series has the last second of the window */
+    int64_t told_grants;    /* grants in the window that the series has so far */
+    int64_t new_grants;     /* grants of the last point of the series */
 };
 
 /* Makes the histograms, the stage's too, and opens the log, which a part of a stage has not. 0, or -1 with err when out of memory. */
 int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
                   struct shared *shared, struct lb_err *err);
 
-/* To be called in the middle of an interval: closes a batch of the promise (stage_batch). */
-void harvest_half(struct harvest *harvest);
-
 /* Closes an interval: a line of the log for each metric, a point of the series, a line of progress. */
 void harvest_interval(struct harvest *harvest, int64_t end_ns);
+/* Right after an interval: whether the promise that the stage is asked about can only be broken. */
+bool harvest_is_hopeless(const struct harvest *harvest);
 /* At the window's end: adds the last point of the series that belongs to the window. The interval goes on, because
  * the log's lines tell their own lengths. */
 void harvest_window_end(struct harvest *harvest);
@@ -65,31 +62,6 @@ void stage_sum(struct stage *stage, const struct shared *shared);
  * has everything. 0 if the sum is 0. Source: Jain, Chiu, Hawe, "A Quantitative Measure of
  * Fairness", DEC-TR-301, 1984. */
 double jain_index(const uint64_t *amounts, int count);
-
-/* promise: computes whether a stage keeps a promise ("99 % of the waits within 20 ms"), second by second, and
- * whether the rest of the window can still change that.
- *
- * An operation that was due and was not granted counts as over the limit: an operation that never started,
- * timed out or failed, or that still waits. No operation is left out. */
-
-/* The number of values in a histogram up to limit_ns; a slot of the histogram that contains the
- * limit counts as a whole. */
-uint64_t promise_within(const struct hist *hist, int64_t limit_ns);
-
-/* The histogram's values as a batch, of which `below` are within the limit. */
-struct quantile_batch promise_batch(const struct hist *hist, int64_t limit_ns);
-
-/* Whether so many of `whole` operations are over the limit that chance is no explanation, although nothing is known
- * of how much they depend on each other. */
-bool promise_is_far_over(const struct stage_promise *promise, double over, double whole);
-
-/* Whether so many operations are over the limit after elapsed_ns of the window that the whole
- * window can only break the promise. */
-bool promise_is_hopeless(const struct stage *stage, int64_t elapsed_ns);
-
-/* The operations that the promise is about: due in the window (open loop) or begun in it (closed
- * loop). */
-uint64_t promise_due(const struct stage *stage);
 
 /* stage_cause: names the figures of a stage that have a known cause in the lock's algorithm (lb_known_cause). A
  * figure that was not measured, or that is within its bound, has no cause; nor has any figure of a stage with faults,

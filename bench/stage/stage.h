@@ -30,10 +30,12 @@ struct stage;
 struct peers;
 
 struct stage_ask {
-    struct plan_stage of;         /* its plan may be a changed copy of the run's */
-    struct place *place;          /* where it runs */
-    struct peers *peers;          /* peers.h; NULL = this process does everything */
-    struct stage_promise promise; /* the stage ends early once the promise can only be broken */
+    struct plan_stage of;
+    struct place *place; /* where it runs */
+    struct peers *peers; /* peers.h; NULL = this process does everything */
+    /* the stage ends early once the promise can only be broken (slo.stop); its intervals are half seconds then, and
+     * arrivals may start until the limit has passed after the window */
+    struct stage_promise promise;
     char id[96];
     /* of the log, which a part of a stage has not; and, with another ending, of the history */
     const char *hlog_path;
@@ -55,17 +57,6 @@ struct stage_second {
     /* -1 = not known, of clients on several machines */
     int64_t acquire_p50_ns, acquire_p99_ns;
     bool draining; /* not a second of the window, but the drain after it; only ok is known */
-};
-
-/* Half a second of the window: the values of the promised metric, and how many of them are within
- * its limit. */
-struct stage_batch {
-    uint64_t counted, within;
-    double sum, squares; /* of the values, and of their squares */
-    /* Grants from the window's begin to the batch's end. A value is recorded only when its grant has been released, so
-     * `counted` lacks the grants that are still held. */
-    int64_t granted;
-    int64_t end_ns; /* from the window's begin; the last one lasts until all have drained */
 };
 
 /* Keys that no client held or was granted for a time, although clients waited for them all that time. */
@@ -129,8 +120,6 @@ struct stage {
     int64_t starved_stood_ns;
     struct stage_second *seconds;
     int second_count;
-    struct stage_batch *batches; /* of a promise; else NULL */
-    int batch_count;
     bool hung; /* worker threads did not return: they and their memory are left alone */
 };
 
@@ -152,14 +141,5 @@ bool stage_is_limited(const struct stage *stage);
 /* All warnings to be read together with the figures, including those limits: an array of texts, the
  * most important first. New reference; NULL when out of memory. */
 json_t *stage_warnings(const struct stage *stage);
-
-/* Whether the load generator itself stood still for so much of the window that latencies show it. */
-bool stage_stood_still(const struct stage *stage);
-
-/* Whether the load generator's threads had no time left. */
-bool stage_is_busy(const struct stage *stage);
-
-/* Whether the host of this virtual machine took so much processor time that latencies show it. */
-bool stage_lost_cpu(const struct stage *stage);
 
 #endif

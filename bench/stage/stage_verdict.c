@@ -12,9 +12,6 @@
 #define BUSY_SHARE 0.95
 #define LATE_NS LB_MS_NS /* at this quantile and later: it shows in the figures */
 #define LATE_QUANTILE 0.99
-/* Less than this decides nothing: in a short window each switch of processes would be a limit. */
-#define STALLS_LEAST_NS (20 * LB_MS_NS)
-#define STALLED_LEAST 10
 
 __attribute__((format(printf, 2, 3))) static void warn(json_t *warnings, const char *format, ...) {
     va_list args;
@@ -33,7 +30,7 @@ static double late_ms(const struct stage *stage, enum metric metric) {
  * time that was lost is not known (NAN). */
 static bool timers_were_late(const struct stage *stage) {
     return hist_quantile(stage->hist[METRIC_HICCUP], LATE_QUANTILE) > LATE_NS &&
-           stage->result.stood_still_ns >= STALLS_LEAST_NS;
+           stage->result.stood_still_ns >= STOOD_LEAST_NS;
 }
 
 static bool starts_were_late(const struct stage *stage) {
@@ -50,15 +47,6 @@ static bool pool_was_busy(const struct stage *stage) {
 /* Requests started late although a client was free for them. No closed loop: it has no slots. */
 static bool starts_were_late_for_no_reason(const struct stage *stage, const struct lb_lock *lock) {
     return starts_were_late(stage) && !pool_was_busy(stage) && !(lock->caps & LB_CAP_BLOCKS_THREAD);
-}
-
-bool stage_stood_still(const struct stage *stage) {
-    const struct run_stage *result = &stage->result; /* NAN = not known, or no open loop */
-    bool long_enough = result->stood_still_ns >= STALLS_LEAST_NS &&
-                       result->stood_still_ns > (1 - LATE_QUANTILE) * (double)stage->window_ns;
-    bool many_slots =
-        result->stalled >= STALLED_LEAST && result->stalled > (1 - LATE_QUANTILE) * result->due;
-    return long_enough || many_slots;
 }
 
 static void add_stood_still(json_t *warnings, const struct stage *stage) {
@@ -88,11 +76,11 @@ static double busy_share(const struct stage *stage) {
     return stage->client_cpu_ns < 0 || have_ns <= 0 ? -1 : stage->client_cpu_ns / have_ns;
 }
 
-bool stage_is_busy(const struct stage *stage) {
+static bool stage_is_busy(const struct stage *stage) {
     return busy_share(stage) > BUSY_SHARE;
 }
 
-bool stage_lost_cpu(const struct stage *stage) {
+static bool stage_lost_cpu(const struct stage *stage) {
     return steal_shows(stage->stolen_ns, stage->window_ns + stage->drain_ns);
 }
 
@@ -108,7 +96,7 @@ static double held_late_ns(const struct stage *stage) {
 
 static void add_limits(json_t *warnings, const struct stage *stage) {
     const struct lb_lock *lock = stage->ask->of.lock->lock;
-    if (stage_stood_still(stage)) {
+    if (run_stood_still(&stage->result)) {
         add_stood_still(warnings, stage);
     } else if (timers_were_late(stage)) {
         warn(warnings,
@@ -132,7 +120,7 @@ static void add_limits(json_t *warnings, const struct stage *stage) {
             "generator-limited: the host of this virtual machine took %.2g s of processor time in %.2g s "
             "(steal): clients and servers stood still meanwhile",
             (double)stage->stolen_ns / 1e9, (double)(stage->window_ns + stage->drain_ns) / 1e9);
-    if (!stage_stood_still(stage) && starts_were_late_for_no_reason(stage, lock))
+    if (!run_stood_still(&stage->result) && starts_were_late_for_no_reason(stage, lock))
         warn(
             warnings,
             "generator-limited: starts were late by %.1f ms at p99 although clients were free: use "

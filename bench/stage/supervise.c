@@ -188,13 +188,13 @@ static int get_ready(struct supervisor *sup) {
 }
 
 /* Lets everything that is connected idle for a twentieth of the window (for the least time if nobody knows
- * how long the window will be), and notes the processor time that this takes: clients' heartbeats and
+ * how long the window will be, and for a promise that may end it), and notes the processor time that this takes: clients' heartbeats and
  * keep-alives, servers' own life. No grant costs it, although it falls into the window, too. */
 static void measure_idle(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct topo *topo = sup->ask->place->topo;
     int64_t for_ns = sup->ask->of.window_ns / IDLE_PART;
-    if (sup->ask->enough) for_ns = 0;
+    if (sup->ask->enough || sup->ask->promise.limit_ns) for_ns = 0;
     for_ns = for_ns < IDLE_LEAST_NS ? IDLE_LEAST_NS : for_ns > IDLE_MOST_NS ? IDLE_MOST_NS : for_ns;
     int64_t begin_ns = lb_now(), end_ns = begin_ns + for_ns;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
@@ -250,21 +250,18 @@ static int64_t begin_load(struct supervisor *sup) {
 /* From the window's begin to its end, which may come nearer meanwhile. */
 static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     struct topo *topo = sup->ask->place->topo;
-    int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, batched_ns = begin_ns;
+    int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
+    int64_t interval_ns = sup->ask->promise.limit_ns ? LB_S_NS / 2 : LB_S_NS;
     sup->harvest.from_ns = begin_ns;
     for (;;) {
         int64_t now_ns = lb_now(), end_ns = atomic_load(&sup->shared->window_end_ns);
         if (now_ns >= end_ns) break;
-        int64_t tick_ns = sup->harvest.from_ns + LB_S_NS, half_ns = tick_ns - LB_S_NS / 2;
-        if (sup->ask->promise.limit_ns && now_ns >= half_ns && batched_ns < half_ns) {
-            harvest_half(&sup->harvest);
-            batched_ns = half_ns;
-        }
-        /* If less than half a second of the window is left, it is added to the interval before
+        int64_t tick_ns = sup->harvest.from_ns + interval_ns;
+        /* If less than half an interval of the window is left, it is added to the interval before
          * it. */
-        if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2 && sup->workers) {
+        if (now_ns >= tick_ns && end_ns - tick_ns > interval_ns / 2 && sup->workers) {
             harvest_interval(&sup->harvest, tick_ns);
-            sup->stage->hopeless = promise_is_hopeless(sup->stage, tick_ns - begin_ns);
+            sup->stage->hopeless = harvest_is_hopeless(&sup->harvest);
             if (sup->stage->hopeless) end_early(sup);
         }
         if (sup->ask->enough && sup->ask->enough(sup->ask->enough_arg, sup->stage)) end_early(sup);
@@ -490,7 +487,6 @@ void stage_free(struct stage *stage) {
     json_decref(stage->result.kept);
     free(stage->grants_per_client);
     free(stage->seconds);
-    free(stage->batches);
     fault_log_done(&stage->faults);
     stage_history_free(stage->history);
     free(stage);

@@ -5,7 +5,6 @@
 
 #include "bench/tools/capacity/probe.h"
 #include "bench/tools/capacity/search.h"
-#include "drivers/registry.h"
 #include "results/stats/tests/stats_help.h"
 
 #define QUANTILE 0.99
@@ -57,78 +56,71 @@ static double saturate(const struct ideal *ideal, struct lb_rng *rng) {
 
 /* A stage of an ideal lock, whose recorders are used again for each. */
 struct played {
-    struct plan plan;
-    struct plan_lock lock;
-    struct stage_ask ask;
-    struct stage stage;
-    struct stage_batch halves[HALVES_MAX];
+    struct probe_ask ask;
+    struct run_stage stage;
+    struct probe_log log;
+    struct quantile_batch halves[HALVES_MAX];
     double finish_s[POOL_MAX]; /* of the latest requests */
+    int late;                  /* grants after the window's end */
 };
 
 static struct played *played_new(const struct ideal *ideal) {
     struct played *played = calloc(1, sizeof *played);
-    played->plan =
-        (struct plan){.arrival = {ARRIVAL_POISSON, 1}, .keys = {.pick = KEYS_UNIFORM, .count = 1}};
-    played->lock.lock = registry_lock("sim");
-    played->ask = (struct stage_ask){
-        .of = {.plan = &played->plan, .lock = &played->lock},
-        .promise = {METRIC_ACQUIRE_DUE, ideal->quantile, (int64_t)(1e9 * ideal->limit_s)},
-        .id = "000-ideal"};
-    played->stage.ask = &played->ask;
-    for (int i = 0; i < METRICS; i++)
-        played->stage.hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    played->log.promise = (struct stage_promise){METRIC_ACQUIRE_DUE, ideal->quantile,
+                                                 (int64_t)(1e9 * ideal->limit_s)};
+    played->log.batches = played->halves;
+    for (int i = 0; i < METRICS; i++) played->log.hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
     return played;
 }
 
 static void played_free(struct played *played) {
-    for (int i = 0; i < METRICS; i++) hist_free(played->stage.hist[i]);
+    for (int i = 0; i < METRICS; i++) hist_free(played->log.hist[i]);
     free(played);
 }
 
 /* A grant at a time from the window's begin. */
 static void note_grant(struct played *played, double wait_s, double granted_s) {
-    struct stage *stage = &played->stage;
-    double window_s = (double)stage->window_ns / 1e9;
-    int half = granted_s < window_s ? (int)(2 * granted_s) : stage->batch_count - 1;
-    bool within = wait_s <= (double)played->ask.promise.limit_ns / 1e9;
-    if (half >= stage->batch_count) half = stage->batch_count - 1;
-    played->halves[half].counted++;
-    played->halves[half].within += within;
-    played->halves[half].sum += 1e9 * wait_s;
-    played->halves[half].squares += 1e18 * wait_s * wait_s;
-    played->halves[half].granted++; /* summed up in end_stage */
-    hist_record(stage->hist[METRIC_ACQUIRE_DUE], (int64_t)(1e9 * wait_s) + 1);
-    stage->result.ok++;
+    int half = (int)(2 * granted_s), last = played->log.count - 1;
+    struct quantile_batch *batch = &played->halves[half < last ? half : last];
+    batch->count++;
+    batch->below += wait_s <= (double)played->log.promise.limit_ns / 1e9;
+    batch->sum += 1e9 * wait_s;
+    batch->squares += 1e18 * wait_s * wait_s;
+    hist_record(played->log.hist[METRIC_ACQUIRE_DUE], (int64_t)(1e9 * wait_s) + 1);
+    played->stage.grants++;
+    played->late += granted_s >= played->stage.duration_s;
 }
 
 static void begin_stage(struct played *played, double rate_per_s, struct window window) {
-    struct stage *stage = &played->stage;
-    for (int i = 0; i < METRICS; i++) hist_reset(stage->hist[i]);
+    for (int i = 0; i < METRICS; i++) hist_reset(played->log.hist[i]);
     memset(played->halves, 0, sizeof played->halves);
-    stage->status = STAGE_COMPLETE;
-    stage->offered_per_s = rate_per_s;
-    stage->window_ns = (int64_t)(1e9 * window.duration_s);
-    stage->warmup_ns = (int64_t)(1e9 * window.warmup_s);
-    stage->threads = 1;
-    stage->client_cpu_ns = stage->stolen_ns = -1;
-    stage->batches = played->halves;
-    stage->batch_count = (int)(2 * window.duration_s);
-    assert_true(stage->batch_count <= HALVES_MAX);
-    for (int i = 0; i < stage->batch_count; i++)
-        played->halves[i].end_ns = (int64_t)(i + 1) * LB_S_NS / 2;
-    stage->result.ok = stage->result.due = stage->result.started = stage->result.missed = 0;
-    stage->result.queued = 0;
+    played->late = 0;
+    played->log.count = (int)(2 * window.duration_s);
+    assert_true(played->log.count <= HALVES_MAX);
+    played->ask = (struct probe_ask){.window_s = window.duration_s, .one_key = true};
+    played->stage = (struct run_stage){.id = "000-ideal",
+                                       .status = "complete",
+                                       .offered_per_s = rate_per_s,
+                                       .duration_s = window.duration_s,
+                                       .warmup_s = window.warmup_s,
+                                       .threads = 1,
+                                       .client_cpu_ns_per_grant = NAN,
+                                       .stolen_share = NAN};
 }
 
-/* From the grants of each half second to the grants until its end. */
-static void end_stage(struct played *played) {
-    for (int i = 1; i < played->stage.batch_count; i++)
-        played->halves[i].granted += played->halves[i - 1].granted;
+/* The series has the grants after the window's end. */
+static struct probe end_stage(struct played *played, double rate_per_s) {
+    json_t *series = json_pack("[{s:i, s:b}]", "ok", played->late, "draining", 1);
+    played->stage.series = series;
+    struct probe probe = probe_read(&played->ask, &played->stage, &played->log);
+    json_decref(series);
+    probe.load = rate_per_s;
+    return probe;
 }
 
 static struct probe play(struct played *played, const struct ideal *ideal, double rate_per_s,
                          struct window window, struct lb_rng *rng) {
-    struct stage *stage = &played->stage;
+    struct run_stage *stage = &played->stage;
     double due_s = -window.warmup_s, free_s = due_s;
     begin_stage(played, rate_per_s, window);
     for (uint64_t i = 0;; i++) {
@@ -137,18 +129,17 @@ static struct probe play(struct played *played, const struct ideal *ideal, doubl
         double *client_s = &played->finish_s[i % (uint64_t)ideal->pool];
         double start_s = i >= (uint64_t)ideal->pool ? fmax(due_s, *client_s) : due_s;
         bool counted = due_s >= 0, starts = start_s < window.duration_s + ideal->limit_s;
-        stage->result.due += counted;
-        stage->result.missed += counted && !starts;
+        stage->due += counted;
+        stage->missed += counted && !starts;
         if (!starts) continue;
         double granted_s = fmax(start_s, free_s);
         free_s = granted_s + draw_service(ideal, rng);
         *client_s = free_s;
-        stage->result.started += counted;
-        stage->result.queued += counted && start_s > due_s;
+        stage->started += counted;
+        stage->queued += counted && start_s > due_s;
         if (counted) note_grant(played, granted_s - due_s, granted_s);
     }
-    end_stage(played);
-    return probe_read(stage, rate_per_s);
+    return end_stage(played, rate_per_s);
 }
 
 static double true_capacity(const struct ideal *ideal) {

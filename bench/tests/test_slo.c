@@ -303,6 +303,17 @@ TEST(what_was_never_granted_is_over_every_limit) {
     slo_evidence_done(&evidence);
 }
 
+/* A stage that ended because of its promise may be too short to show the quantile. */
+TEST(a_promise_that_ended_its_stages_is_broken) {
+    struct threshold threshold = read_one("acquire_due.p99<=5ms");
+    struct slo_evidence evidence = {.ended = 1};
+    slo_add_thin(&evidence);
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_BROKEN);
+    slo_add_thin(&evidence); /* one that went on to its window's end */
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
+    slo_evidence_done(&evidence);
+}
+
 /* The line that a run ends with names the reason of the first unsure promise. A longer run is advised only where
  * there were too few samples. A control that a group of locks brought in makes no promise, and a run of such controls
  * alone keeps none. */

@@ -88,10 +88,8 @@ OF_A_STAGE(steal_is_a_limit_of_the_load_generator) {
     stage.window_ns = 4 * LB_S_NS;
     stage.drain_ns = LB_S_NS;
     stage.stolen_ns = 90 * LB_MS_NS;
-    assert_false(stage_lost_cpu(&stage));
     assert_string_equal(warned(), "");
     stage.stolen_ns = 110 * LB_MS_NS;
-    assert_true(stage_lost_cpu(&stage));
     assert_true(stage_is_limited(&stage));
     assert_warned("generator-limited: the host of this virtual machine took 0.11 s of processor "
                   "time in 5 s (steal)");

@@ -1,7 +1,6 @@
 /* plan: the complete description of a run. A workload is the settings of a file and of --set; a plan is a
  * workload that was checked and in which all defaults are filled in. A finished plan does not change, and can
- * be printed; the same plan and seed give the same schedule. (The command `lockbench plan` is something else:
- * report/capacity/carry.h.)
+ * be printed; the same plan and seed give the same schedule. (The command `lockbench plan` is something else.)
  *
  * This module uses the tables of locks and options, but starts nothing and asks no server. */
 #ifndef BENCH_WORKLOAD_PLAN_H
@@ -195,6 +194,7 @@ struct plan {
     bool processors_shared; /* by clients and servers; else each have half of four and more */
 
     const char *promises; /* of the run: thresholds_read reads them; "" = none */
+    bool stops;           /* a stage ends once a promise of its waits can only be broken */
 
     /* between the read and the write of the guarded counter, which shows overlaps there only */
     bool gap_yields;

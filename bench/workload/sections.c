@@ -147,6 +147,8 @@ static const struct lb_option check_keys[] = {
 static const struct lb_option slo_keys[] = {
     {"promises", &type_promises, offsetof(struct plan, promises), "", 0, 2000, NULL,
      "limits of figures that each lock is to keep, with commas between"},
+    {"stop", LB_OPT_BOOL8, offsetof(struct plan, stops), "no", 0, 0, NULL,
+     "whether a stage ends early once its promise of acquire or acquire_due can only be broken"},
     {0},
 };
 

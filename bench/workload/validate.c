@@ -80,7 +80,13 @@ static int check_promises(const struct draft *draft, struct lb_err *err) {
     struct threshold threshold[THRESHOLDS_MAX];
     int count = thresholds_read(draft->plan->promises, threshold, err);
     if (count < 0) return -1;
-    for (int i = 0; i < count && draft->plan->arrival.kind == ARRIVAL_CLOSED; i++) {
+    bool closed = draft->plan->arrival.kind == ARRIVAL_CLOSED;
+    struct stage_promise unused;
+    if (draft->plan->stops && !slo_of_waits(threshold, count, closed, &unused))
+        return err_set(err, LB_EXIT_USAGE,
+                       "slo.stop: there is no promise to stop for: slo.promises = %s, say",
+                       closed ? SLO_BY_CLIENTS : SLO_BY_RATE);
+    for (int i = 0; i < count && closed; i++) {
         if (!threshold_needs_schedule(&threshold[i])) continue;
         return err_set(err, LB_EXIT_USAGE,
                        "%s can't be promised: a closed loop has no due times: promise acquire "

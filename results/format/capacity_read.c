@@ -23,7 +23,8 @@ const char *capacity_limit_name(enum capacity_limit limit) {
 #define PROBE(kind, member, path, ...) ROW(capacity_probe, kind, member, path, __VA_ARGS__)
 
 static const struct result_field probe_fields[] = {
-    PROBE(TEXT, stage, "stage", .help = "the stage's id in run.json"),
+    PROBE(TEXT, stage, "stage", .help = "the stage's id in its run.json"),
+    PROBE(TEXT, run, "run", .help = "the folder of that, beside this file"),
     PROBE(TEXT, verdict_word, "verdict", .words = PROMISE_WORDS,
           .help = "kept: the whole interval is within the limit"),
     PROBE(TEXT, limited_by, "limited_by", .words = "generator",
@@ -141,8 +142,7 @@ const struct result_document capacity_document = {
     .name = "capacity",
     .file = "capacity.json",
     .schema = CAPACITY_SCHEMA,
-    .about = "The result of `lockbench capacity`, beside the run.json whose stages are its "
-             "probes.",
+    .about = "The result of `lockbench capacity`; its probes are runs, in folders beside it.",
     .fields = root_fields,
 };
 

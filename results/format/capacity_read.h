@@ -32,7 +32,8 @@ enum capacity_limit {
 /* Texts are borrowed from the file; NULL = absent. Figures are NAN if they are not known; times are
  * in ns. */
 struct capacity_probe {
-    const char *stage;                     /* stage: its id in the run.json of the same folder */
+    const char *stage,
+        *run; /* its id in its run.json; the folder of that, below that of the file */
     const char *verdict_word, *limited_by; /* limited_by: "generator" or NULL */
     enum promise_verdict verdict;
     double value; /* the load: arrivals a second, or clients */
@@ -69,7 +70,7 @@ struct capacity_lock {
 
 struct capacity {
     char *path; /* the path of the file, for messages */
-    char *dir;  /* its folder, which has the run.json of the probes */
+    char *dir;  /* its folder, which has those of the probes */
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason;
     bool partial;
     const json_t *environment; /* NULL when absent */

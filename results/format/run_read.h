@@ -167,6 +167,19 @@ static inline double unrecorded_share(const struct run_stage *stage) {
     return waited_ns > 0 ? 1 - recorded_ns / waited_ns : NAN;
 }
 
+/* Less than this decides nothing: in a short window each switch of processes would be a limit. */
+#define STOOD_LEAST_NS 20e6
+#define STALLED_LEAST 10
+#define STOOD_SHARE 0.01
+
+/* Whether the load generator itself stood still for so much of the window that latencies show it. NAN = not known, or no
+ * open loop. */
+static inline bool run_stood_still(const struct run_stage *stage) {
+    return (stage->stood_still_ns >= STOOD_LEAST_NS &&
+            stage->stood_still_ns > STOOD_SHARE * 1e9 * stage->duration_s) ||
+           (stage->stalled >= STALLED_LEAST && stage->stalled > STOOD_SHARE * stage->due);
+}
+
 /* "at least N %": never rounded up. */
 static inline double unrecorded_per_cent(double share) {
     return floor(100 * share + 1e-6);

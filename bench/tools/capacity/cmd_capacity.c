@@ -1,7 +1,6 @@
 /* cmd_capacity: `lockbench capacity`: the greatest load under which a lock keeps a promise. */
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +9,14 @@
 #include "bench/base/output.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/page.h"
-#include "bench/cli/progress.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
-#include "bench/cli/urls.h"
 #include "bench/option/text.h"
 #include "bench/slo/slo.h"
-#include "bench/tools/capacity/capacity_run.h"
-#include "bench/tools/capacity/probe.h"
+#include "bench/tools/capacity/capacity.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/stages.h"
 #include "report/capacity/capacity_doc.h"
-#include "report/doc/number.h"
 #include "results/format/capacity_read.h"
 
 #define SETS_MAX 128
@@ -83,8 +78,9 @@ static const struct arg args[] = {
 
 /* Refuses a --set of a key that the search sets, or that has no meaning in it. */
 static int check_set(const char *text, bool by_clients, struct lb_err *err) {
-    static const char *const own[] = {"load.arrival", "load.rates",   "run.duration",
-                                      "run.repeat",   "acquire.mode", "acquire.readers"};
+    static const char *const own[] = {"load.arrival",  "load.rates",   "run.duration",
+                                      "run.repeat",    "acquire.mode", "acquire.readers",
+                                      "servers.fresh", "slo.stop"};
     size_t length = strcspn(text, "= ");
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         if (strlen(own[i]) == length && strncmp(text, own[i], length) == 0)
@@ -101,24 +97,15 @@ static int check_set(const char *text, bool by_clients, struct lb_err *err) {
     return 0;
 }
 
-__attribute__((format(printf, 4, 5))) static int
-add_set(struct typed *typed, struct arena *arena, struct lb_err *err, const char *format, ...) {
-    char text[220];
-    va_list words;
-    va_start(words, format);
-    vsnprintf(text, sizeof text, format, words);
-    va_end(words);
-    return arg_list_add(&typed->sets, text, arena, err);
-}
-
-/* Adds the keys of the workload that the search sets. */
+/* Adds the keys of the workload that the search sets. The plan must have the kind of arrivals that the search varies,
+ * since think times are only allowed in a closed loop. The rate itself has no meaning here. */
 static int add_sets(struct typed *typed, struct arena *arena, struct lb_err *err) {
-    /* The plan must have the kind of arrivals that the search varies, since think times are only
-     * allowed in a closed loop. The rate itself has no meaning here. */
-    if (add_set(typed, arena, err, "load.arrival=%s", typed->by_clients ? "closed" : "poisson:1/s"))
-        return -1;
-    if (!typed->by_clients) return 0;
-    return add_set(typed, arena, err, "load.clients=%d", (int)typed->most);
+    char clients[40];
+    if (!typed->by_clients)
+        return arg_list_add(&typed->sets, "load.arrival=poisson:1/s", arena, err);
+    snprintf(clients, sizeof clients, "load.clients=%d", (int)typed->most);
+    return arg_list_add(&typed->sets, "load.arrival=closed", arena, err) ||
+           arg_list_add(&typed->sets, clients, arena, err);
 }
 
 /* Reads --most, a rate or a number of clients. */
@@ -182,117 +169,64 @@ static int render_capacity_page(const void *capacity, FILE *out, struct lb_err *
     return capacity_page(capacity, out, err);
 }
 
-/* Saves and prints the result. Returns the exit code. */
-static int conclude_capacity(const struct typed *typed, const struct plan *plan,
-                             struct capacity_run *capacity_run, const struct run_end *end) {
-    struct lb_err lost = {0}, unmade = {0};
+/* Saves the result, elsewhere if its folder does not take it, and prints it. Returns the exit code. */
+static int conclude_capacity(const struct typed *typed, const struct capacity_search *search) {
+    struct lb_err why = capacity_search_why(search), lost = {0}, again = {0}, unmade = {0};
     struct capacity *capacity = NULL;
     json_t *result;
-    int code = end->exit_code, unanswered;
-    char file[720] = "";
+    char file[720];
+    int code = why.code, unanswered = 0;
     bool whole = code == LB_EXIT_OK || code == LB_EXIT_VIOLATED;
-    bool in_folder = capacity_run_end(capacity_run, whole ? NULL : end->why, &result, file,
-                                      sizeof file, &lost) == 0;
-    if (end->stages > 0 && result)
-        capacity = capacity_from_json(result, file[0] ? file : CAPACITY_FILE ", not saved", &lost);
+    snprintf(file, sizeof file, "%s/" CAPACITY_FILE, search->out.path);
+    bool saved = capacity_search_save(search, whole ? NULL : why.text, true, &result, &lost) == 0;
+    if (!saved && result && outdir_rescue(result, "capacity", file, sizeof file, &again) == 0)
+        fprintf(stderr, "lockbench: %s; the answer was saved to %s instead\n", lost.text, file);
+    else if (!saved)
+        fprintf(stderr, "lockbench: %s; nor elsewhere: %s\n", lost.text, again.text);
+    if (search->measured && result) capacity = capacity_from_json(result, file, &unmade);
     json_decref(result);
     if (capacity)
-        capacity_write(capacity, typed->format, terminal_has_color(stdout), stdout, &lost);
-    if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
-    if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
-    if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
+        capacity_write(capacity, typed->format, terminal_has_color(stdout), stdout, &unmade);
+    if (saved) fprintf(stderr, "saved in %s\n", search->out.path);
     /* Prints the message if it was not printed before, or if a table has come after it. */
-    if (end->exit_code && (end->stages > 0 || !end->said))
-        fprintf(stderr, "lockbench: %s\n", end->why);
-    unanswered = capacity_run_unanswered(capacity_run);
-    if (code == LB_EXIT_OK && unanswered > 0) {
+    if (code && (search->measured || !search->trouble.code))
+        fprintf(stderr, "lockbench: %s\n", why.text);
+    for (int i = 0; i < search->count; i++)
+        unanswered += search_answer(&search->locks[i].search).limit == SEARCH_NO_ANSWER;
+    if (code == LB_EXIT_OK && saved && unanswered > 0) {
         fprintf(stderr, "lockbench: no answer with confidence for %d of %d locks\n", unanswered,
-                plan->lock_count);
+                search->count);
         code = LB_EXIT_INCONCLUSIVE;
     }
-    if (capacity && in_folder && end->in_folder &&
-        page_beside(end->saved, render_capacity_page, capacity, &unmade) != 0)
-        fprintf(stderr, "lockbench: %s\n", unmade.text);
+    if (capacity && saved && !unmade.code)
+        page_beside(search->out.path, render_capacity_page, capacity, &unmade);
+    if (unmade.code) fprintf(stderr, "lockbench: %s\n", unmade.text);
     capacity_free(capacity);
-    return code == LB_EXIT_OK && unmade.code ? LB_EXIT_MACHINE : code;
-}
-
-static void show_begin(struct progress *progress, const struct capacity_run_news *news) {
-    char line[200], budget[NUMBER_TEXT_MAX], each[NUMBER_TEXT_MAX];
-    snprintf(line, sizeof line, "%-20s probes for at most %s (--time), about %s each", news->lock,
-             number_time_text(1e9 * news->budget_s, budget),
-             number_time_text(1e9 * news->probe_s, each));
-    progress_line(progress, line);
-}
-
-/* The line of each probe, for capacity_run_ask.news; arg is a struct progress. */
-static void show_probe(void *arg, const struct capacity_run_news *news) {
-    struct progress *progress = arg;
-    const struct probe *probe = news->probe;
-    if (!probe) {
-        show_begin(progress, news);
-        return;
-    }
-    char line[300], value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX],
-        between[120] = "";
-    const char *limit = probe_limit_text(probe->limit); /* also of a promise that was kept */
-    const char *why = limit ? limit : probe_unsure_text(probe);
-    if (!isnan(probe->low_ns)) {
-        snprintf(between, sizeof between, " (%s .. %s)", number_time_text(probe->low_ns, low),
-                 isnan(probe->high_ns) ? "never" : number_time_text(probe->high_ns, high));
-    }
-    snprintf(line, sizeof line,
-             "%-20s probe %2d  %8.6g%s: %s%s, %llu of %llu over the limit%s: %s%s%s", news->lock,
-             news->number, probe->load, news->by_clients ? " clients" : "/s",
-             isnan(probe->quantile_ns) ? "never" : number_time_text(probe->quantile_ns, value),
-             between, (unsigned long long)probe->over, (unsigned long long)probe->samples,
-             probe->grew ? ", the backlog grew" : "", promise_verdict_name(probe->verdict),
-             why ? ": " : "", why ? why : "");
-    progress_line(progress, line);
+    return code == LB_EXIT_OK && (lost.code || unmade.code) ? LB_EXIT_MACHINE : code;
 }
 
 static int run_search(const struct typed *typed, const struct plan *plan, const char *command,
                       struct lb_err *err) {
     char results[512], topologies[512];
-    struct progress progress;
-    struct run_end end;
+    struct capacity_search search = {.plan = plan,
+                                     .urls = &typed->urls,
+                                     .slo = typed->slo,
+                                     .by_clients = typed->by_clients,
+                                     .most = typed->most,
+                                     .asked_ns = typed->time_ns,
+                                     .topologies = topologies,
+                                     .command = command,
+                                     .interrupts = interrupt_watch(true)};
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    progress_init(&progress, typed->progress);
-    struct capacity_run_ask capacity_run_ask = {.plan = plan,
-                                                .slo = typed->slo,
-                                                .by_clients = typed->by_clients,
-                                                .most = typed->most,
-                                                .budget_ns = typed->time_ns,
-                                                .version = LOCKBENCH_VERSION,
-                                                .command = command,
-                                                .news = show_probe,
-                                                .news_arg = &progress};
-    struct capacity_run *capacity_run = capacity_run_new(&capacity_run_ask, err);
-    if (!capacity_run) return -1;
-    struct run_ask ask = {.plan = plan,
-                          .urls = typed->urls.item,
-                          .url_count = typed->urls.count,
-                          .out = typed->out,
-                          .results = results,
-                          .topologies = topologies,
-                          .version = LOCKBENCH_VERSION,
-                          .command = command,
-                          .interrupts = interrupt_watch(true),
-                          .next = capacity_run_next,
-                          .took = capacity_run_took,
-                          .next_arg = capacity_run,
-                          .news = progress_news,
-                          .say = progress_say,
-                          .tell = progress_tell,
-                          .arg = &progress};
-    int code = run_execute(&ask, &end, err);
-    progress_end(&progress);
+    progress_init(&search.progress, typed->progress);
+    int code = capacity_search_begin(&search, err);
+    if (code == 0) code = outdir_make(&search.out, typed->out, results, "capacity", err);
     if (code == 0) {
-        code = conclude_capacity(typed, plan, capacity_run, &end);
-        json_decref(end.unsaved);
+        capacity_search_run(&search);
+        code = conclude_capacity(typed, &search);
     }
-    capacity_run_free(capacity_run);
+    capacity_search_free(&search);
     return code;
 }
 

@@ -1,14 +1,10 @@
 /* probe: see probe.h. */
 #include "bench/tools/capacity/probe.h"
 
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "bench/option/text.h"
-#include "bench/slo/slo.h"
-#include "bench/stage/harvest.h"
-#include "bench/workload/schedule.h"
-#include "results/stats/quantile.h"
+#include "bench/stage/machine.h"
 
 /* The most parts of a window: shorter parts depend too much on each other near the edge. */
 #define BATCHES_MAX 16
@@ -17,6 +13,10 @@
 #define MEANS_MIN 30 /* samples of a mean */
 /* A key that was held or handed over for this part of the time was the limit. */
 #define KEY_BUSY_PART 0.8
+/* The load generator's threads had no time left if they ran for this part of it. */
+#define BUSY_PART 0.95
+/* A window that is shorter by more than this part was ended. */
+#define SHORT_PART 0.99
 /* The backlog grew if grants fall behind the arrivals by so many standard deviations. */
 #define GREW_SIGMAS 3.0
 /* The quantile is near the limit if this part of the allowed number is over the limit. */
@@ -38,19 +38,52 @@ static double value_at(const struct hist *hist, uint64_t rank) {
     return rank > count ? NAN : (double)hist_quantile(hist, (double)rank / (double)count);
 }
 
-/* Makes batches of the half seconds of the window, by adding neighbours. Returns how many. */
-static int batches_of(const struct stage *stage, struct quantile_batch batches[BATCHES_MAX]) {
-    int count = stage->batch_count < BATCHES_MAX ? stage->batch_count : BATCHES_MAX;
+/* ---- the log ---- */
+
+static void take_line(void *arg, enum metric metric, int interval, const struct hist *hist) {
+    struct probe_log *log = arg;
+    log->failed |= hist_add(log->hist[metric], hist) != 0;
+    if (metric != log->promise.metric) return;
+    struct quantile_batch *grown =
+        realloc(log->batches, (size_t)(interval + 1) * sizeof *log->batches);
+    log->failed |= grown == NULL;
+    if (!grown) return;
+    log->batches = grown;
+    log->batches[interval] = slo_batch(hist, log->promise.limit_ns);
+    log->count = interval + 1;
+}
+
+int probe_log_read(struct probe_log *log, const struct stage_promise *promise, const char *path,
+                   struct lb_err *err) {
+    *log = (struct probe_log){.promise = *promise};
+    for (int i = 0; i < METRICS; i++) {
+        log->hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+        log->failed |= !log->hist[i];
+    }
+    if (!log->failed && slo_read_log(path, take_line, log, err) != 0) return -1;
+    return log->failed ? err_set(err, LB_EXIT_MACHINE, "out of memory for %s", path) : 0;
+}
+
+void probe_log_done(struct probe_log *log) {
+    for (int i = 0; i < METRICS; i++) hist_free(log->hist[i]);
+    free(log->batches);
+}
+
+/* Makes batches of the intervals, by adding neighbours. Returns how many. */
+static int batches_of(const struct probe_log *log, struct quantile_batch batches[BATCHES_MAX]) {
+    int count = log->count < BATCHES_MAX ? log->count : BATCHES_MAX;
     for (int i = 0; i < count; i++) batches[i] = (struct quantile_batch){0};
-    for (int i = 0; i < stage->batch_count; i++) {
-        struct quantile_batch *batch = &batches[(int64_t)i * count / stage->batch_count];
-        batch->count += stage->batches[i].counted;
-        batch->below += stage->batches[i].within;
-        batch->sum += stage->batches[i].sum;
-        batch->squares += stage->batches[i].squares;
+    for (int i = 0; i < log->count; i++) {
+        struct quantile_batch *batch = &batches[(int64_t)i * count / log->count];
+        batch->count += log->batches[i].count;
+        batch->below += log->batches[i].below;
+        batch->sum += log->batches[i].sum;
+        batch->squares += log->batches[i].squares;
     }
     return count;
 }
+
+/* ---- the figures ---- */
 
 static struct search_waits waits_of(const struct quantile_batch *batches, int count) {
     double n = 0, sum = 0, squares = 0;
@@ -71,11 +104,12 @@ static bool is_surely_over(const struct quantile_batch *batches, int count, doub
     return share_of_batches(batches, count, PROBE_LEVEL, &within) == 0 && 1 - within.high > allowed;
 }
 
-static void read_quantile(const struct stage *stage, const struct stage_promise *promise,
-                          struct probe *probe) {
+static void read_quantile(const struct probe_ask *ask, const struct run_stage *stage,
+                          const struct probe_log *log, struct probe *probe) {
     struct quantile_batch batches[BATCHES_MAX];
-    const struct hist *hist = stage->hist[promise->metric];
-    int count = batches_of(stage, batches);
+    const struct stage_promise *promise = &log->promise;
+    const struct hist *hist = log->hist[promise->metric];
+    int count = batches_of(log, batches);
     uint64_t low, high;
     double n = (double)probe->samples, limit_ns = (double)promise->limit_ns;
     double allowed = 1 - promise->quantile;
@@ -100,27 +134,33 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
     }
     probe->few = !judged;
     /* without known stalls nobody can tell whose fault it is */
-    bool far_over = !judged && !isnan(stage->result.stood_still_ns) &&
-                    promise_is_far_over(promise, (double)probe->over, n);
-    if (stage->hopeless || probe->grew || far_over || is_surely_over(batches, count, allowed))
+    bool far_over = !judged && !isnan(stage->stood_still_ns) &&
+                    slo_is_far_over(promise, (double)probe->over, n);
+    bool hopeless = stage->duration_s < SHORT_PART * ask->window_s;
+    if (hopeless || probe->grew || far_over || is_surely_over(batches, count, allowed))
         probe->verdict = PROMISE_BROKEN;
 }
 
+/* The grants after the window's end, to requests of the window. */
+static double late_grants(const struct run_stage *stage) {
+    const json_t *last = json_array_get(stage->series, json_array_size(stage->series) - 1);
+    if (!json_is_true(json_object_get(last, "draining"))) return 0;
+    return json_number_value(json_object_get(last, "ok"));
+}
+
 /* Reads how many requests were granted before the window's end, and whether this fell behind the number that was due.
- * The last batch is left out, because it contains grants after the window's end. Of n grants that a serial lock made
- * in a time, only n - 1 certainly lie in that time as a whole. Requests that fell due a moment ago are left out: no
- * request was granted faster than the shortest wait, which long ways may make as long as the limit. */
-static void read_backlog(const struct stage *stage, const struct stage_promise *promise,
+ * Of n grants that a serial lock made in a time, only n - 1 certainly lie in that time as a whole. Requests that fell due
+ * a moment ago are left out: no request was granted faster than the shortest wait, which long ways may make as long as the
+ * limit. */
+static void read_backlog(const struct run_stage *stage, const struct probe_log *log,
                          struct probe *probe) {
-    int count = stage->batch_count - 1;
-    if (!(stage->offered_per_s > 0) || count < 1 || stage->window_ns <= 0) return;
-    double granted = (double)stage->batches[count - 1].granted;
-    double end_ns = (double)stage->batches[count - 1].end_ns;
-    if (!(end_ns > 0)) return;
-    double way_ns = (double)stage->hist[promise->metric]->min; /* INT64_MAX: none was granted */
-    double due_until_ns = end_ns - fmin(way_ns, (double)promise->limit_ns);
-    double due = (double)probe->samples * fmin(1, fmax(0, due_until_ns) / (double)stage->window_ns);
-    probe->served_per_s = fmax(0, granted - 1) * 1e9 / end_ns;
+    if (!(stage->offered_per_s > 0) || !(stage->duration_s > 0)) return;
+    if (log->count < 2) return; /* nobody looked at the window before its end */
+    double granted = fmax(0, stage->grants - late_grants(stage));
+    double way_ns = (double)log->hist[log->promise.metric]->min; /* INT64_MAX: none was granted */
+    double way_s = fmin(way_ns, (double)log->promise.limit_ns) / 1e9;
+    double due = (double)probe->samples * fmax(0, 1 - way_s / stage->duration_s);
+    probe->served_per_s = fmax(0, granted - 1) / stage->duration_s;
     probe->grew = due - granted > GREW_SIGMAS * sqrt(due);
 }
 
@@ -128,60 +168,64 @@ static void read_backlog(const struct stage *stage, const struct stage_promise *
  * were never granted. Open loop: true if the promise may have been kept without the requests that
  * fell due in a stall or waited behind those. A closed loop does not count them: there a stall may
  * be the reason if it lasted for the limit. */
-static bool may_have_lost(const struct stage *stage, const struct stage_promise *promise,
+static bool may_have_lost(const struct run_stage *stage, const struct probe_log *log,
                           const struct probe *probe) {
-    double allowed = (1 - promise->quantile) * (double)probe->samples;
-    if (!stage_stood_still(stage)) return false;
-    if (isnan(stage->result.stalled)) return stage->hist[METRIC_HICCUP]->max >= promise->limit_ns;
-    return (double)probe->over - stage->result.stalled <= allowed;
+    double allowed = (1 - log->promise.quantile) * (double)probe->samples;
+    if (!run_stood_still(stage)) return false;
+    if (isnan(stage->stalled)) return log->hist[METRIC_HICCUP]->max >= log->promise.limit_ns;
+    return (double)probe->over - stage->stalled <= allowed;
 }
 
 /* True if the engine's late timers may have caused the verdict, kept or broken alike: if late
  * probes were left out only with one of the two, the others would be a biased choice. A request
  * waits for its own late timer and, behind a lock, for the late timers of all requests before
  * it. */
-static bool may_be_late(const struct stage *stage, const struct stage_promise *promise,
+static bool may_be_late(const struct run_stage *stage, const struct probe_log *log,
                         const struct probe *probe) {
-    const struct hist *hiccup = stage->hist[METRIC_HICCUP];
-    if (isnan(probe->quantile_ns)) return may_have_lost(stage, promise, probe);
+    const struct hist *hiccup = log->hist[METRIC_HICCUP];
+    if (isnan(probe->quantile_ns)) return may_have_lost(stage, log, probe);
     double before = probe->throughput_per_s * probe->quantile_ns / 1e9;
     /* A long stall of lockbench delays each request that falls due in it, by up to its length. */
-    double one_ns = (double)(stage_stood_still(stage) ? hiccup->max : hist_quantile(hiccup, 0.99));
+    double one_ns = (double)(run_stood_still(stage) ? hiccup->max : hist_quantile(hiccup, 0.99));
     double late_ns = one_ns + before * hist_mean(hiccup);
-    return fabs(probe->quantile_ns - (double)promise->limit_ns) <= late_ns;
+    return fabs(probe->quantile_ns - (double)log->promise.limit_ns) <= late_ns;
 }
 
 /* True if the one key that all clients wait for was held or handed over nearly all the time: then
  * more clients would only wait longer for it. */
-static bool key_was_busy(const struct stage *stage, const struct probe *probe) {
+static bool key_was_busy(const struct probe_ask *ask, const struct probe *probe) {
     double cycle_ns = probe->hold_mean_ns + probe->handoff_mean_ns;
-    bool one = keys_have_one_holder(stage->ask->of.lock->lock) &&
-               keys_count(&stage->ask->of.plan->keys, stage->clients) == 1;
     /* the comparison is false if a mean is not known (NAN) */
-    return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
+    return ask->one_key && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }
 
-/* True if the load generator was too slow for another reason than busy threads: these would be busy
- * again in a second try. */
-static bool was_slow(const struct stage *stage) {
-    return stage_is_limited(stage) && !stage_is_busy(stage);
+static bool threads_were_busy(const struct run_stage *stage) {
+    return stage->client_cpu_ns_per_grant * stage->grants / 1e9 >
+           BUSY_PART * stage->duration_s * stage->threads;
 }
 
-/* The limit of the load generator that may have caused the verdict, if any. */
-static enum probe_limit limit_of(const struct stage *stage, const struct probe *probe) {
-    const struct stage_promise *promise = &stage->ask->promise;
-    if (stage_lost_cpu(stage)) return PROBE_STOLEN;
-    if (was_slow(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
+static bool was_stolen(const struct run_stage *stage) {
+    double took_s = stage->duration_s + stage->drain_s, stolen_s = stage->stolen_share * took_s;
+    return stolen_s > 0 && steal_shows((int64_t)(1e9 * stolen_s), (int64_t)(1e9 * took_s));
+}
+
+/* The limit of the load generator that may have caused the verdict, if any. Busy threads would be busy again in a second
+ * try. */
+static enum probe_limit limit_of(const struct probe_ask *ask, const struct run_stage *stage,
+                                 const struct probe_log *log, const struct probe *probe) {
+    const struct stage_promise *promise = &log->promise;
+    bool limited = stage->limited_by != NULL, busy = limited && threads_were_busy(stage);
+    if (was_stolen(stage)) return PROBE_STOLEN;
+    if (limited && !busy && may_be_late(stage, log, probe)) return PROBE_LATE;
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
     if (!over && !probe->grew) return PROBE_NOT_LIMITED;
-    if (stage_is_limited(stage) && stage_is_busy(stage)) return PROBE_BUSY;
+    if (busy) return PROBE_BUSY;
     /* Requests were late although the acquires that started were not: the requests waited for a
      * free client of lockbench, not for the lock. */
-    const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
-    if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&
-        !key_was_busy(stage, probe) &&
+    const struct hist *acquire = log->hist[METRIC_ACQUIRE];
+    if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 && !key_was_busy(ask, probe) &&
         hist_quantile(acquire, promise->quantile) <= promise->limit_ns &&
-        hist_quantile(stage->hist[METRIC_LAG], promise->quantile) > promise->limit_ns / 2) {
+        hist_quantile(log->hist[METRIC_LAG], promise->quantile) > promise->limit_ns / 2) {
         return PROBE_POOL;
     }
     return PROBE_NOT_LIMITED;
@@ -191,26 +235,31 @@ static double mean_of_hist(const struct hist *hist, int64_t least) {
     return hist->count < least ? NAN : hist_mean(hist);
 }
 
-struct probe probe_read(const struct stage *stage, double load) {
-    const struct hist *hist = stage->hist[stage->ask->promise.metric];
-    struct probe probe = {
-        .load = load, .verdict = PROMISE_UNSURE, .quantile_ns = NAN, .low_ns = NAN, .high_ns = NAN};
-    snprintf(probe.stage, sizeof probe.stage, "%s", stage->ask->id);
-    probe.hold_mean_ns = mean_of_hist(stage->hist[METRIC_HOLD], 1);
-    probe.handoff_mean_ns = mean_of_hist(stage->hist[METRIC_HANDOFF], MEANS_MIN);
-    probe.samples = promise_due(stage);
-    if (stage->result.missed > 0) probe.missed = (uint64_t)stage->result.missed;
-    if (stage->window_ns > 0) probe.throughput_per_s = stage->result.throughput_per_s;
-    if (stage->status != STAGE_COMPLETE || probe.samples == 0) return probe;
-    uint64_t within = promise_within(hist, stage->ask->promise.limit_ns);
+struct probe probe_read(const struct probe_ask *ask, const struct run_stage *stage,
+                        const struct probe_log *log) {
+    struct probe probe = {.verdict = PROMISE_UNSURE,
+                          .quantile_ns = NAN,
+                          .low_ns = NAN,
+                          .high_ns = NAN,
+                          .hold_mean_ns = NAN,
+                          .handoff_mean_ns = NAN};
+    snprintf(probe.stage, sizeof probe.stage, "%s", stage->id ? stage->id : "");
+    double samples = isnan(stage->due) ? stage->attempts : stage->due;
+    if (samples > 0) probe.samples = (uint64_t)samples;
+    if (stage->missed > 0) probe.missed = (uint64_t)stage->missed;
+    if (stage->throughput_per_s > 0) probe.throughput_per_s = stage->throughput_per_s;
+    if (!log || strcmp(stage->status, "complete") != 0 || probe.samples == 0) return probe;
+    probe.hold_mean_ns = mean_of_hist(log->hist[METRIC_HOLD], 1);
+    probe.handoff_mean_ns = mean_of_hist(log->hist[METRIC_HANDOFF], MEANS_MIN);
+    uint64_t within = slo_batch(log->hist[log->promise.metric], log->promise.limit_ns).below;
     probe.over = within < probe.samples ? probe.samples - within : 0;
     probe.measured = true;
-    probe.span_s = (double)(stage->warmup_ns + stage->window_ns) / 1e9;
-    read_backlog(stage, &stage->ask->promise, &probe);
-    read_quantile(stage, &stage->ask->promise, &probe);
+    probe.span_s = stage->warmup_s + stage->duration_s;
+    read_backlog(stage, log, &probe);
+    read_quantile(ask, stage, log, &probe);
     /* A broken promise becomes unsure, since the lock might have kept it. A promise that was kept
      * in spite of the limit was kept. */
-    probe.limit = limit_of(stage, &probe);
+    probe.limit = limit_of(ask, stage, log, &probe);
     if (probe.limit && probe.verdict == PROMISE_BROKEN) probe.verdict = PROMISE_UNSURE;
     return probe;
 }

@@ -1,4 +1,4 @@
-/* probe: what one stage shows about a promise at the stage's load.
+/* probe: what the files of one run show about a promise at the run's load.
  *
  * Every operation that was due counts: one that never started, timed out or failed is over the
  * limit. Waits for one lock queue behind each other, so they are not independent samples: the
@@ -10,15 +10,16 @@
 #ifndef BENCH_TOOLS_CAPACITY_PROBE_H
 #define BENCH_TOOLS_CAPACITY_PROBE_H
 
-#include "bench/stage/stage.h"
+#include "bench/slo/slo.h"
 #include "bench/tools/capacity/search.h"
-#include "results/format/capacity_read.h"
+#include "results/format/run_read.h"
 
 /* The limit of the load generator that may have caused the verdict. */
 enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_STOLEN, PROBE_BUSY, PROBE_POOL };
 
 struct probe {
     char stage[96]; /* the stage's id */
+    char run[96];   /* the folder of its run, below that of the search */
     double load;    /* arrivals a second, or clients */
     enum promise_verdict verdict;
     /* PROBE_LATE and PROBE_STOLEN are set even if the promise was kept nevertheless */
@@ -33,7 +34,7 @@ struct probe {
     double hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
     double throughput_per_s;
     /* Open loop only. grew: the backlog grew in the window by more than chance explains;
-     * served_per_s: grants a second before the window's end, 0 = not known */
+     * served_per_s: grants a second in the window, 0 = not known */
     bool grew;
     double served_per_s;
     double span_s; /* warm-up and window together */
@@ -42,8 +43,30 @@ struct probe {
 
 #define PROBE_LEVEL 0.95
 
-/* Reads a stage that was run with stage->ask->promise. */
-struct probe probe_read(const struct stage *stage, double load);
+/* A stage's .hlog: the whole of each metric, and the promised one interval by interval. */
+struct probe_log {
+    struct stage_promise promise;
+    struct hist *hist[METRICS];
+    struct quantile_batch *batches;
+    int count;
+    bool failed; /* memory ran out */
+};
+
+/* 0, or -1 with err: it can't be read as a whole. probe_log_done in any case. */
+int probe_log_read(struct probe_log *log, const struct stage_promise *promise, const char *path,
+                   struct lb_err *err);
+void probe_log_done(struct probe_log *log);
+
+struct probe_ask {
+    double load;
+    double
+        window_s; /* that was asked for: a shorter one ended because the promise was broken for good */
+    bool one_key; /* all clients wait for one key, which one of them may hold */
+};
+
+/* Reads a stage that was run with the log's promise and slo.stop. log: NULL = it can't be read, so nothing was measured. */
+struct probe probe_read(const struct probe_ask *ask, const struct run_stage *stage,
+                        const struct probe_log *log);
 
 /* The probe as the search takes it. allowed: the share that may be over the limit. */
 struct search_result probe_result(const struct probe *probe, double allowed);

@@ -9,7 +9,6 @@
 #include "bench/servers/jobs.h"
 #include "bench/tools/check/cell_result.h"
 
-#define ARGS_MAX 400
 #define WAIT_NS (200 * LB_MS_NS) /* how often the scheduler looks for Ctrl-C */
 /* A run may take so long besides its load, for starting servers and so on; and its load may take so
  * many times as long as planned, on a busy machine. */
@@ -54,7 +53,7 @@ static int url_words(const struct cell_schedule_ask *ask, const struct matrix_ce
     return count;
 }
 
-/* The arguments of a cell's run, up to ARGS_MAX; argv has NULLs. */
+/* The arguments of a cell's run, up to JOB_ARGS_MAX; argv has NULLs. */
 static void run_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
                       const char *out, const char *seed, const char **argv) {
     const char *const first[] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out,
@@ -69,7 +68,7 @@ static void run_words(const struct cell_schedule_ask *ask, const struct matrix_c
         argv[count++] = cell->sets[i];
     }
     count = url_words(ask, cell, argv, count);
-    for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
+    for (int i = 0; i < ask->set_count && count < JOB_ARGS_MAX - 4; i++) {
         argv[count++] = "--set";
         argv[count++] = ask->sets[i];
     }
@@ -89,7 +88,7 @@ static void suite_words(const struct cell_schedule_ask *ask, const struct matrix
     memcpy(argv, first, sizeof first);
     int count = url_words(ask, cell, argv, (int)(sizeof first / sizeof *first));
     /* Settings of the workload (--set) don't apply to the conformance suite. */
-    for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
+    for (int i = 0; i < ask->set_count && count < JOB_ARGS_MAX - 4; i++) {
         const char *set = ask->sets[i];
         if (!is_of(set, cell->lock->name) && !is_of(set, cell->lock->backend->name)) continue;
         argv[count++] = "--set";
@@ -106,7 +105,7 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     snprintf(log, sizeof log, "%s/log", out);
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
     if (jobs_make_folder(out, err)) return -1;
-    const char *argv[ARGS_MAX] = {NULL};
+    const char *argv[JOB_ARGS_MAX] = {NULL};
     if (ask->matrix->columns[cell->column].suite)
         suite_words(ask, cell, out, argv);
     else

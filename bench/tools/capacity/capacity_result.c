@@ -1,0 +1,211 @@
+/* capacity_result: capacity.json; see capacity.h. */
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "bench/cli/cli.h"
+#include "bench/option/text.h"
+#include "bench/place/place.h"
+#include "bench/tools/capacity/capacity.h"
+#include "bench/workload/schedule.h"
+#include "results/format/capacity_read.h"
+
+/* Probes this near to the answer, in the logarithm of the load, show what happens at the edge. */
+#define NEAR 0.35
+
+/* Memory for the texts that struct capacity_lock only borrows. */
+struct texts {
+    char slo[80], hold[64], think[64], keys[64], server[256], why[400];
+};
+
+static double finite_or_nan(double value) {
+    return isfinite(value) ? value : NAN;
+}
+
+static struct capacity_probe probe_figures(const struct probe *probe) {
+    bool limited = probe->limit != PROBE_NOT_LIMITED;
+    return (struct capacity_probe){
+        .stage = probe->stage,
+        .run = probe->run,
+        .verdict_word = promise_verdict_name(probe->verdict),
+        .limited_by = limited ? capacity_limit_name(CAPACITY_LIMIT_GENERATOR) : NULL,
+        .value = probe->load,
+        .quantile_ns = finite_or_nan(probe->quantile_ns),
+        .low_ns = finite_or_nan(probe->low_ns),
+        .high_ns = finite_or_nan(probe->high_ns),
+        .grew = probe->grew,
+        .samples = (double)probe->samples,
+        .missed = (double)probe->missed,
+        .over_share = probe->measured ? (double)probe->over / (double)probe->samples : NAN};
+}
+
+/* The mean of a probe's figure over the probes around a load, over those that the generator did not limit if there are
+ * any. NAN if there is no probe. */
+static double mean_near(const struct lock_search *lock_search, double load, size_t offset) {
+    double sum[2] = {0, 0};
+    int count[2] = {0, 0};
+    for (int i = 0; i < lock_search->probe_count; i++) {
+        const struct probe *probe = &lock_search->probes[i];
+        double value;
+        memcpy(&value, (const char *)probe + offset, sizeof value);
+        if (!isfinite(value) || fabs(log(probe->load / load)) > NEAR) continue;
+        sum[probe->limit != PROBE_NOT_LIMITED] += value;
+        count[probe->limit != PROBE_NOT_LIMITED]++;
+    }
+    int which = count[0] > 0 ? 0 : 1;
+    return count[which] > 0 ? sum[which] / count[which] : NAN;
+}
+
+/* Fills in how often one hot key can be granted. Fills nothing if several clients may hold. */
+static void fill_bound(const struct capacity_search *state, const struct lock_search *lock_search,
+                       double load, struct capacity_lock *ret) {
+    const struct plan *plan = state->plan;
+    bool one_key = keys_count(&plan->keys, plan->clients[0]) == 1;
+    if (state->by_clients || !one_key || !keys_have_one_holder(lock_search->lock->lock) ||
+        !(load > 0))
+        return;
+    double hold_ns = mean_near(lock_search, load, offsetof(struct probe, hold_mean_ns));
+    double handoff_ns = mean_near(lock_search, load, offsetof(struct probe, handoff_mean_ns));
+    if (!(hold_ns + handoff_ns > 0)) return; /* also if one is NAN */
+    ret->hold_ns = hold_ns;
+    ret->handoff_ns = handoff_ns;
+    ret->bound_per_s = 1e9 / (hold_ns + handoff_ns);
+}
+
+/* The limit of the load generator that spoilt most of the spoilt probes, in words. NULL if none
+ * did. */
+static const char *limit_words(const struct lock_search *lock_search) {
+    int counts[PROBE_POOL + 1] = {0};
+    enum probe_limit most = PROBE_NOT_LIMITED;
+    for (int i = 0; i < lock_search->probe_count; i++) counts[lock_search->probes[i].limit]++;
+    for (int i = PROBE_LATE; i <= PROBE_POOL; i++) {
+        if (counts[i] > (most ? counts[most] : 0)) most = (enum probe_limit)i;
+    }
+    return probe_limit_text(most);
+}
+
+static const char *why_text(const struct lock_search *lock_search,
+                            const struct search_answer *answer, struct texts *texts) {
+    const char *ours = limit_words(lock_search);
+    if (lock_search->probe_count == 0) return "no probe could be measured";
+    if (answer->times > 1) {
+        double minutes = ceil(answer->times * (double)lock_search->budget_ns / 60e9);
+        snprintf(texts->why, sizeof texts->why,
+                 "%s: about %.0f minutes would do (--time %.0fm)%s%s", answer->why, minutes,
+                 minutes, ours ? ": " : "", ours ? ours : "");
+        return texts->why;
+    }
+    if (!answer->why || answer->limit == SEARCH_BY_RANGE || !ours) return answer->why;
+    snprintf(texts->why, sizeof texts->why, "%s: %s", answer->why, ours);
+    return texts->why;
+}
+
+static void fill_answer(const struct search_answer *answer, struct capacity_lock *ret) {
+    static const enum capacity_limit limits[] = {[SEARCH_NO_ANSWER] = CAPACITY_LIMIT_NONE,
+                                                 [SEARCH_BY_PROMISE] = CAPACITY_LIMIT_SLO,
+                                                 [SEARCH_BY_GENERATOR] = CAPACITY_LIMIT_GENERATOR,
+                                                 [SEARCH_BY_RANGE] = CAPACITY_LIMIT_RANGE};
+    ret->limited_by_word = capacity_limit_name(limits[answer->limit]);
+    if (answer->limit == SEARCH_NO_ANSWER) return;
+    ret->value = answer->load;
+    ret->low = answer->low;
+    ret->high = finite_or_nan(answer->high);
+    ret->level = SEARCH_LEVEL;
+}
+
+/* Fills in what the user asked of all locks. */
+static void fill_question(const struct capacity_search *state, struct texts *texts,
+                          struct capacity_lock *ret) {
+    const struct plan *plan = state->plan;
+    const struct stage_promise *slo = &state->slo;
+    keyspace_text(&plan->keys, texts->keys, sizeof texts->keys);
+    char *blank = strchr(texts->keys, ' ');
+    if (blank) *blank = '\0'; /* the number alone; the distribution has a member of its own */
+    ret->slo = slo_text(slo, texts->slo, sizeof texts->slo);
+    ret->metric = metric_name(slo->metric);
+    ret->quantile = slo->quantile;
+    ret->limit_ns = (double)slo->limit_ns;
+    ret->by_word = state->by_clients ? "clients" : "rate";
+    ret->hold = dist_text(&plan->hold, texts->hold, sizeof texts->hold);
+    ret->think = dist_text(&plan->think, texts->think, sizeof texts->think);
+    ret->keys = texts->keys;
+    ret->key_distribution = plan->keys.pick == KEYS_OWN    ? "own"
+                            : plan->keys.pick == KEYS_ZIPF ? "zipf"
+                                                           : "uniform";
+    ret->clients = plan->clients[0];
+}
+
+/* Fills in where the lock ran. Servers of our own are known here better than to a run that was given their URL. */
+static void fill_place(const struct plan *plan, const struct lock_search *lock_search,
+                       struct texts *texts, struct capacity_lock *ret) {
+    const struct lb_lock *lock = lock_search->lock->lock;
+    const struct place *own = lock_search->host->place;
+    const struct run *run = lock_search->last;
+    const char *version = NULL;
+    ret->holders = finite_or_nan(keys_holders(plan, lock));
+    ret->lock = lock->name;
+    ret->backend = lock->backend->name;
+    ret->primitive = lb_primitive_name(lock->primitive);
+    ret->guarantee = lb_guarantee_name(lock->about.guarantee);
+    ret->durability_note = lock->durability_note;
+    ret->topology = lock_search->topology;
+    ret->threads = ret->processes = 0;
+    if (run) {
+        ret->guarantee = run->stages[0].guarantee;
+        ret->topology = run->stages[0].topology;
+        ret->durability = run->stages[0].durability;
+        ret->durability_class = run->stages[0].durability_class;
+        ret->threads = finite_or_nan(run->stages[0].threads);
+        ret->processes = finite_or_nan(run->stages[0].processes);
+    }
+    if (run && run->server_count > 0)
+        version = json_string_value(json_object_get(run->servers[0].facts, "version"));
+    if (own) {
+        ret->topology = own->topology;
+        ret->durability = own->durability;
+        ret->durability_class = place_durability_class(own, lock);
+    }
+    if (!version) return;
+    snprintf(texts->server, sizeof texts->server, "%s %.200s", lock->backend->name, version);
+    ret->server = texts->server;
+}
+
+static json_t *searched_lock_json(const struct capacity_search *state,
+                                  const struct lock_search *lock_search, const char *partial) {
+    struct search_answer answer = search_answer(&lock_search->search);
+    struct capacity_probe probes[EDGE_POINTS_MAX];
+    struct capacity_lock figures;
+    struct texts texts;
+    capacity_lock_clear(&figures);
+    fill_place(state->plan, lock_search, &texts, &figures);
+    fill_question(state, &texts, &figures);
+    fill_answer(&answer, &figures);
+    fill_bound(state, lock_search, answer.load, &figures);
+    bool cut = partial && !lock_search->done && answer.limit == SEARCH_NO_ANSWER;
+    figures.why = cut ? partial : why_text(lock_search, &answer, &texts);
+    figures.violated = lock_search->violated;
+    if (lock_search->saturated_per_s > 0) figures.saturated_per_s = lock_search->saturated_per_s;
+    figures.probes = probes;
+    figures.probe_count = lock_search->probe_count;
+    for (int i = 0; i < figures.probe_count; i++)
+        probes[i] = probe_figures(&lock_search->probes[i]);
+    return capacity_lock_json(&figures);
+}
+
+json_t *capacity_result_json(const struct capacity_search *state, const char *partial, bool ended) {
+    char now[RESULT_DATE_MAX];
+    struct capacity head = {.tool_name = "lockbench",
+                            .tool_version = LOCKBENCH_VERSION,
+                            .command = state->command,
+                            .started_at = state->started_at,
+                            .ended_at = ended ? result_date(time(NULL), now) : NULL,
+                            .partial = partial != NULL,
+                            .partial_reason = partial,
+                            .environment = state->environment};
+    json_t *locks = json_array();
+    for (int i = 0; i < state->count; i++) {
+        if (!state->locks[i].begun) continue; /* the lock's turn did not come */
+        json_array_append_new(locks, searched_lock_json(state, &state->locks[i], partial));
+    }
+    return capacity_json(&head, locks);
+}
