@@ -186,11 +186,8 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
                           .command = command,
                           .peers = peers,
                           .interrupts = interrupt_watch(true),
-                          .begin = progress_begin,
                           .news = progress_news,
-                          .done = progress_stage,
                           .say = progress_say,
-                          .tell = progress_tell,
                           .arg = &progress};
     struct run_end end;
     int failed = run_execute(&ask, &end, err);

@@ -29,7 +29,7 @@ const char *progress_about(int64_t ns, char text[SPAN_MAX]) {
 }
 
 /* "stage 17 of 39  redis-setnx  16 clients". */
-static int put_place(char *line, size_t size, const struct run_at *at, int lock_width) {
+static int put_place(char *line, size_t size, const struct run_news *at, int lock_width) {
     return snprintf(line, size, "stage %d of %d  %-*s  %d client%s", at->number, at->count,
                     lock_width, at->lock, at->clients, at->clients == 1 ? "" : "s");
 }
@@ -39,8 +39,7 @@ static void put_bar(char *bar, double part) {
     bar[BAR_WIDTH] = '\0';
 }
 
-void progress_begin(void *arg, int stages, int64_t expected_ns) {
-    struct progress *progress = arg;
+static void show_begin(struct progress *progress, int stages, int64_t expected_ns) {
     char line[120], span[SPAN_MAX];
     snprintf(line, sizeof line, "%d stage%s, about %s by the plan (an estimate)", stages,
              stages == 1 ? "" : "s", progress_about(expected_ns, span));
@@ -48,7 +47,8 @@ void progress_begin(void *arg, int stages, int64_t expected_ns) {
 }
 
 /* The fraction of the run that is over: the earlier stages, and a part of the present one. */
-static double part_of(const struct run_at *at, const struct stage_news *news) {
+static double part_of(const struct run_news *at) {
+    const struct stage_news *news = at->second;
     double stage = news->total_ns > 0 ? (double)news->elapsed_ns / (double)news->total_ns : 0;
     return (at->number - 1 + fmin(stage, 1)) / at->count;
 }
@@ -64,14 +64,14 @@ void progress_now(struct progress *progress, const char *line, bool red) {
     progress->open = true;
 }
 
-void progress_news(void *arg, const struct run_at *at, const struct stage_news *news) {
-    struct progress *progress = arg;
+static void show_second(struct progress *progress, const struct run_news *at) {
+    const struct stage_news *news = at->second;
     char line[300], bar[BAR_WIDTH + 1], overlaps[48] = "", rate[NUMBER_TEXT_MAX],
                                         p50[NUMBER_TEXT_MAX], p99[NUMBER_TEXT_MAX];
     if (progress->kind != PROGRESS_BAR) return;
     if (news->overlaps)
         snprintf(overlaps, sizeof overlaps, "  %llu overlaps", (unsigned long long)news->overlaps);
-    put_bar(bar, part_of(at, news));
+    put_bar(bar, part_of(at));
     int used = snprintf(line, sizeof line, "%s ", bar);
     used += put_place(line + used, sizeof line - (size_t)used, at, 0);
     snprintf(line + used, sizeof line - (size_t)used, "%s  %s/s  p50 %s  p99 %s", overlaps,
@@ -94,7 +94,8 @@ void progress_line(struct progress *progress, const char *line) {
     fputc('\n', stderr);
 }
 
-void progress_stage(void *arg, const struct run_at *at, const struct stage *stage) {
+static void show_stage(struct progress *progress, const struct run_news *at) {
+    const struct stage *stage = at->stage;
     const struct run_latency *acquire = &stage->result.latency[METRIC_ACQUIRE];
     char line[300], rate[NUMBER_TEXT_MAX], p50[NUMBER_TEXT_MAX], p99[NUMBER_TEXT_MAX];
     int used = put_place(line, sizeof line, at, 20);
@@ -105,12 +106,23 @@ void progress_stage(void *arg, const struct run_at *at, const struct stage *stag
              stage->status == STAGE_COMPLETE  ? ""
              : stage->status == STAGE_PARTIAL ? "  partial"
                                               : "  failed");
-    progress_line(arg, line);
+    progress_line(progress, line);
 }
 
-void progress_tell(void *arg, const char *line) {
-    progress_end(arg);
+void progress_tell(struct progress *progress, const char *line) {
+    progress_end(progress);
     fprintf(stderr, "%s\n", line);
+}
+
+void progress_news(void *arg, const struct run_news *news) {
+    if (news->line)
+        progress_tell(arg, news->line);
+    else if (news->second)
+        show_second(arg, news);
+    else if (news->stage)
+        show_stage(arg, news);
+    else
+        show_begin(arg, news->count, news->expected_ns);
 }
 
 void progress_say(void *arg, const char *line) {

@@ -29,12 +29,11 @@ struct progress {
 
 /* PROGRESS_AUTO: a bar on a terminal, otherwise lines. */
 void progress_init(struct progress *progress, enum progress_kind kind);
-/* For run_ask.begin, .news, .done, .tell and .say; arg is the struct progress. */
-void progress_begin(void *arg, int stages, int64_t expected_ns);
-void progress_news(void *arg, const struct run_at *at, const struct stage_news *news);
-void progress_stage(void *arg, const struct run_at *at, const struct stage *stage);
-void progress_tell(void *arg, const char *line);
+/* For run_ask.news and .say; arg is the struct progress. */
+void progress_news(void *arg, const struct run_news *news);
 void progress_say(void *arg, const char *line);
+/* What is made on a server at --url, or left there. */
+void progress_tell(struct progress *progress, const char *line);
 /* Prints a line of the caller's, above the bar. */
 void progress_line(struct progress *progress, const char *line);
 /* Shows a line until the next one, on a terminal alone. */

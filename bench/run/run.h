@@ -15,11 +15,15 @@
 #include "bench/workload/stages.h"
 #include "results/format/run_read.h"
 
-/* The position of a run, for progress displays. */
-struct run_at {
-    const char *lock;    /* of the stage */
-    int clients, number; /* ... from 1 */
-    int count;           /* of all stages */
+/* News of a run, for progress displays: one of the four. */
+struct run_news {
+    int64_t expected_ns;             /* the run begins, and will take so long, an estimate; */
+    const struct stage_news *second; /* a second of a stage is over; */
+    const struct stage *stage;       /* a stage is over; */
+    const char *line;                /* what is made on a server at --url, or left there */
+    const char *lock;                /* of the stage */
+    int clients, number;             /* ... from 1 */
+    int count;                       /* of all stages */
 };
 
 struct run_ask {
@@ -33,15 +37,8 @@ struct run_ask {
     const char *command; /* the command that repeats the run; without a password */
     struct peers *peers; /* that have the clients; NULL = this process does everything */
     const volatile sig_atomic_t *interrupts;
-    /* called when the stages are known: how many, and how long they will take, an estimate */
-    void (*begin)(void *arg, int stages, int64_t expected_ns); /* may be NULL */
-    void (*news)(void *arg, const struct run_at *at,
-                 const struct stage_news *news); /* each second of a stage; may be NULL */
-    void (*done)(void *arg, const struct run_at *at,
-                 const struct stage *stage);  /* after each stage; may be NULL */
-    void (*say)(void *arg, const char *line); /* called for each problem; never NULL */
-    /* called with what a run makes on a server at --url, and what it leaves there; may be NULL */
-    void (*tell)(void *arg, const char *line);
+    void (*news)(void *arg, const struct run_news *news); /* never NULL */
+    void (*say)(void *arg, const char *line);             /* called for each problem; never NULL */
     void *arg;
 };
 

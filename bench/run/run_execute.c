@@ -81,8 +81,13 @@ static void raise_servers_limit(const struct plan_stage *stages, int count) {
     descriptors_raise(descriptors_of_servers(most));
 }
 
+static void tell_line(void *arg, const char *line) {
+    const struct run_state *run = arg;
+    run->ask->news(run->ask->arg, &(struct run_news){.line = line});
+}
+
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
-    struct run_state run = {.ask = ask, .guests = {.tell = ask->tell, .arg = ask->arg}};
+    struct run_state run = {.ask = ask, .guests = {.tell = tell_line, .arg = &run}};
     struct run_end end = {0};
     int count = 0, result = -1;
     struct plan_stage *stages = stages_new(ask->plan, STAGES_BY_PLACE, &count);

@@ -169,7 +169,7 @@ void run_tell_expected(struct run_state *run, const struct plan_stage *stages, i
     run->stages_planned = count;
     int64_t all_ns = 0;
     for (int i = 0; i < count; i++) all_ns += expected_ns(run, stages, i);
-    if (ask->begin) ask->begin(ask->arg, count, all_ns);
+    ask->news(ask->arg, &(struct run_news){.expected_ns = all_ns, .count = count});
 }
 
 /* The server processes that the stages start, if all run side by side. */

@@ -11,11 +11,16 @@
 #define WARM_NS (200 * LB_MS_NS)   /* the window of a stage of round 0, at most, ... */
 #define WARM_LONG_NS (3 * LB_S_NS) /* ... and where the topology says that it needs so long */
 
-static struct run_at where_is(const struct run_state *run, const struct stage_ask *ask) {
-    return (struct run_at){.lock = ask->of.lock->lock->name,
-                           .clients = ask->of.clients,
-                           .number = run->number,
-                           .count = run->stages_planned};
+/* second, stage: one of them is NULL. */
+static void tell_news(const struct run_state *run, const struct stage_ask *ask,
+                      const struct stage_news *second, const struct stage *stage) {
+    struct run_news news = {.second = second,
+                            .stage = stage,
+                            .lock = ask->of.lock->lock->name,
+                            .clients = ask->of.clients,
+                            .number = run->number,
+                            .count = run->stages_planned};
+    run->ask->news(run->ask->arg, &news);
 }
 
 static bool has_killed(const struct stage *stage) {
@@ -49,9 +54,8 @@ static void add_stage_result(struct run_state *run, struct stage *stage,
 
 /* A second of a stage is over. */
 static void tell_second(void *arg, const struct stage_news *news) {
-    struct run_state *run = arg;
-    struct run_at at = where_is(run, run->now);
-    if (run->ask->news) run->ask->news(run->ask->arg, &at, news);
+    const struct run_state *run = arg;
+    tell_news(run, run->now, news, NULL);
 }
 
 /* A fault that never acted shows nothing of its lock, whatever the verdict says. */
@@ -142,8 +146,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
         run_note_trouble(run, &err);
         return false;
     }
-    struct run_at at = where_is(run, &stage_ask);
-    if (run->ask->done) run->ask->done(run->ask->arg, &at, stage);
+    tell_news(run, &stage_ask, NULL, stage);
     if (conclusion_add_stage(&run->conclusion, stage, of, line, sizeof line)) run_say(run, line);
     stage->result.again = of->again;
     if (warms) stage->result.aside = "the first round warms the servers";
