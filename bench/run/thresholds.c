@@ -93,12 +93,8 @@ struct intervals {
 };
 
 /* The operations that a promise is about: due in the window (open loop) or begun in it (closed
- * loop). Of a latch the awaits alone: a count-down waits for nobody. */
+ * loop). */
 static double due_of(const struct stage *stage) {
-    const struct hist *granted = stage->hist[METRIC_ACQUIRE],
-                      *failed = stage->hist[METRIC_WAIT_FAILED];
-    if (stage->ask->of.lock->lock->primitive == LB_LATCH)
-        return (double)(granted->count + granted->over + failed->count + failed->over);
     bool closed = stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED;
     return closed ? stage->result.attempts : stage->result.due;
 }
