@@ -346,8 +346,9 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                 "run: --metric and --repeat are of a comparison: add --against...; rounds within a "
                 "run: --set run.repeat=7");
     } else if (pair && typed->format != REPORT_TABLE && !typed->json) {
-        err_set(err, LB_EXIT_USAGE,
-                "run: --full and --quiet show one run: leave them out where --against makes several");
+        err_set(
+            err, LB_EXIT_USAGE,
+            "run: --full and --quiet show one run: leave them out where --against makes several");
     } else if (pair && peers) {
         err_set(err, LB_EXIT_USAGE, "run: on several hosts one run at a time: leave out --against");
     } else if (pair) {
