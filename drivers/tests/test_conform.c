@@ -65,8 +65,6 @@ static const struct variant {
      .exempt = {{"a killed server ends every wait, and serves again",
                  "an acquire of kazoo's without a deadline waits for its server without end"},
                 {CROWD},
-                {"an answer cut in the middle is in doubt, then settled", DRIVER},
-                {"a connection reset is in doubt, then settled", DRIVER},
                 {"each message of an acquire may be late", DRIVER},
                 {"each message of a wait may be late", DRIVER},
                 {"each message of a wait that times out may be late", DRIVER},
