@@ -126,7 +126,7 @@ struct stage {
 /* stage_describe: fills stage->result with the members that are no sums: lock, servers, load, warnings and
  * latencies. 0, or -1 with err when out of memory. */
 int stage_describe(struct stage *stage, struct lb_err *err);
-/* Adds the facts that only the run knows: the faults, and whether a control ran in the workload that exposes it. */
+/* Adds the facts that only the run knows: the faults. */
 void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
 /* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:
  * says whether the clients were on several machines. */

@@ -47,12 +47,12 @@ const FAULTS = {
 const BACKENDS = [
   ['memory', 'embedded', 'host', 'never', null, 'in this process', 'mem-mutex mem-robust mem-rwlock mem-semaphore'],
   ['file', 'embedded', 'host', 'at-once', null, 'the kernel of this machine', 'file-flock file-ofd'],
-  ['redis', 'redis', 'node', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-setnx redis-reentrant redis-fair redis-fenced* redis-rwlock redis-semaphore redis-permit redis-latch'],
+  ['redis', 'redis', 'node', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-setnx redis-reentrant redis-fair redis-fenced* redis-rwlock redis-semaphore redis-permit'],
   ['redis', 'redis-independent', 'majority', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-redlock'],
   ['redis', 'redis-replicas', 'async-replica', 'lease', 'redis 7.0.15', 'in memory, nothing is written to disk', 'redis-wait'],
   ['memcached', 'memcached', 'node', 'lease', 'memcached 1.6.18', 'in memory, gone with the process', 'memcached-add*'],
   ['nats', 'nats', 'node', 'lease', 'nats-server 2.9.10', 'on disk, synced every two minutes', 'nats-kv*'],
-  ['zookeeper', 'zookeeper-3', 'majority', 'session', 'zookeeper 3.8.0', 'transaction log, on disk before each answer', 'zk-lock* zk-reentrant* zk-rwlock* zk-semaphore zk-multi*'],
+  ['zookeeper', 'zookeeper-3', 'majority', 'session', 'zookeeper 3.8.0', 'transaction log, on disk before each answer', 'zk-lock* zk-reentrant* zk-rwlock* zk-semaphore'],
   ['etcd', 'etcd-3', 'majority', 'session', 'etcd 3.4.23', 'write-ahead log, on disk before each answer', 'etcd-mutex* etcd-lock*'],
   ['sqlite', 'embedded', 'host', 'at-once', null, 'write-ahead log', 'sqlite-immediate sqlite-table sqlite-optimistic*'],
   ['postgres', 'postgres', 'node', 'at-once', 'postgres 15.8', 'in memory: the lock ends with its session', 'pg-advisory pg-advisory-xact pg-row* pg-nowait* pg-table pg-lease* pg-optimistic*'],
@@ -66,7 +66,7 @@ const LOCKS = {}, HOMES = {};
 for (const [backend, topology, guarantee, crash, server, durability, names] of BACKENDS) {
   for (const word of names.split(' ')) {
     const name = word.replace('*', '');
-    LOCKS[name] = { name, backend, primitive: /rwlock|semaphore|latch|optimistic/.exec(name)?.[0] ?? 'mutex', guarantee, crash, token: word.endsWith('*'), control: guarantee === 'none' };
+    LOCKS[name] = { name, backend, primitive: /rwlock|semaphore|optimistic/.exec(name)?.[0] ?? 'mutex', guarantee, crash, token: word.endsWith('*'), control: guarantee === 'none' };
     HOMES[name] = { topology, server, durability };
   }
 }
@@ -142,7 +142,7 @@ function cell(lock, fault, seeds, patch = {}) {
     grants: verdict === 'failed' ? null : grants, faults_hit: hits, bound95: verdict !== 'safe' ? null : round(hits === null ? 3 / grants : 1 - 0.05 ** (1 / hits), 9), overlaps, detected: broke ? Math.floor(overlaps / 2) : 0,
     lost_updates: broke ? Math.floor(3 * draw()) : 0, stale_attempted: attempted, stale_accepted_unfenced: attempted, stale_rejected_fenced: lock.token ? attempted : null, stale_accepted_fenced: lock.token ? 0 : null,
     recovered: fault === 'none' || verdict === 'failed' ? null : verdict !== 'stuck',
-    recovery_ns: { count, min: q(0), p50: q(0.5), p90: q(0.9), max: q(1), theory_min: crash[0], theory_max: crash[1], theory: crash[2], trials },
+    recovery_ns: { count, min: q(0), p50: q(0.5), p90: q(0.9), max: q(1), theory_max: crash[1], trials },
     grants_lost: verdict === 'violated' ? 1 : 0, lost_wakeups: 0,
     residue: null, lease_ns: lock.crash === 'at-once' || lock.crash === 'never' ? null : LEASE * s, clients: 4, seed: seeds[0], seeds,
     command: `lockbench check ${lock.name} --fault ${fault} --seed ${seeds[0]}`, run: `cells/${lock.name}.${fault}.${seeds[0]}`,

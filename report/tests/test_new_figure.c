@@ -1,6 +1,6 @@
 /* test_new_figure: a figure of a stage needs three lines: the one that counts it, a row in bench/load/counts.def and a
  * row in results/format/stage.def. With these rows, and nothing else, the counts of the clients are added up, and the
- * figure is in run.json, is read back, and is in the terminal's table, Markdown, the page, CSV, JSON and the comparison
+ * figure is in run.json, is read back, and is in the terminal's table, Markdown, the page, JSON and the comparison
  * of runs.
  *
  * This program compiles the table and the sum once more, each with one row more than the library's; the library uses

@@ -303,7 +303,7 @@ static const struct result_field run_fields[] = {
     ROW(run, TEXTS, warnings, "warnings", .help = "sentences to be read beside the figures"),
     NO_MEMBER(ROWS, "stages", /* their table is stage.def's */
               .help = "one for each lock x topology x clients x readers x repeat, in the order in "
-                      "which they ran; a control in its own workload runs only until it is caught"),
+                      "which they ran"),
     {.path = NULL},
 };
 

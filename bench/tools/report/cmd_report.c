@@ -29,7 +29,7 @@ static const struct arg args[] = {
     {{"full", ARG_PICK, FORMAT, .min = REPORT_FULL,
       .help = "for a terminal, with all loads and warnings"},
      NULL},
-    {{"quiet", ARG_PICK, FORMAT, .min = REPORT_QUIET, .help = "the verdict of runs only"}, NULL},
+    {{"quiet", ARG_PICK, FORMAT, .min = REPORT_QUIET, .help = "the verdict only"}, NULL},
     {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "for a pull request"}, NULL},
     {{"json", ARG_PICK, FORMAT, .min = REPORT_JSON,
       .help = "the same for machines, with the verdict"},
@@ -162,7 +162,7 @@ const struct command command_report = {
     .about =
         "Shows a saved run: the folder that `lockbench run` made, or its run.json; without one, the\n"
         "newest. Or a saved check: the folder that `lockbench check` made, or its check.json. Or a\n"
-        "saved search: the folder that `lockbench capacity` made; its run.json shows the probes.\n"
+        "saved search: the folder that `lockbench capacity` made; its probes/ are runs.\n"
         "It reads results only, and asks no server. `lockbench compare` is for several runs.",
     .examples = examples,
     .args = args,
