@@ -147,7 +147,7 @@ function others(base, out) {
   }).map(([name]) => name);
 }
 
-const cost_ns = (stage) => 1e9 / stage.throughput_per_s - (stage.held?.inside_mean_ns ?? 0);
+const cost_ns = (stage) => 1e9 / stage.throughput_per_s - (stage.exclusion?.inside_mean_ns ?? 0);
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const spread = (values) => [Math.min(...values), median([...values]), Math.max(...values)];
 
