@@ -289,11 +289,17 @@ static const struct lb_connector connector = {
     .descriptors = exec_descriptors,
 };
 
+/* clang-format off */
+static const char *const exec_schemes[] = {
+    "redis", "redis+replicas", "redis+sentinel", "redis+cluster", "redis+independents", "rediss", "rediss+replicas",
+    "rediss+sentinel", "rediss+cluster", "rediss+independents", "zookeeper", "zookeepers", "etcd", "etcds", "http", "https",
+    "postgres", "postgresql", "mysql", "mysqls", "memcached", "memcacheds", "nats", "tls", NULL};
+/* clang-format on */
+
 const struct lb_backend backend_exec = {
     .name = "exec",
     .summary = "any program as the client of any server, over lines of JSON",
-    .schemes = (const char *const[]){"redis", "rediss", "zookeeper", "etcd", "etcds", "http",
-                                     "https", "postgres", "mysql", "memcached", "nats", NULL},
+    .schemes = exec_schemes,
     .topologies =
         (const char *const[]){"redis", "zookeeper", "etcd", "postgres", "mariadb", "memcached",
                               "nats", "redis-replicas", "redis-sentinel", "redis-cluster",

@@ -118,6 +118,29 @@ TEST(test_backends_are_whole) {
     }
 }
 
+static bool has_scheme(const struct lb_backend *backend, const char *url) {
+    for (const char *const *scheme = backend->schemes; *scheme; scheme++) {
+        size_t len = strlen(*scheme);
+        if (strncmp(url, *scheme, len) == 0 && strncmp(url + len, "://", 3) == 0) return true;
+    }
+    return !*url;
+}
+
+/* What lockbench starts itself can be given to it by --url, as capacity does. */
+TEST(test_urls_of_own_servers_have_schemes_of_the_backend) {
+    for (int i = 0; registry_backends()[i]; i++) {
+        const struct lb_backend *backend = registry_backends()[i];
+        const char *const *name = backend->topologies;
+        for (; name && *name; name++) {
+            struct topo_info info;
+            struct lb_err err = {0};
+            if (topo_info("compose/local", *name, &info, &err) != 0) fail_msg("%s", err.text);
+            if (!has_scheme(backend, info.url) || !has_scheme(backend, info.url_tls))
+                fail_msg("%s: .schemes has not those of %s", backend->name, *name);
+        }
+    }
+}
+
 /* The facts that each lock's table must have for people. */
 TEST(test_facts_are_there) {
     int count = 0;
