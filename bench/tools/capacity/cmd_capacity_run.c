@@ -9,6 +9,7 @@
 
 #include "bench/base/processors.h"
 #include "bench/load/layout.h"
+#include "bench/option/option.h"
 #include "bench/place/guest.h"
 #include "bench/stage/machine.h"
 #include "bench/workload/schedule.h"
@@ -320,8 +321,11 @@ static int run_one(struct capacity_search *state, const struct lock_search *lock
         *more++ = "--url";
         *more++ = topo && !failed ? urls.again[0] : lock_search->url;
     }
-    if (topo && topo_ca(topo)) {
-        snprintf(ca, sizeof ca, "%s.tls_ca=%s", lock->backend->name, topo_ca(topo));
+    const char *authority = topo ? topo_ca(topo) : NULL;
+    if (authority && !options_find(lb_backend_options(lock->backend), "tls_ca")) {
+        setenv("LOCKBENCH_CA", authority, 1); /* for a program that is the client */
+    } else if (authority) {
+        snprintf(ca, sizeof ca, "%s.tls_ca=%s", lock->backend->name, authority);
         *more++ = "--set";
         *more++ = ca;
     }
