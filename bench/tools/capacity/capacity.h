@@ -22,6 +22,7 @@ struct lock_search {
     const char *topology;     /* of servers of our own; NULL = none are needed */
     struct lock_search *host; /* the first lock on the same servers, which has their place */
     struct place *place;      /* NULL = not up */
+    struct place was;         /* the place at its last run, for its words alone: it may be closed */
     struct run *last; /* its last run, which says where the lock ran; NULL = none has a stage */
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];

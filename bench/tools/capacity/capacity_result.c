@@ -139,7 +139,7 @@ static void fill_question(const struct capacity_search *state, struct texts *tex
 static void fill_place(const struct plan *plan, const struct lock_search *lock_search,
                        struct texts *texts, struct capacity_lock *ret) {
     const struct lb_lock *lock = lock_search->lock->lock;
-    const struct place *own = lock_search->host->place;
+    const struct place *own = &lock_search->was;
     const struct run *run = lock_search->last;
     const char *version = NULL;
     ret->holders = finite_or_nan(keys_holders(plan, lock));
@@ -160,7 +160,7 @@ static void fill_place(const struct plan *plan, const struct lock_search *lock_s
     }
     if (run && run->server_count > 0)
         version = json_string_value(json_object_get(run->servers[0].facts, "version"));
-    if (own) {
+    if (*own->topology) {
         ret->topology = own->topology;
         ret->durability = own->durability;
         ret->durability_class = place_durability_class(own, lock);

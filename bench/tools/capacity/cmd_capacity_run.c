@@ -248,13 +248,15 @@ static void close_servers(struct capacity_search *state) {
 }
 
 /* Starts the servers of a lock, unless they are up. -1 with err. */
-static int open_servers(struct capacity_search *state, const struct lock_search *lock_search,
+static int open_servers(struct capacity_search *state, struct lock_search *lock_search,
                         struct lb_err *err) {
-    if (!lock_search->topology || lock_search->host->place) return 0;
-    if (!state->together) close_servers(state);
+    struct place **place = &lock_search->host->place;
+    if (!lock_search->topology) return 0;
     struct place_ask place_ask = place_ask_of(state, lock_search);
-    lock_search->host->place = place_open(&place_ask, err);
-    return lock_search->host->place ? 0 : -1;
+    if (!*place && !state->together) close_servers(state);
+    if (!*place) *place = place_open(&place_ask, err);
+    if (*place) lock_search->was = **place;
+    return *place ? 0 : -1;
 }
 
 /* ---- one run ---- */
