@@ -376,9 +376,19 @@ static double saturated_per_s(const struct run_stage *stage) {
     return measured ? fmax(0, stage->throughput_per_s - 1 / stage->duration_s) : 0;
 }
 
-/* What a run found of exclusion, and what went wrong with it. why: its last words. */
+/* Writes how a run ended that did not end by itself. False: it did. */
+static bool cut_words(const struct job_end *end, char *text, size_t size) {
+    bool killed = end->exit_code > 128 && end->exit_code != LB_EXIT_INTERRUPTED;
+    if (end->timed_out)
+        snprintf(text, size, "it was not done after %.0f s", (double)end->took_ns / 1e9);
+    else if (killed)
+        snprintf(text, size, "the run was killed by signal %d", end->exit_code - 128);
+    return end->timed_out || killed;
+}
+
+/* What a run found of exclusion, and what went wrong with it. why: its last words, or how it was cut off. */
 static void note_findings(struct capacity_search *state, struct lock_search *lock_search,
-                          const struct run *run, int exit_code, const char *why) {
+                          const struct run *run, int exit_code, bool cut, const char *why) {
     bool failed = exit_code == LB_EXIT_USAGE || exit_code == LB_EXIT_MACHINE;
     state->measured = true;
     state->granted |= run->stages[0].grants > 0;
@@ -387,6 +397,8 @@ static void note_findings(struct capacity_search *state, struct lock_search *loc
     lock_search->caught |= exit_code == LB_EXIT_VIOLATED;
     if (exit_code == LB_EXIT_VIOLATED) {
         note(state, lock_search, &state->violated, exit_code, why);
+    } else if (cut && !is_interrupted(state)) {
+        note(state, lock_search, &state->trouble, LB_EXIT_MACHINE, why);
     } else if (verdict_is(run->verdict, VERDICT_CONTROL_MISSED)) {
         err_set(&lock_search->missed, LB_EXIT_MACHINE, "%s", why);
     } else if (verdict_is(run->verdict, VERDICT_NOTHING_GRANTED) && !run->partial) {
@@ -417,6 +429,7 @@ static int take_run(struct capacity_search *state, struct lock_search *lock_sear
     snprintf(log, sizeof log, "%s/log", folder);
     jobs_last_words(log, why, sizeof why);
     struct run *run = run_read(folder, &unread);
+    bool cut = end->exit_code != LB_EXIT_VIOLATED && cut_words(end, why, sizeof why);
     if (!run || run->stage_count == 0) {
         bool usage = end->exit_code == LB_EXIT_USAGE;
         err_set(err, usage ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s", *why ? why : unread.text);
@@ -424,7 +437,7 @@ static int take_run(struct capacity_search *state, struct lock_search *lock_sear
         return -1;
     }
     if (lock_search->url) tell_left(state, run);
-    note_findings(state, lock_search, run, end->exit_code, why);
+    note_findings(state, lock_search, run, end->exit_code, cut, why);
     if (load->value > 0) {
         note_probe(state, lock_search, load, run, name);
         if (end->took_ns > lock_search->cost_ns) lock_search->cost_ns = end->took_ns;
