@@ -261,6 +261,12 @@ static int open_servers(struct capacity_search *state, struct lock_search *lock_
 
 /* ---- one run ---- */
 
+/* A request that is due right before the window's end still has the whole limit to be granted. */
+static int64_t drain_most_ns(const struct capacity_search *state) {
+    int64_t drain_ns = state->plan->drain_ns;
+    return drain_ns > state->slo.limit_ns ? drain_ns : state->slo.limit_ns;
+}
+
 /* Writes the workload of a run. 0, or -1 with err. */
 static int write_workload(const struct capacity_search *state,
                           const struct lock_search *lock_search, const struct load *load,
@@ -282,9 +288,7 @@ static int write_workload(const struct capacity_search *state,
                                    .rate_per_s = load->closed ? 0 : load->value};
     own.stops = load->value > 0;
     own.promises = own.stops ? slo_text(&state->slo, slo, sizeof slo) : "";
-    /* A request that is due right before the window's end still has the whole limit to be
-     * granted. */
-    if (own.stops && own.drain_ns < state->slo.limit_ns) own.drain_ns = state->slo.limit_ns;
+    if (own.stops) own.drain_ns = drain_most_ns(state);
     if (lock_search->topology) { /* what its servers are was decided when they were started */
         own.tls = PLAN_TLS_NO;
         own.program = own.listen = "";
@@ -331,11 +335,9 @@ static int run_one(struct capacity_search *state, const struct lock_search *lock
         *more++ = "--set";
         *more++ = ca;
     }
+    int64_t load_ns = load->warmup_ns + load->window_ns + drain_most_ns(state);
     struct job job = {
-        .argv = argv,
-        .log = log,
-        .weight = 1,
-        .limit_ns = START_NS + TIMES * (load->warmup_ns + load->window_ns + state->plan->drain_ns)};
+        .argv = argv, .log = log, .weight = 1, .limit_ns = START_NS + TIMES * load_ns};
     if (!failed) failed = jobs_start(&state->jobs, &job, err);
     while (!failed && !jobs_wait(&state->jobs, WAIT_NS, ret_end)) {
         if (is_interrupted(state)) jobs_interrupt(&state->jobs);
@@ -522,6 +524,7 @@ int capacity_search_begin(struct capacity_search *state, struct lb_err *err) {
     int nodes = 0;
     result_date(time(NULL), state->started_at);
     jobs_init(&state->jobs, NULL, 1);
+    state->jobs.grace_ns += drain_most_ns(state);
     state->environment = environment_json();
     state->locks = calloc((size_t)plan->lock_count + 1, sizeof *state->locks);
     if (!state->locks || !state->environment) return err_set(err, LB_EXIT_MACHINE, "out of memory");
