@@ -59,6 +59,7 @@ struct capacity_search {
     int number;    /* of the next run */
     struct jobs jobs;
     json_t *environment;
+    json_t *told; /* the warnings of runs that were printed: its members */
     char started_at[RESULT_DATE_MAX];
     bool measured, granted;                   /* a run has a stage; a grant in its window */
     struct lb_err violated, trouble, nothing; /* the first of each; nothing: a probe had no grant */

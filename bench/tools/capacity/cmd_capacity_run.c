@@ -411,13 +411,21 @@ static void note_findings(struct capacity_search *state, struct lock_search *loc
     }
 }
 
-/* What a run says when it leaves a server at --url. */
-static void tell_left(struct capacity_search *state, const struct run *run) {
+/* Prints each warning of the runs once. Not what the answer says, too, of noise and of a load that is too high; what is
+ * left on servers of our own, which end; and the run's last words (why), which are told as its failure. */
+static void tell_warnings(struct capacity_search *state, const struct lock_search *lock_search,
+                          const struct run *run, const char *why) {
     const json_t *warning;
     size_t i;
     json_array_foreach(run->warnings, i, warning) {
         const char *line = json_string_value(warning);
-        if (line && strstr(line, "`lockbench clean")) progress_tell(&state->progress, line);
+        if (!line || json_object_get(state->told, line)) continue;
+        if (strstr(line, "`lockbench doctor") || strstr(line, "the queue grows without end") ||
+            (!lock_search->url && strstr(line, "`lockbench clean")) ||
+            (*why && strncmp(line, why, strlen(why)) == 0))
+            continue;
+        json_object_set_new(state->told, line, json_true());
+        progress_tell(&state->progress, line);
     }
 }
 
@@ -431,6 +439,7 @@ static int take_run(struct capacity_search *state, struct lock_search *lock_sear
     snprintf(log, sizeof log, "%s/log", folder);
     jobs_last_words(log, why, sizeof why);
     struct run *run = run_read(folder, &unread);
+    if (run) tell_warnings(state, lock_search, run, why);
     bool cut = end->exit_code != LB_EXIT_VIOLATED && cut_words(end, why, sizeof why);
     if (!run || run->stage_count == 0) {
         bool usage = end->exit_code == LB_EXIT_USAGE;
@@ -438,7 +447,6 @@ static int take_run(struct capacity_search *state, struct lock_search *lock_sear
         run_free(run);
         return -1;
     }
-    if (lock_search->url) tell_left(state, run);
     note_findings(state, lock_search, run, end->exit_code, cut, why);
     if (load->value > 0) {
         note_probe(state, lock_search, load, run, name);
@@ -526,8 +534,10 @@ int capacity_search_begin(struct capacity_search *state, struct lb_err *err) {
     jobs_init(&state->jobs, NULL, 1);
     state->jobs.grace_ns += drain_most_ns(state);
     state->environment = environment_json();
+    state->told = json_object();
     state->locks = calloc((size_t)plan->lock_count + 1, sizeof *state->locks);
-    if (!state->locks || !state->environment) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!state->locks || !state->environment || !state->told)
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (; state->count < plan->lock_count; state->count++) {
         struct lock_search *lock_search = &state->locks[state->count];
         struct topo_info info;
@@ -549,5 +559,6 @@ void capacity_search_free(struct capacity_search *search) {
     for (int i = 0; i < search->count; i++) run_free(search->locks[i].last);
     if (search->locks) close_servers(search);
     json_decref(search->environment);
+    json_decref(search->told);
     free(search->locks);
 }
