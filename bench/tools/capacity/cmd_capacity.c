@@ -173,17 +173,19 @@ static int render_capacity_page(const void *capacity, FILE *out, struct lb_err *
 static int conclude_capacity(const struct typed *typed, const struct capacity_search *search) {
     struct lb_err why = capacity_search_why(search), lost = {0}, again = {0}, unmade = {0};
     struct capacity *capacity = NULL;
-    json_t *result;
+    json_t *result = NULL;
     char file[720];
     int code = why.code, unanswered = 0;
     bool whole = code == LB_EXIT_OK || code == LB_EXIT_VIOLATED;
     snprintf(file, sizeof file, "%s/" CAPACITY_FILE, search->out.path);
-    bool saved = capacity_search_save(search, whole ? NULL : why.text, true, &result, &lost) == 0;
+    /* a folder without figures stays free for the next search */
+    bool saved = search->measured &&
+                 capacity_search_save(search, whole ? NULL : why.text, true, &result, &lost) == 0;
     if (!saved && result && outdir_rescue(result, "capacity", file, sizeof file, &again) == 0)
         fprintf(stderr, "lockbench: %s; the answer was saved to %s instead\n", lost.text, file);
-    else if (!saved)
+    else if (!saved && search->measured)
         fprintf(stderr, "lockbench: %s; nor elsewhere: %s\n", lost.text, again.text);
-    if (search->measured && result) capacity = capacity_from_json(result, file, &unmade);
+    if (result) capacity = capacity_from_json(result, file, &unmade);
     json_decref(result);
     if (capacity)
         capacity_write(capacity, typed->format, terminal_has_color(stdout), stdout, &unmade);

@@ -508,6 +508,7 @@ void capacity_search_run(struct capacity_search *state) {
         lock_search->done = run_load(state, lock_search, &load, &err) != 0;
         if (err.code && !is_interrupted(state))
             note(state, lock_search, &state->trouble, err.code, err.text);
+        if (!state->measured) continue; /* its folder stays free for the next search */
         capacity_search_save(state, "the search was cut off", false, &so_far, &ignored);
         json_decref(so_far);
     }
@@ -519,7 +520,8 @@ struct lb_err capacity_search_why(const struct capacity_search *search) {
     for (int i = 0; i < search->count && !why.code; i++)
         if (!search->locks[i].caught) why = search->locks[i].missed;
     if (!why.code && is_interrupted(search))
-        err_set(&why, LB_EXIT_INTERRUPTED, "interrupted: what was measured until then is saved");
+        err_set(&why, LB_EXIT_INTERRUPTED, "interrupted%s",
+                search->measured ? ": what was measured until then is saved" : "");
     if (!why.code) why = search->trouble;
     return why.code || search->granted ? why : search->nothing;
 }
