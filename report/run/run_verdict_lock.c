@@ -118,6 +118,7 @@ void run_verdict_lock(const struct report_lock *lock, struct doc *doc) {
 struct failures {
     double attempts, failed, lost;
     int stages, empty_seconds;
+    bool halves;       /* the seconds are half ones */
     const char *error; /* the first that a stage names, or NULL */
 };
 
@@ -131,12 +132,19 @@ bool run_failed_mostly(const struct run_stage *stage) {
     return stage->attempts > 0 && run_failed_requests(stage) > stage->attempts / 2;
 }
 
+/* How long an element of the series is: with slo.stop half a second. */
+static double second_s(const struct run_stage *stage) {
+    const json_t *next = json_array_get(stage->series, 1);
+    double begin_s = json_number_value(json_object_get(next, "t_s"));
+    return begin_s > 0 && begin_s < 0.75 ? 0.5 : 1;
+}
+
 /* The grants in a whole second of the window; NAN for other elements of the series. */
 static double grants_in(const struct run_stage *stage, const json_t *second) {
     double from_s = json_number_value(json_object_get(second, "t_s"));
     const json_t *ok = json_object_get(second, "ok");
     bool whole = !json_is_true(json_object_get(second, "draining")) && from_s >= 0 &&
-                 from_s + 1 <= stage->duration_s;
+                 from_s + second_s(stage) <= stage->duration_s;
     return whole && json_is_number(ok) ? json_number_value(ok) : NAN;
 }
 
@@ -152,7 +160,7 @@ static int empty_seconds(const struct run_stage *stage) {
         empty += grants[i] == 0;
     }
     bool usual = number_median(grants, (int)count) >= USUAL_GRANTS &&
-                 !(stage->inside_mean_ns >= 5e8); /* where all hold for so long, nobody asks */
+                 !(stage->inside_mean_ns >= 5e8 * second_s(stage)); /* all hold, nobody asks */
     free(grants);
     return usual ? empty : 0;
 }
@@ -170,6 +178,7 @@ static struct failures failures_of(const struct report *report, const struct rep
         sum.failed += run_failed_requests(stage);
         sum.lost += report_count(stage->lost);
         sum.empty_seconds += empty_seconds(stage);
+        sum.halves |= second_s(stage) < 1;
         if (!sum.error) sum.error = stage->error;
         sum.stages++;
     }
@@ -193,8 +202,8 @@ static void say_failures(struct doc *doc, const struct report_lock *lock,
         blank = " ";
     }
     if (sum->empty_seconds > 0)
-        doc_span(doc, DOC_PLAIN, "%sNothing was granted for %d whole second%s.", blank,
-                 sum->empty_seconds, plural(sum->empty_seconds));
+        doc_span(doc, DOC_PLAIN, "%sNothing was granted for %d %s second%s.", blank,
+                 sum->empty_seconds, sum->halves ? "half" : "whole", plural(sum->empty_seconds));
 }
 
 #define FAILED_SAID 3 /* locks */

@@ -67,7 +67,8 @@ static const struct result_field fault_items[] = {
 };
 
 static const struct result_field series_items[] = {
-    ITEM(SIGNED, "t_s", "begin of the second, from the window's begin", .unit = "s"),
+    ITEM(SIGNED, "t_s", "begin of the second (slo.stop: half a second), from the window's begin",
+         .unit = "s"),
     ITEM(COUNT, "ok", "grants in it"),
     ITEM(
         NS, "acquire_p50_ns",
