@@ -14,6 +14,7 @@
 #include "bench/option/text.h"
 #include "bench/slo/slo.h"
 #include "bench/tools/capacity/capacity.h"
+#include "bench/workload/faults.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/stages.h"
 #include "report/capacity/capacity_doc.h"
@@ -160,6 +161,15 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
     if (several)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: %s has several values; a search is at one of them", several);
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        enum injection kind = plan->faults[i].kind;
+        if (injection_acts_on(kind) == ON_SERVERS || plan->faults[i].target == TARGET_REPLICATION)
+            return err_set(
+                err, LB_EXIT_USAGE,
+                "capacity: %s acts on servers, which stay as they are in a search: choose a "
+                "fault of clients (pause, kill) or of their connections (wire-cut)",
+                injection_name(kind));
+    }
     return plan->lock_count > 0
                ? 0
                : err_set(err, LB_EXIT_USAGE, "capacity: no lock of these can run here");
