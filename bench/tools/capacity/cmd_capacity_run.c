@@ -551,6 +551,11 @@ int capacity_search_begin(struct capacity_search *state, struct lb_err *err) {
     }
     descriptors_raise(descriptors_of_servers(plan->clients[0]));
     state->together = place_fit_together(nodes, &why);
+    if (!state->together && state->count > 1) {
+        char line[300];
+        snprintf(line, sizeof line, "the locks do not take turns: %.200s", why.text);
+        progress_line(&state->progress, line);
+    }
     /* Each run is bound to one half of the processors, and has the threads of one that is not. */
     if (nodes > 0 && place_divide_processors(plan->processors_shared, &clients, &servers))
         state->threads = processors_usable(&seen) / 2;

@@ -58,9 +58,8 @@ int probe_log_read(struct probe_log *log, const struct stage_promise *promise, c
 void probe_log_done(struct probe_log *log);
 
 struct probe_ask {
-    double load;
-    double
-        window_s; /* that was asked for: a shorter one ended because the promise was broken for good */
+    /* that was asked for: a shorter one ended because the promise was broken for good */
+    double window_s;
     bool one_key; /* all clients wait for one key, which one of them may hold */
 };
 
