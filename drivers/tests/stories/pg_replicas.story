@@ -2,9 +2,10 @@
 # standby has each row that was acknowledged, and the asynchronous one, behind on purpose, has not; what lives in a session is lost
 # in both cases. Then the loss of one of the three servers without a failover. Verdicts are as their driver states, or better.
 needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
-# begin NAME WORDS: a check beside others, since most of it is waiting; found NAME: its exit code and verdicts.
-tool begin begin() { name=$1; shift; rm -rf $DIR/$name*; ("$LOCKBENCH_PROGRAM" check "$@" --set servers.topology=postgres-replicas --out $DIR/$name; echo $? >$DIR/$name.new; mv $DIR/$name.new $DIR/$name.code) >/dev/null 2>&1 & }; begin
-tool found found() { until [ -e $DIR/$1.code ]; do sleep 0.2; done; cat $DIR/$1.code; drivers/tests/foreign/verdicts.py $DIR/$1; }; found
+# begin NAME WORDS: a check beside others, since most of it is waiting; found NAME: its exit code and verdicts, once all have ended, so
+# that none goes on beside the next case.
+tool begin begin() { name=$1; shift; rm -rf $DIR/$name $DIR/$name.*; (timeout --foreground 300 "$LOCKBENCH_PROGRAM" check "$@" --set servers.topology=postgres-replicas --out $DIR/$name; echo $? >$DIR/$name.new; mv $DIR/$name.new $DIR/$name.code) >/dev/null 2>&1 & echo $! >$DIR/$name.pid; }; begin
+tool found found() { for begun in $DIR/*.pid; do until [ -e ${begun%.pid}.code ] || ! kill -0 $(cat $begun); do sleep 0.2; done; done 2>/dev/null; cat $DIR/$1.code; drivers/tests/foreign/verdicts.py $DIR/$1; }; found
 with pg-advisory on postgres-replicas
 
 # Those who hold when the primary is killed do so for long after a busy machine has promoted the standby; the holders' grants began
