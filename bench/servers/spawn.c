@@ -52,11 +52,11 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
     return 0;
 }
 
-/* Makes the environment of a script: the user's PATH and the folders where Debian installs servers; the
- * variables for a JVM or a library in an unusual place; and a variable of the tests. The variables that may
- * be long come last, so that the script's own variables always have room. */
+/* Makes the environment of a script: PATH, with the folders where Debian installs servers; the variables for a
+ * JVM or a library in an unusual place, and two of the tests: they may be long, and leave room for the script's own. */
 static void fill_environment(struct vars *env, const char *dir, const char *const *more) {
-    static const char *const passed_on[] = {"LB_POSTGRES_LOGIN", "JAVA_HOME", "LD_LIBRARY_PATH"};
+    static const char *const passed_on[] = {"LB_POSTGRES_LOGIN", "LB_INITDB", "JAVA_HOME",
+                                            "LD_LIBRARY_PATH"};
     const char *path = getenv("PATH");
     vars_add(env, "LC_ALL=C");
     vars_add(env, "HOME=%s", dir);

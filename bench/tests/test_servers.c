@@ -242,12 +242,6 @@ static void killed_owner_while_preparing(void **state) {
     killed_owner_leaves_nothing(*state, false);
 }
 
-/* Not as a copy, which bench/tests/run puts before the PATH. */
-static void data_is_made_anew(void) {
-    const char *rest = strstr(getenv("PATH"), "/makers:");
-    if (rest) setenv("PATH", rest + strlen("/makers:"), 1);
-}
-
 /* While PostgreSQL prepares its data, its programs have shared memory that no later start would
  * free. */
 static void stopped_while_preparing_frees_memory(void **state) {
@@ -255,7 +249,7 @@ static void stopped_while_preparing_frees_memory(void **state) {
     struct shared shared = {0};
     struct lb_err err = {0};
     (void)state;
-    data_is_made_anew();
+    unsetenv("LB_INITDB"); /* the data is made anew, and no copy */
     info_or_skip("postgres", &info);
     struct topo *topo = topo_start(&(struct topo_ask){.info = &info}, &err);
     if (!topo) fail_msg("%s", err.text);
@@ -270,7 +264,7 @@ static void killed_owner_frees_memory(void **state) {
     int fds[2];
     char folder[512] = "";
     (void)state;
-    data_is_made_anew();
+    unsetenv("LB_INITDB"); /* the data is made anew, and no copy */
     info_or_skip("postgres", &info);
     assert_int_equal(pipe(fds), 0);
     pid_t owner = fork();
