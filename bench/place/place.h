@@ -93,7 +93,7 @@ struct place {
     struct topo *topo; /* NULL = embedded, or not our own */
     const char *urls[TOPO_NODES_MAX];
     char dir[512]; /* embedded backends' own folder; "" = none */
-    char topology[192], durability[256];
+    char topology[192], durability[300];
     char encryption[96];          /* of the clients' connections, in words; "" = none */
     const char *durability_class; /* the server's: a word of bench/base/verdict.h, or NULL */
     struct lb_facts facts;
