@@ -154,7 +154,7 @@ print-chosen:
 	@echo $(CHOSEN)
 chosen: $(B)/lockbench $(if $(MPI),$(B)/lockbench-hosts) $(CHOSEN:%=$(B)/%) $(if $(filter %/test_fuzz_seeds,$(CHOSEN)),$(REPLAYS))
 	@$(foreach t,$(LEFT_OUT_TESTS:%.c=%),echo "SKIP $(t): it needs a client library that is missing";)true
-quick: ## the tests that need no server and no minutes: in 75 s after a build. T=WORD: only those with WORD in their folder or name
+quick: ## the tests that need no server and no minutes: in a minute after a build. T=WORD: only those with WORD in their folder or name
 	@compose/install quick
 	@$(BUILD) lockbench chosen
 	@QUICK=1 bench/tests/run $(B) $$($(PRINT_CHOSEN))

@@ -155,6 +155,7 @@ bool actor_idle_by(struct actor *client, int64_t deadline_ns) {
 
 /* Gives the client's fiber a job, whatever has failed. */
 static void order(struct actor *client, void (*job)(struct actor *client)) {
+    client->ordered_ns = client->request.deadline_ns;
     atomic_store(&client->job, job);
     if (!client->trial->threads) lb_wake(client->fiber);
 }
@@ -168,7 +169,7 @@ void actor_begin(struct actor *client, void (*job)(struct actor *client)) {
 static bool finish(struct actor *client) {
     struct trial *trial = client->trial;
     int64_t now_ns = lb_now(), limit_ns = now_ns + 3 * trial_patience_ns;
-    int64_t deadline_ns = client->request.deadline_ns;
+    int64_t deadline_ns = client->ordered_ns;
     if (deadline_ns != LB_NEVER && limit_ns < deadline_ns + trial_patience_ns)
         limit_ns = deadline_ns + trial_patience_ns;
     if (actor_idle_by(client, limit_ns)) return true;

@@ -183,7 +183,8 @@ struct actor {
     void *arg;                  /* for jobs */
     enum lb_outcome outcome;    /* of the last call */
     int64_t began_ns, ended_ns; /* when the last call was made, and when it returned */
-    _Atomic int losses;         /* how often the driver said that the session is over */
+    int64_t ordered_ns; /* the request's deadline when the job was given; jobs may change that */
+    _Atomic int losses; /* how often the driver said that the session is over */
 
     void (*_Atomic job)(struct actor *client); /* NULL = idle */
     _Atomic bool quit;
