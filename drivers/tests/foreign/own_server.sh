@@ -2,20 +2,10 @@
 # A server whose account `me` has few rights, told line by line: the kind of server and its folder are the arguments.
 # "start RIGHTS" ends the last one, and answers with the new one's port. It dies with this script.
 kind=$1 dir=$2 word=Secret1Word
-free_port() {
-    /usr/bin/python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
 as=(setpriv --pdeathsig KILL)
-# Makes the data of an empty server by a command, and of each later server by a copy.
-once() { # folder, command
-    local data=$1
-    shift
-    if [ -d "$dir.new" ]; then
-        cp -a "$dir.new" "$data"
-    else
-        "$@" && cp -a "$data" "$dir.new"
-    fi
-}
+made=$dir.new
+# shellcheck source=server.sh
+. "${0%/*}/server.sh"
 serve() {
     case $kind in
     redis)

@@ -4,19 +4,9 @@
 kind=$1 certs=$DIR/certs word=Secret1Word as=(setpriv --pdeathsig KILL)
 declare -A pids
 chmod 755 "$DIR" # servers that run as accounts of their own must get through
-free_port() {
-    /usr/bin/python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-# Makes the data of an empty server by a command, and of each later server by a copy.
-once() { # folder, command
-    local data=$1
-    shift
-    if [ -d "$DIR/$kind.new" ]; then
-        cp -a "$DIR/$kind.new" "$data"
-    else
-        "$@" && cp -a "$data" "$DIR/$kind.new"
-    fi
-}
+made=$DIR/$kind.new
+# shellcheck source=server.sh
+. "${0%/*}/server.sh"
 # Settings of one server: with a certificate, or without.
 redis() {
     if [ "$cert" = none ]; then
