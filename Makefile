@@ -176,6 +176,9 @@ tsan: ## the tests of threads under ThreadSanitizer
 	@compose/install test
 	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)
 	@bench/tests/run .build/tsan $(THREADED)
+DAY := $(shell date +%j | sed 's/^0*//')
+sanitized: ## what CI runs of asan (even days) and tsan (odd days): another part each day, all of them within a month
+	@$(MAKE) --no-print-directory $(if $(filter %0 %2 %4 %6 %8,$(DAY)),asan,tsan) PART=$$(($(DAY) / 2 % 15))/15
 FUZZ_SECONDS ?= 600
 fuzz: ## the readers of result files, URLs, workloads and servers' answers on generated inputs, FUZZ_SECONDS (600) each
 	@compose/install fuzz
@@ -223,4 +226,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench lockbench-hosts
 help:
 	@sed -n 's/^\([a-z]*\)[a-z -]*:.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all needed chosen print-chosen run hosts check quick test mutants answers tests asan tsan fuzz bench lint lint-quick table fields man install uninstall deb clean help
+.PHONY: all needed chosen print-chosen run hosts check quick test mutants answers tests asan tsan sanitized fuzz bench lint lint-quick table fields man install uninstall deb clean help
