@@ -12,6 +12,8 @@ CFLAGS_tsan := -O1 -fsanitize=thread
 CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 WARN += $(if $(filter-out false,$(CI)),-Werror)
+# What sanitizers add hides lengths of texts that the compiler knows without them.
+WARN += $(if $(filter asan tsan,$(VARIANT)),-Wno-format-truncation)
 # Position independent, since the tests load one shared object. Nobody replaces its functions, so the program pays nothing.
 OWN_CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition $(WARN) $(CFLAGS_$(VARIANT))
 # CPPFLAGS, CFLAGS and LDFLAGS belong to whoever builds: they come from the environment or from make's arguments.

@@ -264,7 +264,7 @@ static bool is_program(const char *path) {
 /* Writes the program's absolute path, since servers have working folders of their own. A mere name is looked for in
  * PATH. Links are not resolved, because a program may behave according to the name by which it is called. */
 static int find_program(const char *program, char *ret_path, size_t size, struct lb_err *err) {
-    char real[PATH_MAX], tried[PATH_MAX];
+    char real[2 * PATH_MAX], tried[PATH_MAX];
     const char *places = getenv("PATH");
     bool found = false;
     if (strchr(program, '/')) {
