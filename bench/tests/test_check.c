@@ -1,6 +1,6 @@
 /* `lockbench check` end to end: cells on real processes and a real Redis, what it says and leaves,
  * exit codes, and interruption by all means.
- * Needs: servers, minutes. */
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/check_help.h"
 

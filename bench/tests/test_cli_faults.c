@@ -1,6 +1,6 @@
 /* Servers and workers that die or can't be reached: the stages that they hit are marked with the
  * reason, the others go on, and nothing is lost.
- * Needs: servers, minutes. */
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

@@ -1,6 +1,6 @@
 /* SIGKILL in the middle of each kind of fault: no stopped process, server, worker or wire is left,
  * and the measurements until then can be read.
- * Needs: servers, minutes. */
+ * Needs: servers, a minute. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

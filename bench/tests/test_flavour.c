@@ -1,6 +1,6 @@
 /* test_flavour: servers that differ from those that a topology's script starts by itself: Valkey in the place of Redis,
  * or listen elsewhere (servers.program, servers.listen).
- * Needs: servers, minutes. */
+ * Needs: servers, a minute. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/unpack_help.h"

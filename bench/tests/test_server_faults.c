@@ -1,5 +1,5 @@
 /* test_server_faults: runs on real servers that die, stand still or are cut off, as server_faults.txt has them.
- * Needs: servers, 2 minutes. */
+ * Needs: servers, 3 minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/transcripts.h"

@@ -1,5 +1,5 @@
 /* test_server_runs: runs and checks on real servers, as server_runs.txt has them.
- * Needs: servers, 2 minutes. */
+ * Needs: servers, a minute. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/transcripts.h"

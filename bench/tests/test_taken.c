@@ -1,6 +1,6 @@
 /* test_taken: grants that are taken from their holders while a load runs, by a stranger on the same server: the verdict, the
  * sentence and the exit code say that, and not that the lock let two clients in.
- * Needs: servers. */
+ * Needs: servers, a minute. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 #include "drivers/tests/live_help.h"

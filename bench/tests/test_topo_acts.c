@@ -1,7 +1,7 @@
 /* Acts on real servers by the servers' own means, ends of servers, and starts with empty data, each
  * with its sign that it took effect. A server that is not installed is skipped loudly, and is a
  * failure where CI is set.
- * Needs: servers, minutes. */
+ * Needs: servers, a minute. */
 #include <sys/resource.h>
 
 #include "bench/tests/acts_help.h"

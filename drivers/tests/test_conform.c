@@ -436,12 +436,14 @@ static void add_parts(const char *only_lock) {
     }
 }
 
-/* The needs of a part, in the words of bench/tests/run. A part takes minutes if its clients are programs, or if its
- * locks depend on sessions of seconds. */
+/* The needs of a part, in the words of bench/tests/run. A part takes minutes if its clients are programs, if it has
+ * several locks, or if its locks depend on sessions of seconds; on further topologies there are few checks. */
 static const char *needs_of(const struct part *part) {
     if (!part->topology) return "";
-    bool has_programs = strncmp(part->locks[0]->name, "exec", 4) == 0;
-    return has_programs || is_slow(part->topology) ? " servers+2minutes" : " servers";
+    if (strncmp(part->locks[0]->name, "exec", 4) == 0) return " servers+3minutes";
+    if (part->further) return " servers";
+    if (part->lock_count > 1) return " servers+2minutes";
+    return is_slow(part->topology) ? " servers+1minutes" : " servers";
 }
 
 int main(int argc, char **argv) {

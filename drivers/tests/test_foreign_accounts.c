@@ -1,5 +1,5 @@
 /* test_foreign_accounts: servers of the user's own whose account has few rights.
- * Needs: servers, 2 minutes. */
+ * Needs: servers. */
 #include "drivers/tests/story.h"
 
 STORIES("accounts")

@@ -1,5 +1,5 @@
 /* test_foreign_hold: `lockbench hold` beside clients that are not ours.
- * Needs: servers, 2 minutes. */
+ * Needs: servers, a minute. */
 #include "drivers/tests/story.h"
 
 STORIES("hold")

@@ -1,7 +1,7 @@
 /* test_mysql_flavour: MySQL in MariaDB's place: which of the locks it runs, that they exclude there too, with its
  * accounts' caching_sha2_password, encrypted and not; and a lock that it can't run is refused with the reason. Debian
  * 12 has no MySQL: in CI it is unpacked for this test.
- * Needs: servers, minutes. */
+ * Needs: servers, a minute. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 400
 #include "bench/tests/check_help.h"

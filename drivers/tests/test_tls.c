@@ -1,5 +1,5 @@
 /* test_tls: Redis, memcached and NATS over TLS, with right and wrong certificates.
- * Needs: servers, 3 minutes. */
+ * Needs: servers, 2 minutes. */
 #include "drivers/tests/story.h"
 
 STORIES("tls")

@@ -3,7 +3,7 @@
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
- * Needs: a browser, 4 minutes. */
+ * Needs: a browser, a minute. */
 #include "report/tests/report_help.h"
 #include "results/format/hdr.h"
 #include "results/stats/quantile.h"

@@ -3,7 +3,7 @@
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
- * Needs: a browser, minutes. */
+ * Needs: a browser, a minute. */
 #include "report/tests/report_help.h"
 
 /* Has the page of a command looked at. views: those that must draw, with commas; "" = the page has no charts. Its bytes. */
