@@ -438,6 +438,7 @@ static void load(const char *name) {
             part.end = line_count;
             if (title) add_cases(title, part);
             if (!title) part.head_end = line_count;
+            free(title);
             title = strdup(text + 3);
             part.begin = line_count;
             continue;
@@ -446,6 +447,7 @@ static void load(const char *name) {
     }
     part.end = line_count;
     add_cases(title ? title : path, part);
+    free(title);
     free(text);
     fclose(file);
 }
