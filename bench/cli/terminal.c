@@ -21,7 +21,7 @@ bool terminal_has_color(FILE *out) {
 }
 
 #define WAITS                                                                                      \
-    INTERRUPT_HEARD "what is in progress ends first; a second Ctrl-C ends at once and loses it\n"
+    "interrupted: what is in progress ends first; a second Ctrl-C ends at once and loses it\n"
 
 static volatile sig_atomic_t count;
 static const char *first_words = ""; /* the line that the first signal prints */

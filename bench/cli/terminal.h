@@ -12,9 +12,6 @@ bool terminal_obeys(FILE *out);
 /* True for a terminal with colours, if the user wants them: https://no-color.org. */
 bool terminal_has_color(FILE *out);
 
-/* The beginning of the line that the first signal prints. `lockbench-hosts launch` waits for this line. */
-#define INTERRUPT_HEARD "interrupted: "
-
 /* Returns the number of SIGINT, SIGTERM and SIGHUP that came since the first call. waits: true if the program waits for
  * running attempts after the first signal, which may take as long as a drain; the line that the first signal prints on
  * standard error then says so. */

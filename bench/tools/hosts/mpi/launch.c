@@ -16,10 +16,8 @@
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
 #include "bench/base/process.h"
-#include "bench/cli/terminal.h"
 
 #define LOOK_MS 200
-#define AGAIN_NS (3 * LB_S_NS) /* after this time an unheard interrupt is passed on again */
 /* The coordinator counts as dead so long after the first load host has lost it. Before that, perhaps only that load
  * host is cut off, while the coordinator still drains the other hosts and saves their measurements. */
 #define COORDINATOR_GRACE_NS (300 * LB_S_NS)
@@ -38,14 +36,11 @@ struct launched {
     int errors;     /* the launcher's standard error; -1 = closed */
     char line[300]; /* the present line of standard error, as far as it was read */
     size_t length;
-    int code;          /* the exit code in the last words; -1 = no last words yet */
-    int64_t ended_ns;  /* when the code was set */
-    int passed;        /* number of interrupts that were passed on */
-    int64_t passed_ns; /* when the last interrupt was passed on */
-    int64_t first_ns;  /* when the first interrupt was passed on */
-    bool heard;        /* the coordinator has said that it ends the run */
-    int lost_by;       /* number of load hosts that have lost the coordinator */
-    int64_t lost_ns;   /* when the first of them said so */
+    int code;         /* the exit code in the last words; -1 = no last words yet */
+    int64_t ended_ns; /* when the code was set */
+    int passed;       /* number of interrupts that were passed on */
+    int lost_by;      /* number of load hosts that have lost the coordinator */
+    int64_t lost_ns;  /* when the first of them said so */
 };
 
 static void end_job(struct launched *job, int code) {
@@ -64,7 +59,6 @@ static void read_line(struct launched *job) {
     const char *last = strstr(job->line, LAUNCH_LAST_WORDS),
                *lost = strstr(job->line, LAUNCH_LOST_COORDINATOR);
     int rank, hosts;
-    if (strstr(job->line, INTERRUPT_HEARD)) job->heard = true;
     if (last && job->code < 0) end_job(job, atoi(last + sizeof LAUNCH_LAST_WORDS - 1));
     if (!lost || sscanf(lost + sizeof LAUNCH_LOST_COORDINATOR - 1, "%d of %d", &rank, &hosts) != 2)
         return;
@@ -96,21 +90,12 @@ static bool pass_errors(struct launched *job, int wait_ms) {
     return got > 0;
 }
 
-/* The first Ctrl-C lets the coordinator end the run and save it; the second one lets the launcher end the job. mpirun
- * drops a signal that arrives while mpirun starts the ranks, so the first interrupt is passed on again until a rank has
- * heard it. With --enable-recovery, mpirun goes on even if it could start no rank; then no rank ever hears. */
+/* The first Ctrl-C lets the coordinator end the run and save it; the second one lets the launcher end the job, also where
+ * mpirun dropped the first one because it still started the ranks. */
 static void pass_interrupts(struct launched *job) {
-    int64_t now_ns = lb_now();
-    bool unheard = job->passed > 0 && !job->heard && job->code < 0;
-    if (unheard && job->passed == 1 && now_ns - job->passed_ns > AGAIN_NS) job->passed = 0;
-    if (unheard && now_ns - job->first_ns > LAUNCH_UNHEARD_NS) {
-        fprintf(stderr, "lockbench-hosts: no rank heard the interrupt: the launcher is ended\n");
-        end_job(job, LB_EXIT_INTERRUPTED);
-    }
     for (; job->passed < interrupts; job->passed++) {
         kill(job->pid, job->passed == 0 ? SIGUSR1 : SIGTERM);
-        job->passed_ns = now_ns;
-        if (job->first_ns == 0) job->first_ns = now_ns;
+        if (job->passed == 1 && job->code < 0) end_job(job, LB_EXIT_INTERRUPTED);
     }
 }
 

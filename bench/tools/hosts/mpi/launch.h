@@ -13,8 +13,6 @@
 #define LAUNCH_START_S 120 /* for MPI to start on all hosts */
 #define LAUNCH_GRACE_NS                                                                            \
     (5 * LB_S_NS) /* for the launcher to end after the last words, and again after SIGTERM */
-#define LAUNCH_UNHEARD_NS                                                                          \
-    (30 * LB_S_NS) /* after an interrupt: then there is no rank that could hear it */
 /* For a daemon of Open MPI to notice that mpirun is gone: it is quiet for so long, then asks so often. */
 #define LAUNCH_KEEPALIVE_S 120
 #define LAUNCH_PROBE_S 5
