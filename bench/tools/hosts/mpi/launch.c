@@ -141,21 +141,6 @@ static int watch(struct launched *job) {
     return job->code >= 0 ? job->code : code_of_launcher(job, status);
 }
 
-static void set_number(const char *name, int number) {
-    char text[20];
-    snprintf(text, sizeof text, "%d", number);
-    setenv(name, text, 0);
-}
-
-/* By default Open MPI's daemon on a host that is cut off needs more than five minutes to notice that mpirun is gone.
- * These settings let the daemon notice sooner, but not before the coordinator has saved its result. Settings of the
- * user stay. */
-static void miss_sooner(void) {
-    set_number("OMPI_MCA_oob_tcp_keepalive_time", LAUNCH_KEEPALIVE_S);
-    set_number("OMPI_MCA_oob_tcp_keepalive_intvl", LAUNCH_PROBE_S);
-    set_number("OMPI_MCA_oob_tcp_keepalive_probes", LAUNCH_PROBES);
-}
-
 /* Open MPI binds each rank to a core or a socket. The rank's child processes (workers, servers) would share that core.
  * The first setting is for Open MPI up to version 4, the second one for version 5 and later. Settings of the user stay,
  * and so does mpirun's --bind-to. */
@@ -168,7 +153,6 @@ static _Noreturn void become(char **command, int errors) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach the launcher */
     dup2(errors, STDERR_FILENO);
-    miss_sooner();
     leave_unbound();
     const char *program = command[0] ? command[0] : "";
     execvp(program, command);

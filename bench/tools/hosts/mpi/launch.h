@@ -13,10 +13,6 @@
 #define LAUNCH_START_S 120 /* for MPI to start on all hosts */
 #define LAUNCH_GRACE_NS                                                                            \
     (5 * LB_S_NS) /* for the launcher to end after the last words, and again after SIGTERM */
-/* For a daemon of Open MPI to notice that mpirun is gone: it is quiet for so long, then asks so often. */
-#define LAUNCH_KEEPALIVE_S 120
-#define LAUNCH_PROBE_S 5
-#define LAUNCH_PROBES 4
 
 /* The coordinator prints this to standard error, followed by the exit code, before it ends a job that lost a host or
  * has an exit code other than 0. If the line is printed twice, the first one counts. */
