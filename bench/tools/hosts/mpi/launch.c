@@ -154,9 +154,8 @@ static _Noreturn void become(char **command, int errors) {
     setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach the launcher */
     dup2(errors, STDERR_FILENO);
     leave_unbound();
-    const char *program = command[0] ? command[0] : "";
-    execvp(program, command);
-    fprintf(stderr, "lockbench-hosts: can't start %s: %s\n", program, strerror(errno));
+    execvp(command[0], command);
+    fprintf(stderr, "lockbench-hosts: can't start %s: %s\n", command[0], strerror(errno));
     _exit(LB_EXIT_MACHINE);
 }
 
@@ -165,58 +164,42 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* The index of the ranks' program among the words of the command; 0 = none. The first word is the launcher. */
-static int program_at(const char *own_name, char *const *command) {
-    for (int i = 1; command[0] && command[i]; i++) {
-        if (strcmp(base_name(command[i]), base_name(own_name)) == 0) return i;
-    }
-    return 0;
-}
-
-/* Returns the command with LAUNCH_WORD or LAUNCH_WORD_PLAIN after the ranks' program (at index `program`; 0 = it is not
- * named). The caller frees the list; NULL when out of memory. */
-static char **mark_command(int program, char **command) {
-    static char color[] = LAUNCH_WORD, plain[] = LAUNCH_WORD_PLAIN;
-    int count = 0, used = 0;
-    while (command[count]) count++;
-    char **marked = calloc((size_t)count + 2, sizeof *marked);
-    for (int i = 0; marked && i < count; i++) {
-        marked[used++] = command[i];
-        if (program > 0 && i == program) marked[used++] = isatty(STDOUT_FILENO) ? color : plain;
-    }
-    return marked;
-}
-
-/* Reports a command that does not name the ranks' program. With --enable-recovery mpirun would wait for ever for a
- * program that it can't start. Other launchers, such as a script, need not name the program. */
-static int check_named(const char *own_name, int program, char **command) {
-    static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
-    const char *own = base_name(own_name), *launcher = command[0] ? base_name(command[0]) : "";
-    for (size_t i = 0; program == 0 && i < sizeof launchers / sizeof *launchers; i++) {
-        if (strcmp(launcher, launchers[i]) != 0) continue;
+/* The index of the ranks' program among the words of the command; 0 with a message where the command does not name it, or
+ * where it is not there: with --enable-recovery mpirun would wait for ever, and print nothing. Options of mpirun say where
+ * it looks for a path that is not absolute. */
+static int find_program(const char *own_name, char *const *command) {
+    const char *own = base_name(own_name), *launcher = base_name(command[0]);
+    int at = 1;
+    while (command[at] && strcmp(base_name(command[at]), own) != 0) at++;
+    if (!command[at]) {
         fprintf(stderr,
                 "lockbench-hosts: the command does not say what %s shall start: "
                 "%s [OPTIONS] %s run ...\n",
                 launcher, launcher, own);
-        return -1;
+        return 0;
     }
-    return 0;
-}
-
-/* Reports a program that is missing. With --enable-recovery mpirun would wait for ever for it, and print nothing.
- * Only an absolute path can be checked here, because options of mpirun say where it looks for other paths. */
-static int check_program(const char *program) {
-    if (program[0] != '/' || access(program, X_OK) == 0) return 0;
+    if (command[at][0] != '/' || access(command[at], X_OK) == 0) return at;
     fprintf(
         stderr,
         "lockbench-hosts: can't start %s: %s; the program must be there on this machine and on every host\n",
-        program, strerror(errno));
-    return -1;
+        command[at], strerror(errno));
+    return 0;
+}
+
+/* Returns the command with LAUNCH_WORD after the ranks' program. The caller frees the list; NULL when out of memory. */
+static char **mark_command(int program, char **command) {
+    static char word[] = LAUNCH_WORD;
+    int count = 0;
+    while (command[count]) count++;
+    char **marked = calloc((size_t)count + 2, sizeof *marked);
+    for (int i = 0; marked && i < count; i++) marked[i + (i > program)] = command[i];
+    if (marked) marked[program + 1] = word;
+    return marked;
 }
 
 static int launch_marked(char **command) {
     int errors[2];
-    struct launched job = {.name = command[0] ? base_name(command[0]) : "", .code = -1};
+    struct launched job = {.name = base_name(command[0]), .code = -1};
     if (pipe(errors) != 0) {
         perror("lockbench-hosts: pipe");
         return LB_EXIT_MACHINE;
@@ -242,9 +225,8 @@ static int launch_marked(char **command) {
 }
 
 int launch(const char *own_name, char **command) {
-    int program = program_at(own_name, command);
-    if (check_named(own_name, program, command) != 0) return LB_EXIT_USAGE;
-    if (program > 0 && check_program(command[program]) != 0) return LB_EXIT_USAGE;
+    int program = find_program(own_name, command);
+    if (program == 0) return LB_EXIT_USAGE;
     char **marked = mark_command(program, command);
     if (!marked) {
         fprintf(stderr, "lockbench-hosts: out of memory\n");

@@ -23,11 +23,10 @@
  * LAUNCH_LAST_WORDS. */
 #define LAUNCH_LOST_COORDINATOR "lockbench-hosts: rank 0 is lost to load host "
 
-/* The launch command puts one of these words before the ranks' arguments. A rank that gets one of them may end with
- * code 0, so that the launcher prints no error; the job's exit code is in LAUNCH_LAST_WORDS. LAUNCH_WORD_PLAIN also
- * says that the standard output of the launch command is no terminal, though the launcher may give rank 0 one. */
+/* The launch command puts this word before the ranks' arguments. A rank that gets it may end with code 0, so that the
+ * launcher prints no error; the job's exit code is in LAUNCH_LAST_WORDS. It prints no colours: the launcher may give rank
+ * 0 a terminal where the launch command has none. */
 #define LAUNCH_WORD "launched"
-#define LAUNCH_WORD_PLAIN "launched-plain"
 
 /* Runs command (NULL-terminated argv), in which own_name is the program of the ranks, and waits for its end. Returns
  * the exit code of the job. If no rank printed a code: 130 if the job was interrupted, else 0, or 2 and a line if the

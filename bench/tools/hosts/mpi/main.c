@@ -293,10 +293,8 @@ static int answer(int argc, char **argv) {
 
 /* Removes the word that the launch command has added to the arguments. Returns whether there was one. */
 static bool take_launched(int *argc, char ***argv) {
-    const char *word = *argc > 1 ? (*argv)[1] : "";
-    bool plain = strcmp(word, LAUNCH_WORD_PLAIN) == 0;
-    if (!plain && strcmp(word, LAUNCH_WORD) != 0) return false;
-    if (plain) setenv("NO_COLOR", "1", 1);
+    if (*argc < 2 || strcmp((*argv)[1], LAUNCH_WORD) != 0) return false;
+    setenv("NO_COLOR", "1", 1);
     (*argv)[1] = (*argv)[0];
     (*argv)++;
     (*argc)--;
