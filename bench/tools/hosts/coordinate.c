@@ -157,29 +157,18 @@ static json_t *machines(const struct peers *peers) {
 
 /* ---- a stage ---- */
 
-/* The URL by which load hosts reach the server: for a server that lockbench started, the address servers.listen. */
-static json_t *url_json(const struct stage_ask *ask) {
-    static const char here[] = "@127.0.0.1:", bare[] = "//127.0.0.1:";
-    const char *url = ask->place->server.url_count > 0 ? ask->place->server.urls[0] : NULL;
-    if (!url) return json_null();
-    const char *at = strstr(url, here);
-    if (!at) at = strstr(url, bare);
-    if (!ask->place->topo || !at || !*ask->of.plan->listen) return json_string(url);
+/* Writes the URL by which load hosts reach the server: for a server that lockbench started, the address servers.listen. */
+static void write_url(const struct stage_ask *ask, char *text, size_t size) {
+    const char *url = ask->place->server.url_count > 0 ? ask->place->server.urls[0] : "";
+    const char *at = strstr(url, "@127.0.0.1:");
+    if (!at) at = strstr(url, "//127.0.0.1:");
+    if (!ask->place->topo || !at || !*ask->of.plan->listen) {
+        snprintf(text, size, "%s", url);
+        return;
+    }
     at = strchr(at, '1');
-    return json_sprintf("%.*s%s%s", (int)(at - url), url, ask->of.plan->listen,
-                        at + strlen("127.0.0.1"));
-}
-
-/* The values about the stage that a load host needs besides the plan. */
-static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared) {
-    json_t *url = url_json(ask);
-    return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:f, s:I, s:s, s:I, s:I, s:i, s:i}", "lock",
-                     ask->of.lock->lock->name, "id", ask->id, "url", url, "clients",
-                     ask->of.clients, "repeat", ask->of.repeat, "readers", ask->of.readers,
-                     "rate_per_s", ask->of.rate_per_s, "seed", (json_int_t)ask->seed, "key_prefix",
-                     shared->key_prefix, "key_salt", (json_int_t)shared->key_salt, "lease_ns",
-                     (json_int_t)ask->of.plan->lease_ns, "threads", shared->threads, "processes",
-                     shared->processes);
+    snprintf(text, size, "%.*s%s%s", (int)(at - url), url, ask->of.plan->listen,
+             at + strlen("127.0.0.1"));
 }
 
 /* Asks all hosts for the stage. */
@@ -194,13 +183,18 @@ static int begin(struct peers *peers, const struct stage_ask *ask, struct shared
     hosts_measure_clocks(hosts, EXCHANGES);
     hosts_need_clocks(hosts, hosts->news_ns);
     if (hosts_lost(hosts, why, sizeof why) > 0) return err_set(err, LB_EXIT_MACHINE, "%s", why);
-    json_t *json = ask_json(ask, shared);
-    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    json_decref(json);
-    if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory for what hosts are asked");
-    struct message message = {.word = WORD_STAGE, .blob = text, .blob_bytes = strlen(text)};
-    hosts_tell_all(hosts, &message);
-    free(text);
+    struct asked asked = {.of = ask->of,
+                          .lock = (int32_t)(ask->of.lock - ask->of.plan->locks),
+                          .threads = shared->threads,
+                          .processes = shared->processes,
+                          .lease_ns = ask->of.plan->lease_ns,
+                          .seed = ask->seed,
+                          .key_salt = shared->key_salt};
+    snprintf(asked.id, sizeof asked.id, "%s", ask->id);
+    snprintf(asked.key_prefix, sizeof asked.key_prefix, "%s", shared->key_prefix);
+    write_url(ask, asked.url, sizeof asked.url);
+    hosts_tell_all(
+        hosts, &(struct message){.word = WORD_STAGE, .blob = &asked, .blob_bytes = sizeof asked});
     hosts->asked = true;
     /* They begin now, after their clocks were measured. */
     shared->connect_deadline_ns += lb_now() - hosts->news_ns + START_NS;

@@ -147,45 +147,35 @@ static int read_plan(struct served *served, const struct message *message, struc
     return served->plan ? 0 : -1;
 }
 
-static const struct plan_lock *lock_of(const struct plan *plan, const char *name) {
-    for (int i = 0; plan && name && i < plan->lock_count; i++) {
-        if (strcmp(plan->locks[i].lock->name, name) == 0) return &plan->locks[i];
-    }
-    return NULL;
-}
-
 /* Runs this host's part. 0, or -1 with err when it could not even begin. */
-static int run_part(struct served *served, const json_t *json, struct lb_err *err) {
-    const char *name, *id, *prefix, *url = json_string_value(json_object_get(json, "url"));
-    json_int_t seed, salt, lease;
-    struct peers peers = {
-        .state = served->hosts,
-        .part = {.count = served->hosts->count, .self = hosts_self(served->hosts)},
-        .meet = meet,
-        .go = go,
-        .look = look,
-        .end = end,
-        .exchange = stage_pieces_deliver};
-    struct stage_ask ask = {
-        .peers = &peers, .version = served->version, .interrupts = served->interrupts};
+static int run_part(struct served *served, const struct asked *asked, struct lb_err *err) {
+    const struct plan *plan = served->plan;
+    struct peers peers = {.state = served->hosts,
+                          .part = {.count = served->hosts->count,
+                                   .self = hosts_self(served->hosts),
+                                   .threads = asked->threads,
+                                   .processes = asked->processes},
+                          .key_prefix = asked->key_prefix,
+                          .key_salt = asked->key_salt,
+                          .meet = meet,
+                          .go = go,
+                          .look = look,
+                          .end = end,
+                          .exchange = stage_pieces_deliver};
+    struct stage_ask ask = {.of = asked->of,
+                            .peers = &peers,
+                            .seed = asked->seed,
+                            .version = served->version,
+                            .interrupts = served->interrupts};
     char hlog[700];
-    if (json_unpack((json_t *)json, "{s:s, s:s, s:i, s:i, s:i, s:F, s:I, s:s, s:I, s:I, s:i, s:i}",
-                    "lock", &name, "id", &id, "clients", &ask.of.clients, "repeat", &ask.of.repeat,
-                    "readers", &ask.of.readers, "rate_per_s", &ask.of.rate_per_s, "seed", &seed,
-                    "key_prefix", &prefix, "key_salt", &salt, "lease_ns", &lease, "threads",
-                    &peers.part.threads, "processes", &peers.part.processes) != 0 ||
-        !(ask.of.lock = lock_of(served->plan, name)) ||
-        !(ask.of.plan = leases_find(served->plan, lease)))
-        return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
-    ask.of.window_ns = ask.of.plan->duration_ns;
-    struct place_ask place_ask = {
-        .lock = ask.of.lock, .url = url, .interrupts = served->interrupts};
+    ask.of.plan = leases_find(plan, asked->lease_ns);
+    ask.of.lock = &plan->locks[asked->lock];
+    struct place_ask place_ask = {.lock = ask.of.lock,
+                                  .url = *asked->url ? asked->url : NULL,
+                                  .interrupts = served->interrupts};
     struct place *place = ask.place = place_open(&place_ask, err);
     if (!place) return -1;
-    ask.seed = (uint64_t)seed;
-    peers.key_prefix = prefix;
-    peers.key_salt = (uint64_t)salt;
-    snprintf(ask.id, sizeof ask.id, "%s", id);
+    snprintf(ask.id, sizeof ask.id, "%s", asked->id);
     snprintf(hlog, sizeof hlog, "%s/stage.hlog", served->folder);
     ask.hlog_path = hlog;
     struct stage *stage = stage_run(&ask, err);
@@ -212,7 +202,6 @@ static int report_read(struct served *served, struct lb_err *err) {
 /* Does what a message asks. 0, or -1 with err: the coordinator does not listen. */
 static int serve_message(struct served *served, const struct message *message, struct lb_err *err) {
     struct lb_err why = {0};
-    json_t *json;
     switch (message->word) {
     case WORD_PLAN:
         why = served->lacking;
@@ -220,9 +209,8 @@ static int serve_message(struct served *served, const struct message *message, s
             return hosts_report_trouble(served->hosts, &why, err);
         return report_read(served, err);
     case WORD_STAGE:
-        json = json_loadb(message->blob, message->blob_bytes, 0, NULL);
-        if (run_part(served, json, &why) != 0) hosts_report_trouble(served->hosts, &why, err);
-        json_decref(json);
+        if (run_part(served, message->blob, &why) != 0)
+            hosts_report_trouble(served->hosts, &why, err);
         return 0;
     default: /* a word to a stage that is over */
         return 0;

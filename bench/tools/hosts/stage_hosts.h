@@ -14,6 +14,17 @@
 /* The hosts must outlive the result. */
 struct peers coordinate(struct hosts *hosts);
 
+/* What a load host needs of a stage besides the plan. */
+struct asked {
+    struct plan_stage of;       /* its pointers are the coordinator's */
+    int32_t lock;               /* the index in the plan */
+    int32_t threads, processes; /* of all load hosts */
+    int64_t lease_ns;
+    uint64_t seed, key_salt;
+    char id[96], key_prefix[PLAN_KEY_PREFIX_MAX + 32];
+    char url[4096]; /* "" = none */
+};
+
 /* serve: a load host takes the plan from the coordinator, and runs its part of each stage that the coordinator asks for.
  * It starts no server and writes no result. */
 
