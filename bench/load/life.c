@@ -329,8 +329,6 @@ void client_run(void *arg) {
     wait_phase(client, PHASE_GO);
     if (shared->churn) session_close(session);
     lb_sleep_until(shared->go_ns);
-    if (client->worker->stats->first_start_ns == 0)
-        client->worker->stats->first_start_ns = lb_now();
     client->state_since_ns = shared->go_ns;
     warm_client(client);
     run_load(client);

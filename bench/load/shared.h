@@ -119,7 +119,6 @@ struct worker_stats {
      * waited behind such arrivals; stalled_missed: the stalled arrivals that were missed. */
     uint64_t due, started, missed, queued, stalled, stalled_missed;
     struct cpu_span cpu, idle_cpu; /* in the window; while all clients idled before it */
-    int64_t first_start_ns;        /* when its first client went on to load; 0 = none did */
     int64_t blocked_max_ns;
     bool dead; /* killed on purpose; the supervisor writes this one */
     /* the outcome of an attempt was unknown, so the attempt may have left a grant on the server */

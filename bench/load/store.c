@@ -8,7 +8,7 @@ void store_shape(struct shared *shape) {
     bool exclusive = !(lock->caps & LB_CAP_BASELINE) &&
                      (lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK);
     /* A store in one machine's memory does not see the writes of the others. */
-    shape->store.kept = shape->plan->store && exclusive && !shape->split;
+    shape->store.kept = shape->plan->store && exclusive && shape->part.count == 0;
     shape->store.fenced = lock->caps & LB_CAP_FENCE;
 }
 

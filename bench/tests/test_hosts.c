@@ -28,7 +28,6 @@ TEST(test_the_sums_are_those_of_all_hosts) {
         json_int_t offset_ns = json_integer_value(json_object_get(host, "clock_offset_ns"));
         json_int_t error_ns = json_integer_value(json_object_get(host, "clock_error_ns"));
         assert_true(error_ns > 0 && llabs(offset_ns) <= error_ns);
-        assert_true(llabs(json_integer_value(json_object_get(host, "start_ns"))) < 10 * LB_S_NS);
     }
     assert_true(clients == 7 && grants == result->grants);
     for (int client = 0; client < 7; client++) assert_true(stage->grants_per_client[client] > 0);

@@ -10,7 +10,7 @@
 /* One host, over all stages. */
 struct host_row {
     const char *name, *lost;
-    double clients, offset_ns, error_ns, start_ns, grants, hiccup_ns;
+    double clients, offset_ns, error_ns, grants, hiccup_ns;
 };
 
 static double number_at(const json_t *host, const char *key) {
@@ -25,13 +25,11 @@ static void add_host_stage(struct host_row *row, const json_t *host, bool first)
                                  .clients = NAN,
                                  .offset_ns = number_at(host, "clock_offset_ns"),
                                  .error_ns = NAN,
-                                 .start_ns = NAN,
                                  .grants = NAN,
                                  .hiccup_ns = NAN};
     }
     row->clients = fmax(row->clients, number_at(host, "clients"));
     row->error_ns = fmax(row->error_ns, number_at(host, "clock_error_ns"));
-    row->start_ns = fmax(row->start_ns, number_at(host, "start_ns"));
     double grants = number_at(host, "grants");
     if (!isnan(grants)) row->grants = isnan(row->grants) ? grants : row->grants + grants;
     row->hiccup_ns = fmax(row->hiccup_ns, number_at(host, "hiccup_p99_ns"));
@@ -85,9 +83,6 @@ static const struct doc_column columns[] = {
      .brief = "+/-",
      .help = "by how much that may be wrong, in the worst stage",
      .figure = DOC_TIME},
-    {.title = "began",
-     .help = "so long after the moment agreed, in the worst stage",
-     .figure = DOC_TIME},
     {.title = "timers late",
      .brief = "timers",
      .help = "how late timers were, p99 of the worst stage",
@@ -112,7 +107,6 @@ static void add_host_row(struct doc *doc, const struct run *run, const struct ho
     doc_figure(doc, row->grants);
     doc_figure(doc, row->offset_ns);
     doc_figure(doc, row->error_ns);
-    doc_figure(doc, row->start_ns);
     doc_figure(doc, row->hiccup_ns);
     doc_cell(doc, "%s", row->lost ? row->lost : "");
     doc_cell(doc, "%s", machine_of(run, (size_t)number - 1, machine));

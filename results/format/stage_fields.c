@@ -91,7 +91,6 @@ static const struct result_field host_items[] = {
         NS, "clock_error_ns",
         "by how much that may be wrong at any moment of the stage: half the least round trip, and the "
         "change between two measurements"),
-    ITEM(SIGNED, "start_ns", "its first client began so much later than was agreed", .unit = "ns"),
     ITEM(
         COUNT, "grants",
         "in the window; of a host that was lost by its last news. This and the next figure are null "
