@@ -180,8 +180,8 @@ static int begin(struct peers *peers, const struct stage_ask *ask, struct shared
     hosts->interrupts = ask->interrupts;
     hosts_expect(hosts);
     hosts->news_ns = lb_now();
-    hosts_measure_clocks(hosts, EXCHANGES);
-    hosts_need_clocks(hosts, hosts->news_ns);
+    for (int i = 0; i < hosts->count; i++) hosts->host[i].clock.count = 0;
+    hosts_measure_clocks(hosts, EXCHANGES, true);
     if (hosts_lost(hosts, why, sizeof why) > 0) return err_set(err, LB_EXIT_MACHINE, "%s", why);
     struct asked asked = {.of = ask->of,
                           .lock = (int32_t)(ask->of.lock - ask->of.plan->locks),
@@ -205,7 +205,7 @@ static int begin(struct peers *peers, const struct stage_ask *ask, struct shared
 static void keep_talking(struct hosts *hosts) {
     if (lb_now() - hosts->news_ns < COORDINATOR_TALKS_NS) return;
     hosts->news_ns = lb_now();
-    hosts_measure_clocks(hosts, EXCHANGES_IN_LOAD);
+    hosts_measure_clocks(hosts, EXCHANGES_IN_LOAD, false);
 }
 
 /* Waits for one host to be ready. 0, or -1 with err, and then the host is in trouble or lost, or the run was
@@ -252,11 +252,7 @@ static int meet(struct peers *peers, enum moment moment, const struct lb_err *tr
     }
     /* The hosts wait for a word, and answer at once. The whole load lies between this measurement and the one before
      * it. */
-    if (moment == MOMENT_DRAINED) {
-        int64_t begin_ns = lb_now();
-        hosts_measure_clocks(hosts, EXCHANGES);
-        hosts_need_clocks(hosts, begin_ns);
-    }
+    if (moment == MOMENT_DRAINED) hosts_measure_clocks(hosts, EXCHANGES, true);
     struct message on = {.word = failed ? WORD_GIVE_UP : WORD_ON, .value = {moment}};
     hosts_tell_all(hosts, &on);
     return failed;

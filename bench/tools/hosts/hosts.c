@@ -34,10 +34,7 @@ void clock_add(struct clock_series *series, const struct clock_offset *offset) {
         const struct clock_offset *last = &series->item[series->count - 1];
         if (covers(last, last - 1) && covers(last, offset)) series->count--;
     }
-    if (series->count == CLOCK_MEASUREMENTS) {
-        for (int i = 0; 2 * i < CLOCK_MEASUREMENTS; i++) series->item[i] = series->item[2 * i];
-        series->count = CLOCK_MEASUREMENTS / 2;
-    }
+    if (series->count == CLOCK_MEASUREMENTS) series->count--;
     series->item[series->count++] = *offset;
 }
 
@@ -74,7 +71,6 @@ int64_t clock_error_ns(const struct clock_series *series, int64_t from_ns, int64
     return most_ns;
 }
 
-#define EXCHANGES 100               /* clock exchanges with each host at the beginning */
 #define FINE_NS 20000               /* a clock error below this is good enough */
 #define MEASURE_NS (100 * LB_MS_NS) /* limit of the further exchanges when the error is greater */
 #define SEND_NS (10 * LB_S_NS)      /* limit for a message to leave */
@@ -82,10 +78,9 @@ int64_t clock_error_ns(const struct clock_series *series, int64_t from_ns, int64
 #define PARTS_NS                                                                                   \
     (300 * LB_S_NS) /* the same for WORD_PARTS: the coordinator takes host after host */
 #define STILL_NS                                                                                   \
-    (500 * LB_MS_NS)            /* a coordinator that did not look for so long stood still itself */
-#define QUIET_LOOKS 5           /* a silent host is lost after so many looks: a message may wait */
-#define LOOK_NS (20 * LB_MS_NS) /* the length of each of these looks */
-#define QUICK_NS (3 * LB_MS_NS) /* within this time the next clock exchange is expected */
+    (500 * LB_MS_NS) /* a coordinator that did not look for so long stood still itself */
+#define LOOK_NS (100 * LB_MS_NS) /* for a message of a silent host that may wait */
+#define QUICK_NS (3 * LB_MS_NS)  /* within this time the next clock exchange is expected */
 
 /* A message as it is sent: its blob follows. */
 struct packet {
@@ -99,20 +94,23 @@ bool hosts_coordinates(const struct hosts *hosts) {
     return hosts->link->self == 0;
 }
 
-int hosts_self(const struct hosts *hosts) {
-    return hosts->link->self - 1;
+#define HASH_BEGIN UINT64_C(14695981039346656037)
+
+/* FNV-1a. */
+static uint64_t hash_on(uint64_t hash, const void *bytes, size_t length) {
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
+    return hash;
 }
 
-/* The FNV-1a hash of the running program's file: two hosts with the same program have the same hash. 0 with err if the
- * file can't be read. */
+/* Two hosts with the same program have the same hash. 0 with err if the program's file can't be read. */
 static uint64_t hash_program(struct lb_err *err) {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    unsigned char bytes[8192];
+    uint64_t hash = HASH_BEGIN;
+    char bytes[8192];
     ssize_t got = 0;
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (got = read(fd, bytes, sizeof bytes)) > 0) {
-        for (ssize_t i = 0; i < got; i++) hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
-    }
+    while (fd >= 0 && (got = read(fd, bytes, sizeof bytes)) > 0)
+        hash = hash_on(hash, bytes, (size_t)got);
     if (fd < 0 || got < 0) {
         err_set(err, LB_EXIT_MACHINE,
                 "this program can't be read to compare it with that of other hosts: %s",
@@ -123,21 +121,19 @@ static uint64_t hash_program(struct lb_err *err) {
     return hash;
 }
 
-/* The FNV-1a hash of the kernel's boot id and of the network namespace: two processes with the same hash reach the
- * same server by a loopback address. The name of the machine would not show this: several machines may have one
- * name, and one machine may have several. */
+/* Of the kernel's boot id and of the network namespace: two processes with the same hash reach the same server by a
+ * loopback address. The name of the machine would not show this: several machines may have one name, and one machine may
+ * have several. */
 static uint64_t hash_of_place(void) {
     struct stat net = {0};
-    char boot[64] = "", text[160];
-    uint64_t hash = UINT64_C(14695981039346656037);
+    char boot[64] = "";
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, boot, sizeof boot - 1) : 0;
+    ssize_t got = fd >= 0 ? read(fd, boot, sizeof boot) : 0;
     if (fd >= 0) close(fd);
     stat("/proc/self/ns/net", &net);
-    snprintf(text, sizeof text, "%.*s %ju %ju", (int)(got > 0 ? got : 0), boot,
-             (uintmax_t)net.st_dev, (uintmax_t)net.st_ino);
-    for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    return hash;
+    uint64_t hash = hash_on(HASH_BEGIN, boot, got > 0 ? (size_t)got : 0);
+    hash = hash_on(hash, &net.st_dev, sizeof net.st_dev);
+    return hash_on(hash, &net.st_ino, sizeof net.st_ino);
 }
 
 static int send_message(struct hosts *hosts, int rank, const struct message *message,
@@ -186,7 +182,6 @@ void hosts_free(struct hosts *hosts) {
         if (hosts->host[i].has_kept) free(hosts->host[i].kept.blob);
         json_decref(hosts->host[i].environment);
     }
-    if (hosts->has_kept) free(hosts->kept.blob);
     free(hosts);
 }
 
@@ -226,12 +221,22 @@ void hosts_keep(struct hosts *hosts, int host, const struct message *message) {
     hosts->host[host].has_kept = true;
 }
 
+static bool take_kept(struct host *host, struct message *ret) {
+    bool had = host->has_kept;
+    if (had) *ret = host->kept;
+    host->has_kept = false;
+    return had;
+}
+
 void hosts_expect(struct hosts *hosts) {
     for (int i = 0; i < hosts->count; i++) {
         hosts->host[i].heard_ns = lb_now();
         hosts->host[i].grants = -1;
     }
 }
+
+#define SILENT_TEXT "nothing came from it for 10 s"
+_Static_assert(HOST_SILENT_NS == 10 * LB_S_NS, "the text says so");
 
 /* Called after a look that should have ended at due_ns. Returns how long the coordinator stood still; 0 = it did not.
  * The coordinator read no messages in that time, so the time does not count as silence of the hosts. */
@@ -243,26 +248,14 @@ static int64_t note_look(struct hosts *hosts, int64_t due_ns) {
     return late_ns;
 }
 
-/* Counts a look that found no message. Returns whether the host is lost: silent_ns has passed, and QUIET_LOOKS looks
- * since then found nothing. */
-static bool is_silent(struct host *of, int64_t silent_ns) {
-    return lb_now() >= silent_ns && ++of->quiet_looks >= QUIET_LOOKS;
-}
-
-static void lose_silent(struct hosts *hosts, int host) {
-    char why[100];
-    snprintf(why, sizeof why, "nothing came from it for %d s", (int)(HOST_SILENT_NS / LB_S_NS));
-    hosts_lose(hosts, host, why);
-}
-
 /* Like hosts_hear, but leaves out the message that was put back, and also returns answers about clocks. */
 static int hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns) {
     struct host *of = &hosts->host[host];
     if (hosts->looked_ns > 0) note_look(hosts, hosts->looked_ns);
     while (!of->lost) {
         int64_t now_ns = lb_now(), silent_ns = of->heard_ns + HOST_SILENT_NS;
-        int64_t until_ns = silent_ns > now_ns ? silent_ns : now_ns + LOOK_NS;
-        if (until_ns > deadline_ns) until_ns = deadline_ns;
+        int64_t until_ns = silent_ns < deadline_ns ? silent_ns : deadline_ns;
+        if (silent_ns <= now_ns) until_ns = now_ns + LOOK_NS;
         struct message message = {0};
         int got = receive_message(hosts, host + 1, &message, until_ns);
         if (got < 0) hosts_lose(hosts, host, "the connection to it is broken");
@@ -273,12 +266,11 @@ static int hear(struct hosts *hosts, int host, struct message *ret, int64_t dead
                 deadline_ns += still_ns;
                 continue;
             }
-            if (is_silent(of, silent_ns)) lose_silent(hosts, host);
+            if (silent_ns <= now_ns) hosts_lose(hosts, host, SILENT_TEXT);
             if (!of->lost && lb_now() >= deadline_ns) return 0;
         }
         if (got <= 0) continue;
         of->heard_ns = hosts->looked_ns = lb_now();
-        of->quiet_looks = 0;
         if (message.word != WORD_NEWS) {
             *ret = message;
             return 1;
@@ -290,13 +282,8 @@ static int hear(struct hosts *hosts, int host, struct message *ret, int64_t dead
 }
 
 int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns) {
-    struct host *of = &hosts->host[host];
     struct message message;
-    if (of->has_kept) {
-        of->has_kept = false;
-        *ret = of->kept;
-        return 1;
-    }
+    if (take_kept(&hosts->host[host], ret)) return 1;
     while (hear(hosts, host, &message, deadline_ns) == 1) {
         if (message.word != WORD_CLOCK) {
             *ret = message;
@@ -326,7 +313,7 @@ static bool exchange_clocks(struct hosts *hosts, int host, struct clock_offset *
     return false;
 }
 
-void hosts_measure_clocks(struct hosts *hosts, int exchanges) {
+void hosts_measure_clocks(struct hosts *hosts, int exchanges, bool needed) {
     for (int i = 0; i < hosts->count; i++) {
         struct clock_offset best = {0};
         int made = 0;
@@ -339,14 +326,9 @@ void hosts_measure_clocks(struct hosts *hosts, int exchanges) {
             made++;
         }
         /* A measurement with fewer exchanges is dropped: its error would be greater. */
-        if (made >= exchanges) clock_add(&hosts->host[i].clock, &best);
-    }
-}
-
-void hosts_need_clocks(struct hosts *hosts, int64_t since_ns) {
-    for (int i = 0; i < hosts->count; i++) {
-        const struct clock_series *clock = &hosts->host[i].clock;
-        if (clock->count == 0 || clock->item[clock->count - 1].at_ns < since_ns)
+        if (made >= exchanges)
+            clock_add(&hosts->host[i].clock, &best);
+        else if (needed)
             hosts_lose(hosts, i, "its clock could not be measured: it answered too slowly");
     }
 }
@@ -354,17 +336,17 @@ void hosts_need_clocks(struct hosts *hosts, int64_t since_ns) {
 /* ---- a load host ---- */
 
 int hosts_check_coordinator(struct hosts *hosts, struct lb_err *err) {
-    if (lb_now() - hosts->coordinator_heard_ns > COORDINATOR_SILENT_NS)
-        hosts->coordinator_gone = true;
-    if (!hosts->coordinator_gone) return 0;
+    struct host *coordinator = &hosts->host[0];
+    coordinator->lost |= lb_now() - coordinator->heard_ns > COORDINATOR_SILENT_NS;
+    if (!coordinator->lost) return 0;
     return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) is gone, or cut off");
 }
 
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err) {
-    if (!hosts->coordinator_gone &&
-        send_message(hosts, 0, message, message->word == WORD_PARTS ? PARTS_NS : SEND_NS) == 0)
-        return 0;
-    hosts->coordinator_gone = true;
+    int64_t limit_ns = message->word == WORD_PARTS ? PARTS_NS : SEND_NS;
+    struct host *coordinator = &hosts->host[0];
+    coordinator->lost = coordinator->lost || send_message(hosts, 0, message, limit_ns) != 0;
+    if (!coordinator->lost) return 0;
     return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) does not listen any more");
 }
 
@@ -375,20 +357,17 @@ int hosts_report_trouble(struct hosts *hosts, const struct lb_err *why, struct l
 }
 
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err) {
-    if (hosts->has_kept) {
-        hosts->has_kept = false;
-        *ret = hosts->kept;
-        return 1;
-    }
+    struct host *coordinator = &hosts->host[0];
+    if (take_kept(coordinator, ret)) return 1;
     for (;;) {
         struct message message = {0};
-        int got = hosts->coordinator_gone ? -1 : receive_message(hosts, 0, &message, deadline_ns);
-        hosts->coordinator_gone |= got < 0;
+        int got = coordinator->lost ? -1 : receive_message(hosts, 0, &message, deadline_ns);
+        coordinator->lost |= got < 0;
         if (got < 0)
             return err_set(err, LB_EXIT_MACHINE,
                            "the connection to the coordinator (rank 0) is broken");
         if (got == 0) return 0;
-        hosts->coordinator_heard_ns = lb_now();
+        coordinator->heard_ns = lb_now();
         if (message.word != WORD_CLOCK) {
             *ret = message;
             return 1;
@@ -400,11 +379,6 @@ int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, st
          * longer, and so its error greater. */
         if (deadline_ns < lb_now() + QUICK_NS) deadline_ns = lb_now() + QUICK_NS;
     }
-}
-
-void hosts_put_back(struct hosts *hosts, const struct message *message) {
-    hosts->kept = *message;
-    hosts->has_kept = true;
 }
 
 /* ---- both ---- */
@@ -465,10 +439,7 @@ struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silen
     }
     for (int i = 0; i < hosts->count && !failed; i++)
         failed = hear_name(hosts, i, program, deadline_ns, ret_silent, err);
-    if (!failed) {
-        hosts_measure_clocks(hosts, EXCHANGES);
-        return hosts;
-    }
+    if (!failed) return hosts;
     hosts_free(hosts);
     return NULL;
 }

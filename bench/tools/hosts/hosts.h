@@ -39,15 +39,14 @@ void clock_exchange(struct clock_offset *best, int64_t sent_ns, int64_t theirs_n
 
 #define CLOCK_MEASUREMENTS 512
 
-/* The measurements of one host in the order of time. */
+/* The measurements of one host in a stage, in the order of time. */
 struct clock_series {
     struct clock_offset item[CLOCK_MEASUREMENTS];
     int count;
 };
 
 /* Adds a measurement. The measurement before it is dropped if it says nothing beside its two neighbours, because its
- * error interval contains both of theirs. When there is no room, every second earlier measurement is dropped, never
- * the first. */
+ * error interval contains both of theirs; and when there is no room. */
 void clock_add(struct clock_series *series, const struct clock_offset *offset);
 
 /* The offset at a time of this host's clock, and its error; before the first measurement and after the last one, that
@@ -122,49 +121,41 @@ struct message {
     size_t blob_bytes;
 };
 
-/* One load host, as the coordinator knows it. */
+/* One load host, as the coordinator knows it; or the coordinator, as a load host knows it. */
 struct host {
     char name[64];
     /* of its machine, as it told with the plan; NULL = it did not */
     json_t *environment;
     struct clock_series clock;
-    bool lost;
+    bool lost; /* it gets no messages any more */
     char why[200];
     /* when something last came from it; time in which the coordinator stood still does not count */
     int64_t heard_ns;
-    int quiet_looks; /* looks in a row that found it silent for too long */
-    int64_t grants;  /* grants in this stage, by its last WORD_NEWS; -1 = no news yet */
-    bool has_kept;   /* hosts_hear gives this message first */
+    int64_t grants; /* grants in this stage, by its last WORD_NEWS; -1 = no news yet */
+    bool has_kept;  /* hosts_hear and hosts_wait give this message first */
     struct message kept;
 };
 
 struct hosts {
     struct link *link;
-    int64_t looked_ns;            /* of the coordinator: when it last looked for messages */
-    int64_t coordinator_heard_ns; /* of a load host: when the coordinator last spoke */
-    bool
-        coordinator_gone; /* of a load host: the coordinator is lost, and gets no messages any more */
-    bool has_kept;        /* of a load host: hosts_wait gives this message first */
-    struct message kept;
+    int64_t looked_ns; /* of the coordinator: when it last looked for messages */
     /* of the coordinator: on some host a loopback address does not lead to the coordinator's own servers */
     bool apart;
-    int count; /* of load hosts; rank i + 1 is host i */
+    int count; /* of load hosts; for the coordinator rank i + 1 is host i */
     /* of the present stage: when news was last sent, or clocks were last measured */
     int64_t news_ns;
     bool loads; /* of a load host: its load goes on, and it has reported no trouble */
     /* of the coordinator: the hosts were asked for it; the loss of a host was told */
     bool asked, told;
     const volatile sig_atomic_t
-        *interrupts; /* Ctrl-C ends the coordinator's waits before the load */
-    struct host host[HOSTS_MAX];
+        *interrupts;             /* Ctrl-C ends the coordinator's waits before the load */
+    struct host host[HOSTS_MAX]; /* of a load host: host[0] is the coordinator */
 };
 
 bool hosts_coordinates(const struct hosts *hosts);
-/* The index of this process among the load hosts; not for the coordinator. */
-int hosts_self(const struct hosts *hosts);
 
 /* The first exchange, called by the coordinator and by the load hosts: each load host sends its name and the hash of
- * its program; the coordinator compares the hash with its own, and measures the clocks. Returns the hosts, which the
+ * its program; the coordinator compares the hash with its own. Returns the hosts, which the
  * caller frees with hosts_free; NULL with err if a host runs another program, or if a host did not answer by
  * deadline_ns (by lb_now()): then *ret_silent is set too, unless ret_silent is NULL. */
 struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silent,
@@ -185,7 +176,7 @@ void hosts_tell_all(struct hosts *hosts, const struct message *message);
  * stopped, is no silence. */
 int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns);
 
-/* Puts a message back, for the next call of hosts_hear. At most one message of each host can be put back. */
+/* Puts a message back, for the next call of hosts_hear or hosts_wait. At most one message of each host can be put back. */
 void hosts_keep(struct hosts *hosts, int host, const struct message *message);
 
 /* From now on each host must be heard every HOST_SILENT_NS. */
@@ -193,12 +184,9 @@ void hosts_expect(struct hosts *hosts);
 
 /* Measures the offset of each host's clock by at least this number of exchanges; a load host answers them in
  * hosts_wait. The clock of a host whose message was put back is not measured, but that host gets a message, so that
- * it knows that the coordinator runs. */
-void hosts_measure_clocks(struct hosts *hosts, int exchanges);
-
-/* Marks each host as lost whose clock was not measured after since_ns (by lb_now()): its times can't be compared with
- * those of other hosts. */
-void hosts_need_clocks(struct hosts *hosts, int64_t since_ns);
+ * it knows that the coordinator runs. needed: a host whose clock could not be measured is lost, since its times can't be
+ * compared with those of other hosts. */
+void hosts_measure_clocks(struct hosts *hosts, int exchanges, bool needed);
 
 /* Marks a host as lost, for a reason. */
 void hosts_lose(struct hosts *hosts, int host, const char *why);
@@ -217,7 +205,5 @@ int hosts_report_trouble(struct hosts *hosts, const struct lb_err *why, struct l
 /* Takes the coordinator's next message by the deadline, and answers clock exchanges meanwhile. 1; 0 if none came; -1
  * with err. */
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err);
-/* Puts a message back, for the next call of hosts_wait. At most one. */
-void hosts_put_back(struct hosts *hosts, const struct message *message);
 
 #endif

@@ -50,7 +50,7 @@ static int wait_for(struct hosts *hosts, enum word word, int64_t deadline_ns, in
         if (got == 0) continue;
         bool over = is_of_run(message.word);
         if (over)
-            hosts_put_back(hosts, &message);
+            hosts_keep(hosts, 0, &message);
         else
             free(message.blob);
         if (over || message.word == WORD_GIVE_UP)
@@ -89,13 +89,13 @@ static int look(struct peers *peers, const struct shared *shared, struct lb_err 
     struct message message;
     if (report_news(hosts, shared, err) != 0 || hosts_check_coordinator(hosts, err) != 0) return -1;
     /* A word that came before this host waits for it. */
-    if (hosts->has_kept) return 0;
+    if (hosts->host[0].has_kept) return 0;
     int got = hosts_wait(hosts, &message, 0, err);
     if (got <= 0) return got;
     if (message.word == WORD_END)
         free(message.blob);
     else
-        hosts_put_back(hosts, &message);
+        hosts_keep(hosts, 0, &message);
     if (message.word != WORD_END && !is_of_run(message.word)) return 0;
     hosts->loads = false;
     return err_set(err, LB_EXIT_INTERRUPTED, "the coordinator ended the stage");
@@ -152,7 +152,7 @@ static int run_part(struct served *served, const struct asked *asked, struct lb_
     const struct plan *plan = served->plan;
     struct peers peers = {.state = served->hosts,
                           .part = {.count = served->hosts->count,
-                                   .self = hosts_self(served->hosts),
+                                   .self = served->hosts->link->self - 1,
                                    .threads = asked->threads,
                                    .processes = asked->processes},
                           .key_prefix = asked->key_prefix,
@@ -235,7 +235,7 @@ int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomi
         struct message message;
         int got = hosts_wait(hosts, &message, lb_now() + COORDINATOR_ABSENT_NS, err);
         if (got == 0) {
-            hosts->coordinator_gone = true;
+            hosts->host[0].lost = true;
             err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for %d minutes",
                     (int)(COORDINATOR_ABSENT_NS / (60 * LB_S_NS)));
         }

@@ -179,7 +179,7 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     }
     if (!hosts_coordinates(hosts)) {
         int code = serve(hosts, link->self);
-        if (hosts->coordinator_gone)
+        if (hosts->host[0].lost)
             fprintf(stderr, LAUNCH_LOST_COORDINATOR "%d of %d\n", link->self, hosts->count);
         *ret_lost = code != LB_EXIT_OK;
         hosts_free(hosts);
