@@ -339,7 +339,6 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                 .why_not_context = &available};
     plan = plan_load(&plan_ask, err);
     if (!plan || urls_keep(&typed->urls, urls_plan_uses, plan, err) != 0) goto out;
-    if (peers && peers->check_plan(peers, plan, err) != 0) goto out;
     bool pair = repeat_has_base(&typed->repeat);
     if (!pair && (typed->repeat.metrics || typed->repeat.times)) {
         err_set(err, LB_EXIT_USAGE,

@@ -22,14 +22,12 @@ static enum entry_kind entry_kind_of(const struct lb_lock *lock) {
 }
 
 /* The number of threads for so many clients: one for each client if the lock's waits block the
- * thread; else what the plan says; else one for each two processors that we may use (processors; 0 =
- * those of this machine), because the servers need some too. */
-static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients,
-                        int processors) {
+ * thread; else what the plan says; else one for each two processors that we may use,
+ * because the servers need some too. */
+static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients) {
     if (lock->caps & LB_CAP_BLOCKS_THREAD) return clients;
     struct processors here = processors_look();
-    if (processors == 0) processors = processors_usable(&here);
-    int threads = plan->threads ? plan->threads : processors / 2;
+    int threads = plan->threads ? plan->threads : processors_usable(&here) / 2;
     if (threads < 1) threads = 1;
     if (threads < plan->processes) threads = plan->processes;
     return threads < clients ? threads : clients;
@@ -119,7 +117,7 @@ static int spread_clients(struct shared *shape, struct lb_err *err) {
     shape->processes = shape->part.processes;
     if (shape->threads == 0) {
         int each = (shape->clients + parts - 1) / parts;
-        int threads = thread_count(plan, lock, each, shape->part.processors) * parts;
+        int threads = thread_count(plan, lock, each) * parts;
         shape->threads = threads < shape->clients ? threads : shape->clients;
         int own = shape->threads / parts; /* of each part, at least */
         shape->processes = (plan->processes < own ? plan->processes : own) * parts;

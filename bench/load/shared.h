@@ -37,7 +37,6 @@ struct part {
     int self;  /* 0 .. count - 1; PART_NONE = this process sums up */
     /* threads and processes of all parts together, multiples of count; 0 = shared_new chooses */
     int threads, processes;
-    int processors; /* that each part may use, at least; 0 = those of this machine count */
 };
 #define PART_NONE (-1)
 

@@ -9,7 +9,7 @@
 #include "bench/stage/stage.h"
 
 /* The moments at which all processes wait for each other. */
-enum moment { MOMENT_CONNECTED, MOMENT_PINGED, MOMENT_DRAINED };
+enum moment { MOMENT_PLANNED, MOMENT_CONNECTED, MOMENT_PINGED, MOMENT_DRAINED };
 
 struct peers {
     void *state;
@@ -23,12 +23,10 @@ struct peers {
 
     /* Why the lock can't have its clients in several processes under this plan, as a phrase; NULL = it can. */
     const char *(*why_not)(const struct lb_lock *lock, const struct plan *plan);
-    /* Whether the processes can share the plan; whether they reach the servers of a stage, at a URL or (NULL) those that
-     * lockbench starts. LB_EXIT_USAGE. */
-    int (*check_plan)(const struct peers *peers, const struct plan *plan, struct lb_err *err);
+    /* Whether they reach the servers of a stage, at a URL or (NULL) those that lockbench starts. LB_EXIT_USAGE. */
     int (*check_reach)(const struct peers *peers, const struct plan_stage *stage, const char *url,
                        struct lb_err *err);
-    /* Hands out the plan. */
+    /* Hands out the plan, unless it can't be shared (LB_EXIT_USAGE). */
     int (*begin_run)(struct peers *peers, const struct plan *plan, struct lb_err *err);
     /* run.json's list of the machines that have the clients: new reference. */
     json_t *(*machines)(const struct peers *peers);

@@ -43,20 +43,6 @@ TEST(test_the_sums_are_those_of_all_hosts) {
     end_run(&run);
 }
 
-/* The coordinator may be a machine with few processors, and the load hosts may have many. */
-TEST(test_threads_are_as_many_as_the_load_hosts_have_room_for_and_not_the_coordinator) {
-    struct far_run run;
-    begin_run(&run, NULL, "null", SETS("load.clients=60"));
-    for (int i = 0; i < HOSTS; i++)
-        json_object_set_new(run.hosts->host[i].environment, "cpus_usable",
-                            json_integer(i == 1 ? 14 : 64));
-    run.peers = coordinate(run.hosts);
-    const struct stage *stage = go(&run, NULL);
-    assert_int_equal(stage->status, STAGE_COMPLETE);
-    assert_true(stage->result.threads == 7 * HOSTS);
-    end_run(&run);
-}
-
 /* Kills the process of host 2, or a worker process of it, but not before this host has told of grants. */
 static bool kill_once(struct far_run *run, pid_t (*victim)(pid_t rank)) {
     if (++run->looks < LOOKS || run->is_hurt || run->hosts->host[1].grants <= 0) return false;

@@ -39,46 +39,65 @@ static char *plan_text(const struct plan *plan, size_t *ret_length) {
     return text;
 }
 
-static int await_ready(struct hosts *hosts, int host, int64_t deadline_ns, struct lb_err *err) {
+/* Measures the clocks, which also shows the hosts that the coordinator still runs. */
+static void keep_talking(struct hosts *hosts) {
+    if (lb_now() - hosts->news_ns < COORDINATOR_TALKS_NS) return;
+    hosts->news_ns = lb_now();
+    hosts_measure_clocks(hosts, EXCHANGES_IN_LOAD, false);
+}
+
+/* Waits for one host to be ready. 0, or -1 with err, and then the host is in trouble or lost, or the run was
+ * interrupted. */
+static int await_host(struct hosts *hosts, int host, enum moment moment, int64_t deadline_ns,
+                      struct lb_err *err) {
     struct message message;
-    const char *name = hosts->host[host].name;
-    while (hosts_hear(hosts, host, &message, deadline_ns) == 1) {
+    char why[300];
+    while (!hosts->host[host].lost) {
+        int64_t now_ns = lb_now(), next_ns = now_ns + LOOK_NS;
+        keep_talking(hosts);
+        if (moment < MOMENT_DRAINED && hosts->interrupts && *hosts->interrupts > 0)
+            return err_set(err, LB_EXIT_INTERRUPTED, "interrupted");
+        if (now_ns >= deadline_ns) {
+            hosts_lose(hosts, host, "it was not ready in time");
+            break;
+        }
+        if (hosts_hear(hosts, host, &message, next_ns < deadline_ns ? next_ns : deadline_ns) != 1)
+            continue;
         if (message.word == WORD_READY && message.blob) {
             json_decref(hosts->host[host].environment);
             hosts->host[host].environment = json_loadb(message.blob, message.blob_bytes, 0, NULL);
         }
         free(message.blob);
-        if (message.word == WORD_READY) return 0;
-        if (message.word == WORD_TROUBLE)
-            return err_set(err, (int)message.value[0], "host %d (%s): %s", host + 1, name,
-                           message.text);
+        if (message.word == WORD_READY && message.value[0] == (int64_t)moment) return 0;
+        /* A host whose load ended early still drains, and its figures say why. */
+        if (message.word == WORD_TROUBLE && moment < MOMENT_DRAINED)
+            return err_set(err, (int)message.value[0], "host %d (%s): %s", host + 1,
+                           hosts->host[host].name, message.text);
     }
-    return err_set(err, LB_EXIT_MACHINE, "host %d (%s) did not take the plan", host + 1, name);
+    hosts_lost(hosts, why, sizeof why);
+    return err_set(err, LB_EXIT_MACHINE, "%s", why);
 }
 
-/* The processors that each load host may use, at least: the coordinator may be a small machine. 0 = not known. */
-static int least_processors(const struct hosts *hosts) {
-    json_int_t least = 0;
-    for (int i = 0; i < hosts->count; i++) {
-        json_int_t usable =
-            json_integer_value(json_object_get(hosts->host[i].environment, "cpus_usable"));
-        if (usable > 0 && (least == 0 || usable < least)) least = usable;
-    }
-    return (int)least;
-}
-
+/* Refuses a plan with fewer clients than load hosts, and hands out others. */
 static int begin_run(struct peers *peers, const struct plan *plan, struct lb_err *err) {
     struct hosts *hosts = peers->state;
     size_t length = 0;
-    char *text = plan_text(plan, &length);
     int failed = 0;
+    for (int i = 0; i < plan->clients_count; i++) {
+        if (plan->clients[i] >= hosts->count) continue;
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "load.clients: %d for %d load hosts: each host needs a client: --set load.clients=%d",
+            plan->clients[i], hosts->count, hosts->count);
+    }
+    char *text = plan_text(plan, &length);
     if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory for the plan");
     hosts_expect(hosts);
+    hosts->news_ns = lb_now();
     hosts_tell_all(hosts, &(struct message){.word = WORD_PLAN, .blob = text, .blob_bytes = length});
     free(text);
     for (int i = 0; i < hosts->count && !failed; i++)
-        failed = await_ready(hosts, i, lb_now() + PLAN_NS, err);
-    peers->part.processors = least_processors(hosts);
+        failed = await_host(hosts, i, MOMENT_PLANNED, lb_now() + PLAN_NS, err);
     return failed;
 }
 
@@ -99,19 +118,6 @@ static const char *why_not(const struct lb_lock *lock, const struct plan *plan) 
             return "a wire leads to clients of one host, and the clients are on several: leave out servers.rtt";
     }
     return NULL;
-}
-
-/* Refuses a plan with fewer clients than load hosts. */
-static int check_plan(const struct peers *peers, const struct plan *plan, struct lb_err *err) {
-    int hosts = peers->part.count;
-    for (int i = 0; i < plan->clients_count; i++) {
-        if (plan->clients[i] >= hosts) continue;
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "load.clients: %d for %d load hosts: each host needs a client: --set load.clients=%d",
-            plan->clients[i], hosts, hosts);
-    }
-    return 0;
 }
 
 /* Load hosts on other machines must reach the server of the coordinator. At a loopback address each of them would find
@@ -201,41 +207,6 @@ static int begin(struct peers *peers, const struct stage_ask *ask, struct shared
     return 0;
 }
 
-/* Measures the clocks, which also shows the hosts that the coordinator still runs. */
-static void keep_talking(struct hosts *hosts) {
-    if (lb_now() - hosts->news_ns < COORDINATOR_TALKS_NS) return;
-    hosts->news_ns = lb_now();
-    hosts_measure_clocks(hosts, EXCHANGES_IN_LOAD, false);
-}
-
-/* Waits for one host to be ready. 0, or -1 with err, and then the host is in trouble or lost, or the run was
- * interrupted. */
-static int await_host(struct hosts *hosts, int host, enum moment moment, int64_t deadline_ns,
-                      struct lb_err *err) {
-    struct message message;
-    char why[300];
-    while (!hosts->host[host].lost) {
-        int64_t now_ns = lb_now(), next_ns = now_ns + LOOK_NS;
-        keep_talking(hosts);
-        if (moment<MOMENT_DRAINED && * hosts->interrupts> 0)
-            return err_set(err, LB_EXIT_INTERRUPTED, "interrupted");
-        if (now_ns >= deadline_ns) {
-            hosts_lose(hosts, host, "it was not ready in time");
-            break;
-        }
-        if (hosts_hear(hosts, host, &message, next_ns < deadline_ns ? next_ns : deadline_ns) != 1)
-            continue;
-        free(message.blob);
-        if (message.word == WORD_READY && message.value[0] == (int64_t)moment) return 0;
-        /* A host whose load ended early still drains, and its figures say why. */
-        if (message.word == WORD_TROUBLE && moment < MOMENT_DRAINED)
-            return err_set(err, (int)message.value[0], "host %d (%s): %s", host + 1,
-                           hosts->host[host].name, message.text);
-    }
-    hosts_lost(hosts, why, sizeof why);
-    return err_set(err, LB_EXIT_MACHINE, "%s", why);
-}
-
 /* A host that is lost is not waited for, but where nothing has been measured yet it ends the stage, as does any
  * trouble. */
 static int meet(struct peers *peers, enum moment moment, const struct lb_err *trouble,
@@ -305,20 +276,18 @@ static void end(struct peers *peers, const struct lb_err *why) {
 }
 
 struct peers coordinate(struct hosts *hosts) {
-    struct peers peers = {
-        .state = hosts,
-        .part = {.count = hosts->count, .self = PART_NONE, .processors = least_processors(hosts)},
-        .why_not = why_not,
-        .check_plan = check_plan,
-        .check_reach = check_reach,
-        .begin_run = begin_run,
-        .machines = machines,
-        .begin = begin,
-        .meet = meet,
-        .go = go,
-        .look = look,
-        .end = end,
-        .exchange = stage_pieces_gather};
+    struct peers peers = {.state = hosts,
+                          .part = {.count = hosts->count, .self = PART_NONE},
+                          .why_not = why_not,
+                          .check_reach = check_reach,
+                          .begin_run = begin_run,
+                          .machines = machines,
+                          .begin = begin,
+                          .meet = meet,
+                          .go = go,
+                          .look = look,
+                          .end = end,
+                          .exchange = stage_pieces_gather};
     /* The machines only the launcher knows. */
     snprintf(
         peers.again, sizeof peers.again,

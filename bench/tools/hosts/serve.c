@@ -191,8 +191,10 @@ static int report_read(struct served *served, struct lb_err *err) {
     /* The host's name stands in the result, and a hash of it differs between machines that are alike. */
     json_object_del(environment, "hostname_hash");
     char *text = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
-    struct message ready = {
-        .word = WORD_READY, .blob = text, .blob_bytes = text ? strlen(text) : 0};
+    struct message ready = {.word = WORD_READY,
+                            .value = {MOMENT_PLANNED},
+                            .blob = text,
+                            .blob_bytes = text ? strlen(text) : 0};
     int failed = hosts_report(served->hosts, &ready, err);
     json_decref(environment);
     free(text);
