@@ -57,58 +57,40 @@ static void rest_since(int64_t begin_ns) {
 /* The analyzer accepts only MPI_Wait as the end of a request. This code uses MPI_Test, because MPI_Wait would wait for
  * ever for a host that is gone. */
 /* NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker) */
-struct outgoing {
-    struct outgoing *next;
-    MPI_Request request;
-    char bytes[];
-};
-
-/* Those that did not leave in time. MPI reads their bytes whenever the way is free again, since Open MPI cancels no
- * message: they are never freed. */
-static struct outgoing *unsent;
-
-static int send_in_time(struct outgoing *out, int to, size_t length, int64_t deadline_ns) {
+/* Waits for the end of a request. 0, or -1 when it does not come in time; then MPI may still use the request's bytes. */
+static int wait_request(MPI_Request *request, int64_t deadline_ns) {
     int done = 0;
     int64_t begin_ns = lb_now();
-    if (MPI_Isend(out->bytes, (int)length, MPI_BYTE, to, 0, MPI_COMM_WORLD, &out->request) !=
-        MPI_SUCCESS)
-        return -1;
-    while (!done) {
-        if (MPI_Test(&out->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
-        if (!done && lb_now() >= deadline_ns) return -1;
-        if (!done) rest_since(begin_ns);
+    for (;;) {
+        if (MPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
+        if (done) return 0;
+        if (lb_now() >= deadline_ns) return -1;
+        rest_since(begin_ns);
     }
+}
+
+/* A message that did not leave in time is never freed: MPI reads its bytes whenever the way is free again, since Open MPI
+ * cancels none. */
+static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
+                    int64_t deadline_ns) {
+    MPI_Request request;
+    void *copy = malloc(length);
+    (void)link;
+    if (!copy) return -1;
+    memcpy(copy, bytes, length);
+    if (MPI_Isend(copy, (int)length, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request) != MPI_SUCCESS ||
+        wait_request(&request, deadline_ns) != 0)
+        return -1;
+    free(copy);
     return 0;
 }
 
-static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
-                    int64_t deadline_ns) {
-    struct outgoing *out = malloc(sizeof *out + length);
-    (void)link;
-    if (!out) return -1;
-    memcpy(out->bytes, bytes, length);
-    if (send_in_time(out, to, length, deadline_ns) == 0) {
-        free(out);
-        return 0;
-    }
-    out->next = unsent;
-    unsent = out;
-    return -1;
-}
-
-/* Receives a message of which a part has arrived. Returns 0, or -1 if the rest does not arrive; then MPI may still
- * write to bytes. */
+/* Receives a message of which a part has arrived. Returns 0, or -1 if the rest does not arrive. */
 static int take_message(MPI_Message *message, void *bytes, int length) {
     MPI_Request request;
-    int done = 0;
-    int64_t begin_ns = lb_now(), limit_ns = begin_ns + ARRIVE_NS + ARRIVE_BYTE_NS * (int64_t)length;
+    int64_t limit_ns = lb_now() + ARRIVE_NS + ARRIVE_BYTE_NS * (int64_t)length;
     if (MPI_Imrecv(bytes, length, MPI_BYTE, message, &request) != MPI_SUCCESS) return -1;
-    for (;;) {
-        if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
-        if (done) return 0;
-        if (lb_now() >= limit_ns) return -1;
-        rest_since(begin_ns);
-    }
+    return wait_request(&request, limit_ns);
 }
 /* NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker) */
 
