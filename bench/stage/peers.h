@@ -43,7 +43,7 @@ struct peers {
     /* When the load begins, by this machine's clock. */
     int (*go)(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err);
     /* To be called at least every 50 ms from the begin until all have drained. -1: the window has to end. */
-    int (*look)(struct peers *peers, const struct shared *shared, struct lb_err *err);
+    int (*look)(struct peers *peers, struct lb_err *err);
     /* The window ends early here, and so everywhere. */
     void (*end)(struct peers *peers, const struct lb_err *why);
     /* When all workers have ended: the process that sums up gets what the others measured, as if it had measured that

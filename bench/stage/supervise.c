@@ -71,7 +71,7 @@ static void end_early(struct supervisor *sup) {
 /* Looks for what ends a stage early: Ctrl-C, the end of its server or of a worker, trouble of other processes. */
 static void watch_for_trouble(struct supervisor *sup) {
     struct lb_err err = {0};
-    if (sup->peers && sup->peers->look(sup->peers, sup->shared, &err) != 0) {
+    if (sup->peers && sup->peers->look(sup->peers, &err) != 0) {
         spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
         end_early(sup);
     }

@@ -91,10 +91,8 @@ static const struct result_field host_items[] = {
         NS, "clock_error_ns",
         "by how much that may be wrong at any moment of the stage: half the least round trip, and the "
         "change between two measurements"),
-    ITEM(
-        COUNT, "grants",
-        "in the window; of a host that was lost by its last news. This and the next figure are null "
-        "where they are not known"),
+    ITEM(COUNT, "grants",
+         "in the window. This and the next figure are null for a host that was lost"),
     ITEM(NS, "hiccup_p99_ns", "how late its timers were, p99"),
     ITEM(TEXT, "lost", "why its figures are missing; null = they are not"),
     {.path = NULL},

@@ -245,10 +245,9 @@ static int go(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err) {
 }
 
 /* Says once that a host is in trouble; measures the clocks every 10 s. */
-static int look(struct peers *peers, const struct shared *shared, struct lb_err *err) {
+static int look(struct peers *peers, struct lb_err *err) {
     struct hosts *hosts = peers->state;
     int failed = 0;
-    (void)shared;
     for (int i = 0; i < hosts->count; i++) {
         struct message message;
         if (hosts_hear(hosts, i, &message, 0) != 1) continue;

@@ -229,10 +229,7 @@ static bool take_kept(struct host *host, struct message *ret) {
 }
 
 void hosts_expect(struct hosts *hosts) {
-    for (int i = 0; i < hosts->count; i++) {
-        hosts->host[i].heard_ns = lb_now();
-        hosts->host[i].grants = -1;
-    }
+    for (int i = 0; i < hosts->count; i++) hosts->host[i].heard_ns = lb_now();
 }
 
 #define SILENT_TEXT "nothing came from it for 10 s"
@@ -275,7 +272,6 @@ static int hear(struct hosts *hosts, int host, struct message *ret, int64_t dead
             *ret = message;
             return 1;
         }
-        if (message.value[0] >= 0) of->grants = message.value[0];
         free(message.blob);
     }
     return 0;

@@ -103,7 +103,7 @@ enum word {
     WORD_GO,      /* coordinator -> host: value[0] = when the load begins, by the host's clock */
     WORD_GIVE_UP, /* coordinator -> host, before the load: end the stage, which measures nothing */
     WORD_END,     /* coordinator -> host: end the window now */
-    WORD_NEWS,    /* host -> coordinator: value[0] = grants so far; -1 = no load runs */
+    WORD_NEWS,    /* host -> coordinator, each second: it lives */
     WORD_TROUBLE, /* host -> coordinator: text = why it can't go on; value[0] = exit code */
     WORD_PARTS, /* host -> coordinator: one part of its measurements; value[0] = the part's number */
     /* both ways: value[1] = when the coordinator asked; value[0] of the answer = the host's clock */
@@ -131,8 +131,7 @@ struct host {
     char why[200];
     /* when something last came from it; time in which the coordinator stood still does not count */
     int64_t heard_ns;
-    int64_t grants; /* grants in this stage, by its last WORD_NEWS; -1 = no news yet */
-    bool has_kept;  /* hosts_hear and hosts_wait give this message first */
+    bool has_kept; /* hosts_hear and hosts_wait give this message first */
     struct message kept;
 };
 
@@ -170,8 +169,8 @@ void hosts_tell(struct hosts *hosts, int host, const struct message *message);
 /* Sends to every load host that is not lost. */
 void hosts_tell_all(struct hosts *hosts, const struct message *message);
 
-/* Takes the next message of a host by the deadline. Returns 1, or 0 when none came. WORD_NEWS only updates
- * host->grants, and late answers about the clock are dropped. A host that is silent for HOST_SILENT_NS before the
+/* Takes the next message of a host by the deadline. Returns 1, or 0 when none came. WORD_NEWS and late answers
+ * about the clock are dropped. A host that is silent for HOST_SILENT_NS before the
  * deadline is lost, and not waited for. Time in which nobody called this function, or in which this process was
  * stopped, is no silence. */
 int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns);

@@ -22,14 +22,10 @@
 
 /* ---- a stage ---- */
 
-static int report_news(struct hosts *hosts, const struct shared *shared, struct lb_err *err) {
-    int64_t now_ns = lb_now();
-    struct message news = {.word = WORD_NEWS, .value = {shared ? 0 : -1}};
-    if (now_ns - hosts->news_ns < NEWS_NS) return 0;
-    hosts->news_ns = now_ns;
-    for (int i = 0; shared && i < shared->threads; i++)
-        news.value[0] += (int64_t)atomic_load(&shared->worker[i].outcomes[LB_OK]);
-    return hosts_report(hosts, &news, err);
+static int report_news(struct hosts *hosts, struct lb_err *err) {
+    if (lb_now() - hosts->news_ns < NEWS_NS) return 0;
+    hosts->news_ns = lb_now();
+    return hosts_report(hosts, &(struct message){.word = WORD_NEWS}, err);
 }
 
 /* Whether for the coordinator this stage is over: the word is for serve_run. */
@@ -43,8 +39,7 @@ static int wait_for(struct hosts *hosts, enum word word, int64_t deadline_ns, in
                     struct lb_err *err) {
     struct message message;
     while (lb_now() < deadline_ns) {
-        if (report_news(hosts, NULL, err) != 0 || hosts_check_coordinator(hosts, err) != 0)
-            return -1;
+        if (report_news(hosts, err) != 0 || hosts_check_coordinator(hosts, err) != 0) return -1;
         int got = hosts_wait(hosts, &message, lb_now() + LOOK_NS, err);
         if (got < 0) return -1;
         if (got == 0) continue;
@@ -83,11 +78,10 @@ static int go(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err) {
     return 0;
 }
 
-/* Reports the grants each second. */
-static int look(struct peers *peers, const struct shared *shared, struct lb_err *err) {
+static int look(struct peers *peers, struct lb_err *err) {
     struct hosts *hosts = peers->state;
     struct message message;
-    if (report_news(hosts, shared, err) != 0 || hosts_check_coordinator(hosts, err) != 0) return -1;
+    if (report_news(hosts, err) != 0 || hosts_check_coordinator(hosts, err) != 0) return -1;
     /* A word that came before this host waits for it. */
     if (hosts->host[0].has_kept) return 0;
     int got = hosts_wait(hosts, &message, 0, err);

@@ -321,23 +321,19 @@ static int take_host(struct gathering *all, struct lb_err *err) {
 
 /* ---- the table of hosts ---- */
 
-static json_t *count_or_null(bool known, int64_t count) {
-    return known ? json_integer((json_int_t)count) : json_null();
-}
-
-/* Figures that did not arrive from a lost host are null, and not 0. Its grants are those of its last news. */
+/* Figures that did not arrive from a lost host are null, and not 0. */
 static json_t *host_json(const struct gathering *all) {
     const struct host *of = &all->hosts->host[all->host];
     struct host_part part = part_of(all);
-    int64_t grants = all->counted ? 0 : of->grants;
-    for (int i = part.clients; i < part.clients_end && all->counted; i++)
+    int64_t grants = 0;
+    for (int i = part.clients; i < part.clients_end; i++)
         grants += (int64_t)all->shared->client[i].grants;
     return json_pack("{s:s, s:i, s:I, s:I, s:o, s:o, s:o}", "name", of->name, "clients",
                      part.clients_end - part.clients, "clock_offset_ns", (json_int_t)all->offset_ns,
                      "clock_error_ns",
                      (json_int_t)clock_error_ns(&of->clock, all->shared->go_ns, lb_now()), "grants",
-                     count_or_null(grants >= 0, grants), "hiccup_p99_ns",
-                     count_or_null(all->counted, all->hiccup_ns), "lost",
+                     all->counted ? json_integer((json_int_t)grants) : json_null(), "hiccup_p99_ns",
+                     all->counted ? json_integer((json_int_t)all->hiccup_ns) : json_null(), "lost",
                      of->lost ? json_string(of->why) : json_null());
 }
 
