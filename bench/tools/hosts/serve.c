@@ -111,9 +111,8 @@ struct served {
     const char *version;
     const volatile sig_atomic_t *interrupts;
     struct plan *plan;
-    char folder[512];      /* for the plan's file and the logs; "" = none */
-    char workloads[512];   /* the folder of the shipped ones */
-    struct lb_err lacking; /* why it can take no plan */
+    char folder[512];    /* for the plan's file and the logs; "" = none */
+    char workloads[512]; /* the folder of the shipped ones */
 };
 
 /* Reads the plan from the coordinator's text. 0, or -1 with err. */
@@ -195,24 +194,6 @@ static int report_read(struct served *served, struct lb_err *err) {
     return failed;
 }
 
-/* Does what a message asks. 0, or -1 with err: the coordinator does not listen. */
-static int serve_message(struct served *served, const struct message *message, struct lb_err *err) {
-    struct lb_err why = {0};
-    switch (message->word) {
-    case WORD_PLAN:
-        why = served->lacking;
-        if (why.code || read_plan(served, message, &why) != 0)
-            return hosts_report_trouble(served->hosts, &why, err);
-        return report_read(served, err);
-    case WORD_STAGE:
-        if (run_part(served, message->blob, &why) != 0)
-            hosts_report_trouble(served->hosts, &why, err);
-        return 0;
-    default: /* a word to a stage that is over */
-        return 0;
-    }
-}
-
 /* What a load host needs before it can take a plan. 0, or -1 with err. */
 static int prepare(struct served *served, struct lb_err *err) {
     if (home_path("workloads", served->workloads, sizeof served->workloads, err) != 0) return -1;
@@ -222,13 +203,21 @@ static int prepare(struct served *served, struct lb_err *err) {
     return 0;
 }
 
+/* Does what a message asks; a word to a stage that is over asks nothing. 0, or -1 with err. */
+static int serve_message(struct served *served, const struct message *message, struct lb_err *err) {
+    if (message->word == WORD_STAGE) return run_part(served, message->blob, err);
+    if (message->word != WORD_PLAN) return 0;
+    if (prepare(served, err) != 0 || read_plan(served, message, err) != 0) return -1;
+    return report_read(served, err);
+}
+
 int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomic_t *interrupts,
               struct lb_err *err) {
     struct served served = {.hosts = hosts, .version = version, .interrupts = interrupts};
     int failed = 0;
-    prepare(&served, &served.lacking);
-    for (;;) {
+    while (!failed) {
         struct message message;
+        struct lb_err why = {0};
         int got = hosts_wait(hosts, &message, lb_now() + COORDINATOR_ABSENT_NS, err);
         if (got == 0) {
             hosts->host[0].lost = true;
@@ -237,9 +226,9 @@ int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomi
         }
         if (got != 1) failed = -1;
         if (failed || message.word == WORD_LEAVE) break;
-        failed = serve_message(&served, &message, err);
+        if (serve_message(&served, &message, &why) != 0)
+            failed = hosts_report_trouble(hosts, &why, err);
         free(message.blob);
-        if (failed) break;
     }
     plan_free(served.plan);
     if (*served.folder) {
