@@ -94,7 +94,7 @@ static int clock_words = -1, words_before_window = -1;
 static int send_counted(struct link *link, int to, const void *bytes, size_t length,
                         int64_t deadline_ns) {
     uint32_t word;
-    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    memcpy(&word, bytes, sizeof word); /* as struct message begins */
     if (word == WORD_GO) clock_words = 0;
     if (word == WORD_CLOCK && clock_words >= 0) clock_words++;
     return pipe_send(link, to, bytes, length, deadline_ns);
@@ -164,7 +164,7 @@ static size_t stage_words_length;
 static int send_noted(struct link *link, int to, const void *bytes, size_t length,
                       int64_t deadline_ns) {
     uint32_t word;
-    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    memcpy(&word, bytes, sizeof word); /* as struct message begins */
     if (word == WORD_STAGE && !stage_words) {
         stage_words = malloc(length);
         assert_non_null(stage_words);

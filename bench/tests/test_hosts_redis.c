@@ -15,7 +15,7 @@ static int send_some(struct link *link, int to, const void *bytes, size_t length
                      int64_t deadline_ns) {
     static int pieces;
     uint32_t word;
-    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    memcpy(&word, bytes, sizeof word); /* as struct message begins */
     int failed = pipe_send(link, to, bytes, length, deadline_ns);
     if (word == WORD_PARTS && ++pieces == PIECES) _exit(3);
     return failed;
@@ -32,7 +32,7 @@ static int serve_some(struct link *link) {
 static int send_late(struct link *link, int to, const void *bytes, size_t length,
                      int64_t deadline_ns) {
     uint32_t word;
-    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    memcpy(&word, bytes, sizeof word); /* as struct message begins */
     if (word == WORD_CLOCK) lb_nap(LATE_NS);
     return pipe_send(link, to, bytes, length, deadline_ns);
 }
@@ -110,7 +110,7 @@ static rlim_t disk_bytes;
 static int send_and_fill(struct link *link, int to, const void *bytes, size_t length,
                          int64_t deadline_ns) {
     uint32_t word;
-    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    memcpy(&word, bytes, sizeof word); /* as struct message begins */
     const struct rlimit limit = {disk_bytes, disk_bytes};
     if (word == WORD_READY) setrlimit(RLIMIT_FSIZE, &limit);
     return pipe_send(link, to, bytes, length, deadline_ns);

@@ -77,18 +77,8 @@ int64_t clock_error_ns(const struct clock_series *series, int64_t from_ns, int64
 #define SEND_LEAST_NS LB_S_NS
 #define PARTS_NS                                                                                   \
     (300 * LB_S_NS) /* the same for WORD_PARTS: the coordinator takes host after host */
-#define STILL_NS                                                                                   \
-    (500 * LB_MS_NS) /* a coordinator that did not look for so long stood still itself */
 #define LOOK_NS (100 * LB_MS_NS) /* for a message of a silent host that may wait */
 #define QUICK_NS (3 * LB_MS_NS)  /* within this time the next clock exchange is expected */
-
-/* A message as it is sent: its blob follows. */
-struct packet {
-    uint32_t word;
-    uint32_t reserved;
-    int64_t value[MESSAGE_VALUES];
-    char text[240];
-};
 
 bool hosts_coordinates(const struct hosts *hosts) {
     return hosts->link->self == 0;
@@ -136,17 +126,17 @@ static uint64_t hash_of_place(void) {
     return hash_on(hash, &net.st_ino, sizeof net.st_ino);
 }
 
+/* Sends a message with its blob behind it; the receiver makes the pointer new. */
 static int send_message(struct hosts *hosts, int rank, const struct message *message,
                         int64_t limit_ns) {
-    size_t length = sizeof(struct packet) + message->blob_bytes;
-    struct packet *packet = length <= LINK_MESSAGE_MAX ? calloc(1, length) : NULL;
-    if (!packet) return -1;
-    packet->word = message->word;
-    memcpy(packet->value, message->value, sizeof packet->value);
-    memcpy(packet->text, message->text, sizeof packet->text);
-    if (message->blob_bytes > 0) memcpy(packet + 1, message->blob, message->blob_bytes);
-    int failed = hosts->link->send(hosts->link, rank, packet, length, lb_now() + limit_ns);
-    free(packet);
+    size_t length = sizeof *message + message->blob_bytes;
+    char *bytes = length <= LINK_MESSAGE_MAX ? malloc(length) : NULL;
+    if (!bytes) return -1;
+    memcpy(bytes, message, sizeof *message);
+    if (message->blob_bytes > 0)
+        memcpy(bytes + sizeof *message, message->blob, message->blob_bytes);
+    int failed = hosts->link->send(hosts->link, rank, bytes, length, lb_now() + limit_ns);
+    free(bytes);
     return failed;
 }
 
@@ -157,20 +147,15 @@ static int receive_message(struct hosts *hosts, int rank, struct message *ret,
     size_t length = 0;
     int got = hosts->link->receive(hosts->link, rank, &bytes, &length, deadline_ns);
     if (got != 1) return got;
-    struct packet packet = {0};
-    struct message message = {.blob_bytes = 0};
-    if (length >= sizeof packet) {
-        memcpy(&packet, bytes, sizeof packet);
-        message.word = (enum word)packet.word;
-        memcpy(message.value, packet.value, sizeof message.value);
-        memcpy(message.text, packet.text, sizeof message.text);
-        message.text[sizeof message.text - 1] = '\0';
-        message.blob_bytes = length - sizeof packet;
+    struct message message = {0};
+    if (length >= sizeof message) {
+        memcpy(&message, bytes, sizeof message);
+        message.blob_bytes = length - sizeof message;
         message.blob = message.blob_bytes > 0 ? malloc(message.blob_bytes) : NULL;
-        if (message.blob) memcpy(message.blob, (char *)bytes + sizeof packet, message.blob_bytes);
+        if (message.blob) memcpy(message.blob, (char *)bytes + sizeof message, message.blob_bytes);
     }
     free(bytes);
-    if (length < sizeof packet || (message.blob_bytes > 0 && !message.blob)) return -1;
+    if (length < sizeof message || (message.blob_bytes > 0 && !message.blob)) return -1;
     *ret = message;
     return 1;
 }
@@ -235,39 +220,20 @@ void hosts_expect(struct hosts *hosts) {
 #define SILENT_TEXT "nothing came from it for 10 s"
 _Static_assert(HOST_SILENT_NS == 10 * LB_S_NS, "the text says so");
 
-/* Called after a look that should have ended at due_ns. Returns how long the coordinator stood still; 0 = it did not.
- * The coordinator read no messages in that time, so the time does not count as silence of the hosts. */
-static int64_t note_look(struct hosts *hosts, int64_t due_ns) {
-    int64_t late_ns = lb_now() - due_ns;
-    hosts->looked_ns = lb_now();
-    if (late_ns < STILL_NS) return 0;
-    for (int i = 0; i < hosts->count; i++) hosts->host[i].heard_ns += late_ns;
-    return late_ns;
-}
-
 /* Like hosts_hear, but leaves out the message that was put back, and also returns answers about clocks. */
 static int hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns) {
     struct host *of = &hosts->host[host];
-    if (hosts->looked_ns > 0) note_look(hosts, hosts->looked_ns);
     while (!of->lost) {
         int64_t now_ns = lb_now(), silent_ns = of->heard_ns + HOST_SILENT_NS;
+        bool silent = silent_ns <= now_ns;
         int64_t until_ns = silent_ns < deadline_ns ? silent_ns : deadline_ns;
-        if (silent_ns <= now_ns) until_ns = now_ns + LOOK_NS;
         struct message message = {0};
-        int got = receive_message(hosts, host + 1, &message, until_ns);
+        int got = receive_message(hosts, host + 1, &message, silent ? now_ns + LOOK_NS : until_ns);
         if (got < 0) hosts_lose(hosts, host, "the connection to it is broken");
-        if (got == 0) {
-            /* If the coordinator stood still, the host gets that much more time. */
-            int64_t still_ns = note_look(hosts, until_ns > now_ns ? until_ns : now_ns);
-            if (still_ns > 0) {
-                deadline_ns += still_ns;
-                continue;
-            }
-            if (silent_ns <= now_ns) hosts_lose(hosts, host, SILENT_TEXT);
-            if (!of->lost && lb_now() >= deadline_ns) return 0;
-        }
+        if (got == 0 && silent) hosts_lose(hosts, host, SILENT_TEXT);
+        if (got == 0 && lb_now() >= deadline_ns) return 0;
         if (got <= 0) continue;
-        of->heard_ns = hosts->looked_ns = lb_now();
+        of->heard_ns = lb_now();
         if (message.word != WORD_NEWS) {
             *ret = message;
             return 1;

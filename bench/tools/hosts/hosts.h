@@ -116,8 +116,8 @@ enum word {
 struct message {
     enum word word;
     int64_t value[MESSAGE_VALUES];
-    char text[240];
-    void *blob; /* further bytes; of a received message the caller frees them */
+    char text[240]; /* NUL-terminated */
+    void *blob;     /* further bytes; of a received message the caller frees them */
     size_t blob_bytes;
 };
 
@@ -129,15 +129,13 @@ struct host {
     struct clock_series clock;
     bool lost; /* it gets no messages any more */
     char why[200];
-    /* when something last came from it; time in which the coordinator stood still does not count */
-    int64_t heard_ns;
-    bool has_kept; /* hosts_hear and hosts_wait give this message first */
+    int64_t heard_ns; /* when something last came from it */
+    bool has_kept;    /* hosts_hear and hosts_wait give this message first */
     struct message kept;
 };
 
 struct hosts {
     struct link *link;
-    int64_t looked_ns; /* of the coordinator: when it last looked for messages */
     /* of the coordinator: on some host a loopback address does not lead to the coordinator's own servers */
     bool apart;
     int count; /* of load hosts; for the coordinator rank i + 1 is host i */
@@ -169,10 +167,9 @@ void hosts_tell(struct hosts *hosts, int host, const struct message *message);
 /* Sends to every load host that is not lost. */
 void hosts_tell_all(struct hosts *hosts, const struct message *message);
 
-/* Takes the next message of a host by the deadline. Returns 1, or 0 when none came. WORD_NEWS and late answers
- * about the clock are dropped. A host that is silent for HOST_SILENT_NS before the
- * deadline is lost, and not waited for. Time in which nobody called this function, or in which this process was
- * stopped, is no silence. */
+/* Takes the next message of a host by the deadline. Returns 1, or 0 when none came. WORD_NEWS and late answers about the
+ * clock are dropped. A host that is silent for HOST_SILENT_NS is lost, and not waited for; but not before this function has
+ * looked for what came while nobody called it, or while this process stood still. */
 int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns);
 
 /* Puts a message back, for the next call of hosts_hear or hosts_wait. At most one message of each host can be put back. */
