@@ -227,18 +227,6 @@ static void abort_job(int code) {
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-/* This process's rank from the launcher's environment variables, for use before MPI has started; -1 without a
- * launcher. */
-static int launched_rank(void) {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *rank = getenv(names[i]);
-        if (rank) return atoi(rank);
-    }
-    return -1;
-}
-
 static bool asks_help(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
@@ -250,25 +238,15 @@ static bool is_help(const char *word) {
     return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-/* `lockbench --version`, and a line for MPI. */
-static int say_version(int argc, char **argv) {
-    int code = cli_main(argc, argv);
-    if (code == LB_EXIT_OK) printf("  hosts: %s\n", mpi_name());
-    return code;
-}
-
-/* Carries out a command that needs no MPI. Returns the exit code, which is the same on all ranks (only rank 0 prints);
- * -1 if the command is a run. */
+/* Carries out a command that needs no MPI. Returns the exit code; -1 if the command is a run. */
 static int answer(int argc, char **argv) {
     const char *word = argc > 1 ? argv[1] : "";
-    bool runs = strcmp(word, "run") == 0, launches = strcmp(word, "launch") == 0;
-    bool helps = is_help(word) || (launches && argc > 2), silent = launched_rank() > 0;
-    if (runs && !asks_help(argc, argv)) return -1;
-    if (strcmp(word, "--version") == 0) return silent ? LB_EXIT_OK : say_version(argc, argv);
-    if (runs) return silent ? LB_EXIT_OK : cli_main(argc, argv);
-    if (!silent && !helps && !launches && *word)
+    bool launches = strcmp(word, "launch") == 0, helps = is_help(word) || (launches && argc > 2);
+    if (strcmp(word, "run") == 0) return asks_help(argc, argv) ? cli_main(argc, argv) : -1;
+    if (strcmp(word, "--version") == 0) return cli_main(argc, argv);
+    if (!helps && !launches && *word)
         fprintf(stderr, "lockbench-hosts: only `run` works on several hosts\n");
-    if (!silent) help_usage(helps ? stdout : stderr);
+    help_usage(helps ? stdout : stderr);
     fflush(NULL);
     return helps ? LB_EXIT_OK : LB_EXIT_USAGE;
 }
@@ -288,10 +266,8 @@ int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "launch") == 0 && !is_help(argv[2]))
         return launch(argv[0], argv + 2);
     int answered = answer(argc, argv);
-    bool alone = launched_rank() < 0;
-    if (launched && answered > 0 && launched_rank() <= 0) say_last_words(answered);
-    if (answered == LB_EXIT_OK || (answered > 0 && (launched || alone)))
-        return launched ? LB_EXIT_OK : answered;
+    if (launched && answered > 0) say_last_words(answered);
+    if (answered >= 0) return launched ? LB_EXIT_OK : answered;
     struct link link = {.send = mpi_send, .receive = mpi_receive};
     int provided;
     bool lost = false;
@@ -308,7 +284,7 @@ int main(int argc, char **argv) {
     signal(SIGUSR1, link.self == 0 ? interrupt_coordinator : SIG_IGN);
     if (link.self != 0)
         signal(SIGINT, SIG_IGN); /* only the coordinator handles SIGINT, and then ends the run */
-    int code = answered > 0 ? answered : take_part(&link, argc, argv, &lost);
+    int code = take_part(&link, argc, argv, &lost);
     fflush(NULL);
     /* The launch command reads the code from the last words, and a single process returns it. Otherwise only MPI_Abort
      * makes mpirun end with this code. */
