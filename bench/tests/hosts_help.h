@@ -15,7 +15,7 @@
 static inline int serve(struct link *link) {
     struct lb_err err = {0};
     struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, NULL, &err);
-    int failed = !hosts || serve_run(hosts, "test", &no_interrupts, &err) != 0;
+    int failed = !hosts || serve_run(hosts, &err) != 0;
     if (failed) fprintf(stderr, "rank %d: %s\n", link->self, err.text);
     hosts_free(hosts);
     return failed;

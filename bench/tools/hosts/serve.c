@@ -105,11 +105,12 @@ static void end(struct peers *peers, const struct lb_err *why) {
 
 /* ---- the run ---- */
 
+/* Ctrl-C ends the coordinator, and so the run. */
+static const volatile sig_atomic_t no_interrupts;
+
 /* A load host while it serves. */
 struct served {
     struct hosts *hosts;
-    const char *version;
-    const volatile sig_atomic_t *interrupts;
     struct plan *plan;
     char folder[512];    /* for the plan's file and the logs; "" = none */
     char workloads[512]; /* the folder of the shipped ones */
@@ -155,17 +156,13 @@ static int run_part(struct served *served, const struct asked *asked, struct lb_
                           .look = look,
                           .end = end,
                           .exchange = stage_pieces_deliver};
-    struct stage_ask ask = {.of = asked->of,
-                            .peers = &peers,
-                            .seed = asked->seed,
-                            .version = served->version,
-                            .interrupts = served->interrupts};
+    struct stage_ask ask = {
+        .of = asked->of, .peers = &peers, .seed = asked->seed, .interrupts = &no_interrupts};
     char hlog[700];
     ask.of.plan = leases_find(plan, asked->lease_ns);
     ask.of.lock = &plan->locks[asked->lock];
-    struct place_ask place_ask = {.lock = ask.of.lock,
-                                  .url = *asked->url ? asked->url : NULL,
-                                  .interrupts = served->interrupts};
+    struct place_ask place_ask = {
+        .lock = ask.of.lock, .url = *asked->url ? asked->url : NULL, .interrupts = &no_interrupts};
     struct place *place = ask.place = place_open(&place_ask, err);
     if (!place) return -1;
     snprintf(ask.id, sizeof ask.id, "%s", asked->id);
@@ -211,9 +208,8 @@ static int serve_message(struct served *served, const struct message *message, s
     return report_read(served, err);
 }
 
-int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomic_t *interrupts,
-              struct lb_err *err) {
-    struct served served = {.hosts = hosts, .version = version, .interrupts = interrupts};
+int serve_run(struct hosts *hosts, struct lb_err *err) {
+    struct served served = {.hosts = hosts};
     int failed = 0;
     while (!failed) {
         struct message message;

@@ -3,8 +3,6 @@
 #ifndef BENCH_TOOLS_HOSTS_STAGE_HOSTS_H
 #define BENCH_TOOLS_HOSTS_STAGE_HOSTS_H
 
-#include <signal.h>
-
 #include "bench/stage/peers.h"
 #include "bench/tools/hosts/hosts.h"
 
@@ -28,11 +26,9 @@ struct asked {
 /* serve: a load host takes the plan from the coordinator, and runs its part of each stage that the coordinator asks for.
  * It starts no server and writes no result. */
 
-/* Serves until the coordinator says that the run is over. version: the program's. A host that lacks something, such as
- * a folder for temporary files, tells the coordinator when the plan comes. Returns 0, or -1 with err if the coordinator
- * is lost. */
-int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomic_t *interrupts,
-              struct lb_err *err);
+/* Serves until the coordinator says that the run is over. A host that lacks something, such as a folder for temporary
+ * files, tells the coordinator when the plan comes. Returns 0, or -1 with err if the coordinator is lost. */
+int serve_run(struct hosts *hosts, struct lb_err *err);
 
 /* stage_pieces: sends the measurements of a load host to the coordinator, which adds up those of all hosts: the figures
  * that threads and clients left in the common memory, raw histogram buckets, the seconds and the history. Percentiles

@@ -123,29 +123,17 @@ static int fail(int rank, const struct lb_err *err) {
     return err->code;
 }
 
-static int serve(struct hosts *hosts, int rank) {
-    static const volatile sig_atomic_t none;
-    struct lb_err err = {0};
-    if (serve_run(hosts, LOCKBENCH_VERSION, &none, &err) != 0) return fail(rank, &err);
-    return LB_EXIT_OK;
-}
-
-/* "Open MPI v4.1.4". Needs no MPI_Init. */
-static const char *mpi_name(void) {
-    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    text[strcspn(text, ",\n")] = '\0';
-    return text;
-}
-
 /* Adds the likely reason why this rank is the only one: processes that were started by the launcher of another MPI
  * do not know of each other. */
 static void suspect_launcher(struct lb_err *err) {
+    char name[MPI_MAX_LIBRARY_VERSION_STRING];
     size_t used = strlen(err->text);
+    int length = 0;
+    MPI_Get_library_version(name, &length);
+    name[strcspn(name, ",\n")] = '\0'; /* "Open MPI v4.1.4" */
     snprintf(err->text + used, sizeof err->text - used,
              "; if more were started, the launcher is not that of %s, or srun lacks --mpi=pmix",
-             mpi_name());
+             name);
 }
 
 /* Runs this rank: the coordinator or a load host. Returns the exit code. */
@@ -160,7 +148,7 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
         return fail(link->self, &err);
     }
     if (!hosts_coordinates(hosts)) {
-        int code = serve(hosts, link->self);
+        int code = serve_run(hosts, &err) == 0 ? LB_EXIT_OK : fail(link->self, &err);
         if (hosts->host[0].lost)
             fprintf(stderr, LAUNCH_LOST_COORDINATOR "%d of %d\n", link->self, hosts->count);
         *ret_lost = code != LB_EXIT_OK;
@@ -179,10 +167,8 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
 /* Handles SIGUSR1, by which the launch command passes on the first Ctrl-C: launchers forward SIGUSR1 to all ranks, but
  * would end the job within a second after SIGINT. */
 static void interrupt_coordinator(int signal) {
-    static volatile sig_atomic_t heard;
     (void)signal;
-    if (!heard) raise(SIGINT); /* the launch command may pass it on twice */
-    heard = 1;
+    raise(SIGINT);
 }
 
 static void end_at_once(const char *words, size_t length, int code) {
