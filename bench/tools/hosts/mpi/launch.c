@@ -90,12 +90,14 @@ static bool pass_errors(struct launched *job, int wait_ms) {
     return got > 0;
 }
 
-/* The first Ctrl-C lets the coordinator end the run and save it; the second one lets the launcher end the job, also where
- * mpirun dropped the first one because it still started the ranks. */
+/* The first Ctrl-C lets the coordinator end the run and save it; the second one ends the job, also where mpirun dropped
+ * the first one because it still started the ranks. */
 static void pass_interrupts(struct launched *job) {
     for (; job->passed < interrupts; job->passed++) {
-        kill(job->pid, job->passed == 0 ? SIGUSR1 : SIGTERM);
-        if (job->passed == 1 && job->code < 0) end_job(job, LB_EXIT_INTERRUPTED);
+        if (job->passed == 0)
+            kill(job->pid, SIGUSR1);
+        else if (job->code < 0)
+            end_job(job, LB_EXIT_INTERRUPTED);
     }
 }
 
