@@ -107,17 +107,12 @@ static const char *why_not(const struct lb_lock *lock, const struct plan *plan) 
         return "it lives in the memory or the files of one host, and the clients are on several";
     if (lock->primitive != LB_MUTEX && !(lock->caps & LB_CAP_BASELINE))
         return "on several hosts only locks with one holder at a time are checked";
-    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind != INJECT_NONE)
-            return "faults act on one host, and the clients are on several: leave out the section [fault]";
-    }
-    if (plan->tick_ns > 0)
-        return "runs of a tick are counted in the memory of one host, and the clients are on several: leave out load.tick";
-    for (int i = 0; i < plan->rtts_count; i++) {
-        if (plan->rtts_ns[i] != NO_DURATION)
-            return "a wire leads to clients of one host, and the clients are on several: leave out servers.rtt";
-    }
-    return NULL;
+    bool local = plan->tick_ns > 0;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) local |= plan->faults[i].kind != INJECT_NONE;
+    for (int i = 0; i < plan->rtts_count; i++) local |= plan->rtts_ns[i] != NO_DURATION;
+    return local
+               ? "the section [fault], load.tick and servers.rtt are of one host, and the clients are on several: leave them out"
+               : NULL;
 }
 
 /* Load hosts on other machines must reach the server of the coordinator. At a loopback address each of them would find

@@ -19,22 +19,16 @@
 
 #define PROGRAM "lockbench-hosts"
 
-static const char summary[] = "`lockbench run` with the clients on several machines";
-
-static const struct example calls[] = {
-    {PROGRAM " launch mpirun --enable-recovery --hostfile HOSTS -np N " PROGRAM " run ...",
-     "starts N processes: the first is the coordinator, the others have the clients"},
-    {"mpirun ... | srun ... " PROGRAM " run ...", "the same without a watch over mpirun"},
-    {PROGRAM " run --help", "what can be asked of a run"},
-    {PROGRAM " --version", "version, commit and libraries"},
-    {NULL, NULL},
-};
-
-static void help_usage(FILE *out) {
-    fprintf(out, PROGRAM ": %s (bench/HOSTS.md)\n\n", summary);
-    for (const struct example *call = calls; call->line; call++)
-        fprintf(out, "  %s\n      %s\n", call->line, call->about);
-}
+static const char usage[] = PROGRAM
+    ": `lockbench run` with the clients on several machines (bench/HOSTS.md)\n\n"
+    "  " PROGRAM " launch mpirun --enable-recovery --hostfile HOSTS -np N " PROGRAM " run ...\n"
+    "      starts N processes: the first is the coordinator, the others have the clients\n"
+    "  mpirun ... | srun ... " PROGRAM " run ...\n"
+    "      the same without a watch over mpirun\n"
+    "  " PROGRAM " run --help\n"
+    "      what can be asked of a run\n"
+    "  " PROGRAM " --version\n"
+    "      version, commit and libraries\n";
 
 #define END_S 60 /* limit of MPI_Finalize */
 _Static_assert(LAUNCH_START_S == 120 && END_S == 60, "the messages of the two handlers say so");
@@ -232,7 +226,7 @@ static int answer(int argc, char **argv) {
     if (strcmp(word, "--version") == 0) return cli_main(argc, argv);
     if (!helps && !launches && *word)
         fprintf(stderr, "lockbench-hosts: only `run` works on several hosts\n");
-    help_usage(helps ? stdout : stderr);
+    fputs(usage, helps ? stdout : stderr);
     fflush(NULL);
     return helps ? LB_EXIT_OK : LB_EXIT_USAGE;
 }
