@@ -17,6 +17,7 @@ struct peers {
     /* the names of the stage's keys, which the process that sums up has chosen; NULL = this one chooses */
     const char *key_prefix;
     uint64_t key_salt;
+    int64_t go_ns;   /* when the load begins, by this machine's clock; known after MOMENT_PINGED */
     char again[120]; /* the words that start such a run, in the place of "lockbench" */
 
     /* ---- before the first stage, in the process that sums up ---- */
@@ -40,8 +41,6 @@ struct peers {
     /* All wait for each other. trouble: why this process can't go on, or NULL. */
     int (*meet)(struct peers *peers, enum moment moment, const struct lb_err *trouble,
                 int64_t deadline_ns, struct lb_err *err);
-    /* When the load begins, by this machine's clock. */
-    int (*go)(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err);
     /* To be called at least every 50 ms from the begin until all have drained. -1: the window has to end. */
     int (*look)(struct peers *peers, struct lb_err *err);
     /* The window ends early here, and so everywhere. */

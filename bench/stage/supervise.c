@@ -224,10 +224,7 @@ static const struct lb_err *first_err(const struct shared *shared) {
 static int64_t begin_load(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct plan *plan = sup->ask->of.plan;
-    struct lb_err err = {0};
-    shared->go_ns = lb_now() + HEAD_START_NS;
-    if (sup->peers && sup->peers->go(sup->peers, &shared->go_ns, &err) != 0)
-        spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
+    shared->go_ns = sup->peers ? sup->peers->go_ns : lb_now() + HEAD_START_NS;
     int64_t begin_ns = shared->go_ns + plan->warmup_ns, end_ns = begin_ns + sup->ask->of.window_ns;
     atomic_store(&shared->window_begin_ns, begin_ns);
     atomic_store(&shared->window_end_ns, end_ns);

@@ -93,10 +93,10 @@ static int clock_words = -1, words_before_window = -1;
 
 static int send_counted(struct link *link, int to, const void *bytes, size_t length,
                         int64_t deadline_ns) {
-    uint32_t word;
-    memcpy(&word, bytes, sizeof word); /* as struct message begins */
-    if (word == WORD_GO) clock_words = 0;
-    if (word == WORD_CLOCK && clock_words >= 0) clock_words++;
+    struct message message;
+    memcpy(&message, bytes, sizeof message);
+    if (message.word == WORD_ON && message.value[0] == MOMENT_PINGED) clock_words = 0;
+    if (message.word == WORD_CLOCK && clock_words >= 0) clock_words++;
     return pipe_send(link, to, bytes, length, deadline_ns);
 }
 

@@ -6,11 +6,12 @@
 #include "bench/tools/hosts/stage_hosts.h"
 #include "drivers/url.h"
 
-#define PLAN_NS (30 * LB_S_NS)   /* for all hosts to read the plan */
-#define EXCHANGES 100            /* of one measurement, before the load and after it ... */
-#define EXCHANGES_IN_LOAD 20     /* ... and while it runs */
-#define START_NS (3 * LB_S_NS)   /* for hosts to start their workers, and to say so */
-#define GO_NS (200 * LB_MS_NS)   /* for the word to reach all hosts before the load begins */
+#define PLAN_NS (30 * LB_S_NS) /* for all hosts to read the plan */
+#define EXCHANGES 100          /* of one measurement, before the load and after it ... */
+#define EXCHANGES_IN_LOAD 20   /* ... and while it runs */
+#define START_NS (3 * LB_S_NS) /* for hosts to start their workers, and to say so */
+/* for the word to reach all hosts, which then idle for at most a second, before the load begins */
+#define GO_NS (1200 * LB_MS_NS)
 #define LOOK_NS (200 * LB_MS_NS) /* between two looks for messages and for Ctrl-C */
 
 /* ---- before the first stage ---- */
@@ -220,23 +221,12 @@ static int meet(struct peers *peers, enum moment moment, const struct lb_err *tr
      * it. */
     if (moment == MOMENT_DRAINED) hosts_measure_clocks(hosts, EXCHANGES, true);
     struct message on = {.word = failed ? WORD_GIVE_UP : WORD_ON, .value = {moment}};
-    hosts_tell_all(hosts, &on);
-    return failed;
-}
-
-/* The coordinator chooses when the load begins. */
-static int go(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err) {
-    struct hosts *hosts = peers->state;
-    struct message word = {.word = WORD_GO};
-    int64_t go_ns = lb_now() + GO_NS;
-    (void)err;
+    peers->go_ns = lb_now() + GO_NS;
     for (int i = 0; i < hosts->count; i++) {
-        word.value[0] = go_ns + clock_at(&hosts->host[i].clock, go_ns).offset_ns;
-        hosts_tell(hosts, i, &word);
+        on.value[1] = peers->go_ns + clock_at(&hosts->host[i].clock, peers->go_ns).offset_ns;
+        hosts_tell(hosts, i, &on);
     }
-    *ret_go_ns = go_ns;
-    hosts->news_ns = go_ns;
-    return 0;
+    return failed;
 }
 
 /* Says once that a host is in trouble; measures the clocks every 10 s. */
@@ -278,7 +268,6 @@ struct peers coordinate(struct hosts *hosts) {
                           .machines = machines,
                           .begin = begin,
                           .meet = meet,
-                          .go = go,
                           .look = look,
                           .end = end,
                           .exchange = stage_pieces_gather};

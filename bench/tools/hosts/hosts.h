@@ -98,9 +98,10 @@ enum word {
     WORD_PLAN, /* coordinator -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
     /* host -> coordinator: has read the plan, blob = its environment; or has reached a stage's moment value[0] */
     WORD_READY,
-    WORD_STAGE,   /* coordinator -> host: blob = the description of the next stage */
-    WORD_ON,      /* coordinator -> host: all hosts have reached the moment value[0]: go on */
-    WORD_GO,      /* coordinator -> host: value[0] = when the load begins, by the host's clock */
+    WORD_STAGE, /* coordinator -> host: blob = the description of the next stage */
+    /* coordinator -> host: all hosts have reached the moment value[0]: go on; before the load value[1] = when it begins,
+     * by the host's clock */
+    WORD_ON,
     WORD_GIVE_UP, /* coordinator -> host, before the load: end the stage, which measures nothing */
     WORD_END,     /* coordinator -> host: end the window now */
     WORD_NEWS,    /* host -> coordinator, each second: it lives */

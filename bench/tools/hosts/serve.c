@@ -33,10 +33,10 @@ static bool is_of_run(enum word word) {
     return word == WORD_PLAN || word == WORD_STAGE || word == WORD_LEAVE;
 }
 
-/* Waits for one of the coordinator's words, and reports that this host lives. 0, or -1 with err: the coordinator ends
+/* Waits for the coordinator's word to go on, and reports that this host lives. 0, or -1 with err: the coordinator ends
  * the stage, or does not answer. */
-static int wait_for(struct hosts *hosts, enum word word, int64_t deadline_ns, int64_t *ret_value,
-                    struct lb_err *err) {
+static int wait_on(struct hosts *hosts, int64_t deadline_ns, int64_t *ret_go_ns,
+                   struct lb_err *err) {
     struct message message;
     while (lb_now() < deadline_ns) {
         if (report_news(hosts, err) != 0 || hosts_check_coordinator(hosts, err) != 0) return -1;
@@ -50,8 +50,8 @@ static int wait_for(struct hosts *hosts, enum word word, int64_t deadline_ns, in
             free(message.blob);
         if (over || message.word == WORD_GIVE_UP)
             return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) ended the stage");
-        if (message.word != word) continue;
-        *ret_value = message.value[0];
+        if (message.word != WORD_ON) continue;
+        *ret_go_ns = message.value[1];
         return 0;
     }
     return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) said nothing for too long");
@@ -60,7 +60,6 @@ static int wait_for(struct hosts *hosts, enum word word, int64_t deadline_ns, in
 static int meet(struct peers *peers, enum moment moment, const struct lb_err *trouble,
                 int64_t deadline_ns, struct lb_err *err) {
     struct hosts *hosts = peers->state;
-    int64_t reached;
     hosts->loads = false;
     if (trouble) {
         if (hosts_report_trouble(hosts, trouble, err) != 0) return -1;
@@ -68,13 +67,8 @@ static int meet(struct peers *peers, enum moment moment, const struct lb_err *tr
     }
     struct message ready = {.word = WORD_READY, .value = {moment}};
     if (hosts_report(hosts, &ready, err) != 0) return -1;
-    return wait_for(hosts, WORD_ON, lb_after(deadline_ns, ANSWER_NS), &reached, err);
-}
-
-static int go(struct peers *peers, int64_t *ret_go_ns, struct lb_err *err) {
-    struct hosts *hosts = peers->state;
-    if (wait_for(hosts, WORD_GO, lb_now() + ANSWER_NS, ret_go_ns, err) != 0) return -1;
-    hosts->loads = true;
+    if (wait_on(hosts, lb_after(deadline_ns, ANSWER_NS), &peers->go_ns, err) != 0) return -1;
+    hosts->loads = moment == MOMENT_PINGED;
     return 0;
 }
 
@@ -152,7 +146,6 @@ static int run_part(struct served *served, const struct asked *asked, struct lb_
                           .key_prefix = asked->key_prefix,
                           .key_salt = asked->key_salt,
                           .meet = meet,
-                          .go = go,
                           .look = look,
                           .end = end,
                           .exchange = stage_pieces_deliver};
