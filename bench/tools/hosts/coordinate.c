@@ -64,7 +64,7 @@ static int await_host(struct hosts *hosts, int host, enum moment moment, int64_t
         }
         if (hosts_hear(hosts, host, &message, next_ns < deadline_ns ? next_ns : deadline_ns) != 1)
             continue;
-        if (message.word == WORD_READY && message.blob) {
+        if (message.word == WORD_READY && message.blob_bytes > 0) {
             json_decref(hosts->host[host].environment);
             hosts->host[host].environment = json_loadb(message.blob, message.blob_bytes, 0, NULL);
         }

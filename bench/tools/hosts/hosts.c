@@ -147,16 +147,13 @@ static int receive_message(struct hosts *hosts, int rank, struct message *ret,
     size_t length = 0;
     int got = hosts->link->receive(hosts->link, rank, &bytes, &length, deadline_ns);
     if (got != 1) return got;
-    struct message message = {0};
-    if (length >= sizeof message) {
-        memcpy(&message, bytes, sizeof message);
-        message.blob_bytes = length - sizeof message;
-        message.blob = message.blob_bytes > 0 ? malloc(message.blob_bytes) : NULL;
-        if (message.blob) memcpy(message.blob, (char *)bytes + sizeof message, message.blob_bytes);
+    if (length < sizeof *ret) {
+        free(bytes);
+        return -1;
     }
-    free(bytes);
-    if (length < sizeof message || (message.blob_bytes > 0 && !message.blob)) return -1;
-    *ret = message;
+    memcpy(ret, bytes, sizeof *ret);
+    ret->blob_bytes = length - sizeof *ret;
+    ret->blob = memmove(bytes, (char *)bytes + sizeof *ret, ret->blob_bytes);
     return 1;
 }
 
@@ -297,19 +294,21 @@ void hosts_measure_clocks(struct hosts *hosts, int exchanges, bool needed) {
 
 /* ---- a load host ---- */
 
-int hosts_check_coordinator(struct hosts *hosts, struct lb_err *err) {
-    struct host *coordinator = &hosts->host[0];
-    coordinator->lost |= lb_now() - coordinator->heard_ns > COORDINATOR_SILENT_NS;
-    if (!coordinator->lost) return 0;
+static int check_lost(const struct hosts *hosts, struct lb_err *err) {
+    if (!hosts->host[0].lost) return 0;
     return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) is gone, or cut off");
+}
+
+int hosts_check_coordinator(struct hosts *hosts, struct lb_err *err) {
+    hosts->host[0].lost |= lb_now() - hosts->host[0].heard_ns > COORDINATOR_SILENT_NS;
+    return check_lost(hosts, err);
 }
 
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err) {
     int64_t limit_ns = message->word == WORD_PARTS ? PARTS_NS : SEND_NS;
-    struct host *coordinator = &hosts->host[0];
-    coordinator->lost = coordinator->lost || send_message(hosts, 0, message, limit_ns) != 0;
-    if (!coordinator->lost) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "the coordinator (rank 0) does not listen any more");
+    bool *lost = &hosts->host[0].lost;
+    *lost = *lost || send_message(hosts, 0, message, limit_ns) != 0;
+    return check_lost(hosts, err);
 }
 
 int hosts_report_trouble(struct hosts *hosts, const struct lb_err *why, struct lb_err *err) {
@@ -325,9 +324,7 @@ int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, st
         struct message message = {0};
         int got = coordinator->lost ? -1 : receive_message(hosts, 0, &message, deadline_ns);
         coordinator->lost |= got < 0;
-        if (got < 0)
-            return err_set(err, LB_EXIT_MACHINE,
-                           "the connection to the coordinator (rank 0) is broken");
+        if (got < 0) return check_lost(hosts, err);
         if (got == 0) return 0;
         coordinator->heard_ns = lb_now();
         if (message.word != WORD_CLOCK) {

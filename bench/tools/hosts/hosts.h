@@ -118,7 +118,7 @@ struct message {
     enum word word;
     int64_t value[MESSAGE_VALUES];
     char text[240]; /* NUL-terminated */
-    void *blob;     /* further bytes; of a received message the caller frees them */
+    void *blob; /* further bytes; the caller frees that of a received message, also of 0 bytes */
     size_t blob_bytes;
 };
 

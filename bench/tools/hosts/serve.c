@@ -204,7 +204,8 @@ static int serve_message(struct served *served, const struct message *message, s
 int serve_run(struct hosts *hosts, struct lb_err *err) {
     struct served served = {.hosts = hosts};
     int failed = 0;
-    while (!failed) {
+    bool left = false;
+    while (!failed && !left) {
         struct message message;
         struct lb_err why = {0};
         int got = hosts_wait(hosts, &message, lb_now() + COORDINATOR_ABSENT_NS, err);
@@ -214,7 +215,8 @@ int serve_run(struct hosts *hosts, struct lb_err *err) {
                     (int)(COORDINATOR_ABSENT_NS / (60 * LB_S_NS)));
         }
         if (got != 1) failed = -1;
-        if (failed || message.word == WORD_LEAVE) break;
+        if (failed) break;
+        left = message.word == WORD_LEAVE;
         if (serve_message(&served, &message, &why) != 0)
             failed = hosts_report_trouble(hosts, &why, err);
         free(message.blob);
