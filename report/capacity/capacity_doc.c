@@ -188,7 +188,6 @@ static void add_notes(const struct capacity *capacity, struct doc *doc) {
         doc_say(doc, TONE_PLAIN, "Run it again:");
         doc_code(doc, capacity->command);
     }
-    doc_tree(doc, "The machine", capacity->environment);
     doc_end(doc);
 }
 

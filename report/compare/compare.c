@@ -261,14 +261,12 @@ static int add_alone(struct compare *compare, const struct ref *ref, struct lb_e
     return 0;
 }
 
-/* "one server; redis; in memory, ...; claims excludes, crash-release": the promises behind the
- * figures. Malloced. */
+/* "one server; redis; in memory, ...": the promises behind the figures. Malloced. */
 static char *guarantee_text(const struct run_stage *stage) {
-    char claims[256], *durability = words_durability_full(stage), *text = NULL;
-    words_claims(stage, claims, sizeof claims);
-    if (durability && asprintf(&text, "truth: %s; %s; %s; claims %s", words_guarantee(stage),
+    char *durability = words_durability_full(stage), *text = NULL;
+    if (durability && asprintf(&text, "truth: %s; %s; %s", words_guarantee(stage),
                                stage->topology ? stage->topology : "topology not stated",
-                               durability, *claims ? claims : "nothing") < 0)
+                               durability) < 0)
         text = NULL;
     free(durability);
     return text;

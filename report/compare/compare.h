@@ -68,7 +68,7 @@ struct compare_figure {
 struct compare_row {
     const char *lock; /* borrowed from the runs */
     char *load;       /* the load in words; owned */
-    /* topology, durability and claims of each side, in words; owned */
+    /* guarantee, topology and durability of each side, in words; owned */
     char *guarantee, *new_guarantee;
     double clients;
     int place;                 /* rows stand in the order of the base's stages */

@@ -9,8 +9,6 @@
 
 #include "report/doc/doc_parts.h"
 
-#define TREE_DEPTH_MAX 6
-
 const char *tone_name(enum tone tone) {
     static const char *const names[] = {"plain", "good", "warn", "bad", "plain"};
     return names[tone];
@@ -169,67 +167,6 @@ void doc_term(struct doc *doc, const char *name, const char *format, ...) {
     FORMAT_TEXT(doc, node, format);
 }
 
-static void add_tree(struct doc *doc, const char *name, const json_t *value, int depth);
-
-static void add_members(struct doc *doc, const json_t *object, int depth) {
-    for (void *at = json_object_iter((json_t *)object); at;
-         at = json_object_iter_next((json_t *)object, at))
-        add_tree(doc, json_object_iter_key(at), json_object_iter_value(at), depth);
-}
-
-/* Writes a scalar, or an array of scalars with commas between. */
-static void add_value(struct doc *doc, const json_t *value, int depth) {
-    switch (json_typeof(value)) {
-    case JSON_STRING:
-        doc_span(doc, DOC_PLAIN, "%s",
-                 *json_string_value(value) ? json_string_value(value) : NUMBER_NONE);
-        return;
-    case JSON_INTEGER:
-        doc_span(doc, DOC_PLAIN, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        return;
-    case JSON_REAL:
-        doc_span(doc, DOC_PLAIN, "%.6g", json_real_value(value));
-        return;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        doc_span(doc, DOC_PLAIN, "%s", json_is_true(value) ? "yes" : "no");
-        return;
-    case JSON_NULL:
-        doc_span(doc, DOC_PLAIN, "%s", NUMBER_NONE);
-        return;
-    case JSON_ARRAY:
-    case JSON_OBJECT:
-        break;
-    }
-    for (size_t i = 0; i < json_array_size(value) && depth < TREE_DEPTH_MAX; i++) {
-        if (i > 0) doc_span(doc, DOC_PLAIN, ", ");
-        add_value(doc, json_array_get(value, i), depth + 1);
-    }
-}
-
-static void add_tree(struct doc *doc, const char *name, const json_t *value, int depth) {
-    doc_term(doc, name, "%s", "");
-    if (!json_is_object(value)) {
-        add_value(doc, value, depth);
-    } else if (depth < TREE_DEPTH_MAX && doc->last) {
-        struct doc_node *open = doc->open;
-        doc->open = doc->last;
-        doc_terms(doc);
-        add_members(doc, value, depth + 1);
-        doc->open = open;
-    }
-}
-
-void doc_tree(struct doc *doc, const char *title, const json_t *tree) {
-    if (!tree) return;
-    doc_fold(doc, false, "%s", title);
-    doc_set_only(doc, DOC_HTML);
-    doc_terms(doc);
-    add_members(doc, tree, 0);
-    doc_end(doc);
-    doc_end(doc);
-}
-
 void doc_column(struct doc *doc, const struct doc_column *column) {
     struct doc_node *table = doc->open;
     if (doc->failed) return;
@@ -358,57 +295,4 @@ static void free_doc_node(struct doc_node *node) {
 void doc_free(struct doc *doc) {
     free_doc_node(doc->root);
     *doc = (struct doc){0};
-}
-
-/* ---- operations of a history that contradict each other ---- */
-
-static const struct {
-    const char *member;
-    struct doc_column column;
-} operation_columns[] = {
-    {"op", {.title = "operation"}},
-    {"outcome", {.title = "outcome", .words = true}},
-    {"client", {.title = "client", .right = true}},
-    {"key", {.title = "key", .right = true}},
-    {"begin_s", {.title = "called (s)", .right = true}},
-    {"end_s", {.title = "returned (s)", .right = true}},
-    {"lease_end_s", {.title = "lease end (s)", .right = true}},
-    {"token", {.title = "token", .right = true}},
-    {"note", {.title = "note", .words = true}},
-};
-
-/* Writes a text, or a number exactly, since tokens are whole numbers wider than a double. A token
- * of 0 means none. */
-static void add_member(struct doc *doc, const char *member, const json_t *value) {
-    bool none =
-        strcmp(member, "token") == 0 && json_is_integer(value) && json_integer_value(value) == 0;
-    size_t length = strlen(member);
-    bool seconds = length > 2 && strcmp(member + length - 2, "_s") == 0;
-    if (none || (seconds && !json_is_number(value))) {
-        doc_cell(doc, NUMBER_NONE);
-    } else if (seconds) {
-        doc_cell(doc, "%.6f", json_number_value(value));
-    } else if (json_is_integer(value)) {
-        doc_cell(doc, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    } else if (json_is_real(value)) {
-        doc_cell(doc, "%.15g", json_real_value(value));
-    } else {
-        doc_cell(doc, "%s", json_is_string(value) ? json_string_value(value) : "");
-    }
-}
-
-void doc_counterexample(struct doc *doc, const json_t *operations) {
-    const size_t column_count = sizeof operation_columns / sizeof *operation_columns;
-    if (json_array_size(operations) == 0) return;
-    doc_table(doc, NULL,
-              "The operations that contradict each other; seconds from the window's begin");
-    for (size_t c = 0; c < column_count; c++) doc_column(doc, &operation_columns[c].column);
-    for (size_t i = 0; i < json_array_size(operations); i++) {
-        const json_t *operation = json_array_get(operations, i);
-        doc_row(doc, DOC_ROW);
-        for (size_t c = 0; c < column_count; c++)
-            add_member(doc, operation_columns[c].member,
-                       json_object_get(operation, operation_columns[c].member));
-    }
-    doc_end(doc);
 }

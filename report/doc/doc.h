@@ -105,10 +105,6 @@ void doc_html(struct doc *doc, const char *markup);
 void doc_item(struct doc *doc, enum tone tone, const char *format, ...) DOC_FORMAT(3);
 /* A term and its text, in terms. */
 void doc_term(struct doc *doc, const char *name, const char *format, ...) DOC_FORMAT(3);
-/* A JSON object as nested terms, folded under a title, in the page alone; NULL adds nothing. */
-void doc_tree(struct doc *doc, const char *title, const json_t *tree);
-/* A table of the operations of a history that contradict each other, as in run.json; nothing if there are none. */
-void doc_counterexample(struct doc *doc, const json_t *operations);
 
 /* ---- for a table: first the columns, then the rows, each with a cell for each column ---- */
 

@@ -213,12 +213,12 @@ static int write_folded_box(const struct doc_node *box, FILE *out) {
     return write_around("</summary>\n", box, "</details>\n", out);
 }
 
-static int write_term(const struct doc_node *term, FILE *out) {
+static void write_term(const struct doc_node *term, FILE *out) {
     fputs("<div><dt>", out);
     escape_html(out, term->title);
     fputs("</dt><dd>", out);
     write_html_line(term, out);
-    return write_around("", term, "</dd></div>", out);
+    fputs("</dd></div>", out);
 }
 
 static void write_html_sentence(const struct doc_node *node, FILE *out) {
@@ -247,10 +247,10 @@ static int write_html_block(const struct doc_node *node, FILE *out) {
     case NODE_LIST:
         return write_around("<ul>\n", node, "</ul>\n", out);
     case NODE_TERMS:
-        return write_around(node->parent->kind == NODE_TERM ? "<dl>" : "<dl class=\"tree\">", node,
-                            "</dl>\n", out);
+        return write_around("<dl class=\"tree\">", node, "</dl>\n", out);
     case NODE_TERM:
-        return write_term(node, out);
+        write_term(node, out);
+        return 0;
     case NODE_TABLE:
         return write_table(node, out);
     case NODE_HEADING:

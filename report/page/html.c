@@ -34,17 +34,14 @@ static const struct chart charts[] = {
     "over time, and each hold, is in run.json and the files beside it."
 
 /* The sections in the page's order. */
-static void write_links(FILE *out, const struct report *report) {
+static void write_links(FILE *out) {
     static const struct head_link before[] = {{.id = "verdict", .text = "Verdict"},
-                                              {.id = "compare", .text = "Comparison"},
-                                              {.id = "promises", .text = "Promises"}};
+                                              {.id = "compare", .text = "Comparison"}};
     static const struct head_link after[] = {{.id = "run", .text = "Run"},
                                              {.id = "words", .text = "Words"}};
-    struct head_link links[COUNT(before) + 1 + COUNT(charts) + COUNT(after) + 1] = {0};
+    struct head_link links[COUNT(before) + COUNT(charts) + COUNT(after) + 1] = {0};
     size_t count = 0;
     for (size_t i = 0; i < COUNT(before); i++) links[count++] = before[i];
-    if (run_has_faults(report))
-        links[count++] = (struct head_link){.id = "faults", .text = "Faults"};
     for (size_t i = 0; i < COUNT(charts) && *asset_bundle; i++)
         links[count++] = (struct head_link){charts[i].id, charts[i].brief, true};
     for (size_t i = 0; i < COUNT(after); i++) links[count++] = after[i];
@@ -72,7 +69,7 @@ static void write_banner(FILE *out, const struct report *report) {
         escape_html(out, machine);
     }
     fputs("</p>\n", out);
-    write_links(out, report);
+    write_links(out);
 }
 
 static void add_chart(struct doc *doc, const struct chart *chart) {

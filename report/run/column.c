@@ -11,7 +11,7 @@
 #include "results/stats/quantile.h"
 
 #define COLUMNS_MAX 64 /* the most columns of a group */
-#define GROUPS 10
+#define GROUPS 8
 
 /* The columns of each group, in the order of its bit; each list ends with a NULL path. */
 static struct result_field group_columns[GROUPS][COLUMNS_MAX + 1];

@@ -147,18 +147,6 @@ enum lock_state report_worse(enum lock_state a, enum lock_state b) {
     return a > b ? a : b;
 }
 
-const struct run_server *report_server(const struct report *report,
-                                       const struct report_lock *lock) {
-    const struct run *run = report->run;
-    const struct run_server *found = NULL;
-    for (int i = 0; i < run->server_count; i++) {
-        const struct run_server *server = &run->servers[i];
-        if (!equal(server->backend, lock->stage->backend)) continue;
-        if (!found || equal(server->topology, lock->stage->topology)) found = server;
-    }
-    return found;
-}
-
 bool report_is_yours(const struct run_server *server) {
     return server && server->started_by && equal(server->started_by, "url");
 }

@@ -117,9 +117,6 @@ int report_count_names(const struct report *report);
 struct report *report_make(struct run *run, struct lb_err *err);
 void report_free(struct report *report);
 
-/* The run's entry about the server of a lock; NULL if there is none (embedded backends). */
-const struct run_server *report_server(const struct report *report, const struct report_lock *lock);
-
 /* True if the user started the server (--url). */
 bool report_is_yours(const struct run_server *server);
 

@@ -1,95 +1,11 @@
 /* run_doc: puts the sections in order, and adds the answers and the notes. See run_doc.h. */
 #include "report/run/run_doc.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- the ranking ---- */
 
 static void add_answer(const struct report *report, struct doc *doc) {
     doc_section(doc, "answer", "Which lock?");
     ranking_say(report, true, doc);
-    doc_end(doc);
-}
-
-/* ---- the promises ---- */
-
-static const struct doc_column promise_columns[] = {
-    {.title = "lock"},
-    {.title = "verdict"},
-    {.title = "grants", .figure = DOC_COUNT},
-    {.title = "n",
-     .help = "grants during which another client waited for the key",
-     .figure = DOC_COUNT},
-    {.title = "inside",
-     .help = "mean time from grant to release: a second holder is seen only within it",
-     .figure = DOC_TIME},
-    {.title = "lost updates", .help = "the shared counter's shortfall", .figure = DOC_COUNT},
-    {.title = "second holders",
-     .help = "seen inside together with another holder",
-     .figure = DOC_COUNT},
-    {.title = "taken",
-     .help = "grants lost while their lease and session lasted, or whose session the server ended",
-     .figure = DOC_COUNT},
-    {.title = WORDS_BOUND, .right = true},
-    {.title = "topology, version", .brief = "", .below = true, .words = true},
-    {.title = "durability", .brief = "", .below = true, .joined = true, .words = true},
-    {.title = "claims", .below = true, .words = true},
-    {.title = "a waiter learns by",
-     .brief = "waiting",
-     .below = true,
-     .joined = true,
-     .words = true},
-    {.title = NULL},
-};
-
-static void add_promise(struct doc *doc, const struct report *report,
-                        const struct report_lock *lock) {
-    const struct run_stage *stage = lock->stage;
-    const struct run_server *server = report_server(report, lock);
-    const char *version = report_server_version(server);
-    bool yours = report_is_yours(server);
-    double bound = report_bound(lock);
-    char claims[256];
-    doc_row(doc, report_is_real(stage) ? DOC_ROW : DOC_ASIDE);
-    doc_cell(doc, "%s", lock->label);
-    doc_cell(doc, "%s", "");
-    words_state_chip(doc, lock->state);
-    doc_figure(doc, report_known(lock, lock->grants));
-    doc_figure(doc, report_known(lock, lock->competing));
-    doc_figure(doc, lock->inside_ns);
-    doc_figure(doc, report_known(lock, lock->lost_updates));
-    doc_figure(doc, report_known(lock, lock->double_holders));
-    doc_figure(doc, report_known(lock, lock->revoked + lock->ended));
-    if (!isnan(bound)) {
-        doc_value(doc, bound, "%.1e", bound);
-    } else {
-        doc_cell(doc, "%s", NUMBER_NONE);
-    }
-    doc_cell(doc, "%s%s%s%s",
-             yours ? report_server_name(server) : doc_or(stage->topology, "topology not stated"),
-             version ? " " : "", doc_or(version, ""), yours ? ", yours" : "");
-    words_durability_cell(doc, stage);
-    words_claims(stage, claims, sizeof claims);
-    doc_cell(doc, "%s", *claims ? claims : "nothing");
-    doc_cell(doc, "%s", doc_or(stage->waits, NUMBER_NONE));
-}
-
-static void add_promises(const struct report *report, struct doc *doc) {
-    doc_section(doc, "promises", "What each lock promises, and was seen to do");
-    doc_table(
-        doc, "figures sortable",
-        "Every lock, what it did in this run, and what it promises. n: grants during "
-        "which another client waited for the key, those of the warm-up and the drain included, since they are "
-        "checked too. Inside: the mean time from grant to release.");
-    for (const struct doc_column *column = promise_columns; column->title; column++) {
-        struct doc_column explained = *column;
-        if (!column->help) explained.help = words_help(column->title);
-        doc_column(doc, &explained);
-    }
-    for (int i = 0; i < report->lock_count; i++) add_promise(doc, report, &report->locks[i]);
-    doc_end(doc);
     doc_end(doc);
 }
 
@@ -124,8 +40,6 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
     add_answer(report, doc);
     run_comparison(report, doc);
     run_recovery(report, doc);
-    add_promises(report, doc);
-    run_faults(report, doc);
 }
 
 void run_doc_end(const struct report *report, struct doc *doc) {

@@ -56,15 +56,6 @@ void run_hosts_say_lost(const struct run *run, struct doc *doc);
 void run_lock_cell(struct doc *doc, const struct report_row *row, const struct report_lock *lock);
 /* A table for each load. */
 void run_comparison(const struct report *report, struct doc *doc);
-/* run_has_columns: true if some load has a value in a group of columns. run_folded: adds the tables of such a group,
- * folded, HTML only; loads in which no row has a value are left out. */
-bool run_has_columns(const struct report *report, unsigned columns);
-void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc);
-
-/* True if any stage has a guarded store, a judged history or recoveries; and the section about
- * these. */
-bool run_has_faults(const struct report *report);
-void run_faults(const struct report *report, struct doc *doc);
 /* The recovery of each lock. Nothing if no stage has a fault. */
 void run_recovery(const struct report *report, struct doc *doc);
 

@@ -1,42 +1,8 @@
-/* run_notes: what faults did: histories, recoveries; the runs, their warnings, the locks that were left out, the commands
- * that repeat them. See run_doc.h. */
+/* run_notes: the run, its warnings, the locks that were left out, the command that repeats it. See run_doc.h. */
 #include "report/run/run_doc.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-bool run_has_faults(const struct report *report) {
-    return run_has_columns(report, IN_STORE) || run_has_columns(report, IN_HISTORY) ||
-           run_has_columns(report, IN_RECOVERY);
-}
-
-static void add_history(struct doc *doc, const struct run_stage *stage) {
-    if (json_array_size(stage->counterexample) == 0) return;
-    doc_heading(doc, "%s: %s%s%s",
-                stage->id     ? stage->id
-                : stage->lock ? stage->lock
-                              : "?",
-                stage->verdict ? stage->verdict : "?", stage->history_model ? " as a " : "",
-                stage->history_model ? stage->history_model : "");
-    doc_counterexample(doc, stage->counterexample);
-}
-
-void run_faults(const struct report *report, struct doc *doc) {
-    if (!run_has_faults(report)) return;
-    doc_section(doc, "faults", "Under faults: histories, stale writes, recovery");
-    doc_set_only(doc, DOC_HTML);
-    for (int s = 0; s < report->run->stage_count; s++) add_history(doc, &report->run->stages[s]);
-    run_folded(report, IN_HISTORY, "Histories", doc);
-    run_folded(report, IN_STORE, "Guarded store", doc);
-    doc_end(doc);
-}
-
-void run_recovery(const struct report *report, struct doc *doc) {
-    if (!run_has_columns(report, IN_RECOVERY)) return;
-    doc_section(doc, "recovered", "Recovery from faults");
-    run_folded(report, IN_RECOVERY, "Recovery", doc);
-    doc_end(doc);
-}
 
 /* ---- warnings ---- */
 
@@ -130,7 +96,5 @@ void run_notes(const struct report *report, struct doc *doc) {
         doc_say(doc, TONE_PLAIN, "Run it again:");
         doc_code(doc, run->command);
     }
-    doc_tree(doc, "The machine", run->environment);
-    doc_tree(doc, "The plan, with every default", run->plan);
     doc_end(doc);
 }

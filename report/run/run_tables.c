@@ -313,20 +313,27 @@ static bool any_used(unsigned of, const struct report_group *group) {
     return false;
 }
 
-bool run_has_columns(const struct report *report, unsigned columns) {
+static bool has_columns(const struct report *report, unsigned columns) {
     for (int g = 0; g < report->group_count; g++)
         if (any_used(columns, &report->groups[g])) return true;
     return false;
 }
 
-void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc) {
-    if (!run_has_columns(report, columns)) return;
+static void add_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc) {
+    if (!has_columns(report, columns)) return;
     doc_fold(doc, false, "%s as tables", what);
     if (columns != IN_RECOVERY) doc_set_only(doc, DOC_HTML);
     for (int g = 0; g < report->group_count; g++) {
         if (any_used(columns, &report->groups[g]))
             add_table(doc, report, &report->groups[g], columns, what);
     }
+    doc_end(doc);
+}
+
+void run_recovery(const struct report *report, struct doc *doc) {
+    if (!has_columns(report, IN_RECOVERY)) return;
+    doc_section(doc, "recovered", "Recovery from faults");
+    add_folded(report, IN_RECOVERY, "Recovery", doc);
     doc_end(doc);
 }
 
@@ -354,11 +361,11 @@ void run_comparison(const struct report *report, struct doc *doc) {
         bool shown = report->group_count <= 3 || group == alone || group == decides;
         add_group(doc, report, group, shown);
     }
-    run_folded(report, IN_LATENCY, "Percentiles", doc);
-    run_folded(report, IN_FAIRNESS, "Fairness", doc);
-    run_folded(report, IN_COST, "Cost", doc);
-    run_folded(report, IN_OUTCOMES, "Outcomes", doc);
-    run_folded(report, IN_OPEN_LOOP, "Open loop", doc);
-    run_folded(report, IN_TOOL, "The load generator's own delays", doc);
+    add_folded(report, IN_LATENCY, "Percentiles", doc);
+    add_folded(report, IN_FAIRNESS, "Fairness", doc);
+    add_folded(report, IN_COST, "Cost", doc);
+    add_folded(report, IN_OUTCOMES, "Outcomes", doc);
+    add_folded(report, IN_OPEN_LOOP, "Open loop", doc);
+    add_folded(report, IN_TOOL, "The load generator's own delays", doc);
     doc_end(doc);
 }

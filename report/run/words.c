@@ -112,17 +112,6 @@ void words_list(struct doc *doc) {
         doc_term(doc, helps[i].word, "%s", helps[i].help);
 }
 
-char *words_claims(const struct run_stage *stage, char *text, size_t size) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < json_array_size(stage->claims); i++) {
-        const char *claim = json_string_value(json_array_get(stage->claims, i));
-        if (!claim || used >= size) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", claim);
-    }
-    return text;
-}
-
 char *words_machine(const json_t *environment, char *text, size_t size) {
     const char *model = json_string_value(json_object_get(environment, "cpu_model"));
     const char *kernel = json_string_value(json_object_get(environment, "kernel"));
@@ -209,20 +198,16 @@ char *words_durability_full(const struct run_stage *stage) {
     return text;
 }
 
-void words_durability_cell(struct doc *doc, const struct run_stage *stage) {
-    const char *kind = words_durability_text(words_durability(stage));
-    char *full = words_durability_full(stage);
-    bool repeats = full && strncmp(full, kind, strlen(kind)) == 0;
-    if (!full) doc->failed = true;
-    doc_cell(doc, "%s%s%s", repeats ? "" : kind, repeats ? "" : ": ", doc_or(full, ""));
-    free(full);
-}
-
 void words_capacity_durability_cell(struct doc *doc, const struct capacity_lock *lock) {
     const struct run_stage stage = {.durability = lock->durability,
                                     .durability_class = lock->durability_class,
                                     .durability_note = lock->durability_note};
-    words_durability_cell(doc, &stage);
+    const char *kind = words_durability_text(words_durability(&stage));
+    char *full = words_durability_full(&stage);
+    bool repeats = full && strncmp(full, kind, strlen(kind)) == 0;
+    if (!full) doc->failed = true;
+    doc_cell(doc, "%s%s%s", repeats ? "" : kind, repeats ? "" : ": ", doc_or(full, ""));
+    free(full);
 }
 
 char *words_capacity_interval(const struct capacity_lock *lock, char *text) {

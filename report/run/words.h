@@ -1,4 +1,4 @@
-/* words: the words for states, claims, durabilities and guarantees of locks, the same in every
+/* words: the words for states, durabilities and guarantees of locks, the same in every
  * document. */
 #ifndef REPORT_RUN_WORDS_H
 #define REPORT_RUN_WORDS_H
@@ -15,10 +15,6 @@ const char *words_state_title(enum lock_state state); /* the same as a short sen
 enum tone words_state_tone(enum lock_state state);
 /* Adds the state as a chip to the last cell, and sets the cell's tone. */
 void words_state_chip(struct doc *doc, enum lock_state state);
-
-/* Writes the lock's claims as people read them, "excludes, crash-release", into text; "" if there
- * are none. */
-char *words_claims(const struct run_stage *stage, char *text, size_t size);
 
 #define WORDS_MACHINE_MAX 460
 /* Writes the machine of a run as people read it, "CPU, 2 processors, Linux 6.1", into text; "" if the environment tells
@@ -60,8 +56,7 @@ bool words_same_class(const struct run_stage *a, const struct run_stage *b);
 /* The durability in full: where the lock's own state lives, if that is stated, then the durability
  * of its server. Malloced; NULL when out of memory. */
 char *words_durability_full(const struct run_stage *stage);
-/* Add a cell with the class of the durability, then the durability in full: "on disk first: write-ahead log, ...". */
-void words_durability_cell(struct doc *doc, const struct run_stage *stage);
+/* Adds a cell with the class of the durability, then the durability in full: "on disk first: write-ahead log, ...". */
 void words_capacity_durability_cell(struct doc *doc, const struct capacity_lock *lock);
 /* The interval of an answer: "360 .. 425", or "360 and more" if it has no upper end. text: WORDS_INTERVAL_MAX bytes.
  * Returns text. */

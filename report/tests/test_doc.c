@@ -108,15 +108,11 @@ static void add_table_of_signs(struct doc *doc) {
 TEST(each_format_has_what_it_can_show) {
     static const char *const names[] = {GOLDEN "terminal", GOLDEN "markdown", GOLDEN "html"};
     struct doc doc = {0};
-    json_t *tree = json_pack("{s:i, s:b, s:[f,n], s:{s:s}}", "cpus", 2, "pinned", 1, "list", 1.5,
-                             "inner", "name", "<b>");
     add_table(&doc, "redis");
     add_long_names(&doc);
     add_blocks(&doc);
     add_wide_table(&doc);
     add_table_of_signs(&doc);
-    doc_tree(&doc, "The machine", tree); /* nested terms, for a page only */
-    json_decref(tree);
     for (int i = 0; i < 3; i++) {
         char *text = text_in(&doc, formats[i]);
         if (formats[i] == DOC_TERMINAL) assert_lines_fit(text);
@@ -161,7 +157,6 @@ TEST(a_failed_document_is_an_error) {
     doc_section(&doc, "one", "One");
     doc_say(&doc, TONE_PLAIN, "two");
     add_table(&doc, "three");
-    doc_tree(&doc, "four", NULL);
     doc_end(&doc);
     assert_int_equal(doc_write_and_free(&doc, DOC_HTML, false, stdout, &err), -1);
     assert_string_equal(err.text, "out of memory");

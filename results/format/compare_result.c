@@ -40,7 +40,7 @@ static const struct result_field row_fields[] = {
     LOAD(TEXT, load, "load", .help = "the load in words"),
     LOAD(COUNT, clients, "clients", .help = "number of clients"),
     LOAD(TEXT, base_guarantee, "base_guarantee",
-         .help = "topology, durability and claims of the base's lock, in words"),
+         .help = "guarantee, topology and durability of the base's lock, in words"),
     LOAD(TEXT, new_guarantee, "new_guarantee", .help = "the same of the new one"),
     LOAD(COUNT, base_samples, "base_samples", .help = "number of samples of the base"),
     LOAD(COUNT, new_samples, "new_samples", .help = "number of samples of the new side"),

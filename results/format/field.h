@@ -53,10 +53,8 @@ enum {
     IN_COST = 1 << 3,
     IN_OUTCOMES = 1 << 4,
     IN_OPEN_LOOP = 1 << 5, /* arrivals, lateness */
-    IN_STORE = 1 << 6,     /* the guarded store */
-    IN_HISTORY = 1 << 7,   /* the judgement of the recorded operations */
-    IN_RECOVERY = 1 << 8,
-    IN_TOOL = 1 << 9 /* the load generator's own stalls */
+    IN_RECOVERY = 1 << 6,
+    IN_TOOL = 1 << 7 /* the load generator's own stalls */
 };
 
 #define RESULT_NEVER "never"
