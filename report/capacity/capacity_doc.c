@@ -5,7 +5,6 @@
 
 #include "bench/base/output.h"
 #include "report/doc/number.h"
-#include "report/page/doc_page.h"
 #include "report/run/words.h"
 
 static const char *const limits[] = {"no answer", "the promise", "generator", "range"};
@@ -100,7 +99,7 @@ static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock)
 /* Adds a sentence for each answer. */
 static void add_answers(struct doc *doc, const struct capacity *capacity) {
     doc_box(doc);
-    doc_set_only(doc, DOC_HTML | DOC_TERMINAL);
+    doc_set_only(doc, DOC_TERMINAL);
     for (int i = 0; i < capacity->lock_count; i++) {
         const struct capacity_lock *lock = &capacity->locks[i];
         char value[NUMBER_TEXT_MAX], interval[WORDS_INTERVAL_MAX];
@@ -125,56 +124,6 @@ static void add_answers(struct doc *doc, const struct capacity *capacity) {
     doc_end(doc);
 }
 
-/* A time of a probe; not known: `without`. */
-static void add_probe_time(struct doc *doc, double ns, const char *without) {
-    char text[NUMBER_TEXT_MAX];
-    doc_value(doc, ns, "%s", isnan(ns) ? without : number_time_text(ns, text));
-}
-
-static void add_probe(struct doc *doc, const struct capacity_lock *lock,
-                      const struct capacity_probe *probe) {
-    doc_row(doc, DOC_ROW);
-    add_load(doc, probe->value, "", lock->by == CAPACITY_BY_RATE);
-    doc_cell(doc, "%s", promise_verdict_name(probe->verdict));
-    /* Without a value: so many requests were never granted that the quantile is one of them. */
-    add_probe_time(doc, probe->quantile_ns, "never");
-    add_probe_time(doc, probe->low_ns, NUMBER_NONE);
-    add_probe_time(doc, probe->high_ns, NUMBER_NONE);
-    doc_figure(doc, probe->samples);
-    doc_figure(doc, probe->missed);
-}
-
-/* Adds the probes that the answers are based on; for the page alone. */
-static void add_probes(struct doc *doc, const struct capacity *capacity) {
-    static const struct doc_column columns[] = {
-        {.title = "load", .right = true},
-        {.title = "verdict"},
-        {.title = "promised time", .right = true},
-        {.title = "low", .right = true},
-        {.title = "high", .right = true},
-        {.title = "samples", .figure = DOC_COUNT, .right = true},
-        {.title = "not started", .figure = DOC_COUNT, .right = true},
-        {.title = NULL},
-    };
-    doc_fold(doc, true, "The probes");
-    doc_set_only(doc, DOC_HTML);
-    doc_table(doc, NULL, NULL);
-    doc_columns(doc, columns);
-    for (int i = 0; i < capacity->lock_count; i++) {
-        const struct capacity_lock *lock = &capacity->locks[i];
-        doc_group(doc, TONE_PLAIN, "%s: %s", lock->lock, doc_or(lock->slo, NUMBER_NONE));
-        for (int p = 0; p < lock->probe_count; p++) add_probe(doc, lock, &lock->probes[p]);
-    }
-    doc_end(doc);
-    doc_end(doc);
-}
-
-static bool any_why(const struct capacity *capacity) {
-    for (int i = 0; i < capacity->lock_count; i++)
-        if (capacity->locks[i].why || capacity->locks[i].violated) return true;
-    return false;
-}
-
 /* Adds when and on which machine the search ran, and the command that repeats it. */
 static void add_notes(const struct capacity *capacity, struct doc *doc) {
     char machine[WORDS_MACHINE_MAX];
@@ -193,11 +142,9 @@ static void add_notes(const struct capacity *capacity, struct doc *doc) {
 
 static void add_locks(const struct capacity *capacity, struct doc *doc) {
     bool bounds = any_bound(capacity);
-    /* An empty column would take the page's room. */
-    unsigned reasons = any_why(capacity) ? 0 : DOC_TERMINAL | DOC_MARKDOWN;
     const struct doc_column columns[] = {
         {.title = "lock"},
-        {.title = "promise", .only = DOC_MARKDOWN | DOC_HTML},
+        {.title = "promise", .only = DOC_MARKDOWN},
         {.title = "by", .only = DOC_MARKDOWN | DOC_HTML},
         {.title = "carries", .right = true},
         {.title = "95 % interval", .right = true},
@@ -211,7 +158,7 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
         {.title = "server", .brief = "", .below = true, .joined = true},
         {.title = "topology", .below = true, .joined = true},
         {.title = "probes", .figure = DOC_COUNT, .below = true, .joined = true},
-        {.title = "why", .brief = "", .below = true, .words = true, .only = reasons},
+        {.title = "why", .brief = "", .below = true, .words = true},
         {.title = NULL},
     };
     add_answers(doc, capacity);
@@ -220,7 +167,6 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
     doc_columns(doc, columns);
     for (int i = 0; i < capacity->lock_count; i++) add_capacity_lock(doc, &capacity->locks[i]);
     doc_end(doc);
-    add_probes(doc, capacity);
     if (!bounds) return;
     doc_say(
         doc, TONE_PLAIN,
@@ -235,27 +181,11 @@ static void add_capacity(const struct capacity *capacity, struct doc *doc) {
     add_notes(capacity, doc);
 }
 
-int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err) {
-    struct doc doc = {0};
-    char about[WORDS_MACHINE_MAX + 64], machine[WORDS_MACHINE_MAX];
-    words_machine(capacity->environment, machine, sizeof machine);
-    snprintf(about, sizeof about, "%.60s%s%s", doc_or(capacity->started_at, "undated"),
-             *machine ? "; " : "", machine);
-    add_capacity(capacity, &doc);
-    struct doc_page page = {.command = "lockbench capacity",
-                            .title = "What load a lock carries at a promise",
-                            .about = about};
-    int rc = doc_page_write(&page, &doc, out, err);
-    doc_free(&doc);
-    return rc;
-}
-
 int capacity_write(const struct capacity *capacity, enum report_format format, bool color,
                    FILE *out, struct lb_err *err) {
     if (format == REPORT_JSON)
         return output_json(json_incref(capacity->root), JSON_INDENT(1) | JSON_REAL_PRECISION(10),
                            out, "the report", err);
-    if (format == REPORT_HTML) return capacity_page(capacity, out, err);
     struct doc doc = {0};
     add_capacity(capacity, &doc);
     return doc_write_and_free(&doc, report_doc_format(format), color, out, err);

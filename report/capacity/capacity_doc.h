@@ -8,11 +8,8 @@
 #include "report/report.h"
 #include "results/format/capacity_read.h"
 
-/* Writes the document as a page, with the probes as a chart. 0, or -1 with err. */
-int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err);
-
-/* Renders the result in a format, like report_write for runs; JSON is the file as it was read. 0, or -1 with
- * err. */
+/* Renders the result in a format, like report_write for runs, but not as a page; JSON is the file as it was read.
+ * 0, or -1 with err. */
 int capacity_write(const struct capacity *capacity, enum report_format format, bool color,
                    FILE *out, struct lb_err *err);
 

@@ -11,10 +11,6 @@ int report_check_write(const struct check *check, enum report_format format, boo
     if (format == REPORT_JSON)
         return output_json(json_incref(check->root), JSON_INDENT(1) | JSON_REAL_PRECISION(10), out,
                            "the report", err);
-    if (format == REPORT_HTML)
-        return err_set(err, LB_EXIT_USAGE,
-                       "%s: --html is for runs: name one of the runs in %s/cells, or say --md",
-                       check->path, check->dir);
     struct check_view *view = check_view_make(check, err);
     if (!view) return -1;
     if (format == REPORT_TABLE || format == REPORT_QUIET)

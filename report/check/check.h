@@ -9,8 +9,8 @@
 #include "report/report.h"
 #include "results/format/check_read.h"
 
-/* Renders the check in a format, like report_write for runs. color: for a terminal; only the table
- * has colours. 0, or -1 with err. */
+/* Renders the check in a format, like report_write for runs, but not as a page. color: for a terminal; only the
+ * table has colours. 0, or -1 with err. */
 int report_check_write(const struct check *check, enum report_format format, bool color, FILE *out,
                        struct lb_err *err);
 

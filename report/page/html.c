@@ -1,10 +1,8 @@
 /* html: the report of runs as one page that opens without a network: the document of run_doc.h with
- * the charts' sections between, in a page's head and end. The bundle (report/src), which assets.c
- * contains, draws the charts. */
+ * the charts' sections between. The bundle (report/src), which assets.c contains, draws the charts. */
 #include <string.h>
 
 #include "report/page/assets.h"
-#include "report/page/doc_page.h"
 #include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
 
@@ -33,25 +31,32 @@ static const struct chart charts[] = {
     "The tables have the medians and tails, the fairness and the cost of each lock; what was seen " \
     "over time, and each hold, is in run.json and the files beside it."
 
-/* The sections in the page's order. */
+static void write_head(FILE *out, const struct run *run) {
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<meta name=\"generator\" content=\"lockbench\">\n<title>lockbench: ",
+          out);
+    escape_html(out, doc_or(run->workload, "report"));
+    fputs(", ", out);
+    escape_html(out, run->started_at);
+    fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", asset_style);
+}
+
+/* The sections in the page's order. Those that only scripts fill are hidden without them. */
 static void write_links(FILE *out) {
-    static const struct head_link before[] = {{.id = "verdict", .text = "Verdict"},
-                                              {.id = "compare", .text = "Comparison"}};
-    static const struct head_link after[] = {{.id = "run", .text = "Run"},
-                                             {.id = "words", .text = "Words"}};
-    struct head_link links[COUNT(before) + COUNT(charts) + COUNT(after) + 1] = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < COUNT(before); i++) links[count++] = before[i];
+    fputs("<nav aria-label=\"Sections\" tabindex=\"0\"><a href=\"#verdict\">Verdict</a>"
+          "<a href=\"#compare\">Comparison</a>",
+          out);
     for (size_t i = 0; i < COUNT(charts) && *asset_bundle; i++)
-        links[count++] = (struct head_link){charts[i].id, charts[i].brief, true};
-    for (size_t i = 0; i < COUNT(after); i++) links[count++] = after[i];
-    head_close(out, links);
+        fprintf(out, "<a href=\"#%s\" class=\"alone\">%s</a>", charts[i].id, charts[i].brief);
+    fputs("<a href=\"#run\">Run</a><a href=\"#words\">Words</a></nav>\n", out);
 }
 
 static void write_banner(FILE *out, const struct report *report) {
     const struct run *run = report->run;
     char machine[WORDS_MACHINE_MAX];
-    head_title(out, "lockbench report");
+    fputs("<header>\n<p class=\"kicker\">lockbench report</p>\n<h1>", out);
     escape_html(out, run->workload ? run->workload : "Report");
     if (run->summary) {
         fputs("<span class=\"summary\">: ", out);
@@ -68,8 +73,9 @@ static void write_banner(FILE *out, const struct report *report) {
                 json_array_size(run->hosts) > 0 ? "coordinator (rank 0) on " : "");
         escape_html(out, machine);
     }
-    fputs("</p>\n", out);
+    fputs("</p>\n</header>\n", out);
     write_links(out);
+    fputs("<main>\n", out);
 }
 
 static void add_chart(struct doc *doc, const struct chart *chart) {
@@ -117,7 +123,7 @@ static void write_foot(FILE *out) {
 
 int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     struct doc doc = {0};
-    head_open(out, doc_or(report->run->workload, "report"), report->run->started_at);
+    write_head(out, report->run);
     write_banner(out, report);
     run_doc_verdict(report, &doc);
     if (doc_write_and_free(&doc, DOC_HTML, false, out, err) != 0) return -1;

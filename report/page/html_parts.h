@@ -1,5 +1,4 @@
-/* html_parts: the parts of the page of runs, except its head (head.h): the charts' data. The text
- * of the page is the document of run_doc.h.
+/* html_parts: the parts of the page of runs, which opens without a network. Its text is the document of run_doc.h.
  *
  * Every text that is not a literal goes through escape_html, in attributes too: names, errors and
  * settings come from servers and from files. */

@@ -1,17 +1,17 @@
-/* test_doc_pages: the layout of the pages of runs and of searches for capacity,
- * rendered from stored or made-up results and looked at in headless Chromium, without a network, by test_doc_pages.mjs.
+/* test_doc_pages: the layout of the pages of runs, made-up ones, looked at in headless Chromium, without a network, by
+ * test_doc_pages.mjs.
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
  * Needs: a browser, a minute. */
 #include "report/tests/report_help.h"
 
-/* Has the page of a command looked at. views: those that must draw, with commas; "" = the page has no charts. Its bytes. */
-static size_t look_at(const char *command, const char *words, const char *views) {
+/* Has the page of a run looked at. views: those that must draw, with commas. Its bytes. */
+static size_t look_at(const char *words, const char *views) {
     char line[200], *path = path_of("page.html");
     const char *argv[] = {"node", "report/tests/test_doc_pages.mjs", path, views, NULL};
     snprintf(line, sizeof line, "%s --out %s", words, path);
-    run_lockbench(command, line);
+    run_lockbench("report", line);
     char *text = read_whole(path);
     assert_non_null(text);
     size_t size = strlen(text);
@@ -20,11 +20,6 @@ static size_t look_at(const char *command, const char *words, const char *views)
     free(text);
     free(path);
     return size;
-}
-
-TEST(a_search_for_capacity) {
-    need_browser();
-    look_at("report", "$G/decide --html", "");
 }
 
 /* Made-up runs: figures of each class in repeats, names as long as the longest that there are. */
@@ -36,7 +31,7 @@ TEST(runs_of_2_14_and_60_locks) {
         const char *const argv[] = {"node", "report/tests/make_run.mjs", "locks", run, counts[i],
                                     NULL};
         assert_int_equal(run_command(argv, NULL), 0);
-        size_t size = look_at("report", "$D/locks --html", "figures,percentiles,sweep");
+        size_t size = look_at("$D/locks --html", "figures,percentiles,sweep");
         if (i < 2) assert_in_range(size, 100000, 700000);
     }
     free(run);

@@ -1,5 +1,4 @@
-// test_doc_pages: opens the page of a document (report/page/doc_page.h) in headless Chromium without a network and looks
-// at what a person would see.
+// test_doc_pages: opens the page of a run in headless Chromium without a network and looks at what a person would see.
 //
 //   node test_doc_pages.mjs PAGE.html VIEW,VIEW   exit code 0: all fine; else a line each for what is not
 //
@@ -21,9 +20,9 @@ const TOP = `document.querySelector('#far, .view:not([hidden])').getBoundingClie
 const look = (width, dark) => async (browser) => {
   const where = `${width} px, ${dark ? 'dark' : 'light'}`;
   const shown = await open(browser, url, { width, dark });
-  if (wanted) await shown.evaluate(READY);
+  await shown.evaluate(READY);
   const views = await shown.evaluate(DRAW_ALL);
-  for (const id of wanted.split(',').filter(Boolean)) {
+  for (const id of wanted.split(',')) {
     const view = views.find((one) => one.id === id);
     check(`${where}: ${id} draws`, view && !view.hidden && view.marks > 0 && view.empty === '' && view.tables > 0, JSON.stringify(view));
     check(`${where}: ${id} fits`, view && view.width <= view.room + 1, JSON.stringify(view));
@@ -34,10 +33,8 @@ const look = (width, dark) => async (browser) => {
   const overflow = await shown.evaluate(OVERFLOW);
   check(`${where}: no sideways overflow`, overflow.page <= overflow.window && overflow.wide.length === 0, JSON.stringify(overflow));
   none('contrast', await shown.evaluate(CONTRAST));
-  if (wanted) {
-    const top = await shown.evaluate(TOP);
-    check(`${where}: the first chart begins in the first screen`, top < FIRST_SCREEN, top);
-  }
+  const top = await shown.evaluate(TOP);
+  check(`${where}: the first chart begins in the first screen`, top < FIRST_SCREEN, top);
   if (width === 1400) none('tables are wider than the page', await shown.evaluate(WIDE_TABLES));
   none('figures that no table has', await shown.evaluate(`[...document.querySelectorAll('.view')].flatMap(${UNTOLD})`));
   check(`${where}: nothing in the console, no request`, shown.problems.length === 0, shown.problems.join('; '));

@@ -8,7 +8,6 @@
 #include "bench/base/home.h"
 #include "bench/base/output.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/page.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "bench/option/text.h"
@@ -175,10 +174,6 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
                : err_set(err, LB_EXIT_USAGE, "capacity: no lock of these can run here");
 }
 
-static int render_capacity_page(const void *capacity, FILE *out, struct lb_err *err) {
-    return capacity_page(capacity, out, err);
-}
-
 /* Saves the result, elsewhere if its folder does not take it, and prints it. Returns the exit code. */
 static int conclude_capacity(const struct typed *typed, const struct capacity_search *search) {
     struct lb_err why = capacity_search_why(search), lost = {0}, again = {0}, unmade = {0};
@@ -210,8 +205,6 @@ static int conclude_capacity(const struct typed *typed, const struct capacity_se
                 search->count);
         code = LB_EXIT_INCONCLUSIVE;
     }
-    if (capacity && saved && !unmade.code)
-        page_beside(search->out.path, render_capacity_page, capacity, &unmade);
     if (unmade.code) fprintf(stderr, "lockbench: %s\n", unmade.text);
     capacity_free(capacity);
     return code == LB_EXIT_OK && (lost.code || unmade.code) ? LB_EXIT_MACHINE : code;

@@ -50,6 +50,10 @@ struct saved {
 
 static int render(const struct saved *saved, enum report_format format, bool color, FILE *out,
                   struct lb_err *err) {
+    if (format == REPORT_HTML && !saved->report)
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: --html is for runs: name one of those in folders of %s, or say --md",
+                       saved->path, saved->dir);
     if (saved->capacity) return capacity_write(saved->capacity, format, color, out, err);
     if (saved->check) return report_check_write(saved->check, format, color, out, err);
     return report_write(saved->report, format, color, out, err);
