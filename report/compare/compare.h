@@ -92,6 +92,7 @@ struct compare {
     /* each side is one run, so its stages are the samples: nothing tells a change of the machine between the two from
      * a change of the lock */
     bool by_stage;
+    int newest; /* in the gate of a history: its runs, and at most as many before them; else 0 */
     double min_effect;
     uint32_t metrics; /* the figures that are judged: a choice */
     struct compare_row *rows;

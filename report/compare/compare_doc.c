@@ -117,6 +117,9 @@ static void add_warnings(struct doc *doc, const struct compare *compare, bool br
     if (compare->metrics)
         doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
                  compare_metrics_text(compare->metrics, judged));
+    if (compare->newest > 0)
+        doc_item(doc, TONE_PLAIN, "new: the newest %d runs of each series; base: up to %d before them",
+                 compare->newest, compare->newest);
     if (compare->by_stage)
         doc_item(
             doc, TONE_WARN,

@@ -1,21 +1,15 @@
-/* trend: a history that is read and shown; see trend.h. bench/tools/history writes it. */
+/* trend: a history that is read and judged; see trend.h. bench/tools/history writes it. */
 #define _GNU_SOURCE
 #include "report/trend/trend.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/output.h"
 #include "bench/base/text.h"
-#include "report/run/field_value.h"
 #include "report/run/words.h"
 #include "results/format/tree.h"
 #include "results/stats/rank.h"
-
-#define BLOCKS 30 /* newest values that a line of blocks shows */
-#define LATEST 10 /* the runs of the median without a gate */
 
 static int column_count(void) {
     return TREND_TEXTS + TREND_FIGURES + compare_metric_count();
@@ -246,6 +240,7 @@ static int fill_gate(struct trend *trend, struct lb_err *err) {
     struct compare *gate = trend->gate = calloc(1, sizeof *gate);
     if (gate) gate->rows = calloc((size_t)trend->series_count, sizeof *gate->rows);
     if (!gate || !gate->rows) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    gate->newest = trend->ask.gate;
     gate->min_effect = trend->ask.min_effect;
     gate->metrics = trend->ask.metrics;
     for (int i = 0; i < trend->series_count; i++) {
@@ -269,135 +264,4 @@ struct trend *trend_read(const char *path, const struct trend_ask *ask, struct l
 
 int trend_exit(const struct trend *trend) {
     return trend->gate ? compare_exit(trend->gate) : LB_EXIT_OK;
-}
-
-/* ---- what is shown ---- */
-
-/* Lines of series on the first screen, alone and below the gate's comparison; the last series may be longer. */
-#define ROOM 26
-#define ROOM_GATED 1
-
-/* Writes the newest values as block characters, the least one as the lowest block; "never" is as high as the greatest.
- * text holds 3 * BLOCKS + 1 bytes. */
-static char *blocks_text(const double *values, int count, char *text) {
-    const double *from = values + (count > BLOCKS ? count - BLOCKS : 0), *end = values + count;
-    double low = INFINITY, high = -INFINITY;
-    char *to = text;
-    for (const double *value = from; value < end; value++) {
-        low = fmin(low, *value);
-        if (isfinite(*value)) high = fmax(high, *value);
-    }
-    for (; from < end; from++) {
-        double part = high > low ? (fmin(*from, high) - low) / (high - low) : 0.5;
-        memcpy(to, "\xe2\x96\x81", 3); /* U+2581 .. U+2588 */
-        to[2] = (char)(to[2] + lround(7 * part));
-        to += 3;
-    }
-    *to = '\0';
-    return text;
-}
-
-/* Adds the row of a figure that any run measured. values has room for all of them. */
-static void add_figure(struct doc *doc, const struct trend *trend,
-                       const struct trend_series *series, int metric, double *values) {
-    const struct result_field *field = compare_metric(metric);
-    char text[NUMBER_TEXT_MAX], blocks[3 * BLOCKS + 1];
-    int count = values_of(series->lines, series->count, metric, values);
-    int newest = trend->ask.gate > 0 ? trend->ask.gate : LATEST;
-    if (count == 0 || !choice_has(trend->ask.metrics, metric)) return;
-    if (newest > count) newest = count;
-    doc_row(doc, DOC_ROW);
-    doc_cell(doc, "%s", field->title);
-    doc_value(doc, values[count - 1], "%s", field_figure_text(field, values[count - 1], text));
-    double median = rank_median(values + count - newest, newest);
-    doc_value(doc, median, "%s", field_figure_text(field, median, text));
-    doc_figure(doc, count);
-    doc_cell(doc, "%s", blocks_text(values, count, blocks));
-}
-
-/* On one screen: throughput, and the p50 and p99 of acquire. */
-static bool is_brief(const struct trend *trend, int metric) {
-    return trend->ask.metrics != 0 || metric < 3;
-}
-
-/* Returns about how many lines a terminal needs for it. */
-static int add_series(struct doc *doc, const struct trend *trend, const struct trend_series *series,
-                      bool brief, double *values) {
-    int lines = brief ? 2 : 0;
-    const struct trend_line *newest = &series->lines[series->count - 1];
-    const char *const *text = (const char *const *)newest->text;
-    char *guarantee = guarantee_of(newest);
-    doc_group(doc, compare_fails(newest->state) ? TONE_BAD : TONE_PLAIN, "%s, %s client%s, %s",
-              text[TREND_LOCK], text[TREND_CLIENTS],
-              strcmp(text[TREND_CLIENTS], "1") == 0 ? "" : "s", text[TREND_LOAD]);
-    if (!brief || compare_fails(newest->state))
-        doc_span(doc, DOC_DETAIL, "%s; newest %s%s%s: %s", doc_or(guarantee, ""), text[TREND_TIME],
-                 *text[TREND_COMMIT] ? ", commit " : "", text[TREND_COMMIT], text[TREND_VERDICT]);
-    free(guarantee);
-    if (!series->judged && !brief)
-        doc_span(
-            doc, DOC_DETAIL,
-            "older: this lock and load went on in another series, and no gate judges this one");
-    for (int m = 0; m < compare_metric_count(); m++, lines++) {
-        if (brief && !is_brief(trend, m)) break;
-        add_figure(doc, trend, series, m, values);
-    }
-    return lines;
-}
-
-void trend_doc(const struct trend *trend, bool brief, struct doc *doc) {
-    char median[40];
-    const struct doc_column columns[] = {
-        {.title = "medians of runs"},
-        {.title = "latest", .right = true},
-        {.title = median, .right = true},
-        {.title = "runs", .figure = DOC_COUNT},
-        {.title = "trend"},
-        {.title = NULL},
-    };
-    double *values = malloc((size_t)trend->count * sizeof *values);
-    int gate = trend->ask.gate, room = gate > 0 ? ROOM_GATED : ROOM, left = 0;
-    snprintf(median, sizeof median, "median of %d", gate > 0 ? gate : LATEST);
-    if (!values) doc->failed = true;
-    if (trend->gate) {
-        compare_doc(trend->gate, brief, doc);
-        doc_say(doc, TONE_PLAIN,
-                "New: the newest %d runs of each series. Base: up to %d before them.", gate, gate);
-    }
-    doc_table(doc, NULL, NULL);
-    doc_columns(doc, columns);
-    for (int i = 0; i < 2 * trend->series_count && values; i++) {
-        const struct trend_series *series = &trend->series[i % trend->series_count];
-        bool fails = brief && compare_fails(series->lines[series->count - 1].state);
-        if (fails != (i < trend->series_count)) continue; /* these come first on the screen */
-        bool any = values_of(series->lines, series->count, 0, values) > 0;
-        bool shown = !brief || fails || (series->judged && room > 0 && any);
-        if (shown) room -= add_series(doc, trend, series, brief, values);
-        left += !shown;
-    }
-    if (brief && (left > 0 || trend->ask.metrics == 0))
-        doc_note(doc, TONE_PLAIN,
-                 "Not shown (--full): the other figures; %d of the locks or loads.", left);
-    doc_end(doc);
-    free(values);
-}
-
-static json_t *line_json(const struct trend_line *line) {
-    json_t *json = json_object();
-    for (int c = 0; c < column_count(); c++) {
-        json_t *value = c < TREND_TEXTS ? json_string(line->text[c])
-                                        : field_figure_json(line->number[c - TREND_TEXTS]);
-        json_object_set_new(json, column_name(c), value);
-    }
-    return json;
-}
-
-int trend_json(const struct trend *trend, FILE *out, struct lb_err *err) {
-    json_t *lines = json_array();
-    for (int i = 0; i < trend->count; i++)
-        json_array_append_new(lines, line_json(&trend->lines[i]));
-    json_t *json = json_pack("{s:s, s:i, s:i, s:o, s:o}", "schema", "lockbench.history/2",
-                             "exit_code", trend_exit(trend), "gate", trend->ask.gate, "comparison",
-                             trend->gate ? compare_json(trend->gate) : json_null(), "lines", lines);
-    return output_json(json, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, "the history", err);
 }

@@ -1,4 +1,4 @@
-/* trend: the figures of locks from run to run: a CSV file to which medians are appended, what it shows, and a gate.
+/* trend: the figures of locks from run to run: a CSV file to which medians are appended, and a gate.
  *
  * A line is one lock under one load in one run, its figures medians over the run's repeats. A series is all lines of one
  * lock, load, topology, durability, executor and environment: a run on another kind of machine begins a new one. The
@@ -74,10 +74,5 @@ struct trend *trend_file(const char *path, struct lb_err *err);
 
 /* The exit code: that of the gate's comparison; 0 without one. */
 int trend_exit(const struct trend *trend);
-
-/* Adds the history to a document, after the gate's comparison. brief: what fits a screen. */
-void trend_doc(const struct trend *trend, bool brief, struct doc *doc);
-/* Writes every line as JSON, and the comparison. 0, or -1 when out of memory. */
-int trend_json(const struct trend *trend, FILE *out, struct lb_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* cmd_history: `lockbench history`: appends the medians of runs to a file, shows how the figures of that file changed
- * from run to run, and holds the newest runs against those before them. It reads results only and asks no server. */
+/* cmd_history: `lockbench history`: appends the medians of runs to a file, and holds the newest runs of that file against
+ * those before them. It reads results only and asks no server. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +13,12 @@
 
 #define RUNS_MAX 1000
 
-enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
-
 struct typed {
     struct arg_list runs;
     bool append, full;
     const char *file, *commit;
     double min_effect_percent;
-    enum format format;
+    enum compare_format format;
     struct trend_ask ask;
 };
 
@@ -36,7 +34,7 @@ static const struct arg args[] = {
       .help = "with --append: the tested version"},
      "ID"},
     {{"metric", ARG_METRICS, offsetof(struct typed, ask.metrics),
-      .help = "show and judge these only: throughput,acquire_p50, ..."},
+      .help = "judge these only, and show the others: throughput,acquire_p50, ..."},
      "METRIC,..."},
     {{"gate", LB_OPT_INT32, offsetof(struct typed, ask.gate), .min = TREND_GATE_LEAST,
       .max = RUNS_MAX,
@@ -47,10 +45,10 @@ static const struct arg args[] = {
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
       .help = "smaller changes don't count"},
      "PERCENT"},
-    {{"full", ARG_FLAG, offsetof(struct typed, full), .help = "every figure and series"}, NULL},
-    {{"md", ARG_PICK, offsetof(struct typed, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
-    {{"json", ARG_PICK, offsetof(struct typed, format), .min = FORMAT_JSON,
-      .help = "every line of the file, and the comparison"},
+    {{"full", ARG_FLAG, offsetof(struct typed, full), .help = "every figure"}, NULL},
+    {{"md", ARG_PICK, offsetof(struct typed, format), .min = COMPARE_MD, .help = "Markdown"}, NULL},
+    {{"json", ARG_PICK, offsetof(struct typed, format), .min = COMPARE_JSON,
+      .help = "every figure with its samples"},
      NULL},
     {{0}, NULL},
 };
@@ -62,10 +60,13 @@ static int check_args(const struct typed *typed, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE,
                        "history: runs are added with history RUN... --append; another history is "
                        "named by --file FILE");
+    if (!typed->append && !ask->gate)
+        return err_set(err, LB_EXIT_USAGE,
+                       "history: say --gate N, which judges the newest runs, or RUN... --append");
     if (typed->append && (ask->gate || ask->metrics || typed->format))
         return err_set(
             err, LB_EXIT_USAGE,
-            "history: --append adds lines and shows nothing: first history RUN... --append, then "
+            "history: --append adds lines and judges nothing: first history RUN... --append, then "
             "history --gate N, --md, ...");
     if (typed->commit && !typed->append)
         return err_set(err, LB_EXIT_USAGE,
@@ -81,18 +82,13 @@ static int append_runs(const struct typed *typed, struct lb_err *err) {
     return LB_EXIT_OK;
 }
 
-static int print_history(const struct typed *typed, const struct trend *trend, struct lb_err *err) {
-    struct doc doc = {0};
-    if (typed->format == FORMAT_JSON) return trend_json(trend, stdout, err);
-    trend_doc(trend, !typed->full, &doc);
-    return doc_write_and_free(&doc, typed->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
-                              terminal_has_color(stdout), stdout, err);
-}
-
-static int show_history(const struct typed *typed, struct lb_err *err) {
+static int judge(const struct typed *typed, struct lb_err *err) {
     struct trend *trend = trend_read(typed->file, &typed->ask, err);
     if (!trend) return -1;
-    int code = print_history(typed, trend, err) == 0 ? trend_exit(trend) : -1;
+    int code = trend_exit(trend);
+    if (compare_write(trend->gate, typed->format, !typed->full, terminal_has_color(stdout), stdout,
+                      err) != 0)
+        code = -1;
     trend_free(trend);
     return code;
 }
@@ -108,7 +104,7 @@ static int run_history(void *values, const struct args *unused, struct lb_err *e
         strcat(file, "/history.csv");
         typed->file = file;
     }
-    return (typed->append ? append_runs : show_history)(typed, err);
+    return (typed->append ? append_runs : judge)(typed, err);
 }
 
 static const struct example examples[] = {
@@ -119,16 +115,16 @@ static const struct example examples[] = {
 
 const struct command command_history = {
     .name = "history",
-    .summary = "append saved runs to a history, show it, and gate on its newest runs",
+    .summary = "append saved runs to a history, and gate on its newest runs",
     .usage =
-        "history [OPTIONS]\n       lockbench history RUN... --append [--file FILE] [--commit ID]",
+        "history --gate N [OPTIONS]\n       lockbench history RUN... --append [--file FILE] [--commit ID]",
     .about =
-        "Shows the figures from run to run; default file: results/history.csv. With --gate N, the newest N\n"
-        "runs of each series are compared with the N before them, by the test of `lockbench compare` and\n"
-        "with its exit codes: 0 no figure was shown to get worse; 4 a figure got worse, or clients were\n"
-        "left without a grant; 5 the runs are too few or too noisy to decide; 3 two clients were let in at\n"
-        "once, or fencing tokens did not grow. Without --gate it is 0. Runs on another machine, or with\n"
-        "other options of the lock, are another series; only the one with the newest run is judged.",
+        "Keeps the medians of runs in a file, by default results/history.csv, and compares the newest N runs\n"
+        "of each series with the N before them, by the test of `lockbench compare` and with its exit codes:\n"
+        "0 no figure was shown to get worse; 4 a figure got worse, or clients were left without a grant;\n"
+        "5 the runs are too few or too noisy to decide; 3 two clients were let in at once, or fencing\n"
+        "tokens did not grow. Runs on another machine, or with other options of the lock, are another\n"
+        "series; only the one with the newest run is judged.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct typed),
