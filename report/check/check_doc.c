@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/output.h"
 #include "report/check/check_view.h"
 
 #define SERVERS_MAX 12
+#define FINDINGS_SHOWN 8
+#define SILENT_SHOWN 4
 
 static void check_doc_add_verdict(const struct check_view *view, struct doc *doc) {
     doc_section(doc, "verdict", "Is it a lock? What held under faults, and what broke");
@@ -103,11 +106,74 @@ static void add_check_basis(const struct check_view *view, struct doc *doc) {
     doc_end(doc);
 }
 
-void check_doc(const struct check_view *view, struct doc *doc) {
+static void add_finding(const struct check_view *view, const struct check_cell *cell,
+                        struct doc *doc) {
+    char *recovery = check_recovery_sentence(cell), *store = check_store_sentence(cell);
+    if (!recovery || !store) doc->failed = true;
+    doc_item(doc, check_tone(view, cell), "%s under %s", check_lock_of(view, cell)->name,
+             check_fault_of(view, cell)->name);
+    check_add_seen(cell, doc);
+    if (recovery && *recovery) doc_span(doc, DOC_DETAIL, "%s", recovery);
+    if (store && *store) doc_span(doc, DOC_DETAIL, "%s", store);
+    if (cell->command) doc_command(doc, "again", cell->command);
+    if (cell->run) doc_span(doc, DOC_DETAIL, "its run: %s", cell->run);
+    free(recovery);
+    free(store);
+}
+
+static void add_cell_findings(const struct check_view *view, const struct check_cell *const *cells,
+                              int count, int shown, struct doc *doc) {
+    if (count == 0) return;
+    doc_list(doc);
+    for (int i = 0; i < count && i < shown; i++) add_finding(view, cells[i], doc);
+    if (count > shown)
+        doc_item(doc, TONE_PLAIN, "and %d more: lockbench report --json has them", count - shown);
+    doc_end(doc);
+}
+
+static void add_findings(const struct check_view *view, struct doc *doc) {
+    bool judged = view->real.cells >
+                  view->real.verdict[CHECK_INCONCLUSIVE] + view->real.verdict[CHECK_FAILED];
+    doc_section(doc, "findings", "Findings: worse than stated");
+    if (view->finding_count == 0) {
+        doc_say(doc, TONE_PLAIN, judged ? "None." : "Nothing was judged.");
+        doc_set_only(doc, DOC_MARKDOWN);
+    } else {
+        doc_heading(doc, "Worse than stated");
+        doc_set_only(doc, DOC_TERMINAL);
+    }
+    add_cell_findings(view, view->finding, view->finding_count, FINDINGS_SHOWN, doc);
+    if (view->silent_count > 0) {
+        doc_fold(doc, false, "Without a verdict (%d)", view->silent_count);
+        doc_set_headline(doc);
+        add_cell_findings(view, view->silent, view->silent_count, SILENT_SHOWN, doc);
+        doc_end(doc);
+    }
+    doc_end(doc);
+}
+
+static void add_all(const struct check_view *view, struct doc *doc) {
     check_doc_add_verdict(view, doc);
-    check_doc_matrix(view, doc);
-    check_add_table(view, view->row_count, doc);
-    doc_set_only(doc, DOC_TERMINAL);
-    check_doc_findings(view, doc);
+    doc_section(doc, "matrix", "Locks and faults");
+    if (view->row_count > 0) check_add_table(view, view->row_count, doc);
+    doc_end(doc);
+    add_findings(view, doc);
     add_check_basis(view, doc);
+}
+
+int report_check_write(const struct check *check, enum report_format format, bool color, FILE *out,
+                       struct lb_err *err) {
+    struct doc doc = {0};
+    if (format == REPORT_JSON)
+        return output_json(json_incref(check->root), JSON_INDENT(1) | JSON_REAL_PRECISION(10), out,
+                           "the report", err);
+    struct check_view *view = check_view_make(check, err);
+    if (!view) return -1;
+    if (format == REPORT_TABLE || format == REPORT_QUIET)
+        check_summary(view, format == REPORT_QUIET, &doc);
+    else
+        add_all(view, &doc);
+    int rc = doc_write_and_free(&doc, report_doc_format(format), color, out, err);
+    check_view_free(view);
+    return rc;
 }

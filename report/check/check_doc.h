@@ -1,23 +1,25 @@
-/* check_doc: the parts of a check's document, one function each, in the order in which they are
- * read. Only for report/check. */
+/* check_doc: the report of `lockbench check`: the matrix of locks and faults, what held, and what broke. It reads
+ * check.json only, with results/format/check_read.h. The evidence of a cell is its run. */
 #ifndef REPORT_CHECK_CHECK_DOC_H
 #define REPORT_CHECK_CHECK_DOC_H
 
 #include "report/check/check_view.h"
 #include "report/doc/doc.h"
+#include "report/report.h"
 
-/* Adds the whole document. */
-void check_doc(const struct check_view *view, struct doc *doc);
+/* Renders the check in a format, like report_write for runs, but not as a page. color: for a terminal; only the
+ * table has colours. 0, or -1 with err. */
+int report_check_write(const struct check *check, enum report_format format, bool color, FILE *out,
+                       struct lb_err *err);
+
+/* Its parts: */
 /* One screen of a terminal; quiet: its sentences only. */
 void check_summary(const struct check_view *view, bool quiet, struct doc *doc);
 
-/* Adds the matrix of locks and faults, and the legend of its signs; Markdown only. */
-void check_doc_matrix(const struct check_view *view, struct doc *doc);
-/* Adds the matrix of real locks in words, or the counts of verdicts if there are many faults; of at most `rows` locks. */
+/* Adds the matrix of real locks, of at most `rows` of them; in a terminal the counts of verdicts if there are many
+ * faults. */
 void check_add_table(const struct check_view *view, int rows, struct doc *doc);
 /* Adds a sentence with the servers and their versions, each once; with their durability unless brief. */
 void check_add_servers(const struct check *check, bool brief, struct doc *doc);
-/* Adds the cells that are worse than their driver states, then those without a verdict. */
-void check_doc_findings(const struct check_view *view, struct doc *doc);
 
 #endif

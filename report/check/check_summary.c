@@ -34,13 +34,13 @@ static bool has_room(const struct check_view *view) {
     return shown <= FAULTS_MAX;
 }
 
+/* The verdict under each fault. */
 static void add_words(const struct check_view *view, int row, struct doc *doc) {
     for (int c = 0; c < view->column_count; c++) {
         const struct check_cell *cell = check_view_cell(view, row, view->column[c]);
         if (!is_shown(view, c)) continue;
-        doc_cell(doc, "%s%s%s", cell ? words[cell->verdict] : "-",
-                 cell && *check_mark(cell) == '!' ? " " : "",
-                 cell && *check_mark(cell) == '!' ? "!" : "");
+        doc_cell(doc, "%s%s", cell ? words[cell->verdict] : "-",
+                 cell && cell->compared == CHECK_WORSE ? " !" : "");
         if (cell) doc_set_tone(doc, check_tone(view, cell));
     }
 }
@@ -60,12 +60,15 @@ void check_add_table(const struct check_view *view, int rows, struct doc *doc) {
     int more = 0;
     doc_table(doc, NULL, NULL);
     doc_column(doc, &(struct doc_column){.title = "lock"});
-    for (int c = 0; room && c < view->column_count; c++)
+    for (int c = 0; c < view->column_count; c++)
         if (is_shown(view, c))
             doc_column(doc,
-                       &(struct doc_column){.title = view->check->faults[view->column[c]].name});
-    for (int v = 0; !room && v < CHECK_VERDICTS; v++)
-        doc_column(doc, &(struct doc_column){.title = words[v], .right = true});
+                       &(struct doc_column){.title = view->check->faults[view->column[c]].name,
+                                            .only = room ? 0 : DOC_MARKDOWN});
+    for (int v = 0; v < CHECK_VERDICTS; v++)
+        doc_column(doc, &(struct doc_column){.title = words[v],
+                                             .right = true,
+                                             .only = room ? DOC_NONE : DOC_TERMINAL});
     for (int r = 0; r < view->row_count; r++) {
         const struct check_lock *lock = &view->check->locks[view->row[r]];
         if (lock->control) continue;
@@ -75,12 +78,13 @@ void check_add_table(const struct check_view *view, int rows, struct doc *doc) {
         }
         doc_row(doc, DOC_ROW);
         doc_cell(doc, "%s", lock->name);
-        (room ? add_words : add_counts)(view, view->row[r], doc);
+        add_words(view, view->row[r], doc);
+        add_counts(view, view->row[r], doc);
     }
     if (more > 0) doc_note(doc, TONE_PLAIN, "and %d more locks", more);
     doc_note(doc, TONE_PLAIN,
-             "ok: nothing wrong was seen; ?: the fault tested nothing; !: worse than the driver "
-             "states");
+             "ok: nothing wrong was seen; ?: the fault tested nothing; !: worse than stated; "
+             "-: not run");
     doc_end(doc);
 }
 

@@ -9,13 +9,9 @@
 #define FAMILIES                                                                                   \
     (LB_GUARANTEES + 2) /* one for each guarantee, for an unknown one, and for controls */
 
+/* By where its truth lives: the locks of a family have the same fate under a fault. Controls are the last one. */
 static int family_of(const struct check_lock *lock) {
     return lock->control ? FAMILIES - 1 : (int)lb_guarantee_from(lock->guarantee);
-}
-
-const char *check_family_of(const struct check_lock *lock) {
-    return lock->control ? "broken on purpose"
-                         : lb_guarantee_text(lb_guarantee_from(lock->guarantee));
 }
 
 const struct check_lock *check_lock_of(const struct check_view *view,

@@ -43,19 +43,12 @@ struct check_view *check_view_make(const struct check *check, struct lb_err *err
 void check_view_free(struct check_view *view);
 
 const struct check_cell *check_view_cell(const struct check_view *view, int lock, int fault);
-/* The family of a lock, by where its truth lives: the locks of a family have the same fate under a fault. Controls are
- * the last one. */
-const char *check_family_of(const struct check_lock *lock);
 const struct check_lock *check_lock_of(const struct check_view *view,
                                        const struct check_cell *cell);
 const struct check_fault *check_fault_of(const struct check_view *view,
                                          const struct check_cell *cell);
 bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
 
-/* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; check_mark: "!" if
- * the verdict is worse than stated or a control was not caught, "+" if it is better, else "". */
-const char *check_sign(enum check_verdict verdict);
-const char *check_mark(const struct check_cell *cell);
 /* The tone for the verdict, whatever the driver states; TONE_PLAIN for a control and for a cell without a
  * verdict. */
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell);

@@ -10,18 +10,6 @@
 #define NAMES_SHOWN 2
 #define FAULTS_SHOWN 3
 
-const char *check_sign(enum check_verdict verdict) {
-    static const char *const signs[CHECK_VERDICTS] = {
-        [CHECK_SAFE] = ".",     [CHECK_EXPIRED] = "E",      [CHECK_STUCK] = "S",
-        [CHECK_VIOLATED] = "V", [CHECK_INCONCLUSIVE] = "?", [CHECK_FAILED] = "x"};
-    return signs[verdict];
-}
-
-const char *check_mark(const struct check_cell *cell) {
-    if (cell->compared == CHECK_WORSE || cell->missed) return "!";
-    return cell->compared == CHECK_BETTER ? "+" : "";
-}
-
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell) {
     if (check_silent(cell)) return TONE_PLAIN;
     if (check_lock_of(view, cell)->control)

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "bench/tests/unit.h"
-#include "report/check/check.h"
+#include "report/check/check_doc.h"
 #include "report/page/assets.h"
 #include "report/report.h"
 

@@ -1,6 +1,6 @@
 /* test_refused: files from anywhere that are wrong in one place, as refused.txt has them: each is refused in one line, which
  * names the file and the place. */
-#include "report/check/check.h"
+#include "report/check/check_doc.h"
 #include "report/tests/report_help.h"
 #include "report/trend/trend.h"
 #include "results/format/capacity_read.h"

@@ -11,7 +11,7 @@
 #include "bench/cli/terminal.h"
 #include "bench/tools/check/cell_result.h"
 #include "bench/tools/check/cmd_check.h"
-#include "report/check/check.h"
+#include "report/check/check_doc.h"
 
 static const char *fault_of(const struct matrix *matrix, const struct matrix_cell *cell) {
     return matrix->columns[cell->column].name;

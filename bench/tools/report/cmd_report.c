@@ -10,7 +10,7 @@
 #include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "report/capacity/capacity_doc.h"
-#include "report/check/check.h"
+#include "report/check/check_doc.h"
 #include "report/report.h"
 
 struct typed {
