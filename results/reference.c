@@ -8,7 +8,7 @@
 #define PATH_BYTES 160
 
 static const struct result_document *const documents[] = {&run_document, &check_document,
-                                                          &capacity_document, &compare_document};
+                                                          &capacity_document};
 #define DOCUMENTS (sizeof documents / sizeof *documents)
 
 /* The next row of a table, past the members of a latency object, which are described once for all of them. */
@@ -33,7 +33,6 @@ static const char *const kinds[] = {[RESULT_TEXT] = "text",
                                     [RESULT_REAL] = "number",
                                     [RESULT_REAL_NS] = "ns",
                                     [RESULT_NS_OR_NEVER] = "ns or \"never\"",
-                                    [RESULT_REAL_OR_NEVER] = "number or \"never\"",
                                     [RESULT_SIGNED] = "number",
                                     [RESULT_YES_NO] = "true or false",
                                     [RESULT_OBJECT] = "object",
@@ -42,9 +41,7 @@ static const char *const kinds[] = {[RESULT_TEXT] = "text",
                                     [RESULT_HDR] = "text",
                                     [RESULT_TEXTS] = "list of texts",
                                     [RESULT_NUMBERS] = "list of numbers",
-                                    [RESULT_NUMBERS_OR_NEVER] = "list of numbers and \"never\"",
                                     [RESULT_OBJECTS] = "list",
-                                    [RESULT_COMPARED] = "object",
                                     [RESULT_ANY] = "object",
                                     [RESULT_ROWS] = "list",
                                     [RESULT_FREE] = "object"};
@@ -59,10 +56,7 @@ static void write_fields(FILE *out, const char *prefix, const struct result_fiel
         if (!items_of(row)) continue;
         bool list = row->kind == RESULT_ROWS || row->kind == RESULT_OBJECTS;
         char inner[PATH_BYTES];
-        snprintf(inner, sizeof inner, "%s.%s%s", prefix, row->path,
-                 list                           ? "[]"
-                 : row->kind == RESULT_COMPARED ? ".NAME"
-                                                : "");
+        snprintf(inner, sizeof inner, "%s.%s%s", prefix, row->path, list ? "[]" : "");
         write_fields(out, inner, items_of(row));
     }
 }
@@ -111,12 +105,6 @@ static json_t *items_schema(const struct result_field *field) {
     return items_of(field) ? object_schema(items_of(field)) : json_pack("{s:s}", "type", "object");
 }
 
-/* A figure, or the word for a time that never came. */
-static json_t *or_never(const char *type) {
-    return json_pack("{s:[{s:s, s:i}, {s:[s, n]}]}", "anyOf", "type", type, "minimum", 0, "enum",
-                     RESULT_NEVER);
-}
-
 static json_t *at_least_0(json_t *schema) {
     json_object_set_new(schema, "minimum", json_integer(0));
     return schema;
@@ -130,16 +118,6 @@ static json_t *empty_object(enum result_kind kind) {
     json_object_set_new(schema, "required", json_array());
     if (kind != RESULT_FREE) json_object_set_new(schema, "additionalProperties", json_false());
     return schema;
-}
-
-/* An object with a member for any of the figures that `compare` knows. */
-static json_t *compared_schema(const struct result_field *of) {
-    json_t *names = json_array();
-    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
-        if (field->compared) json_array_append_new(names, json_string(field->compared));
-    }
-    return json_pack("{s:s, s:{s:o}, s:o}", "type", "object", "propertyNames", "enum", names,
-                     "additionalProperties", items_schema(of));
 }
 
 static json_t *field_schema(const struct result_field *field) {
@@ -162,10 +140,9 @@ static json_t *field_schema(const struct result_field *field) {
         return at_least_0(type_or_null("number"));
     case RESULT_SIGNED:
         return type_or_null("number");
-    case RESULT_NS_OR_NEVER:
-        return or_never("integer");
-    case RESULT_REAL_OR_NEVER:
-        return or_never("number");
+    case RESULT_NS_OR_NEVER: /* or the word for a time that never came */
+        return json_pack("{s:[{s:s, s:i}, {s:[s, n]}]}", "anyOf", "type", "integer", "minimum", 0,
+                         "enum", RESULT_NEVER);
     case RESULT_LATENCY:
         return json_pack("{s:s}", "$ref", "#/$defs/latency");
     case RESULT_OBJECT:
@@ -177,11 +154,6 @@ static json_t *field_schema(const struct result_field *field) {
                                     : json_pack("{s:s}", "type", "string"));
     case RESULT_NUMBERS:
         return list_of(json_pack("{s:s}", "type", "number"));
-    case RESULT_NUMBERS_OR_NEVER:
-        return list_of(
-            json_pack("{s:[{s:s}, {s:s}]}", "anyOf", "type", "number", "const", RESULT_NEVER));
-    case RESULT_COMPARED:
-        return compared_schema(field);
     case RESULT_ROWS:
     case RESULT_OBJECTS:
         return list_of(items_schema(field));

@@ -18,7 +18,6 @@
 #include "bench/base/err.h"
 #include "report/doc/doc.h"
 #include "report/run/model.h"
-#include "results/format/compare_result.h"
 #include "results/format/run_read.h"
 
 /* The figures that are compared: the rows of results/format/stage.def with COMPARED, in the order of
@@ -26,6 +25,16 @@
 #define COMPARE_METRICS_MAX 32
 int compare_metric_count(void);
 const struct result_field *compare_metric(int index);
+
+enum compare_verdict {
+    COMPARE_UNKNOWN,  /* one of the sides has no such figure */
+    COMPARE_UNJUDGED, /* the user chose to judge other figures only */
+    /* no change shown, and a change above COMPARE_SAME_TIMES times min_effect is excluded */
+    COMPARE_SAME,
+    COMPARE_BETTER,
+    COMPARE_INCONCLUSIVE, /* the samples are too few, or too noisy */
+    COMPARE_WORSE
+};
 
 /* A choice of figures: bit m is compare_metric(m). 0 = all of them. */
 _Static_assert(COMPARE_METRICS_MAX <= 32, "a choice has a bit for each figure");

@@ -7,6 +7,7 @@
 #include "bench/base/output.h"
 #include "bench/base/text.h"
 #include "report/compare/compare.h"
+#include "report/doc/escape.h"
 #include "report/doc/number.h"
 #include "report/run/field_value.h"
 #include "report/run/words.h"
@@ -18,6 +19,12 @@
 /* What a sample is. */
 static const char *samples_word(const struct compare *compare) {
     return compare->by_stage ? "stages" : "runs";
+}
+
+static const char *compare_word(enum compare_verdict verdict) {
+    static const char *const words[] = {"unknown", "not judged",   "no change shown",
+                                        "better",  "inconclusive", "worse"};
+    return words[verdict];
 }
 
 static enum tone compared_tone(enum compare_verdict verdict) {
@@ -296,81 +303,55 @@ void compare_doc(const struct compare *compare, bool brief, struct doc *doc) {
 
 /* ---- JSON ---- */
 
-/* An infinite value has no number in JSON. */
-static double finite_or_absent(double value) {
-    return isfinite(value) ? value : NAN;
-}
-
-static json_t *values_json(const struct compare_side *side) {
+static json_t *side_json(const struct compare_side *side) {
     json_t *values = json_array();
     for (int i = 0; i < side->count; i++)
         json_array_append_new(values, field_figure_json(side->values[i]));
-    return values;
+    return json_pack("{s:o, s:o}", "median", field_figure_json(side->median), "values", values);
 }
 
 static json_t *compared_figure_json(const struct compare_figure *figure) {
-    json_t *base = values_json(&figure->base), *new = values_json(&figure->new);
-    json_t *json = compare_result_figure_json(
-        &(struct compare_result_figure){.verdict = compare_word(figure->verdict),
-                                        .base = {figure->base.median, base},
-                                        .new = {figure->new.median, new},
-                                        .shift = finite_or_absent(figure->shift),
-                                        .low = finite_or_absent(figure->low),
-                                        .high = finite_or_absent(figure->high),
-                                        .p = finite_or_absent(figure->p)});
-    json_decref(base);
-    json_decref(new);
-    return json;
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                     compare_word(figure->verdict), "base", side_json(&figure->base), "new",
+                     side_json(&figure->new), "shift", escape_json_figure(figure->shift), "low",
+                     escape_json_figure(figure->low), "high", escape_json_figure(figure->high), "p",
+                     escape_json_figure(figure->p));
 }
 
 static json_t *row_json(const struct compare_row *row) {
+    int fails = compare_fails(row->state);
     json_t *figures = json_object();
     for (int m = 0; m < compare_metric_count(); m++) {
         if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
         json_object_set_new(figures, compare_metric(m)->compared,
                             compared_figure_json(&row->figure[m]));
     }
-    json_t *json = compare_result_row_json(
-        &(struct compare_result_row){.lock = row->lock,
-                                     .load = row->load,
-                                     .clients = row->clients,
-                                     .base_guarantee = row->guarantee,
-                                     .new_guarantee = row->new_guarantee,
-                                     .base_samples = row->base_count,
-                                     .new_samples = row->new_count,
-                                     .base_limited = row->base_limited,
-                                     .new_limited = row->new_limited,
-                                     .violated = compare_fails(row->state) == LB_EXIT_VIOLATED,
-                                     .stuck = compare_fails(row->state) == LB_EXIT_REGRESSION,
-                                     .figures = figures});
-    json_decref(figures);
-    return json;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:b, s:b, s:o}", "lock",
+                     escape_json(row->lock), "load", escape_json(row->load), "clients",
+                     escape_json_figure(row->clients), "base_guarantee",
+                     escape_json(row->guarantee), "new_guarantee", escape_json(row->new_guarantee),
+                     "base_samples", row->base_count, "new_samples", row->new_count, "base_limited",
+                     row->base_limited, "new_limited", row->new_limited, "violated",
+                     fails == LB_EXIT_VIOLATED, "stuck", fails == LB_EXIT_REGRESSION, "figures",
+                     figures);
 }
 
 json_t *compare_json(const struct compare *compare) {
     json_t *rows = json_array(), *differences = json_array(), *alone = json_array();
     for (int i = 0; i < compare->alone_count; i++)
-        json_array_append_new(alone, json_string(compare->alone[i].text));
+        json_array_append_new(alone, escape_json(compare->alone[i].text));
     for (int i = 0; i < compare->difference_count; i++)
-        json_array_append_new(differences, json_string(compare->differences[i]));
+        json_array_append_new(differences, escape_json(compare->differences[i]));
     for (int i = 0; i < compare->row_count; i++)
         json_array_append_new(rows, row_json(&compare->rows[i]));
-    json_t *json = compare_result_json(
-        &(struct compare_result){.exit_code = compare_exit(compare),
-                                 .samples_of = samples_word(compare),
-                                 .partial = compare->partial_reason != NULL,
-                                 .partial_reason = compare->partial_reason,
-                                 .partial_runs = compare->partial_count,
-                                 .violated = compare_fails(compare->state) == LB_EXIT_VIOLATED,
-                                 .min_effect = compare->min_effect,
-                                 .alpha = COMPARE_ALPHA,
-                                 .differences = differences,
-                                 .only_one_side = alone,
-                                 .rows = rows});
-    json_decref(rows);
-    json_decref(differences);
-    json_decref(alone);
-    return json;
+    return json_pack("{s:s, s:i, s:s, s:b, s:o, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema",
+                     "lockbench.compare/3", "exit_code", compare_exit(compare), "samples_of",
+                     samples_word(compare), "partial", compare->partial_reason != NULL,
+                     "partial_reason", escape_json(compare->partial_reason), "partial_runs",
+                     compare->partial_count, "violated",
+                     compare_fails(compare->state) == LB_EXIT_VIOLATED, "min_effect",
+                     compare->min_effect, "alpha", COMPARE_ALPHA, "differences", differences,
+                     "only_one_side", alone, "rows", rows);
 }
 
 int compare_write(const struct compare *compare, enum compare_format format, bool brief, bool color,

@@ -52,7 +52,6 @@ enum doc_style {
     DOC_STRONG,
     DOC_SOFT,   /* a remark in a smaller or paler type */
     DOC_INLINE, /* code within a line */
-    DOC_LINE,   /* on a line of its own in HTML and Markdown; elsewhere after a comma */
     DOC_CHIP,   /* a word with a tone */
     DOC_MARK,   /* a mark on a name: a terminal shows the mark, the other formats show its word */
     /* a detail of an item, a cell or a group: in a terminal on a line of its own, elsewhere after

@@ -33,7 +33,6 @@ static void write_span(const struct doc_node *span, FILE *out) {
         [DOC_STRONG] = {"<b>", "</b>"},
         [DOC_SOFT] = {"<span class=\"unit\">", "</span>"},
         [DOC_INLINE] = {"<code>", "</code>"},
-        [DOC_LINE] = {"<br><span class=\"tie\">", "</span>"},
         [DOC_DETAIL] = {"", ""},
     };
     if (span->style == DOC_CHIP || span->style == DOC_MARK) {

@@ -29,10 +29,6 @@ static void write_span(const struct doc_node *span, bool in_table, const char *b
         escape_md(out, text);
         fputc(')', out);
         return;
-    case DOC_LINE:
-        fputs("<br>", out);
-        escape_md(out, text);
-        return;
     case DOC_DETAIL:
         fputs(between, out);
         if (!span->is_command) break;
@@ -222,9 +218,6 @@ static void write_bare_span(FILE *out, const struct doc_node *span, enum doc_for
         } else {
             fprintf(out, " (%s)", text);
         }
-        return;
-    case DOC_LINE:
-        fprintf(out, ", %s", text);
         return;
     case DOC_DETAIL:
         return;

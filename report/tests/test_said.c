@@ -217,7 +217,6 @@ static char *said_by_program(enum report_format format) {
         [OF_SEARCHES] = {[REPORT_TABLE] = "", [REPORT_MD] = "--md", [REPORT_JSON] = "--json"}};
     const char *flag = flags[now.kind][format], *command = "compare $D/0 -- $D/1";
     if (now.kind == OF_SEARCHES) command = *now.options ? "plan $D" : "report $D/0";
-    if (format == REPORT_HTML && *command == 'r') flag = "--html --out -";
     if (!flag) return NULL;
     char words[300];
     snprintf(words, sizeof words, "%s %s", now.options, flag);
@@ -327,21 +326,12 @@ static void expect_at(char *path) {
 }
 
 static void make(void) {
-    static int compared;
-    char name[40];
     if (!now.last) add_document(0, (char[]){""});
     if (now.kind >= OF_COMPARISON)
         store_documents();
     else
         parse_documents();
     assert_sound();
-    if (now.kind == OF_COMPARISON && now.exit_code != LB_EXIT_USAGE) {
-        snprintf(name, sizeof name, "compared-%d", compared++);
-        char *path = path_of(name), *text = rendered(REPORT_JSON);
-        store(path, text);
-        free(path);
-        free(text);
-    }
     now.is_made = true;
 }
 
@@ -430,23 +420,10 @@ static void load(const char *path) {
     fclose(file);
 }
 
-/* Each comparison of the cases is in the test's folder. */
-static void comparisons_keep_to_the_schema(void **state) {
-    const char *const argv[] = {
-        "sh", "-c",
-        "node report/tests/validate.mjs .build/schema/compare.schema.json \"$0\"/compared-*",
-        folder, NULL};
-    (void)state;
-    need_validator();
-    assert_int_equal(run_command(argv, NULL), 0);
-}
-
 int main(void) {
     glob_t files;
     if (glob(FOLDER "*.said", 0, NULL, &files) != 0) return 1;
     for (size_t i = 0; i < files.gl_pathc; i++) load(files.gl_pathv[i]);
     globfree(&files);
-    unit_tests[unit_test_count++] =
-        (struct CMUnitTest)cmocka_unit_test(comparisons_keep_to_the_schema);
     return run_all_tests(make_folder, remove_folder);
 }

@@ -11,7 +11,6 @@ bool result_field_is_figure(const struct result_field *field) {
     case RESULT_REAL:
     case RESULT_REAL_NS:
     case RESULT_NS_OR_NEVER:
-    case RESULT_REAL_OR_NEVER:
     case RESULT_SIGNED:
     case RESULT_YES_NO:
         return true;

@@ -23,7 +23,6 @@ enum result_kind {
     RESULT_REAL,
     RESULT_REAL_NS,     /* nanoseconds with a fraction: a mean, a quotient */
     RESULT_NS_OR_NEVER, /* whole nanoseconds, or INFINITY, which is RESULT_NEVER in the document */
-    RESULT_REAL_OR_NEVER,
     RESULT_SIGNED, /* like RESULT_REAL, but may be negative */
     RESULT_YES_NO, /* a double: 1 = true, 0 = false, NAN = null */
     /* Containers. An object has no member: the rows of its members follow it. */
@@ -34,9 +33,7 @@ enum result_kind {
     /* const json_t *, borrowed; NULL = null. `items` describes their elements. */
     RESULT_TEXTS,
     RESULT_NUMBERS,
-    RESULT_NUMBERS_OR_NEVER, /* numbers and RESULT_NEVER */
     RESULT_OBJECTS,
-    RESULT_COMPARED, /* an object with a member for each figure that was compared (`compared`) */
     RESULT_ANY,      /* an object or array that is copied as it is */
     /* Only for the reference and the schema; there is no member. */
     /* an array of objects with their own struct: `items` is its table, NULL = that of a stage
@@ -74,7 +71,7 @@ struct result_field {
     /* a reader refuses another word, because it would be taken for a finding that nothing is wrong, or the stage would
      * be left out in silence */
     bool closed;
-    /* the table of an element of RESULT_OBJECTS or RESULT_COMPARED, or of a RESULT_ANY */
+    /* the table of an element of RESULT_OBJECTS, or of a RESULT_ANY */
     const struct result_field *items;
     size_t most; /* the number of elements of RESULT_OBJECTS; 0 = any */
 
@@ -138,7 +135,6 @@ struct result_document {
     const struct result_field *fields;
 };
 
-extern const struct result_document run_document, check_document, capacity_document,
-    compare_document;
+extern const struct result_document run_document, check_document, capacity_document;
 
 #endif

@@ -187,7 +187,6 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     case RESULT_REAL_NS:
         return read_figure(place, object, field->path, at);
     case RESULT_NS_OR_NEVER:
-    case RESULT_REAL_OR_NEVER:
         return read_figure_or_never(place, object, field->path, at);
     case RESULT_SIGNED:
         return read_number(place, object, field->path, -COUNT_MAX, COUNT_MAX, at);
@@ -200,7 +199,6 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
         return tree_branch(place, object, field->path, JSON_OBJECT, &ignored);
     }
     case RESULT_TEXTS:
-    case RESULT_NUMBERS_OR_NEVER:
         return tree_branch(place, object, field->path, JSON_ARRAY, at);
     case RESULT_NUMBERS:
         return read_numbers(place, object, field->path, at);
@@ -210,7 +208,6 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     case RESULT_FREE:
         return 0; /* by the reader that knows their struct */
     case RESULT_ANY:
-    case RESULT_COMPARED:
         *(const json_t **)at = tree_at(object, field->path);
         return 0;
     }

@@ -29,8 +29,7 @@ static json_t *text_or_count_json(const char *text) {
 static json_t *figure_json(enum result_kind kind, double figure) {
     if (isnan(figure)) return json_null();
     if (kind == RESULT_YES_NO) return json_boolean(figure != 0);
-    bool or_never = kind == RESULT_NS_OR_NEVER || kind == RESULT_REAL_OR_NEVER;
-    if (or_never && isinf(figure)) return json_string(RESULT_NEVER);
+    if (kind == RESULT_NS_OR_NEVER && isinf(figure)) return json_string(RESULT_NEVER);
     bool whole = kind == RESULT_COUNT || kind == RESULT_NS || kind == RESULT_NS_OR_NEVER;
     return whole && fabs(figure) < WHOLE_BELOW ? json_integer((json_int_t)figure)
                                                : json_real(figure);

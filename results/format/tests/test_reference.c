@@ -123,8 +123,6 @@ TEST(test_real_files_keep_to_the_schemas) {
         "check.history=yes --set check.store=memory --set run.duration=300ms --out %2$s/run & "
         "%1$s run smoke --lock sim --set load.arrival=poisson:500/s --set run.duration=300ms "
         "--out %2$s/open & "
-        "%1$s run smoke --lock sim --repeat 2 --against-set load.seed=7 --set run.duration=200ms "
-        "--out %2$s/compare & "
         "%1$s run smoke --lock sim --set sim.double_every=5 --set check.history=yes --set "
         "load.hold=5ms --set run.warmup=500ms --set acquire.lease=20ms --set run.duration=300ms --out %2$s/early & "
         "%1$s check mem-robust --fault none --out %2$s/check & "
@@ -135,7 +133,6 @@ TEST(test_real_files_keep_to_the_schemas) {
     /* early: two hold before the window begins */
     assert_valid(
         "run", "run/run.json open/run.json early/run.json killed/run.json check/cells/*/run.json");
-    assert_valid("compare", "compare/compare.json");
     assert_valid("check", "check/check.json");
 }
 
