@@ -62,9 +62,8 @@ void check_add_table(const struct check_view *view, int rows, struct doc *doc) {
     doc_column(doc, &(struct doc_column){.title = "lock"});
     for (int c = 0; c < view->column_count; c++)
         if (is_shown(view, c))
-            doc_column(doc,
-                       &(struct doc_column){.title = view->check->faults[view->column[c]].name,
-                                            .only = room ? 0 : DOC_MARKDOWN});
+            doc_column(doc, &(struct doc_column){.title = view->check->faults[view->column[c]].name,
+                                                 .only = room ? 0 : DOC_MARKDOWN});
     for (int v = 0; v < CHECK_VERDICTS; v++)
         doc_column(doc, &(struct doc_column){.title = words[v],
                                              .right = true,

@@ -248,15 +248,10 @@ static int fill_side(const struct pick *pick, int metric, struct compare_side *s
 
 /* Adds a lock under a load that only one side has. */
 static int add_alone(struct compare *compare, const struct ref *ref, struct lb_err *err) {
-    struct compare_alone *more =
-        realloc(compare->alone, (size_t)(compare->alone_count + 1) * sizeof *more);
-    if (more) compare->alone = more;
-    char *text = NULL;
-    if (!more || asprintf(&text, "only in the %s runs: %s, %.0f client%s, %s",
-                          ref->new ? "new" : "base", ref->stage->lock, ref->stage->clients,
-                          ref->stage->clients == 1 ? "" : "s", ref->load) < 0)
+    if (compare_add_text(&compare->alone, "only in the %s runs: %s, %.0f client%s, %s",
+                         ref->new ? "new" : "base", ref->stage->lock, ref->stage->clients,
+                         ref->stage->clients == 1 ? "" : "s", ref->load) != 0)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    more[compare->alone_count++] = (struct compare_alone){text, ref->new};
     compare->missing += !ref->new;
     return 0;
 }
@@ -264,9 +259,9 @@ static int add_alone(struct compare *compare, const struct ref *ref, struct lb_e
 /* "one server; redis; in memory, ...": the promises behind the figures. Malloced. */
 static char *guarantee_text(const struct run_stage *stage) {
     char *durability = words_durability_full(stage), *text = NULL;
-    if (durability && asprintf(&text, "truth: %s; %s; %s", words_guarantee(stage),
-                               stage->topology ? stage->topology : "topology not stated",
-                               durability) < 0)
+    if (durability &&
+        asprintf(&text, "truth: %s; %s; %s", words_guarantee(stage),
+                 stage->topology ? stage->topology : "topology not stated", durability) < 0)
         text = NULL;
     free(durability);
     return text;
@@ -478,12 +473,10 @@ void compare_free(struct compare *compare) {
     }
     for (int i = 0; i < compare->base_count; i++) run_free(compare->base[i]);
     for (int i = 0; i < compare->new_count; i++) run_free(compare->new[i]);
-    for (int i = 0; i < compare->difference_count; i++) free(compare->differences[i]);
-    for (int i = 0; i < compare->alone_count; i++) free(compare->alone[i].text);
-    free(compare->alone);
+    json_decref(compare->alone);
+    json_decref(compare->differences);
     free(compare->rows);
     free(compare->base);
     free(compare->new);
-    free(compare->differences);
     free(compare);
 }

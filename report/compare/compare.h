@@ -89,12 +89,6 @@ struct compare_row {
     struct compare_figure figure[COMPARE_METRICS_MAX];
 };
 
-/* A lock under a load that only one side has. */
-struct compare_alone {
-    char *text; /* "only in the base runs: redis-setnx, 16 clients, one key, ..."; owned */
-    bool new;
-};
-
 struct compare {
     struct run **base, **new; /* owned; NULL in the gate of a history */
     int base_count, new_count;
@@ -106,10 +100,9 @@ struct compare {
     uint32_t metrics; /* the figures that are judged: a choice */
     struct compare_row *rows;
     int row_count;
-    char **differences; /* differences of plans and environments, a line for each; owned */
-    int difference_count;
-    struct compare_alone *alone;   /* locks under loads that only one side has; owned */
-    int alone_count, missing;      /* missing: how many of them only the base has */
+    json_t *differences; /* of plans and environments, a text for each; NULL: none; owned */
+    json_t *alone;       /* locks under loads that only one side has, a text for each; the same */
+    int missing;         /* how many of them only the base has */
     int counts[COMPARE_WORSE + 1]; /* the number of figures with each verdict */
     int partial_count;             /* runs of both sides that are incomplete */
     /* stages of both sides whose limit was the load generator, and the number of all stages */
@@ -167,6 +160,8 @@ int compare_fails(enum lock_state state);
  * 5 inconclusive, or missing in the new runs; 0. */
 int compare_exit(const struct compare *compare);
 
+/* Adds a text to a list, which may be NULL, once. 0, or -1 when out of memory. */
+int compare_add_text(json_t **list, const char *format, ...) DOC_FORMAT(2);
 /* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
 int compare_find_differences(struct compare *compare);
 /* Adds what makes two stages of a row answer different questions: topology, durability, executor, ... 0, or -1 when out

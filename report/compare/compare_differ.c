@@ -1,25 +1,51 @@
 /* compare_differ: the differences between the plans, machines and servers of the runs, which are
  * shown before the figures. */
 #define _GNU_SOURCE
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/compare/compare.h"
+#include "report/doc/escape.h"
 #include "report/doc/number.h"
 
 /* the most lines: runs that have nothing in common need no longer list */
-#define DIFFERENCES_MAX 100
-#define ENOUGH 1 /* ends a search */
+#define TEXTS_MAX 100
+
+/* ---- the lines ---- */
+
+int compare_add_text(json_t **list, const char *format, ...) {
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (!*list) *list = json_array();
+    json_t *line = length < 0 ? NULL : escape_json(text), *known;
+    if (length >= 0) free(text);
+    bool is_new = json_array_size(*list) < TEXTS_MAX;
+    size_t i;
+    json_array_foreach(*list, i, known) is_new &= !json_equal(known, line);
+    if (line && is_new) return json_array_append_new(*list, line);
+    int rc = line ? 0 : -1;
+    json_decref(line);
+    return rc;
+}
+
+/* side: NULL = a difference between the sides, else one within this side. */
+static int add_difference(struct compare *compare, const char *side, const char *what,
+                          const char *base, const char *new) {
+    if (!side) return compare_add_text(&compare->differences, "%s: %s, now %s", what, base, new);
+    return compare_add_text(&compare->differences, "%s: %s in one of the %s runs, %s in another",
+                            what, base, side, new);
+}
 
 /* ---- two objects of results, such as plans ---- */
 
-/* Is called for each difference. path: "plan.run.duration_ns". Returns 0 to go on; any other number ends the search. */
-typedef int differ_found(void *to, const char *path, const char *was, const char *is);
-
-static int differ_objects(const char *path, const json_t *base, const json_t *new,
-                          differ_found *found, void *to);
+static int differ_objects(struct compare *compare, const char *side, const char *path,
+                          const json_t *base, const json_t *new);
 
 #define VALUE_SHOWN 60
 
@@ -38,14 +64,14 @@ static char *short_text(const json_t *value) {
 }
 
 /* Compares one member of two objects; either object may lack it. */
-static int differ_at(const char *path, const json_t *base, const json_t *new, differ_found *found,
-                     void *to) {
+static int differ_at(struct compare *compare, const char *side, const char *path,
+                     const json_t *base, const json_t *new) {
     bool none = (!base || json_is_null(base)) && (!new || json_is_null(new));
     if (none || json_equal(base, new)) return 0;
     if (json_is_object(base) && json_is_object(new))
-        return differ_objects(path, base, new, found, to);
+        return differ_objects(compare, side, path, base, new);
     char *was = short_text(base), *is = short_text(new);
-    int rc = was && is ? found(to, path, was, is) : -1;
+    int rc = was && is ? add_difference(compare, side, path, was, is) : -1;
     free(was);
     free(is);
     return rc;
@@ -56,10 +82,9 @@ static bool is_passing(const char *key) {
     return strstr(key, "_before") || strcmp(key, "advice") == 0;
 }
 
-/* Compares two objects, member by member; either may be NULL. 0, or what `found` has ended the search with, or -1 when out
- * of memory. */
-static int differ_objects(const char *path, const json_t *base, const json_t *new,
-                          differ_found *found, void *to) {
+/* Compares two objects, member by member; either may be NULL. path: "plan.run". 0, or -1 when out of memory. */
+static int differ_objects(struct compare *compare, const char *side, const char *path,
+                          const json_t *base, const json_t *new) {
     const char *key;
     json_t *value;
     char inner[200];
@@ -68,70 +93,18 @@ static int differ_objects(const char *path, const json_t *base, const json_t *ne
         if (rc != 0) return rc;
         if (is_passing(key)) continue;
         snprintf(inner, sizeof inner, "%s.%s", path, key);
-        rc = differ_at(inner, json_object_get(base, key), value, found, to);
+        rc = differ_at(compare, side, inner, json_object_get(base, key), value);
     }
     json_object_foreach((json_t *)(uintptr_t)base, key, value) {
         if (rc != 0) return rc;
         if (json_object_get(new, key) || is_passing(key)) continue;
         snprintf(inner, sizeof inner, "%s.%s", path, key);
-        rc = differ_at(inner, value, NULL, found, to);
+        rc = differ_at(compare, side, inner, value, NULL);
     }
     return rc;
 }
 
-/* ---- the lines ---- */
-
-/* Adds a line once, and "..." after the last line that there is room for. */
-static int add_difference_line(struct compare *compare, char *line) {
-    if (!line) return -1;
-    if (compare->difference_count >= DIFFERENCES_MAX) {
-        free(line);
-        return 0;
-    }
-    for (int i = 0; i < compare->difference_count; i++) {
-        if (strcmp(compare->differences[i], line) == 0) {
-            free(line);
-            return 0;
-        }
-    }
-    char **more =
-        realloc(compare->differences, (size_t)(compare->difference_count + 1) * sizeof *more);
-    if (!more) {
-        free(line);
-        return -1;
-    }
-    compare->differences = more;
-    more[compare->difference_count++] = line;
-    return 0;
-}
-
-static int add_difference(struct compare *compare, const char *side, const char *what,
-                          const char *base, const char *new) {
-    char *line = NULL;
-    int len =
-        side ? asprintf(&line, "%s: %s in one of the %s runs, %s in another", what, base, side, new)
-             : asprintf(&line, "%s: %s, now %s", what, base, new);
-    return add_difference_line(compare, len >= 0 ? line : NULL);
-}
-
-/* The lines of one comparison of two runs. */
-struct lines {
-    struct compare *compare;
-    const char *side; /* NULL = a difference between the sides, else one within this side */
-};
-
-static int add_found(void *to, const char *path, const char *was, const char *is) {
-    const struct lines *lines = to;
-    if (lines->compare->difference_count >= DIFFERENCES_MAX) return ENOUGH;
-    return add_difference(lines->compare, lines->side, path, was, is);
-}
-
-/* 0, or -1 when out of memory. */
-static int differ_json(struct compare *compare, const char *side, const char *path,
-                       const json_t *base, const json_t *new) {
-    struct lines lines = {compare, side};
-    return differ_objects(path, base, new, add_found, &lines) < 0 ? -1 : 0;
-}
+/* ---- runs ---- */
 
 static const struct run_server *server_of(const struct run *run, const char *backend) {
     for (int i = 0; i < run->server_count && backend; i++) {
@@ -202,11 +175,11 @@ static const json_t *host_environment(const struct run *run, size_t host) {
 /* Compares two runs, of both sides or of one. Of load hosts whose machines differ in the same way there is one line. */
 static int differ_runs(struct compare *compare, const char *side, const struct run *base,
                        const struct run *new) {
-    int failed = differ_json(compare, side, "plan", base->plan, new->plan);
-    failed |= differ_json(compare, side, "environment", base->environment, new->environment);
+    int failed = differ_objects(compare, side, "plan", base->plan, new->plan);
+    failed |= differ_objects(compare, side, "environment", base->environment, new->environment);
     for (size_t i = 0; i < json_array_size(base->hosts) && i < json_array_size(new->hosts); i++)
-        failed |= differ_json(compare, side, "hosts", host_environment(base, i),
-                              host_environment(new, i));
+        failed |= differ_objects(compare, side, "hosts", host_environment(base, i),
+                                 host_environment(new, i));
     for (int i = 0; i < new->server_count; i++) {
         const char *backend = new->servers[i].backend;
         failed |= differ_server(compare, side, server_of(base, backend), server_of(new, backend));

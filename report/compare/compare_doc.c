@@ -9,7 +9,7 @@
 #include "report/compare/compare.h"
 #include "report/doc/escape.h"
 #include "report/doc/number.h"
-#include "report/run/field_value.h"
+#include "report/run/column.h"
 #include "report/run/words.h"
 
 #define LINES_SHOWN 12 /* the most lines of differences, and of locks that one side lacks, ... */
@@ -116,6 +116,16 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
     doc_set_headline(doc);
 }
 
+static void add_texts(struct doc *doc, const json_t *texts, int most, const char *before,
+                      const char *what) {
+    int count = (int)json_array_size(texts);
+    for (int i = 0; i < count && i < most; i++)
+        doc_item(doc, TONE_WARN, "%s%s", before,
+                 json_string_value(json_array_get(texts, (size_t)i)));
+    if (count > most)
+        doc_item(doc, TONE_WARN, "... and %d more%s (--json has them)", count - most, what);
+}
+
 /* Adds the facts that a reader must know before any figure. */
 static void add_warnings(struct doc *doc, const struct compare *compare, bool brief) {
     char judged[COMPARE_METRICS_TEXT_MAX];
@@ -125,7 +135,8 @@ static void add_warnings(struct doc *doc, const struct compare *compare, bool br
         doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
                  compare_metrics_text(compare->metrics, judged));
     if (compare->newest > 0)
-        doc_item(doc, TONE_PLAIN, "new: the newest %d runs of each series; base: up to %d before them",
+        doc_item(doc, TONE_PLAIN,
+                 "new: the newest %d runs of each series; base: up to %d before them",
                  compare->newest, compare->newest);
     if (compare->by_stage)
         doc_item(
@@ -144,17 +155,8 @@ static void add_warnings(struct doc *doc, const struct compare *compare, bool br
             "%d of %d stages %s disturbed on the load generator's side: their p99 are not compared",
             compare->limited_count, compare->stage_count,
             compare->limited_count == 1 ? "was" : "were");
-    for (int i = 0; i < compare->difference_count && i < most; i++)
-        doc_item(doc, TONE_WARN, "differs: %s", compare->differences[i]);
-    if (compare->difference_count > most)
-        doc_item(doc, TONE_WARN,
-                 "... and %d more differences of plan or environment (--json has them)",
-                 compare->difference_count - most);
-    for (int i = 0; i < compare->alone_count && i < most; i++)
-        doc_item(doc, TONE_WARN, "%s", compare->alone[i].text);
-    if (compare->alone_count > most)
-        doc_item(doc, TONE_WARN, "... and %d more that only one side has (--json has them)",
-                 compare->alone_count - most);
+    add_texts(doc, compare->differences, most, "differs: ", " differences of plan or environment");
+    add_texts(doc, compare->alone, most, "", " that only one side has");
     doc_end(doc);
 }
 
@@ -336,22 +338,22 @@ static json_t *row_json(const struct compare_row *row) {
                      figures);
 }
 
+static json_t *texts_json(json_t *texts) {
+    return texts ? json_incref(texts) : json_array();
+}
+
 json_t *compare_json(const struct compare *compare) {
-    json_t *rows = json_array(), *differences = json_array(), *alone = json_array();
-    for (int i = 0; i < compare->alone_count; i++)
-        json_array_append_new(alone, escape_json(compare->alone[i].text));
-    for (int i = 0; i < compare->difference_count; i++)
-        json_array_append_new(differences, escape_json(compare->differences[i]));
+    json_t *rows = json_array();
     for (int i = 0; i < compare->row_count; i++)
         json_array_append_new(rows, row_json(&compare->rows[i]));
-    return json_pack("{s:s, s:i, s:s, s:b, s:o, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema",
-                     "lockbench.compare/3", "exit_code", compare_exit(compare), "samples_of",
-                     samples_word(compare), "partial", compare->partial_reason != NULL,
-                     "partial_reason", escape_json(compare->partial_reason), "partial_runs",
-                     compare->partial_count, "violated",
-                     compare_fails(compare->state) == LB_EXIT_VIOLATED, "min_effect",
-                     compare->min_effect, "alpha", COMPARE_ALPHA, "differences", differences,
-                     "only_one_side", alone, "rows", rows);
+    return json_pack(
+        "{s:s, s:i, s:s, s:b, s:o, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema",
+        "lockbench.compare/3", "exit_code", compare_exit(compare), "samples_of",
+        samples_word(compare), "partial", compare->partial_reason != NULL, "partial_reason",
+        escape_json(compare->partial_reason), "partial_runs", compare->partial_count, "violated",
+        compare_fails(compare->state) == LB_EXIT_VIOLATED, "min_effect", compare->min_effect,
+        "alpha", COMPARE_ALPHA, "differences", texts_json(compare->differences), "only_one_side",
+        texts_json(compare->alone), "rows", rows);
 }
 
 int compare_write(const struct compare *compare, enum compare_format format, bool brief, bool color,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/page/html_parts.h"
-#include "report/run/field_value.h"
 #include "report/run/ranking.h"
 #include "report/run/run_doc.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/base/sort.h"
+#include "report/doc/escape.h"
 #include "report/run/words.h"
 #include "results/stats/quantile.h"
 
@@ -118,6 +119,17 @@ bool column_used(const struct result_field *column, const struct report_group *g
         if (!isnan(column_value(column, &group->rows[r]))) return true;
     }
     return false;
+}
+
+char *field_figure_text(const struct result_field *field, double figure, char *text) {
+    if (result_field_is_time(field)) return number_time_text(figure, text);
+    if (result_field_is_share(field)) return number_share_text(figure, text);
+    if (field->kind == RESULT_COUNT) return number_count_text(figure, text);
+    return number_text(figure, &number_plain, text);
+}
+
+json_t *field_figure_json(double figure) {
+    return isinf(figure) ? json_string(RESULT_NEVER) : escape_json_figure(figure);
 }
 
 /* ---- how sure a figure is ---- */

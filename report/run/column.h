@@ -34,6 +34,13 @@ bool column_shown(const struct result_field *column, const struct report_group *
 /* True if any row has a value: empty columns need not be shown. */
 bool column_used(const struct result_field *column, const struct report_group *group);
 
+/* Writes a figure for a sentence: a time in its own best unit, a share as per cent. text holds NUMBER_TEXT_MAX. Returns
+ * text. */
+char *field_figure_text(const struct result_field *field, double figure, char *text);
+
+/* The value of a figure: NAN becomes null, INFINITY RESULT_NEVER. */
+json_t *field_figure_json(double figure);
+
 /* ---- spreads ---- */
 
 /* How sure a figure of a row is, from its repeats.

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run/field_value.h"
 #include "report/run/ranking.h"
 #include "results/format/run_read.h"
 
@@ -319,7 +318,8 @@ static bool has_columns(const struct report *report, unsigned columns) {
     return false;
 }
 
-static void add_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc) {
+static void add_folded(const struct report *report, unsigned columns, const char *what,
+                       struct doc *doc) {
     if (!has_columns(report, columns)) return;
     doc_fold(doc, false, "%s as tables", what);
     if (columns != IN_RECOVERY) doc_set_only(doc, DOC_HTML);

@@ -88,12 +88,10 @@ static void add_others(struct doc *doc, const struct report *report, enum lock_s
 /* Says how many locks excluded, of how many: "every lock" only if none failed and all were tested. */
 static void say_how_many(struct doc *doc, const struct report *report, const char *one,
                          double grants) {
-    int clean = count_state(report, LOCK_CLEAN), all = clean;
-    static const enum lock_state others[] = {
-        LOCK_VIOLATED, LOCK_REVOKED, LOCK_EXPIRED, LOCK_ENDED, LOCK_STUCK,
-        LOCK_STARVED,  LOCK_HELD,    LOCK_TOKENS,  LOCK_ALONE, LOCK_UNCHECKED};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        all += count_state(report, others[i]);
+    int clean = count_state(report, LOCK_CLEAN), all = 0;
+    for (int state = LOCK_ALONE; state <= LOCK_VIOLATED; state++)
+        if (state != LOCK_HIDDEN && state != LOCK_CAUGHT && state != LOCK_MISSED)
+            all += count_state(report, (enum lock_state)state);
     char total[NUMBER_TEXT_MAX];
     bool whole = report_count_not_reached(report->run) == 0;
     if (clean == 1) {
@@ -229,35 +227,20 @@ static void say_chosen(struct doc *doc, const struct report *report, bool *heade
 
 /* Of a lock that failed only in stages in which the wall clock jumped. */
 static const char stepped[] =
-    " lost grants when this machine's wall clock jumped forward, by which servers on it end "
-    "leases: no word on the lock itself before a run without such a jump.";
+    "lost grants when this machine's wall clock jumped forward, by which servers on it end "
+    "leases: no word on the lock itself before a run without such a jump";
 
-/* What was found, the worst first; each follows the names of the locks. */
+/* What may be found, the worst first. */
 static const struct {
     enum lock_state state;
-    const char *after;
-} findings[] = {
-    {LOCK_VIOLATED, " admitted two clients at once: not a lock here."},
-    {LOCK_REVOKED,
-     " lost grants while their lease and session lasted: another program, a command or the "
-     "server's limit of memory took them, or it is no lock."},
-    {LOCK_VIOLATED, stepped},
-    {LOCK_REVOKED, stepped},
-    {LOCK_TOKENS, " admitted one client at a time, but the fencing tokens did not grow."},
-    {LOCK_MISSED, ", broken on purpose, went unnoticed: do not trust this run."},
-    {LOCK_STUCK, " left keys that are free but that no client gets any more."},
-    {LOCK_HELD, " was held by somebody else, who still held it when the waits were ended."},
-    {LOCK_STARVED,
-     " left clients waiting for the whole window, or until the drain limit ended their waits."},
-    {LOCK_ENDED,
-     " lost grants because the server ended the sessions of their holders, who still held on."},
-    {LOCK_EXPIRED,
-     " admitted clients while an earlier holder still worked after the end of its lease or session."},
-};
+    bool stepped;
+} findings[] = {{LOCK_VIOLATED, false}, {LOCK_REVOKED, false}, {LOCK_VIOLATED, true},
+                {LOCK_REVOKED, true},   {LOCK_TOKENS, false},  {LOCK_MISSED, false},
+                {LOCK_STUCK, false},    {LOCK_HELD, false},    {LOCK_STARVED, false},
+                {LOCK_ENDED, false},    {LOCK_EXPIRED, false}};
 
 static bool is_found(const struct report_lock *lock, size_t finding) {
-    return is_in(lock, findings[finding].state) &&
-           lock->stepped == (findings[finding].after == stepped);
+    return is_in(lock, findings[finding].state) && lock->stepped == findings[finding].stepped;
 }
 
 static void say_findings(struct doc *doc, const struct report *report, bool *headed) {
@@ -270,7 +253,8 @@ static void say_findings(struct doc *doc, const struct report *report, bool *hea
         for (int l = 0; l < report->lock_count; l++)
             if (is_found(&report->locks[l], i))
                 add_name(doc, report->locks[l].label, number++, count);
-        doc_span(doc, DOC_PLAIN, "%s", findings[i].after);
+        doc_span(doc, DOC_PLAIN, "%s%s.", findings[i].state == LOCK_MISSED ? ", " : " ",
+                 findings[i].stepped ? stepped : words_state_title(findings[i].state));
         if (findings[i].state == LOCK_MISSED) doc_set_shown(doc);
         set_headline(doc, headed);
     }

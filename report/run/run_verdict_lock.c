@@ -71,11 +71,8 @@ static void add_unchecked(struct doc *doc, const struct report_lock *lock) {
 }
 
 static void say_lock(struct doc *doc, const struct report_lock *lock) {
-    bool seen = lock->state == LOCK_CAUGHT || lock->state == LOCK_STARVED ||
-                lock->state == LOCK_EXPIRED || lock->state == LOCK_STUCK ||
-                lock->state == LOCK_TOKENS || lock->state == LOCK_VIOLATED ||
-                lock->state == LOCK_HELD || lock->state == LOCK_REVOKED ||
-                lock->state == LOCK_ENDED || lock->token_errors > 0;
+    bool seen =
+        (lock->state >= LOCK_CAUGHT && lock->state != LOCK_MISSED) || lock->token_errors > 0;
     if (!seen && lock->state != LOCK_HIDDEN && lock->state != LOCK_UNCHECKED) return;
     doc_say(doc, words_state_tone(lock->state), "%s: ", lock->label);
     if (lock->state == LOCK_CAUGHT)

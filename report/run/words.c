@@ -25,24 +25,31 @@ static const struct {
                      TONE_PLAIN},
     [LOCK_CLEAN] = {"clean", "no overlap seen", TONE_GOOD},
     [LOCK_CAUGHT] = {"caught", "broken on purpose, and caught, as it must be", TONE_GOOD},
-    [LOCK_HELD] = {"held", "somebody else held its keys when the clients gave up", TONE_WARN},
-    [LOCK_STARVED] =
-        {"starved",
-         "clients waited for the whole window, or until the drain limit ended their waits",
-         TONE_BAD},
-    [LOCK_EXPIRED] =
-        {"expired",
-         "admitted a client after another one's lease or session had ended, while that one still held "
-         "on",
-         TONE_WARN},
-    [LOCK_ENDED] = {"ended", "the server ended sessions of holders, which still held on",
+    [LOCK_HELD] = {"held", "was held by somebody else, who still held it when the waits were ended",
+                   TONE_WARN},
+    [LOCK_STARVED] = {"starved",
+                      "left clients waiting for the whole window, or until the drain limit ended "
+                      "their waits",
+                      TONE_BAD},
+    [LOCK_EXPIRED] = {"expired",
+                      "admitted clients while an earlier holder still worked after the end of its "
+                      "lease or session",
+                      TONE_WARN},
+    [LOCK_ENDED] = {"ended",
+                    "lost grants because the server ended the sessions of their holders, who still "
+                    "held on",
                     TONE_WARN},
     [LOCK_STUCK] = {"stuck", "left keys that are free but that no client gets any more", TONE_BAD},
-    [LOCK_MISSED] = {"missed", "broken on purpose and not caught: the checks are not to be trusted",
+    [LOCK_MISSED] = {"missed", "broken on purpose, went unnoticed: do not trust this run",
                      TONE_BAD},
-    [LOCK_TOKENS] = {"tokens", "excluded, but its fencing tokens did not grow", TONE_BAD},
-    [LOCK_REVOKED] = {"revoked", "grants were gone while their lease and session lasted", TONE_BAD},
-    [LOCK_VIOLATED] = {"violated", "let two clients in at once", TONE_BAD},
+    [LOCK_TOKENS] = {"tokens", "admitted one client at a time, but the fencing tokens did not grow",
+                     TONE_BAD},
+    [LOCK_REVOKED] =
+        {"revoked",
+         "lost grants while their lease and session lasted: another program, a command "
+         "or the server's limit of memory took them, or it is no lock",
+         TONE_BAD},
+    [LOCK_VIOLATED] = {"violated", "admitted two clients at once: not a lock here", TONE_BAD},
 };
 
 const char *words_state(enum lock_state state) {

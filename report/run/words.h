@@ -11,7 +11,8 @@
 const char *words_state(enum lock_state state); /* one word for a table: "clean", "VIOLATED" */
 /* Finds the state with that word. False if there is none. */
 bool words_state_of(const char *word, enum lock_state *ret);
-const char *words_state_title(enum lock_state state); /* the same as a short sentence */
+/* The same in words, which may follow the name of a lock: "admitted two clients at once: ...". */
+const char *words_state_title(enum lock_state state);
 enum tone words_state_tone(enum lock_state state);
 /* Adds the state as a chip to the last cell, and sets the cell's tone. */
 void words_state_chip(struct doc *doc, enum lock_state state);

@@ -23,8 +23,8 @@ enum result_kind {
     RESULT_REAL,
     RESULT_REAL_NS,     /* nanoseconds with a fraction: a mean, a quotient */
     RESULT_NS_OR_NEVER, /* whole nanoseconds, or INFINITY, which is RESULT_NEVER in the document */
-    RESULT_SIGNED, /* like RESULT_REAL, but may be negative */
-    RESULT_YES_NO, /* a double: 1 = true, 0 = false, NAN = null */
+    RESULT_SIGNED,      /* like RESULT_REAL, but may be negative */
+    RESULT_YES_NO,      /* a double: 1 = true, 0 = false, NAN = null */
     /* Containers. An object has no member: the rows of its members follow it. */
     RESULT_OBJECT,
     RESULT_OPTIONAL, /* an object that is null if all of its members are absent */
@@ -34,7 +34,7 @@ enum result_kind {
     RESULT_TEXTS,
     RESULT_NUMBERS,
     RESULT_OBJECTS,
-    RESULT_ANY,      /* an object or array that is copied as it is */
+    RESULT_ANY, /* an object or array that is copied as it is */
     /* Only for the reference and the schema; there is no member. */
     /* an array of objects with their own struct: `items` is its table, NULL = that of a stage
      * (run_stage_fields) */
