@@ -108,17 +108,11 @@ static void add_check_basis(const struct check_view *view, struct doc *doc) {
 
 static void add_finding(const struct check_view *view, const struct check_cell *cell,
                         struct doc *doc) {
-    char *recovery = check_recovery_sentence(cell), *store = check_store_sentence(cell);
-    if (!recovery || !store) doc->failed = true;
     doc_item(doc, check_tone(view, cell), "%s under %s", check_lock_of(view, cell)->name,
              check_fault_of(view, cell)->name);
     check_add_seen(cell, doc);
-    if (recovery && *recovery) doc_span(doc, DOC_DETAIL, "%s", recovery);
-    if (store && *store) doc_span(doc, DOC_DETAIL, "%s", store);
     if (cell->command) doc_command(doc, "again", cell->command);
     if (cell->run) doc_span(doc, DOC_DETAIL, "its run: %s", cell->run);
-    free(recovery);
-    free(store);
 }
 
 static void add_cell_findings(const struct check_view *view, const struct check_cell *const *cells,

@@ -53,11 +53,9 @@ bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no 
  * verdict. */
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell);
 
-/* Adds to the cell's name its findings, their numbers, and the verdict that its driver states. */
+/* Adds to the cell's name its findings, their numbers, and the verdict that its driver states; as details how it
+ * recovered, and the stale writes. */
 void check_add_seen(const struct check_cell *cell, struct doc *doc);
-/* These return malloced sentences; NULL when out of memory. */
-char *check_recovery_sentence(const struct check_cell *cell); /* "" if there is nothing to say */
-char *check_store_sentence(const struct check_cell *cell);    /* "" if nothing was attempted */
 
 /* Adds the first sentences of all outputs: verdicts that are worse than stated, controls, missing
  * cells. */

@@ -1,8 +1,6 @@
 /* check_words: a cell and a check in signs and sentences, the same in every output. It escapes
  * nothing: each output escapes the names and reasons, which come from servers. */
-#define _GNU_SOURCE
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/check/check_view.h"
@@ -42,6 +40,36 @@ static void add_counts(struct doc *doc, const struct check_cell *cell) {
     }
 }
 
+static void add_recovery(const struct check_cell *cell, struct doc *doc) {
+    char p50[NUMBER_TEXT_MAX], max[NUMBER_TEXT_MAX], trials[NUMBER_TEXT_MAX];
+    char theory[NUMBER_TEXT_MAX + 24] = "";
+    if (cell->theory_max == 0)
+        snprintf(theory, sizeof theory, "; theory: at once");
+    else if (!isnan(cell->theory_max))
+        snprintf(theory, sizeof theory, "; theory: %s at most",
+                 number_time_text(cell->theory_max, max));
+    if (cell->recovery_count > 0)
+        doc_span(doc, DOC_DETAIL, "recovered in %s at p50, %s at most, of %s trial%s%s",
+                 number_time_text(cell->recovery_p50, p50),
+                 number_time_text(cell->recovery_max, max),
+                 number_count_text(cell->recovery_count, trials),
+                 cell->recovery_count == 1 ? "" : "s", theory);
+    else if (cell->recovered == 0 && !check_silent(cell))
+        doc_span(doc, DOC_DETAIL, "did not recover%s", theory);
+}
+
+static void add_stale_writes(const struct check_cell *cell, struct doc *doc) {
+    char attempted[NUMBER_TEXT_MAX], accepted[NUMBER_TEXT_MAX], rejected[NUMBER_TEXT_MAX];
+    bool fenced = !isnan(cell->stale_rejected_fenced);
+    if (cell->stale_attempted > 0)
+        doc_span(doc, DOC_DETAIL, "%s stale write%s: accepted without fencing %s, %s%s",
+                 number_count_text(cell->stale_attempted, attempted),
+                 cell->stale_attempted == 1 ? "" : "s",
+                 number_count_text(cell->stale_accepted_unfenced, accepted),
+                 fenced ? "rejected with it " : "and the lock has no token",
+                 fenced ? number_count_text(cell->stale_rejected_fenced, rejected) : "");
+}
+
 void check_add_seen(const struct check_cell *cell, struct doc *doc) {
     doc_span(doc, DOC_PLAIN, ": %s", check_verdict_name(cell->verdict));
     if (cell->expected && cell->compared != CHECK_AS_EXPECTED) {
@@ -50,43 +78,8 @@ void check_add_seen(const struct check_cell *cell, struct doc *doc) {
     }
     add_counts(doc, cell);
     if (cell->why) doc_span(doc, DOC_PLAIN, "; %s", cell->why);
-}
-
-char *check_recovery_sentence(const struct check_cell *cell) {
-    char p50[NUMBER_TEXT_MAX], max[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
-    char *all = NULL;
-    size_t size;
-    FILE *out = open_memstream(&all, &size);
-    if (!out) return NULL;
-    /* A run that failed, or whose fault did not act, shows nothing. */
-    bool never = cell->recovered == 0 && !check_silent(cell);
-    if (cell->recovery_count > 0) {
-        fprintf(
-            out, "recovered in %s at p50, %s at most, of %s trial%s",
-            number_time_text(cell->recovery_p50, p50), number_time_text(cell->recovery_max, max),
-            number_count_text(cell->recovery_count, text), cell->recovery_count == 1 ? "" : "s");
-    } else if (never) {
-        fputs("did not recover", out);
-    }
-    if (!isnan(cell->theory_max) && (cell->recovery_count > 0 || never))
-        fprintf(out, cell->theory_max == 0 ? "; theory: at once" : "; theory: %s at most",
-                number_time_text(cell->theory_max, text));
-    if (fclose(out) == 0) return all;
-    free(all);
-    return NULL;
-}
-
-char *check_store_sentence(const struct check_cell *cell) {
-    char attempted[NUMBER_TEXT_MAX], accepted[NUMBER_TEXT_MAX], rejected[NUMBER_TEXT_MAX], *text;
-    bool fenced = !isnan(cell->stale_rejected_fenced);
-    if (!(cell->stale_attempted > 0)) return strdup("");
-    int rc = asprintf(&text, "%s stale write%s: accepted without fencing %s, %s%s",
-                      number_count_text(cell->stale_attempted, attempted),
-                      cell->stale_attempted == 1 ? "" : "s",
-                      number_count_text(cell->stale_accepted_unfenced, accepted),
-                      fenced ? "rejected with it " : "and the lock has no token",
-                      fenced ? number_count_text(cell->stale_rejected_fenced, rejected) : "");
-    return rc < 0 ? NULL : text;
+    add_recovery(cell, doc);
+    add_stale_writes(cell, doc);
 }
 
 /* Adds "redis-wait under primary-lost, zk-lock under pause and 4 more" to the last sentence. */
@@ -102,31 +95,21 @@ static void add_cell_names(struct doc *doc, const struct check_view *view,
     if (count > NAMES_SHOWN) doc_span(doc, DOC_PLAIN, " and %d more", count - NAMES_SHOWN);
 }
 
-struct judged {
-    int cells, locks, faults; /* cells of real locks, with a verdict */
-};
+#define ANY (-1)
 
-static struct judged judged_of(const struct check_view *view) {
-    struct judged judged = {0};
+/* Cells of real locks with a verdict: of a row, a column, with this one. */
+static int judged(const struct check_view *view, int row, int column, int verdict) {
+    int count = 0;
     for (int r = 0; r < view->row_count; r++) {
-        bool any = false;
-        if (view->check->locks[view->row[r]].control) continue;
+        if (row != ANY && r != row) continue;
         for (int c = 0; c < view->column_count; c++) {
             const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
-            any |= cell && !check_silent(cell);
+            if (column != ANY && c != column) continue;
+            count += cell && !check_silent(cell) && !check_lock_of(view, cell)->control &&
+                     (verdict == ANY || (int)cell->verdict == verdict);
         }
-        judged.locks += any;
     }
-    for (int c = 0; c < view->column_count; c++) {
-        int cells = 0;
-        for (int r = 0; r < view->row_count; r++) {
-            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
-            cells += cell && !check_silent(cell) && !check_lock_of(view, cell)->control;
-        }
-        judged.cells += cells;
-        judged.faults += cells > 0;
-    }
-    return judged;
+    return count;
 }
 
 /* First of all, since it limits all that follows. */
@@ -142,20 +125,20 @@ static void say_unfinished(const struct check_view *view, struct doc *doc) {
 }
 
 static void say_findings(const struct check_view *view, struct doc *doc) {
-    struct judged judged = judged_of(view);
-    int count = view->finding_count;
+    int count = view->finding_count, cells = judged(view, ANY, ANY, ANY), locks = 0, faults = 0;
+    for (int r = 0; r < view->row_count; r++) locks += judged(view, r, ANY, ANY) > 0;
+    for (int c = 0; c < view->column_count; c++) faults += judged(view, ANY, c, ANY) > 0;
     if (count > 0) {
-        doc_say(doc, TONE_BAD, "%d of %d cells show%s worse than the driver states: ", count,
-                judged.cells, count == 1 ? "s" : "");
+        doc_say(doc, TONE_BAD, "%d of %d cells show%s worse than the driver states: ", count, cells,
+                count == 1 ? "s" : "");
         add_cell_names(doc, view, view->finding, count);
-    } else if (judged.cells == 0) {
+    } else if (cells == 0) {
         doc_say(doc, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
     } else {
         doc_say(doc, view->check->partial ? TONE_PLAIN : TONE_GOOD,
                 "No lock did worse than its driver states%s: %d cell%s, %d lock%s, %d scenario%s",
-                view->check->partial ? " so far" : "", judged.cells, judged.cells == 1 ? "" : "s",
-                judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
-                judged.faults == 1 ? "" : "s");
+                view->check->partial ? " so far" : "", cells, cells == 1 ? "" : "s", locks,
+                locks == 1 ? "" : "s", faults, faults == 1 ? "" : "s");
     }
     if (view->real.better > 0) doc_span(doc, DOC_PLAIN, "; %d better", view->real.better);
     doc_set_headline(doc);
@@ -166,16 +149,11 @@ static void say_held(const struct check_view *view, struct doc *doc) {
     int locks = 0, held = 0;
     const char *names[NAMES_SHOWN];
     for (int r = 0; r < view->row_count; r++) {
-        const struct check_lock *lock = &view->check->locks[view->row[r]];
-        int judged = 0, safe = 0;
-        for (int c = 0; c < view->column_count; c++) {
-            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
-            judged += cell && !check_silent(cell);
-            safe += cell && cell->verdict == CHECK_SAFE;
-        }
-        if (lock->control || judged == 0) continue;
+        int all = judged(view, r, ANY, ANY);
+        if (all == 0) continue;
         locks++;
-        if (safe == judged && held++ < NAMES_SHOWN) names[held - 1] = lock->name;
+        if (judged(view, r, ANY, CHECK_SAFE) == all && held++ < NAMES_SHOWN)
+            names[held - 1] = view->check->locks[view->row[r]].name;
     }
     if (locks == 0) return;
     doc_say(doc, held == locks ? TONE_GOOD : TONE_WARN,
@@ -192,18 +170,12 @@ static void say_broken(const struct check_view *view, enum check_verdict verdict
                        struct doc *doc) {
     int said = 0, more = 0;
     for (int c = 0; c < view->column_count; c++) {
-        int judged = 0, broke = 0;
-        for (int r = 0; r < view->row_count; r++) {
-            const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
-            if (!cell || check_silent(cell) || check_lock_of(view, cell)->control) continue;
-            judged++;
-            broke += cell->verdict == verdict;
-        }
+        int broke = judged(view, ANY, c, (int)verdict);
         more += broke > 0 && said == FAULTS_SHOWN;
         if (broke == 0 || said == FAULTS_SHOWN) continue;
         if (said == 0) doc_say(doc, TONE_WARN, "%s: ", what);
-        doc_span(doc, DOC_PLAIN, "%s%d of %d under %s", said++ ? ", " : "", broke, judged,
-                 view->check->faults[view->column[c]].name);
+        doc_span(doc, DOC_PLAIN, "%s%d of %d under %s", said++ ? ", " : "", broke,
+                 judged(view, ANY, c, ANY), view->check->faults[view->column[c]].name);
     }
     if (more > 0) doc_span(doc, DOC_PLAIN, " and %d more", more);
 }

@@ -109,7 +109,7 @@ TEST(test_a_page_of_forty_locks_is_small) {
     make("make_run.mjs forty $D/forty");
     write_page("$D/forty");
     char *text = read_whole(page);
-    assert_in_range(strlen(text), 1000000, 3000000);
+    assert_in_range(strlen(text), 500000, 3000000);
     free(text);
 }
 
