@@ -5,7 +5,7 @@
 #define REPORT_CAPACITY_CAPACITY_DOC_H
 
 #include "report/doc/doc.h"
-#include "report/report.h"
+#include "report/run/run_doc.h"
 #include "results/format/capacity_read.h"
 
 /* Renders the result in a format, like report_write for runs, but not as a page; JSON is the file as it was read.

@@ -5,7 +5,7 @@
 
 #include "report/check/check_view.h"
 #include "report/doc/doc.h"
-#include "report/report.h"
+#include "report/run/run_doc.h"
 
 /* Renders the check in a format, like report_write for runs, but not as a page. color: for a terminal; only the
  * table has colours. 0, or -1 with err. */

@@ -355,6 +355,16 @@ struct report *report_make(struct run *run, struct lb_err *err) {
     return report;
 }
 
+struct report *report_load(const char *path, struct lb_err *err) {
+    struct run *run = run_read(path, err);
+    return run ? report_make(run, err) : NULL;
+}
+
+struct report *report_from_json(json_t *json, const char *path, struct lb_err *err) {
+    struct run *run = run_from_json(json, path, err);
+    return run ? report_make(run, err) : NULL;
+}
+
 void report_free(struct report *report) {
     if (!report) return;
     for (int g = 0; g < report->group_count; g++) {

@@ -113,6 +113,11 @@ struct report {
 /* The number of locks with different names. */
 int report_count_names(const struct report *report);
 
+/* Reads a run: its folder or its run.json. NULL with err; the caller frees the report with report_free. */
+struct report *report_load(const char *path, struct lb_err *err);
+/* The same of a run that is in no file; path is only for messages and for the name of its place. The report takes a
+ * reference of its own. */
+struct report *report_from_json(json_t *run, const char *path, struct lb_err *err);
 /* Takes over the run, even if it fails. NULL with err. */
 struct report *report_make(struct run *run, struct lb_err *err);
 void report_free(struct report *report);

@@ -1,5 +1,5 @@
 /* run_doc: the report of a run as a document: whether each lock excludes, which one to choose, one
- * table for each load, what each lock promises, what the figures are based on.
+ * table for each load, what the figures are based on.
  *
  * This code knows no format; it marks the sections that a terminal has no room for. */
 #ifndef REPORT_RUN_RUN_DOC_H
@@ -9,6 +9,24 @@
 #include "report/run/column.h"
 #include "report/run/ranking.h"
 #include "report/run/words.h"
+
+enum report_format {
+    REPORT_TABLE,
+    REPORT_MD,
+    REPORT_JSON,
+    REPORT_HTML,
+    REPORT_FULL,  /* a table of everything; REPORT_TABLE has one screen */
+    REPORT_QUIET, /* the verdict of that screen */
+    REPORT_FORMATS
+};
+
+/* The format of the document that a report is as a table or Markdown. */
+enum doc_format report_doc_format(enum report_format format);
+
+/* Renders the report in a format. color: for a terminal; only the table has colours. 0, or -1 with
+ * err, also for a failed write that out has noticed by then; the caller checks fclose. */
+int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
+                 struct lb_err *err);
 
 /* The first section: whether each lock excludes. */
 void run_doc_verdict(const struct report *report, struct doc *doc);

@@ -42,13 +42,12 @@ static int check_hdr(struct tree_place *place, enum metric metric, const struct 
     struct lb_err why = {0};
     char path[64];
     if (!(latency->count > 0) || (metric == METRIC_HICCUP && !latency->hdr)) return 0;
+    if (latency->hdr && decode_hist(latency, &why) == 0) return 0;
     snprintf(path, sizeof path, metric == METRIC_HICCUP ? "executor.%s_ns" : "latency_ns.%s",
              metric_name(metric));
-    if (!latency->hdr) {
+    if (!latency->hdr)
         return tree_bad(place, path,
                         "has no histogram (hdr): the file is not lockbench's own, or was cut down");
-    }
-    if (decode_hist(latency, &why) == 0) return 0;
     return err_set(place->err, why.code, "%s: %s.%s.hdr (stage %.60s): %s", place->file,
                    place->where, path, id, why.text);
 }
