@@ -123,13 +123,12 @@ $(B)/bench/tests/answers/main: $(ANSWERS)
 $(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
 include bench/tests/fuzz/fuzz.mk
 include report/report.mk
-# The reference of all result files. The tests that hold files against the schemas find these in .build/schema.
-SCHEMAS := .build/schema/run.schema.json
+# The reference of all result files.
 $(B)/results/reference: $(B)/results/reference.o $(OBJ)
 	$(LINK) $^ $(LIBS)
-$(SCHEMAS): $(B)/results/reference
-	$(Q)mkdir -p $(@D) && $< .build/FIELDS.md $(@D)
-$(addprefix $(B)/,results/format/tests/test_reference bench/tests/test_cli_capacity bench/tests/test_install report/tests/test_cli report/tests/test_said): | $(SCHEMAS)
+.build/FIELDS.md: $(B)/results/reference
+	$(Q)$< >$@
+$(B)/results/format/tests/test_reference: | .build/FIELDS.md
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
 
@@ -211,13 +210,13 @@ lint lint-quick: ## format, clang-tidy, cppcheck, includes, the limits of bench/
 	@bench/lint $(if $(filter lint-quick,$@),--changed) $(B) '$(DEFS) $(INCS) $(MPI_INCS)'
 table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
-fields: $(SCHEMAS) ## write the reference of all result files, results/FIELDS.md, and their JSON Schemas, .build/schema
-	@cp .build/FIELDS.md results
+fields: .build/FIELDS.md ## write the reference of all result files, results/FIELDS.md
+	@cp $< results
 man: lockbench ## write the man pages, by help2man from --help, to .build/man
 	@mkdir -p .build/man
 	@bench/man .build/man $(B)/lockbench
 INSTALLED = '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
-install: lockbench $(SCHEMAS) $(if $(MPI),$(if $(wildcard $(B)/lockbench-hosts),lockbench-hosts)) ## copy the program (and lockbench-hosts, if it was built), its folders, man pages and completion to $(DESTDIR)$(PREFIX)
+install: lockbench $(if $(MPI),$(if $(wildcard $(B)/lockbench-hosts),lockbench-hosts)) ## copy the program (and lockbench-hosts, if it was built), its folders, man pages and completion to $(DESTDIR)$(PREFIX)
 	@bench/install $(INSTALLED)
 uninstall: ## delete what make install copied there, and no other file
 	@bench/install --remove $(INSTALLED)

@@ -69,13 +69,6 @@ static inline void need_program(const char *name, const char *package) {
     need(system(command) == 0, name, package);
 }
 
-/* The same for report/tests/validate.mjs, which holds files against the schemas. */
-static inline void need_validator(void) {
-    need_program("node", "nodejs");
-    need(access("report/node_modules/ajv", F_OK) == 0, "report/node_modules/ajv",
-         "nodejs and npm, then make");
-}
-
 #define TEST_MAIN(setup, teardown)                                                                 \
     int main(void) {                                                                               \
         return run_all_tests(setup, teardown);                                                     \

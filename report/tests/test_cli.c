@@ -99,11 +99,10 @@ TEST(the_json_of_a_check_is_its_file) {
 }
 
 /* The stored search is what lockbench may write. */
-TEST(the_stored_search_keeps_to_the_schema) {
-    const char *const argv[] = {"node", "report/tests/validate.mjs",
-                                ".build/schema/capacity.schema.json", GOLDEN "decide/capacity.json",
-                                NULL};
-    need_validator();
+TEST(the_stored_search_keeps_to_the_tables) {
+    const char *const argv[] = {"node", "report/tests/validate.mjs", "capacity.json",
+                                GOLDEN "decide/capacity.json", NULL};
+    need_program("node", "nodejs");
     assert_int_equal(run_command(argv, NULL), 0);
 }
 

@@ -139,7 +139,6 @@ static const struct result_field root_fields[] = {
 };
 
 const struct result_document capacity_document = {
-    .name = "capacity",
     .file = "capacity.json",
     .schema = CAPACITY_SCHEMA,
     .about = "The result of `lockbench capacity`; its probes are runs, in folders beside it.",

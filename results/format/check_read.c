@@ -173,7 +173,6 @@ static const struct result_field check_fields[] = {
 };
 
 const struct result_document check_document = {
-    .name = "check",
     .file = "check.json",
     .schema = CHECK_SCHEMA,
     .about = "The result of `lockbench check`: the matrix, with a cell for each lock and fault.",

@@ -1,8 +1,7 @@
 /* field: one row of a table that says where a value of a result lies: in the JSON document, in the
  * C struct that a reader fills and a writer is given, and in the reports.
  *
- * The readers, the writers, the generated reference (results/FIELDS.md), the JSON Schemas and the
- * reports' columns all walk the same tables, so a value that has a row is in all of them. A table
+ * The readers, the writers, the generated reference (results/FIELDS.md) and the reports' columns all walk the same tables, so a value that has a row is in all of them. A table
  * holds no values and opens no files. */
 #ifndef RESULTS_FORMAT_FIELD_H
 #define RESULTS_FORMAT_FIELD_H
@@ -35,7 +34,7 @@ enum result_kind {
     RESULT_NUMBERS,
     RESULT_OBJECTS,
     RESULT_ANY, /* an object or array that is copied as it is */
-    /* Only for the reference and the schema; there is no member. */
+    /* Only for the reference; there is no member. */
     /* an array of objects with their own struct: `items` is its table, NULL = that of a stage
      * (run_stage_fields) */
     RESULT_ROWS,
@@ -128,7 +127,6 @@ void result_field_clear_all(const struct result_field *fields, void *of);
 
 /* A kind of result file: the table of its root, from which RESULT_ROWS lead to the other tables. */
 struct result_document {
-    const char *name;   /* "run" */
     const char *file;   /* "run.json" */
     const char *schema; /* "lockbench.run/2" */
     const char *about;  /* one or two sentences */

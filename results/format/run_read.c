@@ -307,7 +307,6 @@ static const struct result_field run_fields[] = {
 };
 
 const struct result_document run_document = {
-    .name = "run",
     .file = "run.json",
     .schema = RUN_SCHEMA,
     .about = "The result of `lockbench run`: everything that reports need.",
