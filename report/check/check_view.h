@@ -12,7 +12,7 @@
 #include "results/format/check_read.h"
 
 struct check_counts {
-    int cells, verdict[CHECK_VERDICTS], as_expected, worse, better;
+    int cells, verdict[CHECK_VERDICTS], better;
 };
 
 struct check_view {

@@ -65,8 +65,7 @@ static void write_banner(FILE *out, const struct report *report) {
     }
     fputs("</h1>\n<p class=\"meta\">", out);
     escape_html(out, run->started_at);
-    int locks = report_count_names(report);
-    fprintf(out, " &middot; %d lock%s", locks, locks == 1 ? "" : "s");
+    fprintf(out, " &middot; %d lock%s", report->lock_count, report->lock_count == 1 ? "" : "s");
     words_machine(run->environment, machine, sizeof machine);
     if (*machine) {
         fprintf(out, " &middot; %s",

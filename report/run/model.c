@@ -69,16 +69,6 @@ bool report_fault_is_of_clients(const struct run_stage *stage) {
     return false;
 }
 
-int report_count_names(const struct report *report) {
-    int count = 0;
-    for (int i = 0; i < report->lock_count; i++) {
-        int first = 0;
-        while (!equal(report->locks[first].name, report->locks[i].name)) first++;
-        count += first == i;
-    }
-    return count;
-}
-
 /* False for a distribution, "exp:5ms". */
 static bool is_no_time(const char *time) {
     if (!time) return true;

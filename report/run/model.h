@@ -110,9 +110,6 @@ struct report {
     bool partial; /* the run or one of its stages is */
 };
 
-/* The number of locks with different names. */
-int report_count_names(const struct report *report);
-
 /* Reads a run: its folder or its run.json. NULL with err; the caller frees the report with report_free. */
 struct report *report_load(const char *path, struct lb_err *err);
 /* The same of a run that is in no file; path is only for messages and for the name of its place. The report takes a

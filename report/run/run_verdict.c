@@ -183,45 +183,34 @@ static bool any_well_tested(const struct report *report) {
     return any;
 }
 
-/* What a control that was run by its name showed. It is judged like any lock, as in the run's own verdict. */
-static const struct {
-    enum verdict verdict;
-    const char *after;
-    enum lock_state locks[3]; /* those that explain such a verdict of the run */
-} chosen[] = {
-    {VERDICT_VIOLATED, " admitted two clients at once", {LOCK_VIOLATED, LOCK_TOKENS, LOCK_REVOKED}},
-    {VERDICT_EXPIRED,
-     " admitted clients after the end of a lease or session",
-     {LOCK_EXPIRED, LOCK_ENDED, LOCK_ENDED}},
-    {VERDICT_STUCK, " left keys that nobody gets any more", {LOCK_STUCK, LOCK_STUCK, LOCK_STUCK}},
-};
-
-static bool showed(const struct report_lock *lock, enum verdict verdict) {
-    return is_in(lock, LOCK_CAUGHT) && verdict_is(lock->stage->verdict, verdict);
+static bool showed(const struct report_lock *lock, const char *verdict) {
+    return is_in(lock, LOCK_CAUGHT) && strcmp(doc_or(lock->stage->verdict, ""), verdict) == 0;
 }
 
-/* The row of `chosen` that a control makes the verdict of a run; -1 = none. *ret_count: the controls that showed it. */
-static int find_chosen(const struct report *report, int *ret_count) {
-    for (int c = 0; c < (int)(sizeof chosen / sizeof *chosen); c++) {
-        bool verdict = verdict_is(report->run->verdict, chosen[c].verdict);
-        int locks = 0;
-        for (int i = 0; i < 3; i++) locks += count_state(report, chosen[c].locks[i]);
-        *ret_count = 0;
-        for (int i = 0; i < report->lock_count; i++)
-            *ret_count += showed(&report->locks[i], chosen[c].verdict);
-        if (verdict && locks == 0 && *ret_count > 0) return c;
-    }
-    return -1;
+/* The controls that make the verdict of a run: those that were run by their names are judged like any lock. */
+static int count_chosen(const struct report *report) {
+    static const enum verdict bad[] = {VERDICT_VIOLATED, VERDICT_EXPIRED, VERDICT_STUCK};
+    const struct run *run = report->run;
+    bool is_bad = false;
+    int count = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        is_bad |= verdict_is(run->verdict, bad[i]);
+    for (int s = 0; s < run->stage_count && is_bad; s++)
+        is_bad =
+            run->stages[s].control || strcmp(doc_or(run->stages[s].verdict, ""), run->verdict) != 0;
+    for (int i = 0; i < report->lock_count && is_bad; i++)
+        count += showed(&report->locks[i], run->verdict);
+    return count;
 }
 
 static void say_chosen(struct doc *doc, const struct report *report, bool *headed) {
-    int count, number = 0, found = find_chosen(report, &count);
-    if (found < 0) return;
+    int number = 0, count = count_chosen(report);
+    if (count == 0) return;
     doc_say(doc, TONE_BAD, "%s", "");
     for (int i = 0; i < report->lock_count; i++)
-        if (showed(&report->locks[i], chosen[found].verdict))
+        if (showed(&report->locks[i], report->run->verdict))
             add_name(doc, report->locks[i].label, number++, count);
-    doc_span(doc, DOC_PLAIN, "%s, as a lock broken on purpose does.", chosen[found].after);
+    doc_span(doc, DOC_PLAIN, " did what a lock broken on purpose does: %s.", report->run->verdict);
     set_headline(doc, headed);
 }
 
@@ -295,8 +284,7 @@ static bool any_bad(const struct report *report) {
     for (int i = 0; i < report->lock_count; i++) {
         if (words_state_tone(report->locks[i].state) == TONE_BAD) return true;
     }
-    int count;
-    return find_chosen(report, &count) >= 0;
+    return count_chosen(report) > 0;
 }
 
 void run_safe(const struct report *report, struct doc *doc) {
