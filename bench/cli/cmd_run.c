@@ -20,7 +20,7 @@
 #include "bench/workload/shape.h"
 #include "drivers/registry.h"
 #include "report/compare/compare.h"
-#include "report/run/run_doc.h"
+#include "report/page/html_parts.h"
 
 #define SETS_MAX 128 /* --set, and the one that --key becomes */
 

@@ -1,7 +1,8 @@
-/* html: the report of runs as one page that opens without a network: the document of run_doc.h with
+/* html: the report of runs in each format; as one page that opens without a network it is the document of run_doc.h with
  * the charts' sections between. The bundle (report/src), which assets.c contains, draws the charts. */
 #include <string.h>
 
+#include "bench/base/output.h"
 #include "report/page/assets.h"
 #include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
@@ -120,7 +121,7 @@ static void write_foot(FILE *out) {
     fputs("</footer>\n", out);
 }
 
-int html_page(const struct report *report, FILE *out, struct lb_err *err) {
+static int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     struct doc doc = {0};
     write_head(out, report->run);
     write_banner(out, report);
@@ -140,4 +141,29 @@ int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     }
     fputs("</body>\n</html>\n", out);
     return 0;
+}
+
+static int write_text(const struct report *report, enum report_format format, bool color, FILE *out,
+                      struct lb_err *err) {
+    struct doc doc = {0};
+    if (format == REPORT_TABLE || format == REPORT_QUIET) {
+        run_summary(report, format == REPORT_QUIET, &doc);
+    } else {
+        run_doc_verdict(report, &doc);
+        run_doc_begin(report, &doc);
+        run_doc_end(report, &doc);
+    }
+    return doc_write_and_free(&doc, report_doc_format(format), color, out, err);
+}
+
+int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
+                 struct lb_err *err) {
+    int rc = 0;
+    if (format == REPORT_JSON)
+        rc = run_json(report, out, err);
+    else if (format == REPORT_HTML)
+        rc = html_page(report, out, err);
+    else
+        rc = write_text(report, format, color, out, err);
+    return rc == 0 ? output_check(out, "the report", err) : rc;
 }

@@ -23,11 +23,6 @@ enum report_format {
 /* The format of the document that a report is as a table or Markdown. */
 enum doc_format report_doc_format(enum report_format format);
 
-/* Renders the report in a format. color: for a terminal; only the table has colours. 0, or -1 with
- * err, also for a failed write that out has noticed by then; the caller checks fclose. */
-int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
-                 struct lb_err *err);
-
 /* The first section: whether each lock excludes. */
 void run_doc_verdict(const struct report *report, struct doc *doc);
 /* The sections after it, up to those of the charts. */

@@ -9,7 +9,7 @@
 #include "bench/tests/unit.h"
 #include "report/check/check_doc.h"
 #include "report/page/assets.h"
-#include "report/run/run_doc.h"
+#include "report/page/html_parts.h"
 
 /* The test's folder: make_folder, a group's setup, makes it, and remove_folder, the teardown,
  * removes it with its contents. */

@@ -11,7 +11,7 @@
 #include "bench/cli/terminal.h"
 #include "report/capacity/capacity_doc.h"
 #include "report/check/check_doc.h"
-#include "report/run/run_doc.h"
+#include "report/page/html_parts.h"
 
 struct typed {
     const char *of; /* NULL = the newest result */
