@@ -24,33 +24,21 @@ static void put(json_t *object, const char *key, json_t *value, int *rc) {
 }
 
 /* The interval of a figure: {"low", "high", "kind", "count"}; {} if there is none. */
-static json_t *interval_of(const struct report_group *group, int r,
-                           const struct result_field *column) {
-    struct spread spread = spread_of(&group->rows[r], column);
+static json_t *interval_of(const struct report_row *row, const struct result_field *column) {
+    struct spread spread = spread_of(row, column);
     if (spread.kind == SPREAD_NONE) return json_object();
     return json_pack("{s:o, s:o, s:s, s:o}", "low", escape_json_figure(spread.low), "high",
                      escape_json_figure(spread.high), "kind", spread_name(spread.kind), "count",
                      escape_json_figure(spread.count));
 }
 
-/* "spread": a list with a list for each group, which has an object for each row: the intervals of its figures, in the
- * order of "groups" and their "rows". */
-static json_t *spread_json(const struct report *report, int *rc) {
-    json_t *groups = json_array();
-    for (int g = 0; g < report->group_count && *rc == 0; g++) {
-        const struct report_group *group = &report->groups[g];
-        json_t *rows = json_array();
-        *rc |= json_array_append_new(groups, rows);
-        for (int r = 0; r < group->row_count && *rc == 0; r++) {
-            json_t *figures = json_object();
-            *rc |= json_array_append_new(rows, figures);
-            const struct result_field *column = columns_of(IN_COMPARISON);
-            for (; column->path && *rc == 0; column++)
-                if (!isnan(column_value(column, &group->rows[r])))
-                    put(figures, column->path, interval_of(group, r, column), rc);
-        }
-    }
-    return groups;
+/* The intervals of the row's figures in the comparison. */
+static json_t *spread_of_row(const struct report_row *row, int *rc) {
+    json_t *figures = json_object();
+    for (const struct result_field *column = columns_of(IN_COMPARISON); column->path; column++)
+        if (!isnan(column_value(column, row)))
+            put(figures, column->path, interval_of(row, column), rc);
+    return figures;
 }
 
 /* Leaves out the columns that others replace in the comparison: in an open loop the page shows
@@ -162,6 +150,7 @@ static json_t *page_row_json(const struct report_group *group, const struct repo
     put(object, "lock", json_integer(row->lock), rc);
     put(object, "state", escape_json(words_state(row->state)), rc);
     put(object, "figures", figures_of(group, row, rc), rc);
+    put(object, "spread", spread_of_row(row, rc), rc);
     put(object, "repeats", json_integer(row->repeats), rc);
     put(object, "histograms", hists_of(row->typical, left, rc), rc);
     put(object, "time", time_of(row->typical, rc), rc);
@@ -229,7 +218,6 @@ int html_data(FILE *out, const struct report *report, struct lb_err *err) {
         rc |=
             json_array_append_new(classes, escape_json(words_durability_text((enum durability)d)));
     }
-    put(root, "spread", spread_json(report, &rc), &rc);
     if (rc == 0) dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
     if (dump) escape_script(out, dump);
     free(dump);

@@ -31,7 +31,7 @@ static void write_figure(FILE *out, const struct report_group *group, int row, c
     const struct result_field *column = column_compared(key, group);
     char text[NUMBER_TEXT_MAX];
     double value = column_value(column, &group->rows[row]);
-    bool least = ranking_is_least(&group->rows[row], key) && !isnan(value);
+    bool least = column_is_least(&group->rows[row], key) && !isnan(value);
     fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>%s", column->title,
             column->sums ? column->title : name, least ? "&gt; " : "");
     escape_html(out, field_figure_text(column, value, text));

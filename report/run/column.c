@@ -68,6 +68,10 @@ double column_value(const struct result_field *column, const struct report_row *
     return result_field_figure(column, &row->figures);
 }
 
+bool column_is_least(const struct report_row *row, const char *key) {
+    return row->unrecorded > UNRECORDED_SHARE && strcmp(key, "latency_ns.acquire.p99") == 0;
+}
+
 enum doc_figure column_figure(const struct result_field *column) {
     return column->kind == RESULT_COUNT ? DOC_COUNT : DOC_NUMBER;
 }

@@ -19,6 +19,8 @@ const struct result_field *column_compared(const char *key, const struct report_
 bool column_gives_way(const struct result_field *column, const struct report_group *group);
 
 double column_value(const struct result_field *column, const struct report_row *row);
+/* Whether the row's figure of this path is a lower bound, since long waits are missing. */
+bool column_is_least(const struct report_row *row, const char *key);
 
 /* The form in which a table shows the figures of the column. Counts are shown in full, so that a reader can add
  * them up. */

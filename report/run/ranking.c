@@ -281,10 +281,6 @@ bool ranking_is_contest(const struct ranked *ranks, int count) {
 
 /* ---- what takes away from a lock ---- */
 
-bool ranking_is_least(const struct report_row *row, const char *key) {
-    return lacks_waits(row) && strcmp(key, "latency_ns.acquire.p99") == 0;
-}
-
 #define RANKING_PROGRAM                                                                            \
     "a line protocol and two process switches in each call; exec-null has them alone"
 

@@ -44,9 +44,6 @@ double ranking_cost_ns(const struct report_group *group, int row);
  * holds. */
 double ranking_share(const struct report_group *group, int row);
 
-/* Whether the row's figure of this path is a lower bound, since long waits are missing. */
-bool ranking_is_least(const struct report_row *row, const char *key);
-
 /* The greatest difference that the run shows between a lock and the same lock once more, as a share: smaller ones can't be
  * told from it. INFINITY: it was not level with itself. NAN: no lock ran twice in a round, or there are fewer than six
  * rounds. */

@@ -273,7 +273,7 @@ static void add_load_cells(struct doc *doc, const struct summary *summary, int r
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         double value = column_value(compared(summary, figures[i].key), row);
         char time[NUMBER_TEXT_MAX];
-        if (ranking_is_least(row, figures[i].key) && !isnan(value))
+        if (column_is_least(row, figures[i].key) && !isnan(value))
             doc_value(doc, value, "> %s", number_time_text(value, time));
         else
             doc_figure(doc, value);
@@ -364,7 +364,7 @@ static void add_legend(struct doc *doc, const struct summary *summary) {
     bool limited = false, idle = false, incomplete = false, least = false;
     for (int r = 0; r < summary->group->row_count; r++) {
         const struct report_row *row = &summary->group->rows[r];
-        least |= summary->rung_count == 0 && ranking_is_least(row, P99) &&
+        least |= summary->rung_count == 0 && column_is_least(row, P99) &&
                  !isnan(row->figures.latency[METRIC_ACQUIRE].p99);
         limited |= summary->group->rows[r].limited;
         idle |= summary->group->rows[r].idle_fault;

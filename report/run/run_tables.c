@@ -141,7 +141,7 @@ static void add_figure_row(struct doc *doc, const struct report *report,
         if (formats_of(column, group, compares) == 0) continue;
         double value = column_value(column, row);
         char text[NUMBER_TEXT_MAX];
-        if (ranking_is_least(row, column->path) && !isnan(value))
+        if (column_is_least(row, column->path) && !isnan(value))
             doc_value(doc, value, "> %s", field_figure_text(column, value, text));
         else
             doc_figure(doc, value);

@@ -22,9 +22,8 @@ const stands = {
   range: (n) => `range of ${n} repeats: too few for an interval`,
 };
 
-function barsOf(data, group, key, state) {
-  const spreads = data.spread[group.index];
-  return group.rows.map((row, i) => ({ row, value: row.figures[key], ...spreads[i][key] }))
+function barsOf(group, key, state) {
+  return group.rows.map((row) => ({ row, value: row.figures[key], ...row.spread[key] }))
     .filter(({ row, value }) => state.shows(row.lock) && row.lock.real && Number.isFinite(value));
 }
 
@@ -46,7 +45,7 @@ function tell({ row, value, low, high, kind, count }, standing, { name, format }
 
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')], key = choice('figure'), { name, format, more } = figures[key];
-  const bars = group ? barsOf(data, group, key, state) : [];
+  const bars = group ? barsOf(group, key, state) : [];
   if (!bars.some(({ value }) => value > 0)) return { empty: `No lock that is shown has ${name} under this load: handoffs need clients that wait, CPU a server that lockbench started.` };
   const worst = more ? (a, b) => a.value - b.value : (a, b) => b.value - a.value;
   bars.sort((a, b) => b.row.lock.durability - a.row.lock.durability || worst(a, b));
