@@ -174,9 +174,5 @@ enum compare_format { COMPARE_TABLE, COMPARE_MD, COMPARE_JSON };
 /* Renders the comparison in a format. brief: what fits a screen; JSON has all. 0, or -1 with err. */
 int compare_write(const struct compare *compare, enum compare_format format, bool brief, bool color,
                   FILE *out, struct lb_err *err);
-/* Adds the comparison to a document. brief: what fits a screen. */
-void compare_doc(const struct compare *compare, bool brief, struct doc *doc);
-/* The comparison as JSON, which the caller owns; NULL when out of memory. */
-json_t *compare_json(const struct compare *compare);
 
 #endif

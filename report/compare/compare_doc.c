@@ -279,7 +279,7 @@ static void add_rows(struct doc *doc, const struct compare *compare, bool brief,
              left == 1 ? "" : "s", rows_left);
 }
 
-void compare_doc(const struct compare *compare, bool brief, struct doc *doc) {
+static void compare_doc(const struct compare *compare, bool brief, struct doc *doc) {
     bool loads = !brief;
     doc_box(doc);
     add_headline(doc, compare);
@@ -342,7 +342,7 @@ static json_t *texts_json(json_t *texts) {
     return texts ? json_incref(texts) : json_array();
 }
 
-json_t *compare_json(const struct compare *compare) {
+static json_t *compare_json(const struct compare *compare) {
     json_t *rows = json_array();
     for (int i = 0; i < compare->row_count; i++)
         json_array_append_new(rows, row_json(&compare->rows[i]));
