@@ -20,7 +20,7 @@ void err_set_at(struct lb_err *err, int code, const char *file, int line, const 
     err->line = line;
 }
 
-void err_prefix(struct lb_err *err, const char *format, ...) {
+void err_prefix_with(struct lb_err *err, const char *format, ...) {
     if (!err || !err->code) return;
     char joined[2 * sizeof err->text];
     va_list args;

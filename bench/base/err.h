@@ -36,7 +36,13 @@ struct lb_err {
 void err_set_at(struct lb_err *err, int code, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Puts "prefix: " before the text of an error; no effect if none is set. */
-void err_prefix(struct lb_err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Puts "prefix: " before the text of an error; no effect if none is set. Always -1, likewise. */
+#define err_prefix(err, ...)                                                                       \
+    ({                                                                                             \
+        err_prefix_with((err), __VA_ARGS__);                                                       \
+        -1;                                                                                        \
+    })
+void err_prefix_with(struct lb_err *err, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -214,8 +214,7 @@ static int load_base(const struct typed *typed, const struct plan_ask *usual, st
         sets[ask.set_count++] = typed->repeat.sets.item[i];
     *ret = plan_load(&ask, err);
     if (*ret) return 0;
-    err_prefix(err, "the base");
-    return -1;
+    return err_prefix(err, "the base");
 }
 
 static int64_t planned_ns(const struct plan *plan) {
@@ -289,10 +288,7 @@ static int complete(struct typed *typed, struct arena *arena, struct lb_err *err
         typed->progress = PROGRESS_NONE;
     if (typed->names.count && !(typed->locks = arg_list_join(&typed->names, arena, err))) return -1;
     for (int i = 0; i < typed->keys.count; i++) {
-        if (key_name_check(typed->keys.item[i], err) != 0) {
-            err_prefix(err, "run: --key");
-            return -1;
-        }
+        if (key_name_check(typed->keys.item[i], err) != 0) return err_prefix(err, "run: --key");
     }
     if (typed->keys.count == 0) return 0;
     char *names = arg_list_join(&typed->keys, arena, err), *text;

@@ -76,10 +76,8 @@ int page_beside(const char *folder, page_render_fn *render, const void *what, st
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/report.html", folder);
     /* A link there, which another account may have made, is replaced and not followed. */
-    if (replace(path, path, render, what, err) != 0) {
-        err_prefix(err, "the page could not be written");
-        return -1;
-    }
+    if (replace(path, path, render, what, err) != 0)
+        return err_prefix(err, "the page could not be written");
     fprintf(stderr, "%s\n", path);
     return 0;
 }

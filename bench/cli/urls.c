@@ -178,10 +178,7 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
         snprintf(kept, sizeof kept, "%s=env:%s", (*each)->name, name);
         const char *lasting = arena_text(arena, kept);
         if (!lasting) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        if (add_url(urls, *each, lasting, arena, err) != 0) {
-            err_prefix(err, "%s", name);
-            return -1;
-        }
+        if (add_url(urls, *each, lasting, arena, err) != 0) return err_prefix(err, "%s", name);
     }
     for (int i = 0; available && i < urls->count; i++)
         available_url(available, urls->item[i].backend, urls->item[i].url);

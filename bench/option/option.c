@@ -32,8 +32,7 @@ int options_fill(const struct lb_option *table, void *values, struct arena *aren
                  struct lb_err *err) {
     for (const struct lb_option *option = table; option && option->name; option++) {
         if (!option->def || option_read(option, values, option->def, arena, err) == 0) continue;
-        err_prefix(err, "%s: its own default", option->name);
-        return -1;
+        return err_prefix(err, "%s: its own default", option->name);
     }
     return 0;
 }

@@ -23,20 +23,14 @@ static int options_of_all(struct draft *draft, struct lb_err *err) {
         const struct lb_algorithm *algorithm = locks[i]->algorithm;
         draft->lock_options[i] =
             options_new(algorithm->options, algorithm->options_bytes, draft->arena, err);
-        if (!draft->lock_options[i]) {
-            err_prefix(err, "%s", locks[i]->name);
-            return -1;
-        }
+        if (!draft->lock_options[i]) return err_prefix(err, "%s", locks[i]->name);
     }
     for (int i = 0; backends[i]; i++) {
         const struct lb_connector *connector = backends[i]->connector;
         draft->backend_options[i] =
             options_new(lb_backend_options(backends[i]), connector ? connector->options_bytes : 0,
                         draft->arena, err);
-        if (!draft->backend_options[i]) {
-            err_prefix(err, "%s", backends[i]->name);
-            return -1;
-        }
+        if (!draft->backend_options[i]) return err_prefix(err, "%s", backends[i]->name);
     }
     return 0;
 }
@@ -46,10 +40,8 @@ static int draft_defaults(struct draft *draft, struct lb_err *err) {
     for (const struct section *section = sections(); section->name; section++) {
         for (int i = 0; i < section_count(section); i++) {
             void *values = section_values(section, draft->plan, i);
-            if (options_fill(section->keys, values, draft->arena, err)) {
-                err_prefix(err, "[%s]", section->name);
-                return -1;
-            }
+            if (options_fill(section->keys, values, draft->arena, err))
+                return err_prefix(err, "[%s]", section->name);
         }
     }
     int locks = 0, backends = 0;
@@ -237,10 +229,7 @@ static int add_promises(struct draft *draft, const struct plan_ask *ask, struct 
         char *joined = arena_alloc(draft->arena, size);
         if (!joined) return err_set(err, LB_EXIT_MACHINE, "out of memory");
         snprintf(joined, size, "%s%s%s", before, *before ? ", " : "", promise);
-        if (thresholds_read(joined, all, err) < 0) {
-            err_prefix(err, "--slo");
-            return -1;
-        }
+        if (thresholds_read(joined, all, err) < 0) return err_prefix(err, "--slo");
         draft->plan->promises = joined;
     }
     return 0;

@@ -52,10 +52,8 @@ static int read_dist(const struct lb_option *option, const char *text, void *val
             return err_set(err, LB_EXIT_USAGE,
                            "'%.60s' lacks the sigma of the logarithm: %.60s:0.7, say", text, text);
         }
-        if (text_real(words[2], SIGMA_MIN, SIGMA_MAX, &dist.sigma, err)) {
-            err_prefix(err, "sigma");
-            return -1;
-        }
+        if (text_real(words[2], SIGMA_MIN, SIGMA_MAX, &dist.sigma, err))
+            return err_prefix(err, "sigma");
     } else if (count == 3) {
         return err_set(err, LB_EXIT_USAGE, "'%.60s' has more than a mean", text);
     }
@@ -122,10 +120,8 @@ static int read_arrival(const struct lb_option *option, const char *text, void *
         }
         size_t len = strlen(words[1]);
         if (len > 2 && strcmp(words[1] + len - 2, "/s") == 0) words[1][len - 2] = '\0';
-        if (text_real(words[1], RATE_MIN, RATE_MAX, &arrival.rate_per_s, err)) {
-            err_prefix(err, "rate a second");
-            return -1;
-        }
+        if (text_real(words[1], RATE_MIN, RATE_MAX, &arrival.rate_per_s, err))
+            return err_prefix(err, "rate a second");
     }
     *(struct arrival *)option_at(option, values) = arrival;
     return 0;
@@ -169,10 +165,8 @@ static int read_keyspace(const struct lb_option *option, const char *text, void 
         if (split_at_colons(pick_word, words) != 2 || strcmp(words[0], "zipf") != 0)
             return err_set(err, LB_EXIT_USAGE,
                            "'%s' is not uniform or, with its exponent, zipf:0.99", pick_word);
-        if (text_real(words[1], ZIPF_MIN, ZIPF_MAX, &keys.zipf_s, err)) {
-            err_prefix(err, "zipf's exponent");
-            return -1;
-        }
+        if (text_real(words[1], ZIPF_MIN, ZIPF_MAX, &keys.zipf_s, err))
+            return err_prefix(err, "zipf's exponent");
         if (count < 2) return err_set(err, LB_EXIT_USAGE, "zipf needs two keys or more");
         keys.pick = KEYS_ZIPF;
     }
