@@ -1,8 +1,9 @@
 /* verdict: the words that result files carry: what was seen of a lock in a stage or a run, in a cell of a check, what samples
  * say of a promise, where the truth about a lock lives, and what its state survives.
  *
- * Sentences that explain the words to people are in report/run/words.c; nothing is read out of those. A function X_from
- * returns the number of words, or the member for "unknown", for NULL and for any other word. */
+ * Sentences that explain the words to people are in report/run/words.c; nothing is read out of those. X_WORDS has the words in
+ * the order of their enum. A function X_from returns the number of words, or the member for "unknown", for NULL and for
+ * any other word. */
 #ifndef BENCH_BASE_VERDICT_H
 #define BENCH_BASE_VERDICT_H
 
@@ -10,11 +11,7 @@
 
 #include "bench/base/clock.h"
 
-/* What was seen of a lock, as one word: in a stage, in a run, in a record of operations.
- *
- * Result files carry the word. Sentences that explain it to people are in report/run/words.c; the cells of a check
- * have words of their own. */
-
+/* What was seen of a lock: in a stage, in a run, in a record of operations. */
 enum verdict {
     /* Verdicts on exclusion in a stage, from good to bad. */
     VERDICT_UNCHECKED, /* no grant in the window */
@@ -50,16 +47,12 @@ enum verdict {
 
 /* "clean", "control-missed", ... */
 const char *verdict_name(enum verdict verdict);
-
 /* True if the word is the name of that verdict; false for NULL. */
 bool verdict_is(const char *word, enum verdict verdict);
-
 /* The exit code of a run that ends with this verdict: enum lb_exit. */
 int verdict_exit(enum verdict verdict);
 
-/* What a check says of a lock in one scenario, as one word. The tables of drivers
- * state which one they expect, and result files carry the word. */
-
+/* What a check says of a lock in one scenario. The tables of drivers state which one they expect. */
 enum check_verdict {
     CHECK_SAFE,
     CHECK_EXPIRED,
@@ -70,17 +63,11 @@ enum check_verdict {
     CHECK_VERDICTS
 };
 
-/* All words, in the order of the enum. */
 #define CHECK_VERDICT_WORDS "safe expired stuck violated inconclusive failed"
-
-/* "safe", ... */
 const char *check_verdict_name(enum check_verdict verdict);
-
-/* CHECK_VERDICTS for NULL and for any other word. */
 enum check_verdict check_verdict_from(const char *name);
 
-/* --- What samples say of a promise, as one word. Result files carry the word. --- */
-
+/* What samples say of a promise. */
 enum promise_verdict {
     PROMISE_KEPT,   /* the promise was kept, with confidence */
     PROMISE_BROKEN, /* it was not */
@@ -88,20 +75,11 @@ enum promise_verdict {
     PROMISE_VERDICTS
 };
 
-/* All words, in the order of the enum. */
 #define PROMISE_WORDS "kept broken unsure"
-
-/* "kept", ... */
 const char *promise_verdict_name(enum promise_verdict verdict);
-
-/* PROMISE_VERDICTS for NULL and for any other word. */
 enum promise_verdict promise_verdict_from(const char *name);
 
-/* Where the truth about a lock lives, as one word. The place decides which failures can
- * make two parties disagree about the lock.
- *
- * Drivers' tables and result files carry the word. */
-
+/* Where the truth about a lock lives. That decides which failures can make two parties disagree about the lock. */
 enum lb_guarantee {
     LB_ON_ONE_HOST,      /* memory or files of one machine */
     LB_ON_ONE_NODE,      /* one server; as durable as its disk */
@@ -111,24 +89,14 @@ enum lb_guarantee {
     LB_GUARANTEES
 };
 
-/* All words, in the order of the enum. */
 #define GUARANTEE_WORDS "host node async-replica majority none"
-
-/* "host", ... */
 const char *lb_guarantee_name(enum lb_guarantee guarantee);
-
+enum lb_guarantee lb_guarantee_from(const char *name);
 /* "one host", ...: in people's words; "not stated" for LB_GUARANTEES. */
 const char *lb_guarantee_text(enum lb_guarantee guarantee);
 
-/* LB_GUARANTEES for NULL and for any other word. */
-enum lb_guarantee lb_guarantee_from(const char *name);
-
-/* What a lock's state survives, as one word.
- *
- * Topology scripts, drivers' tables and result files carry the word. Sentences that explain it are
- * for people only: nothing is read out of them. */
-
-/* From the weakest to the strongest; then "not stated". */
+/* What a lock's state survives, from the weakest to the strongest; then "not stated". Topology scripts have these words,
+ * too. */
 enum durability {
     DURABILITY_NONE,   /* no server: nothing outlives this machine */
     DURABILITY_MEMORY, /* a server's memory: gone when its process ends */
@@ -138,10 +106,8 @@ enum durability {
     DURABILITIES
 };
 
-/* "none", "memory", "log", "disk"; NULL for DURABILITY_UNKNOWN. */
+/* NULL for DURABILITY_UNKNOWN. */
 const char *durability_name(enum durability durability);
-
-/* DURABILITY_UNKNOWN for NULL and for any other word. */
 enum durability durability_from(const char *name);
 
 #endif
