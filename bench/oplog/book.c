@@ -40,11 +40,28 @@ static void *grow_array(void *array, size_t count, size_t *room, size_t bytes) {
     return more;
 }
 
-static struct hold *add_hold(struct book *book) {
+/* Adds a copy. NULL when out of memory. */
+static struct hold *add_hold(struct book *book, struct hold hold) {
     struct hold *holds = grow_array(book->holds, book->hold_count, &book->hold_room, sizeof *holds);
     if (!holds) return NULL;
     book->holds = holds;
+    holds[book->hold_count] = hold;
     return &holds[book->hold_count++];
+}
+
+/* The hold of an acquire ends where it begins, until a record shows its end. */
+static struct hold hold_of(const struct oplog_record *record) {
+    return (struct hold){.called_ns = record->begin_ns,
+                         .from_ns = record->end_ns,
+                         .to_ns = record->end_ns,
+                         .released_ns = record->end_ns,
+                         .lease_end_ns = record->lease_end_ns,
+                         .token = record->token,
+                         .client = record->client,
+                         .key = record->key,
+                         .permits = record->permits ? record->permits : 1,
+                         .flags = record->flags & OPLOG_SHARED ? HOLD_SHARED : 0,
+                         .ended = record->outcome};
 }
 
 static void forget_open(struct book_client *client, int index) {
@@ -58,20 +75,8 @@ static int book_granted(struct book *book, struct book_client *client,
         if (book->holds[client->open[i]].key == record->key) forget_open(client, i--);
     }
     if (client->open_count == OPEN_MAX) forget_open(client, 0);
-    struct hold *hold = add_hold(book);
+    struct hold *hold = add_hold(book, hold_of(record));
     if (!hold) return -1;
-    /* The hold ends where it begins, until a record shows its end. */
-    *hold = (struct hold){.called_ns = record->begin_ns,
-                          .from_ns = record->end_ns,
-                          .to_ns = record->end_ns,
-                          .released_ns = record->end_ns,
-                          .lease_end_ns = record->lease_end_ns,
-                          .token = record->token,
-                          .client = record->client,
-                          .key = record->key,
-                          .permits = record->permits ? record->permits : 1,
-                          .flags = record->flags & OPLOG_SHARED ? HOLD_SHARED : 0,
-                          .ended = OPLOG_OK};
     client->open[client->open_count++] = (uint32_t)(hold - book->holds);
     return 0;
 }
@@ -91,9 +96,8 @@ static int book_renewed(struct book *book, struct book_client *client,
         struct hold before = *hold;
         hold->to_ns = hold->released_ns = record->end_ns;
         hold->flags |= HOLD_CONTINUED;
-        struct hold *piece = add_hold(book);
+        struct hold *piece = add_hold(book, before);
         if (!piece) return -1;
-        *piece = before;
         piece->called_ns = piece->from_ns = piece->to_ns = piece->released_ns = record->end_ns;
         piece->lease_end_ns = record->lease_end_ns;
         piece->flags |= HOLD_PIECE;
@@ -113,22 +117,13 @@ static int book_try(struct book *book, const struct oplog_record *record) {
                                             .outcome = record->outcome,
                                             .shared = record->flags & OPLOG_SHARED};
     if (record->outcome != OPLOG_UNKNOWN) return 0;
-    struct hold *ghost = add_hold(book);
-    if (!ghost) return -1;
-    *ghost = (struct hold){.called_ns = record->begin_ns,
-                           .from_ns = record->end_ns,
-                           .to_ns = record->end_ns,
-                           .inside_ns = record->end_ns,
-                           .released_ns = LB_NEVER,
-                           .lease_end_ns = book->rules.lease_ns
-                                               ? lb_after(record->end_ns, book->rules.lease_ns)
-                                               : LB_NEVER,
-                           .client = record->client,
-                           .key = record->key,
-                           .permits = record->permits ? record->permits : 1,
-                           .flags = HOLD_GHOST | (record->flags & OPLOG_SHARED ? HOLD_SHARED : 0),
-                           .ended = OPLOG_UNKNOWN};
-    return 0;
+    struct hold ghost = hold_of(record);
+    int64_t lease_ns = book->rules.lease_ns ? book->rules.lease_ns : LB_NEVER;
+    ghost.inside_ns = ghost.from_ns;
+    ghost.released_ns = LB_NEVER;
+    ghost.lease_end_ns = lb_after(ghost.from_ns, lease_ns);
+    ghost.flags |= HOLD_GHOST;
+    return add_hold(book, ghost) ? 0 : -1;
 }
 
 static int book_acquired(struct book *book, struct book_client *client,

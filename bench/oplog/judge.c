@@ -34,14 +34,13 @@ struct pool {
 
 /* True if a contradiction of this gravity at this time is to be reported rather than the present
  * one: the earliest of the gravest is reported. */
-static bool is_first_clash(const struct judgement *judgement, enum oplog_verdict gravity,
-                           int64_t at_ns) {
+static bool is_first_clash(const struct judgement *judgement, enum verdict gravity, int64_t at_ns) {
     if (judgement->clash == CLASH_NONE || gravity > judgement->verdict) return true;
     return gravity == judgement->verdict && at_ns < judgement->clash_ns;
 }
 
 static void note_clash(struct judgement *judgement, const struct book *book, enum oplog_clash clash,
-                       enum oplog_verdict gravity, uint32_t holder, uint32_t intruder) {
+                       enum verdict gravity, uint32_t holder, uint32_t intruder) {
     int64_t at_ns = book->holds[intruder].from_ns;
     if (is_first_clash(judgement, gravity, at_ns)) {
         judgement->clash = clash;
@@ -57,8 +56,8 @@ static void note_overlap(struct judgement *judgement, const struct book *book, b
                          uint32_t holder, uint32_t intruder) {
     judgement->violations += violated;
     judgement->expired += !violated;
-    note_clash(judgement, book, CLASH_OVERLAP, violated ? OPLOG_VIOLATED : OPLOG_EXPIRED, holder,
-               intruder);
+    note_clash(judgement, book, CLASH_OVERLAP, violated ? VERDICT_VIOLATED : VERDICT_EXPIRED,
+               holder, intruder);
 }
 
 static void raise_latest(struct latest *latest, int64_t ns, uint32_t hold) {
@@ -86,8 +85,8 @@ static void sweep_token(struct sweep *sweep, struct book *book, uint32_t index, 
     if (!met && (older || marked)) {
         hold->flags |= HOLD_MISORDERED;
         judgement->token_errors++;
-        note_clash(judgement, book, CLASH_TOKEN, OPLOG_VIOLATED, older ? sweep->token_hold : index,
-                   index);
+        note_clash(judgement, book, CLASH_TOKEN, VERDICT_VIOLATED,
+                   older ? sweep->token_hold : index, index);
     }
     if (hold->token > sweep->token) {
         sweep->token = hold->token;
@@ -188,7 +187,7 @@ static void sweep_permits(struct book *book, const uint32_t *order, size_t count
 static void find_witnesses(const struct book *book, struct judgement *judgement) {
     uint32_t intruder = judgement->witness[judgement->witness_count - 1];
     const struct hold *last = &book->holds[intruder];
-    bool violated = judgement->verdict == OPLOG_VIOLATED;
+    bool violated = judgement->verdict == VERDICT_VIOLATED;
     int count = 0;
     for (size_t i = 0; i < book->hold_count && count < OPLOG_WITNESSES - 1; i++) {
         const struct hold *hold = &book->holds[i];
@@ -283,7 +282,7 @@ static int judge_tokens(struct book *book, const uint32_t *from_order, struct ju
             continue;
         hold->flags |= HOLD_MISORDERED;
         judgement->token_errors++;
-        note_clash(judgement, book, CLASH_TOKEN, OPLOG_VIOLATED, greatest_hold, called_order[i]);
+        note_clash(judgement, book, CLASH_TOKEN, VERDICT_VIOLATED, greatest_hold, called_order[i]);
     }
     free(called_order);
     return 0;
@@ -291,7 +290,7 @@ static int judge_tokens(struct book *book, const uint32_t *from_order, struct ju
 
 int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
                 struct lb_err *err) {
-    struct judgement judgement = {0};
+    struct judgement judgement = {.verdict = VERDICT_CLEAN};
     book_narrow(book);
     uint32_t *order = order_holds_from(book, err);
     if (!order) return -1;
@@ -306,13 +305,6 @@ int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
     }
     if (!failed) *ret = judgement;
     return failed;
-}
-
-enum verdict oplog_verdict_of(enum oplog_verdict verdict) {
-    static const enum verdict verdicts[] = {[OPLOG_CLEAN] = VERDICT_CLEAN,
-                                            [OPLOG_EXPIRED] = VERDICT_EXPIRED,
-                                            [OPLOG_VIOLATED] = VERDICT_VIOLATED};
-    return verdicts[verdict];
 }
 
 /* --- explaining --- */
@@ -359,7 +351,7 @@ static void note_intruder(struct oplog_line *line, const struct judgement *judge
         text = "came in after its own lease or session had ended, while another was there";
     } else if (last->flags & HOLD_OUTSIDE) {
         text = "came in while another was there, and learned later that its own session had ended";
-    } else if (judgement->verdict == OPLOG_VIOLATED) {
+    } else if (judgement->verdict == VERDICT_VIOLATED) {
         text = "came in while others were inside their leases and sessions";
     }
     snprintf(line->note, sizeof line->note, "%s", text);

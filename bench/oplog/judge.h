@@ -13,19 +13,14 @@
 #include "bench/base/verdict.h"
 #include "bench/oplog/book.h"
 
-enum oplog_verdict {
-    OPLOG_CLEAN,
-    OPLOG_EXPIRED, /* holders overlapped, but not both inside their leases or sessions */
-    OPLOG_VIOLATED
-};
-
 #define OPLOG_WITNESSES 16
 
 /* The kind of contradiction. */
 enum oplog_clash { CLASH_NONE, CLASH_OVERLAP, CLASH_TOKEN };
 
 struct judgement {
-    enum oplog_verdict verdict;
+    /* VERDICT_CLEAN; VERDICT_EXPIRED: holders overlapped, but not both inside their leases or sessions; VERDICT_VIOLATED */
+    enum verdict verdict;
     uint64_t violations, expired; /* grants that began while other holders were inside */
     uint64_t token_errors;        /* grants whose token is not greater than an earlier one's */
     /* Grants that were gone while their lease and session lasted by all that is known; sessions that the server ended
@@ -44,8 +39,6 @@ struct judgement {
 /* Judges a book after book_end. ret_order: the holds by key and begin (order.h), to be freed by the
  * caller; may be NULL. Returns 0, or -1 with err when out of memory. */
 int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order, struct lb_err *err);
-
-enum verdict oplog_verdict_of(enum oplog_verdict verdict);
 
 /* The counter-example of a judgement: the few operations that contradict each other, for
  * people and for JSON. */

@@ -224,7 +224,7 @@ static struct judgement judged(const struct past *past) {
     assert_int_equal(oplog_judge(&book, &judgement, NULL, &err), 0);
     /* A verdict other than clean comes with a clash: operations that contradict each other even
      * without the rest of the history. */
-    assert_true((judgement.verdict == OPLOG_CLEAN) == (judgement.clash == CLASH_NONE));
+    assert_true((judgement.verdict == VERDICT_CLEAN) == (judgement.clash == CLASH_NONE));
     book_done(&book);
     return judgement;
 }
@@ -392,17 +392,17 @@ static void compare(const struct past *past, struct tally *tally) {
     for (int i = 0; i < past->count; i++) leases |= past->all[i].lease_end != INF;
     bool certain = explained(past, false);
     bool inside = leases ? explained(past, true) : certain;
-    enum oplog_verdict truth = !inside ? OPLOG_VIOLATED : !certain ? OPLOG_EXPIRED : OPLOG_CLEAN;
+    enum verdict truth = !inside ? VERDICT_VIOLATED : !certain ? VERDICT_EXPIRED : VERDICT_CLEAN;
     if (judgement.verdict != truth) {
         print_message("the search says '%s': %s, bound %d; the judge says %s\n",
-                      verdict_name(oplog_verdict_of(truth)), oplog_model_name(past->model),
-                      past->bound, verdict_name(oplog_verdict_of(judgement.verdict)));
+                      verdict_name(truth), oplog_model_name(past->model), past->bound,
+                      verdict_name(judgement.verdict));
         show(past);
         fail();
     }
-    tally->good += truth == OPLOG_CLEAN;
-    tally->bad += truth == OPLOG_VIOLATED;
-    tally->expired += truth == OPLOG_EXPIRED;
+    tally->good += truth == VERDICT_CLEAN;
+    tally->bad += truth == VERDICT_VIOLATED;
+    tally->expired += truth == VERDICT_EXPIRED;
 }
 
 static void compare_many(enum oplog_model model) {

@@ -92,7 +92,7 @@ TEST_WITH(test_there_and_back, setup, teardown) {
     judged(&file, false, &book, &judgement);
     assert_int_equal(book.ops, 2 * kept);
     assert_int_equal(book.mishap_count, 1);
-    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
+    assert_int_equal(judgement.verdict, VERDICT_CLEAN);
     book_done(&book);
     oplog_close(&file);
 }
@@ -151,7 +151,7 @@ TEST_WITH(test_a_killed_process_loses_nothing, setup, teardown) {
     judged(&file, false, &book, &judgement);
     assert_int_equal(book.hold_count, 501);
     assert_true(book.holds[500].flags & HOLD_DEAD);
-    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
+    assert_int_equal(judgement.verdict, VERDICT_CLEAN);
     book_done(&book);
     oplog_close(&file);
     oplog_writer_free(writer);
@@ -184,7 +184,7 @@ TEST_WITH(test_no_room_on_disk, setup, teardown) {
     assert_false(file.header->whole);
     judged(&file, true, &book, &judgement);
     assert_int_equal(book.ops, 2 * kept);
-    assert_int_equal(judgement.verdict, OPLOG_CLEAN);
+    assert_int_equal(judgement.verdict, VERDICT_CLEAN);
     book_done(&book);
     oplog_close(&file);
     oplog_writer_free(writer);

@@ -29,11 +29,11 @@ static void check_judged(const char *story, const char *figures) {
     snprintf(all, sizeof all,
              "|%s %d,%d,%d|witnesses %s|clash %s|at %d|inversions %d|refused %d|revoked %d|"
              "ended %d|holds %d|mishaps %d|depth %d|inside %d|",
-             verdict_name(oplog_verdict_of(judgement.verdict)), (int)judgement.violations,
-             (int)judgement.expired, (int)judgement.token_errors, witnesses,
-             clashes[judgement.clash], (int)judgement.clash_ns, (int)judgement.inversions,
-             (int)judgement.refused, (int)judgement.revoked, (int)judgement.ended,
-             (int)book.hold_count, (int)book.mishap_count, first.depth, (int)first.inside_ns);
+             verdict_name(judgement.verdict), (int)judgement.violations, (int)judgement.expired,
+             (int)judgement.token_errors, witnesses, clashes[judgement.clash],
+             (int)judgement.clash_ns, (int)judgement.inversions, (int)judgement.refused,
+             (int)judgement.revoked, (int)judgement.ended, (int)book.hold_count,
+             (int)book.mishap_count, first.depth, (int)first.inside_ns);
     assert_figures(all, figures);
     book_done(&book);
 }
@@ -78,7 +78,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
 
 static void assert_violations(uint64_t count) {
     judge();
-    assert_int_equal(judgement.verdict, count ? OPLOG_VIOLATED : OPLOG_CLEAN);
+    assert_int_equal(judgement.verdict, count ? VERDICT_VIOLATED : VERDICT_CLEAN);
     assert_int_equal(judgement.violations, count);
     book_done(&book);
 }

@@ -47,7 +47,7 @@ TEST(test_right_ones_are_clean) {
                                       SETS(CROWD, "load.hold=200us", kind->set, kept_or_not[kept]));
         const struct stage_history *history = judged(stage);
         assert_true(stage->exclusion.grants > 0);
-        assert_true(history->judgement.verdict != OPLOG_VIOLATED);
+        assert_true(history->judgement.verdict != VERDICT_VIOLATED);
         assert_true(stage->exclusion.verdict != VERDICT_VIOLATED);
         if (!kind->wanted.renew) assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         if (!kept && !kind->wanted.renew) assert_int_equal(history->ops, 0);
@@ -67,7 +67,8 @@ TEST(test_wrong_ones_are_violated) {
     for (int i = 0; i < 2 * KINDS; i++) {
         const struct kind *kind = &kinds[i / 2];
         struct stage *stage = NULL;
-        for (int tries = 0; !stage || judged(stage)->judgement.verdict != OPLOG_VIOLATED; tries++) {
+        for (int tries = 0; !stage || judged(stage)->judgement.verdict != VERDICT_VIOLATED;
+             tries++) {
             if (tries == 10) fail_msg("kind %d, %s, came out clean", i / 2, kept_or_not[i % 2]);
             stage = run_toy(kind->lock, kind->wrong, kind->wanted,
                             SETS(CROWD, "load.hold=500us", kind->set, kept_or_not[i % 2]));
@@ -90,7 +91,7 @@ TEST(test_thousands_die_at_once) {
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->faults.count, 1);
     assert_int_equal(history->dropped, 0);
-    assert_true(history->judgement.verdict != OPLOG_VIOLATED);
+    assert_true(history->judgement.verdict != VERDICT_VIOLATED);
 }
 
 /* The window never began: the file is whole all the same, and the next stages' are read. */
@@ -117,7 +118,8 @@ TEST(test_a_session_in_a_pause) {
                     SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
                          "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", UNTIL_ENOUGH));
         assert_true(holders_met(stage));
-        assert_int_equal(stage->history->judgement.verdict, deaf ? OPLOG_VIOLATED : OPLOG_EXPIRED);
+        assert_int_equal(stage->history->judgement.verdict,
+                         deaf ? VERDICT_VIOLATED : VERDICT_EXPIRED);
         if (deaf) assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
         if (!deaf) assert_int_equal(stage->exclusion.double_holders, 0);
     }
