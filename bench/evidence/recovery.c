@@ -17,11 +17,7 @@
 
 struct sum {
     struct recovery *recovery;
-    const struct book *book;
-    const uint32_t *order;
-    const uint32_t *tries; /* by key and the time of their return; NULL without a fault */
-    const struct fault_log *faults;
-    const struct shared *shared;
+    const struct aftermath *after;
     struct lb_err *err;
 };
 
@@ -67,28 +63,25 @@ bool fault_met_hold(const struct fault_event *fault, const struct hold *hold) {
 /* Whether an injection takes service away from all clients for a time. */
 static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
     uint32_t first, end;
-    if (fault_victims(fault, sum->shared, &first, &end)) return false;
+    if (fault_victims(fault, sum->after->shared, &first, &end)) return false;
     if (!fault->acted || strcmp(fault->target, "replication") == 0) return false;
     return injection_stops(fault->kind);
-}
-
-static const struct hold *hold_at(const struct sum *sum, size_t place) {
-    return &sum->book->holds[sum->order[place]];
 }
 
 static bool is_grant(const struct hold *hold) {
     return !(hold->flags & (HOLD_GHOST | HOLD_PIECE));
 }
 
-bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b) {
+/* Whether the two holds of one key may not overlap. */
+static bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b) {
     if (book->rules.model != OPLOG_RWLOCK) return true;
     return !(a->flags & HOLD_SHARED) || !(b->flags & HOLD_SHARED);
 }
 
-/* A key's holds: places begin to end - 1. */
-static size_t key_end(const struct sum *sum, size_t begin) {
+size_t key_end(const struct aftermath *after, size_t begin) {
     size_t end = begin + 1;
-    while (end < sum->book->hold_count && hold_at(sum, end)->key == hold_at(sum, begin)->key) end++;
+    while (end < after->book->hold_count && hold_at(after, end)->key == hold_at(after, begin)->key)
+        end++;
     return end;
 }
 
@@ -96,30 +89,23 @@ static size_t key_end(const struct sum *sum, size_t begin) {
  * reader was granted the key before that, so the key was in use: nobody whom the hold kept out may have asked. */
 static size_t next_grant(const struct sum *sum, size_t place, size_t end, int64_t after_ns,
                          bool *ret_shared) {
-    const struct hold *hold = hold_at(sum, place);
+    const struct hold *hold = hold_at(sum->after, place);
     *ret_shared = false;
     size_t next = place + 1;
     for (; next < end; next++) {
-        const struct hold *other = hold_at(sum, next);
+        const struct hold *other = hold_at(sum->after, next);
         if (other->from_ns <= after_ns || !is_grant(other) || other->client == hold->client)
             continue;
-        if (holds_exclude(sum->book, hold, other)) break;
+        if (holds_exclude(sum->after->book, hold, other)) break;
         *ret_shared = true;
     }
     return next;
 }
 
-/* A fault that met a hold, by its place; the key was granted again at the place `next`; end: it was not. */
-struct met {
-    const struct fault_event *fault;
-    uint32_t first, last; /* the clients that the fault hit: without the last */
-    size_t place, next, end;
-};
-
 /* Whether a request of the client does not count: it is the holder, or died with the holder while it waited. */
-static bool is_out(const struct sum *sum, const struct met *met, uint32_t client) {
+static bool is_out(const struct met *met, const struct hold *holder, uint32_t client) {
     bool died = met->fault->kind == INJECT_KILL && client >= met->first && client < met->last;
-    return died || client == hold_at(sum, met->place)->client;
+    return died || client == holder->client;
 }
 
 /* Somebody asked from called_ns to ended_ns: raises the latest time by until_ns at which somebody is known to have
@@ -129,24 +115,23 @@ static void note_asked(int64_t *latest_ns, int64_t called_ns, int64_t ended_ns, 
     if (called_ns < until_ns && asked_ns > *latest_ns) *latest_ns = asked_ns;
 }
 
-/* The latest time by until_ns, and after the fault, at which another client that the hold kept out is known to have
- * asked for the key; the fault's begin if none did. The grant at met->next does not count. */
-static int64_t asked_ns(const struct sum *sum, const struct met *met, int64_t until_ns) {
-    const struct hold *hold = hold_at(sum, met->place);
-    const struct oplog_rules *rules = &sum->book->rules;
+int64_t asked_ns(const struct aftermath *after, const struct met *met, int64_t until_ns) {
+    const struct hold *hold = hold_at(after, met->place);
+    const struct book *book = after->book;
     int64_t latest_ns = met->fault->begin_ns;
     for (size_t i = met->place + 1; i < met->end; i++) {
-        const struct hold *other = hold_at(sum, i);
-        if (i == met->next || (other->flags & HOLD_PIECE) || is_out(sum, met, other->client))
+        const struct hold *other = hold_at(after, i);
+        if (i == met->next || (other->flags & HOLD_PIECE) || is_out(met, hold, other->client))
             continue;
-        if (holds_exclude(sum->book, hold, other))
+        if (holds_exclude(book, hold, other))
             note_asked(&latest_ns, other->called_ns, other->from_ns, until_ns);
     }
-    for (size_t i = order_first_try(sum->book, sum->tries, hold->key + 1); i-- > 0;) {
-        const struct try *try = &sum->book->tries[sum->tries[i]];
+    for (size_t i = order_first_try(book, after->tries, hold->key + 1); i-- > 0;) {
+        const struct try *try = &book->tries[after->tries[i]];
         if (try->key != hold->key || try->returned_ns <= met->fault->begin_ns) break;
-        bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
-        if (!is_out(sum, met, try->client) && !readers)
+        bool readers =
+            book->rules.model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
+        if (!is_out(met, hold, try->client) && !readers)
             note_asked(&latest_ns, try->called_ns, try->returned_ns, until_ns);
     }
     return latest_ns;
@@ -154,14 +139,14 @@ static int64_t asked_ns(const struct sum *sum, const struct met *met, int64_t un
 
 /* Whether the key may have been free for long when it was granted. */
 static bool may_have_lain_free(const struct sum *sum, const struct met *met, int64_t took_ns) {
-    const struct hold *next = hold_at(sum, met->next);
+    const struct hold *next = hold_at(sum->after, met->next);
     if (next->from_ns - next->called_ns > AT_ONCE_NS) return false;
-    int64_t nobody_ns = next->called_ns - asked_ns(sum, met, next->called_ns);
+    int64_t nobody_ns = next->called_ns - asked_ns(sum->after, met, next->called_ns);
     return nobody_ns > AT_ONCE_NS && (double)nobody_ns > UNASKED_PART * (double)took_ns;
 }
 
 static int note_granted(struct sum *sum, const struct met *met) {
-    int64_t took_ns = hold_at(sum, met->next)->from_ns - met->fault->begin_ns;
+    int64_t took_ns = hold_at(sum->after, met->next)->from_ns - met->fault->begin_ns;
     if (!may_have_lain_free(sum, met, took_ns)) return note_trial(sum, met->fault, took_ns);
     sum->recovery->unasked++;
     return 0;
@@ -170,12 +155,13 @@ static int note_granted(struct sum *sum, const struct met *met) {
 /* Measures the time from an injection until another client was granted the key that the victim held.
  * For semaphores with counted permits it can't be known which permit the next grant is. */
 static int key_trials(struct sum *sum, size_t place, size_t end) {
-    const struct hold *hold = hold_at(sum, place);
-    for (int i = 0; i < sum->faults->count; i++) {
-        const struct fault_event *fault = &sum->faults->events[i];
+    const struct hold *hold = hold_at(sum->after, place);
+    for (int i = 0; i < sum->after->faults->count; i++) {
+        const struct fault_event *fault = &sum->after->faults->events[i];
         if (!fault->acted) continue;
         uint32_t first, last;
-        if (!fault_met_hold(fault, hold) || !fault_victims(fault, sum->shared, &first, &last))
+        if (!fault_met_hold(fault, hold) ||
+            !fault_victims(fault, sum->after->shared, &first, &last))
             continue;
         if (hold->client < first || hold->client >= last) continue;
         bool shared;
@@ -183,7 +169,7 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         const struct met met = {fault, first, last, place, next, end};
         if (next < end) {
             if (note_granted(sum, &met) != 0) return -1;
-        } else if (!shared && asked_ns(sum, &met, LB_NEVER) > fault->begin_ns) {
+        } else if (!shared && asked_ns(sum->after, &met, LB_NEVER) > fault->begin_ns) {
             sum->recovery->unrecovered++;
         }
     }
@@ -192,14 +178,15 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
 
 /* The times of all grants of all keys, sorted. NULL with err when out of memory. */
 static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
-    int64_t *times = malloc((sum->book->hold_count + 1) * sizeof *times);
+    int64_t *times = malloc((sum->after->book->hold_count + 1) * sizeof *times);
     *ret_count = 0;
     if (!times) {
         err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
         return NULL;
     }
-    for (size_t i = 0; i < sum->book->hold_count; i++) {
-        if (is_grant(&sum->book->holds[i])) times[(*ret_count)++] = sum->book->holds[i].from_ns;
+    for (size_t i = 0; i < sum->after->book->hold_count; i++) {
+        if (is_grant(&sum->after->book->holds[i]))
+            times[(*ret_count)++] = sum->after->book->holds[i].from_ns;
     }
     sort_times(times, *ret_count);
     return times;
@@ -207,10 +194,10 @@ static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
 
 static int common_trials(struct sum *sum) {
     size_t count;
-    int64_t *times = grant_times(sum, &count), end_ns = sum->book->rules.end_ns;
+    int64_t *times = grant_times(sum, &count), end_ns = sum->after->book->rules.end_ns;
     int failed = times ? 0 : -1;
-    for (int i = 0; !failed && i < sum->faults->count; i++) {
-        const struct fault_event *fault = &sum->faults->events[i];
+    for (int i = 0; !failed && i < sum->after->faults->count; i++) {
+        const struct fault_event *fault = &sum->after->faults->events[i];
         if (fault->begin_ns >= end_ns || !stops_all(sum, fault)) continue;
         int64_t hit_ns = fault->gone_ns > 0 ? fault->gone_ns : fault->begin_ns;
         size_t first = later_than(times, count, hit_ns + FLIGHT_NS);
@@ -227,21 +214,21 @@ static int common_trials(struct sum *sum) {
 /* Whether something disturbed the servers, the wires or this client in that time. Where clients queue, one that stood
  * still may have been first, and kept those behind it waiting. */
 static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
-    bool queue = sum->shared->lock->lock->caps & LB_CAP_FAIR;
-    for (int i = 0; i < sum->faults->count; i++) {
-        const struct fault_event *fault = &sum->faults->events[i];
+    bool queue = sum->after->shared->lock->lock->caps & LB_CAP_FAIR;
+    for (int i = 0; i < sum->after->faults->count; i++) {
+        const struct fault_event *fault = &sum->after->faults->events[i];
         uint32_t first, end;
         bool others = !queue && (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) &&
-                      fault_victims(fault, sum->shared, &first, &end) &&
+                      fault_victims(fault, sum->after->shared, &first, &end) &&
                       (client < first || client >= end);
         if (others || fault->kind == INJECT_WIRE_DROP)
             continue; /* a dropped message is a cause of lost wake-ups, no excuse */
         int64_t end_ns =
-            fault->end_ns ? lb_after(fault->end_ns, sum->shared->plan->lease_ns) : LB_NEVER;
+            fault->end_ns ? lb_after(fault->end_ns, sum->after->shared->plan->lease_ns) : LB_NEVER;
         if (fault->begin_ns < to_ns && end_ns > from_ns) return true;
     }
-    for (size_t i = 0; i < sum->book->mishap_count; i++) {
-        const struct mishap *mishap = &sum->book->mishaps[i];
+    for (size_t i = 0; i < sum->after->book->mishap_count; i++) {
+        const struct mishap *mishap = &sum->after->book->mishaps[i];
         bool mine = queue || client - mishap->first < mishap->count;
         if (mishap->kind == OPLOG_STALL && mine && mishap->begin_ns < to_ns &&
             mishap->end_ns > from_ns)
@@ -253,7 +240,7 @@ static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_n
 /* Whether the client waited for longer than half a lease for a key that was free since then. */
 static bool was_forgotten(const struct sum *sum, const struct hold *hold, int64_t free_ns) {
     return is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
-           hold->from_ns - free_ns > sum->shared->plan->lease_ns / 2 &&
+           hold->from_ns - free_ns > sum->after->shared->plan->lease_ns / 2 &&
            !was_disturbed(sum, hold->client, free_ns, hold->from_ns);
 }
 
@@ -261,10 +248,10 @@ static bool was_forgotten(const struct sum *sum, const struct hold *hold, int64_
  * lease. */
 static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
     int64_t free_ns = 0; /* INT64_MAX: it is not known since when */
-    int64_t lease_ns = sum->shared->plan->lease_ns;
-    int64_t slack_ns = sum->shared->lock->lock->about.crash_slack_ns;
+    int64_t lease_ns = sum->after->shared->plan->lease_ns;
+    int64_t slack_ns = sum->after->shared->lock->lock->about.crash_slack_ns;
     for (size_t i = begin; i < end; i++) {
-        const struct hold *hold = hold_at(sum, i);
+        const struct hold *hold = hold_at(sum->after, i);
         if (hold->flags & HOLD_GHOST) {
             /* The lock may have granted it the key, for a lease or a session and what servers add to that. */
             int64_t more_ns = slack_ns > lease_ns ? slack_ns : lease_ns;
@@ -276,22 +263,23 @@ static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
         bool clean = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
         int64_t gone_ns = clean ? hold->released_ns : INT64_MAX;
         /* A grant that excludes all others shows that the earlier ones are gone; a reader's does not. */
-        bool alone = holds_exclude(sum->book, hold, hold);
+        bool alone = holds_exclude(sum->after->book, hold, hold);
         if ((free_ns == INT64_MAX && alone) || gone_ns > free_ns) free_ns = gone_ns;
     }
 }
 
 static int per_key(struct sum *sum) {
-    const struct oplog_rules *rules = &sum->book->rules;
-    sum->recovery->wakeups_known = rules->model != OPLOG_SEMAPHORE && sum->book->dropped == 0;
-    for (size_t begin = 0, end; begin < sum->book->hold_count; begin = end) {
-        end = key_end(sum, begin);
+    const struct oplog_rules *rules = &sum->after->book->rules;
+    sum->recovery->wakeups_known =
+        rules->model != OPLOG_SEMAPHORE && sum->after->book->dropped == 0;
+    for (size_t begin = 0, end; begin < sum->after->book->hold_count; begin = end) {
+        end = key_end(sum->after, begin);
         bool counts = rules->model == OPLOG_SEMAPHORE;
         for (size_t i = begin; i < end; i++) {
-            if (counts || hold_at(sum, i)->flags & HOLD_GHOST) continue;
-            if (sum->tries && key_trials(sum, i, end) != 0) return -1;
-            sum->recovery->grants_lost +=
-                (hold_at(sum, i)->flags & HOLD_LEARNED) || hold_at(sum, i)->ended == OPLOG_LOST;
+            if (counts || hold_at(sum->after, i)->flags & HOLD_GHOST) continue;
+            if (sum->after->tries && key_trials(sum, i, end) != 0) return -1;
+            sum->recovery->grants_lost += (hold_at(sum->after, i)->flags & HOLD_LEARNED) ||
+                                          hold_at(sum->after, i)->ended == OPLOG_LOST;
         }
         if (sum->recovery->wakeups_known) key_wakeups(sum, begin, end);
     }
@@ -300,38 +288,37 @@ static int per_key(struct sum *sum) {
 
 /* By when the lock's table promises that the lock of a holder that vanished is free. */
 static void put_theory(struct sum *sum) {
-    const struct lb_about *about = &sum->shared->lock->lock->about;
+    const struct lb_about *about = &sum->after->shared->lock->lock->about;
     int64_t until_ns = 0; /* an event that the connection outlives */
     bool client = false;
-    for (int i = 0; i < sum->faults->count; i++) {
-        const struct fault_event *fault = &sum->faults->events[i];
+    for (int i = 0; i < sum->after->faults->count; i++) {
+        const struct fault_event *fault = &sum->after->faults->events[i];
         uint32_t first, end;
         bool outlived = fault->kind == INJECT_PAUSE || fault->kind == INJECT_WIRE_CUT ||
                         fault->kind == INJECT_TERMINATE;
-        client |= fault_victims(fault, sum->shared, &first, &end);
+        client |= fault_victims(fault, sum->after->shared, &first, &end);
         if (outlived && fault->end_ns - fault->begin_ns > until_ns)
             until_ns = fault->end_ns - fault->begin_ns;
     }
     /* Nothing is promised about how soon servers come back. */
     if (!client || about->crash == LB_CRASH_NEVER) return;
-    int64_t freed_ns = about->crash == LB_CRASH_AT_ONCE ? until_ns : sum->shared->plan->lease_ns;
+    int64_t freed_ns =
+        about->crash == LB_CRASH_AT_ONCE ? until_ns : sum->after->shared->plan->lease_ns;
     sum->recovery->theory_max_ns = freed_ns + about->crash_slack_ns;
 }
 
-int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
-                     const struct fault_log *faults, const struct shared *shared,
-                     struct lb_err *err) {
+int recovery_compute(struct recovery *recovery, struct aftermath *after, struct lb_err *err) {
     *recovery = (struct recovery){.theory_max_ns = -1};
-    uint32_t *tries = NULL;
-    struct sum sum = {recovery, book, order, NULL, faults, shared, err};
-    if (faults->count > 0) {
+    struct sum sum = {recovery, after, err};
+    after->tries = NULL;
+    if (after->faults->count > 0) {
+        after->tries = order_tries_returned(after->book, err);
+        if (!after->tries) return -1;
+        fault_trials_count(after);
         put_theory(&sum);
-        if (common_trials(&sum) != 0) return -1;
-        sum.tries = tries = order_tries_returned(book, err);
-        if (!tries) return -1;
     }
-    int failed = per_key(&sum);
-    free(tries);
+    int failed = common_trials(&sum) != 0 || per_key(&sum) != 0;
+    free(after->tries);
     if (failed) return -1;
     sort_times(recovery->trials_ns, (size_t)recovery->trial_count);
     sort_times(recovery->crashes_ns, (size_t)recovery->crash_count);

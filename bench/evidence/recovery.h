@@ -26,17 +26,42 @@ struct recovery {
     uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
 };
 
-/* order: the book's holds by key and begin. 0, or -1 with err when out of memory. */
-int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
-                     const struct fault_log *faults, const struct shared *shared,
-                     struct lb_err *err);
+/* What a stage leaves to be looked at. */
+struct aftermath {
+    const struct book *book;
+    const uint32_t *order;    /* the book's holds by key and begin */
+    struct fault_log *faults; /* their trials are filled in, too */
+    const struct shared *shared;
+    uint32_t
+        *tries; /* of recovery_compute: by key and the time of their return; NULL without a fault */
+};
+
+/* 0, or -1 with err when out of memory. */
+int recovery_compute(struct recovery *recovery, struct aftermath *after, struct lb_err *err);
 void recovery_done(struct recovery *recovery);
+
+/* ---- for trials.c ---- */
+
+static inline const struct hold *hold_at(const struct aftermath *after, size_t place) {
+    return &after->book->holds[after->order[place]];
+}
+
+/* The place behind the last hold of the key whose first hold is there. */
+size_t key_end(const struct aftermath *after, size_t begin);
+
+/* A fault that met a hold, by its place; the key was granted again at the place `next`; end: it was not. */
+struct met {
+    const struct fault_event *fault;
+    uint32_t first, last; /* the clients that the fault hit: without the last */
+    size_t place, next, end;
+};
+
+/* The latest time by until_ns, and after the fault, at which another client that the hold kept out is known to have
+ * asked for the key; the fault's begin if none did. The grant at met->next does not count. */
+int64_t asked_ns(const struct aftermath *after, const struct met *met, int64_t until_ns);
 
 /* Whether the client held when the fault began. A killed holder's last stamp is the end of its hold. */
 bool fault_met_hold(const struct fault_event *fault, const struct hold *hold);
-
-/* Whether the two holds of one key may not overlap. */
-bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b);
 
 /* The clients that a fault hit: first .. *ret_end - 1. False where it hit no particular client. */
 bool fault_victims(const struct fault_event *fault, const struct shared *shared,
@@ -54,9 +79,7 @@ bool fault_victims(const struct fault_event *fault, const struct shared *shared,
  * A holder that was told of its loss counts as inside for as long as the plan's mean hold. bench/CHECK.md says the same
  * to users. */
 
-/* Fills in held, outlasted and tested of each fault. order: the book's holds by key and begin. 0, or -1 with err when
- * out of memory. */
-int fault_trials_count(struct fault_log *log, const struct book *book, const uint32_t *order,
-                       const struct shared *shared, struct lb_err *err);
+/* Fills in held, outlasted and tested of each fault. */
+void fault_trials_count(const struct aftermath *after);
 
 #endif

@@ -154,11 +154,8 @@ static void judge_history(struct stage_history *history, const struct shared *sh
         for (int i = 0; i < history->judgement.witness_count; i++) {
             history->witness[i] = book.holds[history->judgement.witness[i]];
         }
-        if (sums_up && history->recorded)
-            failed = fault_trials_count(faults, &book, order, shared, &err);
-    }
-    if (!failed && sums_up && history->recorded) {
-        recovery_compute(&history->recovery, &book, order, faults, shared, &err);
+        struct aftermath after = {&book, order, faults, shared, NULL};
+        if (sums_up && history->recorded) recovery_compute(&history->recovery, &after, &err);
     }
     if (err.code && !history->err.code) history->err = err;
     free(order);

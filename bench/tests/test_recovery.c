@@ -81,7 +81,8 @@ static void compute(void) {
     book_end(&book, tell_dropped, true);
     uint32_t *order = order_holds_from(&book, &err);
     assert_non_null(order);
-    assert_int_equal(recovery_compute(&recovery, &book, order, &faults, &shared, &err), 0);
+    struct aftermath after = {&book, order, &faults, &shared, NULL};
+    assert_int_equal(recovery_compute(&recovery, &after, &err), 0);
     free(order);
 }
 
@@ -157,14 +158,10 @@ static void check_trials(const char *story, const char *figures) {
     char tested[30];
     begin_story();
     tell(story, tell_own);
-    book.rules.end_ns = 9000 * LB_MS_NS;
-    book_end(&book, 0, true);
-    uint32_t *order = order_holds_from(&book, &err);
-    assert_non_null(order);
-    assert_int_equal(fault_trials_count(&faults, &book, order, &shared, &err), 0);
+    compute();
     snprintf(tested, sizeof tested, "|tested %d|", (int)events[0].tested);
     assert_figures(tested, figures);
-    free(order);
+    recovery_done(&recovery);
     book_done(&book);
 }
 
