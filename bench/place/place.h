@@ -50,9 +50,6 @@ int place_wire_distance(const struct place_wire *wiring, const struct distance *
  * without a wire. */
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err);
 
-/* The ends by which a node's peers reach it. 0 = there are none; NULL is fine. */
-uint64_t place_wire_peer_ends(const struct place_wire *wiring, int node);
-
 /* NULL is fine. */
 void place_wire_stop(struct place_wire *wiring);
 

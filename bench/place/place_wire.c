@@ -183,13 +183,6 @@ int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {
     return err_set(err, wired->err.code, "%s", wired->err.text);
 }
 
-uint64_t place_wire_peer_ends(const struct place_wire *wiring, int node) {
-    if (!wiring || !wiring->peer_ends) return 0;
-    const struct topo_info *info = &((const struct wired *)wiring)->info;
-    uint64_t of_one = (UINT64_C(1) << info->ports) - 1;
-    return of_one << (info->nodes + node * info->ports);
-}
-
 void place_wire_stop(struct place_wire *wiring) {
     if (!wiring) return;
     wire_stop(wiring->wire);

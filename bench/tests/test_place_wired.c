@@ -80,7 +80,7 @@ TEST(under_sentinel_replication_alone_is) {
     assert_int_equal(place->wiring->client_ends, 0);
     assert_string_equal(place->urls[0], topo_url(place->topo, 0));
     HELP_UNTIL(strcmp(ask_redis(topo_port(place->topo, 0, 0), "WAIT 2 100\r\n"), ":2") == 0);
-    assert_true(forwarded(place, place_wire_peer_ends(place->wiring, 0)) > 0);
+    assert_true(forwarded(place, place->wiring->peer_ends) > 0);
     const struct distance far = {.wired = true, .rtt_ns = LB_MS_NS};
     struct lb_err err = {0};
     assert_int_equal(place_wire_distance(place->wiring, &far, &err), -1);
