@@ -283,11 +283,17 @@ const struct lb_option_type type_key_names = {
     .words = "names between commas, each once, of 1 to 95 bytes",
 };
 
-/* lists of numbers, each of which gets a stage of its own; see shape.h. */
+/* ---- lists of numbers or durations, each of which gets a stage of its own ---- */
 
-int list_read(const struct lb_option *option, const char *text, bool durations, int64_t *ret,
-              struct lb_err *err) {
+static bool are_durations(const struct lb_option *option) {
+    return option->type->bytes == sizeof(int64_t[PLAN_LADDER_MAX]);
+}
+
+/* Of durations the word that means 0 is NO_DURATION. Returns how many there are, or -1 with err. */
+static int split_list(const struct lb_option *option, const char *text, int64_t *ret,
+                      struct lb_err *err) {
     int64_t min = (int64_t)option->min, max = (int64_t)option->max;
+    bool durations = are_durations(option);
     int count = 0;
     for (const char *at = text;; at++) {
         char word[64];
@@ -312,37 +318,50 @@ int list_read(const struct lb_option *option, const char *text, bool durations, 
 }
 
 /* How many there are is the member behind them in struct plan. */
-static int *count_of(const void *numbers) {
-    return (int *)(uintptr_t)numbers + PLAN_LADDER_MAX;
+static int *count_of(const struct lb_option *option, const void *list) {
+    return (int *)((uintptr_t)list + option->type->bytes);
 }
-#define COUNT_IS_BEHIND(member)                                                                    \
-    _Static_assert(offsetof(struct plan, member##_count) ==                                        \
-                       offsetof(struct plan, member) + sizeof(int[PLAN_LADDER_MAX]),               \
-                   "read_numbers looks for the count behind the numbers")
-COUNT_IS_BEHIND(clients);
-COUNT_IS_BEHIND(rates);
-COUNT_IS_BEHIND(readers);
+#define COUNT_IS_BEHIND(list, count)                                                               \
+    _Static_assert(offsetof(struct plan, count) ==                                                 \
+                       offsetof(struct plan, list) + sizeof((struct plan *)0)->list,               \
+                   "read_list looks for the count behind the list")
+COUNT_IS_BEHIND(clients, clients_count);
+COUNT_IS_BEHIND(rates, rates_count);
+COUNT_IS_BEHIND(readers, readers_count);
+COUNT_IS_BEHIND(leases_ns, leases_count);
+COUNT_IS_BEHIND(rtts_ns, rtts_count);
 
-static int read_numbers(const struct lb_option *option, const char *text, void *values,
-                        struct arena *arena, struct lb_err *err) {
+static int64_t item_of(const struct lb_option *option, const void *list, int i) {
+    return are_durations(option) ? ((const int64_t *)list)[i] : ((const int *)list)[i];
+}
+
+static int read_list(const struct lb_option *option, const char *text, void *values,
+                     struct arena *arena, struct lb_err *err) {
     int64_t found[PLAN_LADDER_MAX];
-    int *numbers = option_at(option, values), count = 0;
+    void *list = option_at(option, values);
+    bool durations = are_durations(option), empty = !durations && option_is_zero_word(option, text);
+    int count = empty ? 0 : split_list(option, text, found, err);
     (void)arena;
-    if (!option_is_zero_word(option, text)) count = list_read(option, text, false, found, err);
     if (count < 0) return -1;
-    for (int i = 0; i < count; i++) numbers[i] = (int)found[i];
-    *count_of(numbers) = count;
+    for (int i = 0; i < count && !durations; i++) ((int *)list)[i] = (int)found[i];
+    if (durations) memcpy(list, found, sizeof *found * (size_t)count);
+    *count_of(option, list) = count;
     return 0;
 }
 
-static void format_numbers(const struct lb_option *option, const void *values, char *text,
-                           size_t size) {
-    const int *numbers = option_in(option, values);
-    int count = *count_of(numbers);
+static void format_list(const struct lb_option *option, const void *values, char *text,
+                        size_t size) {
+    const void *list = option_in(option, values);
+    int count = *count_of(option, list);
     size_t used = 0;
-    snprintf(text, size, "%s", option->choices ? option->choices : "");
+    if (count == 0) snprintf(text, size, "%s", option->choices ? option->choices : "");
     for (int i = 0; i < count && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, i ? ", %d" : "%d", numbers[i]);
+        char one[40];
+        int64_t item = item_of(option, list, i);
+        snprintf(one, sizeof one, "%lld", (long long)item);
+        if (are_durations(option)) duration_text(item, one, sizeof one);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
+                                 item == NO_DURATION ? option->choices : one);
     }
 }
 
@@ -352,18 +371,28 @@ static void allowed_numbers(const struct lb_option *option, char *text, size_t s
              option->max);
 }
 
-static int json_numbers(const struct lb_option *option, const void *values, json_t *object) {
-    const int *numbers = option_in(option, values);
-    int count = *count_of(numbers);
-    json_t *array = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(array, json_integer(numbers[i]));
-    return option_put_json(option, "", array, object);
+/* One lease is a number, as it was before there were several. */
+static int json_list(const struct lb_option *option, const void *values, json_t *object) {
+    const void *list = option_in(option, values);
+    int count = *count_of(option, list);
+    bool lone = are_durations(option) && count == 1;
+    json_t *json = lone ? json_integer(item_of(option, list, 0)) : json_array();
+    for (int i = 0; i < count && !lone; i++)
+        json_array_append_new(json, json_integer(item_of(option, list, i)));
+    return option_put_json(option, are_durations(option) ? "_ns" : "", json, object);
 }
 
-const struct lb_option_type type_numbers = {
-    .bytes = sizeof(int[PLAN_LADDER_MAX]),
-    .read = read_numbers,
-    .text = format_numbers,
-    .allowed = allowed_numbers,
-    .json = json_numbers,
-};
+const struct lb_option_type type_numbers = {.bytes = sizeof(int[PLAN_LADDER_MAX]),
+                                            .read = read_list,
+                                            .text = format_list,
+                                            .allowed = allowed_numbers,
+                                            .json = json_list};
+
+#define DURATIONS .bytes = sizeof(int64_t[PLAN_LADDER_MAX]), .read = read_list, .text = format_list
+
+const struct lb_option_type type_leases = {
+    DURATIONS, .words = "a duration from 1ms to 24h, or a list like 500ms, 1s, 2s",
+    .json = json_list};
+
+const struct lb_option_type type_rtts = {
+    DURATIONS, .words = "none, a duration from 0 to 1s, or a list like none, 0, 500us, 20ms"};

@@ -10,9 +10,6 @@
 
 #define DISTANCE_MAX_NS LB_S_NS
 
-/* struct plan: .rtts_ns and their count. "none" (no wire), "1ms", "none, 0, 500us, 20ms" */
-extern const struct lb_option_type type_rtts;
-
 /* Writes the index-th distance between clients and servers in the plan's stages. Embedded locks have one distance,
  * which is zero. False: there is no such distance. */
 bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret);
@@ -20,9 +17,6 @@ bool distance_of(const struct plan *plan, bool embedded, int index, struct dista
 bool distance_same(const struct distance *a, const struct distance *b);
 
 /* leases: the leases of acquire.lease as a key of a workload: one, or a list with a stage for each. */
-
-/* struct plan: .leases_ns and their count. "10s", "500ms, 1s, 2s" */
-extern const struct lb_option_type type_leases;
 
 /* For a checked plan with several leases: makes a plan for the stages of each lease. The plans belong to the arena.
  * 0, or -1 with err. */

@@ -4,66 +4,8 @@
 
 #include "bench/base/nearest.h"
 #include "bench/option/text.h"
-#include "bench/workload/shape.h"
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
-
-/* The number of durations is the member behind them in struct plan. */
-static int *count_of(const void *durations_ns) {
-    return (int *)(uintptr_t)((const int64_t *)durations_ns + PLAN_LADDER_MAX);
-}
-#define COUNT_IS_BEHIND(durations, count)                                                          \
-    _Static_assert(offsetof(struct plan, count) ==                                                 \
-                       offsetof(struct plan, durations) + sizeof(int64_t[PLAN_LADDER_MAX]),        \
-                   "read_durations looks for the count behind the durations")
-COUNT_IS_BEHIND(leases_ns, leases_count);
-COUNT_IS_BEHIND(rtts_ns, rtts_count);
-
-static int read_durations(const struct lb_option *option, const char *text, void *values,
-                          struct arena *arena, struct lb_err *err) {
-    int64_t found_ns[PLAN_LADDER_MAX], *durations_ns = option_at(option, values);
-    int count = list_read(option, text, true, found_ns, err);
-    (void)arena;
-    if (count < 0) return -1;
-    memcpy(durations_ns, found_ns, sizeof *found_ns * (size_t)count);
-    *count_of(durations_ns) = count;
-    return 0;
-}
-
-static void format_durations(const struct lb_option *option, const void *values, char *text,
-                             size_t size) {
-    const int64_t *durations_ns = option_in(option, values);
-    int count = *count_of(durations_ns);
-    size_t used = 0;
-    for (int i = 0; i < count && used < size; i++) {
-        char one[40];
-        bool none = durations_ns[i] == NO_DURATION;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
-                                 none ? option->choices
-                                      : duration_text(durations_ns[i], one, sizeof one));
-    }
-}
-
-/* One lease is a number, as it was before there were several; several are an array. */
-static int json_leases(const struct lb_option *option, const void *values, json_t *object) {
-    const struct plan *plan = values;
-    if (plan->leases_count == 1)
-        return option_put_json(option, "_ns", json_integer(plan->leases_ns[0]), object);
-    json_t *array = json_array();
-    for (int i = 0; i < plan->leases_count; i++)
-        json_array_append_new(array, json_integer(plan->leases_ns[i]));
-    return option_put_json(option, "_ns", array, object);
-}
-
-#define DURATIONS                                                                                  \
-    .bytes = sizeof(int64_t[PLAN_LADDER_MAX]), .read = read_durations, .text = format_durations
-
-const struct lb_option_type type_leases = {
-    DURATIONS, .words = "a duration from 1ms to 24h, or a list like 500ms, 1s, 2s",
-    .json = json_leases};
-
-const struct lb_option_type type_rtts = {
-    DURATIONS, .words = "none, a duration from 0 to 1s, or a list like none, 0, 500us, 20ms"};
 
 int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err) {
     if (plan->leases_count < 2) return 0;
