@@ -13,123 +13,8 @@
 #include "bench/workload/stages.h"
 #include "results/format/write.h"
 
-static void run_save(struct run_state *run, struct run_end *end);
-
-static void run_conclude(struct run_state *run, struct run_end *end);
-
-static int run_begin_result(struct run_state *run, struct lb_err *err);
-
-/* The first key of the plan that only servers which lockbench starts can obey; NULL = none. */
-static const char *asked_of_ours(const struct plan *plan) {
-    if (*plan->program) return "servers.program";
-    return *plan->listen ? "servers.listen" : NULL;
-}
-
-/* Whether an earlier stage differs in nothing that is checked here, as its repetitions do. */
-static bool is_checked(const struct plan_stage *stages, int at) {
-    const struct plan_stage *stage = &stages[at];
-    for (int i = at - 1; i >= 0; i--) {
-        if (stages[i].plan == stage->plan && stages[i].lock == stage->lock &&
-            stages[i].topology == stage->topology &&
-            stages[i].distance.wired == stage->distance.wired)
-            return true;
-    }
-    return false;
-}
-
-/* A mistake in a URL must not cost a run of an hour one of its backends, and a stage with a fault that could not act
- * must not come out as "clean". So URLs and faults are checked first. */
-static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
-                      struct lb_err *err) {
-    for (int i = 0; i < count; i++) {
-        if (is_checked(stages, i)) continue;
-        const struct place_ask place = {.lock = stages[i].lock,
-                                        .url = run_url_of(ask, stages[i].lock->lock->backend),
-                                        .topology = stages[i].topology,
-                                        .topologies = ask->topologies,
-                                        .tls = stages[i].tls};
-        if (ask->peers && ask->peers->check_reach(ask->peers, &stages[i], place.url, err) != 0)
-            return -1;
-        if (!place.url && (place_check_own(&place, err) != 0 ||
-                           place_check_acts(stages[i].plan, &place, err) != 0))
-            return -1;
-        if (!place.url) continue;
-        if (place_check_url(&place, err) != 0) return -1;
-        if (guest_check_prefix(stages[i].plan, stages[i].lock, err) != 0) return -1;
-        struct lb_err why = {0};
-        const char *ours = asked_of_ours(ask->plan);
-        if (ours)
-            return err_set(err, LB_EXIT_USAGE,
-                           "%s: %s: the servers of %s are at --url, and not lockbench's",
-                           stages[i].plan->name, ours, stages[i].lock->lock->backend->name);
-        if (stages[i].distance.wired && place_wire_check_url(place.url, &why) != 0)
-            return err_set(err, LB_EXIT_USAGE, "%s: servers.rtt: %s", stages[i].plan->name,
-                           why.text);
-        if (place_check_faults(stages[i].plan, place.url, &why) != 0)
-            return err_set(err, LB_EXIT_USAGE,
-                           "%s: %s is at --url, and %s: leave out --url, or choose a fault of "
-                           "clients (pause, kill) or of their connections (wire-cut)",
-                           stages[i].plan->name, stages[i].lock->lock->backend->name, why.text);
-    }
-    return 0;
-}
-
-/* Servers inherit this process's limit, and so it is raised before they start. */
-static void raise_servers_limit(const struct plan_stage *stages, int count) {
-    int most = 0;
-    for (int i = 0; i < count; i++) most = stages[i].clients > most ? stages[i].clients : most;
-    descriptors_raise(descriptors_of_servers(most));
-}
-
-static void tell_line(void *arg, const char *line) {
-    const struct run_state *run = arg;
-    run->ask->news(run->ask->arg, &(struct run_news){.line = line});
-}
-
-int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
-    struct run_state run = {.ask = ask, .guests = {.tell = tell_line, .arg = &run}};
-    struct run_end end = {0};
-    int count = 0, result = -1;
-    struct plan_stage *stages = stages_new(ask->plan, STAGES_BY_PLACE, &count);
-    if (!stages) goto out_of_memory;
-    if (check_urls(ask, stages, count, err) != 0) goto out;
-    if (conclusion_init(&run.conclusion, ask->plan, err) != 0) goto out;
-    if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
-    result = run_begin_result(&run, err);
-    if (result != 0) goto out;
-    raise_servers_limit(stages, count);
-    run_divide_processors(&run, stages, count);
-    run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
-    json_object_set_new(run.json, "paired", json_boolean(run.paired));
-    if (run.paired) {
-        free(stages);
-        stages = stages_new(ask->plan, STAGES_BY_ROUND, &count);
-        if (!stages) goto out_of_memory;
-    }
-    count = run_keep_reachable(&run, stages, count);
-    run_tell_expected(&run, stages, count);
-    run_all_places(&run, stages, count);
-    guests_leave(&run.guests, run.warnings);
-    run_conclude(&run, &end);
-    run_save(&run, &end);
-    *ret_end = end;
-    goto out;
-out_of_memory:
-    result = err_set(err, LB_EXIT_MACHINE, "out of memory");
-out:
-    conclusion_done(&run.conclusion);
-    thresholds_done(&run.thresholds);
-    free(stages);
-    json_decref(run.json);
-    json_decref(run.stages);
-    json_decref(run.servers);
-    json_decref(run.skipped);
-    json_decref(run.warnings);
-    return result;
-}
-
-/* run_result: what a run writes into run.json besides its stages: how it begins, what it notes on the way, and how it
- * ends and is saved. See run_state.h. */
+/* ---- what a run writes into run.json besides its stages: how it begins, what it notes on the way, and how it ends and is
+ * saved ---- */
 
 #define WRITE_EVERY_NS (2 * LB_S_NS) /* run.json grows: not after every short stage */
 
@@ -326,6 +211,113 @@ static void run_save(struct run_state *run, struct run_end *end) {
         snprintf(end->why, sizeof end->why, "the result could not be saved: %s; nor elsewhere: %s",
                  err.text, again.text);
     }
+}
+
+/* ---- the run ---- */
+
+/* The first key of the plan that only servers which lockbench starts can obey; NULL = none. */
+static const char *asked_of_ours(const struct plan *plan) {
+    if (*plan->program) return "servers.program";
+    return *plan->listen ? "servers.listen" : NULL;
+}
+
+/* Whether an earlier stage differs in nothing that is checked here, as its repetitions do. */
+static bool is_checked(const struct plan_stage *stages, int at) {
+    const struct plan_stage *stage = &stages[at];
+    for (int i = at - 1; i >= 0; i--) {
+        if (stages[i].plan == stage->plan && stages[i].lock == stage->lock &&
+            stages[i].topology == stage->topology &&
+            stages[i].distance.wired == stage->distance.wired)
+            return true;
+    }
+    return false;
+}
+
+/* A mistake in a URL must not cost a run of an hour one of its backends, and a stage with a fault that could not act
+ * must not come out as "clean". So URLs and faults are checked first. */
+static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
+                      struct lb_err *err) {
+    for (int i = 0; i < count; i++) {
+        if (is_checked(stages, i)) continue;
+        const struct place_ask place = run_place_ask(ask, &stages[i]);
+        if (ask->peers && ask->peers->check_reach(ask->peers, &stages[i], place.url, err) != 0)
+            return -1;
+        if (!place.url && (place_check_own(&place, err) != 0 ||
+                           place_check_acts(stages[i].plan, &place, err) != 0))
+            return -1;
+        if (!place.url) continue;
+        if (place_check_url(&place, err) != 0) return -1;
+        if (guest_check_prefix(stages[i].plan, stages[i].lock, err) != 0) return -1;
+        struct lb_err why = {0};
+        const char *ours = asked_of_ours(ask->plan);
+        if (ours)
+            return err_set(err, LB_EXIT_USAGE,
+                           "%s: %s: the servers of %s are at --url, and not lockbench's",
+                           stages[i].plan->name, ours, stages[i].lock->lock->backend->name);
+        if (stages[i].distance.wired && place_wire_check_url(place.url, &why) != 0)
+            return err_set(err, LB_EXIT_USAGE, "%s: servers.rtt: %s", stages[i].plan->name,
+                           why.text);
+        if (place_check_faults(stages[i].plan, place.url, &why) != 0)
+            return err_set(err, LB_EXIT_USAGE,
+                           "%s: %s is at --url, and %s: leave out --url, or choose a fault of "
+                           "clients (pause, kill) or of their connections (wire-cut)",
+                           stages[i].plan->name, stages[i].lock->lock->backend->name, why.text);
+    }
+    return 0;
+}
+
+/* Servers inherit this process's limit, and so it is raised before they start. */
+static void raise_servers_limit(const struct plan_stage *stages, int count) {
+    int most = 0;
+    for (int i = 0; i < count; i++) most = stages[i].clients > most ? stages[i].clients : most;
+    descriptors_raise(descriptors_of_servers(most));
+}
+
+static void tell_line(void *arg, const char *line) {
+    const struct run_state *run = arg;
+    run->ask->news(run->ask->arg, &(struct run_news){.line = line});
+}
+
+int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
+    struct run_state run = {.ask = ask, .guests = {.tell = tell_line, .arg = &run}};
+    struct run_end end = {0};
+    int count = 0, result = -1;
+    struct plan_stage *stages = stages_new(ask->plan, STAGES_BY_PLACE, &count);
+    if (!stages) goto out_of_memory;
+    if (check_urls(ask, stages, count, err) != 0) goto out;
+    if (conclusion_init(&run.conclusion, ask->plan, err) != 0) goto out;
+    if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
+    result = run_begin_result(&run, err);
+    if (result != 0) goto out;
+    raise_servers_limit(stages, count);
+    run_divide_processors(&run, stages, count);
+    run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
+    json_object_set_new(run.json, "paired", json_boolean(run.paired));
+    if (run.paired) {
+        free(stages);
+        stages = stages_new(ask->plan, STAGES_BY_ROUND, &count);
+        if (!stages) goto out_of_memory;
+    }
+    count = run_keep_reachable(&run, stages, count);
+    run_tell_expected(&run, stages, count);
+    run_all_places(&run, stages, count);
+    guests_leave(&run.guests, run.warnings);
+    run_conclude(&run, &end);
+    run_save(&run, &end);
+    *ret_end = end;
+    goto out;
+out_of_memory:
+    result = err_set(err, LB_EXIT_MACHINE, "out of memory");
+out:
+    conclusion_done(&run.conclusion);
+    thresholds_done(&run.thresholds);
+    free(stages);
+    json_decref(run.json);
+    json_decref(run.stages);
+    json_decref(run.servers);
+    json_decref(run.skipped);
+    json_decref(run.warnings);
+    return result;
 }
 
 struct run *planned_run(const struct plan *plan, struct lb_err *err) {

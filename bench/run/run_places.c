@@ -21,14 +21,13 @@ static struct place_url place_url_of(const struct run_ask *ask, const struct lb_
     return (struct place_url){.backend = backend};
 }
 
-const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backend) {
-    return place_url_of(ask, backend).url;
+static const char *url_of(const struct run_state *run, const struct lb_backend *backend) {
+    return place_url_of(run->ask, backend).url;
 }
 
-static struct place_ask place_ask_of(const struct run_state *run, const struct plan_stage *of) {
-    const struct run_ask *ask = run->ask;
+struct place_ask run_place_ask(const struct run_ask *ask, const struct plan_stage *of) {
     struct place_ask place_ask = {.lock = of->lock,
-                                  .url = run_url_of(ask, of->lock->lock->backend),
+                                  .url = place_url_of(ask, of->lock->lock->backend).url,
                                   .topology = of->topology,
                                   .topologies = ask->topologies,
                                   .durability = ask->plan->durability,
@@ -45,7 +44,7 @@ static struct place_ask place_ask_of(const struct run_state *run, const struct p
 
 /* NULL: it can't be opened, and the reason was noted. */
 static struct place *begin_place(struct run_state *run, const struct plan_stage *of) {
-    struct place_ask place_ask = place_ask_of(run, of);
+    struct place_ask place_ask = run_place_ask(run->ask, of);
     struct place *place = NULL;
     struct lb_err err = {0};
     struct place_url at = place_url_of(run->ask, of->lock->lock->backend);
@@ -59,7 +58,7 @@ static struct place *begin_place(struct run_state *run, const struct plan_stage 
 /* NULL likewise. Notes the servers in the result. */
 static struct place *finish_place(struct run_state *run, struct place *place,
                                   const struct plan_stage *of) {
-    struct place_ask place_ask = place_ask_of(run, of);
+    struct place_ask place_ask = run_place_ask(run->ask, of);
     struct lb_err err = {0};
     place = place_finish(place, &place_ask, &err);
     if (place && place_check_kind(place, of->plan, &err) != 0) {
@@ -91,7 +90,7 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
 
 static bool starts_servers(const struct run_state *run, const struct plan_stage *stage) {
     const struct lb_backend *backend = stage->lock->lock->backend;
-    return backend->topologies && !run_url_of(run->ask, backend);
+    return backend->topologies && !url_of(run, backend);
 }
 
 /* Whether the servers take the connections of all the stage's clients; if not, the result says that it was left
@@ -113,7 +112,7 @@ static bool has_room(const struct run_state *run, const struct place *place,
 
 /* A server that the user started is one place, for all topologies of the plan. */
 static bool is_elsewhere(const struct run_state *run, const struct plan_stage *stages, int at) {
-    if (!run_url_of(run->ask, stages[at].lock->lock->backend)) return false;
+    if (!url_of(run, stages[at].lock->lock->backend)) return false;
     for (int i = 0; i < at; i++) {
         if (stages[i].lock == stages[at].lock &&
             distance_same(&stages[i].distance, &stages[at].distance) &&

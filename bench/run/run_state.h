@@ -35,7 +35,7 @@ struct run_state {
     struct guests guests;        /* the run, on the servers of --url */
 };
 
-/* --- run_result.c --- */
+/* --- run_execute.c --- */
 
 /* Prints a line for the user at once. */
 void run_say(const struct run_state *run, const char *text);
@@ -53,8 +53,8 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
 
 /* --- run_places.c --- */
 
-/* The URL of --url for a backend; NULL = lockbench starts its servers. Borrowed. */
-const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backend);
+/* The place that a stage asks for; .url is NULL where lockbench starts the servers. */
+struct place_ask run_place_ask(const struct run_ask *ask, const struct plan_stage *of);
 /* Drops the stages that are not to be run. Returns how many are left. */
 int run_keep_reachable(const struct run_state *run, struct plan_stage *stages, int count);
 /* Gives servers of our own one half of the processors and the clients the other, if there are four or more; the result
