@@ -198,7 +198,6 @@ static int start_own(struct place *place, const struct place_ask *ask, struct lb
     snprintf(place->topology, sizeof place->topology, "%s%s", info.name, ask->tls ? "+tls" : "");
     snprintf(place->durability, sizeof place->durability, "%s", durability->text);
     place->durability_class = durability_name(durability_from(durability->class));
-    place->started_by = "lockbench";
     topo_ask.clock = ask->clock && info.clock;
     if (wire_own(place, ask, &info, &topo_ask, err) != 0) return -1;
     place->topo = topo_start(&topo_ask, err);
@@ -340,7 +339,6 @@ static int open_embedded(struct place *place, struct inquiry *inquiry, struct lb
     snprintf(place->topology, sizeof place->topology, "embedded");
     snprintf(place->durability, sizeof place->durability, "nothing to lose: no server");
     place->durability_class = backend->durability_class;
-    place->started_by = "embedded";
     if (janitor_start(err) != 0) return -1;
     if (folder_make(NULL, backend->name, place->dir, sizeof place->dir, err) != 0) return -1;
     janitor_folder(JANITOR_ADD, place->dir);
@@ -351,7 +349,6 @@ static int open_embedded(struct place *place, struct inquiry *inquiry, struct lb
 static int open_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
                     struct lb_err *err) {
     snprintf(place->topology, sizeof place->topology, "url");
-    place->started_by = "url";
     place->server.url_count = 1;
     if (reach_url(place, ask, inquiry, err) != 0) return -1;
     return take_durability(place, err);
@@ -474,6 +471,7 @@ const char *place_guarantee(const struct place *place, const struct lb_lock *loc
 
 json_t *place_json(const struct place *place) {
     char url[512] = "";
+    const char *started_by = place->topo ? "lockbench" : place_is_guest(place) ? "url" : "embedded";
     if (place->server.url_count > 0) url_public(place->urls[0], url, sizeof url);
     json_t *facts = json_object();
     for (int i = 0; i < place->facts.count; i++) {
@@ -482,6 +480,6 @@ json_t *place_json(const struct place *place) {
     }
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:b, s:o}", "backend", place->server.backend->name,
                      "topology", place->topology, "durability", place->durability, "started_by",
-                     place->started_by, "url", url[0] ? json_string(url) : json_null(), "wired",
+                     started_by, "url", url[0] ? json_string(url) : json_null(), "wired",
                      place->wiring != NULL, "facts", facts);
 }

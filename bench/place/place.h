@@ -94,7 +94,6 @@ struct place {
     char encryption[96];          /* of the clients' connections, in words; "" = none */
     const char *durability_class; /* the server's: a word of bench/base/verdict.h, or NULL */
     struct lb_facts facts;
-    const char *started_by;    /* "lockbench", "url" or "embedded" */
     struct place_wire *wiring; /* NULL: not asked for */
     int64_t warmed_ns;         /* of round 0 */
     bool in_use; /* some threads did not return: place_close leaves its memory to them */

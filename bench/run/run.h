@@ -48,9 +48,8 @@ struct run_end {
     bool in_folder; /* `saved` is the run's folder */
     /* the result itself, if it is saved nowhere; a reference that the caller drops. NULL = it is saved */
     json_t *unsaved;
-    int stages;    /* stages in the result, whole or partial */
-    int exit_code; /* enum lb_exit */
-    char verdict[32];
+    int stages;     /* stages in the result, whole or partial */
+    int exit_code;  /* enum lb_exit */
     char why[1200]; /* the reason for a non-zero code in one line; "" = none */
     bool said;      /* the reason was already passed to run_ask.say */
 };

@@ -171,8 +171,7 @@ static void run_conclude(struct run_state *run, struct run_end *end) {
         err_set(&err, LB_EXIT_INTERRUPTED, "interrupted");
         run_note_trouble(run, &err);
     }
-    snprintf(end->verdict, sizeof end->verdict, "%s", verdict_name(verdict));
-    json_object_set_new(run->json, "verdict", json_string(end->verdict));
+    json_object_set_new(run->json, "verdict", json_string(verdict_name(verdict)));
     json_object_set_new(run->json, "ended_at", result_now_json());
     /* The last of the warnings: those of the run itself come first. */
     warn_of_machines(run);
