@@ -37,7 +37,7 @@ static void try_control(struct control_seen *seen, const struct stage *stage,
     const struct exclusion *found = &stage->exclusion;
     bool caught = found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
     if (stage->status != STAGE_COMPLETE || found->grants == 0 || caught) return;
-    seen->missed |= !stage_exposed_by(&stage->result, of) && can_meet(of->plan, stage->clients);
+    seen->missed |= !stage_exposed_by(&stage->result, of) && can_meet(of->plan, of->clients);
 }
 
 /* A control that the user named is judged like any lock by what it shows; and as the report has it,
@@ -50,7 +50,7 @@ static void try_named(struct control_seen *seen, const struct stage *stage,
     seen->caught |= found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED ||
                     found->verdict == VERDICT_STUCK;
     seen->tried |= exposed && stage->status == STAGE_COMPLETE && stage->result.grants > 0 &&
-                   stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
+                   of->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
 }
 
 /* Only fencing tokens were wrong; no two clients held at once. */
@@ -62,7 +62,7 @@ static bool only_tokens_wrong(const struct stage *stage) {
 }
 
 /* "redis-x: violated with 8 clients: 2 double holders in 9 grants". */
-static void say_found(const struct lb_lock *lock, const struct stage *stage, char *line,
+static void say_found(const struct plan_stage *of, const struct stage *stage, char *line,
                       size_t size) {
     const struct exclusion *found = &stage->exclusion;
     const struct {
@@ -81,9 +81,9 @@ static void say_found(const struct lb_lock *lock, const struct stage *stage, cha
                   "client that waited for the whole window, or until run.drain ended",
                   "clients that waited for the whole window, or until run.drain ended"}};
     const char *comma = ": ";
-    size_t used = (size_t)snprintf(line, size, "%s: %s with %d client%s", lock->name,
-                                   verdict_name(found->verdict), stage->clients,
-                                   stage->clients == 1 ? "" : "s");
+    size_t used =
+        (size_t)snprintf(line, size, "%s: %s with %d client%s", of->lock->lock->name,
+                         verdict_name(found->verdict), of->clients, of->clients == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++) {
         if (parts[i].count == 0) continue;
         used += (size_t)snprintf(line + used, size - used, "%s%llu %s", comma,
@@ -102,7 +102,7 @@ static void say_found(const struct lb_lock *lock, const struct stage *stage, cha
                  "; nobody was granted key %u for the last %.1f s, while %d client%s waited",
                  idle->key, (double)idle->idle_ns / 1e9, idle->clients,
                  idle->clients == 1 ? "" : "s");
-    if (found->stuck == 0 && found->starved > 0 && stage->held > 0 && used < size)
+    if (found->stuck == 0 && found->starved > 0 && stage->result.held_elsewhere > 0 && used < size)
         snprintf(line + used, size - used, "; somebody else holds the key");
 }
 
@@ -128,7 +128,7 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
     const struct lb_lock *lock = of->lock->lock;
     const struct exclusion *found = &stage->exclusion;
     conclusion->granted |= stage->result.grants > 0 || stage->result.throughput_per_s > 0;
-    conclusion->held |= stage->held > 0;
+    conclusion->held |= stage->result.held_elsewhere > 0;
     if (stage->result.missed > 0) conclusion->missed += (uint64_t)stage->result.missed;
     if (lock->caps & LB_CAP_BASELINE) return false;
     if ((lock->caps & LB_CAP_CONTROL) && !of->lock->chosen) {
@@ -146,7 +146,7 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
         conclusion->starved |= found->stuck == 0 && found->starved > 0;
         if (found->stuck == 0 && found->starved == 0) return false;
     }
-    say_found(lock, stage, line, size);
+    say_found(of, stage, line, size);
     return true;
 }
 

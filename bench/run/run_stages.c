@@ -163,7 +163,8 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     if (stage->log_err.code) run_note_warning(run, &stage->log_err);
     warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
     warn_of_failures(run, stage);
-    if (stage->unsure[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->unsure);
+    const struct lb_err *unsure = stage->hung ? &stage->err : &stage->tidy_err;
+    if (unsure->code) guests_unsure(&run->guests, of->lock->lock->backend, unsure->text);
     if (stage->keeps_named) guests_kept(&run->guests, of->lock->lock->backend);
     bool spent = is_spent(place, of->plan, stage);
     place->in_use |= stage->hung;

@@ -55,19 +55,19 @@ static bool collect_recorders(struct harvest *harvest) {
 /* The stage goes on without its log. */
 static void lose_log(struct harvest *harvest, const char *why) {
     err_set(&harvest->stage->log_err, LB_EXIT_MACHINE, "cannot write %s: %s",
-            harvest->ask->hlog_path, why);
+            harvest->stage->ask->hlog_path, why);
     if (harvest->hlog) fclose(harvest->hlog);
     harvest->hlog = NULL;
 }
 
 static void open_log(struct harvest *harvest) {
     struct lb_err err = {0};
-    int fd =
-        open(harvest->ask->hlog_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = open(harvest->stage->ask->hlog_path,
+                  O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     harvest->hlog = fd < 0 ? NULL : fdopen(fd, "w");
     if (!harvest->hlog) {
         lose_log(harvest, strerror(errno));
-    } else if (hlog_begin(harvest->hlog, lb_wall_now(), harvest->ask->version, &err) != 0) {
+    } else if (hlog_begin(harvest->hlog, lb_wall_now(), harvest->stage->ask->version, &err) != 0) {
         lose_log(harvest, err.text);
     }
 }
@@ -118,13 +118,13 @@ static int64_t granted_by_now(const struct shared *shared) {
 
 bool harvest_is_hopeless(const struct harvest *harvest) {
     const struct stage *stage = harvest->stage;
-    const struct stage_promise *promise = &harvest->ask->promise;
+    const struct stage_promise *promise = &stage->ask->promise;
     if (promise->limit_ns == 0) return false;
     struct quantile_batch all = slo_batch(stage->hist[promise->metric], promise->limit_ns);
     int64_t begin_ns = atomic_load(&harvest->shared->window_begin_ns);
-    struct slo_so_far so_far = {.window_ns = (double)harvest->ask->of.window_ns,
+    struct slo_so_far so_far = {.window_ns = (double)stage->ask->of.window_ns,
                                 .elapsed_ns = (double)(harvest->from_ns - begin_ns),
-                                .offered_per_s = stage->offered_per_s,
+                                .offered_per_s = harvest->shared->arrival.rate_per_s,
                                 .counted = (double)all.count,
                                 .within = (double)all.below,
                                 .granted = (double)granted_by_now(harvest->shared)};
@@ -133,19 +133,20 @@ bool harvest_is_hopeless(const struct harvest *harvest) {
 
 /* Passes on the figures of the interval. */
 static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
-    if (!harvest->ask->news) return;
+    const struct stage_ask *ask = harvest->stage->ask;
+    if (!ask->news) return;
     struct shared *shared = harvest->shared;
     const struct hist *so_far = harvest->stage->hist[METRIC_ACQUIRE];
     struct stage_news news = {
         .elapsed_ns = end_ns - atomic_load(&shared->window_begin_ns),
-        .total_ns = harvest->ask->of.window_ns,
+        .total_ns = ask->of.window_ns,
         .rate_per_s =
             end_ns > begin_ns ? (double)harvest->new_grants * 1e9 / (double)(end_ns - begin_ns) : 0,
         .acquire_p50_ns = hist_quantile(so_far, 0.5),
         .acquire_p99_ns = hist_quantile(so_far, 0.99),
         .overlaps = atomic_load(&shared->findings.met),
     };
-    harvest->ask->news(harvest->ask->news_arg, &news);
+    ask->news(ask->news_arg, &news);
 }
 
 /* Adds to the series. Out of memory: the series lacks it. */
@@ -195,9 +196,8 @@ static void add_drain(struct harvest *harvest) {
     harvest->new_grants += drain.ok;
 }
 
-int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
-                  struct shared *shared, struct lb_err *err) {
-    harvest->ask = ask;
+int harvest_begin(struct harvest *harvest, struct stage *stage, struct shared *shared,
+                  struct lb_err *err) {
     harvest->stage = stage;
     harvest->shared = shared;
     harvest->wall_offset_ns = lb_wall_now() - lb_now();
@@ -207,7 +207,7 @@ int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct s
         if (!harvest->interval[metric] || !stage->hist[metric])
             return err_set(err, LB_EXIT_MACHINE, "out of memory for histograms");
     }
-    if (ask->hlog_path && !ask->peers) open_log(harvest);
+    if (stage->ask->hlog_path && !stage->ask->peers) open_log(harvest);
     return 0;
 }
 

@@ -15,7 +15,6 @@
 
 /* harvest_done may also be called on a zeroed struct. */
 struct harvest {
-    const struct stage_ask *ask;
     struct stage *stage;
     struct shared *shared;
     struct hist *interval[METRICS];
@@ -28,8 +27,8 @@ struct harvest {
 };
 
 /* Makes the histograms, the stage's too, and opens the log, which a part of a stage has not. 0, or -1 with err when out of memory. */
-int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
-                  struct shared *shared, struct lb_err *err);
+int harvest_begin(struct harvest *harvest, struct stage *stage, struct shared *shared,
+                  struct lb_err *err);
 
 /* Closes an interval: a line of the log for each metric, a point of the series, a line of progress. */
 void harvest_interval(struct harvest *harvest, int64_t end_ns);

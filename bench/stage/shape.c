@@ -27,9 +27,7 @@ struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err) {
                                        ask->of.clients, ask->peers ? &ask->peers->part : NULL, err);
     if (!shared) return NULL;
     shared->seed = ask->seed;
-    shared->arrival = ask->of.plan->arrival;
-    if (ask->of.rate_per_s > 0 && shared->arrival.kind != ARRIVAL_CLOSED)
-        shared->arrival.rate_per_s = ask->of.rate_per_s;
+    shared->arrival = stage_arrival(&ask->of);
     shared->readers = (ask->of.lock->lock->caps & LB_CAP_SHARED) ? ask->of.readers : 0;
     shared->one_key &= shared->readers == 0;
     shared->patience_ns = ask->promise.limit_ns;

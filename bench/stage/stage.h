@@ -80,35 +80,24 @@ struct stage {
     struct run_stage result;
 
     /* The sources of the figures, and values that are not figures. */
-    int clients, threads, processes;
     int64_t warmup_ns, window_ns, drain_ns;
-    double offered_per_s; /* open loop: arrivals asked for; 0 = closed */
-    bool hopeless;        /* it ended early, because its promise could only be broken */
+    bool hopeless; /* it ended early, because its promise could only be broken */
     struct hist *hist[METRICS];
     uint64_t *grants_per_client;   /* clients */
     struct stage_history *history; /* NULL = none was kept */
-    uint64_t commands;    /* in the window; also of a lock in memory, where results leave it out */
-    double client_cpu_ns; /* in the window; -1 = not known */
-    double server_cpu_ns; /* -1 = not known */
-    /* processor time a second while all clients idled before the load; -1 = not known */
-    double client_idle_ns_per_s, server_idle_ns_per_s;
-    /* of servers that lockbench started; NAN = not known: written to disk, and fsyncs, from before the load
+    uint64_t commands; /* in the window; also of a lock in memory, where results leave it out */
+    /* NAN = not known: processor time in the window; of servers that lockbench started: written to disk, and fsyncs, from before the load
      * until all had drained; the growth of their memory while all sessions were opened */
-    double written_bytes, fsyncs, sessions_memory_bytes;
+    double client_cpu_ns, server_cpu_ns, written_bytes, fsyncs, sessions_memory_bytes;
     /* taken by the machine's host in window and drain, over all processors; -1 = not known */
     int64_t stolen_ns;
     int64_t wall_largest_ns; /* the greatest step of the machine's wall clock, without its sign */
     uint64_t stalled_missed; /* open loop: slots missed because lockbench itself stood still */
     struct fault_log faults;
     int64_t window_begin_ns; /* by lb_now() */
-    bool residue_known;
-    struct lb_residue residue; /* what was left on the server when all clients had ended */
-    struct lb_err tidy_err;    /* why that could not be counted or removed */
-    /* for a server at --url: why it is not known whether keys are left there ("" = it is known), and
-     * whether keys that the user named are left there */
-    char unsure[512];
-    bool keeps_named;
-    int held; /* of the keys that the user named: those that somebody else held when all clients had ended */
+    /* why it could not be counted or removed what was left on the server when all clients had ended */
+    struct lb_err tidy_err;
+    bool keeps_named; /* keys that the user named are left on a server at --url */
     struct exclusion exclusion;
     struct stage_idle_keys stuck_keys; /* idle until the end */
     struct stage_idle_keys idle_keys;  /* idle for a time, and granted again */

@@ -134,16 +134,15 @@ static void describe_request(struct run_stage *result, const struct plan *plan,
     result->session = plan->churn ? "each" : "keep";
 }
 
-/* The load as it was planned. offered_per_s: 0 when closed. */
-static void describe_load(struct run_stage *result, const struct plan_stage *of, int clients,
-                          double offered_per_s) {
+/* The load as it was planned. */
+static void describe_load(struct run_stage *result, const struct plan_stage *of) {
     const struct plan *plan = of->plan;
-    struct arrival arrival = plan->arrival;
+    const struct arrival arrival = stage_arrival(of);
     char text[TEXT_MAX];
-    if (offered_per_s > 0) result->offered_per_s = arrival.rate_per_s = offered_per_s;
-    result->clients = clients;
+    if (arrival.rate_per_s > 0) result->offered_per_s = arrival.rate_per_s;
+    result->clients = of->clients;
     result->repeat = of->repeat;
-    describe_keys(result, plan, clients);
+    describe_keys(result, plan, of->clients);
     result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));
     result->hold = keep_or_null(result, dist_text(&plan->hold, text, sizeof text));
     result->think = keep_or_null(result, dist_text(&plan->think, text, sizeof text));
@@ -170,12 +169,10 @@ void stage_describe_origin(struct run_stage *result, const struct plan_stage *of
 }
 
 void stage_describe_planned(struct run_stage *result, const struct plan_stage *of) {
-    double rate_per_s = of->rate_per_s > 0 ? of->rate_per_s : of->plan->arrival.rate_per_s;
-    bool open = of->plan->arrival.kind != ARRIVAL_CLOSED;
     *result = (struct run_stage){0};
     result_field_clear_all(run_stage_fields(), result);
     describe_lock(result, of);
-    describe_load(result, of, of->clients, open ? rate_per_s : 0);
+    describe_load(result, of);
     stage_describe_origin(result, of);
 }
 
@@ -230,9 +227,7 @@ int stage_describe(struct stage *stage, struct lb_err *err) {
     result->id = keep_or_null(result, stage->ask->id);
     describe_lock(result, of);
     describe_place(result, stage->ask->place, of->lock->lock);
-    describe_load(result, of, stage->clients, stage->offered_per_s);
-    result->processes = stage->processes;
-    result->threads = stage->threads;
+    describe_load(result, of);
     describe_course(stage);
     for (int metric = 0; metric < METRICS; metric++) {
         if (fill_latency(result, &result->latency[metric], stage->hist[metric], err) != 0)

@@ -22,11 +22,6 @@ double jain_index(const uint64_t *amounts, int count) {
     return squares > 0 ? sum * sum / (count * squares) : 0;
 }
 
-/* A value below 0 means "not known". */
-static double known_or_nan(double value) {
-    return value < 0 ? NAN : value;
-}
-
 /* NAN when one of the two is not known, or there was no grant. */
 static double per_grant(double value, double grants) {
     return grants > 0 ? value / grants : NAN;
@@ -93,7 +88,7 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
         if (!stage->err.code && worker->first_err.code) stage->err = worker->first_err;
     }
     if (cpu_known) stage->client_cpu_ns = cpu_ns;
-    if (idle_known) stage->client_idle_ns_per_s = idle_ns_per_s;
+    if (idle_known) stage->result.client_idle_ns_per_s = idle_ns_per_s;
     /* A driver that blocks its thread by design has a loop to itself. Nothing else waits for that thread,
      * and its waits can't be told from stalls of lockbench. */
     if (lock->caps & LB_CAP_BLOCKS_THREAD)
@@ -131,24 +126,21 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
     result->connect_max_ns = fmax(result->connect_max_ns, (double)client->connect_ns);
 }
 
-/* Processor time of the window that the same parties would not have taken idle; below 0 = not known. An
+/* Processor time of the window that the same parties would not have taken idle; NAN = not known. An
  * idle thread wakes more often than a busy one, so that the difference may come out below 0. */
 static double net_of_idle(const struct stage *stage, double cpu_ns, double idle_ns_per_s) {
-    if (cpu_ns < 0 || idle_ns_per_s < 0) return -1;
-    return cpu_ns - idle_ns_per_s * (double)stage->window_ns / 1e9;
+    double net_ns = cpu_ns - idle_ns_per_s * (double)stage->window_ns / 1e9;
+    return net_ns < 0 ? NAN : net_ns;
 }
 
 static void fill_cpu(struct stage *stage) {
     struct run_stage *result = &stage->result;
-    double client_idle = stage->client_idle_ns_per_s, server_idle = stage->server_idle_ns_per_s;
-    double client_net = net_of_idle(stage, stage->client_cpu_ns, client_idle);
-    double server_net = net_of_idle(stage, stage->server_cpu_ns, server_idle);
-    result->client_cpu_ns_per_grant = per_grant(known_or_nan(stage->client_cpu_ns), result->grants);
-    result->server_cpu_ns_per_grant = per_grant(known_or_nan(stage->server_cpu_ns), result->grants);
-    result->client_idle_ns_per_s = known_or_nan(client_idle);
-    result->server_idle_ns_per_s = known_or_nan(server_idle);
-    result->client_cpu_net_ns_per_grant = per_grant(known_or_nan(client_net), result->grants);
-    result->server_cpu_net_ns_per_grant = per_grant(known_or_nan(server_net), result->grants);
+    double client_net = net_of_idle(stage, stage->client_cpu_ns, result->client_idle_ns_per_s);
+    double server_net = net_of_idle(stage, stage->server_cpu_ns, result->server_idle_ns_per_s);
+    result->client_cpu_ns_per_grant = per_grant(stage->client_cpu_ns, result->grants);
+    result->server_cpu_ns_per_grant = per_grant(stage->server_cpu_ns, result->grants);
+    result->client_cpu_net_ns_per_grant = per_grant(client_net, result->grants);
+    result->server_cpu_net_ns_per_grant = per_grant(server_net, result->grants);
 }
 
 /* Over all grants, since writes and fsyncs are counted from before the load until its end. */
@@ -278,13 +270,9 @@ static void note_starved(struct stage *stage, const struct shared *shared) {
     stage->exclusion.starved = starved + passed_over;
 }
 
-/* Adds up what cells, crowds, versions and the judge found. */
+/* Adds what crowds, versions and the judge found to the sums of the cells. */
 static void sum_exclusion(struct stage *stage, const struct shared *shared) {
     struct exclusion *x = &stage->exclusion;
-    uint64_t stuck = x->stuck, starved = x->starved;
-    *x = cells_sum(shared->cells, shared->cell_count, &shared->findings);
-    x->stuck = stuck;
-    x->starved = starved;
     crowds_sum(x, &shared->crowds, shared->key_count);
     if (shared->versions) versions_sum(x, shared->versions, shared->key_count);
     excuse_the_dead(stage, shared);
@@ -306,10 +294,11 @@ static void need_judge(struct stage *stage, const struct shared *shared) {
             history && history->err.code ? history->err.text : "their record was not kept");
 }
 
-/* own_keys: each client has a key of its own. */
-static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool own_keys) {
+static void fill_exclusion(struct stage *stage, const struct shared *shared) {
     struct exclusion *x = &stage->exclusion;
     struct run_stage *result = &stage->result;
+    const struct lb_lock *lock = shared->lock->lock;
+    bool own_keys = shared->plan->keys.pick == KEYS_OWN; /* each client has a key of its own */
     bool baseline = lock->caps & LB_CAP_BASELINE;
     /* Grants in the warm-up alone are no measurement. Who asked in the warm-up may have been granted in the window. */
     bool granted = result->grants > 0 || result->throughput_per_s > 0;
@@ -322,7 +311,7 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     result->expired_holders = (double)x->expired_holders;
     result->token_errors = (double)x->token_errors;
     result->stuck = (double)x->stuck;
-    result->held_elsewhere = stage->held;
+    add_to(&result->held_elsewhere, 0);
     result->detected = (double)x->detected;
     result->revoked = (double)x->revoked;
     result->ended = (double)x->ended;
@@ -333,7 +322,7 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
         result->tested_grants = (double)stage->history->trials;
     if (x->verdict != VERDICT_CLEAN || baseline) return;
     double tested = isnan(result->tested_grants) ? (double)x->grants : result->tested_grants;
-    if (stage->clients < 2 || own_keys) tested = 0; /* nobody met anybody */
+    if (shared->clients < 2 || own_keys) tested = 0; /* nobody met anybody */
     result->bound95 = bound_of_grants(tested);
     if (tested == 0) result->verdict = verdict_name(VERDICT_UNTESTED);
 }
@@ -431,27 +420,22 @@ static void fill_throughput(struct stage *stage, const struct shared *shared) {
 
 void stage_sum(struct stage *stage, const struct shared *shared) {
     struct run_stage *result = &stage->result;
-    stage->clients = shared->clients;
-    stage->threads = shared->threads;
-    stage->processes = shared->processes;
+    result->threads = shared->threads;
+    result->processes = shared->processes;
     stage->grants_per_client = calloc((size_t)shared->clients, sizeof *stage->grants_per_client);
     sum_workers(stage, shared);
     sum_clients(stage, shared);
-    if (stage->held > 0) stage->stuck_keys.count = 0; /* they are not free */
+    if (result->held_elsewhere > 0) stage->stuck_keys.count = 0; /* they are not free */
+    stage->exclusion = cells_sum(shared->cells, shared->cell_count, &shared->findings);
     stage->exclusion.stuck = stage->stuck_keys.count;
     note_starved(stage, shared);
     sum_store(stage, shared);
     sum_exclusion(stage, shared);
     need_judge(stage, shared);
     fill_throughput(stage, shared);
-    fill_exclusion(stage, shared->lock->lock, shared->plan->keys.pick == KEYS_OWN);
+    fill_exclusion(stage, shared);
     fill_disk(stage);
     fill_ticks(result, shared);
     stage_history_fill(result, stage->history);
     check_accounting(stage, shared);
-    if (stage->residue_known) {
-        result->residue = (double)stage->residue.count;
-        if (result->residue > 0)
-            result->residue_example = run_stage_keep_text(result, "%s", stage->residue.example);
-    }
 }

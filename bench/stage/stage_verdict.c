@@ -70,10 +70,10 @@ static void add_stood_still(json_t *warnings, const struct stage *stage) {
         time, slots);
 }
 
-/* The share of the window for which the threads ran; -1 = not known. */
+/* The share of the window for which the threads ran; NAN = not known. */
 static double busy_share(const struct stage *stage) {
-    double have_ns = (double)stage->window_ns * stage->threads;
-    return stage->client_cpu_ns < 0 || have_ns <= 0 ? -1 : stage->client_cpu_ns / have_ns;
+    double have_ns = (double)stage->window_ns * stage->result.threads;
+    return have_ns > 0 ? stage->client_cpu_ns / have_ns : NAN;
 }
 
 static bool stage_is_busy(const struct stage *stage) {
@@ -111,9 +111,9 @@ static void add_limits(json_t *warnings, const struct stage *stage) {
     /* A lock in our own memory is itself what the threads run. */
     if (lock->backend->topologies && stage_is_busy(stage))
         warn(warnings,
-             "generator-limited: lockbench's %d threads were busy for %.0f %% of the window: use "
+             "generator-limited: lockbench's %.0f threads were busy for %.0f %% of the window: use "
              "more threads (load.threads) or another machine",
-             stage->threads, 100 * busy_share(stage));
+             stage->result.threads, 100 * busy_share(stage));
     if (stage_lost_cpu(stage))
         warn(
             warnings,
@@ -139,9 +139,9 @@ bool stage_is_limited(const struct stage *stage) {
 /* ---- what else is to be read beside the figures ---- */
 
 static void add_left_behind(json_t *warnings, const struct stage *stage) {
-    if (stage->residue_known && stage->residue.count > 0)
-        warn(warnings, "left on the server after everybody had gone: %llu, such as %s",
-             (unsigned long long)stage->residue.count, stage->residue.example);
+    if (stage->result.residue > 0)
+        warn(warnings, "left on the server after everybody had gone: %.0f, such as %s",
+             stage->result.residue, stage->result.residue_example);
     if (stage->tidy_err.code)
         warn(warnings, "could not ask the server what was left on it: %s", stage->tidy_err.text);
 }
@@ -241,14 +241,14 @@ static void add_overload(json_t *warnings, const struct stage *stage) {
             warnings,
             "%.0f of %.0f arrivals could not be started before the window's end: the lock does not "
             "carry this rate with %d clients",
-            missed, stage->result.due, stage->clients);
+            missed, stage->result.due, stage->ask->of.clients);
     if (starts_were_late(stage) && pool_was_busy(stage))
         warn(
             warnings,
             "starts were late by %.1f ms at p99: %.0f of %.0f arrivals fell due while all %sclients "
             "were busy",
             late_ms(stage, METRIC_LAG), stage->result.queued, stage->result.due,
-            stage->threads > 1 ? "their thread's " : "");
+            stage->result.threads > 1 ? "their thread's " : "");
 }
 
 static void add_unrecorded(json_t *warnings, const struct stage *stage) {

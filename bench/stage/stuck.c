@@ -9,6 +9,7 @@
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 #include "drivers/clean.h"
+#include "results/format/write.h"
 
 #define LOOK_NS (200 * LB_MS_NS)
 #define SLOW_FACTOR 4 /* a key must be idle for so many times as long as the slowest release took */
@@ -271,26 +272,20 @@ static void run_tidy(void *arg) {
         bool cleared = clear_stage(job, &session->lb, &job->err) == 0;
         /* Names that the user gave may also be keys of other clients. */
         bool ours = shared->plan->key_names.count == 0;
-        if (cleared && job->ask && ours) {
-            stage->residue_known =
-                residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
-            if (job->guest && stage->residue.count > 0) clear_all(shared, &session->lb, &job->err);
+        struct lb_residue left = {0};
+        if (cleared && job->ask && ours &&
+            residue(&session->lb, shared->key_prefix, &left, &job->err) == 0) {
+            stage->result.residue = (double)left.count;
+            if (left.count > 0)
+                stage->result.residue_example =
+                    run_stage_keep_text(&stage->result, "%s", left.example);
+            if (job->guest && left.count > 0) clear_all(shared, &session->lb, &job->err);
         }
         if (job->guest && !ours && any_in_vain(shared))
-            stage->held = count_held(shared, &session->lb);
+            stage->result.held_elsewhere = count_held(shared, &session->lb);
         session_close(session);
     }
     session_done(session);
-}
-
-/* For a server at --url: notes in the stage whether keys are left there. */
-static void note_untidy(const struct shared *shared, struct stage *stage) {
-    const struct lb_algorithm *algorithm = shared->lock->lock->algorithm;
-    if (stage->tidy_err.code)
-        snprintf(stage->unsure, sizeof stage->unsure, "%s", stage->tidy_err.text);
-    else
-        stage->keeps_named =
-            shared->plan->key_names.count > 0 && (algorithm->arm || shared->lock->lock->keeps);
 }
 
 void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest) {
@@ -304,6 +299,7 @@ void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest
                       .guest = guest,
                       .only = {.number = shared_key_number(shared, 0), .count = shared->key_count}};
     loop_once("tidy", run_tidy, &job, &job.err);
-    if (job.err.code) stage->tidy_err = job.err;
-    if (guest) note_untidy(shared, stage);
+    stage->tidy_err = job.err;
+    stage->keeps_named = guest && !job.err.code && shared->plan->key_names.count > 0 &&
+                         (algorithm->arm || shared->lock->lock->keeps);
 }

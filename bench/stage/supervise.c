@@ -208,7 +208,7 @@ static void measure_idle(struct supervisor *sup) {
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1, took_ns = lb_now() - begin_ns;
     sup->stage->result.idle_s = (double)took_ns / 1e9;
     if (cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns)
-        sup->stage->server_idle_ns_per_s =
+        sup->stage->result.server_idle_ns_per_s =
             (double)(cpu_end_ns - cpu_begin_ns) * 1e9 / (double)took_ns;
 }
 
@@ -266,8 +266,8 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     }
     faults_end(&sup->faults);
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
-    sup->stage->server_cpu_ns =
-        cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
+    if (cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns)
+        sup->stage->server_cpu_ns = (double)(cpu_end_ns - cpu_begin_ns);
     if (atomic_load(&sup->shared->window_end_ns) > begin_ns && sup->workers)
         harvest_window_end(&sup->harvest);
     server_use_loaded(&sup->use, sup->stage);
@@ -397,10 +397,8 @@ static void exchange_parts(struct supervisor *sup) {
 static void close_down(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     if (!sup->stage->hung && sup->workers) close_sessions(sup);
-    if (sup->stage->hung && shared->processes == 1) { /* threads can't be ended from outside ... */
-        snprintf(sup->stage->unsure, sizeof sup->stage->unsure, "%s", sup->stage->err.text);
-        return;
-    }
+    /* threads can't be ended from outside ... */
+    if (sup->stage->hung && shared->processes == 1) return;
     struct lb_err err = {0};
     if (workers_join(sup->workers, sup->stage->hung ? 0 : lb_now() + CLOSE_NS, &err) != 0)
         spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
@@ -417,15 +415,13 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     sup->stage->ask = ask;
     result_field_clear_all(run_stage_fields(), &sup->stage->result);
-    sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
-    sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
+    sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = NAN;
     sup->stage->written_bytes = sup->stage->fsyncs = sup->stage->sessions_memory_bytes = NAN;
     sup->stage->stolen_ns = -1;
     sup->shared = stage_shape(ask, err);
     if (!sup->shared) return -1;
-    sup->stage->offered_per_s = sup->shared->arrival.rate_per_s;
     stuck_init(&sup->stuck, sup->shared);
-    return harvest_begin(&sup->harvest, ask, sup->stage, sup->shared, err);
+    return harvest_begin(&sup->harvest, sup->stage, sup->shared, err);
 }
 
 /* Without clients there are no workers. False: the stage has failed. */

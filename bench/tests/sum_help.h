@@ -34,8 +34,7 @@ static inline void count_grants(const uint64_t *grants) {
     memset(&failed, 0, sizeof failed);
     stage.hist[METRIC_ACQUIRE] = &granted;
     stage.hist[METRIC_WAIT_FAILED] = &failed;
-    stage.client_cpu_ns = stage.server_cpu_ns = -1;
-    stage.client_idle_ns_per_s = stage.server_idle_ns_per_s = -1;
+    stage.client_cpu_ns = stage.server_cpu_ns = NAN;
     shared.plan = &plan;
     shared.lock = &entry;
     shared.clients = CLIENTS;

@@ -154,7 +154,7 @@ TEST(test_handoff_is_of_those_who_waited) {
     double all_ns = hist_mean(handoff) * (double)handoff->count;
     assert_true(all_ns <= (double)(stage->warmup_ns + stage->window_ns + stage->drain_ns));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_int_equal(stage->threads, 4);
+    assert_int_equal(stage->result.threads, 4);
     /* One client alone waits for nobody. */
     stage = run_stage_of("mem-mutex", SETS("load.clients=1"));
     assert_true(stage->result.grants > 0);

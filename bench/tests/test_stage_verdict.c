@@ -17,7 +17,8 @@ static struct hist *hists[METRICS];
 FIXTURE(set_up) {
     memset(&stage, 0, sizeof stage);
     plan = (struct plan){.drain_ns = LB_S_NS};
-    ask = (struct stage_ask){.of = {.plan = &plan, .lock = &entry, .window_ns = LB_S_NS}};
+    ask = (struct stage_ask){
+        .of = {.plan = &plan, .lock = &entry, .clients = 1, .window_ns = LB_S_NS}};
     stage.ask = &ask;
     result_field_clear_all(run_stage_fields(), &stage.result);
     for (int i = 0; i < METRICS; i++) {
@@ -25,8 +26,9 @@ FIXTURE(set_up) {
         assert_non_null(stage.hist[i]);
     }
     stage.window_ns = LB_S_NS;
-    stage.threads = stage.clients = 1;
-    stage.client_cpu_ns = stage.server_cpu_ns = stage.stolen_ns = -1;
+    stage.result.threads = 1;
+    stage.client_cpu_ns = stage.server_cpu_ns = NAN;
+    stage.stolen_ns = -1;
     return 0;
 }
 

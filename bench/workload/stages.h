@@ -53,9 +53,17 @@ struct plan_stage {
     struct distance distance;
     int clients, readers, repeat;
     int64_t window_ns;
-    double rate_per_s; /* rate of open arrivals; 0 = the plan's */
+    double rate_per_s; /* rate of open arrivals; 0 = the plan's: stage_arrival */
     bool again; /* the same once more in its round, to see by how much two equal stages differ */
 };
+
+/* The plan's arrivals at the stage's own rate. */
+static inline struct arrival stage_arrival(const struct plan_stage *stage) {
+    struct arrival arrival = stage->plan->arrival;
+    if (stage->rate_per_s > 0 && arrival.kind != ARRIVAL_CLOSED)
+        arrival.rate_per_s = stage->rate_per_s;
+    return arrival;
+}
 
 enum stages_order {
     STAGES_BY_PLACE, /* the stages of one backend on one topology are together, so that its servers run alone */
