@@ -45,12 +45,7 @@ static int note_trial(struct sum *sum, const struct fault_event *fault, int64_t 
 bool fault_victims(const struct fault_event *fault, const struct shared *shared,
                    uint32_t *ret_first, uint32_t *ret_end) {
     if (fault->process < 0 || fault->process >= shared->processes) return false;
-    int first = shared->threads * fault->process / shared->processes;
-    int last = shared->threads * (fault->process + 1) / shared->processes - 1;
-    uint32_t count;
-    shared_slice(shared, first, ret_first, &count);
-    shared_slice(shared, last, ret_end, &count);
-    *ret_end += count;
+    *ret_first = workers_clients(shared, fault->process, ret_end);
     return true;
 }
 

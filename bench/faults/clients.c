@@ -181,9 +181,9 @@ void fault_log_victim(struct fault_event *fault, const struct fault_victim *vict
  * started, because a client's library may run in one of them. */
 
 static int64_t last_beat(const struct shared *shared, int process) {
-    int first, end = workers_threads(shared, process, &first);
     int64_t last_ns = 0;
-    for (int i = first; i < end; i++) {
+    int end = shared_first_thread(shared, process + 1);
+    for (int i = shared_first_thread(shared, process); i < end; i++) {
         int64_t beat_ns = atomic_load(&shared->worker[i].beat_ns);
         if (beat_ns > last_ns) last_ns = beat_ns;
     }

@@ -118,7 +118,9 @@ static inline void client_lagged(struct client *client, int64_t due_ns) {
 }
 
 /* Records an attempt in the window that ended without a grant. */
-void client_failed(struct client *client, int64_t waited_ns);
+static inline void client_failed(struct client *client, int64_t waited_ns) {
+    recorder_add(&client->worker->stats->recorder, METRIC_WAIT_FAILED, waited_ns);
+}
 
 /* Rests after an attempt that could send no request: for nine times what it took to connect in vain. */
 static inline void client_pause(enum lb_outcome outcome, int64_t connecting_ns) {
@@ -127,11 +129,9 @@ static inline void client_pause(enum lb_outcome outcome, int64_t connecting_ns) 
     lb_sleep_until(lb_now() + (pause_ns < CLIENT_PAUSE_MOST_NS ? pause_ns : CLIENT_PAUSE_MOST_NS));
 }
 
-/* Reads the thread's processor time at the begin and at the end of the window; now_ns: the present time. At any
- * other time it costs two comparisons. */
+/* Reads the thread's processor time at the begin and at the end of the window (worker.c); now_ns: the present time. At
+ * any other time it costs two comparisons. */
 void worker_mark(struct worker *worker, int64_t now_ns);
-/* The same at the two ends of the time for which all clients idle before the load. */
-void worker_mark_idle(struct worker *worker, int64_t now_ns);
 
 /* Between two attempts: hands figures to the supervisor, and lets other fibers run. Other fibers run also if the
  * client has just waited for an answer: its next request would otherwise overtake the clients whose messages came
@@ -142,11 +142,5 @@ static inline void client_turn(struct client *client) {
     recorder_turn(&client->worker->stats->recorder);
     loop_breathe(client->ended_ns);
 }
-
-/* traffic: figures that the kernel counts: bytes of a TCP connection, processor time of a thread. */
-
-/* Payload bytes sent and received by a TCP socket since it was opened, by TCP_INFO; 0 for anything
- * else. */
-uint64_t traffic_bytes(int fd);
 
 #endif

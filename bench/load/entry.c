@@ -63,10 +63,8 @@ void entry_leave_other(struct client *client, int64_t releasing_ns) {
 
 void entry_abandon(struct client *client) {
     struct shared *shared = client->worker->shared;
-    bool beside =
-        shared->entry == ENTRY_PERMITS || (shared->entry == ENTRY_READERS && !is_writer(client));
-    if (!beside && !cell_abandon(client->at.cell, client->index)) client->at.marks |= MARK_MET;
-    bool crowd = beside || shared->entry == ENTRY_READERS;
+    bool crowd = shared->entry != ENTRY_CELL, cell = !crowd || is_writer(client);
+    if (cell && !cell_abandon(client->at.cell, client->index)) client->at.marks |= MARK_MET;
     if (crowd && !crowd_abandon(&shared->crowds, client->index)) client->at.marks |= MARK_MET;
     atomic_fetch_add(&shared->findings.detected, 1);
     client->stats->inside = false;

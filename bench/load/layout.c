@@ -11,7 +11,63 @@
 #include "bench/base/processors.h"
 #include "bench/load/observe.h"
 
-static int descriptors_check(const struct shared *shape, struct lb_err *err);
+#define SPARE 256 /* descriptors that belong to no client: of wires, pipes of servers, results */
+#define OF_A_THREAD 2 /* descriptors of a thread: its epoll, and the one that wakes it */
+#define OF_A_WIRE                                                                                  \
+    2 /* descriptors of a connection that passes through this process: its two sides */
+
+uint64_t descriptors_raise(uint64_t wanted) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+    if (limit.rlim_cur >= wanted) return limit.rlim_cur;
+    if (limit.rlim_max < wanted) { /* root may raise the hard limit, too */
+        struct rlimit higher = {.rlim_cur = wanted, .rlim_max = wanted};
+        if (setrlimit(RLIMIT_NOFILE, &higher) == 0) return wanted;
+    }
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur;
+}
+
+uint64_t descriptors_of_servers(int clients) {
+    return (uint64_t)clients * 2 + SPARE;
+}
+
+static int each_session(const struct shared *shape) {
+    const struct lb_connector *connector = shape->lock->lock->backend->connector;
+    const struct lb_session session = {
+        .server = shape->server, .lock = shape->lock->lock, .options = shape->lock->options};
+    if (!connector || !connector->descriptors) return 1;
+    return connector->descriptors(&session,
+                                  shape->plan->keys.pick == KEYS_OWN ? 1 : shape->key_count);
+}
+
+static int divide_up(int number, int by) {
+    return (number + by - 1) / by;
+}
+
+/* The descriptors that the process with the most clients needs. */
+static uint64_t needed(const struct shared *shape) {
+    bool wired = shape->processes == 1 && shape->server && shape->server->route_count > 0;
+    int of_a_session = each_session(shape) + (wired ? OF_A_WIRE : 0);
+    int clients = divide_up(shape->clients, shape->threads);
+    int sessions = divide_up(clients, plan_session_clients(shape->plan, shape->lock->lock));
+    int of_a_thread = OF_A_THREAD + sessions * of_a_session;
+    return (uint64_t)divide_up(shape->threads, shape->processes) * (uint64_t)of_a_thread + SPARE;
+}
+
+/* 0, or -1 with err (LB_EXIT_MACHINE) if the limit of this machine is too low for the stage's clients. */
+static int descriptors_check(const struct shared *shape, struct lb_err *err) {
+    uint64_t wanted = needed(shape), limit = descriptors_raise(wanted);
+    if (wanted <= limit) return 0;
+    const char *more = shape->processes < shape->clients ? "load.processes higher, or " : "";
+    return err_set(
+        err, LB_EXIT_MACHINE,
+        "with %d clients each of %d processes needs %llu file descriptors, and the limit here is "
+        "%llu: run `ulimit -n %llu` first, or set %sload.clients lower",
+        shape->clients, shape->processes, (unsigned long long)wanted, (unsigned long long)limit,
+        (unsigned long long)wanted, more);
+}
 
 /* The kind of memory that clients with a grant enter. */
 static enum entry_kind entry_kind_of(const struct lb_lock *lock) {
@@ -62,7 +118,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     const struct lb_lock *lock = shape->lock->lock;
     size_t clients = (size_t)shape->clients, cells = shape->cell_count, keys = shape->key_count;
     bool crowd = shape->entry == ENTRY_READERS || shape->entry == ENTRY_PERMITS;
-    struct shared parts = {0};
+    struct shared parts = *shape;
     carve_part(carver, sizeof(struct shared));
     parts.cells = carve_part(carver, cells * sizeof *parts.cells);
     parts.client = carve_part(carver, clients * sizeof *parts.client);
@@ -82,14 +138,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
         carve_part(carver, (size_t)shape->threads * recorder_bytes());
         return;
     }
-    *shared = *shape;
-    shared->cells = parts.cells;
-    shared->client = parts.client;
-    shared->crowds = parts.crowds;
-    shared->versions = parts.versions;
-    shared->store.keys = parts.store.keys;
-    shared->tick_runs = parts.tick_runs;
-    shared->worker = parts.worker;
+    *shared = parts;
     if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads, shape->recorded);
     choose_observers(shared);
     for (int i = 0; i < shape->threads; i++) {
@@ -153,7 +202,11 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     shape->recorded = (plan->history || shape->split) && trace_applies(lock);
     shape->session_ns = session_of(shape);
     if (spread_clients(shape, err) != 0) return -1;
-    store_shape(shape);
+    bool exclusive = !(lock->caps & LB_CAP_BASELINE) &&
+                     (lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK);
+    /* A store in one machine's memory does not see the writes of the others. */
+    shape->store.kept = plan->store && exclusive && shape->part.count == 0;
+    shape->store.fenced = lock->caps & LB_CAP_FENCE;
     return 0;
 }
 
@@ -193,62 +246,4 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
         shared->client[i].max_wait_ns = -1;
     }
     return shared;
-}
-
-#define SPARE 256 /* descriptors that belong to no client: of wires, pipes of servers, results */
-#define OF_A_THREAD 2 /* descriptors of a thread: its epoll, and the one that wakes it */
-#define OF_A_WIRE                                                                                  \
-    2 /* descriptors of a connection that passes through this process: its two sides */
-
-uint64_t descriptors_raise(uint64_t wanted) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
-    if (limit.rlim_cur >= wanted) return limit.rlim_cur;
-    if (limit.rlim_max < wanted) { /* root may raise the hard limit, too */
-        struct rlimit higher = {.rlim_cur = wanted, .rlim_max = wanted};
-        if (setrlimit(RLIMIT_NOFILE, &higher) == 0) return wanted;
-    }
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_cur;
-}
-
-uint64_t descriptors_of_servers(int clients) {
-    return (uint64_t)clients * 2 + SPARE;
-}
-
-static int each_session(const struct shared *shape) {
-    const struct lb_connector *connector = shape->lock->lock->backend->connector;
-    const struct lb_session session = {
-        .server = shape->server, .lock = shape->lock->lock, .options = shape->lock->options};
-    if (!connector || !connector->descriptors) return 1;
-    return connector->descriptors(&session,
-                                  shape->plan->keys.pick == KEYS_OWN ? 1 : shape->key_count);
-}
-
-static int divide_up(int number, int by) {
-    return (number + by - 1) / by;
-}
-
-/* The descriptors that the process with the most clients needs. */
-static uint64_t needed(const struct shared *shape) {
-    bool wired = shape->processes == 1 && shape->server && shape->server->route_count > 0;
-    int of_a_session = each_session(shape) + (wired ? OF_A_WIRE : 0);
-    int clients = divide_up(shape->clients, shape->threads);
-    int sessions = divide_up(clients, plan_session_clients(shape->plan, shape->lock->lock));
-    int of_a_thread = OF_A_THREAD + sessions * of_a_session;
-    return (uint64_t)divide_up(shape->threads, shape->processes) * (uint64_t)of_a_thread + SPARE;
-}
-
-/* 0, or -1 with err (LB_EXIT_MACHINE) if the limit of this machine is too low for the stage's clients. */
-static int descriptors_check(const struct shared *shape, struct lb_err *err) {
-    uint64_t wanted = needed(shape), limit = descriptors_raise(wanted);
-    if (wanted <= limit) return 0;
-    const char *more = shape->processes < shape->clients ? "load.processes higher, or " : "";
-    return err_set(
-        err, LB_EXIT_MACHINE,
-        "with %d clients each of %d processes needs %llu file descriptors, and the limit here is "
-        "%llu: run `ulimit -n %llu` first, or set %sload.clients lower",
-        shape->clients, shape->processes, (unsigned long long)wanted, (unsigned long long)limit,
-        (unsigned long long)wanted, more);
 }

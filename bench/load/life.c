@@ -53,7 +53,7 @@ static void wait_phase(struct client *client, enum phase phase) {
     loop_shield(false);
 }
 
-static void ping_server(struct client *client) {
+static void send_pings(struct client *client) {
     struct session *session = client->session;
     const struct lb_backend *backend = session->lb.server->backend;
     if (!backend->connector->ping || !session->connected || session->broken) return;
@@ -72,6 +72,11 @@ static void ping_server(struct client *client) {
         recorder_add(&client->worker->stats->recorder, METRIC_PING, now_ns - start_ns);
     }
     session_part(client);
+}
+
+static void ping_server(struct client *client) {
+    send_pings(client);
+    atomic_fetch_add(&client->worker->shared->pinged, 1);
 }
 
 /* Opens the attempt's own session and records how long that took. Returns the time at which that was done. */
@@ -322,10 +327,7 @@ void client_run(void *arg) {
     open_first(client);
 
     wait_phase(client, PHASE_PING);
-    if (first) {
-        ping_server(client);
-        atomic_fetch_add(&shared->pinged, 1);
-    }
+    if (first) ping_server(client);
     wait_phase(client, PHASE_GO);
     if (shared->churn) session_close(session);
     lb_sleep_until(shared->go_ns);
@@ -335,10 +337,7 @@ void client_run(void *arg) {
     drain_client(client);
 
     wait_phase(client, PHASE_PING2);
-    if (first) {
-        ping_server(client);
-        atomic_fetch_add(&shared->pinged, 1);
-    }
+    if (first) ping_server(client);
     wait_phase(client, PHASE_CLOSE);
     client->fiber = NULL;
     bool last = true;

@@ -1,4 +1,4 @@
-/* observe: ticks and the record of operations; see observe.h. */
+/* observe: ticks, the guarded store and the record of operations; see observe.h. */
 #include "bench/load/observe.h"
 
 uint32_t tick_count(const struct plan *plan) {
@@ -49,6 +49,28 @@ struct tick_counts tick_sum(const struct shared *shared) {
     }
     return counts;
 }
+
+/* The guarded value of the grant's key. */
+static struct guarded *value_of(const struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    return &shared->store.keys[client->at.cell - shared->cells];
+}
+
+static void enter_store(struct client *client, void *mine, int64_t started_ns,
+                        int64_t acquired_ns) {
+    bool fenced = client->worker->shared->store.fenced;
+    (void)started_ns, (void)acquired_ns;
+    if (!client->request.shared) store_enter(value_of(client), client->grant.token, fenced, mine);
+}
+
+static void leave_store(struct client *client, void *mine) {
+    struct shared *shared = client->worker->shared;
+    if (!client->request.shared && store_leave(value_of(client), &shared->store.counts, mine))
+        client->at.marks |= MARK_REFUSED;
+}
+
+const struct observer store_observer = {
+    .client_bytes = sizeof(struct visit), .entered = enter_store, .leaving = leave_store};
 
 #define STALL_LEAST_NS (50 * LB_MS_NS) /* beats may be 20 ms apart */
 

@@ -1,5 +1,5 @@
 /* observe: functions that some stages call at each attempt beside the attempt itself. An observer records operations, keeps a
- * guarded store (store.c) or counts the runs of a tick's job.
+ * guarded store or counts the runs of a tick's job.
  *
  * A stage chooses its observers once (layout.c); most have none, and then an attempt pays for one
  * look at their number. An observer's functions run on the fiber of the client; `mine` is memory of
@@ -102,12 +102,8 @@ void trace_beat(struct shared *shared, int thread, int64_t now_ns);
 /* store: the guarded store of a stage (bench/measure/store.h), which a client enters and leaves together with its
  * cells. */
 
-/* Fills shape->store: which guarded store a stage of this plan and lock has. To be called once the entry kind and
- * cell_count are known. Only exclusive grants write, so stages of semaphores and optimistic locks have no
- * store. */
-void store_shape(struct shared *shape);
-
-/* Enters and leaves the store with the client's grant. */
+/* Enters and leaves the store with the client's grant. Only exclusive grants write, so stages of semaphores and optimistic
+ * locks have no store. */
 extern const struct observer store_observer;
 
 #endif

@@ -3,10 +3,14 @@
 #include "bench/load/session.h"
 
 #include <errno.h>
+#include <linux/tcp.h> /* the kernel's struct: glibc's lacks the byte counts */
+#include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
@@ -74,6 +78,15 @@ void session_keep_err(struct session *session) {
 /* The session's figures are counted with its first client's. */
 static struct client_stats *stats_of(struct session *session) {
     return session->clients[0].stats;
+}
+
+/* Payload bytes sent and received by a TCP socket since it was opened; 0 for anything else. */
+static uint64_t traffic_bytes(int fd) {
+    struct tcp_info info = {0};
+    socklen_t len = sizeof info;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) != 0) return 0;
+    if (len < offsetof(struct tcp_info, tcpi_bytes_sent) + sizeof info.tcpi_bytes_sent) return 0;
+    return info.tcpi_bytes_sent + info.tcpi_bytes_received;
 }
 
 static uint64_t bytes_of(const struct session *session) {

@@ -94,13 +94,25 @@ int shared_own_threads(const struct shared *shared, int *ret_end) {
     return shared_first_thread(shared, first);
 }
 
-int shared_own_clients(const struct shared *shared, int *ret_end) {
-    int end, first = shared_own_threads(shared, &end);
+/* The clients of threads first .. end - 1; none of none. */
+static uint32_t clients_of(const struct shared *shared, int first, int end, uint32_t *ret_end) {
     uint32_t from = 0, last = 0, count = 0;
     if (first < end) {
         shared_slice(shared, first, &from, &count);
         shared_slice(shared, end - 1, &last, &count);
     }
-    *ret_end = (int)(last + count);
+    *ret_end = last + count;
+    return from;
+}
+
+uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end) {
+    int end = shared_first_thread(shared, process + 1);
+    return clients_of(shared, shared_first_thread(shared, process), end, ret_end);
+}
+
+int shared_own_clients(const struct shared *shared, int *ret_end) {
+    int end, first = shared_own_threads(shared, &end);
+    uint32_t last, from = clients_of(shared, first, end, &last);
+    *ret_end = (int)last;
     return (int)from;
 }

@@ -228,6 +228,9 @@ int shared_own_processes(const struct shared *shared, int *ret_end);
 /* The first thread of a worker process. For the process number `processes` the result is the number of threads. */
 int shared_first_thread(const struct shared *shared, int process);
 
+/* The clients of a worker process: the first is returned; *ret_end is one above the last. */
+uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end);
+
 /* The clients that a thread serves: first .. first+count-1. Threads differ by at most one
  * client. */
 void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,

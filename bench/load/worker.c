@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/process.h"
@@ -44,6 +45,39 @@ struct thread_context {
     struct session *sessions;
     uint32_t first, count, session_count;
 };
+
+/* Processor time of the calling thread, user and system, in ns. */
+static int64_t thread_cpu_ns(void) {
+    struct timespec ts;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static void mark_span(struct cpu_span *span, int64_t now_ns, int64_t begin_ns, int64_t end_ns) {
+    if (!span->began && now_ns >= begin_ns) {
+        span->begin_ns = now_ns;
+        span->begin_cpu_ns = thread_cpu_ns();
+        span->began = true;
+    }
+    if (span->began && !span->ended && now_ns >= end_ns) {
+        span->end_ns = now_ns;
+        span->end_cpu_ns = thread_cpu_ns();
+        span->ended = true;
+    }
+}
+
+void worker_mark(struct worker *worker, int64_t now_ns) {
+    struct shared *shared = worker->shared;
+    mark_span(&worker->stats->cpu, now_ns, stage_begin_ns(shared), stage_end_ns(shared));
+}
+
+/* The same at the two ends of the time for which all clients idle before the load. */
+static void mark_idle(struct worker *worker, int64_t now_ns) {
+    struct shared *shared = worker->shared;
+    mark_span(&worker->stats->idle_cpu, now_ns,
+              atomic_load_explicit(&shared->idle_begin_ns, memory_order_relaxed),
+              atomic_load_explicit(&shared->idle_end_ns, memory_order_relaxed));
+}
 
 /* Records how late the beat is, in the window. */
 static void measure_beat(struct worker *worker, int64_t now_ns) {
@@ -87,7 +121,7 @@ static void heartbeat_run(void *arg) {
         int64_t now_ns = lb_now();
         measure_beat(&context->worker, now_ns);
         worker_mark(&context->worker, now_ns);
-        worker_mark_idle(&context->worker, now_ns);
+        mark_idle(&context->worker, now_ns);
         if (shared->oplog) trace_beat(shared, context->worker.thread, now_ns);
         atomic_store(&context->worker.stats->beat_ns, now_ns);
         recorder_turn(&context->worker.stats->recorder);
@@ -275,19 +309,6 @@ failed:
         workers_join(workers, lb_now() + LB_S_NS, &ignored);
     }
     return NULL;
-}
-
-int workers_threads(const struct shared *shared, int process, int *ret_first) {
-    *ret_first = shared_first_thread(shared, process);
-    return shared_first_thread(shared, process + 1);
-}
-
-uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end) {
-    uint32_t first, last, count;
-    shared_slice(shared, shared_first_thread(shared, process), &first, &count);
-    shared_slice(shared, shared_first_thread(shared, process + 1) - 1, &last, &count);
-    *ret_end = last + count;
-    return first;
 }
 
 int workers_process_of(const struct shared *shared, uint32_t client) {

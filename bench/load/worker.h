@@ -29,10 +29,6 @@ int workers_kill(struct workers *workers, int process);
  * process. */
 pid_t workers_pid(const struct workers *workers, int process);
 
-/* The threads of a process: from *ret_first up to, but without, the returned one; its clients: from
- * the returned one up to, but without, *ret_end. */
-int workers_threads(const struct shared *shared, int process, int *ret_first);
-uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end);
 /* The process that carries the client. */
 int workers_process_of(const struct shared *shared, uint32_t client);
 
