@@ -29,8 +29,8 @@ struct typed {
     struct arg_list names, sets, promises, keys;
     struct urls urls;
     struct repeat_options repeat;
-    bool dry_run, json, no_page;
-    enum report_format format; /* of the result; json says the same of REPORT_JSON */
+    bool dry_run, no_page;
+    enum report_format format;
     enum progress_kind progress;
 };
 
@@ -208,8 +208,7 @@ static int load_base(const struct typed *typed, const struct plan_ask *usual, st
     if (repeat_base(&typed->repeat, usual->workload, &ask.workload, &program, err) != 0) return -1;
     if (program) return 0;
     ask.sets = sets;
-    ask.set_count = 0;
-    for (int i = 0; i < typed->sets.count; i++) sets[ask.set_count++] = typed->sets.item[i];
+    for (int i = 0; i < ask.set_count; i++) sets[i] = usual->sets[i];
     for (int i = 0; i < typed->repeat.sets.count; i++)
         sets[ask.set_count++] = typed->repeat.sets.item[i];
     *ret = plan_load(&ask, err);
@@ -235,15 +234,16 @@ static int check_loads(const struct plan *plan, const struct plan *base, struct 
 static int print_repeats(const struct typed *typed, const struct plan *plan,
                          const struct plan *base, struct lb_err *err) {
     int times = repeat_times(&typed->repeat);
+    bool json = typed->format == REPORT_JSON;
     double one_s = (double)(plan_time_ns(plan) + (base ? plan_time_ns(base) : 0)) / LB_S_NS;
-    if (!typed->json)
+    if (!json)
         printf("; whole runs: %d of each side, in turns; their warm-ups and windows take %.1f s "
                "together%s\n",
                times, times * one_s, base ? "" : ", and those of the other build are not known");
-    if (typed->json && base)
+    if (json && base)
         return output_json(json_pack("{s:o, s:o}", "base", plan_json(base), "new", plan_json(plan)),
                            JSON_INDENT(2), stdout, "the plans", err);
-    int code = print_plan(plan, typed->json, err);
+    int code = print_plan(plan, json, err);
     if (base) printf("\n; ---- against ----\n\n");
     return code == 0 && base ? print_plan(base, false, err) : code;
 }
@@ -262,19 +262,14 @@ static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
         code = print_repeats(typed, plan, base, err);
     } else {
         struct repeat_ask ask = {.options = &typed->repeat,
-                                 .workload = usual->workload,
-                                 .locks = typed->locks,
-                                 .sets = typed->sets.item,
-                                 .set_count = typed->sets.count,
-                                 .promises = typed->promises.item,
-                                 .promise_count = typed->promises.count,
+                                 .plan = usual,
                                  .urls = typed->urls.again,
                                  .url_count = typed->urls.count,
                                  .out = typed->out,
                                  .results = results,
                                  .planned_ns = planned_ns(plan),
                                  .base_planned_ns = planned_ns(base ? base : plan),
-                                 .json = typed->json};
+                                 .json = typed->format == REPORT_JSON};
         code = repeat_run(&ask, err);
     }
     plan_free(base);
@@ -283,7 +278,6 @@ static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
 
 /* Adds the names of --key as one more --set, and joins the names of locks. */
 static int complete(struct typed *typed, struct arena *arena, struct lb_err *err) {
-    typed->json = typed->format == REPORT_JSON;
     if (typed->format == REPORT_QUIET && typed->progress == PROGRESS_AUTO)
         typed->progress = PROGRESS_NONE;
     if (typed->names.count && !(typed->locks = arg_list_join(&typed->names, arena, err))) return -1;
@@ -340,7 +334,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
         err_set(err, LB_EXIT_USAGE,
                 "run: --metric and --repeat are of a comparison: add --against...; rounds within a "
                 "run: --set run.repeat=7");
-    } else if (pair && typed->format != REPORT_TABLE && !typed->json) {
+    } else if (pair && (typed->format == REPORT_FULL || typed->format == REPORT_QUIET)) {
         err_set(
             err, LB_EXIT_USAGE,
             "run: --full and --quiet show one run: leave them out where --against makes several");
@@ -349,7 +343,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     } else if (pair) {
         result = run_repeats(typed, &plan_ask, plan, err);
     } else if (typed->dry_run) {
-        result = print_plan(plan, typed->json, err);
+        result = print_plan(plan, typed->format == REPORT_JSON, err);
     } else {
         command = command_again(given, &typed->urls);
         result = command ? run_plan(typed, plan, command, err)

@@ -99,14 +99,15 @@ static int add_word(struct side *side, const char *option, const char *value, st
 
 static int add_words(const struct repeat_ask *ask, bool is_base, const char *workload,
                      struct side *side, struct lb_err *err) {
+    const struct plan_ask *plan = ask->plan;
     int failed = add_word(side, "run", workload, err);
-    if (ask->locks) failed |= add_word(side, "--lock", ask->locks, err);
+    if (plan->locks) failed |= add_word(side, "--lock", plan->locks, err);
     /* Another build may be an older one, so it gets only the options that --against gives. */
     if (!side->program) failed |= add_word(side, NULL, "--no-page", err);
     for (int i = 0; i < ask->url_count; i++) failed |= add_word(side, "--url", ask->urls[i], err);
-    for (int i = 0; i < ask->set_count; i++) failed |= add_word(side, "--set", ask->sets[i], err);
-    for (int i = 0; !is_base && i < ask->promise_count; i++)
-        failed |= add_word(side, "--slo", ask->promises[i], err);
+    for (int i = 0; i < plan->set_count; i++) failed |= add_word(side, "--set", plan->sets[i], err);
+    for (int i = 0; !is_base && i < plan->promise_count; i++)
+        failed |= add_word(side, "--slo", plan->promises[i], err);
     for (int i = 0; is_base && i < ask->options->sets.count; i++) {
         failed |=
             add_word(side, "--set", ask->options->sets.item[i], err); /* the last --set wins */
@@ -302,11 +303,11 @@ static int begin(struct repeat *repeat, struct lb_err *err) {
     const struct repeat_ask *ask = repeat->ask;
     const char *workload, *program;
     struct side *base = &repeat->side[BASE], *new = &repeat->side[NEW];
-    if (repeat_base(ask->options, ask->workload, &workload, &program, err) != 0) return -1;
+    if (repeat_base(ask->options, ask->plan->workload, &workload, &program, err) != 0) return -1;
     *base = (struct side){.name = "base", .program = program, .planned_ns = ask->base_planned_ns};
     *new = (struct side){.name = "new", .planned_ns = ask->planned_ns};
     if (add_words(ask, true, workload, base, err) != 0) return -1;
-    if (add_words(ask, false, ask->workload, new, err) != 0) return -1;
+    if (add_words(ask, false, ask->plan->workload, new, err) != 0) return -1;
     for (int s = 0; s < 2; s++) jobs_init(&repeat->side[s].jobs, repeat->side[s].program, 1);
     repeat->each = repeat_times(ask->options);
     repeat->terminal = terminal_obeys(stderr);

@@ -10,6 +10,7 @@
 
 #include "bench/base/err.h"
 #include "bench/cli/args.h"
+#include "bench/workload/plan.h"
 
 #define REPEAT_MAX 1000 /* runs a side */
 #define REPEAT_WORDS_MAX 300
@@ -30,14 +31,10 @@ bool repeat_has_base(const struct repeat_options *options);
 /* How many whole runs each side gets. */
 int repeat_times(const struct repeat_options *options);
 
-/* The properties that both sides share. */
 struct repeat_ask {
     const struct repeat_options *options;
-    const char *workload, *locks; /* locks: NULL = as the workload says */
-    const char *const *sets;
-    int set_count;
-    const char *const *promises; /* --slo, of the new side: another build may not know it */
-    int promise_count;
+    const struct plan_ask
+        *plan; /* of both sides; the promises of the new one: another build may not know --slo */
     const char *const *urls; /* "redis=redis://..." */
     int url_count;
     const char *out;                     /* --out, or NULL */
