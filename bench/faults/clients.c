@@ -227,7 +227,7 @@ enum fault_tried fault_pause_begin(struct faults *faults, struct fault_section *
     act->beat_ns = last_beat(faults->shared, victim.process);
     pid_t pid = workers_pid(faults->workers, victim.process);
     act->stood = proc_signal_tree(pid, SIGSTOP) == 0 && proc_stands(pid);
-    fault_oplog(faults, OPLOG_STALL, act->first_client, act->client_count, begin_ns, LB_NEVER);
+    fault_act_oplog(faults, OPLOG_STALL, act);
     return FAULT_DONE;
 }
 
@@ -255,8 +255,7 @@ void fault_pause_end(struct faults *faults, struct fault_act *act) {
     proc_signal_tree(pid, SIGCONT);
     workers_pause(faults->workers, act->process, false);
     fault->end_ns = lb_now();
-    fault_oplog(faults, OPLOG_STALL, act->first_client, act->client_count, fault->begin_ns,
-                fault->end_ns);
+    fault_act_oplog(faults, OPLOG_STALL, act);
 }
 
 enum fault_tried fault_kill_begin(struct faults *faults, struct fault_section *section) {

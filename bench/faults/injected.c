@@ -64,22 +64,17 @@ enum fault_tried fault_starve_begin(struct faults *faults, struct fault_section 
     }
     /* A session that nobody renews ends like the session of a client that is cut off. */
     act->cut_open = fault_ends_silent(faults);
-    if (act->cut_open)
-        fault_oplog(faults, OPLOG_CUT, act->first_client, act->client_count, fault->begin_ns,
-                    LB_NEVER);
+    fault_act_oplog(faults, OPLOG_CUT, act);
     return FAULT_DONE;
 }
 
 void fault_starve_end(struct faults *faults, struct fault_act *act) {
     struct fault_event *fault = fault_log_of(faults, act);
-    uint32_t first = act->first_client, clients = act->client_count;
     hold_back(faults, act, false);
     struct fault_counts now = count(faults, act);
     uint64_t held_back = now.held_back - act->before.held_back;
     fault->end_ns = lb_now();
-    if (act->cut_open) {
-        fault_oplog(faults, OPLOG_CUT, first, clients, fault->begin_ns, fault->end_ns);
-    }
+    fault_act_oplog(faults, OPLOG_CUT, act);
     if (keeps_sessions(faults->shared)) {
         fault_log_sign(fault, held_back > 0, "%llu renewals of its session held back",
                        (unsigned long long)held_back);

@@ -84,6 +84,9 @@ bool fault_ends_silent(const struct faults *faults);
 /* What an injection did to clients, for the judge: oplog_mishap, or nothing where no oplog is kept. */
 void fault_oplog(struct faults *faults, enum oplog_kind kind, uint32_t first, uint32_t count,
                  int64_t from_ns, int64_t to_ns);
+/* The same of the clients that an injection hits, from its begin to its end, if that is known. Of a cut that lasts:
+ * where act->cut_open. */
+void fault_act_oplog(struct faults *faults, enum oplog_kind kind, const struct fault_act *act);
 
 /* --- Which client or process an injection hits: any, one that holds, or one that waits. --- */
 

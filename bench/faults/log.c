@@ -36,13 +36,13 @@ struct fault_act *fault_log_lasting(struct faults *faults, const struct fault_se
         if (act->plan) continue;
         const struct plan_fault *plan = section->plan;
         int event = faults->log->count - 1;
-        int64_t begin_ns = faults->log->events[event].begin_ns;
-        *act = (struct fault_act){.plan = plan,
-                                  .event = event,
-                                  .until_ns = plan->for_ns > 0 ? lb_after(begin_ns, plan->for_ns)
-                                                               : LB_NEVER,
-                                  .process = -1,
-                                  .node = -1};
+        const struct fault_event *newest = &faults->log->events[event];
+        *act = (struct fault_act){
+            .plan = plan,
+            .event = event,
+            .until_ns = plan->for_ns > 0 ? lb_after(newest->begin_ns, plan->for_ns) : LB_NEVER,
+            .process = -1,
+            .node = newest->node};
         return act;
     }
     return NULL;
@@ -93,4 +93,11 @@ void fault_oplog(struct faults *faults, enum oplog_kind kind, uint32_t first, ui
                  int64_t from_ns, int64_t to_ns) {
     struct oplog *history = faults->shared->oplog;
     if (history) oplog_mishap(history, kind, first, count, from_ns, to_ns);
+}
+
+void fault_act_oplog(struct faults *faults, enum oplog_kind kind, const struct fault_act *act) {
+    const struct fault_event *fault = fault_log_of(faults, act);
+    if (kind == OPLOG_CUT && !act->cut_open) return;
+    fault_oplog(faults, kind, act->first_client, act->client_count, fault->begin_ns,
+                fault->end_ns ? fault->end_ns : LB_NEVER);
 }

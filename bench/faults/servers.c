@@ -87,15 +87,22 @@ static bool has_servers(struct faults *faults, const struct fault_section *secti
 
 /* ---- what ends and comes back ---- */
 
+/* An entry for what is done to a node; NULL when out of memory. */
+static struct fault_event *add_event(struct faults *faults, const struct fault_section *section,
+                                     int node) {
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    if (fault) fault->node = node;
+    return fault;
+}
+
 void fault_server_pause(struct faults *faults, struct fault_section *section, int node) {
     struct topo *topo = faults->reach.topo;
-    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct fault_event *fault = add_event(faults, section, node);
     struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
     if (!act) return;
-    fault->node = act->node = node;
-    uint32_t clients = (uint32_t)faults->shared->clients;
+    act->client_count = (uint32_t)faults->shared->clients;
     act->cut_open = fault_ends_silent(faults);
-    if (act->cut_open) fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, LB_NEVER);
+    fault_act_oplog(faults, OPLOG_CUT, act);
     act->stood = topo_signal(topo, node, SIGSTOP) == 0 && proc_stands(topo_pid(topo, node));
 }
 
@@ -120,21 +127,17 @@ void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
     fault_log_sign(fault, stood, "all threads of the server %s for %.3f s",
                    stood ? "stood still" : "did not stand still",
                    (double)(now_ns - fault->begin_ns) / 1e9);
-    if (act->cut_open) {
-        uint32_t clients = (uint32_t)faults->shared->clients;
-        fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, fault->end_ns);
-    }
+    fault_act_oplog(faults, OPLOG_CUT, act);
 }
 
 void fault_server_kill(struct faults *faults, struct fault_section *section, int node) {
     struct topo *topo = faults->reach.topo;
-    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct fault_event *fault = add_event(faults, section, node);
     if (!fault) return;
     struct lb_err err = {0};
     uint32_t clients = (uint32_t)faults->shared->clients;
     bool empties = section->plan->kind == INJECT_SERVER_EMPTY, wiped = false;
     pid_t pid = topo_pid(topo, node);
-    fault->node = node;
     bool killed = topo_kill(topo, node, &err) == 0;
     int64_t over_ns = fault->gone_ns = lb_now();
     fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, over_ns);
@@ -152,8 +155,7 @@ void fault_server_kill(struct faults *faults, struct fault_section *section, int
         faults->log->servers_lost = true; /* for good */
         return;
     }
-    struct fault_act *act = fault_log_lasting(faults, section);
-    if (act) act->node = node;
+    fault_log_lasting(faults, section);
 }
 
 void fault_server_kill_end(struct faults *faults, struct fault_act *act) {
@@ -187,10 +189,9 @@ bool fault_server_look(struct faults *faults, struct fault_act *act, int64_t now
 /* ---- what is done at once ---- */
 
 void fault_server_clock(struct faults *faults, struct fault_section *section, int node) {
-    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct fault_event *fault = add_event(faults, section, node);
     struct lb_err err = {0};
     if (!fault) return;
-    fault->node = node;
     faults->log->servers_touched = true;
     bool stepped = topo_clock(faults->reach.topo, node, section->plan->by_ns, &err) == 0;
     fault->end_ns = lb_now();
@@ -217,10 +218,9 @@ static bool act_on(struct faults *faults, const char *act, int node, char ret_te
 
 /* The act of the script that the section names. */
 void fault_server_act(struct faults *faults, struct fault_section *section, int node) {
-    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct fault_event *fault = add_event(faults, section, node);
     char text[ANSWER_MAX];
     if (!fault) return;
-    fault->node = node;
     bool done = act_on(faults, injection_act(section->plan->kind), node, text);
     fault->end_ns = lb_now();
     fault_log_sign(fault, done, "%s", *text ? text : "the server did as it was told");
@@ -229,13 +229,11 @@ void fault_server_act(struct faults *faults, struct fault_section *section, int 
 
 /* A server that loses the others of its cluster, by its own means: the connections of clients stay. */
 void fault_isolate(struct faults *faults, struct fault_section *section, int node) {
-    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct fault_event *fault = add_event(faults, section, node);
     char text[ANSWER_MAX];
     if (!fault) return;
-    fault->node = node;
     bool done = act_on(faults, "isolate", node, text);
-    struct fault_act *act = done ? fault_log_lasting(faults, section) : NULL;
-    if (act) act->node = node;
+    if (done) fault_log_lasting(faults, section);
     fault_log_sign(fault, done, "%s", text);
     faults->log->servers_touched = true;
 }

@@ -67,8 +67,7 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         wire_fault.pid_count = 1;
         fault_log_victim(fault, victim);
     }
-    bool ends = of_clients && ends_connections(plan),
-         silent = of_clients && is_silent(faults, plan) && fault_ends_silent(faults);
+    bool ends = of_clients && ends_connections(plan);
     int number = wire_set(faults->reach.wire, &wire_fault, &err);
     struct fault_act *act =
         number >= 0 && injection_lasts(plan->kind) ? fault_log_lasting(faults, section) : NULL;
@@ -77,8 +76,8 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         act->process = victim->process;
         act->first_client = victim->first;
         act->client_count = count;
-        act->cut_open = silent;
-        if (silent) fault_oplog(faults, OPLOG_CUT, victim->first, count, fault->begin_ns, LB_NEVER);
+        act->cut_open = of_clients && is_silent(faults, plan) && fault_ends_silent(faults);
+        fault_act_oplog(faults, OPLOG_CUT, act);
         return;
     }
     fault->end_ns = lb_now();
@@ -130,8 +129,8 @@ void fault_wire_end(struct faults *faults, struct fault_act *act) {
         wire_sign(faults->reach.wire, act->wire_fault, &seen);
         if (seen.struck > 0)
             fault_oplog(faults, OPLOG_CUT, first, count, seen.first_ns, fault->end_ns);
-    } else if (act->cut_open) {
-        fault_oplog(faults, OPLOG_CUT, first, count, fault->begin_ns, fault->end_ns);
+    } else {
+        fault_act_oplog(faults, OPLOG_CUT, act);
     }
     log_wire_sign(faults, act->wire_fault, fault, &err);
 }
