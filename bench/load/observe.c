@@ -34,20 +34,21 @@ static void note_run(struct client *client, void *mine, int64_t started_ns, int6
 
 const struct observer tick_observer = {.entered = note_run};
 
-struct tick_counts tick_sum(const struct shared *shared) {
-    struct tick_counts counts = {0};
+void tick_sum(struct run_stage *result, const struct shared *shared) {
+    double with[3] = {0}; /* no run, one, several */
     int64_t tick_ns = shared->plan->tick_ns;
     for (uint32_t i = 0; i < shared->ticks; i++) {
         int64_t begin_ns = shared->go_ns + (int64_t)i * tick_ns;
         if (begin_ns < stage_begin_ns(shared) || begin_ns + tick_ns > stage_end_ns(shared))
             continue;
         uint32_t runs = atomic_load(&shared->tick_runs[i]);
-        counts.ticks++;
-        counts.none += runs == 0;
-        counts.once += runs == 1;
-        counts.more += runs > 1;
+        with[runs < 2 ? runs : 2]++;
     }
-    return counts;
+    if (with[0] + with[1] + with[2] == 0) return;
+    result->ticks = with[0] + with[1] + with[2];
+    result->ticks_none = with[0];
+    result->ticks_once = with[1];
+    result->ticks_more = with[2];
 }
 
 /* The guarded value of the grant's key. */

@@ -9,6 +9,7 @@
 
 #include "bench/load/client.h"
 #include "bench/oplog/oplog.h"
+#include "results/format/run_read.h"
 
 /* The end of a grant. */
 struct parting {
@@ -57,12 +58,6 @@ static inline bool is_observed(const struct client *client) {
  * that is granted runs the job. The figure is the number of runs for each tick. A job can run twice although the lock
  * excludes correctly: a late client asks for the lock after the first holder has released it. */
 
-/* The number of ticks that lie wholly in the window, and how many of them had no run of the job, one run, or
- * several. */
-struct tick_counts {
-    uint64_t ticks, none, once, more;
-};
-
 /* The number of ticks that a stage of this plan has, from the begin of the load; 0 = the plan has no ticks. */
 uint32_t tick_count(const struct plan *plan);
 
@@ -74,8 +69,9 @@ void tick_next(struct client *client);
 /* Counts grants as runs of the job of the client's tick. */
 extern const struct observer tick_observer;
 
-/* After the load. */
-struct tick_counts tick_sum(const struct shared *shared);
+/* After the load: the number of ticks that lie wholly in the window, and how many of them had no run of the job, one run,
+ * or several. */
+void tick_sum(struct run_stage *result, const struct shared *shared);
 
 /* trace: writes the clients' operations into the stage's oplog (bench/oplog): all of them where the stage is recorded, else
  * the grants that are evidence: those that are marked (enum mark), and those that were lost. */

@@ -95,9 +95,8 @@ struct client_stats {
 
 /* A thread's processor time between two planned times. The thread takes each reading a little later than planned. */
 struct cpu_span {
-    int64_t begin_ns, end_ns; /* when it took the two readings, by lb_now() */
+    int64_t begin_ns, end_ns; /* when it took the two readings, by lb_now(); 0 = not yet */
     int64_t begin_cpu_ns, end_cpu_ns;
-    bool began, ended;
 };
 
 /* The figures of one worker thread. The thread writes; the supervisor reads the atomic ones while

@@ -54,15 +54,13 @@ static int64_t thread_cpu_ns(void) {
 }
 
 static void mark_span(struct cpu_span *span, int64_t now_ns, int64_t begin_ns, int64_t end_ns) {
-    if (!span->began && now_ns >= begin_ns) {
+    if (!span->begin_ns && now_ns >= begin_ns) {
         span->begin_ns = now_ns;
         span->begin_cpu_ns = thread_cpu_ns();
-        span->began = true;
     }
-    if (span->began && !span->ended && now_ns >= end_ns) {
+    if (span->begin_ns && !span->end_ns && now_ns >= end_ns) {
         span->end_ns = now_ns;
         span->end_cpu_ns = thread_cpu_ns();
-        span->ended = true;
     }
 }
 

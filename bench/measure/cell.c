@@ -1,12 +1,6 @@
 /* cell: see cell.h. */
 #include "bench/measure/cell.h"
 
-bool cell_abandon(struct cell *cell, uint32_t client) {
-    atomic_fetch_sub_explicit(&cell->grants, 1, memory_order_relaxed);
-    uint64_t mine = (uint64_t)client + 1;
-    return atomic_compare_exchange_strong(&cell->owner, &mine, 0);
-}
-
 enum verdict exclusion_verdict(const struct exclusion *x) {
     if (x->grants == 0 && x->stuck == 0 && x->starved == 0) return VERDICT_UNCHECKED;
     if (x->double_holders || x->revoked || x->token_errors) return VERDICT_VIOLATED;

@@ -117,7 +117,11 @@ static inline bool cell_leave(struct cell *cell, uint32_t client, const struct e
 
 /* The holder learned that it lost the grant: it leaves without writing and without calling
  * release. Returns as cell_leave does. */
-bool cell_abandon(struct cell *cell, uint32_t client);
+static inline bool cell_abandon(struct cell *cell, uint32_t client) {
+    atomic_fetch_sub_explicit(&cell->grants, 1, memory_order_relaxed);
+    uint64_t mine = (uint64_t)client + 1;
+    return atomic_compare_exchange_strong(&cell->owner, &mine, 0);
+}
 
 /* The sums at the end of a stage, when every client has left. For a lock that admits one holder at
  * a time: grants = counter + lost_updates + detected. The judge of the evidence adds the second group. */

@@ -81,9 +81,9 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
         const struct worker_stats *worker = &shared->worker[i];
         sum_worker(&stage->result, worker, open);
         stage->stalled_missed += worker->stalled_missed;
-        cpu_known &= worker->cpu.ended;
+        cpu_known &= worker->cpu.end_ns > 0;
         cpu_ns += (double)(worker->cpu.end_cpu_ns - worker->cpu.begin_cpu_ns);
-        idle_known &= worker->idle_cpu.ended && worker->idle_cpu.end_ns > worker->idle_cpu.begin_ns;
+        idle_known &= worker->idle_cpu.end_ns > worker->idle_cpu.begin_ns;
         if (idle_known) idle_ns_per_s += cpu_per_s(&worker->idle_cpu);
         if (!stage->err.code && worker->first_err.code) stage->err = worker->first_err;
     }
@@ -346,15 +346,6 @@ static void sum_store(struct stage *stage, const struct shared *shared) {
     result->lost_updates_fenced = (double)sum.lost_updates_fenced;
 }
 
-static void fill_ticks(struct run_stage *result, const struct shared *shared) {
-    struct tick_counts counts = tick_sum(shared);
-    if (counts.ticks == 0) return;
-    result->ticks = (double)counts.ticks;
-    result->ticks_none = (double)counts.none;
-    result->ticks_once = (double)counts.once;
-    result->ticks_more = (double)counts.more;
-}
-
 /* Two ways to count the same. */
 struct identity {
     const char *one, *other;
@@ -435,7 +426,7 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     fill_throughput(stage, shared);
     fill_exclusion(stage, shared);
     fill_disk(stage);
-    fill_ticks(result, shared);
+    tick_sum(result, shared);
     stage_history_fill(result, stage->history);
     check_accounting(stage, shared);
 }

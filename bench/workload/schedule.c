@@ -4,8 +4,30 @@
 #include <math.h>
 #include <string.h>
 
+#define DAY_NS (86400 * LB_S_NS)
 /* Added to the seed, so that the schedule draws other random numbers than the clients. */
 #define STREAM (UINT64_C(1) << 40)
+
+int64_t dist_draw(const struct dist *dist, struct lb_rng *rng) {
+    double mean = (double)dist->mean_ns, drawn = 0;
+    switch (dist->kind) {
+    case DIST_CONSTANT:
+        return dist->mean_ns;
+    case DIST_EXPONENTIAL:
+        drawn = -mean * log1p(-rng_unit(rng));
+        break;
+    case DIST_LOGNORMAL: {
+        /* Box and Muller (1958); the second normal is not kept, so that a draw leaves no state
+         * behind. */
+        double radius = sqrt(-2 * log1p(-rng_unit(rng)));
+        double normal = radius * cos(2 * M_PI * rng_unit(rng));
+        /* exp(mu) is the median; the mean of a lognormal is exp(mu + sigma^2 / 2). */
+        drawn = mean * exp(dist->sigma * normal - dist->sigma * dist->sigma / 2);
+        break;
+    }
+    }
+    return drawn < (double)DAY_NS ? (int64_t)(drawn + 0.5) : DAY_NS;
+}
 
 /* The taken-th arrival of this share, by its number among all arrivals: no sum, so no drift. A
  * double holds a moment exactly to the nanosecond for 104 days. */

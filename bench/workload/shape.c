@@ -2,7 +2,6 @@
 #include "bench/workload/shape.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "bench/option/text.h"
 #include "bench/workload/plan.h"
 
-#define DAY_NS (86400 * LB_S_NS)
 #define TIME_MAX_NS (3600 * LB_S_NS) /* of a mean hold or think: the range of the histograms */
 #define RATE_MAX 1e7                 /* arrivals a second */
 #define SIGMA_MIN 0.01
@@ -76,27 +74,6 @@ char *dist_text(const struct dist *dist, char *text, size_t size) {
         break;
     }
     return text;
-}
-
-int64_t dist_draw(const struct dist *dist, struct lb_rng *rng) {
-    double mean = (double)dist->mean_ns, drawn = 0;
-    switch (dist->kind) {
-    case DIST_CONSTANT:
-        return dist->mean_ns;
-    case DIST_EXPONENTIAL:
-        drawn = -mean * log1p(-rng_unit(rng));
-        break;
-    case DIST_LOGNORMAL: {
-        /* Box and Muller (1958); the second normal is not kept, so that a draw leaves no state
-         * behind. */
-        double radius = sqrt(-2 * log1p(-rng_unit(rng)));
-        double normal = radius * cos(2 * M_PI * rng_unit(rng));
-        /* exp(mu) is the median; the mean of a lognormal is exp(mu + sigma^2 / 2). */
-        drawn = mean * exp(dist->sigma * normal - dist->sigma * dist->sigma / 2);
-        break;
-    }
-    }
-    return drawn < (double)DAY_NS ? (int64_t)(drawn + 0.5) : DAY_NS;
 }
 
 static int read_arrival(const struct lb_option *option, const char *text, void *values,
