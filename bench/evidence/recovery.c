@@ -49,7 +49,7 @@ bool fault_victims(const struct fault_event *fault, const struct shared *shared,
     return true;
 }
 
-bool fault_met_hold(const struct fault_event *fault, const struct hold *hold) {
+bool fault_hits_hold(const struct fault_event *fault, const struct hold *hold) {
     return hold->from_ns <= fault->begin_ns &&
            (hold->to_ns > fault->begin_ns ||
             ((hold->flags & HOLD_DEAD) && fault->kind == INJECT_KILL));
@@ -82,11 +82,11 @@ size_t key_end(const struct aftermath *after, size_t begin) {
 
 /* The first grant after that time to another client that the hold kept out; end if there is none. *ret_shared: another
  * reader was granted the key before that, so the key was in use: nobody whom the hold kept out may have asked. */
-static size_t next_grant(const struct sum *sum, size_t place, size_t end, int64_t after_ns,
+static size_t next_grant(const struct sum *sum, size_t nth, size_t end, int64_t after_ns,
                          bool *ret_shared) {
-    const struct hold *hold = hold_at(sum->after, place);
+    const struct hold *hold = hold_at(sum->after, nth);
     *ret_shared = false;
-    size_t next = place + 1;
+    size_t next = nth + 1;
     for (; next < end; next++) {
         const struct hold *other = hold_at(sum->after, next);
         if (other->from_ns <= after_ns || !is_grant(other) || other->client == hold->client)
@@ -98,8 +98,8 @@ static size_t next_grant(const struct sum *sum, size_t place, size_t end, int64_
 }
 
 /* Whether a request of the client does not count: it is the holder, or died with the holder while it waited. */
-static bool is_out(const struct met *met, const struct hold *holder, uint32_t client) {
-    bool died = met->fault->kind == INJECT_KILL && client >= met->first && client < met->last;
+static bool is_out(const struct hit *hit, const struct hold *holder, uint32_t client) {
+    bool died = hit->fault->kind == INJECT_KILL && client >= hit->first && client < hit->last;
     return died || client == holder->client;
 }
 
@@ -110,61 +110,61 @@ static void note_asked(int64_t *latest_ns, int64_t called_ns, int64_t ended_ns, 
     if (called_ns < until_ns && asked_ns > *latest_ns) *latest_ns = asked_ns;
 }
 
-int64_t asked_ns(const struct aftermath *after, const struct met *met, int64_t until_ns) {
-    const struct hold *hold = hold_at(after, met->place);
+int64_t asked_ns(const struct aftermath *after, const struct hit *hit, int64_t until_ns) {
+    const struct hold *hold = hold_at(after, hit->nth);
     const struct book *book = after->book;
-    int64_t latest_ns = met->fault->begin_ns;
-    for (size_t i = met->place + 1; i < met->end; i++) {
+    int64_t latest_ns = hit->fault->begin_ns;
+    for (size_t i = hit->nth + 1; i < hit->end; i++) {
         const struct hold *other = hold_at(after, i);
-        if (i == met->next || (other->flags & HOLD_PIECE) || is_out(met, hold, other->client))
+        if (i == hit->next || (other->flags & HOLD_PIECE) || is_out(hit, hold, other->client))
             continue;
         if (holds_exclude(book, hold, other))
             note_asked(&latest_ns, other->called_ns, other->from_ns, until_ns);
     }
     for (size_t i = order_first_try(book, after->tries, hold->key + 1); i-- > 0;) {
         const struct try *try = &book->tries[after->tries[i]];
-        if (try->key != hold->key || try->returned_ns <= met->fault->begin_ns) break;
+        if (try->key != hold->key || try->returned_ns <= hit->fault->begin_ns) break;
         bool readers =
             book->rules.model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
-        if (!is_out(met, hold, try->client) && !readers)
+        if (!is_out(hit, hold, try->client) && !readers)
             note_asked(&latest_ns, try->called_ns, try->returned_ns, until_ns);
     }
     return latest_ns;
 }
 
 /* Whether the key may have been free for long when it was granted. */
-static bool may_have_lain_free(const struct sum *sum, const struct met *met, int64_t took_ns) {
-    const struct hold *next = hold_at(sum->after, met->next);
+static bool may_have_lain_free(const struct sum *sum, const struct hit *hit, int64_t took_ns) {
+    const struct hold *next = hold_at(sum->after, hit->next);
     if (next->from_ns - next->called_ns > AT_ONCE_NS) return false;
-    int64_t nobody_ns = next->called_ns - asked_ns(sum->after, met, next->called_ns);
+    int64_t nobody_ns = next->called_ns - asked_ns(sum->after, hit, next->called_ns);
     return nobody_ns > AT_ONCE_NS && (double)nobody_ns > UNASKED_PART * (double)took_ns;
 }
 
-static int note_granted(struct sum *sum, const struct met *met) {
-    int64_t took_ns = hold_at(sum->after, met->next)->from_ns - met->fault->begin_ns;
-    if (!may_have_lain_free(sum, met, took_ns)) return note_trial(sum, met->fault, took_ns);
+static int note_granted(struct sum *sum, const struct hit *hit) {
+    int64_t took_ns = hold_at(sum->after, hit->next)->from_ns - hit->fault->begin_ns;
+    if (!may_have_lain_free(sum, hit, took_ns)) return note_trial(sum, hit->fault, took_ns);
     sum->recovery->unasked++;
     return 0;
 }
 
 /* Measures the time from an injection until another client was granted the key that the victim held.
  * For semaphores with counted permits it can't be known which permit the next grant is. */
-static int key_trials(struct sum *sum, size_t place, size_t end) {
-    const struct hold *hold = hold_at(sum->after, place);
+static int key_trials(struct sum *sum, size_t nth, size_t end) {
+    const struct hold *hold = hold_at(sum->after, nth);
     for (int i = 0; i < sum->after->faults->count; i++) {
         const struct fault_event *fault = &sum->after->faults->events[i];
         if (!fault->acted) continue;
         uint32_t first, last;
-        if (!fault_met_hold(fault, hold) ||
+        if (!fault_hits_hold(fault, hold) ||
             !fault_victims(fault, sum->after->shared, &first, &last))
             continue;
         if (hold->client < first || hold->client >= last) continue;
         bool shared;
-        size_t next = next_grant(sum, place, end, fault->begin_ns, &shared);
-        const struct met met = {fault, first, last, place, next, end};
+        size_t next = next_grant(sum, nth, end, fault->begin_ns, &shared);
+        const struct hit hit = {fault, first, last, nth, next, end};
         if (next < end) {
-            if (note_granted(sum, &met) != 0) return -1;
-        } else if (!shared && asked_ns(sum->after, &met, LB_NEVER) > fault->begin_ns) {
+            if (note_granted(sum, &hit) != 0) return -1;
+        } else if (!shared && asked_ns(sum->after, &hit, LB_NEVER) > fault->begin_ns) {
             sum->recovery->unrecovered++;
         }
     }

@@ -42,32 +42,32 @@ void recovery_done(struct recovery *recovery);
 
 /* ---- for trials.c ---- */
 
-static inline const struct hold *hold_at(const struct aftermath *after, size_t place) {
-    return &after->book->holds[after->order[place]];
+static inline const struct hold *hold_at(const struct aftermath *after, size_t nth) {
+    return &after->book->holds[after->order[nth]];
 }
 
-/* The place behind the last hold of the key whose first hold is there. */
+/* The number behind the last hold of the key whose first hold is there. */
 size_t key_end(const struct aftermath *after, size_t begin);
 
-/* A fault that met a hold, by its place; the key was granted again at the place `next`; end: it was not. */
-struct met {
+/* A fault that hit a hold, by its number; the key was granted again by number `next`; end: it was not. */
+struct hit {
     const struct fault_event *fault;
     uint32_t first, last; /* the clients that the fault hit: without the last */
-    size_t place, next, end;
+    size_t nth, next, end;
 };
 
 /* The latest time by until_ns, and after the fault, at which another client that the hold kept out is known to have
- * asked for the key; the fault's begin if none did. The grant at met->next does not count. */
-int64_t asked_ns(const struct aftermath *after, const struct met *met, int64_t until_ns);
+ * asked for the key; the fault's begin if none did. The grant at hit->next does not count. */
+int64_t asked_ns(const struct aftermath *after, const struct hit *hit, int64_t until_ns);
 
 /* Whether the client held when the fault began. A killed holder's last stamp is the end of its hold. */
-bool fault_met_hold(const struct fault_event *fault, const struct hold *hold);
+bool fault_hits_hold(const struct fault_event *fault, const struct hold *hold);
 
 /* The clients that a fault hit: first .. *ret_end - 1. False where it hit no particular client. */
 bool fault_victims(const struct fault_event *fault, const struct shared *shared,
                    uint32_t *ret_first, uint32_t *ret_end);
 
-/* fault_trial: which grants a fault put to the test. A fault that met a holder is a trial of exclusion only if somebody
+/* fault_trial: which grants a fault put to the test. A fault that hit a holder is a trial of exclusion only if somebody
  * could have met that holder:
  *   - A killed client: another client asked for its key afterwards (it must get it).
  *   - Any other fault of one process, or of its connections: another client asked while the holder was still inside.

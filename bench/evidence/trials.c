@@ -81,9 +81,9 @@ static bool was_still_known(const struct look *look, const struct hold *hold) {
 }
 
 /* end: behind the key's last hold. */
-static bool was_tested(const struct look *look, size_t place, size_t end) {
-    const struct hold *hold = hold_at(look->after, place);
-    const struct met met = {look->fault, look->first, look->end, place, end, end};
+static bool was_tested(const struct look *look, size_t nth, size_t end) {
+    const struct hold *hold = hold_at(look->after, nth);
+    const struct hit hit = {look->fault, look->first, look->end, nth, end, end};
     int64_t until_ns = inside_until_ns(look, hold), from_ns = look->hit_ns;
     if (look->fault->kind == INJECT_KILL) {
         until_ns = LB_NEVER;
@@ -93,7 +93,7 @@ static bool was_tested(const struct look *look, size_t place, size_t end) {
         if (leaves_some_alone(look->fault) && look->hit_ns + ASKED_NS < from_ns)
             from_ns = look->hit_ns + ASKED_NS;
     }
-    return from_ns < until_ns && asked_ns(look->after, &met, until_ns) > from_ns;
+    return from_ns < until_ns && asked_ns(look->after, &hit, until_ns) > from_ns;
 }
 
 static void count_held(const struct look *look, struct fault_event *fault) {
@@ -105,7 +105,7 @@ static void count_held(const struct look *look, struct fault_event *fault) {
         for (size_t i = begin; i < end; i++) {
             const struct hold *hold = hold_at(look->after, i);
             bool victim = hold->client >= look->first && hold->client < look->end;
-            if (!victim || (hold->flags & HOLD_GHOST) || !fault_met_hold(fault, hold)) continue;
+            if (!victim || (hold->flags & HOLD_GHOST) || !fault_hits_hold(fault, hold)) continue;
             fault->held++;
             fault->outlasted += fault->end_ns && outlasts(hold, fault);
             fault->tested += was_tested(look, i, end);

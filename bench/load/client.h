@@ -32,7 +32,7 @@ struct worker {
 };
 
 /* The memory (entry.h) that the client has entered, or had entered last. */
-struct client_place {
+struct client_inside {
     enum entry_kind kind; /* the stage's: a copy, for the hot path */
     struct cell *cell;
     struct entry entry;
@@ -70,7 +70,7 @@ struct client {
     uint32_t key_index;
     struct lb_request request;
     struct lb_grant grant;
-    struct client_place at;
+    struct client_inside at;
     struct client_hold hold;
     int64_t next_ns;        /* closed loop: when the next attempt is due; 0 = at once */
     uint32_t tick;          /* load.tick: the tick of the attempt */

@@ -50,7 +50,7 @@ void entry_enter_other(struct client *client, const struct holding *me) {
 }
 
 void entry_leave_other(struct client *client, int64_t releasing_ns) {
-    struct client_place *at = &client->at;
+    struct client_inside *at = &client->at;
     bool met = false;
     if (is_writer(client)) {
         met = !cell_leave(at->cell, client->index, &at->entry, releasing_ns);
@@ -71,7 +71,7 @@ void entry_abandon(struct client *client) {
 }
 
 void entry_renewed(struct client *client) {
-    struct client_place *at = &client->at;
+    struct client_inside *at = &client->at;
     int64_t now_ns = lb_now(), end_ns = client->grant.lease_end_ns;
     if (now_ns > at->lease_end_ns && end_ns > at->lease_end_ns) {
         if (!(at->marks & MARK_LAPSED)) at->lapsed_ns = at->lease_end_ns;

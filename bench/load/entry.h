@@ -58,7 +58,7 @@ static inline void entry_ask(struct client *client, int64_t asked_ns) {
  * each of them the lock had to keep this client out, so each is a trial of exclusion. The true count may be greater:
  * of permits, and of the readers' grants that a writer waited for, only the last one is counted. */
 static inline uint64_t entry_trials(const struct client *client) {
-    const struct client_place *at = &client->at;
+    const struct client_inside *at = &client->at;
     bool reader = at->kind == ENTRY_READERS && client->request.shared;
     bool beside = at->kind == ENTRY_PERMITS || reader; /* its entry is shared_entry */
     int64_t left_ns = beside ? atomic_load_explicit(&at->cell->releasing_ns, memory_order_relaxed)

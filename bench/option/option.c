@@ -12,19 +12,20 @@ int option_read(const struct lb_option *option, void *values, const char *text, 
     return option->type->read(option, text, values, arena, err);
 }
 
-int option_set(const struct lb_option *option, void *values, const char *text, const char *place,
+int option_set(const struct lb_option *option, void *values, const char *text, const char *source,
                struct arena *arena, struct lb_err *err) {
     struct lb_err why = {0};
     char allowed[256];
     if (option_read(option, values, text, arena, &why) == 0) return 0;
-    if (why.code != LB_EXIT_USAGE) return err_set(err, why.code, "%s: %s", place, why.text);
+    if (why.code != LB_EXIT_USAGE) return err_set(err, why.code, "%s: %s", source, why.text);
     option_allowed(option, allowed, sizeof allowed);
     if (*text == '\0') {
-        return err_set(err, LB_EXIT_USAGE, "%s: the value is missing; allowed: %s", place, allowed);
+        return err_set(err, LB_EXIT_USAGE, "%s: the value is missing; allowed: %s", source,
+                       allowed);
     }
     /* A text that ends with "did you mean 'x'?" has listed what is allowed. */
     bool hinted = why.text[strlen(why.text) - 1] == '?';
-    return err_set(err, LB_EXIT_USAGE, "%s: %s%s%s", place, why.text,
+    return err_set(err, LB_EXIT_USAGE, "%s: %s%s%s", source, why.text,
                    hinted ? "" : "; allowed: ", hinted ? "" : allowed);
 }
 

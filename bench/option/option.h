@@ -108,9 +108,9 @@ void options_offer(const struct lb_option *table, struct nearest *nearest);
 int option_read(const struct lb_option *option, void *values, const char *text, struct arena *arena,
                 struct lb_err *err);
 
-/* The same for a name and a text that stand at `place`: err begins with the place and ends with the
+/* The same for a name and a text that stand at `source`: err begins with that and ends with the
  * right name, or with what is allowed. */
-int option_set(const struct lb_option *option, void *values, const char *text, const char *place,
+int option_set(const struct lb_option *option, void *values, const char *text, const char *source,
                struct arena *arena, struct lb_err *err);
 
 /* Writes the allowed values: "a whole number, 1 to 100". Returns text. */

@@ -3,7 +3,7 @@
  *
  * A text that is not exactly a value is refused: "10x", "1e3" for a whole number, " 5", "nan". A number
  * outside its range is refused, and the error names the range. Errors say what is wrong with the value;
- * the caller adds the place of the value. All readers return 0, or -1 with err (LB_EXIT_USAGE) and the
+ * the caller adds the source of the value. All readers return 0, or -1 with err (LB_EXIT_USAGE) and the
  * result untouched. */
 #ifndef BENCH_OPTION_TEXT_H
 #define BENCH_OPTION_TEXT_H

@@ -35,9 +35,9 @@ struct place_ask run_place_ask(const struct run_ask *ask, const struct plan_stag
                                   .tls = of->tls,
                                   .interrupts = ask->interrupts};
     bool own = !place_ask.url && of->lock->lock->backend->topologies;
-    bool far = own || place_ask.url;
-    place_ask.wired = far && plan_acts_on(of->plan, ON_WIRES);
-    if (far) place_ask.distance = of->distance;
+    bool served = own || place_ask.url;
+    place_ask.wired = served && plan_acts_on(of->plan, ON_WIRES);
+    if (served) place_ask.distance = of->distance;
     place_ask.clock = own && plan_steps_clocks(of->plan);
     return place_ask;
 }

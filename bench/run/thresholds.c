@@ -48,12 +48,12 @@ static struct threshold_row *threshold_row(struct thresholds *thresholds,
                                            const struct stage_ask *ask) {
     const struct plan_stage *of = &ask->of;
     char topology[sizeof thresholds->rows->topology];
-    char rtt[40], far[48] = "";
+    char time[40], rtt[48] = "";
     if (of->distance.wired)
-        snprintf(far, sizeof far, "+rtt-%s", duration_text(of->distance.rtt_ns, rtt, sizeof rtt));
+        snprintf(rtt, sizeof rtt, "+rtt-%s", duration_text(of->distance.rtt_ns, time, sizeof time));
     /* of->topology would be the servers that the plan starts, although they may be at a URL */
     const char *name = ask->place->topology;
-    snprintf(topology, sizeof topology, "%s%s", strcmp(name, "embedded") == 0 ? "" : name, far);
+    snprintf(topology, sizeof topology, "%s%s", strcmp(name, "embedded") == 0 ? "" : name, rtt);
     bool leased = leases_differ(of->plan, of->lock->lock);
     int64_t lease_ns = leased ? of->plan->lease_ns : 0;
     for (int i = 0; i < thresholds->row_count; i++) {

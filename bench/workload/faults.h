@@ -54,7 +54,7 @@ bool plan_acts_on(const struct plan *plan, enum fault_on on);
 /* Whether the plan changes servers' clocks. */
 bool plan_steps_clocks(const struct plan *plan);
 
-/* Checks the values of a section against each other. The error has no place; *ret_key is the key
+/* Checks the values of a section against each other. The error has no source; *ret_key is the key
  * that should change. Returns 0, or -1 with err. */
 int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_err *err);
 

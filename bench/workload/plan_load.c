@@ -115,14 +115,14 @@ static const char *key_hint(const struct setting *setting, const struct target *
 }
 
 static int unknown_key(const struct setting *setting, const struct target *target,
-                       const char *place, struct lb_err *err) {
+                       const char *source, struct lb_err *err) {
     char text[200];
     const char *hint = key_hint(setting, target, text, sizeof text);
-    return err_set(err, LB_EXIT_USAGE, "%s: there is no such key%s%s", place, hint,
+    return err_set(err, LB_EXIT_USAGE, "%s: there is no such key%s%s", source, hint,
                    *hint ? "" : "; 'lockbench list --keys' and 'lockbench list LOCK' show them");
 }
 
-static int unknown_section(const struct setting *setting, const char *place, struct lb_err *err) {
+static int unknown_section(const struct setting *setting, const char *source, struct lb_err *err) {
     struct nearest nearest;
     char hint[120];
     nearest_init(&nearest, setting->section);
@@ -135,28 +135,28 @@ static int unknown_section(const struct setting *setting, const char *place, str
         err, LB_EXIT_USAGE,
         "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, slo, check, "
         "fault, fault.2 to fault.8, servers, or a lock's or backend's name",
-        place, setting->section, nearest_hint(&nearest, hint, sizeof hint));
+        source, setting->section, nearest_hint(&nearest, hint, sizeof hint));
 }
 
-/* Applies one setting of the file or the command line. 0, or -1 with err: place, reason, what is allowed. */
+/* Applies one setting of the file or the command line. 0, or -1 with err: source, reason, what is allowed. */
 static int draft_apply(struct draft *draft, const struct setting *setting, struct lb_err *err) {
-    char place[256];
-    setting_place(setting, place, sizeof place);
+    char source[256];
+    setting_source(setting, source, sizeof source);
     /* run.json contains every value, and must be UTF-8. */
     json_t *probe = json_string(setting->value);
-    if (!probe) return err_set(err, LB_EXIT_USAGE, "%s: the value is not UTF-8 text", place);
+    if (!probe) return err_set(err, LB_EXIT_USAGE, "%s: the value is not UTF-8 text", source);
     json_decref(probe);
     struct target target = find_target(draft, setting->section);
     for (int i = 0; i < target.count; i++) {
         const struct lb_option *option = options_find(target.part[i].table, setting->key);
         if (option)
-            return option_set(option, target.part[i].values, setting->value, place, draft->arena,
+            return option_set(option, target.part[i].values, setting->value, source, draft->arena,
                               err);
     }
-    if (target.count == 0) return unknown_section(setting, place, err);
+    if (target.count == 0) return unknown_section(setting, source, err);
     /* A driver that was built without its library may have no option tables. The plan leaves its locks out, so
      * a workload that sets such options can still run. */
-    return target.missing ? 0 : unknown_key(setting, &target, place, err);
+    return target.missing ? 0 : unknown_key(setting, &target, source, err);
 }
 
 /* The name of a workload that has none: its file's, without folder and ending, with "_" in place of
@@ -261,8 +261,8 @@ static int load_draft(struct draft *draft, const struct plan_ask *ask, struct lb
     if (draft_choose(draft, ask, err)) {
         const struct setting *from =
             ask->locks ? NULL : settings_find(settings, "workload", "locks");
-        char place[256];
-        if (from) err_prefix(err, "%s", setting_place(from, place, sizeof place));
+        char source[256];
+        if (from) err_prefix(err, "%s", setting_source(from, source, sizeof source));
         return -1;
     }
     if (draft_check(draft, err)) return -1;

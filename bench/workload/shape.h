@@ -1,5 +1,5 @@
 /* shape: the option types of workload keys whose values have a grammar of their own. An error describes the
- * mistake in the value; the caller adds the place.
+ * mistake in the value; the caller adds the source.
  *
  *   dist       "0", "5ms", "constant:5ms", "exponential:5ms", "lognormal:5ms:0.7"
  *   arrival    "closed", "constant:500/s", "poisson:0.5"; the "/s" may be left out

@@ -89,10 +89,10 @@ static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The index-th place of a lock. True if there is one; *ret_topology is NULL for an embedded
+/* The index-th topology of a lock. True if there is one; *ret_topology is NULL for an embedded
  * lock. */
-static bool place_of(const struct plan *plan, const struct plan_lock *lock, int index,
-                     const char **ret_topology) {
+static bool topology_at(const struct plan *plan, const struct plan_lock *lock, int index,
+                        const char **ret_topology) {
     *ret_topology = topologies_of(plan, lock->lock, index);
     return *ret_topology || (index == 0 && !lb_topologies(lock->lock));
 }
@@ -101,7 +101,7 @@ static bool runs_at(const struct plan *plan, const struct plan_lock *lock,
                     const struct lb_backend *backend, const char *topology) {
     const char *own;
     if (lock->lock->backend != backend) return false;
-    for (int i = 0; place_of(plan, lock, i, &own); i++) {
+    for (int i = 0; topology_at(plan, lock, i, &own); i++) {
         if (same_text(own, topology)) return true;
     }
     return false;
@@ -148,7 +148,7 @@ static int list_entries(struct building *building) {
     size_t most = 0, variants = 2 * (size_t)plan->rtts_count;
     const char *topology;
     for (int i = 0; i < plan->lock_count; i++) {
-        for (int t = 0; place_of(plan, &plan->locks[i], t, &topology); t++) most += variants;
+        for (int t = 0; topology_at(plan, &plan->locks[i], t, &topology); t++) most += variants;
     }
     building->sites = calloc(most + 1, sizeof *building->sites);
     building->entries = calloc(most + 2, sizeof *building->entries);
@@ -156,7 +156,7 @@ static int list_entries(struct building *building) {
     if (!building->sites || !building->entries || !building->drawn) return -1;
     for (int i = 0; i < plan->lock_count; i++) {
         const struct lb_backend *backend = plan->locks[i].lock->backend;
-        for (int t = 0; place_of(plan, &plan->locks[i], t, &topology); t++) {
+        for (int t = 0; topology_at(plan, &plan->locks[i], t, &topology); t++) {
             if (!is_listed(building, backend, topology)) add_sites(building, backend, topology);
         }
     }

@@ -33,17 +33,17 @@ static int refuse_key(const struct draft *draft, struct lb_err *err, const char 
                       int number, const char *key, const char *why) {
     int unused;
     const struct section *section = section_find(section_name, &unused);
-    char name[16], place[256], value[200];
+    char name[16], source[256], value[200];
     section_text(section, number, name, sizeof name);
     const struct setting *from = settings_find(&draft->settings, name, key);
     if (from) {
-        setting_place(from, place, sizeof place);
+        setting_source(from, source, sizeof source);
     } else {
-        snprintf(place, sizeof place, "%.120s: %s.%s", draft->plan->source, name, key);
+        snprintf(source, sizeof source, "%.120s: %s.%s", draft->plan->source, name, key);
     }
     option_text(options_find(section->keys, key), section_values(section, draft->plan, number),
                 value, sizeof value);
-    return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", place, value, from ? "" : " (the default)",
+    return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", source, value, from ? "" : " (the default)",
                    why);
 }
 

@@ -126,10 +126,10 @@ const struct setting *settings_find(const struct settings *settings, const char 
 int settings_add(struct settings *settings, struct arena *arena, const struct setting *setting,
                  struct lb_err *err) {
     for (const char *at = setting->value; *at; at++) {
-        char place[300];
+        char source[300];
         if (*at == '\t' || !utf8_is_control(at)) continue;
         return err_set(err, LB_EXIT_USAGE, "%s: a control character in the value",
-                       setting_place(setting, place, sizeof place));
+                       setting_source(setting, source, sizeof source));
     }
     if (settings->count == settings->room) {
         int room = settings->room ? settings->room * 2 : 32;
@@ -153,7 +153,7 @@ int settings_add(struct settings *settings, struct arena *arena, const struct se
     return 0;
 }
 
-char *setting_place(const struct setting *setting, char *text, size_t size) {
+char *setting_source(const struct setting *setting, char *text, size_t size) {
     if (setting->line == 0) {
         snprintf(text, size, "--set %.48s.%.48s", setting->section, setting->key);
     } else {

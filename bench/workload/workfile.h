@@ -38,7 +38,7 @@ const struct setting *settings_find(const struct settings *settings, const char 
                                     const char *key);
 
 /* "workloads/open.ini:12: load.clients" or "--set load.clients". Returns text. */
-char *setting_place(const struct setting *setting, char *text, size_t size);
+char *setting_source(const struct setting *setting, char *text, size_t size);
 
 /* workloads: the shipped workload files: lists their names, and finds the file for a name on the command
  * line. */

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         char place[200];
         if (!setting->section[0] || !setting->key[0] || !setting->value || setting->line < 1)
             abort();
-        setting_place(setting, place, sizeof place);
+        setting_source(setting, place, sizeof place);
         if (!settings_find(&settings, setting->section, setting->key)) abort();
     }
     arena_done(&arena);
