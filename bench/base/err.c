@@ -20,6 +20,11 @@ void err_set_at(struct lb_err *err, int code, const char *file, int line, const 
     err->line = line;
 }
 
+int err_pass(struct lb_err *err, const struct lb_err *from) {
+    if (from->code && err && !err->code) *err = *from;
+    return from->code ? -1 : 0;
+}
+
 void err_prefix_with(struct lb_err *err, const char *format, ...) {
     if (!err || !err->code) return;
     char joined[2 * sizeof err->text];

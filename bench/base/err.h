@@ -36,6 +36,9 @@ struct lb_err {
 void err_set_at(struct lb_err *err, int code, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Sets err to an error that may be none. -1 if it is one, else 0. */
+int err_pass(struct lb_err *err, const struct lb_err *from);
+
 /* Puts "prefix: " before the text of an error; no effect if none is set. Always -1, likewise. */
 #define err_prefix(err, ...)                                                                       \
     ({                                                                                             \

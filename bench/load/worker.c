@@ -370,9 +370,8 @@ static void note_death(struct workers *workers, int index, int status) {
     if (status == 0) return; /* all its clients have closed: a normal end */
     uint32_t end, first = workers_clients(shared, index, &end);
     for (uint32_t i = first; i < end; i++) shared->client[i].dead |= !shared->client[i].closed;
-    if (own->code) {
-        err_set(&workers->failed, own->code, "%s", own->text);
-    } else if (WIFSIGNALED(status)) {
+    if (err_pass(&workers->failed, own) != 0) return;
+    if (WIFSIGNALED(status)) {
         err_set(&workers->failed, LB_EXIT_MACHINE, "worker process %d was killed by signal %d",
                 index, WTERMSIG(status));
     } else {
@@ -387,8 +386,7 @@ int workers_check(struct workers *workers, struct lb_err *err) {
         pid_t pid = workers->processes[i];
         if (pid > 0 && waitpid(pid, &status, WNOHANG) == pid) note_death(workers, i, status);
     }
-    return workers->failed.code ? err_set(err, workers->failed.code, "%s", workers->failed.text)
-                                : 0;
+    return err_pass(err, &workers->failed);
 }
 
 /* Waits for a process to end, and kills it at deadline_ns. Its death by that is no failure. */
@@ -414,8 +412,7 @@ int workers_join(struct workers *workers, int64_t deadline_ns, struct lb_err *er
     for (int i = 0; workers->processes && i < workers->shared->processes; i++) {
         if (workers->processes[i] > 0) join_process(workers, i, deadline_ns);
     }
-    int failed =
-        workers->failed.code ? err_set(err, workers->failed.code, "%s", workers->failed.text) : 0;
+    int failed = err_pass(err, &workers->failed);
     free(workers->threads);
     free(workers->processes);
     free(workers);

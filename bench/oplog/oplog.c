@@ -280,7 +280,7 @@ int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *rec
         stop_writing(writer, "more operations than can be judged");
     if (!writer->err.code && write_all(writer, records, count * sizeof *records) == 0)
         writer->written += count;
-    return writer->err.code ? err_set(err, writer->err.code, "%s", writer->err.text) : 0;
+    return err_pass(err, &writer->err);
 }
 
 void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,

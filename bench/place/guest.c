@@ -102,7 +102,10 @@ int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct
     if (!at->backend->connector->clean) goto out;
     struct visit visit = {.server = &place->server, .lock = &nobody, .cleaning = cleaning};
     failed = loop_once("clean", clean_server, &visit, err);
-    if (!failed && visit.failed) failed = err_set(err, visit.err.code, "%s", visit.err.text);
+    if (!failed && visit.failed) {
+        err_pass(err, &visit.err);
+        failed = -1;
+    }
 out:
     place_close(place);
     arena_done(&arena);

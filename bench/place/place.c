@@ -116,7 +116,7 @@ static int backend_answers(const struct topo *topo, void *arg, struct lb_err *er
     inquiry->again = true;
     inquiry->err.code = 0;
     if (loop_once("inquiry", inquire_server, inquiry, err) != 0) return -1;
-    if (inquiry->result != 1) err_set(err, inquiry->err.code, "%s", inquiry->err.text);
+    if (inquiry->result != 1) err_pass(err, &inquiry->err);
     return inquiry->result;
 }
 
@@ -273,7 +273,7 @@ int place_check_url(const struct place_ask *ask, struct lb_err *err) {
     close_backend(&place.server);
     if (!failed || found.code != LB_EXIT_USAGE) return 0;
     name_backend(ask->lock->lock->backend, &found);
-    return err_set(err, found.code, "%s", found.text);
+    return err_pass(err, &found);
 }
 
 bool place_tls_is_set(const struct lb_option *option, const void *options, char *value,

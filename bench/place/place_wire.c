@@ -179,8 +179,7 @@ int place_wire_distance(const struct place_wire *wiring, const struct distance *
 
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {
     const struct wired *wired = (const struct wired *)wiring;
-    if (!wired || !wired->err.code) return 0;
-    return err_set(err, wired->err.code, "%s", wired->err.text);
+    return wired ? err_pass(err, &wired->err) : 0;
 }
 
 void place_wire_stop(struct place_wire *wiring) {

@@ -37,7 +37,7 @@ static bool is_noted(const struct run_state *run, const char *text) {
 void run_note_warning(struct run_state *run, const struct lb_err *err) {
     if (is_noted(run, err->text)) return;
     run_say(run, err->text);
-    err_set(&run->err, err->code, "%s", err->text);
+    err_pass(&run->err, err);
     json_array_append_new(run->warnings, json_string(err->text));
 }
 
@@ -48,7 +48,7 @@ void run_note_trouble(struct run_state *run, const struct lb_err *err) {
         return;
     }
     json_object_set_new(run->json, "partial_reason", json_string(err->text));
-    err_set(&run->err, err->code, "%s", err->text);
+    err_pass(&run->err, err);
     /* Ctrl-C needs no message now; the end of the run reports it. */
     if (err->code != LB_EXIT_INTERRUPTED) run_say(run, err->text);
 }
