@@ -4,29 +4,21 @@
 #include "bench/servers/wire.h"
 #include "bench/workload/faults.h"
 
+static uint64_t ends_of(const struct faults *faults, const struct plan_fault *plan) {
+    return plan->target == TARGET_REPLICATION ? faults->reach.peer_ends : faults->reach.client_ends;
+}
+
 /* The injection in the form that the wire takes. */
 static struct wire_fault wire_fault_of(const struct faults *faults, const struct plan_fault *plan) {
+    static const enum wire_kind kinds[INJECTIONS] = {[INJECT_WIRE_DELAY] = WIRE_DELAY,
+                                                     [INJECT_WIRE_CUT] = WIRE_SWALLOW,
+                                                     [INJECT_WIRE_RESET] = WIRE_RESET,
+                                                     [INJECT_WIRE_DROP] = WIRE_DROP};
     static const enum wire_way ways[] = {WIRE_BOTH, WIRE_REQUESTS, WIRE_ANSWERS};
-    struct wire_fault fault = {.ends = plan->target == TARGET_REPLICATION
-                                           ? faults->reach.peer_ends
-                                           : faults->reach.client_ends,
+    return (struct wire_fault){.kind = kinds[plan->kind],
+                               .ends = ends_of(faults, plan),
                                .by_ns = plan->by_ns,
-                               .way = WIRE_BOTH};
-    switch (plan->kind) {
-    case INJECT_WIRE_DELAY:
-        fault.kind = WIRE_DELAY;
-        break;
-    case INJECT_WIRE_CUT:
-        fault.kind = WIRE_SWALLOW;
-        fault.way = ways[plan->way];
-        break;
-    case INJECT_WIRE_RESET:
-        fault.kind = WIRE_RESET;
-        break;
-    default:
-        fault.kind = WIRE_DROP;
-    }
-    return fault;
+                               .way = plan->kind == INJECT_WIRE_CUT ? ways[plan->way] : WIRE_BOTH};
 }
 
 /* Delayed bytes end a session only if its signs of life come too late. */
@@ -93,9 +85,7 @@ static void set_wire(struct faults *faults, struct fault_section *section,
 enum fault_tried fault_wire_begin(struct faults *faults, struct fault_section *section) {
     const struct plan_fault *plan = section->plan;
     struct fault_victim victim = {.process = -1, .end = (uint32_t)faults->shared->clients};
-    uint64_t ends =
-        plan->target == TARGET_REPLICATION ? faults->reach.peer_ends : faults->reach.client_ends;
-    if (!faults->reach.wire || ends == 0) {
+    if (!faults->reach.wire || ends_of(faults, plan) == 0) {
         fault_log_not(faults, section, "lockbench has no wire for this target");
         return FAULT_DONE;
     }

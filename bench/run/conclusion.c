@@ -25,6 +25,12 @@ void conclusion_done(struct conclusion *conclusion) {
     free(conclusion->control);
 }
 
+/* Holders were not alone. */
+static bool is_broken(const struct stage *stage) {
+    return stage->exclusion.verdict == VERDICT_VIOLATED ||
+           stage->exclusion.verdict == VERDICT_EXPIRED;
+}
+
 /* Two clients must be able to meet on a key. */
 static bool can_meet(const struct plan *plan, int clients) {
     if (clients < 2 || plan->keys.pick == KEYS_OWN) return false;
@@ -34,9 +40,8 @@ static bool can_meet(const struct plan *plan, int clients) {
 
 static void try_control(struct control_seen *seen, const struct stage *stage,
                         const struct plan_stage *of) {
-    const struct exclusion *found = &stage->exclusion;
-    bool caught = found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
-    if (stage->status != STAGE_COMPLETE || found->grants == 0 || caught) return;
+    bool complete = stage->status == STAGE_COMPLETE;
+    if (!complete || stage->exclusion.grants == 0 || is_broken(stage)) return;
     seen->missed |= !stage_exposed_by(&stage->result, of) && can_meet(of->plan, of->clients);
 }
 
@@ -44,11 +49,9 @@ static void try_control(struct control_seen *seen, const struct stage *stage,
  * it must show something once where two clients may meet in a workload that exposes it. */
 static void try_named(struct control_seen *seen, const struct stage *stage,
                       const struct plan_stage *of) {
-    const struct exclusion *found = &stage->exclusion;
     bool exposed = !stage_exposed_by(&stage->result, of);
     seen->named = true;
-    seen->caught |= found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED ||
-                    found->verdict == VERDICT_STUCK;
+    seen->caught |= is_broken(stage) || stage->exclusion.verdict == VERDICT_STUCK;
     seen->tried |= exposed && stage->status == STAGE_COMPLETE && stage->result.grants > 0 &&
                    of->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
 }
@@ -91,8 +94,7 @@ static void say_found(const struct plan_stage *of, const struct stage *stage, ch
                                  parts[i].count == 1 ? parts[i].one : parts[i].many);
         comma = ", ";
     }
-    bool broken = found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED;
-    if (broken && used < size)
+    if (is_broken(stage) && used < size)
         used += (size_t)snprintf(
             line + used, size - used, " in %llu grants%s", (unsigned long long)found->grants,
             only_tokens_wrong(stage) ? "; no more clients held than it admits" : "");
@@ -139,7 +141,7 @@ bool conclusion_add_stage(struct conclusion *conclusion, const struct stage *sta
         try_named(&conclusion->control[of->lock - conclusion->plan->locks], stage, of);
     conclusion->tested |= verdict_is(stage->result.verdict, VERDICT_CLEAN);
     conclusion->untested |= verdict_is(stage->result.verdict, VERDICT_UNTESTED);
-    if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
+    if (is_broken(stage)) {
         note_broken(conclusion, stage);
     } else {
         conclusion->stuck |= found->stuck > 0;

@@ -127,12 +127,6 @@ static bool counts_failed(enum metric metric) {
     return metric == METRIC_ACQUIRE || metric == METRIC_ACQUIRE_DUE;
 }
 
-/* Arrivals that never started count in the last second, because they were missed at the window's
- * end. */
-static uint64_t missed_of(const struct stage *stage, bool last) {
-    return last && stage->result.missed > 0 ? (uint64_t)stage->result.missed : 0;
-}
-
 /* A second's attempts, as the threshold counts them; missed: arrivals of it that never started. */
 static struct quantile_batch batch_of(const struct interval *interval,
                                       const struct threshold *threshold, int t, uint64_t missed) {
@@ -159,7 +153,9 @@ static void add_seconds(struct slo_evidence *evidence, const struct threshold *t
     bool share = strcmp(threshold->figure->path, "not_granted") == 0;
     if (threshold_metric(threshold) == METRICS && !share) return;
     for (int i = 0; i < intervals->count; i++) {
-        uint64_t missed = missed_of(stage, i + 1 == intervals->count);
+        /* Arrivals that never started count in the last second, because they were missed at the window's end. */
+        bool lacks = i + 1 == intervals->count && stage->result.missed > 0;
+        uint64_t missed = lacks ? (uint64_t)stage->result.missed : 0;
         struct quantile_batch batch = batch_of(&intervals->item[i], threshold, t, missed);
         if (batch.count > 0) slo_add_batch(evidence, &batch);
     }

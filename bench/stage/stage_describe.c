@@ -115,11 +115,6 @@ static double at_least_one(int64_t number) {
     return number > 1 ? (double)number : 1;
 }
 
-/* Whether acquire.bound means anything to the lock. */
-static bool has_bound(const struct lb_lock *lock) {
-    return lock->primitive == LB_SEMAPHORE;
-}
-
 /* The members of an attempt's request besides its key. */
 static void describe_request(struct run_stage *result, const struct plan *plan,
                              const struct lb_lock *lock, int readers) {
@@ -128,7 +123,7 @@ static void describe_request(struct run_stage *result, const struct plan *plan,
     result->lease_varies = leases_differ(plan, lock);
     result->readers = readers;
     result->permits = at_least_one(plan->permits);
-    if (has_bound(lock)) result->bound = at_least_one(plan->bound);
+    if (lock->primitive == LB_SEMAPHORE) result->bound = at_least_one(plan->bound);
     result->depth = at_least_one(plan->depth);
     result->clients_per_session = at_least_one(plan->clients_per_session);
     result->session = plan->churn ? "each" : "keep";

@@ -48,10 +48,9 @@ static double throughput_per_s; /* of the next stage */
 static int held;                /* keys that somebody else held then */
 
 static bool take(const struct exclusion *found, int clients) {
-    struct stage stage = {.status = STAGE_COMPLETE, .exclusion = *found};
+    struct stage stage = {.status = STAGE_COMPLETE, .exclusion = *found, .result.hosts = hosts};
     stage.result.grants = (double)found->grants;
     stage.result.throughput_per_s = throughput_per_s;
-    stage.result.hosts = hosts;
     stage.stuck_keys = (struct stage_idle_keys){.key = 7, .idle_ns = 6 * LB_S_NS, .clients = 5};
     stage.result.held_elsewhere = held;
     struct plan_stage of = {.plan = &plan, .lock = &entry, .clients = clients};

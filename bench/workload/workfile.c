@@ -186,11 +186,8 @@ static int describe_workload(struct workload_file *file, struct arena *arena, st
         file->wrong = arena_text(arena, wrong.text);
         return file->wrong ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
-    for (int i = 0; i < settings.count; i++) {
-        const struct setting *s = &settings.item[i];
-        if (strcmp(s->section, "workload") == 0 && strcmp(s->key, "summary") == 0)
-            file->summary = s->value;
-    }
+    const struct setting *summary = settings_find(&settings, "workload", "summary");
+    if (summary) file->summary = summary->value;
     return 0;
 }
 
