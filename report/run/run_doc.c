@@ -1,11 +1,70 @@
-/* run_doc: puts the sections in order. See run_doc.h. */
+/* run_doc: puts the sections in order, and adds what the checks counted. See run_doc.h. */
 #include "report/run/run_doc.h"
+
+#include <math.h>
 
 /* ---- the ranking ---- */
 
 static void add_answer(const struct report *report, struct doc *doc) {
     doc_section(doc, "answer", "Which lock?");
     ranking_say(report, true, doc);
+    doc_end(doc);
+}
+
+/* ---- what the checks counted ---- */
+
+static const struct doc_column evidence_columns[] = {
+    {.title = "lock"},
+    {.title = "verdict"},
+    {.title = "grants", .figure = DOC_COUNT},
+    {.title = "n",
+     .help = "grants during which another client waited for the key",
+     .figure = DOC_COUNT},
+    {.title = "inside",
+     .help = "mean time from grant to release: a second holder is seen only within it",
+     .figure = DOC_TIME},
+    {.title = "lost updates", .help = "the shared counter's shortfall", .figure = DOC_COUNT},
+    {.title = "second holders",
+     .help = "seen inside together with another holder",
+     .figure = DOC_COUNT},
+    {.title = "taken",
+     .help = "grants lost while their lease and session lasted, or whose session the server ended",
+     .figure = DOC_COUNT},
+    {.title = WORDS_BOUND, .right = true},
+    {.title = NULL},
+};
+
+static void add_evidence_of(struct doc *doc, const struct report_lock *lock) {
+    double bound = report_bound(lock);
+    doc_row(doc, report_is_real(lock->stage) ? DOC_ROW : DOC_ASIDE);
+    doc_cell(doc, "%s", lock->label);
+    doc_cell(doc, "%s", "");
+    words_state_chip(doc, lock->state);
+    doc_figure(doc, report_known(lock, lock->grants));
+    doc_figure(doc, report_known(lock, lock->competing));
+    doc_figure(doc, lock->inside_ns);
+    doc_figure(doc, report_known(lock, lock->lost_updates));
+    doc_figure(doc, report_known(lock, lock->double_holders));
+    doc_figure(doc, report_known(lock, lock->revoked + lock->ended));
+    if (isnan(bound))
+        doc_cell(doc, "%s", NUMBER_NONE);
+    else
+        doc_value(doc, bound, "%.1e", bound);
+}
+
+static void add_evidence(const struct report *report, struct doc *doc) {
+    doc_section(doc, "evidence", "What the checks counted");
+    doc_table(
+        doc, "figures sortable",
+        "n: grants during which another client waited for the key, those of the warm-up and the drain included, "
+        "since they are checked too. Inside: the mean time from grant to release.");
+    for (const struct doc_column *column = evidence_columns; column->title; column++) {
+        struct doc_column explained = *column;
+        if (!column->help) explained.help = words_help(column->title);
+        doc_column(doc, &explained);
+    }
+    for (int i = 0; i < report->lock_count; i++) add_evidence_of(doc, &report->locks[i]);
+    doc_end(doc);
     doc_end(doc);
 }
 
@@ -40,6 +99,7 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
     add_answer(report, doc);
     run_comparison(report, doc);
     run_recovery(report, doc);
+    add_evidence(report, doc);
 }
 
 void run_doc_end(const struct report *report, struct doc *doc) {
