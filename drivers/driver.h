@@ -253,6 +253,14 @@ struct lb_grant {
     void *data;
 };
 
+/* Fills the grant of a successful acquire. Returns LB_OK. */
+static inline enum lb_outcome lb_granted(struct lb_grant *grant, uint64_t token,
+                                         int64_t lease_end_ns) {
+    grant->token = token;
+    grant->lease_end_ns = lease_end_ns;
+    return LB_OK;
+}
+
 /* Opens a backend: once in a run, in the main process before any worker starts or forks, so that all
  * workers see the contents of state and shared. Parses the URLs. Returns 0, or -1 with err. May block. */
 typedef int lb_open_fn(struct lb_server *server, struct lb_err *err);

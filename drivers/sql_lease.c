@@ -63,10 +63,9 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
         int64_t sent_ns = lb_now();
         enum lb_outcome outcome = sql_run(session, SQL_TAKE, sql_soon(session), &answer);
         if (outcome == LB_OK && answer.rows > 0) {
-            grant->token = (uint64_t)answer.number[0];
             bool ends = session->lock->caps & LB_CAP_LEASE;
-            grant->lease_end_ns = ends ? lb_after(sent_ns, request->lease_ns) : LB_NEVER;
-            return LB_OK;
+            return lb_granted(grant, (uint64_t)answer.number[0],
+                              ends ? lb_after(sent_ns, request->lease_ns) : LB_NEVER);
         }
         if (outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT) return outcome;
         bool swept = false;

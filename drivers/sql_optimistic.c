@@ -35,10 +35,8 @@ static enum lb_outcome optimistic_acquire(struct lb_session *session,
     sql_use(session, request);
     enum lb_outcome outcome = run_on_row(session, SQL_READ, &answer);
     if (outcome != LB_OK) return outcome;
-    grant->token = (uint64_t)answer.number[0];
-    grant->lease_end_ns = LB_NEVER;
     mine->value = answer.number[1];
-    return LB_OK;
+    return lb_granted(grant, (uint64_t)answer.number[0], LB_NEVER);
 }
 
 static enum lb_outcome optimistic_release(struct lb_session *session,
@@ -78,9 +76,7 @@ static enum lb_outcome update_acquire(struct lb_session *session, const struct l
         outcome = run_on_row(session, SQL_COUNT, &answer);
     } while (outcome == LB_BUSY && lb_now() < request->deadline_ns && !lb_stopping());
     if (outcome != LB_OK) return outcome;
-    grant->token = (uint64_t)answer.number[0];
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, (uint64_t)answer.number[0], LB_NEVER);
 }
 
 static enum lb_outcome update_release(struct lb_session *session, const struct lb_request *request,

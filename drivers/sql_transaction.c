@@ -112,9 +112,7 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
         enum lb_outcome outcome =
             lock_rows_once(session, request, once ? 0 : request->deadline_ns, &tried);
         if (outcome == LB_OK) {
-            grant->token = tried.token;
-            grant->lease_end_ns = LB_NEVER;
-            return LB_OK;
+            return lb_granted(grant, tried.token, LB_NEVER);
         }
         if (tried.missing) {
             struct sql_answer answer;

@@ -69,9 +69,8 @@ static enum lb_outcome key_acquire(struct lb_session *session, const struct lb_r
         if (outcome == LB_UNKNOWN) return LB_BROKEN; /* a waiter has written nothing */
         if (outcome != LB_OK) return outcome;
     }
-    grant->token = (uint64_t)mine->revision;
-    grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */
-    return LB_OK;
+    /* as long as the session, whose keeper renews it */
+    return lb_granted(grant, (uint64_t)mine->revision, LB_NEVER);
 }
 
 /* Transaction: IF the key is still the one that we created THEN delete it. */

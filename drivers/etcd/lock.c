@@ -133,9 +133,8 @@ static enum lb_outcome service_acquire(struct lb_session *session, const struct 
         place->revision = 0;
         return outcome == LB_TIMEOUT && once ? LB_BUSY : outcome;
     }
-    grant->token = (uint64_t)place->revision;
-    grant->lease_end_ns = LB_NEVER; /* as long as the lease, which its keeper renews */
-    return LB_OK;
+    /* as long as the lease, which its keeper renews */
+    return lb_granted(grant, (uint64_t)place->revision, LB_NEVER);
 }
 
 static enum lb_outcome service_release(struct lb_session *session, const struct lb_request *request,

@@ -22,9 +22,8 @@ static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb
     }
     if (outcome == LB_OK) outcome = etcd_granted(session);
     if (outcome == LB_OK) {
-        grant->token = (uint64_t)place->revision;
-        grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */
-        return LB_OK;
+        /* as long as the session, whose keeper renews it */
+        return lb_granted(grant, (uint64_t)place->revision, LB_NEVER);
     }
     return etcd_place_give_up(session, place, outcome);
 }

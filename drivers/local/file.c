@@ -277,9 +277,7 @@ static enum lb_outcome kernel_acquire(struct lb_session *session, const struct l
     if (failed == ETIMEDOUT) return LB_TIMEOUT;
     if (failed) return lb_fail(session, LB_BROKEN, "file: %s", strerror(failed));
     state->file[place].held = true;
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, 0, LB_NEVER);
 }
 
 static enum lb_outcome kernel_release(struct lb_session *session, const struct lb_request *request,

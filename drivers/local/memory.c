@@ -124,9 +124,7 @@ static bool next_slice(int64_t deadline_ns, struct timespec *ret_until) {
 /* The locks do not know their holders: the grant's data is whether the client holds it. */
 static enum lb_outcome granted(struct lb_grant *grant) {
     *(bool *)grant->data = true;
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, 0, LB_NEVER);
 }
 
 /* Begins a release. False if the client held nothing. */

@@ -7,9 +7,7 @@ static enum lb_outcome null_acquire(struct lb_session *session, const struct lb_
                                     struct lb_grant *grant) {
     (void)session;
     (void)request;
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, 0, LB_NEVER);
 }
 
 static enum lb_outcome null_release(struct lb_session *session, const struct lb_request *request,

@@ -140,9 +140,7 @@ static enum lb_outcome getlock_acquire(struct lb_session *session, const struct 
         outcome = wait_in_queue(session, request, lb_now());
     if (outcome == LB_BUSY && !once) return LB_TIMEOUT;
     if (outcome != LB_OK) return outcome;
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, 0, LB_NEVER);
 }
 
 static enum lb_outcome getlock_release(struct lb_session *session, const struct lb_request *request,

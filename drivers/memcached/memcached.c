@@ -260,9 +260,7 @@ static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_r
                     "memcached gives no CAS numbers, without which no lock can be freed safely: "
                     "start it without -C");
             }
-            grant->token = mine->cas;
-            grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);
-            return LB_OK;
+            return lb_granted(grant, mine->cas, sent_ns + sure_ns(request->lease_ns));
         }
         if (strncmp(line, "NS", 2) != 0) return memcached_odd(session, line);
         if (once) return LB_BUSY;

@@ -119,9 +119,7 @@ static enum lb_outcome try_entry(struct lb_session *session, const struct lb_req
     enum lb_outcome outcome =
         write_entry(session, request->key, mine->owner, expected, &mine->sequence);
     if (outcome != LB_OK) return outcome;
-    grant->token = mine->sequence;
-    grant->lease_end_ns = sent_ns + kv_of(session)->max_age_ns;
-    return LB_OK;
+    return lb_granted(grant, mine->sequence, sent_ns + kv_of(session)->max_age_ns);
 }
 
 /* Asks the server to deliver the key's entries and delete markers, beginning with those that

@@ -109,9 +109,7 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
             return LB_UNKNOWN;
     } while (outcome == LB_TIMEOUT && sql_wait_again(session, request->deadline_ns));
     if (outcome != LB_OK) return outcome;
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, 0, LB_NEVER);
 }
 
 static enum lb_outcome advisory_release(struct lb_session *session,

@@ -54,9 +54,7 @@ static enum lb_outcome incr(struct lb_session *session, const struct lb_request 
     enum lb_outcome outcome = call(session, words, 2, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    grant->token = (uint64_t)reply->value.integer;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, (uint64_t)reply->value.integer, LB_NEVER);
 }
 
 static enum lb_outcome nothing(struct lb_session *session, const struct lb_request *request,
@@ -102,9 +100,9 @@ static enum lb_outcome get(struct lb_session *session, const struct lb_request *
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = call(session, words, 2, &reply);
     if (outcome != LB_OK) return outcome;
-    grant->token = reply->value.type == REDIS_STRING ? strtoull(reply->value.text, NULL, 10) : 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant,
+                      reply->value.type == REDIS_STRING ? strtoull(reply->value.text, NULL, 10) : 0,
+                      LB_NEVER);
 }
 
 static enum lb_outcome set(struct lb_session *session, const struct lb_request *request,

@@ -80,9 +80,7 @@ static enum lb_outcome run_take(struct redisson_try *one, const struct redis_scr
     if (!synced)
         return redisson_not_synced(one->session,
                                    unlock_once(one->session, request, one->grant, &held));
-    one->grant->token = 0;
-    one->grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(one->grant, 0, sent_ns + request->lease_ns);
 }
 
 static enum lb_outcome ask_or_queue(struct redisson_try *one, int64_t *ret_left_ns) {

@@ -60,9 +60,7 @@ enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     if (!synced)
         return redisson_not_synced(one->session,
                                    rlock_unlock(one->session, request, one->grant, &held));
-    one->grant->token = 0;
-    one->grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(one->grant, 0, sent_ns + request->lease_ns);
 }
 
 enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request *request,
@@ -174,9 +172,7 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
     if (!synced)
         return redisson_not_synced(one->session,
                                    rlock_unlock(one->session, request, one->grant, &held));
-    one->grant->token = (uint64_t)reply->element[1].integer;
-    one->grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(one->grant, (uint64_t)reply->element[1].integer, sent_ns + request->lease_ns);
 }
 
 static const struct redisson_recipe redis_fenced_recipe = {.ask = fenced_ask,

@@ -95,9 +95,7 @@ static enum lb_outcome rw_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     if (!synced)
         return redisson_not_synced(one->session,
                                    unlock_once(one->session, request, one->grant, &held));
-    one->grant->token = 0;
-    one->grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(one->grant, 0, sent_ns + request->lease_ns);
 }
 
 static enum lb_outcome rw_acquire(struct lb_session *session, const struct lb_request *request,

@@ -115,9 +115,7 @@ static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left
     if (!synced)
         return redisson_not_synced(one->session, redis_semaphore_give_back(one->session, request));
     mine->permits = wanted;
-    one->grant->token = 0;
-    one->grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(one->grant, 0, LB_NEVER);
 }
 
 static enum lb_outcome semaphore_acquire(struct lb_session *session,
@@ -297,9 +295,7 @@ static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns
     if (!synced)
         return redisson_not_synced(one->session,
                                    redis_permit_give_back(one->session, request, mine, &given));
-    one->grant->token = 0;
-    one->grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(one->grant, 0, sent_ns + request->lease_ns);
 }
 
 static enum lb_outcome permit_acquire(struct lb_session *session, const struct lb_request *request,

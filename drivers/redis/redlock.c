@@ -195,9 +195,7 @@ static enum lb_outcome try_valid(struct lb_session *session, const struct lb_req
     if (outcome != LB_OK) return outcome;
     int64_t usable_ns = request->lease_ns - drift_ns(request->lease_ns);
     if (usable_ns - elapsed_ns <= 0) return undo(session, request, grant) ? LB_BUSY : LB_UNKNOWN;
-    grant->token = 0;
-    grant->lease_end_ns = sent_ns + usable_ns;
-    return LB_OK;
+    return lb_granted(grant, 0, sent_ns + usable_ns);
 }
 
 static const struct lb_option redlock_option_table[] = {
@@ -256,9 +254,7 @@ static enum lb_outcome try_anyhow(struct lb_session *session, const struct lb_re
     int64_t sent_ns = 0, elapsed_ns = 0;
     enum lb_outcome outcome = redlock_try(session, request, grant, &sent_ns, &elapsed_ns);
     if (outcome != LB_OK) return outcome;
-    grant->token = 0;
-    grant->lease_end_ns = sent_ns + elapsed_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(grant, 0, sent_ns + elapsed_ns + request->lease_ns);
 }
 
 const struct lb_lock lock_unsafe_redlock_no_validity = {

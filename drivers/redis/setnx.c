@@ -27,9 +27,7 @@ static enum lb_outcome string_try(struct lb_session *session, const struct lb_re
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_NIL) return LB_BUSY;
     if (reply->value.type != REDIS_STATUS) return redis_refuse(session, reply);
-    grant->token = 0;
-    grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(grant, 0, sent_ns + request->lease_ns);
 }
 
 enum lb_outcome string_acquire(struct lb_session *session, const struct lb_request *request,

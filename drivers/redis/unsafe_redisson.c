@@ -61,9 +61,7 @@ static enum lb_outcome try_script(struct lb_session *session, const struct lb_re
         string_if_mine(session, request, grant, &script_unsafe_reentrant_take, lease_ms);
     if (outcome == LB_LOST) return LB_BUSY;
     if (outcome != LB_OK) return outcome;
-    grant->token = 0;
-    grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(grant, 0, sent_ns + request->lease_ns);
 }
 
 const struct lb_lock lock_unsafe_redis_lua_reentrant = {

@@ -39,9 +39,7 @@ static enum lb_outcome two_calls(struct lb_session *session, const struct lb_req
     int64_t sent_ns = lb_now();
     outcome = ask_key(session, request, "PEXPIRE", lease_ms, &expires);
     if (outcome != LB_OK) return outcome;
-    grant->token = 0;
-    grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(grant, 0, sent_ns + request->lease_ns);
 }
 
 const struct lb_lock lock_unsafe_redis_setnx_expire = {
@@ -237,9 +235,7 @@ static enum lb_outcome try_takeover(struct lb_session *session, const struct lb_
     enum lb_outcome outcome = takeover(session, request, &got);
     if (outcome != LB_OK) return outcome;
     if (!got) return LB_BUSY;
-    grant->token = 0;
-    grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(grant, 0, sent_ns + request->lease_ns);
 }
 
 static const struct lb_algorithm algorithm = {

@@ -52,9 +52,7 @@ static enum lb_outcome wait_try(struct lb_session *session, const struct lb_requ
         outcome = string_release(session, request, grant);
         return outcome == LB_OK || outcome == LB_LOST ? LB_BUSY : LB_UNKNOWN;
     }
-    grant->token = 0;
-    grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
+    return lb_granted(grant, 0, sent_ns + request->lease_ns);
 }
 
 static enum lb_outcome wait_renew(struct lb_session *session, const struct lb_request *request,

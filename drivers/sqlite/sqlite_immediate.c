@@ -40,9 +40,7 @@ static enum lb_outcome immediate_acquire(struct lb_session *session,
     if (!sqlite3_get_autocommit(db->handle)) return LB_BUSY;
     outcome = run_statement(session, db, BEGIN, request->deadline_ns);
     if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, 0, LB_NEVER);
 }
 
 static enum lb_outcome immediate_release(struct lb_session *session,

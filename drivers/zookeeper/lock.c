@@ -15,9 +15,8 @@ static enum lb_outcome zk_mutex_acquire(struct lb_session *session,
     if (outcome != LB_OK) return outcome;
     outcome = zk_place_take(session, &zk_queue_lock, place, request->deadline_ns);
     if (outcome != LB_OK) return outcome;
-    grant->token = place->czxid;
-    grant->lease_end_ns = LB_NEVER; /* lasts as long as the session, which the pump keeps alive */
-    return LB_OK;
+    /* lasts as long as the session, which the pump keeps alive */
+    return lb_granted(grant, place->czxid, LB_NEVER);
 }
 
 static enum lb_outcome zk_mutex_release(struct lb_session *session,

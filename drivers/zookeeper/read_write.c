@@ -49,9 +49,7 @@ static enum lb_outcome zk_rw_acquire(struct lb_session *session, const struct lb
     }
     (*count)++;
     /* A reader that began while it wrote holds the writer's token. */
-    grant->token = mine->writes > 0 ? mine->write.czxid : mine->read.czxid;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
+    return lb_granted(grant, mine->writes > 0 ? mine->write.czxid : mine->read.czxid, LB_NEVER);
 }
 
 static enum lb_outcome zk_rw_release(struct lb_session *session, const struct lb_request *request,
