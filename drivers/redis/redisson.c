@@ -102,8 +102,12 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, const struct red
     return LB_OK;
 }
 
-enum lb_outcome redisson_not_synced(struct lb_session *session, enum lb_outcome given_back) {
-    if (given_back != LB_OK && given_back != LB_LOST) return given_back;
+enum lb_outcome redisson_taken(struct redisson_try *one, bool synced, uint64_t token,
+                               int64_t lease_end_ns) {
+    struct lb_session *session = one->session;
+    if (synced) return lb_granted(one->grant, token, lease_end_ns);
+    enum lb_outcome released = session->lock->algorithm->release(session, one->request, one->grant);
+    if (released != LB_OK && released != LB_LOST) return released;
     return lb_fail(session, LB_BROKEN,
                    "redis: no replica acknowledged the lock, so it was given back");
 }

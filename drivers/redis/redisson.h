@@ -144,14 +144,10 @@ enum lb_outcome redisson_run(struct lb_session *session, const struct redis_scri
 
 /* Does the same for the script of an acquire, and sends WAIT after it if the node has replicas and
  * the option check_synced is on. *ret_synced is false if no replica has acknowledged the script's
- * writes; the caller must then release what it took. */
+ * writes. */
 enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script,
                                     int keys, const struct redis_word *words, int count,
                                     const struct redis_reply **ret_reply, bool *ret_synced);
-/* Fails an acquire that no replica has acknowledged, after the caller has released the lock. given_back: the outcome of
- * that release. Returns LB_BROKEN, with session->err, or given_back if the release failed. */
-enum lb_outcome redisson_not_synced(struct lb_session *session, enum lb_outcome given_back);
-
 /* --- unlocking --- */
 
 /* Each unlock names a key of its own, the latch, in which the script stores its answer. Writes a new name. */
@@ -176,6 +172,10 @@ struct redisson_try;
 /* Tries once. LB_OK: the lock is taken. LB_BUSY: another client holds the lock, and *ret_left_ns
  * tells how long to wait for a message at most (LB_NEVER = without limit). Else the try failed. */
 typedef enum lb_outcome redisson_try_fn(struct redisson_try *one, int64_t *ret_left_ns);
+/* The end of a try whose script has taken the lock: LB_OK with the grant. If no replica has acknowledged it (synced),
+ * releases the lock: LB_BROKEN with session->err, or the outcome of a release that failed. */
+enum lb_outcome redisson_taken(struct redisson_try *one, bool synced, uint64_t token,
+                               int64_t lease_end_ns);
 
 struct redisson_try {
     struct lb_session *session;
@@ -228,9 +228,9 @@ struct rlock_grant {
 /* Writes the name of the channel on which releases are published. */
 void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
 
-/* Reads the answer of such a lock: nil: taken; a number: held by another, for so many ms. Returns LB_OK: taken; LB_BUSY with *ret_left_ns; or the outcome of a wrong answer. */
-enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply *reply,
-                             int64_t *ret_left_ns);
+/* A try by a script that answers as such a lock's: nil: taken; a number: held by another, for so many ms. */
+enum lb_outcome rlock_try(struct redisson_try *one, const struct redis_script *script, int keys,
+                          const struct redis_word *words, int count, int64_t *ret_left_ns);
 
 /* A redisson_try_fn: takes the lock for the holder in grant->data, for request->lease_ns. */
 enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns);

@@ -70,17 +70,7 @@ static enum lb_outcome run_take(struct redisson_try *one, const struct redis_scr
     const struct redis_word words[] = {
         {request->key, request->key_len}, {names.queue, 0}, {names.timeouts, 0}, {lease, 0},
         {mine->rlock.holder, 0},          {wait.text, 0},   {now.text, 0}};
-    const struct redis_reply *reply = NULL;
-    bool synced = true, held = false;
-    int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        redisson_run_synced(one->session, script, 3, words, 7, &reply, &synced);
-    if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
-    if (outcome != LB_OK) return outcome;
-    if (!synced)
-        return redisson_not_synced(one->session,
-                                   unlock_once(one->session, request, one->grant, &held));
-    return lb_granted(one->grant, 0, sent_ns + request->lease_ns);
+    return rlock_try(one, script, 3, words, 7, ret_left_ns);
 }
 
 static enum lb_outcome ask_or_queue(struct redisson_try *one, int64_t *ret_left_ns) {

@@ -16,9 +16,16 @@ static int64_t rlock_left_ns(long long pttl) {
     return pttl < 0 ? LB_NEVER : lb_of_ms(pttl);
 }
 
-enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply *reply,
-                             int64_t *ret_left_ns) {
-    if (reply->value.type == REDIS_NIL) return LB_OK;
+enum lb_outcome rlock_try(struct redisson_try *one, const struct redis_script *script, int keys,
+                          const struct redis_word *words, int count, int64_t *ret_left_ns) {
+    const struct redis_reply *reply = NULL;
+    bool synced = true;
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome =
+        redisson_run_synced(one->session, script, keys, words, count, &reply, &synced);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type == REDIS_NIL)
+        return redisson_taken(one, synced, 0, sent_ns + one->request->lease_ns);
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
     *ret_left_ns = rlock_left_ns(reply->value.integer);
     return LB_BUSY;
@@ -50,17 +57,7 @@ enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     redis_lease_ms(request->lease_ns, lease);
     const struct redis_word words[] = {
         {request->key, request->key_len}, {lease, 0}, {mine->holder, 0}};
-    const struct redis_reply *reply = NULL;
-    bool synced = true, held = false;
-    int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        redisson_run_synced(one->session, &script_rlock_take, 1, words, 3, &reply, &synced);
-    if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
-    if (outcome != LB_OK) return outcome;
-    if (!synced)
-        return redisson_not_synced(one->session,
-                                   rlock_unlock(one->session, request, one->grant, &held));
-    return lb_granted(one->grant, 0, sent_ns + request->lease_ns);
+    return rlock_try(one, &script_rlock_take, 1, words, 3, ret_left_ns);
 }
 
 enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request *request,
@@ -156,7 +153,7 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
     const struct redis_word words[] = {
         {request->key, request->key_len}, {token, 0}, {lease, 0}, {mine->holder, 0}};
     const struct redis_reply *reply = NULL;
-    bool synced = true, held = false;
+    bool synced = true;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
         redisson_run_synced(one->session, &script_fenced_take, 2, words, 4, &reply, &synced);
@@ -169,10 +166,8 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
         *ret_left_ns = rlock_left_ns(reply->element[0].integer);
         return LB_BUSY;
     }
-    if (!synced)
-        return redisson_not_synced(one->session,
-                                   rlock_unlock(one->session, request, one->grant, &held));
-    return lb_granted(one->grant, (uint64_t)reply->element[1].integer, sent_ns + request->lease_ns);
+    return redisson_taken(one, synced, (uint64_t)reply->element[1].integer,
+                          sent_ns + request->lease_ns);
 }
 
 static const struct redisson_recipe redis_fenced_recipe = {.ask = fenced_ask,

@@ -83,19 +83,8 @@ static enum lb_outcome rw_ask(struct redisson_try *one, int64_t *ret_left_ns) {
                                       {mine->writer, 0}};
     const struct redis_word write[] = {
         {request->key, request->key_len}, {lease, 0}, {mine->writer, 0}};
-    const struct redis_reply *reply = NULL;
-    bool synced = true, held = false;
-    int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        request->shared
-            ? redisson_run_synced(one->session, &script_read_take, 2, read, 5, &reply, &synced)
-            : redisson_run_synced(one->session, &script_write_take, 1, write, 3, &reply, &synced);
-    if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
-    if (outcome != LB_OK) return outcome;
-    if (!synced)
-        return redisson_not_synced(one->session,
-                                   unlock_once(one->session, request, one->grant, &held));
-    return lb_granted(one->grant, 0, sent_ns + request->lease_ns);
+    return request->shared ? rlock_try(one, &script_read_take, 2, read, 5, ret_left_ns)
+                           : rlock_try(one, &script_write_take, 1, write, 3, ret_left_ns);
 }
 
 static enum lb_outcome rw_acquire(struct lb_session *session, const struct lb_request *request,

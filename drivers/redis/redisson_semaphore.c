@@ -85,9 +85,12 @@ static int sc_arm_range(struct lb_session *session, const struct lb_key_range *r
     return 0;
 }
 
-static enum lb_outcome redis_semaphore_give_back(struct lb_session *session,
-                                                 const struct lb_request *request) {
+static enum lb_outcome semaphore_release(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
+    struct semaphore_grant *mine = grant->data;
     char channel[REDISSON_NAME_MAX];
+    if (mine->permits == 0) return LB_LOST;
+    mine->permits = 0;
     sc_channel(request, channel);
     struct redisson_number permits = redisson_number(request->permits ? request->permits : 1);
     const struct redis_word words[] = {{request->key, request->key_len},
@@ -112,10 +115,8 @@ static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
     *ret_left_ns = LB_NEVER; /* only a message says that a permit was given back */
     if (reply->value.integer == 0) return LB_BUSY;
-    if (!synced)
-        return redisson_not_synced(one->session, redis_semaphore_give_back(one->session, request));
     mine->permits = wanted;
-    return lb_granted(one->grant, 0, LB_NEVER);
+    return redisson_taken(one, synced, 0, LB_NEVER);
 }
 
 static enum lb_outcome semaphore_acquire(struct lb_session *session,
@@ -130,14 +131,6 @@ static enum lb_outcome semaphore_acquire(struct lb_session *session,
                                                  .ask = semaphore_ask,
                                                  .channel = channel,
                                                  .count = sc_count});
-}
-
-static enum lb_outcome semaphore_release(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
-    struct semaphore_grant *mine = grant->data;
-    if (mine->permits == 0) return LB_LOST;
-    mine->permits = 0;
-    return redis_semaphore_give_back(session, request);
 }
 
 static int semaphore_disarm(struct lb_session *session, const struct lb_request *request,
@@ -227,13 +220,12 @@ static struct redisson_number lease_end(long long now_ms, int64_t lease_ns) {
     return redisson_number(now_ms + 1 + (lease_ns + LB_MS_NS - 1) / LB_MS_NS);
 }
 
-/* Gives back the permits that the grant still holds; their number in *ret_count. */
-static enum lb_outcome redis_permit_give_back(struct lb_session *session,
-                                              const struct lb_request *request,
-                                              const struct permit_grant *mine,
-                                              long long *ret_count) {
+static enum lb_outcome permit_release(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    const struct permit_grant *mine = grant->data;
     struct permit_names names;
     char ids[PERMITS_MAX * ID_BYTES];
+    if (mine->permits == 0) return LB_LOST;
     size_t len = list_ids(mine, ids);
     name_both(request, &names);
     struct redisson_number now = redisson_number(redisson_now_ms(session)),
@@ -252,8 +244,7 @@ static enum lb_outcome redis_permit_give_back(struct lb_session *session,
                      one ? 6 : 7, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    *ret_count = reply->value.integer;
-    return LB_OK;
+    return reply->value.integer == mine->permits ? LB_OK : LB_LOST;
 }
 
 static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns) {
@@ -264,7 +255,7 @@ static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns
     size_t len = list_ids(mine, ids);
     name_both(request, &names);
     int64_t sent_ns = lb_now();
-    long long now_ms = redisson_now_ms(one->session), given = 0;
+    long long now_ms = redisson_now_ms(one->session);
     struct redisson_number permits = redisson_number(mine->permits), now = redisson_number(now_ms);
     struct redisson_number end = lease_end(now_ms, request->lease_ns);
     const struct redis_word words[] = {{request->key, request->key_len},
@@ -292,10 +283,7 @@ static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns
         *ret_left_ns = end_ms > asked_ms ? lb_of_ms(end_ms - asked_ms) : 0;
         return LB_BUSY;
     }
-    if (!synced)
-        return redisson_not_synced(one->session,
-                                   redis_permit_give_back(one->session, request, mine, &given));
-    return lb_granted(one->grant, 0, sent_ns + request->lease_ns);
+    return redisson_taken(one, synced, 0, sent_ns + request->lease_ns);
 }
 
 static enum lb_outcome permit_acquire(struct lb_session *session, const struct lb_request *request,
@@ -315,15 +303,6 @@ static enum lb_outcome permit_acquire(struct lb_session *session, const struct l
                                                  .ask = permit_ask,
                                                  .channel = channel,
                                                  .count = sc_count});
-}
-
-static enum lb_outcome permit_release(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    const struct permit_grant *mine = grant->data;
-    long long given = 0;
-    if (mine->permits == 0) return LB_LOST;
-    enum lb_outcome outcome = redis_permit_give_back(session, request, mine, &given);
-    return outcome == LB_OK && given != mine->permits ? LB_LOST : outcome;
 }
 
 static enum lb_outcome permit_settle(struct lb_session *session, const struct lb_request *request,
