@@ -59,12 +59,12 @@ static void note_addresses(struct resolved *resolved, const struct addrinfo *lis
         if (getnameinfo(at->ai_addr, at->ai_addrlen, resolved->address[i],
                         sizeof resolved->address[i], NULL, 0, NI_NUMERICHOST) != 0)
             continue;
-        resolved->ipv4[i] = at->ai_family == AF_INET;
         resolved->count++;
     }
 }
 
-const char *resolve_shown(const char *host) {
+/* The host of a URL as an error may show it: not a single word, which may be a password whose host was forgotten. */
+static const char *shown(const char *host) {
     bool strange = strpbrk(host, " \t,;=@&?#\"'") != NULL;
     bool plain = strpbrk(host, ".:/") || strcasecmp(host, "localhost") == 0;
     return strange ? "(not shown)" : plain ? host : "(one word, not shown)";
@@ -76,14 +76,14 @@ const struct resolved *resolve_host(const char *host, struct lb_err *err) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     int failed = getaddrinfo(host, NULL, &hints, &list);
     if (failed) {
-        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", resolve_shown(host), gai_strerror(failed));
+        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", shown(host), gai_strerror(failed));
         return NULL;
     }
     struct resolved *resolved = calloc(1, sizeof *resolved);
     if (resolved) note_addresses(resolved, list);
     freeaddrinfo(list);
     if (!resolved || resolved->count == 0) {
-        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", resolve_shown(host),
+        err_set(err, LB_EXIT_MACHINE, "host '%s': %s", shown(host),
                 resolved ? "it has no address" : "out of memory");
         free(resolved);
         return NULL;
@@ -95,15 +95,35 @@ const struct resolved *resolve_host(const char *host, struct lb_err *err) {
     return resolved;
 }
 
-bool resolve_accepts(const struct addrinfo *at, int limit_ms) {
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), error = 0;
-    socklen_t len = sizeof error;
+socklen_t resolve_number(const char *address, int port, struct sockaddr_storage *ret_address) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *at = NULL;
+    char service[12];
+    snprintf(service, sizeof service, "%d", port);
+    if (getaddrinfo(address, service, &hints, &at) != 0) return 0;
+    socklen_t len = at->ai_addrlen;
+    memcpy(ret_address, at->ai_addr, len);
+    freeaddrinfo(at);
+    return len;
+}
+
+static bool accepts(const char *address, int port, int limit_ms) {
+    struct sockaddr_storage at = {0};
+    socklen_t len = resolve_number(address, port, &at), size = sizeof(int);
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), error = 0;
     if (fd < 0) return false;
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
-    bool accepts = connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+    bool accepts = connect(fd, (struct sockaddr *)&at, len) == 0;
     if (!accepts && errno == EINPROGRESS)
         accepts = poll(&wait, 1, limit_ms) == 1 &&
-                  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0;
+                  getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
     close(fd);
     return accepts;
+}
+
+const char *resolve_serving(const char *host, int port, int limit_ms, struct lb_err *err) {
+    const struct resolved *resolved = resolve_host(host, err);
+    for (int i = 0; resolved && resolved->count > 1 && i < resolved->count; i++) {
+        if (accepts(resolved->address[i], port, limit_ms)) return resolved->address[i];
+    }
+    return resolved ? resolved->address[0] : NULL;
 }

@@ -35,7 +35,6 @@ struct resolved {
     int count; /* at least 1 */
     /* as numbers, in the order in which they are to be tried */
     char address[RESOLVED_MAX][64];
-    bool ipv4[RESOLVED_MAX];
     struct resolved *next;
 };
 
@@ -43,14 +42,12 @@ struct resolved {
  * memory ran out; a failure is not remembered. May be called from any thread. */
 const struct resolved *resolve_host(const char *host, struct lb_err *err);
 
-/* The host of a URL as an error about its look-up may show it: not a single word, which may be a password whose host
- * was forgotten. */
-const char *resolve_shown(const char *host);
+/* The socket's address for such a number and a port. Returns its length, 0 for a text that is no number. */
+socklen_t resolve_number(const char *address, int port, struct sockaddr_storage *ret_address);
 
-struct addrinfo;
-
-/* Whether a server takes a connection at the address within limit_ms. Blocks the calling thread for at most so long; to
- * be called before the load. */
-bool resolve_accepts(const struct addrinfo *at, int limit_ms);
+/* The first of several addresses at which a server takes a connection within limit_ms ("localhost" may also mean an
+ * address where no server listens); if none does, the first of all. NULL with err. Blocks the calling thread; to be
+ * called before the load. */
+const char *resolve_serving(const char *host, int port, int limit_ms, struct lb_err *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include "drivers/stream.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -31,14 +30,11 @@ static int wait_connected(int fd, int64_t deadline_ns) {
 /* Connects to one address, which is a number. Returns 0, or an errno. */
 static int connect_address(struct stream *stream, const char *address, int port,
                            int64_t deadline_ns) {
-    char service[12];
-    snprintf(service, sizeof service, "%d", port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *at = NULL;
-    if (getaddrinfo(address, service, &hints, &at) != 0) return EINVAL;
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int why = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
-    freeaddrinfo(at);
-    if (fd < 0) return why;
+    struct sockaddr_storage at = {0};
+    socklen_t len = resolve_number(address, port, &at);
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return errno;
+    int why = connect(fd, (struct sockaddr *)&at, len) == 0 ? 0 : errno;
     if (why == EINPROGRESS) why = wait_connected(fd, deadline_ns);
     lb_fd_forget(fd); /* from now on for reading only */
     if (why) {

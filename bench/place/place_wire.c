@@ -2,8 +2,6 @@
  * ports; it is aimed at the servers' ports each time that these are chosen. */
 #include "bench/place/place.h"
 
-#define _GNU_SOURCE
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,29 +116,14 @@ int place_wire_check_url(const char *url, struct lb_err *err) {
     return 0;
 }
 
-/* Takes the first of several addresses at which a server accepts a connection, as clients do; if none accepts, the
- * first of all. */
-static int resolve(const char *host, int port, struct wire_end *ret_end, struct lb_err *err) {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    char service[16];
-    snprintf(service, sizeof service, "%d", port);
-    int failed = getaddrinfo(host, service, &hints, &found);
-    if (failed)
-        return err_set(err, LB_EXIT_MACHINE, "no address of %s: %s", host, gai_strerror(failed));
-    const struct addrinfo *at = found->ai_next ? found : NULL;
-    while (at && !resolve_accepts(at, CONNECT_MS)) at = at->ai_next;
-    if (!at) at = found;
-    memcpy(&ret_end->server, at->ai_addr, at->ai_addrlen);
-    freeaddrinfo(found);
-    return 0;
-}
-
 struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
     struct wire_end ends[URL_HOSTS_MAX] = {{0}};
     struct url parts;
     if (place_wire_check_url(url, err) != 0 || url_read(&parts, url, 0, err) != 0) return NULL;
     for (int i = 0; i < parts.host_count; i++) {
-        if (resolve(parts.host[i], parts.port[i], &ends[i], err) != 0) return NULL;
+        const char *address = resolve_serving(parts.host[i], parts.port[i], CONNECT_MS, err);
+        if (!address) return NULL;
+        resolve_number(address, parts.port[i], &ends[i].server);
     }
     struct wire *wire = wire_start(ends, parts.host_count, err);
     struct wired *wired = wire ? calloc(1, sizeof *wired) : NULL;

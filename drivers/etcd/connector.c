@@ -2,11 +2,9 @@
  * pings. The locks are in their own files. */
 #include "drivers/etcd/session.h"
 
-#include <netdb.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "drivers/facts.h"
 #include "drivers/resolve.h"
@@ -18,31 +16,6 @@
 #define ACCOUNTS_PATIENCE_NS (2 * LB_S_NS)
 #define ANSWER_BYTES                                                                               \
     8192 /* room for one message: our keys have at most LB_KEY_MAX bytes, values are short */
-
-/* Finds the numeric address of a host, so that no connection waits for a look-up. Takes the first address
- * that accepts a connection ("localhost" may also mean an address where no server listens); if none does,
- * the first address. */
-static int resolve(const char *host, int port, char *out, size_t size, struct lb_err *err) {
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    char service[12];
-    snprintf(service, sizeof service, "%d", port);
-    int failed = getaddrinfo(host, service, &hints, &found);
-    if (failed || !found)
-        return err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", resolve_shown(host),
-                       gai_strerror(failed));
-    const struct addrinfo *chosen = found;
-    for (const struct addrinfo *at = found; at && found->ai_next; at = at->ai_next) {
-        if (!resolve_accepts(at, ACCEPT_MS)) continue;
-        chosen = at;
-        break;
-    }
-    failed = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, out, (socklen_t)size, NULL, 0,
-                         NI_NUMERICHOST);
-    freeaddrinfo(found);
-    return failed ? err_set(err, LB_EXIT_MACHINE, "etcd: host '%s': %s", resolve_shown(host),
-                            gai_strerror(failed))
-                  : 0;
-}
 
 /* Refuses a URL with parts that this backend does not use. */
 static int check_url(const struct url *url, const char *shown, struct lb_err *err) {
@@ -60,7 +33,6 @@ static int check_url(const struct url *url, const char *shown, struct lb_err *er
 static int etcd_open(struct lb_server *server, struct lb_err *err) {
     struct etcd_server *state = server->state;
     struct url url;
-    char address[NI_MAXHOST];
     if (url_parse(&url, server->urls[0], ETCD_PORT, err) != 0) return -1;
     url_public(server->urls[0], state->shown, sizeof state->shown);
     if (server->url_count > 1) {
@@ -78,8 +50,8 @@ static int etcd_open(struct lb_server *server, struct lb_err *err) {
         const char *dial_host = url.host[i];
         int dial_port = url.port[i];
         lb_route(server, &dial_host, &dial_port);
-        if (resolve(dial_host, dial_port, address, sizeof address, err) != 0 ||
-            http_add_endpoint(&state->http, url.host[i], address, dial_port, err) != 0)
+        const char *address = resolve_serving(dial_host, dial_port, ACCEPT_MS, err);
+        if (!address || http_add_endpoint(&state->http, url.host[i], address, dial_port, err) != 0)
             return -1;
     }
     snprintf(state->user, sizeof state->user, "%s", url.user);

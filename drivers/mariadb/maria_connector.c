@@ -1,12 +1,8 @@
 /* maria_connector: the mariadb backend: URLs, opening and closing sessions, facts, ping. The rest is
  * in maria_run. */
-#define _GNU_SOURCE
-
 #include <mysqld_error.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "drivers/facts.h"
 #include "drivers/mariadb/maria_impl.h"
@@ -21,25 +17,6 @@ static void maria_disconnect(struct lb_session *session);
 
 #define MARIA_PORT 3306
 
-static int resolve(struct maria_host *to, const char *host, struct lb_err *err) {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    int failed = getaddrinfo(host, NULL, &hints, &list);
-    if (failed)
-        return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s': %s", resolve_shown(host),
-                       gai_strerror(failed));
-    for (struct addrinfo *at = list; at && to->address_count < MARIA_ADDRESSES_MAX;
-         at = at->ai_next) {
-        char *address = to->address[to->address_count];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof to->address[0], NULL, 0,
-                        NI_NUMERICHOST) == 0) {
-            to->address_count++;
-        }
-    }
-    freeaddrinfo(list);
-    if (to->address_count > 0) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s' has no address", resolve_shown(host));
-}
-
 int maria_url(struct maria_server *server, const struct lb_server *routes, const char *text,
               struct lb_err *err) {
     if (url_parse(&server->url, text, MARIA_PORT, err) != 0) return -1;
@@ -48,7 +25,8 @@ int maria_url(struct maria_server *server, const struct lb_server *routes, const
         const char *dial_host = server->url.host[i];
         to->dial_port = server->url.port[i];
         lb_route(routes, &dial_host, &to->dial_port);
-        if (resolve(to, dial_host, err) != 0) return -1;
+        to->resolved = resolve_host(dial_host, err);
+        if (!to->resolved) return -1;
     }
     return 0;
 }
@@ -165,13 +143,13 @@ static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
                         struct lb_err *err) {
     struct maria_session *state = session->state;
     const struct maria_server *server = session->server->state;
-    const struct maria_host *host = &server->host[at];
+    const struct resolved *to = server->host[at].resolved;
     for (int i = 0;; i++) {
         struct lb_err why = {0};
-        int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (host->address_count - i);
+        int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (to->count - i);
         state->host = at;
-        if (connect_to(session, host->address[i], now_ns + share_ns, &why) == 0) break;
-        if (i + 1 == host->address_count) return err_set(err, why.code, "%s", why.text);
+        if (connect_to(session, to->address[i], now_ns + share_ns, &why) == 0) break;
+        if (i + 1 == to->count) return err_set(err, why.code, "%s", why.text);
         maria_disconnect(session);
     }
     state->fd = session->traffic_fd = (int)mysql_get_socket(state->mysql);

@@ -5,15 +5,14 @@
 
 #include "drivers/mariadb/maria_session.h"
 
+#include "drivers/resolve.h"
 #include "drivers/tls.h"
 #include "drivers/url.h"
 
-#define MARIA_ADDRESSES_MAX 4
-
 /* A host of the URL, with the addresses and the port to connect to. */
 struct maria_host {
-    char address[MARIA_ADDRESSES_MAX][64]; /* the host, resolved */
-    int address_count, dial_port;
+    const struct resolved *resolved;
+    int dial_port;
 };
 
 struct maria_server {

@@ -118,8 +118,8 @@ TEST(maria_url_is_resolved) {
     assert_string_equal(server.url.password, "p/w");
     assert_string_equal(server.url.path, "base");
     assert_int_equal(server.url.port[0], 3306);
-    assert_int_equal(server.host[0].address_count, 1);
-    assert_string_equal(server.host[0].address[0], "127.0.0.1");
+    assert_int_equal(server.host[0].resolved->count, 1);
+    assert_string_equal(server.host[0].resolved->address[0], "127.0.0.1");
 }
 
 TEST(maria_url_may_name_several_hosts) {
@@ -129,9 +129,9 @@ TEST(maria_url_may_name_several_hosts) {
                                "mysql://me:pw@127.0.0.1:1,127.0.0.2/base", &err),
                      0);
     assert_int_equal(server.url.host_count, 2);
-    assert_string_equal(server.host[0].address[0], "127.0.0.1");
+    assert_string_equal(server.host[0].resolved->address[0], "127.0.0.1");
     assert_int_equal(server.host[0].dial_port, 1);
-    assert_string_equal(server.host[1].address[0], "127.0.0.2");
+    assert_string_equal(server.host[1].resolved->address[0], "127.0.0.2");
     assert_int_equal(server.host[1].dial_port, 3306);
 }
 

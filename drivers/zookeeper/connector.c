@@ -2,7 +2,6 @@
 #include "drivers/facts.h"
 #include "drivers/zookeeper/calls.h"
 
-#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,31 +13,17 @@
 /* Appends every address of a host. The lookup happens once, here, since the client library would
  * block a loop for it. */
 static int add_host(struct zk_server *server, const char *host, int port, struct lb_err *err) {
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    char service[12];
-    snprintf(service, sizeof service, "%d", port);
-    int failed = getaddrinfo(host, service, &hints, &found);
-    if (failed)
-        return err_set(err, LB_EXIT_MACHINE, "zookeeper: host '%s': %s", resolve_shown(host),
-                       gai_strerror(failed));
-    int result = 0;
-    for (struct addrinfo *at = found; at; at = at->ai_next) {
-        char number[NI_MAXHOST];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, number, sizeof number, NULL, 0,
-                        NI_NUMERICHOST) != 0)
-            continue;
+    const struct resolved *resolved = resolve_host(host, err);
+    if (!resolved) return -1;
+    for (int i = 0; i < resolved->count; i++) {
         size_t used = strlen(server->hosts);
         int wrote = snprintf(server->hosts + used, sizeof server->hosts - used, "%s%s:%d",
-                             used ? "," : "", number, port);
-        if ((size_t)wrote >= sizeof server->hosts - used || server->host_count == ZK_HOSTS_MAX) {
-            result = err_set(err, LB_EXIT_USAGE, "zookeeper: too many servers in the URL");
-            break;
-        }
-        memcpy(&server->host[server->host_count], at->ai_addr, at->ai_addrlen);
-        server->host_len[server->host_count++] = at->ai_addrlen;
+                             used ? "," : "", resolved->address[i], port);
+        if ((size_t)wrote >= sizeof server->hosts - used)
+            return err_set(err, LB_EXIT_USAGE, "zookeeper: too many servers in the URL");
+        server->host_count++;
     }
-    freeaddrinfo(found);
-    return result;
+    return 0;
 }
 
 /* Sets the prefix of our paths. The chroot is part of the prefix, and its nodes are created as

@@ -81,13 +81,9 @@ struct zk_options {
     const char *durability; /* what the user states; see facts.h */
 };
 
-#define ZK_HOSTS_MAX 32
-
 struct zk_server {
-    char hosts[1024]; /* numeric "address:port,..." as the client wants them */
-    int host_count;   /* the number of addresses in it, and the addresses themselves */
-    struct sockaddr_storage host[ZK_HOSTS_MAX];
-    socklen_t host_len[ZK_HOSTS_MAX];
+    char hosts[1024];           /* numeric "address:port,..." as the client wants them */
+    int host_count;             /* the number of addresses in it */
     char prefix[ZK_PREFIX_MAX]; /* "/chroot/lockbench": where the locks' paths begin */
     char credentials[URL_USER_MAX +
                      URL_PASSWORD_MAX]; /* "user:password" for digest authentication, or "" */
