@@ -27,39 +27,42 @@ static int wait_connected(int fd, int64_t deadline_ns) {
     return failed;
 }
 
-/* Connects to one address, which is a number. Returns 0, or an errno. */
-static int connect_address(struct stream *stream, const char *address, int port,
-                           int64_t deadline_ns) {
+/* Connects to one address, which is a number. Returns the socket, or -1 with *ret_why, an errno. */
+static int dial_address(const char *address, int port, int64_t deadline_ns, int *ret_why) {
     struct sockaddr_storage at = {0};
     socklen_t len = resolve_number(address, port, &at);
     int fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) return errno;
-    int why = connect(fd, (struct sockaddr *)&at, len) == 0 ? 0 : errno;
-    if (why == EINPROGRESS) why = wait_connected(fd, deadline_ns);
-    lb_fd_forget(fd); /* from now on for reading only */
-    if (why) {
-        close(fd);
-        return why;
-    }
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    stream->sock = (struct sock){.fd = fd};
-    stream->open = true;
-    return 0;
+    int why = fd >= 0 && connect(fd, (struct sockaddr *)&at, len) == 0 ? 0 : errno;
+    if (fd >= 0 && why == EINPROGRESS) why = wait_connected(fd, deadline_ns);
+    if (fd >= 0) lb_fd_forget(fd); /* from now on for reading only */
+    if (fd >= 0 && why) close(fd);
+    *ret_why = why;
+    return why ? -1 : fd;
 }
 
-int stream_connect(struct stream *stream, const struct lb_server *server, const char *host,
-                   int port, int64_t deadline_ns, struct lb_err *err) {
+int stream_dial(const struct lb_server *server, const char *host, int port, int64_t deadline_ns,
+                struct lb_err *err) {
     const char *dial_host = host;
-    int dial_port = port, why = 0;
+    int dial_port = port, why = 0, fd = -1;
     lb_route(server, &dial_host, &dial_port);
     const struct resolved *resolved = resolve_host(dial_host, err);
     if (!resolved) return -1;
     /* Each address has its share of the time: the first one may be of a network that drops all packets. */
-    for (int i = 0; i < resolved->count && !stream->open; i++) {
+    for (int i = 0; i < resolved->count && fd < 0; i++) {
         int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (resolved->count - i);
-        why = connect_address(stream, resolved->address[i], dial_port, now_ns + share_ns);
+        fd = dial_address(resolved->address[i], dial_port, now_ns + share_ns, &why);
     }
-    if (!stream->open) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
+    if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    return fd;
+}
+
+int stream_connect(struct stream *stream, const struct lb_server *server, const char *host,
+                   int port, int64_t deadline_ns, struct lb_err *err) {
+    int fd = stream_dial(server, host, port, deadline_ns, err);
+    if (fd < 0) return -1;
+    stream->sock = (struct sock){.fd = fd};
+    stream->open = true;
     stream->dead = stream->read = false;
     stream->start = stream->end = stream->unwaited = 0;
     stream->host = host;

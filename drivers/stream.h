@@ -25,9 +25,14 @@ struct stream {       /* zeroed = closed */
     char buffer[STREAM_BUFFER_BYTES];
 };
 
-/* Connects by deadline_ns to a host of the server's URL, on the server's route to it. The host's text is kept, and
- * must live as long as the stream is used. Returns 0, or -1 with err. A name look-up blocks the thread; a numeric host
- * does not. */
+/* Connects by deadline_ns to a host of the server's URL, on the server's route to it, at the first of its addresses that
+ * takes the connection. Returns the socket, or -1 with err, "HOST:PORT: ...". A name look-up blocks the thread; a
+ * numeric host does not. */
+int stream_dial(const struct lb_server *server, const char *host, int port, int64_t deadline_ns,
+                struct lb_err *err);
+
+/* The same for a stream. The host's text is kept, and must live as long as the stream is used. Returns 0, or -1 with
+ * err. */
 int stream_connect(struct stream *stream, const struct lb_server *server, const char *host,
                    int port, int64_t deadline_ns, struct lb_err *err);
 

@@ -1,18 +1,15 @@
 /* conn: one connection to one Redis server: RESP over a socket that is waited for edge-triggered.
- * See redis_impl.h. hiredis connects and parses; reading and writing are ours, since 0.14 has no
- * function table. */
+ * See redis_impl.h. hiredis parses. */
 #define _GNU_SOURCE /* POLLRDHUP */
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include "drivers/redis/redis_impl.h"
-#include "drivers/resolve.h"
+#include "drivers/stream.h"
 #include "drivers/wait.h"
 
 /* reply: hiredis' parser, writing replies into the connection instead of allocating them. */
@@ -220,9 +217,10 @@ static _Thread_local struct {
     char bytes[4096];
 } in;
 
-static int join_thread(void) {
+static int join_thread(struct redis_conn *conn) {
     if (!in.reader) in.reader = redisReaderCreateWithFunctions(&redis_reply_functions);
-    if (!in.reader) return -1;
+    if (in.reader) conn->reader = redisReaderCreateWithFunctions(&redis_reply_functions);
+    if (!conn->reader) return -1;
     in.connections++;
     return 0;
 }
@@ -234,7 +232,7 @@ static void leave_thread(void) {
 }
 
 static redisReader *reader_of(struct redis_conn *conn) {
-    redisReader *reader = conn->half_read ? conn->context->reader : in.reader;
+    redisReader *reader = conn->half_read ? conn->reader : in.reader;
     reader->privdata = conn;
     return reader;
 }
@@ -243,8 +241,8 @@ static redisReader *reader_of(struct redis_conn *conn) {
 static void keep_reader(struct redis_conn *conn, redisReader *reader) {
     bool done = reader->pos == reader->len && reader->ridx < 0 && !reader->err;
     if (!done && !conn->half_read) {
-        in.reader = conn->context->reader;
-        conn->context->reader = reader;
+        in.reader = conn->reader;
+        conn->reader = reader;
     }
     conn->half_read = !done;
 }
@@ -282,7 +280,7 @@ static int parse_bytes(struct redis_conn *conn, const char *bytes, size_t len, i
 }
 
 static size_t unparsed_bytes(const struct redis_conn *conn) {
-    return conn->half_read ? conn->context->reader->len - conn->context->reader->pos : 0;
+    return conn->half_read ? conn->reader->len - conn->reader->pos : 0;
 }
 
 /* Waits for replies. unasked: for messages, which are not answers. A further message, or the end of the
@@ -292,7 +290,7 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
                                        bool unasked) {
     conn->have = 0;
     if (conn->owed == 0 &&
-        !(conn->half_read && conn->context->reader->ridx >= 0)) { /* a half-read reply is dropped */
+        !(conn->half_read && conn->reader->ridx >= 0)) { /* a half-read reply is dropped */
         conn->text_used = 0;
         begin_reply(conn, 0);
     }
@@ -330,7 +328,7 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
         }
         if (late && done == 0) return LB_TIMEOUT;
     }
-    if (done < 0) return conn_die(conn, LB_UNKNOWN, "bad answer", conn->context->reader->errstr);
+    if (done < 0) return conn_die(conn, LB_UNKNOWN, "bad answer", conn->reader->errstr);
     return LB_OK;
 }
 
@@ -405,69 +403,22 @@ refused:
         reply->value.text, login_advice(reply->value.text, sentinel));
 }
 
-/* Connects to one address, which is a number. NULL with the reason in why. */
-static redisContext *dial_address(const char *address, int port, int64_t deadline_ns,
-                                  char why[128]) {
-    redisContext *context = redisConnectNonBlock(address, port);
-    int failed = 0, ready = 0;
-    socklen_t len = sizeof failed;
-    snprintf(why, 128, "%s", context ? context->errstr : "out of memory");
-    if (context && !context->err) {
-        ready = lb_wait_edge(context->fd, LB_WRITABLE, deadline_ns);
-        if (ready > 0) getsockopt(context->fd, SOL_SOCKET, SO_ERROR, &failed, &len);
-        if (ready <= 0 || failed)
-            snprintf(why, 128, "%s", failed ? strerror(failed) : "no connection in time");
-        /* The fd is registered anew for reading only, so that epoll does not report room for writing with
-         * each answer. */
-        lb_fd_forget(context->fd);
-    }
-    if (ready > 0 && !failed) return context;
-    if (context) redisFree(context);
-    return NULL;
-}
-
-/* Connects to the first address of the host that takes the connection, IPv4 before IPv6; each has its share of the time.
- * The name is looked up here, because hiredis would do it in each connect. NULL with err. */
-static redisContext *dial(const char *host, int port, int64_t deadline_ns, char why[128],
-                          struct lb_err *err) {
-    const struct resolved *resolved = resolve_host(host, err);
-    redisContext *context = NULL;
-    int left = resolved ? resolved->count : 0;
-    for (int ipv4 = 1; ipv4 >= 0; ipv4--) {
-        for (int i = 0; resolved && i < resolved->count && !context; i++) {
-            if (resolved->ipv4[i] != ipv4) continue;
-            int64_t share_ns = (deadline_ns - lb_now()) / left--;
-            context = dial_address(resolved->address[i], port, lb_now() + share_ns, why);
-        }
-    }
-    return context;
-}
-
 int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
               bool sentinel, int64_t deadline_ns, struct lb_err *err) {
     struct lb_err why = {0};
-    const char *dial_host = host;
-    int dial_port = port;
-    lb_route(session->server, &dial_host, &dial_port);
-    char reason[128] = "";
-    redisContext *context = dial(dial_host, dial_port, deadline_ns, reason, &why);
-    if (why.code) return err_set(err, LB_EXIT_MACHINE, "redis: %s", why.text);
-    if (!context) return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port, reason);
-    if (join_thread() != 0) {
-        redisFree(context);
+    int fd = stream_dial(session->server, host, port, deadline_ns, &why);
+    if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "redis at %s", why.text);
+    if (join_thread(conn) != 0) {
+        close(fd);
         return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: out of memory", host, port);
     }
     conn->session = session;
-    conn->context = context;
-    int fd = context->fd;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     conn->sock.fd = fd;
     const struct sock_tls *tls = redis_server_of(session)->tls;
     if (tls && sock_secure(&conn->sock, tls, host, deadline_ns, err) != 0) {
         err_prefix(err, "redis at %s:%d", host, port);
         return -1;
     }
-    conn->context->reader->fn = &redis_reply_functions;
     if (log_in(conn, host, port, sentinel, deadline_ns, &why) == 0) return 0;
     const struct url *url = &redis_server_of(session)->url; /* "redis+cluster" */
     char scheme[sizeof url->scheme + 1];
@@ -476,13 +427,14 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
 }
 
 void conn_close(struct redis_conn *conn) {
-    if (!conn->context) return;
+    if (!conn->reader) return;
     /* Closing a socket with unread answers resets the connection, and then the server may drop commands that
      * it has not carried out yet. */
     if (conn->owed > 0 && !conn->dead) conn_receive(conn, 0, lb_now() + FAREWELL_NS);
-    lb_fd_forget(conn->context->fd);
+    lb_fd_forget(conn->sock.fd);
     sock_end(&conn->sock);
-    redisFree(conn->context);
-    conn->context = NULL;
+    close(conn->sock.fd);
+    redisReaderFree(conn->reader);
+    conn->reader = NULL;
     leave_thread();
 }

@@ -47,7 +47,7 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
         node->conn->dead = true;
         return -1;
     }
-    if (node->conn->counted) session->traffic_fd = node->conn->context->fd;
+    if (node->conn->counted) session->traffic_fd = node->conn->sock.fd;
     lb_warm(LB_WARM_CONNECTION, node->conn, offsetof(struct redis_conn, reply[0].element));
     return 0;
 }

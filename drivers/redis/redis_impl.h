@@ -36,13 +36,13 @@ struct redis_options {
 /* One connection. conn.c speaks RESP over it, and does not depend on the topology. */
 struct redis_conn {
     struct lb_session *session;
-    redisContext *context;
+    redisReader *reader; /* NULL = closed */
     struct sock sock;
     bool dead;
     int64_t deadline_ns; /* of the answer to its last command */
     bool counted;        /* the core counts its bytes (session->traffic_fd) */
     bool unread;    /* of a feed: more bytes may be there, for which epoll reports no new edge */
-    bool half_read; /* context->reader has a part of an answer, or bytes after the wanted replies */
+    bool half_read; /* reader has a part of an answer, or bytes after the wanted replies */
     int have;       /* number of complete replies of this round trip */
     int owed; /* number of late replies of earlier round trips; they come first and are dropped */
     /* a bit for each script that the server knows, by the script's place in the thread's table */
