@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "drivers/wait.h"
+
 /* route: see resolve.h. It resolves and connects nothing. */
 
 void lb_route(const struct lb_server *server, const char **host, int *port) {
@@ -41,6 +43,23 @@ size_t lb_route_url(const struct lb_server *server, const char *url, char *out, 
     }
     return used + (size_t)snprintf(used < size ? out + used : NULL, used < size ? size - used : 0,
                                    "%s", rest);
+}
+
+int lb_connect_in_turn(struct lb_session *session, unsigned first, int count, int64_t deadline_ns,
+                       lb_connect_host_fn *connect_host, struct lb_err *err) {
+    const struct lb_connector *connector = session->server->backend->connector;
+    for (int i = 0; i < count; i++) {
+        int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (count - i);
+        struct lb_err why = {0};
+        int host = (int)((first + (unsigned)i) % (unsigned)count);
+        if (connect_host(session, host, now_ns + share_ns, &why) == 0) return 0;
+        *err = why;
+        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
+        connector->disconnect(session);
+        memset(session->state, 0, connector->session_bytes);
+        session->err = (struct lb_err){0};
+    }
+    return -1;
 }
 
 /* All answers so far; entries are only ever put in front. */

@@ -134,18 +134,8 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
  * another one when it is opened again. */
 static int etcd_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct etcd_server *server = session->server->state;
-    int count = server->http.count;
-    for (int i = 0; i < count; i++) {
-        int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
-        struct lb_err why = {0};
-        int endpoint = (int)((session->client + (unsigned)i) % (unsigned)count);
-        if (connect_to(session, endpoint, lb_now() + share_ns, &why) == 0) return 0;
-        *err = why;
-        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
-        etcd_disconnect(session);
-        memset(session->state, 0, sizeof(struct etcd_session));
-    }
-    return -1;
+    return lb_connect_in_turn(session, session->client, server->http.count, deadline_ns, connect_to,
+                              err);
 }
 
 static int etcd_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {

@@ -158,37 +158,15 @@ static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
     return session->lock->algorithm->prepare(session, deadline_ns, err);
 }
 
-#define ACCOUNT_LOCKED_MARIADB 4151 /* not in the header of every version */
-#define ACCOUNT_LOCKED_MYSQL 3118
-
-/* Whether the next host would fail in the same way, so that it need not be tried: the accounts are the same
- * on all nodes, and a client that moved on would use another node than the other clients. */
-static bool is_same_everywhere(const struct lb_session *session, const struct lb_err *why) {
-    const struct maria_session *state = session->state;
-    unsigned number = state->mysql ? mysql_errno(state->mysql) : 0;
-    return why->code == LB_EXIT_USAGE || number == ACCOUNT_LOCKED_MARIADB ||
-           number == ACCOUNT_LOCKED_MYSQL;
-}
-
-/* The next hosts follow in the order of the URL, until one serves. */
+/* The accounts are the same on all nodes; and a client that moved on from one that refuses it would use another node
+ * than the other clients. */
 static int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct maria_server *server = session->server->state;
     const struct maria_options *options = session->server->options;
-    int count = server->url.host_count;
     unsigned first = options->nodes == MARIA_NODES_ALL ? session->client : 0;
     session->traffic_fd = -1;
-    for (int i = 0; i < count; i++) {
-        int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (count - i);
-        struct lb_err why = {0};
-        int at = (int)((first + (unsigned)i) % (unsigned)count);
-        if (connect_host(session, at, count > 1 ? now_ns + share_ns : deadline_ns, &why) == 0)
-            return 0;
-        *err = why;
-        if (i + 1 == count || is_same_everywhere(session, &why) || lb_stopping()) break;
-        maria_disconnect(session);
-        session->err = (struct lb_err){0};
-    }
-    return -1;
+    return lb_connect_in_turn(session, first, server->url.host_count, deadline_ns, connect_host,
+                              err);
 }
 
 static void maria_disconnect(struct lb_session *session) {

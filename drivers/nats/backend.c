@@ -7,7 +7,7 @@
 
 #include "drivers/facts.h"
 #include "drivers/nats/nats.h"
-#include "drivers/wait.h"
+#include "drivers/resolve.h"
 
 #define NATS_PORT 4222
 
@@ -166,7 +166,7 @@ static int connect_endpoint(struct lb_session *session, int endpoint, int64_t de
         session->lock->algorithm->prepare(session, deadline_ns, err) != 0)
         return -1;
     nats->patience_ns = options->command_timeout_ns;
-    return 0;
+    return nats_pongs_begin(session, err);
 }
 
 static void nats_disconnect(struct lb_session *session) {
@@ -179,20 +179,8 @@ static void nats_disconnect(struct lb_session *session) {
  * until one serves. So a session that has lost its server moves on when it is opened again. */
 static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct nats_server *server = session->server->state;
-    int count = server->url.host_count;
-    for (int i = 0; i < count; i++) {
-        int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
-        struct lb_err why = {0};
-        int endpoint = (int)((session->client + (unsigned)i) % (unsigned)count);
-        if (connect_endpoint(session, endpoint, lb_now() + share_ns, &why) == 0)
-            return nats_pongs_begin(session, err);
-        *err = why;
-        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
-        nats_disconnect(session);
-        memset(session->state, 0, sizeof(struct nats_session));
-        session->err = (struct lb_err){0};
-    }
-    return -1;
+    return lb_connect_in_turn(session, session->client, server->url.host_count, deadline_ns,
+                              connect_endpoint, err);
 }
 
 static int nats_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
