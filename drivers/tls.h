@@ -30,36 +30,17 @@ struct lb_tls {
 };
 
 /* For the option table of a backend whose options have a `struct lb_tls` as this member. */
-#define LB_TLS_OPTIONS(options, member)                                                                         \
-    {"tls_ca",                                                                                                  \
-     LB_OPT_TEXT,                                                                                               \
-     offsetof(options, member.ca),                                                                              \
-     NULL,                                                                                                      \
-     0,                                                                                                         \
-     0,                                                                                                         \
-     NULL,                                                                                                      \
-     "file of the authorities of the server's certificate (PEM); the machine's if not given"},                  \
-        {"tls_cert",                                                                                            \
-         LB_OPT_TEXT,                                                                                           \
-         offsetof(options, member.cert),                                                                        \
-         NULL,                                                                                                  \
-         0,                                                                                                     \
-         0,                                                                                                     \
-         NULL,                                                                                                  \
-         "file of the client's own certificate (PEM), for servers that ask for one"},                           \
-        {"tls_key",                                                                                             \
-         LB_OPT_TEXT,                                                                                           \
-         offsetof(options, member.key),                                                                         \
-         NULL,                                                                                                  \
-         0,                                                                                                     \
-         0,                                                                                                     \
-         NULL,                                                                                                  \
-         "file of its private key (PEM); tls_cert if not given"},                                               \
-    {                                                                                                           \
-        "tls_verify", LB_OPT_CHOICE32, offsetof(options, member.verify), "auto", 0, 0,                          \
-            "auto,full,ca,none",                                                                                \
-            "what of the certificate is checked: host name and authority, authority, nothing; auto: by the URL" \
-    }
+/* clang-format off */
+#define LB_TLS_OPTIONS(options, member) \
+    {"tls_ca", LB_OPT_TEXT, offsetof(options, member.ca), NULL, 0, 0, NULL, \
+     "file of the authorities of the server's certificate (PEM); the machine's if not given"}, \
+    {"tls_cert", LB_OPT_TEXT, offsetof(options, member.cert), NULL, 0, 0, NULL, \
+     "file of the client's own certificate (PEM), for servers that ask for one"}, \
+    {"tls_key", LB_OPT_TEXT, offsetof(options, member.key), NULL, 0, 0, NULL, \
+     "file of its private key (PEM); tls_cert if not given"}, \
+    {"tls_verify", LB_OPT_CHOICE32, offsetof(options, member.verify), "auto", 0, 0, "auto,full,ca,none", \
+     "what of the certificate is checked: host name and authority, authority, nothing; auto: by the URL"}
+/* clang-format on */
 
 /* Whether any of the options was given. */
 bool lb_tls_is_set(const struct lb_tls *tls);
