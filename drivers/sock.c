@@ -145,8 +145,7 @@ static ssize_t as_errno(struct sock *sock, int returned) {
     return -1;
 }
 
-ssize_t sock_send(struct sock *sock, const void *data, size_t len) {
-    if (!sock->ssl) return plain_send(sock, data, len);
+static ssize_t tls_send(struct sock *sock, const void *data, size_t len) {
     ERR_clear_error(); /* SSL_get_error looks at the whole queue of the thread */
     errno = 0;
     ssize_t sent =
@@ -155,8 +154,7 @@ ssize_t sock_send(struct sock *sock, const void *data, size_t len) {
     return sent == 0 ? -1 : sent;
 }
 
-ssize_t sock_recv(struct sock *sock, void *data, size_t size) {
-    if (!sock->ssl) return plain_recv(sock, data, size);
+static ssize_t tls_recv(struct sock *sock, void *data, size_t size) {
     ERR_clear_error(); /* SSL_get_error looks at the whole queue of the thread */
     errno = 0;
     ssize_t got =
@@ -167,13 +165,8 @@ ssize_t sock_recv(struct sock *sock, void *data, size_t size) {
     return -1;
 }
 
-int sock_wait(struct sock *sock, int events, int64_t deadline_ns) {
-    if (sock->ssl && sock->wanted) events = sock->wanted;
-    return lb_wait_edge(sock->fd, events, deadline_ns);
-}
-
-const char *sock_error(const struct sock *sock, int error) {
-    if (sock->ssl && sock->asked && error != EPROTO) {
+static const char *tls_error(const struct sock *sock, int error) {
+    if (sock->asked && error != EPROTO) {
         /* With TLS 1.3 a server refuses a client certificate after the handshake, and the reset of the connection may
          * overtake the reason. */
         snprintf(
@@ -183,7 +176,7 @@ const char *sock_error(const struct sock *sock, int error) {
                 : ": the server asked for a client certificate: if it needs one, set tls_cert");
         return reason;
     }
-    if (!sock->ssl || error != EPROTO) return strerror(error);
+    if (error != EPROTO) return strerror(error);
     char text[sizeof reason];
     memcpy(text, reason, sizeof text);
     snprintf(reason, sizeof reason, "TLS: %.150s%s", text, lb_tls_advice(text, sock->tls));
@@ -246,25 +239,21 @@ int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
     return refuse(sock, error, err);
 }
 
-void sock_forget_errors(void) {
+static void tls_end(struct sock *sock) {
+    if (SSL_is_init_finished(sock->ssl)) SSL_shutdown(sock->ssl);
     ERR_clear_error();
+    SSL_free(sock->ssl);
 }
 
-void sock_end(struct sock *sock) {
-    if (sock->ssl) {
-        if (SSL_is_init_finished(sock->ssl)) SSL_shutdown(sock->ssl);
-        ERR_clear_error();
-        SSL_free(sock->ssl);
-    }
-    sock->ssl = NULL;
-}
+#else /* a build without OpenSSL: sock_tls_open refuses, so that no socket is encrypted */
 
-void sock_facts(const struct sock *sock, const struct lb_tls *tls, struct lb_facts *facts) {
-    lb_facts_encryption(facts, tls, sock->ssl ? SSL_get_version(sock->ssl) : NULL,
-                        sock->ssl ? SSL_get_cipher_name(sock->ssl) : NULL);
-}
-
-#else /* a build without OpenSSL: no connection is encrypted */
+#define tls_send(sock, data, len) -1
+#define tls_recv(sock, data, size) -1
+#define tls_error(sock, error) ""
+#define tls_end(sock) (void)0
+#define SSL_get_version(ssl) NULL
+#define SSL_get_cipher_name(ssl) NULL
+#define ERR_clear_error() (void)0
 
 struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_tls *tls,
                                struct lb_err *err) {
@@ -281,42 +270,42 @@ void sock_tls_close(struct sock_tls *tls) {
 
 int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
                 int64_t deadline_ns, struct lb_err *err) {
-    (void)sock;
-    (void)tls;
-    (void)host;
-    (void)deadline_ns;
+    (void)sock, (void)tls, (void)host, (void)deadline_ns;
     return err_set(err, LB_EXIT_MACHINE, "built without OpenSSL");
 }
 
+#endif
+
 ssize_t sock_send(struct sock *sock, const void *data, size_t len) {
-    return plain_send(sock, data, len);
+    return sock->ssl ? tls_send(sock, data, len) : plain_send(sock, data, len);
 }
 
 ssize_t sock_recv(struct sock *sock, void *data, size_t size) {
-    return plain_recv(sock, data, size);
+    return sock->ssl ? tls_recv(sock, data, size) : plain_recv(sock, data, size);
 }
 
 int sock_wait(struct sock *sock, int events, int64_t deadline_ns) {
+    if (sock->ssl && sock->wanted) events = sock->wanted;
     return lb_wait_edge(sock->fd, events, deadline_ns);
 }
 
 const char *sock_error(const struct sock *sock, int error) {
-    (void)sock;
-    return strerror(error);
+    return sock->ssl ? tls_error(sock, error) : strerror(error);
 }
 
-void sock_forget_errors(void) {}
+void sock_forget_errors(void) {
+    ERR_clear_error();
+}
 
 void sock_end(struct sock *sock) {
-    (void)sock;
+    if (sock->ssl) tls_end(sock);
+    sock->ssl = NULL;
 }
 
 void sock_facts(const struct sock *sock, const struct lb_tls *tls, struct lb_facts *facts) {
-    (void)sock;
-    lb_facts_encryption(facts, tls, NULL, NULL);
+    lb_facts_encryption(facts, tls, sock->ssl ? SSL_get_version(sock->ssl) : NULL,
+                        sock->ssl ? SSL_get_cipher_name(sock->ssl) : NULL);
 }
-
-#endif
 
 const char *sock_advice(const struct sock *sock, const char *scheme) {
     static _Thread_local char text[80];
