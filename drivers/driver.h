@@ -166,8 +166,8 @@ struct lb_route {
  * fork. */
 struct lb_server {
     const struct lb_backend *backend;
-    const char *const *urls; /* where the servers are; borrowed for the lifetime of this struct */
-    int url_count;
+    const char *const *urls; /* one, where the servers are; borrowed for this struct's lifetime */
+    int url_count;           /* 0 = embedded, no server */
     /* the ways to the hosts of the first URL, in its order, if they lead through a wire: a driver
      * that connects asks lb_route; borrowed for the lifetime of this struct */
     const struct lb_route *routes;
@@ -262,7 +262,7 @@ static inline enum lb_outcome lb_granted(struct lb_grant *grant, uint64_t token,
 }
 
 /* Opens a backend: once in a run, in the main process before any worker starts or forks, so that all
- * workers see the contents of state and shared. Parses the URLs. Returns 0, or -1 with err. May block. */
+ * workers see the contents of state and shared. Parses the URL. Returns 0, or -1 with err. May block. */
 typedef int lb_open_fn(struct lb_server *server, struct lb_err *err);
 /* Undoes open, also after an open that failed. */
 typedef void lb_close_fn(struct lb_server *server);

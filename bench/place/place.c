@@ -105,11 +105,10 @@ static void close_backend(struct lb_server *server) {
 static int backend_answers(const struct topo *topo, void *arg, struct lb_err *err) {
     struct inquiry *inquiry = arg;
     struct place *place = inquiry->place;
-    const char *const *wired = place->wiring ? place->wiring->urls : NULL;
-    place->server.url_count = topo_url_count(topo);
+    bool wired = place->wiring && *place->wiring->url;
+    place->server.url_count = 1;
     place->server.ca = topo_ca(topo);
-    for (int i = 0; i < place->server.url_count; i++)
-        place->urls[i] = wired ? wired[i] : topo_url(topo, i);
+    place->urls[0] = wired ? place->wiring->url : topo_url(topo);
     if (place_wire_check(place->wiring, err) != 0) return -1;
     if (open_backend(place, err) != 0) return -1;
     inquiry->deadline_ns = lb_now() + (inquiry->again ? TRIES_NS : TRY_NS);

@@ -21,7 +21,7 @@ struct place_wire {
     /* its ends: bit n leads clients to node n; 0 = clients are not led through it */
     uint64_t client_ends;
     uint64_t peer_ends;            /* servers among themselves */
-    const char *const *urls;       /* what clients get instead of the topology's; NULL = those */
+    char url[512];                 /* what clients get instead of the topology's; "" = that */
     const struct lb_route *routes; /* to the hosts of a user's URL */
     int route_count;
 };
@@ -88,7 +88,7 @@ struct place_ask {
 struct place {
     struct lb_server server;
     struct topo *topo; /* NULL = embedded, or not our own */
-    const char *urls[TOPO_NODES_MAX];
+    const char *urls[1];
     char dir[512]; /* embedded backends' own folder; "" = none */
     char topology[192], durability[300];
     char encryption[96];          /* of the clients' connections, in words; "" = none */

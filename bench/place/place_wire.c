@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/servers/urls.h"
 #include "bench/servers/wire.h"
 #include "drivers/resolve.h"
 #include "drivers/url.h"
@@ -17,7 +16,6 @@ struct wired {
     struct place_wire wiring; /* first: what callers have a pointer to */
     struct topo_info info;
     int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX];
-    struct urls urls;
     struct lb_route routes[URL_HOSTS_MAX];
     struct lb_err err;
 };
@@ -65,8 +63,7 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
     }
     if (clients) {
         wiring->client_ends = (UINT64_C(1) << info->nodes) - 1;
-        urls_fill(&wired->urls, info, ports);
-        wiring->urls = (const char *const *)wired->urls.url;
+        topo_fill_url(info, ports, wiring->url, sizeof wiring->url);
     }
     if (peers) topo_ask->peer_ports = wired->peer_ports;
     topo_ask->ports_chosen = aim_wire;
@@ -168,6 +165,5 @@ int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {
 void place_wire_stop(struct place_wire *wiring) {
     if (!wiring) return;
     wire_stop(wiring->wire);
-    urls_done(&((struct wired *)wiring)->urls);
     free(wiring);
 }

@@ -221,6 +221,23 @@ int topo_info(const char *folder, const char *name, struct topo_info *ret_info,
     return 0;
 }
 
+void topo_fill_url(const struct topo_info *info, const int *ports, char *ret_url, size_t size) {
+    size_t used = 0;
+    for (const char *c = info->url; *c && used + sizeof "65535" < size;) {
+        int node = 0, len = 0;
+        if (strncmp(c, "%PORT%", 6) == 0)
+            len = 6;
+        else if (sscanf(c, "%%PORT%d%%%n", &node, &len) != 1 || node < 0 || node >= info->nodes)
+            len = 0;
+        if (len == 0)
+            ret_url[used++] = *c++;
+        else
+            used += (size_t)snprintf(ret_url + used, size - used, "%d", ports[node * info->ports]);
+        c += len;
+    }
+    ret_url[used] = '\0';
+}
+
 int topo_info_tls(struct topo_info *info, struct lb_err *err) {
     if (!*info->url_tls)
         return err_set(err, LB_EXIT_USAGE,

@@ -4,6 +4,7 @@
 #define BENCH_SERVERS_INFO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "bench/base/err.h"
 
@@ -36,7 +37,7 @@ struct topo_info {
     int nodes;
     int ports;         /* of each node */
     char user[64];     /* the account to run as when the program runs as root; "" = root itself */
-    char url[512];     /* URL templates, separated by blanks; see urls.h */
+    char url[512];     /* a template: see topo_fill_url */
     char url_tls[512]; /* the same of its servers with TLS; "" = they have none */
     bool tls;          /* topo_info_tls chose TLS */
     /* the password that servers started from this info ask of their clients, where they can; random, and new at each
@@ -69,6 +70,9 @@ bool topo_offers(const struct topo_info *info, const char *act);
  * Returns 0, also when something is missing (see .missing); -1 with err if there is no such script
  * or its output is malformed. */
 int topo_info(const char *folder, const char *name, struct topo_info *ret_info, struct lb_err *err);
+
+/* Fills the template of the URL: %PORT% is the first port of node 0, %PORT2% that of node 2. ports: node by node. */
+void topo_fill_url(const struct topo_info *info, const int *ports, char *ret_url, size_t size);
 
 /* Chooses TLS for the servers that are started from info: its URLs become those with TLS. Returns 0, or -1 with
  * err (LB_EXIT_USAGE) where the topology does not offer TLS. */

@@ -31,7 +31,7 @@ static int start_all(struct topo *topo, struct lb_err *err) {
     const struct topo_info *info = &topo->info;
     char log_path[LOG_PATH_MAX];
     topo->starts++;
-    urls_fill(&topo->urls, info, topo->ports);
+    topo_fill_url(info, topo->ports, topo->url, sizeof topo->url);
     const int count = info->nodes * info->ports;
     if (topo->ports_chosen) topo->ports_chosen(topo->ports, count, topo->ports_arg);
     for (int n = 0; n < info->nodes; n++) {
@@ -165,7 +165,6 @@ void topo_stop(struct topo *topo) {
     if (topo->dir[0] && folder_remove(topo->dir) == 0) janitor_folder(JANITOR_DROP, topo->dir);
     for (int n = 0; n < topo->info.nodes; n++) topo_ports_free(&topo->nodes[n]);
     topo_shims_end(topo);
-    urls_done(&topo->urls);
     free(topo);
 }
 
@@ -274,12 +273,8 @@ const char *topo_durability(const struct topo *topo) {
     return topo->durability_text;
 }
 
-int topo_url_count(const struct topo *topo) {
-    return topo->urls.count;
-}
-
-const char *topo_url(const struct topo *topo, int index) {
-    return topo->urls.url[index];
+const char *topo_url(const struct topo *topo) {
+    return topo->url;
 }
 
 const char *topo_ca(const struct topo *topo) {

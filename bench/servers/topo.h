@@ -58,7 +58,7 @@ struct topo_wait {
 
 /* Waits until every node itself (not another server) listens on its first port and wait->answers
  * says yes. If a server ends because its port was taken, all nodes are started again on new ports,
- * a few times: read the URLs inside `answers` and after this call, not before. Returns 0, or -1
+ * a few times: read the URL inside `answers` and after this call, not before. Returns 0, or -1
  * with err: which node ended, how, and the end of its log; or the time ran out; or given up
  * (LB_EXIT_INTERRUPTED). The servers that run stay up: call topo_stop. */
 int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *err);
@@ -85,8 +85,7 @@ void topo_login(const struct topo *topo);
 /* The durability with which the servers run, in words. */
 const char *topo_durability(const struct topo *topo);
 /* Where to connect; owned by topo, changed by topo_ready's retries. */
-int topo_url_count(const struct topo *topo);
-const char *topo_url(const struct topo *topo, int index);
+const char *topo_url(const struct topo *topo);
 /* The file of the authority that signed the servers' certificates; NULL = they are without TLS. */
 const char *topo_ca(const struct topo *topo);
 /* The private folder of one node, with its data; the node's log is beside it (server_log_path). */

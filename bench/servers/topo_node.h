@@ -10,7 +10,6 @@
 #include "bench/servers/info.h"
 #include "bench/servers/shm.h"
 #include "bench/servers/spawn.h"
-#include "bench/servers/urls.h"
 
 struct node {
     pid_t pid;                /* 0 = ended and reaped */
@@ -45,7 +44,7 @@ struct topo {
     struct node nodes[TOPO_NODES_MAX];
     int starts;
     bool was_ready; /* after this the nodes keep their ports */
-    struct urls urls;
+    char url[512];
 };
 
 /* Adds the environment variables of a node's `run`, or of an action (node < 0). */

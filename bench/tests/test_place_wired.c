@@ -78,7 +78,7 @@ TEST(under_sentinel_replication_alone_is) {
     must_open(&wired);
     const struct place *place = wired.place;
     assert_int_equal(place->wiring->client_ends, 0);
-    assert_string_equal(place->urls[0], topo_url(place->topo, 0));
+    assert_string_equal(place->urls[0], topo_url(place->topo));
     HELP_UNTIL(strcmp(ask_redis(topo_port(place->topo, 0, 0), "WAIT 2 100\r\n"), ":2") == 0);
     assert_true(forwarded(place, place->wiring->peer_ends) > 0);
     const struct distance far = {.wired = true, .rtt_ns = LB_MS_NS};

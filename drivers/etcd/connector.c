@@ -35,10 +35,6 @@ static int etcd_open(struct lb_server *server, struct lb_err *err) {
     struct url url;
     if (url_parse(&url, server->urls[0], ETCD_PORT, err) != 0) return -1;
     url_public(server->urls[0], state->shown, sizeof state->shown);
-    if (server->url_count > 1) {
-        return err_set(err, LB_EXIT_USAGE,
-                       "etcd: a cluster is one URL, etcd://host1,host2,host3: %s", state->shown);
-    }
     bool encrypted = strcmp(url.scheme, "etcds") == 0 || strcmp(url.scheme, "https") == 0;
     const struct etcd_options *options = server->options;
     state->tls = lb_tls_of(&options->tls, server->ca);

@@ -42,13 +42,12 @@ extern char **environ;
 
 /* --- start --- */
 
-/* The environment of the child: our own, and the URLs. The caller frees the list and *ret_text. NULL when out of
+/* The environment of the child: our own, and the URL. The caller frees the list and *ret_text. NULL when out of
  * memory. */
 static char **make_environment(const struct lb_server *server, char **ret_text) {
-    size_t count = 0, bytes = 256;
+    const char *url = server->url_count > 0 ? server->urls[0] : "";
+    size_t count = 0, bytes = 256 + lb_route_url(server, url, NULL, 0);
     while (environ[count]) count++;
-    for (int i = 0; i < server->url_count; i++)
-        bytes += lb_route_url(server, server->urls[i], NULL, 0) + 1;
     if (server->ca) bytes += strlen(server->ca);
     char **list = calloc(count + 4, sizeof *list), *text = calloc(1, bytes);
     if (!list || !text) {
@@ -59,10 +58,7 @@ static char **make_environment(const struct lb_server *server, char **ret_text) 
     memcpy(list, environ, count * sizeof *list);
     size_t used = (size_t)snprintf(text, bytes, "LOCKBENCH_URL=");
     list[count++] = text;
-    for (int i = 0; i < server->url_count; i++) {
-        if (i > 0) text[used++] = ' ';
-        used += lb_route_url(server, server->urls[i], text + used, bytes - used);
-    }
+    used += lb_route_url(server, url, text + used, bytes - used);
     if (server->ca) {
         list[count++] = text + used + 1;
         snprintf(text + used + 1, bytes - used - 1, "LOCKBENCH_CA=%s", server->ca);

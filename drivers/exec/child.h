@@ -29,7 +29,7 @@ struct exec_child { /* zeroed = none */
     char line[CHILD_LINE_BYTES];
 };
 
-/* Starts `command` by the shell, with the server's URLs in LOCKBENCH_URL. command NULL: starts null_child in a forked
+/* Starts `command` by the shell, with the server's URL in LOCKBENCH_URL. command NULL: starts null_child in a forked
  * process. Returns 0, or -1 with err (LB_EXIT_MACHINE) and a child that exec_child_stop accepts. */
 int exec_child_start(struct exec_child *child, struct lb_session *owner, const char *command,
                      struct lb_err *err);

@@ -182,9 +182,6 @@ static void maria_disconnect(struct lb_session *session) {
 }
 
 static int maria_open(struct lb_server *server, struct lb_err *err) {
-    if (server->url_count != 1) {
-        return err_set(err, LB_EXIT_USAGE, "mariadb takes one URL, not %d", server->url_count);
-    }
     if (mysql_library_init(0, NULL, NULL) != 0)
         return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
     const struct maria_options *options = server->options;

@@ -14,7 +14,7 @@
 static int nats_open(struct lb_server *server, struct lb_err *err) {
     struct nats_server *state = server->state;
     if (url_parse(&state->url, server->urls[0], NATS_PORT, err) != 0) return -1;
-    if (server->url_count != 1 || state->url.path[0])
+    if (state->url.path[0])
         return err_set(err, LB_EXIT_USAGE,
                        "nats: a server or a cluster is one URL: write "
                        "nats://[user:password@]host[:port][,host[:port]...]");

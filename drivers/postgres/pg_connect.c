@@ -288,9 +288,6 @@ static void describe_fitness(struct lb_session *session, struct lb_facts *facts)
  * pg_connect, pg_run. */
 
 static int pg_open(struct lb_server *server, struct lb_err *err) {
-    if (server->url_count != 1) {
-        return err_set(err, LB_EXIT_USAGE, "postgres takes one URL, not %d", server->url_count);
-    }
     const struct pg_options *options = server->options;
     if (pg_conninfo_parse(server->state, server->urls[0], err) != 0 ||
         pg_conninfo_dial(server->state, server, err) != 0)

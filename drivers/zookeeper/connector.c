@@ -64,25 +64,19 @@ static int check_url(const struct url *url, const char *text, struct lb_err *err
 static int zk_open(struct lb_server *server, struct lb_err *err) {
     struct zk_server *state = server->state;
     zoo_set_debug_level((ZooLogLevel)0); /* the library would write to stderr */
-    for (int i = 0; i < server->url_count; i++) {
-        struct url url;
-        if (url_parse(&url, server->urls[i], ZOOKEEPER_PORT, err) != 0 ||
-            check_url(&url, server->urls[i], err) != 0)
-            return -1;
-        for (int j = 0; j < url.host_count; j++) {
-            const char *dial_host = url.host[j];
-            int dial_port = url.port[j];
-            lb_route(server, &dial_host, &dial_port);
-            if (add_host(state, dial_host, dial_port, err) != 0) return -1;
-        }
-        if (i > 0) continue; /* further URLs name further servers of the same ensemble */
-        if (make_prefix(state, url.path, err) != 0) return -1;
-        if (url.user[0]) {
-            snprintf(state->credentials, sizeof state->credentials, "%s:%s", url.user,
-                     url.password);
-        }
-        url_public(server->urls[0], state->shown, sizeof state->shown);
+    struct url url;
+    if (url_parse(&url, server->urls[0], ZOOKEEPER_PORT, err) != 0 ||
+        check_url(&url, server->urls[0], err) != 0 || make_prefix(state, url.path, err) != 0)
+        return -1;
+    for (int i = 0; i < url.host_count; i++) {
+        const char *dial_host = url.host[i];
+        int dial_port = url.port[i];
+        lb_route(server, &dial_host, &dial_port);
+        if (add_host(state, dial_host, dial_port, err) != 0) return -1;
     }
+    if (url.user[0])
+        snprintf(state->credentials, sizeof state->credentials, "%s:%s", url.user, url.password);
+    url_public(server->urls[0], state->shown, sizeof state->shown);
     return 0;
 }
 

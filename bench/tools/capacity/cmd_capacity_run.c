@@ -318,7 +318,7 @@ static int run_one(struct capacity_search *state, const struct lock_search *lock
     const struct topo *topo = lock_search->topology ? lock_search->host->place->topo : NULL;
     /* The URL of our own has a password, which is handed on by the environment. */
     if (topo) {
-        snprintf(url, sizeof url, "%s=%s", lock->backend->name, topo_url(topo, 0));
+        snprintf(url, sizeof url, "%s=%s", lock->backend->name, topo_url(topo));
         failed = option_set(&option, &urls, url, "url", &arena, err) != 0 ||
                  urls_hand_on(&urls, err) != 0;
     }

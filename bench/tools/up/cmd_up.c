@@ -117,10 +117,8 @@ static struct topo *start_topology(const char *folder, const char *name, const s
 
 static void print_urls(struct topo *const *topos, const struct typed *typed) {
     for (int i = 0; i < typed->names.count; i++) {
-        for (int u = 0; u < topo_url_count(topos[i]); u++) {
-            printf("%-17s %-50s %s\n", typed->names.item[i], topo_url(topos[i], u),
-                   u ? "" : topo_durability(topos[i]));
-        }
+        printf("%-17s %-50s %s\n", typed->names.item[i], topo_url(topos[i]),
+               topo_durability(topos[i]));
         if (typed->tls) printf("%-17s tls_ca=%s\n", typed->names.item[i], topo_ca(topos[i]));
     }
     fflush(stdout);
@@ -129,11 +127,7 @@ static void print_urls(struct topo *const *topos, const struct typed *typed) {
 static void print_urls_json(struct topo *const *topos, const struct typed *typed) {
     json_t *root = json_object(), *authorities = json_object();
     for (int i = 0; i < typed->names.count; i++) {
-        json_t *urls = json_array();
-        for (int u = 0; u < topo_url_count(topos[i]); u++) {
-            json_array_append_new(urls, json_string(topo_url(topos[i], u)));
-        }
-        json_object_set_new(root, typed->names.item[i], urls);
+        json_object_set_new(root, typed->names.item[i], json_pack("[s]", topo_url(topos[i])));
         if (typed->tls)
             json_object_set_new(authorities, typed->names.item[i], json_string(topo_ca(topos[i])));
     }
