@@ -443,6 +443,12 @@ const struct lb_option *lb_backend_options(const struct lb_backend *backend);
 void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Writes random bytes in lower-case hex: 2 * bytes characters (at most 64) and a NUL. */
+void lb_random_hex(struct lb_rng *rng, char *out, int bytes);
+#define LB_UUID_CHARS 36
+/* Writes a random (version 4) UUID in lower-case hex, as Java prints it. */
+void lb_random_uuid(struct lb_rng *rng, char out[LB_UUID_CHARS + 1]);
+
 /* Fails an operation: writes session->err (unless set) and returns outcome. */
 enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format,
                         ...) __attribute__((format(printf, 3, 4)));

@@ -48,6 +48,26 @@ enum verdict lb_exposed_verdict(enum lb_exposed as) {
     return verdicts[as];
 }
 
+void lb_random_hex(struct lb_rng *rng, char *out, int bytes) {
+    static const char hex[] = "0123456789abcdef";
+    unsigned char drawn[32];
+    rng_bytes(rng, drawn, (unsigned)bytes);
+    for (int i = 0; i < bytes; i++) {
+        out[2 * i] = hex[drawn[i] >> 4];
+        out[2 * i + 1] = hex[drawn[i] & 15];
+    }
+    out[2 * bytes] = '\0';
+}
+
+void lb_random_uuid(struct lb_rng *rng, char out[LB_UUID_CHARS + 1]) {
+    char hex[33];
+    lb_random_hex(rng, hex, 16);
+    hex[12] = '4';
+    hex[16] = "89ab"[rng_below(rng, 4)];
+    snprintf(out, LB_UUID_CHARS + 1, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
+             hex + 20);
+}
+
 enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format,
                         ...) {
     if (session->err.code == 0) {

@@ -12,17 +12,6 @@
 
 #define FREES_MAX 5
 
-static void make_owner(struct lb_rng *rng, char owner[SQL_OWNER_CHARS + 1]) {
-    static const char hex[] = "0123456789abcdef";
-    unsigned char bytes[SQL_OWNER_CHARS / 2];
-    rng_bytes(rng, bytes, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        owner[2 * i] = hex[bytes[i] >> 4];
-        owner[2 * i + 1] = hex[bytes[i] & 15];
-    }
-    owner[SQL_OWNER_CHARS] = '\0';
-}
-
 static void use_owner(struct lb_session *session, const struct lb_request *request,
                       const struct sql_grant *grant) {
     struct sql_session *mine = session->lock_state;
@@ -56,7 +45,7 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
     struct backoff backoff;
     backoff_start(&backoff, &options->poll);
     bool once = request->deadline_ns <= lb_now();
-    make_owner(&session->rng, mine->owner);
+    lb_random_hex(&session->rng, mine->owner, SQL_OWNER_CHARS / 2);
     use_owner(session, request, mine);
     for (;;) {
         struct sql_answer answer = {0};

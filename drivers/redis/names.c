@@ -16,17 +16,6 @@ size_t redis_tagged(char *out, size_t size, const char *before, const char *name
     return (size_t)used < size ? (size_t)used : size - 1;
 }
 
-void redis_random_hex(struct lb_rng *rng, char *out, int bytes) {
-    static const char hex[] = "0123456789abcdef";
-    unsigned char drawn[32];
-    rng_bytes(rng, drawn, (unsigned)bytes);
-    for (int i = 0; i < bytes; i++) {
-        out[2 * i] = hex[drawn[i] >> 4];
-        out[2 * i + 1] = hex[drawn[i] & 15];
-    }
-    out[2 * bytes] = '\0';
-}
-
 void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]) {
     int64_t ms = lease_ns / LB_MS_NS + (lease_ns % LB_MS_NS > 0);
     redis_decimal(ms > 0 ? (uint64_t)ms : 1, out);

@@ -167,9 +167,6 @@ void redis_feed_close(struct redis_feed *feed);
 size_t redis_tagged(char *out, size_t size, const char *before, const char *name, size_t name_len,
                     const char *after);
 
-/* Writes random bytes in lower-case hex: 2 * bytes characters (at most 64) and a NUL. */
-void redis_random_hex(struct lb_rng *rng, char *out, int bytes);
-
 /* Writes a lease in whole milliseconds as text: rounded up, and at least 1, so that no grant outlasts its
  * key. */
 void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]);

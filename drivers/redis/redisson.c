@@ -12,14 +12,7 @@
 void redisson_holder(struct lb_session *session, const struct lb_request *request, const char *more,
                      char out[REDISSON_HOLDER_MAX]) {
     struct redisson_session *state = session->lock_state;
-    if (!state->uuid[0]) {
-        char hex[33];
-        redis_random_hex(&session->rng, hex, 16);
-        hex[12] = '4'; /* a random UUID, as java.util.UUID's */
-        hex[16] = "89ab"[rng_below(&session->rng, 4)];
-        snprintf(state->uuid, sizeof state->uuid, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8,
-                 hex + 12, hex + 16, hex + 20);
-    }
+    if (!state->uuid[0]) lb_random_uuid(&session->rng, state->uuid);
     snprintf(out, REDISSON_HOLDER_MAX, "%s:%u%s", state->uuid, request->client + 1, more);
 }
 
@@ -231,7 +224,7 @@ enum lb_outcome redisson_await(struct redisson_try *one) {
 void redisson_latch(struct lb_session *session, const struct lb_request *request,
                     char out[REDISSON_NAME_MAX]) {
     char after[40] = ":";
-    redis_random_hex(&session->rng, after + 1, 16);
+    lb_random_hex(&session->rng, after + 1, 16);
     redisson_name(request, "redisson_unlock_latch:", after, out);
 }
 

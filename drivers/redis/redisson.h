@@ -85,7 +85,7 @@ void pubsub_end(struct pubsub *pubsub);
 
 /* The session_bytes of each of these locks. */
 struct redisson_session {
-    char uuid[37]; /* "" until first needed */
+    char uuid[LB_UUID_CHARS + 1]; /* "" until first needed */
     struct pubsub pubsub;
     struct redisson_replicas {
         struct redis_node *node;

@@ -39,7 +39,7 @@ enum lb_outcome string_acquire(struct lb_session *session, const struct lb_reque
     struct backoff backoff;
     backoff_start(&backoff, &options->poll);
     bool once = request->deadline_ns != LB_NEVER && request->deadline_ns <= lb_now();
-    if (request->held == 0) redis_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
+    if (request->held == 0) lb_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
     for (;;) {
         enum lb_outcome outcome = try_once(session, request, grant);
         if (outcome != LB_BUSY || once) return outcome;
@@ -188,7 +188,7 @@ static int setnx_setup(struct lb_session *session, struct lb_err *err) {
     const struct setnx_options *options = session->options;
     const struct redis_reply *reply = NULL;
     char key[sizeof "lockbench-probe-" + 32] = "lockbench-probe-";
-    redis_random_hex(&session->rng, key + strlen(key), 16);
+    lb_random_hex(&session->rng, key + strlen(key), 16);
     if (options->release != RELEASE_LUA) {
         bool delifeq = options->release == RELEASE_DELIFEQ;
         enum lb_outcome outcome = delete_if(session, key, strlen(key), "-", &reply);

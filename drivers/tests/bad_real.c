@@ -105,7 +105,7 @@ BAD(two_step_acquire) {
     struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
-    redis_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
+    lb_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
     const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
     const struct redis_word set[] = {
         {"SET", 3}, {request->key, request->key_len}, {mine->token, 0}, {"PX", 2}, {lease_ms, 0}};

@@ -16,7 +16,7 @@
 struct zk_place {
     char parent[ZK_PARENT_MAX];   /* the queue's path */
     char name[ZK_NAME_MAX];       /* the node below it; "" = the client knows of none */
-    char uuid[ZK_UUID_CHARS + 1]; /* in the node's name, so that the client recognises it */
+    char uuid[LB_UUID_CHARS + 1]; /* in the node's name, so that the client recognises it */
     /* the transaction that made it: grows with each, so a fencing token */
     uint64_t czxid;
     clientid_t session; /* the session that owns it; id 0 = nothing was sent */

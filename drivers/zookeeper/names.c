@@ -34,21 +34,6 @@ int zk_path_of(const char *prefix, const char *key, size_t key_len, char *out, s
     return 0;
 }
 
-void zk_uuid(struct lb_rng *rng, char out[ZK_UUID_CHARS + 1]) {
-    static const char hex[] = "0123456789abcdef";
-    unsigned char bytes[16];
-    rng_bytes(rng, bytes, sizeof bytes);
-    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40); /* version 4: random */
-    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80); /* RFC 4122's variant */
-    char *at = out;
-    for (int i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) *at++ = '-';
-        *at++ = hex[bytes[i] >> 4];
-        *at++ = hex[bytes[i] & 15];
-    }
-    *at = '\0';
-}
-
 /* The text after the last `kind` in name; all of it if there is none. */
 static const char *after_last(const char *name, const char *kind) {
     const char *last = NULL;
@@ -109,7 +94,7 @@ int zk_ahead_read(char *const *names, int count, const char *own) {
 
 int zk_protected(char *const *names, int count, const char *uuid) {
     for (int i = 0; i < count; i++) {
-        if (strncmp(names[i], "_c_", 3) == 0 && strncmp(names[i] + 3, uuid, ZK_UUID_CHARS) == 0)
+        if (strncmp(names[i], "_c_", 3) == 0 && strncmp(names[i] + 3, uuid, LB_UUID_CHARS) == 0)
             return i;
     }
     return ZK_ABSENT;

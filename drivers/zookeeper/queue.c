@@ -91,7 +91,7 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
     struct zk_session *z = zk_session_of(session);
     place->name[0] = '\0';
     place->session.client_id = 0;
-    zk_uuid(&session->rng, place->uuid);
+    lb_random_uuid(&session->rng, place->uuid);
     bool sent = false;
     int cuts = 0;
     for (;;) {

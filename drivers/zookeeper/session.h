@@ -30,8 +30,7 @@
  * "-__WRIT__" for a read-write lock, "-lease-" for a semaphore. */
 
 #define ZK_ROOT "/lockbench" /* the locks' paths are below it, after the URL's own path */
-#define ZK_UUID_CHARS 36
-#define ZK_PREFIX_MAX 320                                      /* "/chroot/lockbench" */
+#define ZK_PREFIX_MAX 320    /* "/chroot/lockbench" */
 #define ZK_PARENT_MAX (ZK_PREFIX_MAX + 1 + 3 * LB_KEY_MAX + 1) /* a key's path, each byte escaped */
 #define ZK_NAME_MAX 128                                        /* a node's own name */
 #define ZK_PATH_MAX (ZK_PARENT_MAX + 1 + ZK_NAME_MAX)
@@ -40,9 +39,6 @@
  * become %XX; so does the first dot of the names "." and "..". 0, or -1 when the key is empty or
  * the path does not fit. */
 int zk_path_of(const char *prefix, const char *key, size_t key_len, char *out, size_t size);
-
-/* A random (version 4) UUID in lower-case hex, as Java prints it. */
-void zk_uuid(struct lb_rng *rng, char out[ZK_UUID_CHARS + 1]);
 
 /* The part of a name that a recipe sorts by. Curator's mutex: the text after the last "lock-",
  * or the whole name if it has none; its read-write lock: the same with "__READ__", then
