@@ -261,13 +261,17 @@ int sql_disarm_range(struct lb_session *session, const struct lb_key_range *rang
 }
 
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,
-                   uint64_t *ret_count, struct lb_err *err) {
+                   const char *what, struct lb_residue *ret_residue, struct lb_err *err) {
+    struct lb_residue residue = {0};
     int64_t until_ns = lb_now() + PATIENCE_NS;
-    while (count(session, prefix, ret_count, err) == 0) {
-        if (*ret_count == 0 || lb_now() >= until_ns || lb_stopping()) return 0;
+    for (;;) {
+        if (count(session, prefix, &residue.count, err) != 0) return -1;
+        if (residue.count == 0 || lb_now() >= until_ns || lb_stopping()) break;
         lb_sleep_until(lb_now() + LOOK_NS);
     }
-    return -1;
+    if (residue.count) snprintf(residue.example, sizeof residue.example, "%s", what);
+    *ret_residue = residue;
+    return 0;
 }
 
 static int count_left(struct lb_session *session, const char *prefix, uint64_t *ret_count,
@@ -285,20 +289,13 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     return 0;
 }
 
-/* Names the kind of thing that SQL_LEFT counts. */
-static void name_residue(const struct sql_recipe *recipe, char *text, size_t size) {
-    snprintf(text, size, "%s%s", recipe->table ? "a row of " : "an advisory lock that nobody frees",
-             recipe->table ? recipe->table : "");
-}
-
 int sql_count_left(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
                    struct lb_err *err) {
-    const struct sql_session *mine = session->lock_state;
-    struct lb_residue residue = {0};
-    if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
-    if (residue.count) name_residue(mine->recipe, residue.example, sizeof residue.example);
-    *ret_residue = residue;
-    return 0;
+    const struct sql_recipe *recipe = session->lock->recipe;
+    char what[100];
+    snprintf(what, sizeof what, "a row of %s", recipe->table ? recipe->table : "");
+    return sql_count_down(session, prefix, count_left, recipe->table ? what : SQL_ADVISORY_LEFT,
+                          ret_residue, err);
 }
 
 int sql_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,

@@ -176,13 +176,14 @@ int64_t *sql_number(struct sql_values *values, char letter);
 
 const char *sql_role_name(enum sql_role role); /* "lb_take", as ports name prepared statements */
 
-/* Counts until nothing is left or a second has passed, because a server notices the end of a
- * connection a moment later. For residue functions. */
+/* A residue function by a count: counts until nothing is left or a second has passed, because a server notices the end of
+ * a connection a moment later. what: the kind of thing, of which a residue has one. */
 typedef int sql_count_fn(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                          struct lb_err *err);
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,
-                   uint64_t *ret_count, struct lb_err *err);
+                   const char *what, struct lb_residue *ret_residue, struct lb_err *err);
 
+#define SQL_ADVISORY_LEFT "an advisory lock that nobody frees"
 /* SQL_LEFT of the database that the session is in. */
 lb_residue_fn sql_count_left;
 

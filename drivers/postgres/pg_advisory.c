@@ -136,10 +136,8 @@ static int count_advisory_locks(struct lb_session *session, const char *prefix, 
 
 static int advisory_residue(struct lb_session *session, const char *prefix,
                             struct lb_residue *ret_residue, struct lb_err *err) {
-    struct lb_residue residue = {.example = "an advisory lock that nobody frees"};
-    if (sql_count_down(session, prefix, count_advisory_locks, &residue.count, err) != 0) return -1;
-    *ret_residue = residue;
-    return 0;
+    return sql_count_down(session, prefix, count_advisory_locks, SQL_ADVISORY_LEFT, ret_residue,
+                          err);
 }
 
 static const struct lb_algorithm algorithm = {
