@@ -67,6 +67,15 @@ int64_t *sql_number(struct sql_values *values, char letter) {
     }
 }
 
+int64_t sql_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
+    const struct sql_server_options *options = session->server->options;
+    return lb_after(wait_until_ns, options->answer_timeout_ns);
+}
+
+int64_t sql_answer_by(const struct lb_session *session) {
+    return sql_answer_after(session, lb_now());
+}
+
 bool sql_ended_early(int64_t deadline_ns) {
     return deadline_ns >= lb_after(lb_now(), LB_MS_NS);
 }

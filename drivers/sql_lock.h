@@ -10,7 +10,8 @@
 #define DRIVERS_SQL_LOCK_H
 
 #include "drivers/backoff.h"
-#include "drivers/driver.h"
+#include "drivers/facts.h"
+#include "drivers/tls.h"
 
 /* The purpose of a statement. An algorithm needs some of them; a recipe leaves the others out. */
 enum sql_role {
@@ -148,6 +149,24 @@ enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY };
 /* polling; where the server queues: retries after a deadlock */
 extern const struct lb_option sql_poll_options[];
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
+
+/* The options of a backend with a database server begin with these. */
+struct sql_server_options {
+    int64_t answer_timeout_ns;
+    const char *durability; /* what the user states; see facts.h */
+    struct lb_tls tls;
+};
+/* clang-format off */
+#define SQL_SERVER_OPTIONS \
+    {"answer_timeout", LB_OPT_DURATION, offsetof(struct sql_server_options, answer_timeout_ns), "5s", 1e6, 600e9, NULL, \
+     "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"}, \
+    LB_DURABILITY_OPTION(struct sql_server_options), LB_TLS_OPTIONS(struct sql_server_options, tls)
+/* clang-format on */
+
+/* The deadline for the answer to a request that is made now and waits for no lock: the backend's answer_timeout; and to
+ * one that waits on the server until wait_until_ns. */
+int64_t sql_answer_by(const struct lb_session *session);
+int64_t sql_answer_after(const struct lb_session *session, int64_t wait_until_ns);
 
 /* Runs a statement of the recipe, and prepares it first if necessary. LB_BROKEN also if the session is
  * not prepared. */

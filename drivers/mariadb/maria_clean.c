@@ -26,7 +26,7 @@ int maria_made(struct lb_session *session, bool marked, sql_visit_fn *visit, voi
         "TABLE_SCHEMA = 0x%s AND TABLE_NAME LIKE 'lockbench\\_%%' AND TABLE_COMMENT %s '" LB_MADE_BY
         "' ORDER BY 2",
         sql_hex(home_of(session), home, sizeof home), marked ? "=" : "<>");
-    if (maria_query(session, sql, maria_answer_by(session), &result) != LB_OK)
+    if (maria_query(session, sql, sql_answer_by(session), &result) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     while (result && (row = mysql_fetch_row(result))) {
         if (row[0] && row[1] && !strchr(row[0], '`'))

@@ -190,13 +190,13 @@ static int maria_open(struct lb_server *server, struct lb_err *err) {
     state->encrypted =
         strcmp(state->url.scheme, "mysqls") == 0 || strcmp(state->url.scheme, "mariadbs") == 0;
     if (!state->encrypted && maria_keep_password(err) != 0) return -1;
-    state->tls = lb_tls_of(&options->tls, server->ca);
+    state->tls = lb_tls_of(&options->sql.tls, server->ca);
     if (state->encrypted && state->tls.verify == LB_TLS_CA && !state->tls.ca)
         return err_set(
             err, LB_EXIT_USAGE,
             "mariadb.tls_verify = ca needs mariadb.tls_ca: libmariadb looks at no authority "
             "without it");
-    return lb_tls_check(&options->tls, state->encrypted, "mariadb", "mysqls://", err);
+    return lb_tls_check(&options->sql.tls, state->encrypted, "mariadb", "mysqls://", err);
 }
 
 /* Adds the failures that a committed row survives. After a crash the server rolls back a commit that is
@@ -227,7 +227,7 @@ static int maria_describe(struct lb_session *session, struct lb_facts *facts, st
         "'lock_wait_timeout', 'innodb_lock_wait_timeout', 'wait_timeout', 'max_prepared_stmt_count', "
         "'innodb_buffer_pool_size', 'wsrep_on', 'read_only')";
     MYSQL_RES *result = NULL;
-    if (maria_query(session, settings, maria_answer_by(session), &result) != LB_OK) {
+    if (maria_query(session, settings, sql_answer_by(session), &result) != LB_OK) {
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     }
     MYSQL_ROW row;
@@ -271,13 +271,9 @@ static enum lb_outcome maria_ping(struct lb_session *session, int64_t deadline_n
 }
 
 static const struct lb_option maria_options[] = {
-    {"answer_timeout", LB_OPT_DURATION, offsetof(struct maria_options, answer_timeout_ns), "5s",
-     1e6, 600e9, NULL,
-     "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
+    SQL_SERVER_OPTIONS,
     {"nodes", LB_OPT_CHOICE, offsetof(struct maria_options, nodes), "one", 0, 0, "one,all",
      "of a URL with several hosts: one = all clients use the first that serves; all = they are spread"},
-    LB_DURABILITY_OPTION(struct maria_options),
-    LB_TLS_OPTIONS(struct maria_options, tls),
     {0},
 };
 

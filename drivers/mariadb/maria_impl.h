@@ -25,10 +25,8 @@ struct maria_server {
 enum maria_nodes { MARIA_NODES_ONE, MARIA_NODES_ALL };
 
 struct maria_options {
-    int64_t answer_timeout_ns;
+    struct sql_server_options sql;
     int64_t nodes;
-    const char *durability; /* what the user states; see facts.h */
-    struct lb_tls tls;
 };
 
 struct maria_session {

@@ -67,15 +67,6 @@ int maria_connect_exit(unsigned number) {
     }
 }
 
-int64_t maria_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
-    const struct maria_options *options = session->server->options;
-    return lb_after(wait_until_ns, options->answer_timeout_ns);
-}
-
-int64_t maria_answer_by(const struct lb_session *session) {
-    return maria_answer_after(session, lb_now());
-}
-
 bool maria_ended(const struct lb_session *session) {
     const struct maria_session *state = session->state;
     return state->ended;

@@ -51,13 +51,6 @@ enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, str
 enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
                             MYSQL_RES **ret_result);
 
-/* The deadline for the answer to a request that is made now and waits for no lock: the backend's
- * answer_timeout. */
-int64_t maria_answer_by(const struct lb_session *session);
-
-/* The same for a statement that waits on the server until wait_until_ns. */
-int64_t maria_answer_after(const struct lb_session *session, int64_t wait_until_ns);
-
 /* True if the server itself has ended the session (shutdown, KILL): the session's locks are free. */
 bool maria_ended(const struct lb_session *session);
 

@@ -100,6 +100,6 @@ const struct sql_port maria_port = {.begin = go_home,
                                     .query = port_query,
                                     .prepare = port_prepare,
                                     .run = port_run,
-                                    .answer_after = maria_answer_after,
+                                    .answer_after = sql_answer_after,
                                     .ended = maria_ended,
                                     .made = maria_made};

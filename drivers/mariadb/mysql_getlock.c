@@ -102,7 +102,7 @@ static enum lb_outcome unlock(struct lb_session *session, const struct lb_reques
     const struct getlock_session *mine = session->lock_state;
     int answer = 0;
     enum lb_outcome outcome =
-        run_on_key(session, mine->release, request, maria_answer_by(session), &answer);
+        run_on_key(session, mine->release, request, sql_answer_by(session), &answer);
     if (outcome == LB_BROKEN && maria_ended(session)) return LB_LOST; /* ended while we held it */
     if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
@@ -119,7 +119,7 @@ static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb
     int answer = 0;
     mine->seconds = getlock_seconds(until_ns, now_ns, mine->is_mariadb);
     enum lb_outcome outcome =
-        run_on_key(session, mine->get, request, maria_answer_after(session, until_ns), &answer);
+        run_on_key(session, mine->get, request, sql_answer_after(session, until_ns), &answer);
     /* A time limit may have struck after the grant. */
     if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
@@ -159,12 +159,12 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
                          maria_text(mine->name, &mine->name_len)};
     if (!mine->left) {
         const char *sql = !mine->is_mariadb ? ASK_MYSQL : session->only ? ASK_MARIADB : ASK_WAITING;
-        mine->left = maria_prepare(session, sql, args, &mine->row, maria_answer_by(session), err);
+        mine->left = maria_prepare(session, sql, args, &mine->row, sql_answer_by(session), err);
         if (!mine->left) return -1;
     }
     mine->name_len = strlen(prefix);
     memcpy(mine->name, prefix, mine->name_len);
-    if (maria_run(session, mine->left, &mine->row, maria_answer_by(session)) != LB_OK)
+    if (maria_run(session, mine->left, &mine->row, sql_answer_by(session)) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     *ret_count = (uint64_t)mine->row.number[0];
     return 0;

@@ -54,7 +54,7 @@ static enum lb_outcome run_boolean(struct lb_session *session, const char *state
     struct pg_args args = {0};
     pg_add_int8(&args, (int64_t)request->key_number);
     PGresult *result = NULL;
-    enum lb_outcome outcome = pg_run(session, statement, &args, pg_answer_by(session), &result);
+    enum lb_outcome outcome = pg_run(session, statement, &args, sql_answer_by(session), &result);
     if (outcome != LB_OK) return outcome;
     bool whole = pg_field_bytes(result, 0, 0) == 1, yes = whole && pg_bool(result, 0, 0);
     PQclear(result);
@@ -86,7 +86,7 @@ static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb
         if (left_ms > INT32_MAX) left_ms = INT32_MAX;
         pg_add_text(&args, ms_text(text, left_ms));
         statement = "lb_timed";
-        answer_by_ns = pg_answer_after(session, request->deadline_ns);
+        answer_by_ns = sql_answer_after(session, request->deadline_ns);
     }
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
@@ -127,7 +127,7 @@ static int count_advisory_locks(struct lb_session *session, const char *prefix, 
     char sql[1024];
     PGresult *result = NULL;
     snprintf(sql, sizeof sql, PG_ADVISORY_LEFT("(%lld)", "%lld"), from, to, from);
-    if (pg_query(session, sql, pg_answer_by(session), &result) != LB_OK)
+    if (pg_query(session, sql, sql_answer_by(session), &result) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     *ret_count = strtoull(pg_text(result, 0, 0), NULL, 10);
     PQclear(result);

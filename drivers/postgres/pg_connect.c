@@ -288,7 +288,7 @@ static void describe_fitness(struct lb_session *session, struct lb_facts *facts)
  * pg_connect, pg_run. */
 
 static int pg_open(struct lb_server *server, struct lb_err *err) {
-    const struct pg_options *options = server->options;
+    const struct sql_server_options *options = server->options;
     if (pg_conninfo_parse(server->state, server->urls[0], err) != 0 ||
         pg_conninfo_dial(server->state, server, err) != 0)
         return -1;
@@ -322,7 +322,7 @@ static int pg_describe(struct lb_session *session, struct lb_facts *facts, struc
         "'client_connection_check_interval', 'tcp_keepalives_idle', 'shared_buffers') "
         "UNION ALL SELECT 'standby', 'yes' WHERE pg_is_in_recovery() ORDER BY name";
     PGresult *result = NULL;
-    if (pg_query(session, settings, pg_answer_by(session), &result) != LB_OK) {
+    if (pg_query(session, settings, sql_answer_by(session), &result) != LB_OK) {
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     }
     for (int row = 0; row < PQntuples(result); row++) {
@@ -348,14 +348,7 @@ static enum lb_outcome pg_ping(struct lb_session *session, int64_t deadline_ns) 
     return outcome;
 }
 
-static const struct lb_option pg_options[] = {
-    {"answer_timeout", LB_OPT_DURATION, offsetof(struct pg_options, answer_timeout_ns), "5s", 1e6,
-     600e9, NULL,
-     "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
-    LB_DURABILITY_OPTION(struct pg_options),
-    LB_TLS_OPTIONS(struct pg_options, tls),
-    {0},
-};
+static const struct lb_option pg_options[] = {SQL_SERVER_OPTIONS, {0}};
 
 static const char *pg_library(char *text, size_t size) {
     int version = PQlibVersion(); /* 150014 is 15.14 */
@@ -365,7 +358,7 @@ static const char *pg_library(char *text, size_t size) {
 
 const struct lb_connector postgres_connector = {
     .options = pg_options,
-    .options_bytes = sizeof(struct pg_options),
+    .options_bytes = sizeof(struct sql_server_options),
     .server_bytes = sizeof(struct pg_conninfo),
     .session_bytes = sizeof(struct pg_session),
     .open = pg_open,

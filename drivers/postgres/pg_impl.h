@@ -8,12 +8,6 @@
 
 #define PG_KEYWORDS_MAX 64
 
-struct pg_options {
-    int64_t answer_timeout_ns;
-    const char *durability; /* what the user states; see facts.h */
-    struct lb_tls tls;
-};
-
 /* A URL as libpq wants it: parallel arrays, ended by NULL. */
 struct pg_conninfo {
     PQconninfoOption *parsed; /* owns the texts */

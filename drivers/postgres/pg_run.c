@@ -102,15 +102,6 @@ void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_lin
 /* More than the answer to any of our statements: a server that sends more is not answering them. */
 #define ANSWER_BYTES_MAX (16 * 1024 * 1024)
 
-int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
-    const struct pg_options *options = session->server->options;
-    return lb_after(wait_until_ns, options->answer_timeout_ns);
-}
-
-int64_t pg_answer_by(const struct lb_session *session) {
-    return pg_answer_after(session, lb_now());
-}
-
 bool pg_ended(const struct lb_session *session) {
     const struct pg_session *state = session->state;
     return state->ended;

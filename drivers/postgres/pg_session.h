@@ -56,13 +56,6 @@ enum lb_outcome pg_run(struct lb_session *session, const char *statement,
 enum lb_outcome pg_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
                          PGresult **ret_result);
 
-/* The deadline for the answer to a request that is made now and waits for no lock: the backend's
- * answer_timeout. */
-int64_t pg_answer_by(const struct lb_session *session);
-
-/* The same for a statement that waits on the server until wait_until_ns. */
-int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns);
-
 /* True if the server itself ended the session (shut down, terminated): what it held is free. */
 bool pg_ended(const struct lb_session *session);
 

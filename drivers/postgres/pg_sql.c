@@ -64,6 +64,6 @@ static enum lb_outcome port_query(struct lb_session *session, const char *text, 
 const struct sql_port pg_port = {.query = port_query,
                                  .prepare = port_prepare,
                                  .run = port_run,
-                                 .answer_after = pg_answer_after,
+                                 .answer_after = sql_answer_after,
                                  .ended = pg_ended,
                                  .made = pg_made};
