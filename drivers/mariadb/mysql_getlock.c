@@ -13,9 +13,7 @@
  * again, at the queue's end. */
 #include <string.h>
 
-#include "bench/base/clock.h"
 #include "drivers/key_names.h"
-#include "drivers/mariadb/getlock_rules.h"
 #include "drivers/mariadb/maria_sql.h"
 
 #define MARIADB_NAME_BYTES 192

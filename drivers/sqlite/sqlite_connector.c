@@ -1,6 +1,6 @@
 /* sqlite_connector: the sqlite backend's connector. The backend is embedded: there is no server to
  * reach or to ping. */
-#include "drivers/sqlite/sqlite_impl.h"
+#include "drivers/sqlite/sqlite_session.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/sqlite/sqlite_impl.h"
+#include "drivers/sqlite/sqlite_session.h"
 #include "drivers/wait.h"
 
 /* sqlite_busy: waiting as sqlite3_busy_timeout does, and running statements under it.

@@ -51,6 +51,30 @@ int64_t sqlite_patience(void);
  * full, not a database), LB_BROKEN. */
 enum lb_outcome sqlite_failed(struct lb_session *session, sqlite3 *handle, int code);
 
+/* --- for the backend's own files --- */
+
+struct sqlite_options {
+    int64_t journal;     /* index in sqlite_journals */
+    int64_t synchronous; /* index in sqlite_synchronous */
+    int64_t open_databases;
+};
+
+extern const char *const sqlite_journals[];
+extern const char *const sqlite_synchronous[];
+
+struct sqlite_session {
+    struct sqlite_db *db; /* an array of open_databases elements */
+    int64_t deadline_ns;  /* the deadline of the running statement, for the busy handler */
+    uint64_t uses;
+};
+
+/* The time that SQLite's own sqlite3_busy_timeout sleeps before retry number `count` (0 = the
+ * first). */
+int64_t sqlite_busy_delay_ns(int count);
+
+/* Closes a database and its statements; a transaction is rolled back, so its lock is freed. */
+void sqlite_close_db(struct sqlite_db *db);
+
 /* sqlite_sql: the port of drivers/sql_lock.h to SQLite. */
 
 /* Statements are prepared in each key's database, at first use. */

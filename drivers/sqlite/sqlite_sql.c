@@ -1,13 +1,11 @@
 /* sqlite_sql: see sqlite_session.h. Each statement is a transaction of its own: it takes the database's
  * write lock for as long as it writes and flushes, and waits for other writers by SQLite's busy
  * handler. */
-#include "drivers/sqlite/sqlite_session.h"
-
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/sqlite/sqlite_impl.h"
+#include "drivers/sqlite/sqlite_session.h"
 
 _Static_assert(SQL_ROLES <= SQLITE_STATEMENTS_MAX, "a database keeps a statement for each role");
 

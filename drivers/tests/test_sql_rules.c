@@ -1,10 +1,10 @@
 /* The decisions of the SQL drivers that need no server: URLs, error numbers, names, times. */
 #include "bench/tests/unit.h"
-#include "drivers/mariadb/getlock_rules.h"
 #include "drivers/mariadb/maria_impl.h"
+#include "drivers/mariadb/maria_sql.h"
 #include "drivers/postgres/pg_impl.h"
 #include "drivers/sql_lock.h"
-#include "drivers/sqlite/sqlite_impl.h"
+#include "drivers/sqlite/sqlite_session.h"
 
 static const char *value_of(const struct pg_conninfo *info, const char *keyword) {
     for (int i = 0; info->keyword[i]; i++) {
