@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,4 +81,24 @@ int folder_remove(const char *path) {
     if (fd < 0) return errno == ENOENT ? 0 : -1;
     empty_folder(fd);
     return rmdir(path) == 0 || errno == ENOENT ? 0 : -1;
+}
+
+int file_copy(const char *from_path, const char *to_path, mode_t mode, struct lb_err *err) {
+    unlink(to_path);
+    int from = open(from_path, O_RDONLY | O_CLOEXEC);
+    int to = open(to_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    ssize_t len = from < 0 || to < 0 ? -1 : 1;
+    /* A disk that fills up takes a part first, and says why when it is asked for the rest. */
+    while (len > 0) len = sendfile(to, from, NULL, 1 << 20);
+    if (len == 0) len = fchmod(to, mode); /* whatever our umask is */
+    if (len < 0)
+        err_set(err, LB_EXIT_MACHINE, "cannot copy %s to %s: %s%s", from_path, to_path,
+                strerror(errno),
+                errno == ENOSPC || errno == EFBIG || errno == EDQUOT
+                    ? "; set TMPDIR to a folder with room"
+                    : "");
+    if (from >= 0) close(from);
+    if (to >= 0 && close(to) != 0 && len == 0)
+        len = err_set(err, LB_EXIT_MACHINE, "%s: %s", to_path, strerror(errno));
+    return len < 0 ? -1 : 0;
 }

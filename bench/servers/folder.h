@@ -1,4 +1,4 @@
-/* folder: private temporary folders, and their removal with all that is in them. */
+/* folder: private temporary folders, their removal with all that is in them, and copies of files into them. */
 #ifndef BENCH_SERVERS_FOLDER_H
 #define BENCH_SERVERS_FOLDER_H
 
@@ -17,5 +17,8 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
  * is no such folder, or -1 if something is left (for example because a dying server still writes
  * there: try again). */
 int folder_remove(const char *path);
+
+/* Copies a file; an existing one is replaced. Returns 0, or -1 with err. */
+int file_copy(const char *from, const char *to, mode_t mode, struct lb_err *err);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
@@ -99,11 +100,14 @@ int ports_pick(int *ret_ports, int count, struct lb_err *err) {
 
 /* --- connections of processes --- */
 
-#define ESTABLISHED 1 /* in /proc/net/tcp */
+#define ESTABLISHED 0x01 /* in /proc/net/tcp */
+#define LISTEN 0x0A
 
+/* The sockets that processes have open. */
 struct inodes {
     uint64_t *inode;
     size_t count, room;
+    bool hidden; /* this program may not see all of them */
 };
 
 static bool inodes_add(struct inodes *inodes, uint64_t inode) {
@@ -121,6 +125,7 @@ static bool inodes_add(struct inodes *inodes, uint64_t inode) {
 static bool sockets_of(pid_t pid, struct inodes *inodes) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    errno = 0;
     DIR *dir = opendir(path);
     bool fits = true;
     for (struct dirent *entry; dir && fits && (entry = readdir(dir));) {
@@ -132,6 +137,7 @@ static bool sockets_of(pid_t pid, struct inodes *inodes) {
         target[len] = '\0';
         if (sscanf(target, "socket:[%" SCNu64, &inode) == 1) fits = inodes_add(inodes, inode);
     }
+    inodes->hidden |= errno == EACCES || errno == EPERM;
     if (dir) closedir(dir);
     return fits;
 }
@@ -141,51 +147,100 @@ static int by_inode(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
+/* Finds the sockets of the trees below roots, sorted. Returns false when out of memory; the caller frees them. */
+static bool sockets_below(const pid_t *roots, int count, struct inodes *ret_inodes) {
+    int processes = 0;
+    struct proc *tree = proc_tree(roots, count, &processes);
+    bool fits = tree != NULL;
+    for (int i = 0; i < processes && fits; i++) fits = sockets_of(tree[i].pid, ret_inodes);
+    free(tree);
+    if (ret_inodes->count)
+        qsort(ret_inodes->inode, ret_inodes->count, sizeof *ret_inodes->inode, by_inode);
+    return fits;
+}
+
+static bool is_among(const struct inodes *inodes, uint64_t inode) {
+    return inodes->count &&
+           bsearch(&inode, inodes->inode, inodes->count, sizeof inode, by_inode) != NULL;
+}
+
+/* A row of the machine's tables of sockets. */
+struct row {
+    unsigned from, to, state, user;
+    uint64_t inode;
+};
+typedef void row_fn(void *arg, const struct row *row);
+
+static void each_row(row_fn *visit, void *arg) {
+    static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
+    /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode" */
+    static const char format[] =
+        " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x %*x %u %*d %" SCNu64;
+    for (int t = 0; t < 2; t++) {
+        FILE *table = fopen(tables[t], "re");
+        char line[512];
+        struct row row;
+        while (table && fgets(line, sizeof line, table)) {
+            if (sscanf(line, format, &row.from, &row.to, &row.state, &row.user, &row.inode) == 5)
+                visit(arg, &row);
+        }
+        if (table) fclose(table);
+    }
+}
+
+struct listening {
+    struct inodes inodes;
+    unsigned port, user;
+    bool found;
+};
+
+static void look_at_listener(void *arg, const struct row *row) {
+    struct listening *listening = arg;
+    if (row->state != LISTEN || row->from != listening->port) return;
+    listening->found |= is_among(&listening->inodes, row->inode) ||
+                        (listening->inodes.hidden && row->user == listening->user);
+}
+
+bool port_is_of(pid_t root, int port) {
+    struct listening listening = {.port = (unsigned)port};
+    char path[64];
+    struct stat about;
+    snprintf(path, sizeof path, "/proc/%d", (int)root);
+    if (stat(path, &about) != 0) return false;
+    listening.user = about.st_uid;
+    if (sockets_below(&root, 1, &listening.inodes)) each_row(look_at_listener, &listening);
+    free(listening.inodes.inode);
+    return listening.found;
+}
+
 static int by_ports(const void *left, const void *right) {
     const struct peer *a = left, *b = right;
     return a->from != b->from ? a->from - b->from : a->to - b->to;
 }
 
-/* Adds the rows of one table whose inode is among the given ones. */
-static size_t rows_of(const char *path, const struct inodes *inodes, struct peer *peers,
-                      size_t room) {
-    FILE *table = fopen(path, "re");
-    size_t count = 0;
-    char line[512];
-    while (table && count < room && fgets(line, sizeof line, table)) {
-        unsigned from, to, state;
-        uint64_t inode;
-        /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode" */
-        if (sscanf(
-                line,
-                " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x %*x %*u %*d %" SCNu64,
-                &from, &to, &state, &inode) == 4 &&
-            bsearch(&inode, inodes->inode, inodes->count, sizeof inode, by_inode))
-            peers[count++] = (struct peer){
-                .from = (int)from, .to = (int)to, .established = state == ESTABLISHED};
-    }
-    if (table) fclose(table);
-    return count;
+struct gathering {
+    struct inodes inodes;
+    struct peer *peers;
+    size_t count;
+};
+
+static void add_peer(void *arg, const struct row *row) {
+    struct gathering *gathering = arg;
+    if (gathering->count == gathering->inodes.count || !is_among(&gathering->inodes, row->inode))
+        return;
+    gathering->peers[gathering->count++] = (struct peer){
+        .from = (int)row->from, .to = (int)row->to, .established = row->state == ESTABLISHED};
 }
 
 struct peer *peers_of(const pid_t *roots, int count, size_t *ret_count) {
-    struct inodes inodes = {0};
-    int processes = 0;
-    struct proc *tree = proc_tree(roots, count, &processes);
-    bool fits = tree != NULL;
-    for (int i = 0; i < processes && fits; i++) fits = sockets_of(tree[i].pid, &inodes);
-    free(tree);
-    struct peer *peers = fits ? calloc(inodes.count + 1, sizeof *peers) : NULL;
-    size_t found = 0;
-    if (peers && inodes.count) {
-        qsort(inodes.inode, inodes.count, sizeof *inodes.inode, by_inode);
-        found = rows_of("/proc/net/tcp", &inodes, peers, inodes.count);
-        found += rows_of("/proc/net/tcp6", &inodes, peers + found, inodes.count - found);
-        qsort(peers, found, sizeof *peers, by_ports);
-    }
-    free(inodes.inode);
-    *ret_count = found;
-    return peers;
+    struct gathering gathering = {0};
+    if (sockets_below(roots, count, &gathering.inodes))
+        gathering.peers = calloc(gathering.inodes.count + 1, sizeof *gathering.peers);
+    if (gathering.peers && gathering.inodes.count) each_row(add_peer, &gathering);
+    if (gathering.peers) qsort(gathering.peers, gathering.count, sizeof *gathering.peers, by_ports);
+    free(gathering.inodes.inode);
+    *ret_count = gathering.count;
+    return gathering.peers;
 }
 
 bool peers_have(const struct peer *peers, size_t count, int from, int to) {

@@ -18,6 +18,11 @@ int ports_pick(int *ret_ports, int count, struct lb_err *err);
  * once. */
 bool port_answers(int port);
 
+/* Whether a process of the tree below root listens on this loopback TCP port. If this program may not see
+ * the files of another user's processes (as root in a container), a listener that belongs to the user of
+ * the process `root` counts. */
+bool port_is_of(pid_t root, int port);
+
 /* Returns a socket that keeps the loopback port from every process that does not set SO_REUSEADDR,
  * without listening; -1 if the port can't be kept. The caller closes it. */
 int port_hold(int port);

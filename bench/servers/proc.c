@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -230,78 +229,6 @@ bool proc_stands(pid_t pid) {
     }
     if (dir) closedir(dir);
     return stands;
-}
-
-/* Finds the inodes and users of the sockets that listen on a port, over IPv4 or IPv6, at most
- * max. */
-static int find_listeners(int port, uint64_t *inodes, unsigned *users, int max) {
-    static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
-    int found = 0;
-    for (int t = 0; t < 2; t++) {
-        FILE *table = fopen(tables[t], "re");
-        if (!table) continue;
-        char line[512];
-        while (found < max && fgets(line, sizeof line, table)) {
-            unsigned local_port, state, user;
-            uint64_t inode;
-            /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode"; 0A =
-             * LISTEN */
-            if (sscanf(
-                    line,
-                    " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %u %*d %" SCNu64,
-                    &local_port, &state, &user, &inode) == 4 &&
-                state == 0x0A && (int)local_port == port) {
-                inodes[found] = inode;
-                users[found++] = user;
-            }
-        }
-        fclose(table);
-    }
-    return found;
-}
-
-/* Whether pid has the socket open: 1 = yes, 0 = no, -1 = this program may not see its files. */
-static int has_socket(pid_t pid, uint64_t inode) {
-    char path[64], wanted[64];
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-    snprintf(wanted, sizeof wanted, "socket:[%" PRIu64 "]", inode);
-    DIR *dir = opendir(path);
-    if (!dir) return errno == EACCES || errno == EPERM ? -1 : 0;
-    int answer = 0;
-    for (struct dirent *entry; answer == 0 && (entry = readdir(dir));) {
-        char target[128];
-        ssize_t len = readlinkat(dirfd(dir), entry->d_name, target, sizeof target - 1);
-        if (len < 0) {
-            if (errno == EACCES || errno == EPERM) answer = -1;
-            continue;
-        }
-        target[len] = '\0';
-        if (strcmp(target, wanted) == 0) answer = 1;
-    }
-    closedir(dir);
-    return answer;
-}
-
-bool proc_listens(pid_t root, int port) {
-    uint64_t inodes[16];
-    unsigned users[16];
-    int sockets = find_listeners(port, inodes, users, 16);
-    if (sockets == 0) return false;
-    char path[64];
-    struct stat of_root;
-    snprintf(path, sizeof path, "/proc/%d", (int)root);
-    if (stat(path, &of_root) != 0) return false;
-    int count = 0;
-    struct proc *tree = proc_tree(&root, 1, &count);
-    bool ours = false;
-    for (int i = 0; i < count && !ours; i++) {
-        for (int s = 0; s < sockets && !ours; s++) {
-            int has = has_socket(tree[i].pid, inodes[s]);
-            ours = has == 1 || (has < 0 && users[s] == of_root.st_uid);
-        }
-    }
-    free(tree);
-    return ours;
 }
 
 /* --- signals --- */

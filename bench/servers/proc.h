@@ -1,5 +1,4 @@
-/* proc: reads /proc about processes: trees of them, what they use (processor time, memory, writes),
- * and which of them listens on a port.
+/* proc: reads /proc about processes: trees of them, and what they use (processor time, memory, writes).
  *
  * It only reads. Every answer is a snapshot: processes may start and end meanwhile. */
 #ifndef BENCH_SERVERS_PROC_H
@@ -62,11 +61,6 @@ bool proc_runs(pid_t pid);
 
 /* Whether every thread of the process is stopped by a signal or has ended. */
 bool proc_stands(pid_t pid);
-
-/* Whether a process of the tree below root listens on this loopback TCP port. If this program may not see
- * the files of another user's processes (as root in a container), a listener that belongs to the user of
- * the process `root` counts. */
-bool proc_listens(pid_t root, int port);
 
 /* Sends a signal to a process and to all that it has started, including processes that lead a group of
  * their own.

@@ -24,6 +24,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/process.h"
+#include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/proc.h"
 
@@ -75,9 +76,9 @@ static void fill_environment(struct vars *env, const char *dir, const char *cons
 static int read_text(int fd, char *text, int64_t deadline_ns, struct lb_err *err) {
     size_t used = 0;
     for (;;) {
-        int64_t left_ns = deadline_ns == LB_NEVER ? 0 : deadline_ns - lb_now();
+        int64_t left_ns = deadline_ns - lb_now();
         struct pollfd ready = {.fd = fd, .events = POLLIN};
-        if (left_ns < 0 || (left_ns > 0 && poll(&ready, 1, (int)(left_ns / LB_MS_NS) + 1) == 0))
+        if (left_ns < 0 || poll(&ready, 1, (int)(left_ns / LB_MS_NS) + 1) == 0)
             return err_set(err, LB_EXIT_MACHINE, "gave no answer");
         ssize_t len = read(fd, text + used, TEXT_MAX - 1 - used);
         if (len < 0 && errno == EINTR) continue;
@@ -143,35 +144,6 @@ char *spawn_info(const char *script, struct lb_err *err) {
     if (result == 0) return text;
     free(text);
     return NULL;
-}
-
-/* Copies a script beside the server's folder, because the account may not be able to reach the
- * original, for example below /root. The copy stays ours: the account can only read it. */
-static int copy_script(const char *script, const char *copy, struct lb_err *err) {
-    int result = -1;
-    char *text = malloc(TEXT_MAX);
-    int from = open(script, O_RDONLY | O_CLOEXEC);
-    unlink(copy);
-    int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0555);
-    if (!text || from < 0) {
-        err_set(err, LB_EXIT_MACHINE, "%s: %s", script, strerror(errno));
-        goto out;
-    }
-    if (read_text(from, text, LB_NEVER, err) != 0) {
-        err_prefix(err, "%s", script);
-        goto out;
-    }
-    size_t len = strlen(text);
-    if (to < 0 || write(to, text, len) != (ssize_t)len || fchmod(to, 0555) != 0) {
-        err_set(err, LB_EXIT_MACHINE, "%s: %s", copy, strerror(errno));
-        goto out;
-    }
-    result = 0;
-out:
-    if (from >= 0) close(from);
-    if (to >= 0) close(to);
-    free(text);
-    return result;
 }
 
 static void write_error(const char *what) {
@@ -248,8 +220,9 @@ static int prepare_start(const struct spawn *spawn, struct start *start, int fla
     char log_path[LOG_PATH_MAX], library[LOG_PATH_MAX];
     snprintf(start->copy, sizeof start->copy, "%s.run", spawn->dir);
     snprintf(library, sizeof library, "%s.library", spawn->dir);
-    if (janitor_start(err) != 0 || copy_script(spawn->script, start->copy, err) != 0) return -1;
-    if (spawn->library && copy_script(spawn->library, library, err) != 0) return -1;
+    /* The account may not be able to reach the originals, for example below /root; it can only read the copies. */
+    if (janitor_start(err) != 0 || file_copy(spawn->script, start->copy, 0555, err) != 0) return -1;
+    if (spawn->library && file_copy(spawn->library, library, 0555, err) != 0) return -1;
     fill_environment(&start->env, spawn->dir, spawn->vars);
     if (spawn->library) vars_add(&start->env, "LB_LIBRARY=%s", library);
     server_log_path(spawn->dir, log_path);

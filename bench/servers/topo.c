@@ -179,7 +179,7 @@ bool topo_open(struct topo *topo, int n) {
     /* First ask whether any process listens at all: finding out which one means reading the
      * machine's whole table of sockets. */
     return topo_node_runs(&topo->nodes[n]) && port_answers(port) &&
-           proc_listens(topo->nodes[n].pid, port);
+           port_is_of(topo->nodes[n].pid, port);
 }
 
 /* Whether every node was seen listening on its first port. */

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
@@ -162,26 +162,13 @@ void topo_ports_free(struct node *node) {
 
 /* --- libraries in the servers --- */
 
-int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err) {
-    char from_path[PATH_MAX], to_path[600];
-    if (home_beside(shim, from_path, sizeof from_path, err) != 0) return -1;
-    snprintf(to_path, sizeof to_path, "%s/%s", topo->dir, shim);
-    int from = open(from_path, O_RDONLY | O_CLOEXEC);
-    int to = open(to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-    ssize_t len = from < 0 || to < 0 ? -1 : 1;
-    /* A disk that fills up takes a part first, and says why when it is asked for the rest. */
-    while (len > 0) len = sendfile(to, from, NULL, 1 << 20);
-    if (len == 0) len = fchmod(to, 0755); /* whatever our umask is */
-    if (len < 0)
-        err_set(err, LB_EXIT_MACHINE, "cannot copy %s to %s: %s%s", from_path, to_path,
-                strerror(errno),
-                errno == ENOSPC || errno == EFBIG || errno == EDQUOT
-                    ? "; set TMPDIR to a folder with room"
-                    : "");
-    if (from >= 0) close(from);
-    if (to >= 0 && close(to) != 0 && len == 0)
-        len = err_set(err, LB_EXIT_MACHINE, "%s: %s", to_path, strerror(errno));
-    return len < 0 ? -1 : 0;
+/* Copies a library from beside the program into the topology's folder, because the servers' account may not reach the
+ * original. 0, or -1 with err. */
+static int copy_shim(const struct topo *topo, const char *shim, struct lb_err *err) {
+    char from[PATH_MAX], to[600];
+    if (home_beside(shim, from, sizeof from, err) != 0) return -1;
+    snprintf(to, sizeof to, "%s/%s", topo->dir, shim);
+    return file_copy(from, to, 0755, err);
 }
 
 /* Makes the file that a node shares with a library (shim_path), of 8 bytes that are 0, and maps the file. Returns the
@@ -207,7 +194,7 @@ int topo_shims_begin(struct topo *topo, struct lb_err *err) {
     const bool wanted[TOPO_SHIMS] = {[TOPO_CLOCK] = topo->clock, [TOPO_FSYNCS] = topo->info.fsyncs};
     for (int shim = 0; shim < TOPO_SHIMS; shim++) {
         if (!wanted[shim]) continue;
-        if (topo_shim_copy(topo, shims[shim].library, err) != 0) return -1;
+        if (copy_shim(topo, shims[shim].library, err) != 0) return -1;
         for (int n = 0; n < topo->info.nodes; n++) {
             topo->shared[shim][n] = map_shared(topo, (enum topo_shim)shim, n, err);
             if (!topo->shared[shim][n]) return -1;

@@ -76,9 +76,6 @@ void topo_ports_free(struct node *node);
 /* "redis", or "redis node 2 of 3 (port 17001)". Returns text. */
 char *topo_node_name(const struct topo *topo, int node, char *text, size_t size);
 
-/* Copies a library from beside the program into the topology's folder, because the servers' account may
- * not reach the original. 0, or -1 with err. */
-int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err);
 /* Copies the libraries that the topology needs, and makes the files that they share; before the first node starts.
  * Returns 0, or -1 with err. */
 int topo_shims_begin(struct topo *topo, struct lb_err *err);
