@@ -1,71 +1,10 @@
-/* pubsub: a connection for subscriptions, and the waits for messages of a channel. See redis.h and
- * redisson.h. */
+/* pubsub: connections for subscriptions, and the waits for messages of a channel. See redisson.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "drivers/redis/redis_impl.h"
 #include "drivers/redis/redisson.h"
 #include "drivers/wait.h"
-
-/* feed: a second connection, for subscriptions. The sender does not wait for answers; a reader
- * takes what arrives, one reply at a time. See redis.h. This file does not interpret channels or
- * messages. */
-
-struct redis_feed {
-    struct redis_conn conn;
-    struct gate gate; /* around sending */
-};
-
-struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node *node,
-                                   int64_t deadline_ns) {
-    struct redis_feed *feed = calloc(1, sizeof *feed);
-    struct lb_err err = {0};
-    if (!feed) {
-        lb_fail(session, LB_BROKEN, "redis: out of memory");
-        return NULL;
-    }
-    if (conn_open(&feed->conn, session, node->host, node->port, false, deadline_ns, &err) == 0)
-        return feed;
-    lb_fail(session, LB_BROKEN, "%s", err.text);
-    redis_feed_close(feed);
-    return NULL;
-}
-
-enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word *words,
-                                int count) {
-    struct redis_conn *conn = &feed->conn;
-    int64_t deadline_ns = redis_answer_deadline(conn->session);
-    if (!gate_enter(&feed->gate, deadline_ns))
-        return lb_fail(conn->session, LB_BROKEN,
-                       "redis: another request had the connection until the deadline");
-    enum lb_outcome outcome = LB_BROKEN;
-    conn_begin();
-    if (conn->dead) {
-        lb_fail(conn->session, LB_BROKEN, "redis: the subscriptions' connection is lost");
-    } else if (!conn_put(words, count, NULL, 0)) {
-        lb_fail(conn->session, LB_BROKEN, "redis: command too long");
-    } else {
-        conn->session->commands++;
-        outcome = conn_send(conn, deadline_ns);
-    }
-    gate_leave(&feed->gate);
-    return outcome == LB_OK ? LB_OK : LB_BROKEN;
-}
-
-enum lb_outcome redis_feed_next(struct redis_feed *feed, int64_t deadline_ns,
-                                const struct redis_reply **ret_reply) {
-    struct redis_conn *conn = &feed->conn;
-    if (conn->dead) return LB_LOST;
-    enum lb_outcome outcome = conn_receive_next(conn, deadline_ns);
-    if (outcome == LB_OK) *ret_reply = &conn->reply[0];
-    return outcome == LB_UNKNOWN ? LB_LOST : outcome;
-}
-
-void redis_feed_close(struct redis_feed *feed) {
-    if (!feed) return;
-    conn_close(&feed->conn);
-    free(feed);
-}
 
 static struct pubsub_line *line_of(struct pubsub *pubsub, struct redis_node *node) {
     for (int i = 0; i < REDIS_NODES_MAX; i++) {
@@ -205,35 +144,55 @@ static enum lb_outcome wait_for(struct pubsub_wait *wait, bool message, int64_t 
             wait->asleep = false;
             continue;
         }
-        const struct redis_reply *reply = NULL;
         line->reader = lb_self();
-        enum lb_outcome got = redis_feed_next(line->feed, deadline_ns, &reply);
+        enum lb_outcome got =
+            line->conn->dead ? LB_UNKNOWN : conn_receive_next(line->conn, deadline_ns);
         line->reader = NULL;
-        if (got == LB_OK) on_reply(line, reply);
-        if (got == LB_LOST) lose(line);
+        if (got == LB_OK) on_reply(line, &line->conn->reply[0]);
+        if (got == LB_UNKNOWN) lose(line);
     }
     hand_over(line);
     return outcome;
 }
 
+/* Does not wait for the answer. */
 static enum lb_outcome send_word(struct pubsub_line *line, struct lb_session *session,
                                  const char *command, const char *channel) {
     const struct redis_word words[] = {{command, 0}, {channel, 0}};
-    enum lb_outcome outcome = redis_feed_send(line->feed, words, 2);
-    if (outcome != LB_OK) return lb_fail(session, LB_BROKEN, "redis: can't send %s", command);
-    line->sent++;
-    return LB_OK;
+    struct redis_conn *conn = line->conn;
+    int64_t deadline_ns = redis_answer_deadline(session);
+    bool sent = false;
+    if (gate_enter(&line->sending, deadline_ns)) {
+        conn_begin();
+        if (!conn->dead && conn_put(words, 2, NULL, 0)) {
+            session->commands++;
+            sent = conn_send(conn, deadline_ns) == LB_OK;
+        }
+        gate_leave(&line->sending);
+    }
+    line->sent += sent;
+    return sent ? LB_OK : lb_fail(session, LB_BROKEN, "redis: can't send %s", command);
 }
 
-static enum lb_outcome open_feed(struct lb_session *session, struct pubsub_line *line,
+/* Opens the connection, which allocates memory, at the session's first wait. */
+static enum lb_outcome open_line(struct lb_session *session, struct pubsub_line *line,
                                  int64_t deadline_ns) {
+    const struct redis_node *node = line->node;
+    struct lb_err err = {0};
     if (!gate_enter(&line->opening, deadline_ns)) return LB_TIMEOUT;
-    if (!line->feed) line->feed = redis_feed_open(session, line->node, deadline_ns);
+    struct redis_conn *conn = line->conn ? NULL : calloc(1, sizeof *conn);
+    if (conn && conn_open(conn, session, node->host, node->port, false, deadline_ns, &err) == 0) {
+        line->conn = conn;
+    } else if (conn) {
+        conn_close(conn);
+        free(conn);
+    }
     gate_leave(&line->opening);
     if (line->gone)
         return lb_fail(session, LB_BROKEN, "redis: the connection of the subscriptions is gone");
-    if (line->feed) return LB_OK;
-    return lb_stopping() || lb_now() >= deadline_ns ? LB_TIMEOUT : LB_BROKEN;
+    if (line->conn) return LB_OK;
+    if (lb_stopping() || lb_now() >= deadline_ns) return LB_TIMEOUT;
+    return lb_fail(session, LB_BROKEN, "%s", err.code ? err.text : "redis: out of memory");
 }
 
 enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub,
@@ -241,7 +200,7 @@ enum lb_outcome pubsub_join(struct lb_session *session, struct pubsub *pubsub,
                             int64_t deadline_ns, struct pubsub_wait *wait) {
     struct pubsub_line *line = line_of(pubsub, node);
     if (!line) return lb_fail(session, LB_REFUSED, "redis: more than %d nodes", REDIS_NODES_MAX);
-    enum lb_outcome outcome = open_feed(session, line, deadline_ns);
+    enum lb_outcome outcome = open_line(session, line, deadline_ns);
     if (outcome != LB_OK) return outcome;
     const struct pubsub_wait *other = subscribed(line, channel);
     *wait = (struct pubsub_wait){
@@ -281,7 +240,9 @@ void pubsub_leave(struct pubsub_wait *wait) {
 
 void pubsub_end(struct pubsub *pubsub) {
     for (int i = 0; i < REDIS_NODES_MAX; i++) {
-        redis_feed_close(pubsub->line[i].feed);
-        pubsub->line[i].feed = NULL;
+        struct redis_conn *conn = pubsub->line[i].conn;
+        if (conn) conn_close(conn);
+        free(conn);
+        pubsub->line[i].conn = NULL;
     }
 }

@@ -91,7 +91,7 @@ bool redis_may_have_replicas(const struct lb_session *session);
 /* Asks the node by INFO replication for the number of its replicas that are connected now. */
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count);
 
-/* Sets the function that ends a lock's helper fibers and feeds: disconnect calls it first, once. A
+/* Sets the function that ends a lock's helper fibers and subscriptions: disconnect calls it first, once. A
  * session has one such function. To be called in lb_algorithm.prepare or later. */
 void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *session));
 
@@ -140,25 +140,6 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
 /* Fails the operation with the server's error reply: LB_REFUSED (auth, wrong type, unknown
  * command), else LB_BROKEN. */
 enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply);
-
-/* --- subscriptions --- */
-
-/* A second connection to a node, for (S)SUBSCRIBE and the messages of the channels. */
-struct redis_feed;
-
-/* Opens a feed. It allocates memory, so open it once for a session, at its first wait. NULL with session->err. */
-struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node *node,
-                                   int64_t deadline_ns);
-/* Sends a command (SUBSCRIBE ...) and does not wait. Any fiber of the session's thread may call it. LB_OK or
- * LB_BROKEN. */
-enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word *words, int count);
-/* Waits for the next reply: a confirmation or a message, as an array. One fiber at a time. LB_OK;
- * LB_TIMEOUT: the deadline passed, or the fiber was woken; LB_LOST: the connection is gone, and
- * with it its subscriptions. */
-enum lb_outcome redis_feed_next(struct redis_feed *feed, int64_t deadline_ns,
-                                const struct redis_reply **ret_reply);
-/* Closes the feed; no fiber may be waiting in it. Accepts NULL. */
-void redis_feed_close(struct redis_feed *feed);
 
 /* --- names, tokens, leftovers --- */
 

@@ -41,7 +41,8 @@ struct redis_conn {
     bool dead;
     int64_t deadline_ns; /* of the answer to its last command */
     bool counted;        /* the core counts its bytes (session->traffic_fd) */
-    bool unread;    /* of a feed: more bytes may be there, for which epoll reports no new edge */
+    bool
+        unread; /* of subscriptions: more bytes may be there, for which epoll reports no new edge */
     bool half_read; /* reader has a part of an answer, or bytes after the wanted replies */
     int have;       /* number of complete replies of this round trip */
     int owed; /* number of late replies of earlier round trips; they come first and are dropped */

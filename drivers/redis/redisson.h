@@ -25,12 +25,12 @@ struct pubsub_wait;
 /* The subscriptions on one node. */
 struct pubsub_line {
     struct redis_node *node;
-    struct redis_feed *feed; /* NULL until the first wait */
+    struct redis_conn *conn; /* a second one to the node; NULL until the first wait */
     bool gone;               /* the connection is lost, for the rest of the session */
-    struct gate opening;
+    struct gate opening, sending;
     /* all waiters that are subscribed through this line, in the order of their arrival */
     struct pubsub_wait *first, *last;
-    struct lb_fiber *reader; /* the waiter that reads the feed, or NULL */
+    struct lb_fiber *reader; /* the waiter that reads the connection, or NULL */
     /* (UN)SUBSCRIBE commands, one channel each, and their answers, which come in order */
     uint64_t sent, answered;
 };
