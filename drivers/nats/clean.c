@@ -1,41 +1,12 @@
 /* clean: removes the buckets that lockbench made on a NATS server; see drivers/clean.h. A bucket is
  * a stream whose description says that lockbench made it. The entries of a stage end by their age,
  * so they need not be removed. */
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/clean.h"
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
-
-/* room for a page of the list of streams, or for the subjects of a stream */
-#define ROOM_BYTES (4 << 20)
-
-/* Asks JetStream. Returns the answer as JSON, a new reference, or NULL with err. */
-static json_t *ask_jetstream(struct lb_session *session, const char *subject, const char *body,
-                             struct lb_err *err) {
-    struct nats_message answer;
-    char *room = malloc(ROOM_BYTES);
-    json_t *json = NULL;
-    if (!room) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        return NULL;
-    }
-    if (nats_request_long(session, subject, body, room, ROOM_BYTES, &answer) != LB_OK) {
-        err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    } else if (!(json = json_loads(room, 0, NULL))) {
-        err_set(err, LB_EXIT_MACHINE, "nats: the answer to %s can't be read", subject);
-    }
-    free(room);
-    const char *why =
-        json_string_value(json_object_get(json_object_get(json, "error"), "description"));
-    if (!why) return json;
-    err_set(err, LB_EXIT_MACHINE, "nats: %s: %s", subject, why);
-    json_decref(json);
-    return NULL;
-}
 
 /* True if a text may be part of a subject. */
 static bool is_token(const char *text) {
@@ -49,7 +20,7 @@ static json_t *subjects_of(struct lb_session *session, const char *bucket, const
     char subject[NATS_SUBJECT_MAX], body[NATS_SUBJECT_MAX];
     snprintf(subject, sizeof subject, "$JS.API.STREAM.INFO.KV_%s", bucket);
     snprintf(body, sizeof body, "{\"subjects_filter\":\"$KV.%s.%s\"}", bucket, key);
-    *ret_info = ask_jetstream(session, subject, body, err);
+    *ret_info = nats_ask(session, subject, body, err);
     return json_object_get(json_object_get(*ret_info, "state"), "subjects");
 }
 
@@ -67,7 +38,7 @@ static int tell_jetstream(struct lb_session *session, const char *what, const ch
                           const char *body, struct lb_err *err) {
     char subject[NATS_SUBJECT_MAX];
     snprintf(subject, sizeof subject, "$JS.API.STREAM.%s.KV_%s", what, bucket);
-    json_t *done = ask_jetstream(session, subject, body, err);
+    json_t *done = nats_ask(session, subject, body, err);
     json_decref(done);
     return done ? 0 : -1;
 }
@@ -103,7 +74,7 @@ static json_t *read_page(struct lb_session *session, json_int_t offset, json_t *
     size_t i;
     json_t *stream;
     snprintf(body, sizeof body, "{\"offset\":%lld}", (long long)offset);
-    json_t *page = ask_jetstream(session, "$JS.API.STREAM.LIST", body, err);
+    json_t *page = nats_ask(session, "$JS.API.STREAM.LIST", body, err);
     json_t *streams = json_object_get(page, "streams");
     json_array_foreach(streams, i, stream) {
         const json_t *config = json_object_get(stream, "config");

@@ -1,6 +1,5 @@
 /* connection: see nats.h. It reads what NATS's client protocol has: INFO, MSG, HMSG, PING, PONG,
  * +OK, -ERR. */
-#define _GNU_SOURCE
 #define _GNU_SOURCE /* for POLLRDHUP */
 
 #include <poll.h>
@@ -207,9 +206,29 @@ enum lb_outcome nats_request(struct lb_session *session, const char *subject, co
     return request_reply(session, subject, headers, body, room, NATS_DATA_MAX + 1, ret_answer);
 }
 
-enum lb_outcome nats_request_long(struct lb_session *session, const char *subject, const char *body,
-                                  char *room, size_t size, struct nats_message *ret_answer) {
-    return request_reply(session, subject, NULL, body, room, size, ret_answer);
+#define ROOM_BYTES (4 << 20) /* a page of the list of streams, or the subjects of a stream */
+
+json_t *nats_ask(struct lb_session *session, const char *subject, const char *body,
+                 struct lb_err *err) {
+    struct nats_message answer;
+    char *room = malloc(ROOM_BYTES);
+    json_t *json = NULL;
+    if (!room) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    if (request_reply(session, subject, NULL, body, room, ROOM_BYTES, &answer) != LB_OK) {
+        err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    } else if (!(json = json_loads(room, 0, NULL))) {
+        err_set(err, LB_EXIT_MACHINE, "nats: the answer to %s can't be read", subject);
+    }
+    free(room);
+    const char *why =
+        json_string_value(json_object_get(json_object_get(json, "error"), "description"));
+    if (!why) return json;
+    err_set(err, LB_EXIT_MACHINE, "nats: %s: %s", subject, why);
+    json_decref(json);
+    return NULL;
 }
 
 enum lb_outcome nats_round_trip(struct lb_session *session) {

@@ -10,7 +10,6 @@
  * own before NATS 2.11. So each lease that a plan asks for has a bucket of its own, named by it:
  * the same key in two of them is two locks. NATS does not report entries that have aged out, so
  * waiters look every `poll`. */
-#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +27,6 @@
 #define READ_AGAIN_NS (500 * LB_MS_NS)
 /* The pause before a further look at a replica that is behind. */
 #define SETTLE_AGAIN_NS (20 * LB_MS_NS)
-#define LIST_BYTES (4 << 20) /* room for the subjects of a bucket */
 
 struct kv_options {
     const char *bucket;
@@ -253,33 +251,11 @@ static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_req
                    "replica is behind");
 }
 
-/* Asks for what the server says of the bucket's stream. LB_OK with *answer. */
-static enum lb_outcome ask_stream(struct lb_session *session, struct nats_message *answer) {
+/* Asks for what the server says of the bucket's stream. A new reference, or NULL with err. */
+static json_t *ask_stream(struct lb_session *session, const char *body, struct lb_err *err) {
     char subject[128];
     snprintf(subject, sizeof subject, "$JS.API.STREAM.INFO.KV_%s", kv_of(session)->bucket);
-    return nats_request(session, subject, NULL, "", answer);
-}
-
-static bool is_direct(struct lb_session *session) {
-    struct nats_message answer;
-    return ask_stream(session, &answer) == LB_OK && strstr(answer.data, "\"allow_direct\":true");
-}
-
-/* The figure with this name in an answer about the bucket's stream. 0, or -1 with err. */
-static int stream_figure(struct lb_session *session, const char *name, int64_t *ret_figure,
-                         struct lb_err *err) {
-    char member[48];
-    struct nats_message answer;
-    snprintf(member, sizeof member, "\"%s\":", name);
-    if (ask_stream(session, &answer) != LB_OK)
-        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    const char *at = strstr(answer.data, member);
-    int64_t figure = at ? strtoll(at + strlen(member), NULL, 10) : -1;
-    if (figure < 0)
-        return err_set(err, LB_EXIT_MACHINE, "nats: the answer about bucket %s has no %s",
-                       kv_of(session)->bucket, name);
-    *ret_figure = figure;
-    return 0;
+    return nats_ask(session, subject, body, err);
 }
 
 /* Writes the name of the bucket for a lease. Returns the age at which its entries end. */
@@ -331,11 +307,15 @@ static int await_answers(struct lb_session *session, struct lb_err *err) {
  * and it answers direct reads: then it is the same lock. The number of its replicas is its own. 0, or -1 with err. */
 static int check_bucket(struct lb_session *session, struct lb_err *err) {
     const struct kv_session *kv = kv_of(session);
-    int64_t age_ns, history, replicas;
-    if (stream_figure(session, "max_age", &age_ns, err) != 0 ||
-        stream_figure(session, "max_msgs_per_subject", &history, err) != 0 ||
-        stream_figure(session, "num_replicas", &replicas, err) != 0)
-        return -1;
+    json_t *info = ask_stream(session, "", err);
+    const json_t *config = json_object_get(info, "config");
+    json_int_t age_ns = json_integer_value(json_object_get(config, "max_age")),
+               history = json_integer_value(json_object_get(config, "max_msgs_per_subject"));
+    bool direct = json_is_true(json_object_get(config, "allow_direct"));
+    nats_session_of(session)->replicas =
+        (int)json_integer_value(json_object_get(config, "num_replicas"));
+    json_decref(info);
+    if (!info) return -1;
     char differs[160] = "";
     if (age_ns != kv->max_age_ns)
         snprintf(differs, sizeof differs,
@@ -344,14 +324,12 @@ static int check_bucket(struct lb_session *session, struct lb_err *err) {
     else if (history != 1)
         snprintf(differs, sizeof differs, "it keeps %lld entries of a key, not 1 (history)",
                  (long long)history);
-    else if (!is_direct(session))
+    else if (!direct)
         snprintf(differs, sizeof differs, "it has no direct reads (allow_direct)");
-    if (*differs)
-        return err_set(err, LB_EXIT_USAGE,
-                       "nats: bucket %s exists, and %s: choose another nats-kv.bucket", kv->bucket,
-                       differs);
-    nats_session_of(session)->replicas = (int)replicas;
-    return 0;
+    return *differs ? err_set(err, LB_EXIT_USAGE,
+                              "nats: bucket %s exists, and %s: choose another nats-kv.bucket",
+                              kv->bucket, differs)
+                    : 0;
 }
 
 /* Creates the bucket, unless it exists, with the settings of NATS's clients. */
@@ -417,37 +395,28 @@ static int count_entries(struct lb_session *session, const json_t *subjects, con
 static int kv_residue(struct lb_session *session, const char *prefix,
                       struct lb_residue *ret_residue, struct lb_err *err) {
     struct lb_residue residue = {0};
-    struct nats_message answer;
-    char subject[128], body[128], *room = malloc(LIST_BYTES);
-    int failed = -1;
-    if (!room) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    snprintf(subject, sizeof subject, "$JS.API.STREAM.INFO.KV_%s", kv_of(session)->bucket);
+    char body[128];
     snprintf(body, sizeof body, "{\"subjects_filter\":\"$KV.%s.>\"}", kv_of(session)->bucket);
-    enum lb_outcome outcome = nats_request_long(session, subject, body, room, LIST_BYTES, &answer);
-    json_t *info = outcome == LB_OK ? json_loads(room, 0, NULL) : NULL;
-    if (outcome != LB_OK) {
-        err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    } else if (!info) {
-        err_set(err, LB_EXIT_MACHINE, "nats: the list of the bucket's keys cannot be read");
-    } else {
+    /* The server drops the consumers of watches in its own time. */
+    for (int64_t until_ns = lb_now() + LB_S_NS;; lb_sleep_until(lb_now() + 20 * LB_MS_NS)) {
+        json_t *info = ask_stream(session, body, err);
         const json_t *state = json_object_get(info, "state");
-        failed = count_entries(session, json_object_get(state, "subjects"), prefix, &residue, err);
+        json_int_t consumers = json_integer_value(json_object_get(state, "consumer_count"));
+        bool again = info && consumers > 0 && lb_now() < until_ns;
+        int failed = info ? 0 : -1;
+        if (!again && !failed)
+            failed =
+                count_entries(session, json_object_get(state, "subjects"), prefix, &residue, err);
+        json_decref(info);
+        if (failed) return -1;
+        if (again) continue;
+        if (consumers > 0 && residue.count == 0)
+            snprintf(residue.example, sizeof residue.example, "a consumer of %s",
+                     kv_of(session)->bucket);
+        residue.count += (uint64_t)consumers;
+        *ret_residue = residue;
+        return 0;
     }
-    json_decref(info);
-    free(room);
-    if (failed) return -1;
-    /* Counts the consumers of watches, which the server drops in its own time. */
-    int64_t until_ns = lb_now() + LB_S_NS, consumers;
-    while ((failed = stream_figure(session, "consumer_count", &consumers, err)) == 0 &&
-           consumers > 0 && lb_now() < until_ns)
-        lb_sleep_until(lb_now() + 20 * LB_MS_NS);
-    if (failed) return -1;
-    if (consumers > 0 && residue.count == 0)
-        snprintf(residue.example, sizeof residue.example, "a consumer of %s",
-                 kv_of(session)->bucket);
-    residue.count += (uint64_t)consumers;
-    *ret_residue = residue;
-    return 0;
 }
 
 static const struct lb_option kv_options[] = {

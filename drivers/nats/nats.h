@@ -7,6 +7,7 @@
 #ifndef DRIVERS_NATS_NATS_H
 #define DRIVERS_NATS_NATS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "bench/base/err.h"
@@ -104,9 +105,10 @@ static inline struct nats_session *nats_session_of(const struct lb_session *sess
  * next request; LB_BROKEN: nothing was sent; LB_UNKNOWN. */
 enum lb_outcome nats_request(struct lb_session *session, const char *subject, const char *headers,
                              const char *body, struct nats_message *ret_answer);
-/* The same, with the caller's memory for a long answer. */
-enum lb_outcome nats_request_long(struct lb_session *session, const char *subject, const char *body,
-                                  char *room, size_t size, struct nats_message *ret_answer);
+/* Asks JetStream for an answer of any length. Returns it as JSON, a new reference; NULL with err where there is none, or
+ * where it is an error. */
+json_t *nats_ask(struct lb_session *session, const char *subject, const char *body,
+                 struct lb_err *err);
 
 /* From now on until nats_pongs_end a fiber of this thread answers the server's PINGs while no call uses the session.
  * 0, or -1 with err. */
