@@ -59,19 +59,6 @@ zk_ahead_fn zk_ahead_lock, zk_ahead_write, zk_ahead_read;
  * ("_c_<uuid>..."), or ZK_ABSENT. */
 int zk_protected(char *const *names, int count, const char *uuid);
 
-/* words: ZooKeeper's four-letter words: a question of four letters over a connection of its own,
- * and the facts in the answers. A server may forbid a word (only srvr is allowed by default). Then
- * its answer contains no facts, which is no error. */
-
-/* Asks one word of the server at an address by deadline_ns. Returns the length of the answer, which
- * is cut to the room and ended with a NUL; -1 if there is none. To be called on a fiber. */
-ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
-               size_t size, int64_t deadline_ns);
-
-/* The facts in the answers to srvr and conf. */
-void zk_read_srvr(const char *answer, struct lb_facts *facts);
-void zk_read_conf(const char *answer, struct lb_facts *facts);
-
 struct zk_options {
     int64_t command_timeout_ns;
     const char *durability; /* what the user states; see facts.h */

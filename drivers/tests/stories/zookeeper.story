@@ -302,9 +302,7 @@ server go 0
 
 == an ensemble says what it is
 with zk-lock on zookeeper-3
-fact ensemble -> 3
 fact mode -> /^(leader|follower)$/
-fact tick_ms -> 2000
 fact session_timeout_ms -> /^10000 /
 fact connected_to -> /^127.0.0.1:/
 fact version -> /./
