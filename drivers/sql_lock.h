@@ -214,6 +214,8 @@ extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
 extern const struct lb_algorithm sql_flag_algorithm;
 /* A row with a version; the second counts it up by one statement (LB_CAP_ATOMIC). */
 extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
+#define SQL_ON_SERVER(acquire, release)                                                            \
+    .acquire_requests = acquire, .release_requests = release, .guarantee = LB_ON_ONE_NODE
 /* The description of such a lock, the same for every database. */
 #define SQL_LEASE_FACTS(written, more_hazards)                                                     \
     .summary = "upsert of a row when its expire_at is past (ShedLock's way), with a fence column", \
@@ -228,9 +230,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
               .hazards =                                                                           \
                   "a holder that is paused past the end of its lease loses it: check the token; "  \
                   "the lease ends by the server's wall clock; " more_hazards,                      \
-              .acquire_requests = 1,                                                               \
-              .release_requests = 1,                                                               \
-              .guarantee = LB_ON_ONE_NODE,                                                         \
+              SQL_ON_SERVER(1, 1),                                                                 \
               .crash = LB_CRASH_LEASE,                                                             \
               .crash_slack_ns = 250 * LB_MS_NS},                                                   \
     .algorithm = &sql_lease_algorithm
@@ -253,8 +253,6 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
          .crash = LB_CRASH_LEASE,                                                                  \
          .crash_slack_ns = 500 * LB_MS_NS},                                                        \
     .algorithm = &sql_table_algorithm
-#define SQL_ON_SERVER(acquire, release)                                                            \
-    .acquire_requests = acquire, .release_requests = release, .guarantee = LB_ON_ONE_NODE
 #define SQL_ROW_FACTS                                                                              \
     .primitive = LB_MUTEX, .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,       \
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,                    \
@@ -273,9 +271,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
                   "a holder that dies leaves the flag set: nobody gets the lock until somebody "   \
                   "clears it by hand, who must be sure that the holder is dead; without its row "  \
                   "nobody gets it either",                                                         \
-              .acquire_requests = 1,                                                               \
-              .release_requests = 1,                                                               \
-              .guarantee = LB_ON_ONE_NODE,                                                         \
+              SQL_ON_SERVER(1, 1),                                                                 \
               .crash = LB_CRASH_NEVER},                                                            \
     .algorithm = &sql_flag_algorithm
 #define SQL_OPTIMISTIC_FACTS                                                                       \
@@ -287,9 +283,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
               .order = "none: the first to write wins",                                            \
               .token = "the row's version",                                                        \
               .hazards = "guards only what is in the row; retries grow with contention",           \
-              .acquire_requests = 1,                                                               \
-              .release_requests = 1,                                                               \
-              .guarantee = LB_ON_ONE_NODE,                                                         \
+              SQL_ON_SERVER(1, 1),                                                                 \
               .crash = LB_CRASH_AT_ONCE},                                                          \
     .algorithm = &sql_optimistic_algorithm
 #define SQL_UPDATE_FACTS                                                                           \
@@ -305,9 +299,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
                   "only for what one statement can do: nothing can be worked on between reading "  \
                   "and writing; a statement whose answer is lost has been done once or never, "    \
                   "and repeated it may count twice",                                               \
-              .acquire_requests = 1,                                                               \
-              .release_requests = 0,                                                               \
-              .guarantee = LB_ON_ONE_NODE,                                                         \
+              SQL_ON_SERVER(1, 0),                                                                 \
               .crash = LB_CRASH_AT_ONCE},                                                          \
     .algorithm = &sql_update_algorithm
 

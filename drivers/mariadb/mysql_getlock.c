@@ -206,9 +206,7 @@ const struct lb_lock lock_mysql_getlock = {
          .hazards =
              "one server only: not replicated, each node of Galera has its own; a client library that "
              "reconnects by itself loses it without notice; behind a transaction pooler it leaks",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
+         SQL_ON_SERVER(1, 1),
          .crash = LB_CRASH_AT_ONCE},
     .algorithm = &algorithm,
 };

@@ -167,9 +167,7 @@ const struct lb_lock lock_pg_advisory = {
          .hazards =
              "behind PgBouncer in transaction mode it leaks to other clients; a failover forgets "
              "it; the lock of a host that vanished is freed only by TCP keepalive",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
+         SQL_ON_SERVER(1, 1),
          .crash = LB_CRASH_AT_ONCE},
     .algorithm = &algorithm,
 };
@@ -202,9 +200,7 @@ const struct lb_lock lock_pg_advisory_xact = {
               .order = "first come, first served",
               .hazards = "a hold is a transaction: it holds back VACUUM, and "
                          "idle_in_transaction_session_timeout ends it; a failover forgets it",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
+              SQL_ON_SERVER(2, 1),
               .crash = LB_CRASH_AT_ONCE},
     .algorithm = &sql_transaction_algorithm,
     .recipe = &recipe,
