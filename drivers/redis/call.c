@@ -242,6 +242,25 @@ enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script
     return redis_pipe(session, NULL, &command, 1, ret_reply);
 }
 
+enum lb_outcome redis_run(struct lb_session *session, const struct redis_script *script, int keys,
+                          const struct redis_word *words, int count,
+                          const struct redis_reply **ret_reply) {
+    const struct redis_command command = {script, words, count, keys};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redis_pipe(session, NULL, &command, 1, &reply);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type == REDIS_ERROR) return redis_refuse(session, reply);
+    *ret_reply = reply;
+    return LB_OK;
+}
+
+int redis_tell(struct lb_session *session, const struct redis_script *script, int keys,
+               const struct redis_word *words, int count, struct lb_err *err) {
+    const struct redis_reply *reply = NULL;
+    if (redis_run(session, script, keys, words, count, &reply) == LB_OK) return 0;
+    return err_set(err, session->err.code, "%s", session->err.text);
+}
+
 int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words,
               int count, const struct redis_reply **ret_reply, struct lb_err *err) {
     const struct redis_command command = {.words = words, .count = count};

@@ -14,31 +14,17 @@
 #include "drivers/redis/string.h"
 #include "drivers/redis/unsafe.h"
 
-static enum lb_outcome call(struct lb_session *session, const struct redis_word *words, int count,
-                            const struct redis_reply **ret_reply) {
-    enum lb_outcome outcome = redis_call(session, words, count, ret_reply);
-    if (outcome != LB_OK) return outcome;
-    return (*ret_reply)->value.type == REDIS_ERROR ? redis_refuse(session, *ret_reply) : LB_OK;
-}
-
-static int arm_by(struct lb_session *session, const struct redis_word *words, int count,
-                  struct lb_err *err) {
-    const struct redis_reply *reply = NULL;
-    if (call(session, words, count, &reply) == LB_OK) return 0;
-    return err_set(err, session->err.code, "%s", session->err.text);
-}
-
 static int counter_arm(struct lb_session *session, const struct lb_request *request,
                        struct lb_err *err) {
     const struct redis_word words[] = {
         {"SET", 3}, {request->key, request->key_len}, {"0", 1}, {"NX", 2}};
-    return arm_by(session, words, 4, err);
+    return redis_tell(session, NULL, 0, words, 4, err);
 }
 
 static int counter_disarm(struct lb_session *session, const struct lb_request *request,
                           struct lb_err *err) {
     const struct redis_word words[] = {{"DEL", 3}, {request->key, request->key_len}};
-    return arm_by(session, words, 2, err);
+    return redis_tell(session, NULL, 0, words, 2, err);
 }
 
 #define COUNTER_MEMBERS                                                                            \
@@ -51,7 +37,7 @@ static enum lb_outcome incr(struct lb_session *session, const struct lb_request 
                             struct lb_grant *grant) {
     const struct redis_word words[] = {{"INCR", 4}, {request->key, request->key_len}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = call(session, words, 2, &reply);
+    enum lb_outcome outcome = redis_run(session, NULL, 0, words, 2, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return lb_granted(grant, (uint64_t)reply->value.integer, LB_NEVER);
@@ -98,7 +84,7 @@ static enum lb_outcome get(struct lb_session *session, const struct lb_request *
                            struct lb_grant *grant) {
     const struct redis_word words[] = {{"GET", 3}, {request->key, request->key_len}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = call(session, words, 2, &reply);
+    enum lb_outcome outcome = redis_run(session, NULL, 0, words, 2, &reply);
     if (outcome != LB_OK) return outcome;
     return lb_granted(grant,
                       reply->value.type == REDIS_STRING ? strtoull(reply->value.text, NULL, 10) : 0,
@@ -111,7 +97,7 @@ static enum lb_outcome set(struct lb_session *session, const struct lb_request *
     snprintf(number, sizeof number, "%" PRIu64, grant->token + 1);
     const struct redis_word words[] = {{"SET", 3}, {request->key, request->key_len}, {number, 0}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = call(session, words, 3, &reply);
+    enum lb_outcome outcome = redis_run(session, NULL, 0, words, 3, &reply);
     if (outcome == LB_OK) grant->token++;
     return outcome;
 }

@@ -105,6 +105,15 @@ void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *ses
 enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *words, int count,
                            const struct redis_reply **ret_reply);
 
+/* Runs a script, or with script NULL a command, on the node that serves its first key. Returns LB_OK with *ret_reply,
+ * which is not an error reply, or the outcome of redis_pipe or redis_refuse. */
+enum lb_outcome redis_run(struct lb_session *session, const struct redis_script *script, int keys,
+                          const struct redis_word *words, int count,
+                          const struct redis_reply **ret_reply);
+/* The same, to set up or remove a key: 0, or -1 with err. */
+int redis_tell(struct lb_session *session, const struct redis_script *script, int keys,
+               const struct redis_word *words, int count, struct lb_err *err);
+
 /* The same for a script; the first key decides to which node the script is sent. */
 enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
                            const struct redis_word *words, int count,

@@ -35,18 +35,6 @@ const char *redisson_publish(const struct lb_session *session) {
     return redis_is_cluster(session) ? "SPUBLISH" : "PUBLISH";
 }
 
-enum lb_outcome redisson_run(struct lb_session *session, const struct redis_script *script,
-                             int keys, const struct redis_word *words, int count,
-                             const struct redis_reply **ret_reply) {
-    const struct redis_command command = {script, words, count, keys};
-    const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_pipe(session, NULL, &command, 1, &reply);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type == REDIS_ERROR) return redis_refuse(session, reply);
-    *ret_reply = reply;
-    return LB_OK;
-}
-
 /* The number of the node's replicas; asks each node once in a session. */
 static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node *node,
                                    int *ret_count) {
@@ -80,7 +68,7 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, const struct red
         if (outcome == LB_OK) outcome = replicas_of(session, node, &replicas);
         if (outcome != LB_OK) return outcome;
     }
-    if (replicas == 0) return redisson_run(session, script, keys, words, count, ret_reply);
+    if (replicas == 0) return redis_run(session, script, keys, words, count, ret_reply);
     struct redisson_number wanted = redisson_number(replicas);
     const struct redis_word wait[] = {{"WAIT", 4}, {wanted.text, 0}, {REDISSON_SYNC_MS, 0}};
     const struct redis_command commands[] = {{script, words, count, keys},
@@ -241,7 +229,7 @@ enum lb_outcome redisson_unlock(struct lb_session *session, const struct lb_requ
                                 const struct redis_word *words, int count, bool *ret_held) {
     struct redis_node *node = NULL;
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redisson_run(session, script, keys, words, count, &reply);
+    enum lb_outcome outcome = redis_run(session, script, keys, words, count, &reply);
     if (outcome != LB_OK || !reply) return outcome;
     struct redis_value answer = reply->value;
     if (answer.type != REDIS_NIL && answer.type != REDIS_INTEGER)

@@ -136,13 +136,7 @@ const char *redisson_publish(const struct lb_session *session);
  * 2 s delay) * 4 attempts; here the middle, 18 s. */
 #define REDISSON_LATCH_MS "18000"
 
-/* Runs a script on the node that serves its first key. Returns LB_OK with *ret_reply, which is not an error
- * reply, or the outcome of redis_pipe or redis_refuse. */
-enum lb_outcome redisson_run(struct lb_session *session, const struct redis_script *script,
-                             int keys, const struct redis_word *words, int count,
-                             const struct redis_reply **ret_reply);
-
-/* Does the same for the script of an acquire, and sends WAIT after it if the node has replicas and
+/* As redis_run for the script of an acquire; sends WAIT after it if the node has replicas and
  * the option check_synced is on. *ret_synced is false if no replica has acknowledged the script's
  * writes. */
 enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script,

@@ -90,7 +90,7 @@ static enum lb_outcome leave_queue(struct lb_session *session, const struct lb_r
     const struct redis_word words[] = {
         {names.queue, 0}, {names.timeouts, 0}, {mine->rlock.holder, 0}, {wait.text, 0}};
     const struct redis_reply *reply = NULL;
-    if (!lb_stopping()) return redisson_run(session, &script_fair_give_up, 2, words, 4, &reply);
+    if (!lb_stopping()) return redis_run(session, &script_fair_give_up, 2, words, 4, &reply);
     /* The run is cut off: there is no time to wait for an answer, but the place must be removed. */
     struct redis_node *node = NULL;
     enum lb_outcome outcome = redis_node_of(session, request->key, request->key_len, &node);

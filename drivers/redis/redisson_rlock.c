@@ -67,7 +67,7 @@ enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request
     redis_lease_ms(request->lease_ns, lease);
     const struct redis_word words[] = {{request->key, request->key_len}, {lease, 0}, {holder, 0}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redisson_run(session, &script_rlock_extend, 1, words, 3, &reply);
+    enum lb_outcome outcome = redis_run(session, &script_rlock_extend, 1, words, 3, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == 1 ? LB_OK : LB_LOST;

@@ -116,7 +116,7 @@ static enum lb_outcome rw_renew(struct lb_session *session, const struct lb_requ
         const struct redis_word words[] = {
             {request->key, request->key_len}, {timeouts, 0}, {lease, 0}, {mine->reader, 0}};
         const struct redis_reply *reply = NULL;
-        outcome = redisson_run(session, &script_read_extend, 2, words, 4, &reply);
+        outcome = redis_run(session, &script_read_extend, 2, words, 4, &reply);
         if (outcome == LB_OK && reply->value.type != REDIS_INTEGER)
             return redis_refuse(session, reply);
         if (outcome == LB_OK && reply->value.integer != 1) outcome = LB_LOST;

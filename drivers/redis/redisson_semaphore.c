@@ -33,14 +33,6 @@ static int sc_count(const char *message, int waiters) {
     return left < waiters ? (int)(left < 0 ? 0 : left) : waiters;
 }
 
-/* Runs a script, or with script NULL a command, that sets up or removes a key. 0, or -1 with err. */
-static int sc_set(struct lb_session *session, const struct redis_script *script, int keys,
-                  const struct redis_word *words, int count, struct lb_err *err) {
-    const struct redis_reply *reply = NULL;
-    if (redisson_run(session, script, keys, words, count, &reply) == LB_OK) return 0;
-    return err_set(err, session->err.code, "%s", session->err.text);
-}
-
 /* Sets the permits; post: without waiting for the answer. */
 static int set_permits(struct lb_session *session, const struct lb_request *request, bool post,
                        struct lb_err *err) {
@@ -51,7 +43,7 @@ static int set_permits(struct lb_session *session, const struct lb_request *requ
                                        {channel, 0},
                                        {bound.text, 0},
                                        {redisson_publish(session), 0}};
-    if (!post) return sc_set(session, &script_semaphore_set_permits, 2, words, 4, err);
+    if (!post) return redis_tell(session, &script_semaphore_set_permits, 2, words, 4, err);
     const struct redis_command command = {
         .script = &script_semaphore_set_permits, .words = words, .count = 4, .keys = 2};
     struct redis_node *node = NULL;
@@ -98,7 +90,7 @@ static enum lb_outcome semaphore_release(struct lb_session *session,
                                        {permits.text, 0},
                                        {redisson_publish(session), 0}};
     const struct redis_reply *reply = NULL;
-    return redisson_run(session, &script_semaphore_give, 2, words, 4, &reply);
+    return redis_run(session, &script_semaphore_give, 2, words, 4, &reply);
 }
 
 static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left_ns) {
@@ -136,7 +128,7 @@ static enum lb_outcome semaphore_acquire(struct lb_session *session,
 static int semaphore_disarm(struct lb_session *session, const struct lb_request *request,
                             struct lb_err *err) {
     const struct redis_word words[] = {{"DEL", 3}, {request->key, request->key_len}};
-    return sc_set(session, NULL, 0, words, 2, err);
+    return redis_tell(session, NULL, 0, words, 2, err);
 }
 
 static const struct redisson_recipe redis_semaphore_recipe = {
@@ -240,8 +232,8 @@ static enum lb_outcome permit_release(struct lb_session *session, const struct l
     const struct redis_reply *reply = NULL;
     bool one = mine->permits == 1;
     enum lb_outcome outcome =
-        redisson_run(session, one ? &script_permit_give_one : &script_permit_give_many, 3, words,
-                     one ? 6 : 7, &reply);
+        redis_run(session, one ? &script_permit_give_one : &script_permit_give_many, 3, words,
+                  one ? 6 : 7, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == mine->permits ? LB_OK : LB_LOST;
@@ -332,7 +324,7 @@ static enum lb_outcome permit_renew(struct lb_session *session, const struct lb_
                                        {redisson_publish(session), 0},
                                        {ids, len}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redisson_run(session, &script_permit_extend, 3, words, 8, &reply);
+    enum lb_outcome outcome = redis_run(session, &script_permit_extend, 3, words, 8, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     if (reply->value.integer != mine->permits) return LB_LOST;
@@ -345,7 +337,7 @@ static int permit_disarm(struct lb_session *session, const struct lb_request *re
     struct permit_names names;
     name_both(request, &names);
     const struct redis_word words[] = {{request->key, request->key_len}, {names.set, 0}};
-    return sc_set(session, &script_permit_clear, 2, words, 2, err);
+    return redis_tell(session, &script_permit_clear, 2, words, 2, err);
 }
 
 static const struct redisson_recipe redis_permit_recipe = {

@@ -19,7 +19,7 @@ static enum lb_outcome unlock_old(struct lb_session *session, const struct lb_re
     const struct redis_word words[] = {
         {request->key, request->key_len}, {channel, 0}, {"0", 1}, {lease, 0}, {mine->holder, 0}};
     enum lb_outcome outcome =
-        redisson_run(session, &script_unsafe_rlock_unlock_old, 2, words, 5, &reply);
+        redis_run(session, &script_unsafe_rlock_unlock_old, 2, words, 5, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_NIL) return LB_LOST;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
