@@ -12,4 +12,6 @@ extern const struct lb_connector etcd_connector __attribute__((weak)),
     redis_connector __attribute__((weak)), sqlite_connector __attribute__((weak)),
     zookeeper_connector __attribute__((weak));
 
+lb_describe_fn built_in_describe; /* of a backend without a server or a library */
+
 #endif

@@ -316,27 +316,14 @@ const struct lb_backend backend_exec_null = {
     .connector = &connector,
 };
 
-static const struct lb_algorithm exec_algorithm = {
-    .options = exec_options,
-    .options_bytes = sizeof(struct exec_options),
-    .acquire = exec_acquire,
-    .release = exec_release,
-    .renew = exec_renew,
-    .settle = exec_settle,
-    .residue = exec_residue,
-    .names = exec_names,
-};
+#define EXEC_MEMBERS                                                                               \
+    .options = exec_options, .options_bytes = sizeof(struct exec_options),                         \
+    .acquire = exec_acquire, .release = exec_release, .settle = exec_settle,                       \
+    .residue = exec_residue, .names = exec_names
 
-/* exec without renewals: the library keeps its session alive by itself. */
-static const struct lb_algorithm session_algorithm = {
-    .options = exec_options,
-    .options_bytes = sizeof(struct exec_options),
-    .acquire = exec_acquire,
-    .release = exec_release,
-    .settle = exec_settle,
-    .residue = exec_residue,
-    .names = exec_names,
-};
+static const struct lb_algorithm exec_algorithm = {EXEC_MEMBERS, .renew = exec_renew};
+/* without renewals: the library keeps its session alive by itself */
+static const struct lb_algorithm session_algorithm = {EXEC_MEMBERS};
 
 static const struct lb_algorithm null_algorithm = {
     .options = null_options,

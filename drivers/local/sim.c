@@ -7,7 +7,7 @@
  * grants each n-th acquire although it is held; `unknown_every` loses each n-th answer. */
 #include <stdatomic.h>
 
-#include "drivers/driver.h"
+#include "drivers/backends.h"
 #include "drivers/wait.h"
 
 #define SIM_SLOTS 4096
@@ -131,13 +131,6 @@ static enum lb_outcome sim_ping(struct lb_session *session, int64_t deadline_ns)
     return LB_OK;
 }
 
-static int sim_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
-    (void)session;
-    (void)err;
-    lb_fact(facts, "version", "built in");
-    return 0;
-}
-
 static const struct lb_option sim_options[] = {
     {"service", LB_OPT_DURATION, offsetof(struct sim_options, service_ns), "100us", 0, 60e9, NULL,
      "how long each acquire, release and ping takes"},
@@ -158,7 +151,7 @@ static const struct lb_option sim_options[] = {
 
 static const struct lb_connector connector = {
     .shared_bytes = sizeof(struct sim_shared),
-    .describe = sim_describe,
+    .describe = built_in_describe,
     .ping = sim_ping,
 };
 

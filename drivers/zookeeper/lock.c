@@ -39,13 +39,14 @@ void zk_names(const struct lb_session *session, const struct lb_request *request
     lb_names_add(names, "znode, behind the URL's path", "%s", path);
 }
 
+#define ZK_MUTEX_MEMBERS                                                                           \
+    .grant_bytes = sizeof(struct zk_place), .settle = zk_mutex_settle, .residue = zk_residue,      \
+    .names = zk_names
+
 static const struct lb_algorithm zk_lock_algorithm = {
-    .grant_bytes = sizeof(struct zk_place),
+    ZK_MUTEX_MEMBERS,
     .acquire = zk_mutex_acquire,
     .release = zk_mutex_release,
-    .settle = zk_mutex_settle,
-    .residue = zk_residue,
-    .names = zk_names,
 };
 
 const struct lb_lock lock_zk_lock = {
@@ -86,12 +87,9 @@ static enum lb_outcome zk_reentrant_release(struct lb_session *session,
 }
 
 static const struct lb_algorithm zk_reentrant_algorithm = {
-    .grant_bytes = sizeof(struct zk_place),
+    ZK_MUTEX_MEMBERS,
     .acquire = zk_reentrant_acquire,
     .release = zk_reentrant_release,
-    .settle = zk_mutex_settle,
-    .residue = zk_residue,
-    .names = zk_names,
 };
 
 const struct lb_lock lock_zk_reentrant = {
@@ -130,13 +128,10 @@ static enum lb_outcome deaf_release(struct lb_session *session, const struct lb_
 }
 
 static const struct lb_algorithm unsafe_zk_ignores_session_loss_algorithm = {
-    .grant_bytes = sizeof(struct zk_place),
+    ZK_MUTEX_MEMBERS,
     .prepare = stop_listening,
     .acquire = zk_mutex_acquire,
     .release = deaf_release,
-    .settle = zk_mutex_settle,
-    .residue = zk_residue,
-    .names = zk_names,
 };
 
 const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
