@@ -168,7 +168,7 @@ struct lb_server {
     const struct lb_backend *backend;
     const char *const *urls; /* one, where the servers are; borrowed for this struct's lifetime */
     int url_count;           /* 0 = embedded, no server */
-    /* the ways to the hosts of the first URL, in its order, if they lead through a wire: a driver
+    /* the ways to the hosts of the URL, in its order, if they lead through a wire: a driver
      * that connects asks lb_route; borrowed for the lifetime of this struct */
     const struct lb_route *routes;
     int route_count; /* 0 = all connections go to the hosts themselves */

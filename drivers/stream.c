@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -52,7 +51,9 @@ int stream_dial(const struct lb_server *server, const char *host, int port, int6
         int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (resolved->count - i);
         fd = dial_address(resolved->address[i], dial_port, now_ns + share_ns, &why);
     }
-    if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
+    if (fd < 0)
+        return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port,
+                       why == ETIMEDOUT ? "no connection in time" : strerror(why));
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return fd;
 }

@@ -84,7 +84,7 @@ static int shared_state(struct lb_server *server, struct lb_err *err) {
                    backend->connector->shared_bytes, strerror(errno));
 }
 
-/* Opens the backend on the URLs known now; again if they changed. */
+/* Opens the backend on the URL known now; again if it changed. */
 static int open_backend(struct place *place, struct lb_err *err) {
     struct lb_server *server = &place->server;
     if (server->backend->connector->close && server->state)

@@ -138,6 +138,8 @@ static int check_info(const struct topo_info *info, struct lb_err *err) {
         return err_set(err, LB_EXIT_MACHINE, "library: it is no name of a file");
     if (!info->nodes || !info->ports || !*info->url || !*info->durability[TOPO_DEFAULT].text)
         return err_set(err, LB_EXIT_MACHINE, "nodes, ports, url and durability_default are needed");
+    if (strchr(info->url, ' ') || strchr(info->url_tls, ' '))
+        return err_set(err, LB_EXIT_MACHINE, "url: one URL, without a blank");
     for (int i = 0; i < TOPO_DURABILITIES; i++) {
         const struct topo_durability *durability = &info->durability[i];
         if (!*durability->text || durability_from(durability->class) != DURABILITY_UNKNOWN)

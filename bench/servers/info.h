@@ -1,4 +1,4 @@
-/* info: what a topology's script states about itself: its nodes, URLs, durability, weight, and what
+/* info: what a topology's script states about itself: its nodes, URL, durability, weight, and what
  * this machine lacks to run it. A script that states less than is needed is refused. */
 #ifndef BENCH_SERVERS_INFO_H
 #define BENCH_SERVERS_INFO_H
@@ -74,7 +74,7 @@ int topo_info(const char *folder, const char *name, struct topo_info *ret_info, 
 /* Fills the template of the URL: %PORT% is the first port of node 0, %PORT2% that of node 2. ports: node by node. */
 void topo_fill_url(const struct topo_info *info, const int *ports, char *ret_url, size_t size);
 
-/* Chooses TLS for the servers that are started from info: its URLs become those with TLS. Returns 0, or -1 with
+/* Chooses TLS for the servers that are started from info: its URL becomes the one with TLS. Returns 0, or -1 with
  * err (LB_EXIT_USAGE) where the topology does not offer TLS. */
 int topo_info_tls(struct topo_info *info, struct lb_err *err);
 

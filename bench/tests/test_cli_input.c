@@ -92,11 +92,11 @@ TEST(a_run_that_reached_no_server_leaves_its_folder_free) {
                            "--url", "redis=redis://127.0.0.1:1", "--url",
                            "memcached=memcached://127.0.0.1:1", "--out", out));
     assert_true(cli.code != 0);
-    assert_int_equal(count_of(cli.err, "lockbench: redis at 127.0.0.1:1"), 1);
+    assert_int_equal(count_of(cli.err, "lockbench: redis: 127.0.0.1:1"), 1);
     assert_int_equal(count_of(cli.err, "lockbench: memcached"), 1);
     assert_int_equal(cli_problems(&cli), 2);
     cli = cli_run(NULL, ARGS("report", out));
-    assert_has(cli.err, "nothing was measured: redis at 127.0.0.1:1");
+    assert_has(cli.err, "nothing was measured: redis: 127.0.0.1:1");
     const char *const *again = ARGS("run", "smoke", "--lock", "sim", "--no-page", "--out", out);
     cli_ends(0, again);
     cli = cli_ends(LB_EXIT_USAGE, again);

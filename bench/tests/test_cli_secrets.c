@@ -83,7 +83,7 @@ TEST(a_file_of_a_url_is_read_whole_and_never_quoted) {
     const struct {
         const char *text, *says;
         int code;
-    } cases[] = {{long_url, "redis at 127.0.0.1:1", LB_EXIT_MACHINE},
+    } cases[] = {{long_url, "redis: 127.0.0.1:1", LB_EXIT_MACHINE},
                  {"ZqWv\n", "is no URL", LB_EXIT_USAGE},
                  {"redis://u:Zq Wv@127.0.0.1:1\n", "has a blank", LB_EXIT_USAGE},
                  {"\n", "has no URL", LB_EXIT_USAGE},

@@ -63,6 +63,7 @@ IN_FOLDER(info_refuses_what_is_wrong) {
         {INFO_ONE "wired=client\n", "wired: \"client\" is none of clients, peers, no"},
         {INFO_ONE "durability_class_default=paper\n", "durability_class_default: \"paper\""},
         {INFO_ONE "durability_sync=on disk before each answer\n", "durability_class_sync: \"\""},
+        {INFO_ONE "url=a://h b://h\n", "url: one URL, without a blank"},
         {INFO_ONE "library=../x\n", "library: it is no name of a file"},
         {INFO_ONE "hello\n", "\"hello\" is not KEY=VALUE"},
     };

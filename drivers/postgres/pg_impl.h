@@ -4,7 +4,6 @@
 #define DRIVERS_POSTGRES_PG_IMPL_H
 
 #include "drivers/postgres/pg_session.h"
-#include "drivers/tls.h"
 
 #define PG_KEYWORDS_MAX 64
 

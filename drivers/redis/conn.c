@@ -407,7 +407,7 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
               bool sentinel, int64_t deadline_ns, struct lb_err *err) {
     struct lb_err why = {0};
     int fd = stream_dial(session->server, host, port, deadline_ns, &why);
-    if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "redis at %s", why.text);
+    if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "redis: %s", why.text);
     if (join_thread(conn) != 0) {
         close(fd);
         return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: out of memory", host, port);

@@ -64,8 +64,8 @@ static void listen_to_all(void *arg) {
     listener->opened = conn_open(conn, &session, "127.0.0.1", listener->port, false,
                                  listener->deadline_ns, &err) == 0;
     conn_begin();
-    listener->opened &=
-        conn_put(words, 2, NULL, 0) && conn_send(conn, listener->deadline_ns) == LB_OK;
+    listener->opened = listener->opened && conn_put(words, 2, NULL, 0) &&
+                       conn_send(conn, listener->deadline_ns) == LB_OK;
     listener->last = LB_OK;
     while (listener->opened && listener->last == LB_OK) {
         listener->last = conn_receive_next(conn, listener->deadline_ns);
