@@ -127,7 +127,7 @@ include report/report.mk
 $(B)/results/reference: $(B)/results/reference.o $(OBJ)
 	$(LINK) $^ $(LIBS)
 .build/FIELDS.md: $(B)/results/reference
-	$(Q)$< >$@
+	$(Q)$< >$@.new && mv $@.new $@
 $(B)/results/format/tests/test_reference: | .build/FIELDS.md
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:

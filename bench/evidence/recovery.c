@@ -306,13 +306,15 @@ int recovery_compute(struct recovery *recovery, struct aftermath *after, struct 
     *recovery = (struct recovery){.theory_max_ns = -1};
     struct sum sum = {recovery, after, err};
     after->tries = NULL;
+    int failed = 0;
     if (after->faults->count > 0) {
         after->tries = order_tries_returned(after->book, err);
         if (!after->tries) return -1;
         fault_trials_count(after);
         put_theory(&sum);
+        failed = common_trials(&sum);
     }
-    int failed = common_trials(&sum) != 0 || per_key(&sum) != 0;
+    failed = failed || per_key(&sum) != 0;
     free(after->tries);
     if (failed) return -1;
     sort_times(recovery->trials_ns, (size_t)recovery->trial_count);

@@ -204,8 +204,7 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     if (spread_clients(shape, err) != 0) return -1;
     bool exclusive = !(lock->caps & LB_CAP_BASELINE) &&
                      (lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK);
-    /* A store in one machine's memory does not see the writes of the others. */
-    shape->store.kept = plan->store && exclusive && shape->part.count == 0;
+    shape->store.kept = plan->store && exclusive;
     shape->store.fenced = lock->caps & LB_CAP_FENCE;
     return 0;
 }

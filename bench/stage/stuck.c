@@ -1,7 +1,6 @@
 /* stuck: see stuck.h. */
 #include "bench/stage/stuck.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench/base/verdict.h"

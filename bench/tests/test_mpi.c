@@ -97,6 +97,7 @@ static void check_clocks(const json_t *stage) {
             fail_msg("host %d: its clock is %.0f ns ahead, and found was %.0f +- %.0f", i + 1,
                      truth_ns, offset_ns, error_ns);
         assert_true(cli_number_at(host, "clients") == 2);
+        assert_true(cli_number_at(host, "grants") > 0);
     }
 }
 

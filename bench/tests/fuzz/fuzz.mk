@@ -4,7 +4,7 @@ FUZZ := $(sort $(filter-out $(foreach folder,$(LEFT_OUT),bench/tests/fuzz/fuzz_$
 FUZZ_SERVER := $(patsubst %,$(B)/bench/tests/fuzz/%.o,fuzzed_server lock_life)
 $(B)/objects.a: $(OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
-$(foreach name,etcd memcached nats redis zookeeper,$(B)/bench/tests/fuzz/fuzz_$(name) $(B)/bench/tests/fuzz/replay_$(name)): FUZZ_DRIVERS := $(FUZZ_SERVER) -Wl,--wrap=clock_gettime \
+$(foreach name,etcd memcached nats redis,$(B)/bench/tests/fuzz/fuzz_$(name) $(B)/bench/tests/fuzz/replay_$(name)): FUZZ_DRIVERS := $(FUZZ_SERVER) -Wl,--wrap=clock_gettime \
     $(filter-out %/drivers/sock.o,$(filter $(B)/drivers/%,$(OBJ)))
 $(B)/bench/tests/fuzz/fuzz_etcd $(B)/bench/tests/fuzz/replay_etcd: FUZZ_DRIVERS := $(filter-out %/etcd/http.o,$(FUZZ_DRIVERS))
 $(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(FUZZ_SERVER) $(B)/objects.a

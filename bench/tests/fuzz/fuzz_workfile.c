@@ -14,10 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         abort();
     for (int i = 0; i < settings.count; i++) {
         const struct setting *setting = &settings.item[i];
-        char place[200];
+        char source[200];
         if (!setting->section[0] || !setting->key[0] || !setting->value || setting->line < 1)
             abort();
-        setting_source(setting, place, sizeof place);
+        setting_source(setting, source, sizeof source);
         if (!settings_find(&settings, setting->section, setting->key)) abort();
     }
     arena_done(&arena);

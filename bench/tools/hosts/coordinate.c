@@ -108,11 +108,11 @@ static const char *why_not(const struct lb_lock *lock, const struct plan *plan) 
         return "it lives in the memory or the files of one host, and the clients are on several";
     if (lock->primitive != LB_MUTEX && !(lock->caps & LB_CAP_BASELINE))
         return "on several hosts only locks with one holder at a time are checked";
-    bool local = plan->tick_ns > 0;
+    bool local = plan->tick_ns > 0 || plan->store;
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) local |= plan->faults[i].kind != INJECT_NONE;
     for (int i = 0; i < plan->rtts_count; i++) local |= plan->rtts_ns[i] != NO_DURATION;
     return local
-               ? "the section [fault], load.tick and servers.rtt are of one host, and the clients are on several: leave them out"
+               ? "the section [fault], load.tick, check.store and servers.rtt are of one host, and the clients are on several: leave them out"
                : NULL;
 }
 
