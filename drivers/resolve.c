@@ -52,9 +52,11 @@ int lb_connect_in_turn(struct lb_session *session, unsigned first, int count, in
         int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (count - i);
         struct lb_err why = {0};
         int host = (int)((first + (unsigned)i) % (unsigned)count);
-        if (connect_host(session, host, now_ns + share_ns, &why) == 0) return 0;
+        int failed = connect_host(session, host, now_ns + share_ns, &why);
+        if (!failed) return 0;
         *err = why;
-        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
+        bool everywhere = failed < -1 || why.code == LB_EXIT_USAGE;
+        if (i + 1 == count || everywhere || lb_stopping()) break;
         connector->disconnect(session);
         memset(session->state, 0, connector->session_bytes);
         session->err = (struct lb_err){0};

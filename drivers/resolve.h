@@ -28,11 +28,11 @@ void lb_route(const struct lb_server *server, const char **host, int *port);
  * without the NUL, which may be more than fits, as snprintf does. */
 size_t lb_route_url(const struct lb_server *server, const char *url, char *out, size_t size);
 
-/* Opens a whole session with one host of the URL. 0, or -1 with err. */
+/* Opens a whole session with one host of the URL. 0, or with err -1, or -2 where other hosts would refuse it, too. */
 typedef int lb_connect_host_fn(struct lb_session *session, int host, int64_t deadline_ns,
                                struct lb_err *err);
 /* Tries the `count` hosts of the URL, from one of them on, until one serves; each has its share of the time. Ends at a
- * mistake of the user's (LB_EXIT_USAGE), which is one at all hosts. 0, or -1 with err. */
+ * mistake of the user's (LB_EXIT_USAGE), which is one at all hosts, and at a -2. 0, or -1 with err. */
 int lb_connect_in_turn(struct lb_session *session, unsigned first, int count, int64_t deadline_ns,
                        lb_connect_host_fn *connect, struct lb_err *err);
 

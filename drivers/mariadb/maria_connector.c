@@ -138,7 +138,11 @@ static int check_serves(struct lb_session *session, int64_t deadline_ns, struct 
 
 static lb_disconnect_fn maria_disconnect;
 
-/* Opens the whole session with one host. 0, or -1 with err; the caller disconnects. */
+/* Not in the header of every version. compose/local/mariadb-galera locks the account until all nodes have joined. */
+#define ACCOUNT_LOCKED_MARIADB 4151
+#define ACCOUNT_LOCKED_MYSQL 3118
+
+/* Opens the whole session with one host; see lb_connect_host_fn. The caller disconnects. */
 static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
                         struct lb_err *err) {
     struct maria_session *state = session->state;
@@ -149,7 +153,12 @@ static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
         int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (to->count - i);
         state->host = at;
         if (connect_to(session, to->address[i], now_ns + share_ns, &why) == 0) break;
-        if (i + 1 == to->count) return err_set(err, why.code, "%s", why.text);
+        if (i + 1 == to->count) {
+            unsigned number = state->mysql ? mysql_errno(state->mysql) : 0;
+            bool locked = number == ACCOUNT_LOCKED_MARIADB || number == ACCOUNT_LOCKED_MYSQL;
+            err_set(err, why.code, "%s", why.text);
+            return locked ? -2 : -1;
+        }
         maria_disconnect(session);
     }
     state->fd = session->traffic_fd = (int)mysql_get_socket(state->mysql);

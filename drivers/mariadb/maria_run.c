@@ -16,8 +16,6 @@
 /* Not in the header of every version. */
 #define MYSQL_USER_LOCK_DEADLOCK 3058
 #define MYSQL_QUERY_TIMEOUT 3024
-#define ACCOUNT_LOCKED_MARIADB 4151
-#define ACCOUNT_LOCKED_MYSQL 3118
 #define MYSQL_LOCK_NOWAIT 3572 /* what MariaDB calls ER_LOCK_WAIT_TIMEOUT too */
 
 enum lb_outcome maria_outcome(unsigned number) {
@@ -58,8 +56,6 @@ int maria_connect_exit(unsigned number) {
     case ER_BAD_DB_ERROR:
     case ER_HOST_NOT_PRIVILEGED:
     case ER_NOT_SUPPORTED_AUTH_MODE:
-    case ACCOUNT_LOCKED_MARIADB:
-    case ACCOUNT_LOCKED_MYSQL:
     case CR_AUTH_PLUGIN_CANNOT_LOAD:
         return LB_EXIT_USAGE;
     default:
