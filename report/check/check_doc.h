@@ -16,8 +16,8 @@ int report_check_write(const struct check *check, enum report_format format, boo
 /* One screen of a terminal; quiet: its sentences only. */
 void check_summary(const struct check_view *view, bool quiet, struct doc *doc);
 
-/* Adds the matrix of real locks, of at most `rows` of them; in a terminal the counts of verdicts if there are many
- * faults. */
+/* Adds the matrix of at most `rows` real locks, in Markdown of all controls, too; in a terminal the counts of verdicts
+ * if there are many faults. */
 void check_add_table(const struct check_view *view, int rows, struct doc *doc);
 /* Adds a sentence with the servers and their versions, each once; with their durability unless brief. */
 void check_add_servers(const struct check *check, bool brief, struct doc *doc);

@@ -38,9 +38,8 @@ static bool has_room(const struct check_view *view) {
 static void add_words(const struct check_view *view, int row, struct doc *doc) {
     for (int c = 0; c < view->column_count; c++) {
         const struct check_cell *cell = check_view_cell(view, row, view->column[c]);
-        if (!is_shown(view, c)) continue;
-        doc_cell(doc, "%s%s", cell ? words[cell->verdict] : "-",
-                 cell && cell->compared == CHECK_WORSE ? " !" : "");
+        bool worse = cell && (cell->compared == CHECK_WORSE || cell->missed);
+        doc_cell(doc, "%s%s", cell ? words[cell->verdict] : "-", worse ? " !" : "");
         if (cell) doc_set_tone(doc, check_tone(view, cell));
     }
 }
@@ -57,25 +56,28 @@ static void add_counts(const struct check_view *view, int row, struct doc *doc) 
 
 void check_add_table(const struct check_view *view, int rows, struct doc *doc) {
     bool room = has_room(view);
-    int more = 0;
+    int more = 0, controls = 0;
     doc_table(doc, NULL, NULL);
     doc_column(doc, &(struct doc_column){.title = "lock"});
     for (int c = 0; c < view->column_count; c++)
-        if (is_shown(view, c))
-            doc_column(doc, &(struct doc_column){.title = view->check->faults[view->column[c]].name,
-                                                 .only = room ? 0 : DOC_MARKDOWN});
+        doc_column(doc, &(struct doc_column){.title = view->check->faults[view->column[c]].name,
+                                             .only = room && is_shown(view, c) ? 0 : DOC_MARKDOWN});
     for (int v = 0; v < CHECK_VERDICTS; v++)
         doc_column(doc, &(struct doc_column){.title = words[v],
                                              .right = true,
                                              .only = room ? DOC_NONE : DOC_TERMINAL});
     for (int r = 0; r < view->row_count; r++) {
         const struct check_lock *lock = &view->check->locks[view->row[r]];
-        if (lock->control) continue;
-        if (rows-- <= 0) {
+        if (!lock->control && rows-- <= 0) {
             more++;
             continue;
         }
+        if (lock->control && controls++ == 0) {
+            doc_group(doc, TONE_PLAIN, "broken on purpose");
+            doc_set_only(doc, DOC_MARKDOWN);
+        }
         doc_row(doc, DOC_ROW);
+        doc_set_only(doc, lock->control ? DOC_MARKDOWN : 0);
         doc_cell(doc, "%s", lock->name);
         add_words(view, view->row[r], doc);
         add_counts(view, view->row[r], doc);
