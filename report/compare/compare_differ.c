@@ -11,8 +11,8 @@
 #include "report/doc/escape.h"
 #include "report/doc/number.h"
 
-/* the most lines: runs that have nothing in common need no longer list */
-#define TEXTS_MAX 100
+/* the most differences: runs that have nothing in common need no longer list */
+#define DIFFERENCES_MAX 100
 
 /* ---- the lines ---- */
 
@@ -25,7 +25,7 @@ int compare_add_text(json_t **list, const char *format, ...) {
     if (!*list) *list = json_array();
     json_t *line = length < 0 ? NULL : escape_json(text), *known;
     if (length >= 0) free(text);
-    bool is_new = json_array_size(*list) < TEXTS_MAX;
+    bool is_new = true;
     size_t i;
     json_array_foreach(*list, i, known) is_new &= !json_equal(known, line);
     if (line && is_new) return json_array_append_new(*list, line);
@@ -37,6 +37,7 @@ int compare_add_text(json_t **list, const char *format, ...) {
 /* side: NULL = a difference between the sides, else one within this side. */
 static int add_difference(struct compare *compare, const char *side, const char *what,
                           const char *base, const char *new) {
+    if (json_array_size(compare->differences) >= DIFFERENCES_MAX) return 0;
     if (!side) return compare_add_text(&compare->differences, "%s: %s, now %s", what, base, new);
     return compare_add_text(&compare->differences, "%s: %s in one of the %s runs, %s in another",
                             what, base, side, new);
@@ -165,7 +166,8 @@ int compare_differ_stages(struct compare *compare, const struct run_stage *base,
         failed |= differ_texts(compare, NULL, what, doc_or(texts[i].base, "not known"),
                                doc_or(texts[i].new, "not known"));
     }
-    return failed;
+    snprintf(what, sizeof what, "%.60s: claims", new->lock);
+    return failed | differ_at(compare, NULL, what, base->claims, new->claims);
 }
 
 static const json_t *host_environment(const struct run *run, size_t host) {
