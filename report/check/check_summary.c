@@ -12,6 +12,7 @@
 #define FINDINGS_MAX 2
 #define SEEDS_ENOUGH 20
 #define FAULTS_MAX 4 /* with more, the verdicts are counted */
+#define LEGEND "ok: nothing wrong was seen; ?: the fault tested nothing"
 
 static const char *const words[CHECK_VERDICTS] = {
     [CHECK_SAFE] = "ok",           [CHECK_EXPIRED] = "2 holders", [CHECK_STUCK] = "stuck",
@@ -83,9 +84,10 @@ void check_add_table(const struct check_view *view, int rows, struct doc *doc) {
         add_counts(view, view->row[r], doc);
     }
     if (more > 0) doc_note(doc, TONE_PLAIN, "and %d more locks", more);
-    doc_note(doc, TONE_PLAIN,
-             "ok: nothing wrong was seen; ?: the fault tested nothing; !: worse than stated; "
-             "-: not run");
+    doc_note(doc, TONE_PLAIN, LEGEND);
+    doc_set_only(doc, room ? DOC_NONE : DOC_TERMINAL);
+    doc_note(doc, TONE_PLAIN, LEGEND "; !: worse than stated, or missed; -: not run");
+    doc_set_only(doc, room ? 0 : DOC_MARKDOWN);
     doc_end(doc);
 }
 
