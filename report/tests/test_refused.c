@@ -26,7 +26,7 @@ static void read_capacity(const char *text, struct lb_err *err) {
 static void read_history(const char *text, struct lb_err *err) {
     char *path = path_of("file");
     store(path, text);
-    trend_free(trend_read(path, &(struct trend_ask){.min_effect = 1}, err));
+    trend_free(trend_read(path, &(struct trend_ask){.gate = 4, .min_effect = 1}, err));
     free(path);
 }
 

@@ -9,7 +9,6 @@
 #include "bench/base/text.h"
 #include "report/run/words.h"
 #include "results/format/tree.h"
-#include "results/stats/rank.h"
 
 static int column_count(void) {
     return TREND_TEXTS + TREND_FIGURES + compare_metric_count();
@@ -256,12 +255,7 @@ struct trend *trend_read(const char *path, const struct trend_ask *ask, struct l
     struct trend *trend = trend_file(path, err);
     if (!trend) return NULL;
     trend->ask = *ask;
-    if (fill_series(trend, err) == 0 && (ask->gate == 0 || fill_gate(trend, err) == 0))
-        return trend;
+    if (fill_series(trend, err) == 0 && fill_gate(trend, err) == 0) return trend;
     trend_free(trend);
     return NULL;
-}
-
-int trend_exit(const struct trend *trend) {
-    return trend->gate ? compare_exit(trend->gate) : LB_EXIT_OK;
 }

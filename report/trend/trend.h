@@ -47,8 +47,8 @@ struct trend_series {
 #define TREND_GATE_LEAST 4
 
 struct trend_ask {
-    uint32_t metrics; /* only these compared figures, a choice */
-    int gate; /* the number of runs that the gate holds against as many before them; 0: no gate */
+    uint32_t metrics;  /* only these compared figures, a choice */
+    int gate;          /* the number of runs that the gate holds against as many before them */
     double min_effect; /* the smallest change that counts: 0.03 */
 };
 
@@ -59,7 +59,7 @@ struct trend {
     int count;
     struct trend_series *series;
     int series_count;
-    /* with ask.gate: the newest runs of each judged series ("new") against those before them ("base"), else NULL */
+    /* the newest runs of each judged series ("new") against those before them ("base") */
     struct compare *gate;
 };
 
@@ -71,8 +71,5 @@ void trend_free(struct trend *trend);
  * yet judged; NULL with err. */
 char *trend_header(void);
 struct trend *trend_file(const char *path, struct lb_err *err);
-
-/* The exit code: that of the gate's comparison; 0 without one. */
-int trend_exit(const struct trend *trend);
 
 #endif

@@ -85,7 +85,7 @@ static int append_runs(const struct typed *typed, struct lb_err *err) {
 static int judge(const struct typed *typed, struct lb_err *err) {
     struct trend *trend = trend_read(typed->file, &typed->ask, err);
     if (!trend) return -1;
-    int code = trend_exit(trend);
+    int code = compare_exit(trend->gate);
     if (compare_write(trend->gate, typed->format, !typed->full, terminal_has_color(stdout), stdout,
                       err) != 0)
         code = -1;
