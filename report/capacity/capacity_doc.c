@@ -145,7 +145,7 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
     const struct doc_column columns[] = {
         {.title = "lock"},
         {.title = "promise", .only = DOC_MARKDOWN},
-        {.title = "by", .only = DOC_MARKDOWN | DOC_HTML},
+        {.title = "by", .only = DOC_MARKDOWN},
         {.title = "carries", .right = true},
         {.title = "95 % interval", .right = true},
         {.title = "limited by"},

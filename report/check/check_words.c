@@ -1,7 +1,6 @@
 /* check_words: a cell and a check in signs and sentences, the same in every output. It escapes
  * nothing: each output escapes the names and reasons, which come from servers. */
 #include <math.h>
-#include <string.h>
 
 #include "report/check/check_view.h"
 
