@@ -47,7 +47,7 @@ static void write_head(FILE *out, const struct run *run) {
 /* The sections in the page's order. Those that only scripts fill are hidden without them. */
 static void write_links(FILE *out) {
     fputs("<nav aria-label=\"Sections\" tabindex=\"0\"><a href=\"#verdict\">Verdict</a>"
-          "<a href=\"#compare\">Comparison</a>",
+          "<a href=\"#compare\">Comparison</a><a href=\"#evidence\">Checks</a>",
           out);
     for (size_t i = 0; i < COUNT(charts) && *asset_bundle; i++)
         fprintf(out, "<a href=\"#%s\" class=\"alone\">%s</a>", charts[i].id, charts[i].brief);

@@ -1,5 +1,5 @@
 /* run_doc: the report of a run as a document: whether each lock excludes, which one to choose, one
- * table for each load, what the figures are based on.
+ * table for each load, what the checks counted, what the figures are based on.
  *
  * This code knows no format; it marks the sections that a terminal has no room for. */
 #ifndef REPORT_RUN_RUN_DOC_H

@@ -251,7 +251,7 @@ async function firstScreen(browser) {
   check('the picture begins on the first screen of 900 px', facts.bars > 0 && facts.picture < 900, `${facts.picture} px`);
   const untold = await shown.evaluate(`(() => {
     const words = [...document.querySelectorAll('#words dt')].map((dt) => dt.textContent);
-    const heads = [...document.querySelectorAll('#compare thead th, #promises thead th')].filter((th) => ['Jain', 'bound 3/n', 'guarantee'].includes(th.textContent.trim()));
+    const heads = [...document.querySelectorAll('#compare thead th, #evidence thead th')].filter((th) => ['Jain', 'bound 3/n', 'guarantee'].includes(th.textContent.trim()));
     return [...['generator-limited', 'Jain', 'bound 3/n', 'guarantee'].filter((word) => !words.includes(word)), ...heads.filter((th) => !th.title).map((th) => th.outerHTML)];
   })()`);
   check('each word is explained on its head and in the list', untold.length === 0, untold.join('; '));
