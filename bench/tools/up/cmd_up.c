@@ -32,7 +32,7 @@ static const struct arg args[] = {
       .help = "with TLS; prints the file of the authority that signed their certificates"},
      NULL},
     {{"json", ARG_FLAG, offsetof(struct typed, json),
-      .help = "print one JSON object: the URLs of each topology, an array"},
+      .help = "print one JSON object: the URL of each topology, in an array"},
      NULL},
     {{0}, NULL},
 };
