@@ -28,25 +28,26 @@ static const char *const kinds[] = {[RESULT_TEXT] = "text",
                                     [RESULT_COUNT] = "count",
                                     [RESULT_NS] = "ns",
                                     [RESULT_REAL] = "number",
-                                    [RESULT_REAL_NS] = "ns",
+                                    [RESULT_REAL_NS] = "ns, with a fraction",
                                     [RESULT_NS_OR_NEVER] = "ns or \"never\"",
                                     [RESULT_SIGNED] = "number",
-                                    [RESULT_YES_NO] = "true or false",
+                                    [RESULT_YES_NO] = "true, false or null",
                                     [RESULT_OBJECT] = "object",
-                                    [RESULT_OPTIONAL] = "object",
+                                    [RESULT_OPTIONAL] = "object or null",
                                     [RESULT_LATENCY] = "latency",
                                     [RESULT_HDR] = "text",
                                     [RESULT_TEXTS] = "list of texts",
                                     [RESULT_NUMBERS] = "list of numbers",
                                     [RESULT_OBJECTS] = "list",
-                                    [RESULT_ANY] = "object",
+                                    [RESULT_ANY] = "object or null",
                                     [RESULT_ROWS] = "list",
                                     [RESULT_FREE] = "any object"};
 
 static void write_fields(FILE *out, const char *prefix, const struct result_field *fields) {
     for (const struct result_field *row = fields; row->path; row = next_row(row)) {
-        fprintf(out, "| `%s.%s` | %s | ", prefix, row->path,
-                row->unit ? row->unit : kinds[row->kind]);
+        fprintf(out, "| `%s.%s` | %s%s | ", prefix, row->path,
+                row->unit ? row->unit : kinds[row->kind],
+                row->kind == RESULT_SIGNED ? ", signed" : "");
         if (row->words) fprintf(out, "(%s) ", row->words);
         fprintf(out, "%s%s%s |\n", row->help ? row->help : "", row->more ? ". " : "",
                 row->more ? row->more : "");

@@ -22,24 +22,27 @@ function tableOf(heading) {
 }
 
 const table = tableOf(name), latency = tableOf('Latency'), schema = page.match(`## ${name}, schema \`(.*)\``)[1];
-const isNumber = (value) => typeof value === 'number';
+const isNumber = (value, node) => typeof value === 'number' && (value >= 0 || node.unit.endsWith(', signed'));
+const isCount = (value) => Number.isInteger(value) && value >= 0;
+const isFlag = (value) => typeof value === 'boolean';
 const isObject = (value) => typeof value === 'object' && !Array.isArray(value);
+const neverNull = ['true or false', 'object', 'any object'];
 const types = {
   text: (value, { words }) => typeof value === 'string' && (words?.includes(value) ?? true),
   'text or count': (value) => typeof value === 'string' || Number.isInteger(value),
-  'true or false': (value) => typeof value === 'boolean',
-  count: (value) => Number.isInteger(value) && value >= 0,
-  'ns or "never"': (value) => Number.isInteger(value) || value === 'never',
+  'true or false': isFlag, 'true, false or null': isFlag,
+  count: isCount, ns: isCount, '%': isCount,
+  'ns or "never"': (value) => isCount(value) || value === 'never',
   list: Array.isArray,
   'list of texts': (value, { words }) => value.every?.((one) => typeof one === 'string' && (words?.includes(one) ?? true)),
-  'list of numbers': (value) => value.every?.(isNumber),
-  object: isObject, 'any object': isObject, latency: isObject,
+  'list of numbers': (value) => value.every?.((one) => typeof one === 'number'),
+  object: isObject, 'object or null': isObject, 'any object': isObject, latency: isObject,
 };
 
 /** What is wrong with a value, or undefined. */
 function wrong(value, node, where) {
   if (value === undefined) return `${where} is missing`;
-  if (value === null) return undefined;
+  if (value === null) return neverNull.includes(node.unit) ? `${where} is null` : undefined;
   if (!(types[node.unit] ?? isNumber)(value, node)) return `${where} is no ${node.unit}: ${JSON.stringify(value).slice(0, 80)}`;
   if (Array.isArray(value)) return node.items && value.map((one, i) => wrong(one, node.items, `${where}[${i}]`)).find(Boolean);
   if (!isObject(value)) return undefined;

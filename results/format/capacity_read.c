@@ -36,14 +36,14 @@ static const struct result_field probe_fields[] = {
                   "key was not busy all the time. A kept one counts only if there are fewer than "
                   "three others on a side of the edge; then `why` says so."),
     PROBE(REAL, value, "value", .help = "its load: arrivals a second, or clients"),
-    PROBE(REAL, quantile_ns, "quantile_ns", .unit = "ns",
+    PROBE(REAL_NS, quantile_ns, "quantile_ns",
           .help = "the promise's quantile over all samples; null: it is among requests that were "
                   "never granted, or there are too few samples"),
-    PROBE(REAL, low_ns, "low_ns", .unit = "ns",
+    PROBE(REAL_NS, low_ns, "low_ns",
           .help =
               "begin of its interval, from the spread of the share over the limit between parts of "
               "the window"),
-    PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end"),
+    PROBE(REAL_NS, high_ns, "high_ns", .help = "its end"),
     PROBE(FLAG, grew, "grew",
           .help = "the backlog grew in the window by more than chance explains: the promise is "
                   "broken, however many requests were within the limit"),
@@ -117,9 +117,8 @@ static const struct result_field lock_fields[] = {
               .help =
                   "by rate, for one hot key of a mutex: the grants that it can have if each is a "
                   "handoff"),
-    LOCK(REAL, handoff_ns, "bound.handoff_ns", .unit = "ns",
-         .help = "mean of the probes around the answer"),
-    LOCK(REAL, hold_ns, "bound.hold_ns", .unit = "ns", .help = "the same"),
+    LOCK(REAL_NS, handoff_ns, "bound.handoff_ns", .help = "mean of the probes around the answer"),
+    LOCK(REAL_NS, hold_ns, "bound.hold_ns", .help = "the same"),
     LOCK(REAL, bound_per_s, "bound.per_s", .unit = "1/s", .help = "1/(hold + handoff)"),
     {.path = NULL},
 };
