@@ -175,7 +175,7 @@ asan: ## all tests under AddressSanitizer and UBSan
 THREADED := $(addprefix bench/tests/test_,loop recorder stage primitives session faults store) drivers/tests/test_conform
 tsan: ## the tests of threads under ThreadSanitizer
 	@compose/install test
-	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)
+	@$(BUILD) VARIANT=tsan .build/tsan/lockbench $(THREADED:%=.build/tsan/%)
 	@bench/tests/run .build/tsan $(THREADED)
 DAY := $(shell date +%j | sed 's/^0*//')
 sanitized: ## what CI runs of asan (even days) and tsan (odd days): another part each day, all of them within a month
