@@ -12,7 +12,7 @@
 
 #define PINGS 500                /* the most pings before the load, and again after it */
 #define PING_NS (100 * LB_MS_NS) /* the longest time for these pings ... */
-#define PING_PART 10             /* ... and at most this part of run.duration */
+#define PING_PART 20             /* ... and at most this part of run.duration */
 #define PING_WAIT_NS (5 * LB_S_NS)
 #define WORK_OFF_TIMES                                                                             \
     10 /* a queue that a stall of lockbench caused lasts at most so many times as long */

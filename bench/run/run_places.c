@@ -10,7 +10,7 @@
 #include "bench/servers/spawn.h"
 #include "bench/workload/faults.h"
 
-#define BESIDES_NS (250 * LB_MS_NS) /* connecting, the pings and a usual drain */
+#define BESIDES_NS (210 * LB_MS_NS) /* connecting, the pings and a usual drain */
 #define START_NS (3 * LB_S_NS)      /* of servers of our own */
 
 /* The --url of a backend; all members NULL = the user gave none. */
