@@ -177,9 +177,8 @@ tsan: ## the tests of threads under ThreadSanitizer
 	@compose/install test
 	@$(BUILD) VARIANT=tsan .build/tsan/lockbench $(THREADED:%=.build/tsan/%)
 	@bench/tests/run .build/tsan $(THREADED)
-DAY := $(shell date +%j | sed 's/^0*//')
 sanitized: ## what CI runs of asan (even days) and tsan (odd days): another part each day, all of them within a month
-	@$(MAKE) --no-print-directory $(if $(filter %0 %2 %4 %6 %8,$(DAY)),asan,tsan) PART=$$(($(DAY) / 2 % 15))/15
+	@day=$$(date +%j | sed 's/^0*//'); $(MAKE) --no-print-directory $$([ $$((day % 2)) = 0 ] && echo asan || echo tsan) PART=$$((day / 2 % 15))/15
 FUZZ_SECONDS ?= 600
 fuzz: ## the readers of result files, URLs, workloads and servers' answers on generated inputs, FUZZ_SECONDS (600) each
 	@compose/install fuzz
