@@ -102,18 +102,22 @@ static int begin_run(struct peers *peers, const struct plan *plan, struct lb_err
     return failed;
 }
 
+#define APART " is of one host, and the clients are on several: leave it out"
+
 static const char *why_not(const struct lb_lock *lock, const struct plan *plan) {
     bool apart = plan->keys.pick == KEYS_OWN || (lock->caps & LB_CAP_BASELINE);
     if (!lock->backend->topologies && !apart)
         return "it lives in the memory or the files of one host, and the clients are on several";
     if (lock->primitive != LB_MUTEX && !(lock->caps & LB_CAP_BASELINE))
         return "on several hosts only locks with one holder at a time are checked";
-    bool local = plan->tick_ns > 0 || plan->store;
-    for (int i = 0; i < PLAN_FAULTS_MAX; i++) local |= plan->faults[i].kind != INJECT_NONE;
-    for (int i = 0; i < plan->rtts_count; i++) local |= plan->rtts_ns[i] != NO_DURATION;
-    return local
-               ? "the section [fault], load.tick, check.store and servers.rtt are of one host, and the clients are on several: leave them out"
-               : NULL;
+    const char *local = NULL;
+    if (plan->tick_ns > 0) local = "load.tick" APART;
+    if (plan->store) local = "check.store" APART;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++)
+        if (plan->faults[i].kind != INJECT_NONE) local = "the section [fault]" APART;
+    for (int i = 0; i < plan->rtts_count; i++)
+        if (plan->rtts_ns[i] != NO_DURATION) local = "servers.rtt" APART;
+    return local;
 }
 
 /* Load hosts on other machines must reach the server of the coordinator. At a loopback address each of them would find
