@@ -167,18 +167,19 @@ static bool tells_nothing(const struct report_group *group) {
            (rounds < RANKING_ROUNDS || ranking_resolution(group) > RANKING_MULTIPLE - 1);
 }
 
-/* True if the figures do not show that `rank` costs more than the best. */
-static bool is_level(const struct report_group *group, const struct ranked *best,
-                     const struct ranked *rank) {
-    if (!isfinite(best->cost_ns) || !isfinite(rank->cost_ns)) return false;
+/* True if the figures do not tell the costs of the two apart. */
+static bool is_level(const struct report_group *group, const struct ranked *one,
+                     const struct ranked *other) {
+    if (!isfinite(one->cost_ns) || !isfinite(other->cost_ns)) return false;
     if (tells_nothing(group)) return true;
-    const struct report_row *row = &group->rows[rank->row], *first = &group->rows[best->row];
-    double whole_ns = ranking_by_cost(group) ? round_ns(&row->figures) : rank->cost_ns;
-    if (rank->cost_ns - best->cost_ns <= RANKING_TIE * whole_ns) return true;
-    if (!group->paired) return rank->low_ns <= best->high_ns; /* false where one has no interval */
+    const struct report_row *row = &group->rows[other->row], *first = &group->rows[one->row];
+    double whole_ns = ranking_by_cost(group) ? round_ns(&row->figures) : other->cost_ns;
+    if (fabs(other->cost_ns - one->cost_ns) <= RANKING_TIE * whole_ns) return true;
+    if (!group->paired) /* false where one has no interval */
+        return other->low_ns <= one->high_ns && one->low_ns <= other->high_ns;
     struct spread spread =
         ratio_of(group, row->stages, row->repeats, first->stages, first->repeats);
-    return spread.low <= 1;
+    return spread.low <= 1 && spread.high >= 1;
 }
 
 /* ---- the classes ---- */
@@ -235,28 +236,27 @@ static bool is_unfair(const struct report_row *row) {
     return figures->jain * (1 + chance) < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
 }
 
-/* True if the first lock has long waits or few winners where another one has not. A p99 that is a lower bound loses to a
- * smaller one, and wins against none. */
-static bool is_steadier(const struct report_row *other, const struct report_row *first) {
+/* True if a lock leads before a cheaper one: its p99 is shorter by a multiple of what it costs more, or they are level and it
+ * is the fairer one. A p99 that is a lower bound loses to a smaller one, and wins against none. */
+static bool is_steadier(const struct report_group *group, const struct ranked *rank,
+                        const struct ranked *cheaper) {
+    const struct report_row *other = &group->rows[rank->row], *first = &group->rows[cheaper->row];
     double tail_ns = other->figures.latency[METRIC_ACQUIRE].p99;
     double first_tail_ns = first->figures.latency[METRIC_ACQUIRE].p99;
+    double dearer = rank->cost_ns / cheaper->cost_ns;
     bool fairer = is_unfair(first) && !is_unfair(other);
     bool less_fair = is_unfair(other) && !is_unfair(first);
-    bool sooner = !lacks_waits(other) && first_tail_ns > RANKING_MULTIPLE * tail_ns;
+    bool sooner = !lacks_waits(other) && first_tail_ns > RANKING_MULTIPLE * dearer * tail_ns;
     bool later = !lacks_waits(first) && tail_ns > RANKING_MULTIPLE * first_tail_ns;
-    return (fairer && !later) || (sooner && !less_fair);
+    return (fairer && !later && is_level(group, cheaper, rank)) || (sooner && !less_fair);
 }
 
-/* Of locks that are level the one leads whose p99 and fairness are not worse by a multiple. */
 static void choose_first(const struct report_group *group, struct ranked *ranks, int count) {
     for (int i = 1; i < count && !tells_nothing(group); i++) {
-        if (!ranks[i].level || !is_steadier(&group->rows[ranks[i].row], &group->rows[ranks[0].row]))
-            continue;
+        if (!isfinite(ranks[i].cost_ns) || !is_steadier(group, &ranks[i], &ranks[0])) continue;
         struct ranked steadier = ranks[i];
         memmove(&ranks[1], &ranks[0], (size_t)i * sizeof *ranks);
         ranks[0] = steadier;
-        ranks[0].level = false;
-        ranks[1].level = true;
     }
 }
 
@@ -268,10 +268,9 @@ int ranking_class(const struct report_group *group, int first, struct ranked *re
         add_interval(group, &ret[count++]);
     }
     qsort(ret, (size_t)count, sizeof *ret, by_rank);
-    for (int i = 0; i < count; i++) {
-        ret[i].level = i > 0 && is_level(group, &ret[0], &ret[i]);
-    }
     choose_first(group, ret, count);
+    for (int i = 1; i < count; i++)
+        ret[i].level = is_level(group, &ret[0], &ret[i]);
     return count;
 }
 
@@ -316,20 +315,30 @@ static const char *label_of(const struct report *report, const struct report_gro
     return report->locks[group->rows[rank->row].lock].label;
 }
 
+/* Adds " (p99 or fairness decides; memcached-add costs less)", where the first is not the cheapest. */
+static void add_cheaper(const struct report *report, const struct report_group *group,
+                        const struct ranked *ranks, int count, struct doc *doc) {
+    const struct ranked *least = &ranks[0];
+    for (int i = 1; i < count; i++)
+        if (ranks[i].cost_ns < least->cost_ns) least = &ranks[i];
+    if (least == &ranks[0]) return;
+    doc_span(doc, DOC_PLAIN, " (p99 or fairness decides");
+    if (!least->level)
+        doc_span(doc, DOC_PLAIN, "; %s costs less", label_of(report, group, least));
+    doc_span(doc, DOC_PLAIN, ")");
+}
+
 /* Adds "in memory: pg-advisory, level with redis-setnx". */
 static void add_first(const struct report *report, const struct report_group *group, int first,
                       const struct ranked *ranks, int count, bool brief, struct doc *doc) {
     char text[RANKING_NOTE_MAX];
     int level = 0, said = 0;
-    bool cheapest = true;
-    for (int i = 1; i < count; i++) {
+    for (int i = 1; i < count; i++)
         level += ranks[i].level;
-        cheapest &= !(ranks[i].cost_ns < ranks[0].cost_ns);
-    }
     bool named = level <= LEVEL_SAID && !brief;
     doc_span(doc, DOC_PLAIN, "%s: ", ranking_class_text(group, first, text));
     doc_span(doc, DOC_STRONG, "%s", label_of(report, group, &ranks[0]));
-    if (!cheapest) doc_span(doc, DOC_PLAIN, " (p99 or fairness decides)");
+    add_cheaper(report, group, ranks, count, doc);
     if (level > 0 && !named && !brief) doc_span(doc, DOC_PLAIN, ", level with %d more", level);
     for (int i = 1; i < count && named; i++)
         if (ranks[i].level)

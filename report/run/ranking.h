@@ -3,8 +3,8 @@
  * The rule: within a class (durability and guarantee), the lock comes first whose grant costs least under contention. The
  * cost of a grant is the time between two grants of a key without the time that holders were inside, so that a long hold
  * does not make slow locks look alike. Where clients do not always wait (one client, an open loop, pauses), it is the
- * median wait instead. Of locks that are level the first one is no lock whose p99 or fairness is worse by a multiple. Lost
- * requests and waits that are missing take nothing from the rank: they are a note. */
+ * median wait instead. A lock that costs more leads where its p99 is shorter by a multiple of that, or where it is level and
+ * fairer. Lost requests and waits that are missing take nothing from the rank: they are a note. */
 #ifndef REPORT_RUN_RANKING_H
 #define REPORT_RUN_RANKING_H
 
@@ -22,8 +22,8 @@ struct ranked {
     int row;
     double cost_ns;         /* NAN: not ranked; INFINITY: nothing was granted, or less than half */
     double low_ns, high_ns; /* the interval of the cost, from repeats; NAN: none */
-    /* with the first: within RANKING_TIE of a round; or the interval of their ratio, round by round, holds 1 or less, or
-     * where there are no rounds their intervals overlap; all are where the rounds prove nothing */
+    /* with the first: within RANKING_TIE of a round; or the interval of their ratio, round by round, holds 1, or where there
+     * are no rounds their intervals overlap; all are where the rounds prove nothing */
     bool level;
 };
 
