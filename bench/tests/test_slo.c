@@ -303,6 +303,14 @@ TEST(what_was_never_granted_is_over_every_limit) {
     slo_evidence_done(&evidence);
 }
 
+TEST(a_busy_machine_excuses_no_count) {
+    struct threshold threshold = read_one("exclusion.double_holders<=0");
+    struct slo_evidence evidence = {.limited = 1};
+    slo_add_figure(&evidence, 1);
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_BROKEN);
+    slo_evidence_done(&evidence);
+}
+
 /* A stage that ended because of its promise may be too short to show the quantile. */
 TEST(a_promise_that_ended_its_stages_is_broken) {
     struct threshold threshold = read_one("acquire_due.p99<=5ms");
