@@ -269,8 +269,7 @@ int ranking_class(const struct report_group *group, int first, struct ranked *re
     }
     qsort(ret, (size_t)count, sizeof *ret, by_rank);
     choose_first(group, ret, count);
-    for (int i = 1; i < count; i++)
-        ret[i].level = is_level(group, &ret[0], &ret[i]);
+    for (int i = 1; i < count; i++) ret[i].level = is_level(group, &ret[0], &ret[i]);
     return count;
 }
 
@@ -323,8 +322,7 @@ static void add_cheaper(const struct report *report, const struct report_group *
         if (ranks[i].cost_ns < least->cost_ns) least = &ranks[i];
     if (least == &ranks[0]) return;
     doc_span(doc, DOC_PLAIN, " (p99 or fairness decides");
-    if (!least->level)
-        doc_span(doc, DOC_PLAIN, "; %s costs less", label_of(report, group, least));
+    if (!least->level) doc_span(doc, DOC_PLAIN, "; %s costs less", label_of(report, group, least));
     doc_span(doc, DOC_PLAIN, ")");
 }
 
@@ -333,8 +331,7 @@ static void add_first(const struct report *report, const struct report_group *gr
                       const struct ranked *ranks, int count, bool brief, struct doc *doc) {
     char text[RANKING_NOTE_MAX];
     int level = 0, said = 0;
-    for (int i = 1; i < count; i++)
-        level += ranks[i].level;
+    for (int i = 1; i < count; i++) level += ranks[i].level;
     bool named = level <= LEVEL_SAID && !brief;
     doc_span(doc, DOC_PLAIN, "%s: ", ranking_class_text(group, first, text));
     doc_span(doc, DOC_STRONG, "%s", label_of(report, group, &ranks[0]));
