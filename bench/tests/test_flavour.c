@@ -49,42 +49,6 @@ TEST_WITH(valkey_runs_on_each_topology_of_redis, NULL, unpack_remove) {
     }
 }
 
-/* A release and a renewal by the servers' own comparisons: exclusive while they hold, and a loss when the lease has ended.
- * lasting: the server's leases never end early. */
-static void check_comparisons(const char *program, const char *release, bool lasting) {
-    char other[600], how[80];
-    snprintf(other, sizeof other, "servers.program=%s", program);
-    snprintf(how, sizeof how, "redis-setnx.release=%s", release);
-#define COMPARING                                                                                  \
-    "--lock", "redis-setnx", "--set", other, "--set", how, "--set", "redis-setnx.renew=ifeq",      \
-        "--no-page"
-    char *out = cli_path("renewed-%s", release);
-    cli_ends(0, ARGS("run", "contended", COMPARING, "--set", "load.clients=2", "--set",
-                     "run.duration=2s", "--set", "run.warmup=0", "--set", "load.hold=1500ms",
-                     "--set", "acquire.lease=1s", "--set", "acquire.renew=yes", "--out", out));
-    json_t *run = cli_result(out);
-    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
-    assert_true(cli_number_at(run, "stages.0.grants") >= 2);
-    assert_true(cli_number_at(run, "stages.0.outcomes.lost") == 0);
-    out = cli_path("overstayed-%s", release);
-    cli_run(NULL, ARGS("run", "overstay", COMPARING, "--set", "run.duration=3s", "--out", out));
-    run = cli_result(out);
-    const char *verdict = cli_text_at(run, "stages.0.exclusion.verdict");
-    if (lasting || strcmp(verdict, "violated") != 0) assert_string_equal(verdict, "expired");
-    assert_true(cli_number_at(run, "stages.0.outcomes.lost") > 0);
-}
-
-TEST_WITH(valkey_9_compares_without_a_script, NULL, unpack_remove) {
-    cli_need("redis");
-    check_comparisons(unpack_need("valkey9"), "delifeq", true);
-}
-
-TEST_WITH(redis_8_compares_without_a_script, NULL, unpack_remove) {
-    cli_need("redis");
-    /* 8.6 counts a lease from a time that it has read before. */
-    check_comparisons(unpack_need("redis8"), "delex", false);
-}
-
 /* A program that is given by its path is another flavour than the topology's own, even if it is a second installation
  * of the same server. */
 TEST(two_flavours_are_not_compared_as_the_same) {
