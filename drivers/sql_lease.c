@@ -11,6 +11,7 @@
 #include "drivers/sql_lock.h"
 
 #define FREES_MAX 5
+#define SWEEP_EVERY_NS (100 * LB_MS_NS)
 
 static void use_owner(struct lb_session *session, const struct lb_request *request,
                       const struct sql_grant *grant) {
@@ -24,15 +25,12 @@ static void use_owner(struct lb_session *session, const struct lb_request *reque
 /* Deletes the rows of dead owners, if this lock sweeps and a sweep is due. *ret_swept: rows were
  * deleted. */
 static enum lb_outcome sweep_dead_owners(struct lb_session *session, bool *ret_swept) {
-    const struct sql_options *options = session->options;
     struct sql_session *mine = session->lock_state;
     struct sql_answer answer = {0};
     int64_t now_ns = lb_now();
     *ret_swept = false;
-    if (!sql_has(session, SQL_SWEEP) || options->sweep != SQL_SWEEP_WAITERS ||
-        now_ns < mine->next_sweep_ns)
-        return LB_OK;
-    mine->next_sweep_ns = now_ns + options->sweep_every_ns;
+    if (!sql_has(session, SQL_SWEEP) || now_ns < mine->next_sweep_ns) return LB_OK;
+    mine->next_sweep_ns = now_ns + SWEEP_EVERY_NS;
     enum lb_outcome outcome = sql_run(session, SQL_SWEEP, sql_soon(session), &answer);
     *ret_swept = outcome == LB_OK && answer.rows > 0;
     return outcome == LB_BUSY || outcome == LB_TIMEOUT ? LB_OK : outcome; /* others sweep too */
@@ -114,21 +112,13 @@ const struct lb_algorithm sql_lease_algorithm = {
     .prepare = sql_prepare,
     .release = sql_lease_release,
     .renew = sql_lease_renew,
-    SQL_LEASE_MEMBERS(sql_poll_options),
+    SQL_LEASE_MEMBERS,
 };
 
 const struct lb_algorithm sql_flag_algorithm = {
     .causes = backoff_causes,
     .prepare = sql_prepare,
     .release = flag_release,
-    SQL_LEASE_MEMBERS(sql_poll_options),
+    SQL_LEASE_MEMBERS,
     SQL_ARMED,
-};
-
-const struct lb_algorithm sql_table_algorithm = {
-    .causes = backoff_causes,
-    .prepare = sql_prepare,
-    .release = sql_lease_release,
-    .renew = sql_lease_renew,
-    SQL_LEASE_MEMBERS(sql_table_options),
 };

@@ -13,16 +13,8 @@
 #define MANY_NS (60 * LB_S_NS) /* for a statement about many keys */
 #define LOOK_NS (20 * LB_MS_NS)
 
-#define POLL BACKOFF_OPTIONS(struct sql_options, poll, "1ms", "64ms")
-
-const struct lb_option sql_poll_options[] = {POLL, {0}};
-
-const struct lb_option sql_table_options[] = {
-    {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0, "waiters,nobody",
-     "who deletes the rows of dead owners: clients that find the lock held, or a job of your own"},
-    {"sweep_every", LB_OPT_DURATION, offsetof(struct sql_options, sweep_every_ns), "100ms", 0,
-     3600e9, NULL, "sweep=waiters: each session sweeps at most so often"},
-    POLL,
+const struct lb_option sql_poll_options[] = {
+    BACKOFF_OPTIONS(struct sql_options, poll, "1ms", "64ms"),
     {0},
 };
 

@@ -140,15 +140,12 @@ struct sql_grant {
     int64_t value;
 };
 
-/* The options of the locks of all recipes; the option table of a lock may show only a part of them. */
+/* The options of the locks of all recipes. */
 struct sql_options {
     struct backoff_options poll;
-    int64_t sweep, sweep_every_ns;
 };
-enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY };
 /* polling; where the server queues: retries after a deadlock */
 extern const struct lb_option sql_poll_options[];
-extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 
 /* The options of a backend with a database server begin with these. */
 struct sql_server_options {
@@ -208,8 +205,8 @@ lb_residue_fn sql_count_left;
 
 /* Locks that are held until a transaction ends; their keys have rows if the recipe has SQL_ADD and SQL_REMOVE. */
 extern const struct lb_algorithm sql_transaction_algorithm;
-/* A row with an owner and an end; the second also with rows to sweep. */
-extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
+/* A row with an owner and an end; waiters sweep if the recipe has SQL_SWEEP. */
+extern const struct lb_algorithm sql_lease_algorithm;
 /* A row with an owner and no end. */
 extern const struct lb_algorithm sql_flag_algorithm;
 /* A row with a version; the second counts it up by one statement (LB_CAP_ATOMIC). */
@@ -252,7 +249,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
          __VA_ARGS__,                                                                              \
          .crash = LB_CRASH_LEASE,                                                                  \
          .crash_slack_ns = 500 * LB_MS_NS},                                                        \
-    .algorithm = &sql_table_algorithm
+    .algorithm = &sql_lease_algorithm
 #define SQL_ROW_FACTS                                                                              \
     .primitive = LB_MUTEX, .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,       \
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,                    \
@@ -319,8 +316,8 @@ lb_settle_fn sql_lease_settle;
 #define SQL_MEMBERS                                                                                \
     .session_bytes = SQL_SESSION_BYTES, .setup = sql_setup, .residue = sql_residue,                \
     .names = sql_names
-#define SQL_LEASE_MEMBERS(table)                                                                   \
-    SQL_MEMBERS, .options = table, .options_bytes = sizeof(struct sql_options),                    \
+#define SQL_LEASE_MEMBERS                                                                          \
+    SQL_MEMBERS, .options = sql_poll_options, .options_bytes = sizeof(struct sql_options),         \
                  .grant_bytes = sizeof(struct sql_grant), .acquire = sql_lease_acquire,            \
                  .settle = sql_lease_settle
 #define SQL_ARMED                                                                                  \

@@ -54,14 +54,13 @@ const struct lb_lock lock_mysql_lease = {
  * lock table of introductory articles, with a random token as the owner and with all times from the database's own
  * clock. Compatible with every program that inserts into and deletes from lockbench_table by the same rules.
  *
- * One round trip each. Waiters poll. The row of a dead owner stays until it is swept. By default each waiter sweeps,
- * at most every 100 ms; sweep=nobody leaves that to a job of your own, as the articles do.
+ * One round trip each. Waiters poll. The row of a dead owner stays until it is swept. Each waiter sweeps, at
+ * most every 100 ms.
  *
  * An INSERT that finds the row takes a shared lock on it. When the row is deleted, two INSERTs that waited for it
  * both get that shared lock and both want to insert: a deadlock, and InnoDB ends one of them with error 1213. That
  * client has taken nothing: its outcome is "busy", and it tries again. Counted on 10.11, 16 clients on one key
- * without a hold: a victim for every ten grants; for every eighty with sweep=nobody, since sweepers lock the row
- * too. */
+ * without a hold: a victim for every ten grants, since sweepers lock the row too. */
 
 static const struct sql_recipe mysql_table_recipe = {
     .port = &maria_port,

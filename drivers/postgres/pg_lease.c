@@ -48,10 +48,10 @@ const struct lb_lock lock_pg_lease = {
  * with a random token as the owner and with all times from the database's own clock. Compatible with every program
  * that inserts into and deletes from lockbench_table by the same rules.
  *
- * One round trip each. Waiters poll. The row of a dead owner stays until it is swept. By default each waiter sweeps,
- * at most every 100 ms; sweep=nobody leaves that to a job of your own, as the articles do. The release of a holder whose end has passed returns
- * LB_LOST, even if its row was not swept yet. Deleted rows collect until VACUUM runs. ON CONFLICT DO NOTHING avoids
- * the error 23505, because a failed INSERT leaves a dead row and a line in the log. */
+ * One round trip each. Waiters poll. The row of a dead owner stays until it is swept. Each waiter sweeps, at
+ * most every 100 ms. The release of a holder whose end has passed returns LB_LOST, even if its row was not swept yet.
+ * Deleted rows collect until VACUUM runs. ON CONFLICT DO NOTHING avoids the error 23505, because a failed INSERT
+ * leaves a dead row and a line in the log. */
 
 static const struct sql_recipe pg_table_recipe = {
     .port = &pg_port,
@@ -139,7 +139,7 @@ static const struct sql_recipe unsafe_sql_owner_is_host_recipe = {
 static const struct lb_algorithm unsafe_sql_owner_is_host_algorithm = {
     .prepare = sql_prepare,
     .release = sql_lease_release,
-    SQL_LEASE_MEMBERS(sql_table_options),
+    SQL_LEASE_MEMBERS,
 };
 
 const struct lb_lock lock_unsafe_sql_owner_is_host = {

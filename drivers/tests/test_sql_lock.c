@@ -124,8 +124,7 @@ static void fixture_init(struct fixture *f, const struct sql_recipe *recipe) {
     memset(f, 0, sizeof *f);
     memset(&db, 0, sizeof db);
     f->lock.name = "fake";
-    f->options = (struct sql_options){.poll = {.min_ns = 1000, .max_ns = 1000, .factor = 1},
-                                      .sweep_every_ns = 3600 * LB_S_NS};
+    f->options = (struct sql_options){.poll = {.min_ns = 1000, .max_ns = 1000, .factor = 1}};
     f->session =
         (struct lb_session){.lock = &f->lock, .options = &f->options, .lock_state = &f->state};
     rng_seed(&f->session.rng, 1, 1);
@@ -266,7 +265,7 @@ LIVE(NULL, sweeps) {
     struct fixture f;
     fixture_init(&f, &table);
     f.request.deadline_ns = 0;
-    { /* it is no harm that others sweep as well; and sweep_every is an hour */
+    { /* it is no harm that others sweep as well; and the next sweep is not due */
         play(&f, "take, sweep busy, take");
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
         CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
