@@ -5,7 +5,6 @@
  * that a client gives back only what it took. A permit whose holder died never comes back. After an
  * acquire whose answer was lost, no request can find out whether a permit was taken, so the acquire
  * can't be settled: as with the real client, that permit may be lost for ever. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +16,6 @@ struct semaphore_grant {
 
 REDIS_SCRIPT(semaphore_take);
 REDIS_SCRIPT(semaphore_give);
-
-#define POSTED 64 /* commands that wait for their answers together */
-
 REDIS_SCRIPT(semaphore_set_permits);
 
 /* The channel on which changes of a counter are published. */
@@ -33,9 +29,9 @@ static int sc_count(const char *message, int waiters) {
     return left < waiters ? (int)(left < 0 ? 0 : left) : waiters;
 }
 
-/* Sets the permits; post: without waiting for the answer. */
-static int set_permits(struct lb_session *session, const struct lb_request *request, bool post,
-                       struct lb_err *err) {
+/* As Redisson's trySetPermits(bound): sets the counter unless it exists. */
+static int sc_arm(struct lb_session *session, const struct lb_request *request,
+                  struct lb_err *err) {
     char channel[REDISSON_NAME_MAX];
     sc_channel(request, channel);
     struct redisson_number bound = redisson_number(request->bound);
@@ -43,38 +39,7 @@ static int set_permits(struct lb_session *session, const struct lb_request *requ
                                        {channel, 0},
                                        {bound.text, 0},
                                        {redisson_publish(session), 0}};
-    if (!post) return redis_tell(session, &script_semaphore_set_permits, 2, words, 4, err);
-    const struct redis_command command = {
-        .script = &script_semaphore_set_permits, .words = words, .count = 4, .keys = 2};
-    struct redis_node *node = NULL;
-    if (redis_node_of(session, request->key, request->key_len, &node) == LB_OK &&
-        redis_post(session, node, &command) == LB_OK)
-        return 0;
-    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-}
-
-/* As Redisson's trySetPermits(bound): sets the counter unless it exists. */
-static int sc_arm(struct lb_session *session, const struct lb_request *request,
-                  struct lb_err *err) {
-    return set_permits(session, request, false, err);
-}
-
-static int sc_arm_range(struct lb_session *session, const struct lb_key_range *range,
-                        const struct lb_request *like, struct lb_err *err) {
-    struct lb_request request = *like;
-    char name[LB_KEY_MAX];
-    request.key = name;
-    for (uint32_t i = 0; i < range->count; i++) {
-        request.key_len =
-            (size_t)snprintf(name, sizeof name, "%s%u", range->prefix, range->first + i);
-        /* Only the first command, every POSTED-th and the last wait for their answers: with one
-         * answer those to all commands before it have come. A cluster has several connections, so
-         * there each command waits. */
-        bool last = i % POSTED == POSTED - 1 || i + 1 == range->count;
-        bool post = i > 0 && !last && !redis_is_cluster(session);
-        if (set_permits(session, &request, post, err) != 0) return -1;
-    }
-    return 0;
+    return redis_tell(session, &script_semaphore_set_permits, 2, words, 4, err);
 }
 
 static enum lb_outcome semaphore_release(struct lb_session *session,
@@ -140,7 +105,6 @@ static const struct lb_algorithm redis_semaphore_algorithm = {
     REDISSON_MEMBERS,
     .grant_bytes = sizeof(struct semaphore_grant),
     .arm = sc_arm,
-    .arm_range = sc_arm_range,
     .disarm_range = redis_unlink_range,
     .disarm = semaphore_disarm,
     .acquire = semaphore_acquire,
@@ -349,7 +313,6 @@ static const struct lb_algorithm redis_permit_algorithm = {
     REDISSON_MEMBERS,
     .grant_bytes = sizeof(struct permit_grant),
     .arm = sc_arm,
-    .arm_range = sc_arm_range,
     .disarm_range = redis_unlink_range,
     .disarm = permit_disarm,
     .acquire = permit_acquire,
