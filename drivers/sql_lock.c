@@ -92,7 +92,8 @@ bool sql_has(const struct lb_session *session, enum sql_role role) {
 static int prepare_statement(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                              struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
-    if (mine->recipe->port->prepare(session, role, deadline_ns, err) != 0) return -1;
+    const struct sql_port *port = mine->recipe->port;
+    if (port->prepare && port->prepare(session, role, deadline_ns, err) != 0) return -1;
     mine->ready |= 1u << role;
     return 0;
 }

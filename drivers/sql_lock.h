@@ -105,7 +105,7 @@ struct sql_port {
      * port makes the tables itself. */
     enum lb_outcome (*query)(struct lb_session *session, const char *text, int64_t deadline_ns,
                              uint64_t *ret_number);
-    /* 0, or -1 with err. */
+    /* 0, or -1 with err. NULL = run prepares. */
     int (*prepare)(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                    struct lb_err *err);
     /* Runs a statement, as pg_run does. LB_OK with the answer; LB_UNKNOWN, LB_BROKEN: the connection is dead;
@@ -115,7 +115,8 @@ struct sql_port {
                            struct sql_answer *ret_answer);
     /* The deadline for the answer to a statement that waits on the server until wait_until_ns. */
     int64_t (*answer_after)(const struct lb_session *session, int64_t wait_until_ns);
-    /* True if the server itself ended the session: everything that its connection held is free. */
+    /* True if the server itself ended the session: everything that its connection held is free.
+     * NULL = there is no server, and no lock of sql_transaction. */
     bool (*ended)(const struct lb_session *session);
     lb_residue_fn *residue; /* NULL = sql_count_left */
     /* Removes the rows of keys that have a database each; their rows are added when the keys are first used. NULL = one

@@ -2,8 +2,6 @@
  * reach or to ping. */
 #include "drivers/sqlite/sqlite_session.h"
 
-#include <stdlib.h>
-
 static int backend_open(struct lb_server *server, struct lb_err *err) {
     if (!server->dir) return err_set(err, LB_EXIT_MACHINE, "sqlite: no folder for its databases");
     if (!sqlite3_threadsafe()) {
@@ -16,22 +14,14 @@ static int backend_open(struct lb_server *server, struct lb_err *err) {
 }
 
 static int backend_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    struct sqlite_session *state = session->state;
-    const struct sqlite_options *options = session->server->options;
     session->traffic_fd = -1;
-    state->db = calloc((size_t)options->open_databases, sizeof *state->db);
-    if (!state->db) return err_set(err, LB_EXIT_MACHINE, "sqlite: out of memory");
     if (!session->lock || !session->lock->algorithm->prepare) return 0;
     return session->lock->algorithm->prepare(session, deadline_ns, err);
 }
 
 static void backend_disconnect(struct lb_session *session) {
     struct sqlite_session *state = session->state;
-    const struct sqlite_options *options = session->server->options;
-    for (int64_t i = 0; state->db && i < options->open_databases; i++)
-        sqlite_close_db(&state->db[i]);
-    free(state->db);
-    state->db = NULL;
+    for (int i = 0; i < SQLITE_DATABASES; i++) sqlite_close_db(&state->db[i]);
 }
 
 static int backend_describe(struct lb_session *session, struct lb_facts *facts,
@@ -41,7 +31,6 @@ static int backend_describe(struct lb_session *session, struct lb_facts *facts,
     lb_fact(facts, "version", "%s", sqlite3_libversion());
     lb_fact(facts, "journal_mode", "%s", sqlite_journals[options->journal]);
     lb_fact(facts, "synchronous", "%s", sqlite_synchronous[options->synchronous]);
-    lb_fact(facts, "files", "one database a key");
     return 0;
 }
 
@@ -51,8 +40,6 @@ static const struct lb_option sqlite_option_table[] = {
     {"synchronous", LB_OPT_CHOICE, offsetof(struct sqlite_options, synchronous), "full", 0, 0,
      "full,extra,normal,off",
      "PRAGMA synchronous: when a write is flushed; full is SQLite's default"},
-    {"open_databases", LB_OPT_INT, offsetof(struct sqlite_options, open_databases), "64", 1, 10000,
-     NULL, "databases (one a key) that each client keeps open, with 2 or 3 file descriptors each"},
     {0},
 };
 
@@ -63,9 +50,8 @@ static const char *sqlite_library(char *text, size_t size) {
 
 /* Each database is its own file, its log and that log's index. */
 static int sqlite_descriptors(const struct lb_session *session, uint32_t keys) {
-    const struct sqlite_options *options = session->server->options;
-    return 3 *
-           (int)((int64_t)keys < options->open_databases ? (int64_t)keys : options->open_databases);
+    (void)session;
+    return 3 * (int)(keys < SQLITE_DATABASES ? keys : SQLITE_DATABASES);
 }
 
 const struct lb_connector sqlite_connector = {

@@ -171,10 +171,9 @@ failed:
 enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
                                 const struct sqlite_plan *plan, int64_t deadline_ns,
                                 struct sqlite_db **ret_db) {
-    const struct sqlite_options *options = session->server->options;
     struct sqlite_session *state = session->state;
     struct sqlite_db *place = NULL;
-    for (int64_t i = 0; i < options->open_databases; i++) {
+    for (int i = 0; i < SQLITE_DATABASES; i++) {
         struct sqlite_db *db = &state->db[i];
         if (db->handle && db->key_index == key_index) {
             db->used = ++state->uses;
@@ -187,7 +186,8 @@ enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
         if (!place || db->used < place->used) place = db;
     }
     if (!place)
-        return lb_fail(session, LB_REFUSED, "sqlite: more keys held at once than open_databases");
+        return lb_fail(session, LB_REFUSED, "sqlite: more keys held at once than %d",
+                       SQLITE_DATABASES);
     if (place->handle) sqlite_close_db(place);
     enum lb_outcome outcome = open_db(session, place, key_index, plan, deadline_ns);
     if (outcome != LB_OK) return outcome;

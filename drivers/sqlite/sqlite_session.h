@@ -14,6 +14,7 @@
 #include "drivers/sql_lock.h"
 
 #define SQLITE_STATEMENTS_MAX 32
+#define SQLITE_DATABASES 64
 
 /* The tables and statements that an algorithm needs in each database. */
 struct sqlite_plan {
@@ -56,15 +57,14 @@ enum lb_outcome sqlite_failed(struct lb_session *session, sqlite3 *handle, int c
 struct sqlite_options {
     int64_t journal;     /* index in sqlite_journals */
     int64_t synchronous; /* index in sqlite_synchronous */
-    int64_t open_databases;
 };
 
 extern const char *const sqlite_journals[];
 extern const char *const sqlite_synchronous[];
 
 struct sqlite_session {
-    struct sqlite_db *db; /* an array of open_databases elements */
-    int64_t deadline_ns;  /* the deadline of the running statement, for the busy handler */
+    struct sqlite_db db[SQLITE_DATABASES]; /* open: one a key, with 2 or 3 file descriptors each */
+    int64_t deadline_ns; /* the deadline of the running statement, for the busy handler */
     uint64_t uses;
 };
 

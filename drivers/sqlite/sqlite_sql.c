@@ -17,15 +17,6 @@ static const struct sqlite_plan plan = {
     "value INTEGER NOT NULL)",
     NULL, 0};
 
-static int sqlite_port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
-                               struct lb_err *err) {
-    (void)session;
-    (void)role;
-    (void)deadline_ns;
-    (void)err;
-    return 0;
-}
-
 static void bind(sqlite3_stmt *statement, struct sql_values *values, const char *args) {
     for (int i = 1; *args; i++, args++) {
         if (*args == 'k') {
@@ -71,11 +62,6 @@ static int64_t port_answer_after(const struct lb_session *session, int64_t wait_
     (void)session;
     int64_t patience_ns = sqlite_patience();
     return wait_until_ns > patience_ns ? wait_until_ns : patience_ns;
-}
-
-static bool port_ended(const struct lb_session *session) {
-    (void)session;
-    return false;
 }
 
 typedef int visit_fn(struct lb_session *session, uint32_t key_index, const char *file, void *arg,
@@ -149,9 +135,7 @@ static int port_remove(struct lb_session *session, const struct lb_key_range *ra
     return each_database(session, remove_in, &removing, err);
 }
 
-const struct sql_port sqlite_port = {.prepare = sqlite_port_prepare,
-                                     .run = sqlite_port_run,
+const struct sql_port sqlite_port = {.run = sqlite_port_run,
                                      .answer_after = port_answer_after,
-                                     .ended = port_ended,
                                      .residue = port_residue,
                                      .remove = port_remove};

@@ -66,31 +66,6 @@ ours release -> ok
 ours token -> 4
 sqlite $ROW -> 4/71
 
-# With room for two databases the fourth key pushes out the third, never the held first.
-== a held database stays open
-with sqlite-immediate open_databases=2
-key L
-key M
-key N
-holder acquire -> ok
-other has key=L
-other acquire -> ok
-holder has key=L
-holder try -> busy
-other release -> ok
-other has key=M
-other acquire -> ok
-holder has key=M
-holder try -> busy
-other release -> ok
-other has key=N
-other acquire -> ok
-holder has key=N
-holder try -> busy
-other release -> ok
-holder has key=K
-holder release -> ok
-
 # Each key has a database of its own, and so a row of its own to remove.
 == no row of several keys is left
 with sqlite-optimistic
