@@ -252,7 +252,6 @@ static void tls_end(struct sock *sock) {
 #define tls_error(sock, error) ""
 #define tls_end(sock) (void)0
 #define SSL_get_version(ssl) NULL
-#define SSL_get_cipher_name(ssl) NULL
 #define ERR_clear_error() (void)0
 
 struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_tls *tls,
@@ -303,8 +302,7 @@ void sock_end(struct sock *sock) {
 }
 
 void sock_facts(const struct sock *sock, const struct lb_tls *tls, struct lb_facts *facts) {
-    lb_facts_encryption(facts, tls, sock->ssl ? SSL_get_version(sock->ssl) : NULL,
-                        sock->ssl ? SSL_get_cipher_name(sock->ssl) : NULL);
+    lb_facts_encryption(facts, tls, sock->ssl ? SSL_get_version(sock->ssl) : NULL);
 }
 
 const char *sock_advice(const struct sock *sock, const char *scheme) {

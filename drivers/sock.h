@@ -70,7 +70,7 @@ uint64_t sock_take_bytes(struct sock *sock);
  * socket is closed. */
 void sock_end(struct sock *sock);
 
-/* Adds facts about the encryption: whether there is one, its protocol and cipher, and what was verified. */
+/* Adds facts about the encryption: whether there is one, its protocol, and what was verified. */
 void sock_facts(const struct sock *sock, const struct lb_tls *tls, struct lb_facts *facts);
 
 #endif

@@ -202,15 +202,13 @@ const char *lb_tls_advice(const char *message, const struct lb_tls *tls) {
     return "";
 }
 
-void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol,
-                         const char *cipher) {
+void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol) {
     static const char *const verified[] = {[LB_TLS_FULL] = "host name and authority",
                                            [LB_TLS_CA] = "authority",
                                            [LB_TLS_NONE] = "nothing"};
     bool encrypted = protocol && *protocol;
     lb_fact(facts, "tls", "%s", encrypted ? protocol : "no");
     if (!encrypted) return;
-    if (cipher && *cipher) lb_fact(facts, "tls_cipher", "%s", cipher);
     lb_fact(facts, "tls_verified", "%s", verified[lb_tls_of(tls, NULL).verify]);
     lb_fact(facts, "tls_client_certificate", "%s", tls->cert ? "yes" : "no");
 }

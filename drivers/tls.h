@@ -74,10 +74,9 @@ const char *lb_tls_advice(const char *message, const struct lb_tls *tls);
  * machine's authorities and the option to set. Valid until the next call on this thread. */
 const char *lb_tls_unsigned(const struct lb_tls *tls);
 
-/* Adds facts about the encryption of the connections: whether there is one, its protocol and cipher, and what was
- * verified. protocol ("TLSv1.3"): NULL or "" = not encrypted. cipher: NULL = not known. */
-void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol,
-                         const char *cipher);
+/* Adds facts about the encryption of the connections: whether there is one, its protocol, and what was verified.
+ * protocol ("TLSv1.3"): NULL or "" = not encrypted. */
+void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol);
 
 /* Writes these facts as one phrase: "TLSv1.3, host name and authority verified"; "" = not encrypted. */
 void lb_tls_words(const struct lb_facts *facts, char *text, size_t size);

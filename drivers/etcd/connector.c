@@ -140,10 +140,7 @@ static int etcd_describe(struct lb_session *session, struct lb_facts *facts, str
     Etcdserverpb__MemberListRequest ask_members = ETCDSERVERPB__MEMBER_LIST_REQUEST__INIT;
     if (etcd_call(&e->call, &etcd_status, &ask.base, err) != LB_OK) return -1;
     const Etcdserverpb__StatusResponse *status = etcd_answer(&e->call);
-    uint64_t leader = status->leader;
     lb_fact(facts, "version", "%s", status->version);
-    lb_fact(facts, "database_bytes", "%lld", (long long)status->dbsize);
-    lb_fact(facts, "raft_term", "%llu", (unsigned long long)status->raftterm);
     lb_facts_durability(
         facts, NULL,
         "not told: etcd does not say whether it flushes its log before each answer, its default");
@@ -152,16 +149,9 @@ static int etcd_describe(struct lb_session *session, struct lb_facts *facts, str
         const Etcdserverpb__MemberListResponse *list = etcd_answer(&e->call);
         lb_fact(facts, "members", "%zu", list->n_members);
         facts->alone = list->n_members == 1;
-        for (size_t i = 0; i < list->n_members; i++) {
-            const Etcdserverpb__Member *member = list->members[i];
-            if (member->id == leader) lb_fact(facts, "leader", "%s", member->name);
-        }
     }
     lb_facts_encryption(facts, &((const struct etcd_server *)session->server->state)->tls,
-                        e->http.protocol, e->http.cipher);
-    if (e->lease)
-        lb_fact(facts, "lease_ttl_s", "%lld (asked for %lld)", (long long)e->ttl_s,
-                (long long)e->asked_ttl_s);
+                        e->http.protocol);
     return 0;
 }
 

@@ -143,7 +143,7 @@ static const char *value_of(const char *line, size_t len, const char *name, size
     return value;
 }
 
-/* Stores the TLS version and the cipher of the connection. */
+/* Stores the TLS version of the connection. */
 static void note_encryption(struct transfer *transfer) {
     const struct curl_tlssessioninfo *info = NULL;
     struct http *http = transfer->http;
@@ -152,7 +152,6 @@ static void note_encryption(struct transfer *transfer) {
     if (!info || info->backend != CURLSSLBACKEND_OPENSSL || !info->internals) return;
     const SSL *ssl = info->internals;
     snprintf(http->protocol, sizeof http->protocol, "%s", SSL_get_version(ssl));
-    snprintf(http->cipher, sizeof http->cipher, "%s", SSL_get_cipher_name(ssl));
 }
 
 /* Called with the status line, and with each header and trailer. */

@@ -84,16 +84,16 @@ struct http {
     struct lb_session *owner;             /* traffic_fd, more_bytes */
     CURLM *multi;
     struct lb_fiber *pump;
-    bool stop, running, parked;    /* the pump must end; the pump has not ended; the pump waits */
-    bool answered;                 /* HTTP from the server has been read at least once */
-    bool connected;                /* there is a connection; a further transfer uses it, too */
-    bool changed;                  /* the set of sockets has changed since the pump looked */
-    bool may_open;                 /* curl may open one socket */
-    bool refused;                  /* curl wanted a socket without may_open: the old one was dead */
-    struct transfer *opener;       /* the transfer that opens the connection; others wait for it */
-    struct curl_slist *headers;    /* of each request: shared->headers, or a copy with a token */
-    struct curl_slist *retired;    /* earlier headers, which a transfer may still use */
-    char protocol[16], cipher[64]; /* of the TLS connection; "" = none */
+    bool stop, running, parked; /* the pump must end; the pump has not ended; the pump waits */
+    bool answered;              /* HTTP from the server has been read at least once */
+    bool connected;             /* there is a connection; a further transfer uses it, too */
+    bool changed;               /* the set of sockets has changed since the pump looked */
+    bool may_open;              /* curl may open one socket */
+    bool refused;               /* curl wanted a socket without may_open: the old one was dead */
+    struct transfer *opener;    /* the transfer that opens the connection; others wait for it */
+    struct curl_slist *headers; /* of each request: shared->headers, or a copy with a token */
+    struct curl_slist *retired; /* earlier headers, which a transfer may still use */
+    char protocol[16];          /* of the TLS connection; "" = none */
     /* when curl must be called again, by lb_now(); LB_NEVER = not at all */
     int64_t timer_ns;
     int64_t looked_ns; /* until when the pump sleeps */

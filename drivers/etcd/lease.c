@@ -123,10 +123,10 @@ static enum lb_outcome grant(struct etcd_session *e, int64_t asked_s, int64_t *r
 static int start_lease(struct etcd_session *e, struct lb_err *err) {
     int64_t asked_ns = e->owner->lease_ns > 0 ? e->owner->lease_ns : 10 * LB_S_NS;
     int64_t sent_ns = lb_now();
-    e->asked_ttl_s = (asked_ns + LB_S_NS - 1) / LB_S_NS; /* etcd counts in seconds */
+    int64_t asked_ttl_s = (asked_ns + LB_S_NS - 1) / LB_S_NS; /* etcd counts in seconds */
     e->lost = false;
     /* The server's shortest lease is one and a half election timeouts: 2 s by default. */
-    if (grant(e, e->asked_ttl_s, &e->lease, &e->ttl_s, err) != LB_OK) return -1;
+    if (grant(e, asked_ttl_s, &e->lease, &e->ttl_s, err) != LB_OK) return -1;
     e->alive_until_ns = lb_after(sent_ns, e->ttl_s * LB_S_NS);
     lb_session_renewed(e->owner, e->alive_until_ns);
     e->keep_due_ns = sent_ns + e->ttl_s * LB_S_NS / 3;

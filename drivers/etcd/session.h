@@ -79,12 +79,12 @@ struct etcd_session {
     struct lb_fiber *keeper;
     /* when the lease is renewed next; LB_NEVER = there is none */
     int64_t keep_due_ns;
-    int64_t lease, asked_ttl_s, ttl_s; /* 0 = none */
-    int64_t alive_until_ns;            /* the lease lasts at least until then, by lb_now() */
-    bool ending;                       /* the session is being closed: the keeper is to end */
-    int64_t patience_ns;               /* how long a call waits for its answer */
-    bool lost;                         /* the lease has ended, or may have ended by lb_now() */
-    bool watch_hit;                    /* the watched key was deleted */
+    int64_t lease, ttl_s;   /* 0 = none */
+    int64_t alive_until_ns; /* the lease lasts at least until then, by lb_now() */
+    bool ending;            /* the session is being closed: the keeper is to end */
+    int64_t patience_ns;    /* how long a call waits for its answer */
+    bool lost;              /* the lease has ended, or may have ended by lb_now() */
+    bool watch_hit;         /* the watched key was deleted */
 };
 
 static inline struct etcd_session *etcd_session_of(const struct lb_session *session) {

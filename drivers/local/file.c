@@ -16,7 +16,6 @@
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -98,13 +97,10 @@ static void file_disconnect(struct lb_session *session) {
 }
 
 static int file_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
-    const struct file_server *server = session->server->state;
-    struct statfs fs;
+    (void)session;
+    (void)err;
     struct utsname system;
-    if (statfs(server->dir, &fs) != 0)
-        return err_set(err, LB_EXIT_MACHINE, "%s: %s", server->dir, strerror(errno));
     lb_fact(facts, "version", "%s", uname(&system) == 0 ? system.release : "unknown");
-    lb_fact(facts, "file_system_magic", "0x%lx", (unsigned long)fs.f_type);
     return 0;
 }
 

@@ -224,5 +224,5 @@ void maria_tls_facts(MYSQL *mysql, const struct maria_server *server, struct lb_
     const char *protocol = NULL, *cipher = mysql_get_ssl_cipher(mysql);
     if (!cipher || mariadb_get_infov(mysql, MARIADB_CONNECTION_TLS_VERSION, &protocol) != 0)
         protocol = cipher ? "TLS" : NULL;
-    lb_facts_encryption(facts, &server->tls, protocol, cipher);
+    lb_facts_encryption(facts, &server->tls, protocol);
 }

@@ -178,28 +178,14 @@ static enum lb_outcome memcached_ping(struct lb_session *session, int64_t deadli
 
 static int memcached_describe(struct lb_session *session, struct lb_facts *facts,
                               struct lb_err *err) {
-    static const char *const wanted[] = {"maxbytes", "maxconns", "evictions", "lru_crawler",
-                                         "num_threads"};
     const struct memcached_options *options = session->server->options;
     char *line = NULL;
-    if (memcached_call(session, "version\r\n", 9, &line) != LB_OK) goto broken;
+    if (memcached_call(session, "version\r\n", 9, &line) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     lb_fact(facts, "version", "%s", strncmp(line, "VERSION ", 8) == 0 ? line + 8 : line);
     lb_facts_durability(facts, "memory", "in memory, gone with the process");
     sock_facts(&((const struct stream *)session->state)->sock, &options->tls, facts);
-    if (memcached_call(session, "stats settings\r\n", 16, &line) != LB_OK) goto broken;
-    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
-    while (strncmp(line, "STAT ", 5) == 0) {
-        for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-            size_t len = strlen(wanted[i]);
-            if (strncmp(line + 5, wanted[i], len) == 0 && line[5 + len] == ' ') {
-                lb_fact(facts, wanted[i], "%s", line + 6 + len);
-            }
-        }
-        if (stream_line(session->state, session, deadline_ns, &line) != LB_OK) goto broken;
-    }
     return 0;
-broken:
-    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
 /* memcached takes no spaces and control characters in a key, and at most 250 bytes. */

@@ -49,7 +49,6 @@ static void take_info(struct nats_session *nats, const char *line) {
     snprintf(nats->version, sizeof nats->version, "%s", version ? version : "");
     const char *cluster = json_string_value(json_object_get(info, "cluster"));
     snprintf(nats->cluster, sizeof nats->cluster, "%s", cluster ? cluster : "");
-    nats->jetstream = json_is_true(json_object_get(info, "jetstream"));
     nats->wants_tls = json_is_true(json_object_get(info, "tls_required"));
     nats->offers_tls = nats->wants_tls || json_is_true(json_object_get(info, "tls_available"));
     const char *nonce = json_string_value(json_object_get(info, "nonce"));
@@ -189,7 +188,6 @@ static int nats_describe(struct lb_session *session, struct lb_facts *facts, str
     lb_fact(facts, "version", "%s", nats->version);
     sock_facts(&nats->stream.sock, &((const struct nats_options *)session->server->options)->tls,
                facts);
-    lb_fact(facts, "jetstream", "%s", nats->jetstream ? "on" : "off");
     if (nats->cluster[0]) lb_fact(facts, "cluster", "%s", nats->cluster);
     if (nats->replicas > 0) lb_fact(facts, "replicas", "%d", nats->replicas);
     facts->alone = !nats->cluster[0] || nats->replicas == 1;

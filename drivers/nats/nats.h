@@ -79,7 +79,7 @@ struct nats_session {
     char version[24];    /* the version of the server */
     char cluster[64];    /* the name of the server's cluster; "" = it is alone */
     int replicas;        /* replicas of the lock's bucket; 0 = not known */
-    bool jetstream, wants_tls, offers_tls;
+    bool wants_tls, offers_tls;
     bool unanswered;              /* the connection was given up because no answer came in time */
     char nonce[64];               /* the server's text that a key signs; "" = none was sent */
     char text[NATS_DATA_MAX + 1]; /* the last answer's data */

@@ -244,9 +244,7 @@ static void pg_tls_facts(PGconn *conn, struct lb_facts *facts) {
     struct lb_tls tls = {.verify = LB_TLS_NONE, .cert = value_in(list, "sslcert")};
     if (mode && strcmp(mode, modes[LB_TLS_FULL]) == 0) tls.verify = LB_TLS_FULL;
     if (mode && strcmp(mode, modes[LB_TLS_CA]) == 0) tls.verify = LB_TLS_CA;
-    bool encrypted = PQsslInUse(conn);
-    lb_facts_encryption(facts, &tls, encrypted ? PQsslAttribute(conn, "protocol") : NULL,
-                        encrypted ? PQsslAttribute(conn, "cipher") : NULL);
+    lb_facts_encryption(facts, &tls, PQsslInUse(conn) ? PQsslAttribute(conn, "protocol") : NULL);
     PQconninfoFree(list);
 }
 

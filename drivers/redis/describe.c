@@ -18,12 +18,6 @@ static const char *info_line(const char *info, const char *name) {
     return at ? at + strlen(name) : NULL;
 }
 
-static void info_fact(struct lb_facts *facts, const char *info, const char *line_name,
-                      const char *fact_name) {
-    const char *at = info_line(info, line_name);
-    if (at) lb_fact(facts, fact_name, "%.*s", (int)strcspn(at, "\r\n"), at);
-}
-
 /* Adds the version: "7.0.15" for Redis; "valkey 8.0.1" for another server, whose redis_version only names the
  * compatible version of Redis. */
 static void describe_version(struct lb_facts *facts, const char *info) {
@@ -36,11 +30,11 @@ static void describe_version(struct lb_facts *facts, const char *info) {
         if (version && strncmp(name, "redis", 5) != 0) {
             lb_fact(facts, "version", "%.*s %.*s", len, name, (int)strcspn(version, "\r\n"),
                     version);
-            info_fact(facts, info, "redis_version:", "redis_compatible");
             return;
         }
     }
-    info_fact(facts, info, "redis_version:", "version");
+    const char *version = info_line(info, "redis_version:");
+    if (version) lb_fact(facts, "version", "%.*s", (int)strcspn(version, "\r\n"), version);
 }
 
 /* Asks for a figure that the account may not be allowed to read. 0, with *ret_reply NULL if the server refused; -1 with
@@ -68,17 +62,14 @@ static int describe_server(struct lb_session *session, struct redis_node *node,
         return -1;
     if (reply) {
         describe_version(facts, reply->value.text);
-        info_fact(facts, reply->value.text, "redis_mode:", "mode");
         return 0;
     }
     if (ask_figure(session, node, (const struct redis_word[]){{"HELLO", 5}}, 1, &reply, err) != 0)
         return -1;
     const char *name = reply ? redis_after(reply, "server") : "",
-               *version = reply ? redis_after(reply, "version") : "",
-               *mode = reply ? redis_after(reply, "mode") : "";
+               *version = reply ? redis_after(reply, "version") : "";
     bool other = *name && strcmp(name, "redis") != 0;
     if (*version) lb_fact(facts, "version", "%s%s%s", other ? name : "", other ? " " : "", version);
-    if (*mode) lb_fact(facts, "mode", "%s", mode);
     return 0;
 }
 
@@ -108,15 +99,7 @@ int redis_replicas_told(struct lb_session *session, struct redis_node *node, int
     return 0;
 }
 
-void redis_replicas_fact(struct lb_facts *facts, int count) {
-    if (count >= 0)
-        lb_fact(facts, "replicas", "%d", count);
-    else
-        lb_fact(facts, "replicas", "not told: this server refuses INFO replication");
-}
-
-static int describe_replicas(struct lb_session *session, struct lb_facts *facts,
-                             struct lb_err *err) {
+static int describe_replicas(struct lb_session *session, struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
     int connected = -1, wanted = redis_server_of(session)->url.host_count - 1;
     if (redis_replicas_told(session, &state->node[0], &connected, err) != 0) return -1;
@@ -124,13 +107,11 @@ static int describe_replicas(struct lb_session *session, struct lb_facts *facts,
         return err_set(err, LB_EXIT_MACHINE,
                        "redis: %d of %d replicas are connected to their primary", connected,
                        wanted);
-    redis_replicas_fact(facts, connected);
     return 0;
 }
 
 /* Each node must see the whole cluster. A node that does not yet do so refuses commands. */
-static int describe_cluster(struct lb_session *session, struct lb_facts *facts,
-                            struct lb_err *err) {
+static int describe_cluster(struct lb_session *session, struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
     if (redis_cluster_learn(session, &state->node[0], err) != 0) return -1;
     for (int i = 0; i < state->node_count; i++) {
@@ -142,8 +123,6 @@ static int describe_cluster(struct lb_session *session, struct lb_facts *facts,
         if (!strstr(reply->value.text, "cluster_state:ok"))
             return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: the cluster is not whole",
                            state->node[i].host, state->node[i].port);
-        info_fact(facts, reply->value.text, "cluster_size:", "primaries");
-        info_fact(facts, reply->value.text, "cluster_known_nodes:", "nodes");
     }
     return 0;
 }
@@ -161,28 +140,17 @@ static int describe_role(struct lb_session *session, struct lb_facts *facts, str
 
 static int describe_topology(struct lb_session *session, struct lb_facts *facts,
                              struct lb_err *err) {
-    struct redis_state *state = redis_state_of(session);
-    static const char *const names[] = {
-        [REDIS_SINGLE] = "single",
-        [REDIS_REPLICAS] = "primary and replicas",
-        [REDIS_SENTINEL] = "sentinel",
-        [REDIS_CLUSTER] = "cluster",
-        [REDIS_INDEPENDENTS] = "independents",
-    };
-    lb_fact(facts, "topology", "%s", names[state->mode]);
-    switch (state->mode) {
+    switch (redis_state_of(session)->mode) {
     case REDIS_REPLICAS:
-        return describe_replicas(session, facts, err);
+        return describe_replicas(session, err);
     case REDIS_SENTINEL:
-        return redis_sentinel_describe(session, facts, err);
+        return redis_sentinel_describe(session, err);
     case REDIS_CLUSTER:
-        return describe_cluster(session, facts, err);
-    case REDIS_INDEPENDENTS:
-        lb_fact(facts, "nodes", "%d", state->node_count);
-        lb_fact(facts, "majority", "%d", state->node_count / 2 + 1);
-        return 0;
+        return describe_cluster(session, err);
     case REDIS_SINGLE:
         return describe_role(session, facts, err);
+    case REDIS_INDEPENDENTS:
+        break;
     }
     return 0;
 }

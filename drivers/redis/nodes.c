@@ -356,15 +356,9 @@ int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struc
     }
 }
 
-/* The figures that a sentinel has of the primary. */
-struct view {
-    int replicas; /* the number of replicas that the sentinel knows; -1: not told */
-    char quorum[16], down_after[24];
-};
-
-/* Reads one sentinel's view, and checks that the sentinel names the same primary and knows all other sentinels. 0, or
- * -1 with err. */
-static int look(struct redis_conn *conn, struct lb_session *session, int index, struct view *view,
+/* Checks that one sentinel names the same primary and knows all other sentinels. *ret_replicas: how many replicas it
+ * knows; -1: not told. 0, or -1 with err. */
+static int look(struct redis_conn *conn, struct lb_session *session, int index, int *ret_replicas,
                 struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
     const struct redis_node *primary = &redis_state_of(session)->node[0];
@@ -373,7 +367,7 @@ static int look(struct redis_conn *conn, struct lb_session *session, int index, 
     int64_t deadline_ns = lb_now() + ASK_NS;
     if (open_sentinel(conn, session, index, deadline_ns, err) != 0) return -1;
     if (conn_ask(conn, words, 3, deadline_ns, err) != 0) return -1;
-    view->replicas = -1;
+    *ret_replicas = -1;
     if (reply->value.type == REDIS_ERROR && strncmp(reply->value.text, "NOPERM", 6) == 0)
         return 0; /* the account may not ask; the locks only need the primary's address */
     if (atoi(redis_after(reply, "port")) != primary->port ||
@@ -381,36 +375,27 @@ static int look(struct redis_conn *conn, struct lb_session *session, int index, 
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not agree on the primary");
     if (atoi(redis_after(reply, "num-other-sentinels")) < server->url.host_count - 1)
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not know each other yet");
-    view->replicas = atoi(redis_after(reply, "num-slaves"));
-    snprintf(view->quorum, sizeof view->quorum, "%s", redis_after(reply, "quorum"));
-    snprintf(view->down_after, sizeof view->down_after, "%s",
-             redis_after(reply, "down-after-milliseconds"));
+    *ret_replicas = atoi(redis_after(reply, "num-slaves"));
     return 0;
 }
 
-int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts,
-                            struct lb_err *err) {
+int redis_sentinel_describe(struct lb_session *session, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
-    struct view view = {0};
-    int connected = 0;
+    int connected = 0, known = 0;
     if (redis_replicas_told(session, &redis_state_of(session)->node[0], &connected, err) != 0)
         return -1;
     for (int i = 0; i < server->url.host_count; i++) {
         struct redis_conn *conn = calloc(1, sizeof *conn);
         if (!conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        int failed = look(conn, session, i, &view, err);
+        int failed = look(conn, session, i, &known, err);
         conn_close(conn);
         free(conn);
         if (failed) return -1;
-        if (connected < 0 || view.replicas < 0) continue; /* a figure is missing: no check */
-        if (view.replicas > connected || (view.replicas == 0 && connected > 0))
+        if (connected < 0 || known < 0) continue; /* a figure is missing: no check */
+        if (known > connected || (known == 0 && connected > 0))
             return err_set(err, LB_EXIT_MACHINE,
                            "redis: %d of %d replicas of %s are connected to their primary",
-                           connected, view.replicas, server->primary);
+                           connected, known, server->primary);
     }
-    if (view.quorum[0]) lb_fact(facts, "sentinel quorum", "%s", view.quorum);
-    if (view.down_after[0]) lb_fact(facts, "sentinel down-after", "%s ms", view.down_after);
-    lb_fact(facts, "sentinels", "%d", server->url.host_count);
-    redis_replicas_fact(facts, connected);
     return 0;
 }

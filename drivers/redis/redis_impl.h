@@ -183,8 +183,6 @@ lb_describe_fn redis_describe;
  * answer. */
 int redis_replicas_told(struct lb_session *session, struct redis_node *node, int *ret_count,
                         struct lb_err *err);
-/* Adds the fact "replicas"; count -1: the account may not ask. */
-void redis_replicas_fact(struct lb_facts *facts, int count);
 
 /* --- nodes.c: clusters --- */
 
@@ -205,9 +203,9 @@ struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct
  * connects the first node to it, anew if it was connected. The caller makes sure that no round trip is
  * on the node meanwhile. 0, or -1 with err; if nobody names a primary, the node keeps its address. */
 int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
-/* Checks that the sentinels agree and that each knows all others, the primary and its replicas; and
- * fills the facts. 0, or -1 with err. */
-int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
+/* Checks that the sentinels agree and that each knows all others, the primary and its replicas. 0, or
+ * -1 with err. */
+int redis_sentinel_describe(struct lb_session *session, struct lb_err *err);
 
 /* sha1: the digest by which EVALSHA names a script (FIPS 180-4). Do not use it for security. */
 

@@ -48,7 +48,7 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
     ask_srvr(session, address, atoi(port), facts);
     const char *mode = lb_facts_value(facts, "mode");
     facts->alone = mode && strcmp(mode, "standalone") == 0;
-    lb_facts_encryption(facts, NULL, NULL, NULL);
+    lb_facts_encryption(facts, NULL, NULL);
     lb_facts_durability(
         facts, NULL,
         "not told: ZooKeeper does not say whether it flushes its log before each answer, its default");

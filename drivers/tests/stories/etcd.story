@@ -114,7 +114,6 @@ root auth enable -> /Enabled/
 == clients are shared out among the members
 with etcd-mutex on etcd-3
 fact members -> 3
-fact leader -> /^node[012]$/
 two has key=ODD
 three has key=ODD
 four has key=ODD
