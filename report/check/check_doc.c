@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "bench/base/output.h"
-#include "report/check/check_view.h"
 
 #define SERVERS_MAX 12
 #define FINDINGS_SHOWN 8

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "report/check/check_doc.h"
-#include "report/check/check_view.h"
 #include "results/format/bound.h"
 
 #define ROWS_MAX 14

@@ -1,5 +1,5 @@
-/* check_view: see check_view.h. */
-#include "report/check/check_view.h"
+/* check_view: what all outputs of a check need; see check_doc.h. */
+#include "report/check/check_doc.h"
 
 #include <stdlib.h>
 #include <string.h>

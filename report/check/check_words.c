@@ -2,7 +2,7 @@
  * nothing: each output escapes the names and reasons, which come from servers. */
 #include <math.h>
 
-#include "report/check/check_view.h"
+#include "report/check/check_doc.h"
 
 #define NAMES_SHOWN 2
 #define FAULTS_SHOWN 3

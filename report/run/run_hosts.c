@@ -126,22 +126,9 @@ void run_hosts_say_lost(const struct run *run, struct doc *doc) {
 void run_hosts(const struct run *run, struct doc *doc) {
     struct host_row rows[RUN_HOSTS_MAX] = {0};
     int count = collect_hosts(run, rows);
-    double error_ns = NAN;
-    char text[NUMBER_TEXT_MAX];
     if (count == 0) return;
     doc_table(doc, NULL, "Load hosts");
     doc_columns(doc, columns);
-    for (int i = 0; i < count; i++) {
-        add_host_row(doc, run, &rows[i], i + 1);
-        error_ns = fmax(error_ns, rows[i].error_ns);
-    }
+    for (int i = 0; i < count; i++) add_host_row(doc, run, &rows[i], i + 1);
     doc_end(doc);
-    if (count < 2) return;
-    if (!isnan(error_ns))
-        doc_say(
-            doc, TONE_PLAIN,
-            "Two holders on different hosts are surely seen if both held for more than %s at the same time: four times "
-            "the error of the clocks, in the worst stage. Two on one host are always seen.",
-            number_time_text(LB_UNSEEN_ERRORS * error_ns, text));
-    run_hosts_say_lost(run, doc);
 }
