@@ -228,20 +228,6 @@ enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
     }
 }
 
-enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *words, int count,
-                           const struct redis_reply **ret_reply) {
-    const struct redis_command command = {.words = words, .count = count};
-    return redis_pipe(session, NULL, &command, 1, ret_reply);
-}
-
-enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
-                           const struct redis_word *words, int count,
-                           const struct redis_reply **ret_reply) {
-    const struct redis_command command = {
-        .script = script, .words = words, .count = count, .keys = keys};
-    return redis_pipe(session, NULL, &command, 1, ret_reply);
-}
-
 enum lb_outcome redis_run(struct lb_session *session, const struct redis_script *script, int keys,
                           const struct redis_word *words, int count,
                           const struct redis_reply **ret_reply) {

@@ -63,8 +63,7 @@ static int send_names(const struct redis_batch *batch, struct redis_node *node) 
         words[used++] = (struct redis_word){batch->command[i], 0};
     for (int i = 0; i < batch->count; i++) words[used++] = (struct redis_word){batch->name[i], 0};
     if (node && redis_ask(batch->session, node, words, used, &reply, batch->err) != 0) return -1;
-    if (!node && (redis_call(batch->session, words, used, &reply) != LB_OK ||
-                  (reply->value.type == REDIS_ERROR && redis_refuse(batch->session, reply))))
+    if (!node && redis_run(batch->session, NULL, 0, words, used, &reply) != LB_OK)
         return err_set(batch->err, LB_EXIT_MACHINE, "%s", batch->session->err.text);
     if (!batch->residue) return 0;
     if (reply->value.type == REDIS_INTEGER) known = (int)reply->value.integer;

@@ -97,16 +97,11 @@ void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *ses
 
 /* --- round trips --- */
 
-/* Sends a command to the node that serves the command's second word, which is the key in most commands (a
- * command of one word goes to the first node), and waits for its reply. LB_OK with *ret_reply, which may be of type
- * REDIS_ERROR; LB_BROKEN: nothing was sent; LB_UNKNOWN: sent, the answer is lost. At most the
- * backend's command_timeout. After LB_BROKEN and LB_UNKNOWN that connection is dead until the core
- * connects the session again. */
-enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *words, int count,
-                           const struct redis_reply **ret_reply);
-
-/* Runs a script, or with script NULL a command, on the node that serves its first key. Returns LB_OK with *ret_reply,
- * which is not an error reply, or the outcome of redis_pipe or redis_refuse. */
+/* Runs a script, or with script NULL a command, and waits for its reply: on the node that serves the first key, which is
+ * the second word of a command (a command of one word goes to the first node). LB_OK with *ret_reply, which is not of
+ * type REDIS_ERROR; LB_BROKEN: nothing was sent; LB_UNKNOWN: sent, the answer is lost; or the outcome of redis_refuse. At
+ * most the backend's command_timeout. After LB_BROKEN and LB_UNKNOWN that connection is dead until the core connects the
+ * session again. */
 enum lb_outcome redis_run(struct lb_session *session, const struct redis_script *script, int keys,
                           const struct redis_word *words, int count,
                           const struct redis_reply **ret_reply);
@@ -114,13 +109,8 @@ enum lb_outcome redis_run(struct lb_session *session, const struct redis_script 
 int redis_tell(struct lb_session *session, const struct redis_script *script, int keys,
                const struct redis_word *words, int count, struct lb_err *err);
 
-/* The same for a script; the first key decides to which node the script is sent. */
-enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
-                           const struct redis_word *words, int count,
-                           const struct redis_reply **ret_reply);
-
 /* The same with 1 .. REDIS_PIPE_MAX commands sent at once on one connection; ret_replies points to
- * as many replies, in order. node NULL: the one that serves the first command's key. Only the first
+ * as many replies, in order, which may be errors. node NULL: the one that serves the first command's key. Only the first
  * may be a script that the server might not know, or be sent elsewhere by MOVED: then all of them
  * are sent a second time. */
 enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,

@@ -18,7 +18,7 @@ static enum lb_outcome string_try(struct lb_session *session, const struct lb_re
     const struct redis_word words[] = {STRING_SET(request->key, request->key_len, mine, lease_ms)};
     const struct redis_reply *reply = NULL;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = redis_call(session, words, 6, &reply);
+    enum lb_outcome outcome = redis_run(session, NULL, 0, words, 6, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_NIL) return LB_BUSY;
     if (reply->value.type != REDIS_STATUS) return redis_refuse(session, reply);
@@ -50,7 +50,7 @@ enum lb_outcome string_if_mine(struct lb_session *session, const struct lb_reque
                                        {mine->token, 2 * STRING_TOKEN_BYTES},
                                        {argument ? argument : "", 0}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_eval(session, script, 1, words, argument ? 3 : 2, &reply);
+    enum lb_outcome outcome = redis_run(session, script, 1, words, argument ? 3 : 2, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == 1 ? LB_OK : LB_LOST;

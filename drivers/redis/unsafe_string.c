@@ -17,7 +17,7 @@ static enum lb_outcome ask_key(struct lb_session *session, const struct lb_reque
     const struct redis_word words[] = {
         {command, 0}, {request->key, request->key_len}, {argument, 0}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_call(session, words, argument ? 3 : 2, &reply);
+    enum lb_outcome outcome = redis_run(session, NULL, 0, words, argument ? 3 : 2, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     *ret_answer = reply->value.integer;
@@ -77,7 +77,7 @@ static enum lb_outcome get_del_release(struct lb_session *session, const struct 
     const struct string_grant *mine = grant->data;
     const struct redis_word words[] = {{"GET", 3}, {request->key, request->key_len}};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_call(session, words, 2, &reply);
+    enum lb_outcome outcome = redis_run(session, NULL, 0, words, 2, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_NIL && reply->value.type != REDIS_STRING)
         return redis_refuse(session, reply);
@@ -214,16 +214,16 @@ static enum lb_outcome takeover(struct lb_session *session, const struct lb_requ
     const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
     const struct redis_word getset[] = {
         {"GETSET", 6}, {request->key, request->key_len}, {expires, 0}};
-    enum lb_outcome outcome = redis_call(session, setnx, 3, &reply);
+    enum lb_outcome outcome = redis_run(session, NULL, 0, setnx, 3, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     *ret_got = reply->value.integer == 1;
     if (*ret_got) return LB_OK;
-    outcome = redis_call(session, get, 2, &reply);
+    outcome = redis_run(session, NULL, 0, get, 2, &reply);
     if (outcome != LB_OK || reply->value.type == REDIS_NIL) return outcome;
     if (atoll(reply->value.text) >= lb_client_wall_now(session) / LB_MS_NS) return LB_OK;
     snprintf(before, sizeof before, "%s", reply->value.text);
-    outcome = redis_call(session, getset, 3, &reply);
+    outcome = redis_run(session, NULL, 0, getset, 3, &reply);
     if (outcome == LB_OK) *ret_got = strcmp(reply->value.text, before) == 0;
     return outcome;
 }

@@ -93,11 +93,11 @@ BAD(two_step_release) {
     const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
     const struct redis_word del[] = {{"DEL", 3}, {request->key, request->key_len}};
     const struct redis_reply *reply;
-    enum lb_outcome outcome = redis_call(session, get, 2, &reply);
+    enum lb_outcome outcome = redis_run(session, NULL, 0, get, 2, &reply);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_STRING || strcmp(reply->value.text, mine->token) != 0)
         return LB_LOST;
-    return redis_call(session, del, 2, &reply);
+    return redis_run(session, NULL, 0, del, 2, &reply);
 }
 
 /* GET, and if there is nothing SET: another may be quicker in between. */
@@ -111,10 +111,10 @@ BAD(two_step_acquire) {
         {"SET", 3}, {request->key, request->key_len}, {mine->token, 0}, {"PX", 2}, {lease_ms, 0}};
     for (bool once = request->deadline_ns <= lb_now();;) {
         const struct redis_reply *reply;
-        enum lb_outcome outcome = redis_call(session, get, 2, &reply);
+        enum lb_outcome outcome = redis_run(session, NULL, 0, get, 2, &reply);
         grant->lease_end_ns = lb_now() + request->lease_ns;
         if (outcome == LB_OK && reply->value.type == REDIS_NIL)
-            return redis_call(session, set, 5, &reply);
+            return redis_run(session, NULL, 0, set, 5, &reply);
         if (outcome != LB_OK || once) return outcome == LB_OK ? LB_BUSY : outcome;
         if (lb_stopping() || lb_now() >= request->deadline_ns) return LB_TIMEOUT;
         lb_sleep_until(lb_now() + 5 * LB_MS_NS);
@@ -130,7 +130,7 @@ BAD(sleepy_acquire) {
         const struct redis_reply *reply;
         enum lb_outcome outcome = RIGHT->acquire(session, &once, grant);
         if (outcome != LB_BUSY || tries) return outcome;
-        outcome = redis_call(session, get, 2, &reply);
+        outcome = redis_run(session, NULL, 0, get, 2, &reply);
         if (outcome != LB_OK) return outcome;
         bool missed = reply->value.type == REDIS_NIL;
         lb_sleep_until(missed ? request->deadline_ns : lb_now() + 5 * LB_MS_NS);
@@ -150,7 +150,7 @@ BAD(thorough_release) {
     const struct redis_word del[] = {{"DEL", 3}, {request->key, request->key_len}};
     const struct redis_reply *reply;
     enum lb_outcome outcome = RIGHT->release(session, request, grant);
-    return outcome == LB_OK ? redis_call(session, del, 2, &reply) : outcome;
+    return outcome == LB_OK ? redis_run(session, NULL, 0, del, 2, &reply) : outcome;
 }
 
 /* Frees it and takes it again. */
@@ -171,7 +171,7 @@ BAD(tracing_release) {
     snprintf(name, sizeof name, "last:%s", request->key);
     const struct redis_word words[] = {{"SET", 3}, {name, 0}, {"us", 2}};
     enum lb_outcome outcome = RIGHT->release(session, request, grant);
-    return outcome == LB_OK ? redis_call(session, words, 3, &reply) : outcome;
+    return outcome == LB_OK ? redis_run(session, NULL, 0, words, 3, &reply) : outcome;
 }
 
 BAD(never_renew) {
