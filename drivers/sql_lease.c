@@ -109,7 +109,6 @@ enum lb_outcome sql_lease_settle(struct lb_session *session, const struct lb_req
 
 const struct lb_algorithm sql_lease_algorithm = {
     .causes = backoff_causes,
-    .prepare = sql_prepare,
     .release = sql_lease_release,
     .renew = sql_lease_renew,
     SQL_LEASE_MEMBERS,
@@ -117,7 +116,6 @@ const struct lb_algorithm sql_lease_algorithm = {
 
 const struct lb_algorithm sql_flag_algorithm = {
     .causes = backoff_causes,
-    .prepare = sql_prepare,
     .release = flag_release,
     SQL_LEASE_MEMBERS,
     SQL_ARMED,

@@ -315,8 +315,8 @@ lb_settle_fn sql_lease_settle;
 /* Members that the algorithms share: SQL_MEMBERS all; SQL_LEASE_MEMBERS those of sql_lease; SQL_ARMED those
  * whose keys need a row before they can be locked. */
 #define SQL_MEMBERS                                                                                \
-    .session_bytes = SQL_SESSION_BYTES, .setup = sql_setup, .residue = sql_residue,                \
-    .names = sql_names
+    .session_bytes = SQL_SESSION_BYTES, .setup = sql_setup, .prepare = sql_prepare,                \
+    .residue = sql_residue, .names = sql_names
 #define SQL_LEASE_MEMBERS                                                                          \
     SQL_MEMBERS, .options = sql_poll_options, .options_bytes = sizeof(struct sql_options),         \
                  .grant_bytes = sizeof(struct sql_grant), .acquire = sql_lease_acquire,            \

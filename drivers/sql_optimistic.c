@@ -59,7 +59,6 @@ static enum lb_outcome optimistic_release(struct lb_session *session,
 
 const struct lb_algorithm sql_optimistic_algorithm = {
     .grant_bytes = sizeof(struct sql_grant),
-    .prepare = sql_prepare,
     .acquire = optimistic_acquire,
     .release = optimistic_release,
     SQL_MEMBERS,
@@ -86,7 +85,6 @@ static enum lb_outcome update_release(struct lb_session *session, const struct l
 }
 
 const struct lb_algorithm sql_update_algorithm = {
-    .prepare = sql_prepare,
     .acquire = update_acquire,
     .release = update_release,
     SQL_MEMBERS,

@@ -158,7 +158,6 @@ const struct lb_algorithm sql_transaction_algorithm = {
     .causes = backoff_causes,
     .options_bytes = sizeof(struct sql_options),
     .grant_bytes = sizeof(struct sql_grant),
-    .prepare = sql_prepare,
     .acquire = transaction_acquire,
     .release = transaction_release,
     SQL_MEMBERS,

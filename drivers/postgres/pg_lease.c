@@ -137,7 +137,6 @@ static const struct sql_recipe unsafe_sql_owner_is_host_recipe = {
     }};
 
 static const struct lb_algorithm unsafe_sql_owner_is_host_algorithm = {
-    .prepare = sql_prepare,
     .release = sql_lease_release,
     SQL_LEASE_MEMBERS,
 };

@@ -180,7 +180,6 @@ static enum lb_outcome wait_and_ask(struct redisson_try *one, struct pubsub_wait
 
 enum lb_outcome redisson_await(struct redisson_try *one) {
     struct lb_session *session = one->session;
-    const struct redisson_options *options = session->options;
     struct redisson_session *state = session->lock_state;
     int64_t left_ns = LB_NEVER;
     bool once = one->request->deadline_ns <= lb_now();
@@ -190,7 +189,7 @@ enum lb_outcome redisson_await(struct redisson_try *one) {
     struct redis_node *node = NULL;
     outcome = redis_node_of(session, one->request->key, one->request->key_len, &node);
     if (outcome != LB_OK) return outcome;
-    int64_t latest_ns = lb_after(lb_now(), options->subscription_timeout_ns);
+    int64_t latest_ns = lb_after(lb_now(), REDISSON_SUBSCRIBE_NS);
     if (latest_ns > one->request->deadline_ns) latest_ns = one->request->deadline_ns;
     redis_at_end(session, end_subscriptions);
     struct pubsub_wait wait;

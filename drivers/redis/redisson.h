@@ -95,18 +95,18 @@ struct redisson_session {
 
 /* The options of the locks whose waiters wait for messages. */
 struct redisson_options {
-    int64_t subscription_timeout_ns;
     int64_t check_synced;
     int64_t queue_timeout_ns; /* fair lock only */
 };
 
 /* clang-format off */
 #define REDISSON_OPTIONS \
-    {"subscription_timeout", LB_OPT_DURATION, offsetof(struct redisson_options, subscription_timeout_ns), "7.5s", 1e6, \
-     600e9, NULL, "longest wait for the confirmation of a subscription"}, \
     {"check_synced", LB_OPT_BOOL, offsetof(struct redisson_options, check_synced), "yes", 0, 0, NULL, \
      "where there are replicas, send WAIT along with each acquire, and give it back if none acknowledges"}
 /* clang-format on */
+
+/* Redisson's default of the longest wait for the confirmation of a subscription. */
+#define REDISSON_SUBSCRIBE_NS (7500 * LB_MS_NS)
 
 /* Redisson's slavesSyncTimeout. */
 #define REDISSON_SYNC_MS "1000"

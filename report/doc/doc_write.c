@@ -204,10 +204,6 @@ static int write_md_blocks(const struct doc_node *node, FILE *out) {
     return 0;
 }
 
-static int doc_write_md(const struct doc_node *root, FILE *out) {
-    return write_md_blocks(root->first, out);
-}
-
 /* Writes a span as a bare text. */
 static void write_bare_span(FILE *out, const struct doc_node *span, enum doc_format format) {
     const char *text = span->text ? span->text : "";
@@ -290,7 +286,7 @@ int doc_write(const struct doc *doc, enum doc_format format, bool color, FILE *o
         rc = doc_write_terminal(doc->root, color, out);
         break;
     case DOC_MARKDOWN:
-        rc = doc_write_md(doc->root, out);
+        rc = write_md_blocks(doc->root->first, out);
         break;
     case DOC_HTML:
         rc = doc_write_html(doc->root, out);

@@ -23,10 +23,6 @@ static const char *slo_value_text(const struct run_slo *slo, double value, char 
     return text;
 }
 
-static const char *promise_text(const struct run_slo *slo) {
-    return doc_or(slo->slo, "?");
-}
-
 static enum tone slo_tone(const struct run_slo *slo) {
     enum promise_verdict verdict = promise_verdict_from(slo->verdict);
     return verdict == PROMISE_KEPT ? TONE_GOOD : verdict == PROMISE_BROKEN ? TONE_BAD : TONE_WARN;
@@ -49,7 +45,7 @@ static void say_slo(struct doc *doc, const struct run_slo *slo) {
     doc_say(doc, slo_tone(slo), "%s", "");
     doc_span(doc, DOC_STRONG, "%s", doc_or(slo->lock, "?"));
     doc_span(doc, DOC_PLAIN, "%s%s %s, ", slo->topology ? " @" : "", doc_or(slo->topology, ""),
-             promise_text(slo));
+             doc_or(slo->slo, "?"));
     add_load(doc, slo);
     doc_span(doc, DOC_PLAIN, ": %s, measured %s", doc_or(slo->verdict, "?"),
              slo->never ? NUMBER_NEVER : slo_value_text(slo, slo->figure, text));
