@@ -46,7 +46,7 @@ struct semaphore_slot {
 
 struct memory_shared {
     struct mutex_slot mutex[SLOTS], robust[SLOTS];
-    struct rwlock_slot rwlock[2][SLOTS]; /* preferring readers, and preferring writers */
+    struct rwlock_slot rwlock[SLOTS];
     struct semaphore_slot semaphore[SLOTS];
 };
 
@@ -61,11 +61,10 @@ static int make_mutexes(struct mutex_slot *slots, int robustness) {
     return failed;
 }
 
-static int make_rwlocks(struct rwlock_slot *slots, int preference) {
+static int make_rwlocks(struct rwlock_slot *slots) {
     pthread_rwlockattr_t attributes;
     int failed = pthread_rwlockattr_init(&attributes);
     if (!failed) failed = pthread_rwlockattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    if (!failed) failed = pthread_rwlockattr_setkind_np(&attributes, preference);
     for (int i = 0; i < SLOTS && !failed; i++)
         failed = pthread_rwlock_init(&slots[i].rwlock, &attributes);
     pthread_rwlockattr_destroy(&attributes);
@@ -76,9 +75,7 @@ static int memory_open(struct lb_server *server, struct lb_err *err) {
     struct memory_shared *shared = server->shared;
     int failed = make_mutexes(shared->mutex, PTHREAD_MUTEX_STALLED);
     if (!failed) failed = make_mutexes(shared->robust, PTHREAD_MUTEX_ROBUST);
-    if (!failed) failed = make_rwlocks(shared->rwlock[0], PTHREAD_RWLOCK_PREFER_READER_NP);
-    if (!failed)
-        failed = make_rwlocks(shared->rwlock[1], PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    if (!failed) failed = make_rwlocks(shared->rwlock);
     return failed ? err_set(err, LB_EXIT_MACHINE, "pthread locks: %s", strerror(failed)) : 0;
 }
 
@@ -211,17 +208,12 @@ const struct lb_lock lock_mem_robust = {
 };
 
 /* mem_rwlock: a pthread read-write lock in shared memory, with futex waits, preferring readers
- * (glibc's default: writers may starve) or writers. The lock of a dead holder is never freed, and
+ * (glibc's default: writers may starve). The lock of a dead holder is never freed, and
  * the holder is not recorded anywhere. */
-
-struct rwlock_options {
-    int64_t prefer; /* 0 readers, 1 writers */
-};
 
 static pthread_rwlock_t *rwlock_of(const struct lb_session *session,
                                    const struct lb_request *request) {
-    const struct rwlock_options *options = session->options;
-    return &memory_of(session)->rwlock[options->prefer][slot_of(request)].rwlock;
+    return &memory_of(session)->rwlock[slot_of(request)].rwlock;
 }
 
 static enum lb_outcome rwlock_acquire(struct lb_session *session, const struct lb_request *request,
@@ -249,15 +241,7 @@ static enum lb_outcome rwlock_release(struct lb_session *session, const struct l
     return failed ? lb_fail(session, LB_BROKEN, "pthread rwlock: %s", strerror(failed)) : LB_OK;
 }
 
-static const struct lb_option rwlock_options[] = {
-    {"prefer", LB_OPT_CHOICE, offsetof(struct rwlock_options, prefer), "reader", 0, 0,
-     "reader,writer", "who goes first when both wait"},
-    {0},
-};
-
 static const struct lb_algorithm mem_rwlock_algorithm = {
-    .options = rwlock_options,
-    .options_bytes = sizeof(struct rwlock_options),
     .grant_bytes = sizeof(bool),
     .acquire = rwlock_acquire,
     .release = rwlock_release,
@@ -265,20 +249,18 @@ static const struct lb_algorithm mem_rwlock_algorithm = {
 
 const struct lb_lock lock_mem_rwlock = {
     .name = "mem-rwlock",
-    .summary = "pthread read-write lock, process-shared, preferring readers or writers",
+    .summary = "pthread read-write lock, process-shared, preferring readers",
     .backend = &backend_memory,
     .primitive = LB_RWLOCK,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARED | LB_CAP_BLOCKS_THREAD,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "kernel (futex)",
-    .about =
-        {.compatible = "any program that maps the same pthread rwlock",
-         .order = "none; readers or writers first, as preferred",
-         .hazards =
-             "with prefer=reader a stream of readers starves writers, as glibc's default does; a holder "
-             "that dies keeps it for ever",
-         .guarantee = LB_ON_ONE_HOST,
-         .crash = LB_CRASH_NEVER},
+    .about = {.compatible = "any program that maps the same pthread rwlock",
+              .order = "none; readers first",
+              .hazards = "a stream of readers starves writers, as glibc's default does; a holder "
+                         "that dies keeps it for ever",
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_NEVER},
     .algorithm = &mem_rwlock_algorithm,
 };
 

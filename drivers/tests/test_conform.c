@@ -44,7 +44,6 @@ static const struct variant {
     const char
         *prepare; /* a command that installs what it needs, or prints why it can't; may be NULL */
 } variants[] = {
-    {.lock = "mem-rwlock", .set = "prefer=writer"},
     {.lock = "sqlite-immediate", .set = "journal=delete"},
     {.lock = "exec",
      .set = "program=/usr/bin/python3 drivers/exec/examples/redis_py.py",
