@@ -1,10 +1,11 @@
-/* outcome: the small functions of driver.h: the names of outcomes, primitives and claims; the calls by which
+/* outcome: the small functions of driver.h, facts.h and scenario.h: the names of outcomes, primitives and claims; the calls by which
  * a driver fails an operation and reports a lost or renewed session; look-ups in the tables of a lock. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/base/text.h"
+#include "bench/base/verdict.h"
 #include "drivers/driver.h"
 #include "drivers/facts.h"
 
@@ -109,6 +110,43 @@ const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_sce
         if (strcmp(stated->name, lock->backend->name) == 0) ret = &stated->cell[scenario];
     }
     return ret;
+}
+
+/* scenarios: see scenario.h. */
+
+static const struct {
+    const char *name, *summary;
+} scenarios[LB_SCENARIOS] = {
+#define SCENARIO(constant, name, summary) [constant] = {name, summary},
+#include "drivers/scenario.def"
+#undef SCENARIO
+};
+
+bool lb_scenario_injects(enum lb_scenario scenario) {
+    return scenario != LB_SCENARIO_NONE && scenario != LB_SCENARIO_POOLED &&
+           scenario != LB_SCENARIO_MULTI_PRIMARY;
+}
+
+const char *lb_scenario_name(enum lb_scenario scenario) {
+    return scenarios[scenario].name;
+}
+
+const char *lb_scenario_summary(enum lb_scenario scenario) {
+    return scenarios[scenario].summary;
+}
+
+enum lb_scenario lb_scenario_from(const char *name) {
+    int scenario = 0;
+    while (scenario < LB_SCENARIOS && strcmp(scenarios[scenario].name, name) != 0) scenario++;
+    return (enum lb_scenario)scenario;
+}
+
+const char *lb_expect_name(enum lb_expect expect) {
+    static const enum check_verdict verdicts[] = {[LB_EXPECT_SAFE] = CHECK_SAFE,
+                                                  [LB_EXPECT_EXPIRED] = CHECK_EXPIRED,
+                                                  [LB_EXPECT_STUCK] = CHECK_STUCK,
+                                                  [LB_EXPECT_VIOLATED] = CHECK_VIOLATED};
+    return expect == LB_EXPECT_UNSTATED ? "unstated" : check_verdict_name(verdicts[expect]);
 }
 
 /* facts: see facts.h, and driver.h for lb_fact. Beyond LB_FACTS_MAX further names are dropped. */

@@ -12,7 +12,6 @@
 
 #include "drivers/redis/redis.h"
 #include "drivers/redis/string.h"
-#include "drivers/redis/unsafe.h"
 
 static int counter_arm(struct lb_session *session, const struct lb_request *request,
                        struct lb_err *err) {

@@ -8,7 +8,6 @@
  * the lock again; if two of five do so, there is a second majority. redis.io's advice: keep such a
  * server out for the time of a lease, or fsync always. */
 #include "drivers/redis/string.h"
-#include "drivers/redis/unsafe.h"
 
 struct redlock_options {
     struct string_options string; /* first: see string_acquire */

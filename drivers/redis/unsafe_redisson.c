@@ -4,7 +4,6 @@
  * must catch it. */
 #include "drivers/redis/redisson.h"
 #include "drivers/redis/string.h"
-#include "drivers/redis/unsafe.h"
 
 REDIS_SCRIPT(unsafe_rlock_unlock_old);
 

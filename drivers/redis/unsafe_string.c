@@ -8,7 +8,6 @@
 #include "drivers/injected.h"
 #include "drivers/redis/redis.h"
 #include "drivers/redis/string.h"
-#include "drivers/redis/unsafe.h"
 #include "drivers/wait.h"
 
 /* One command with the request's key and at most one argument; its integer answer. */
