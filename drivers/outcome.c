@@ -1,5 +1,6 @@
-/* outcome: the small functions of driver.h, facts.h and scenario.h: the names of outcomes, primitives and claims; the calls by which
- * a driver fails an operation and reports a lost or renewed session; look-ups in the tables of a lock. */
+/* outcome: the small functions of driver.h, facts.h and scenario.h: the names of outcomes, primitives, claims and
+ * scenarios; the calls by which a driver fails an operation and reports a lost or renewed session; look-ups in the
+ * tables of a lock. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
