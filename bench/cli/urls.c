@@ -2,7 +2,6 @@
 #include "bench/cli/urls.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "drivers/url.h"
 
 #define VARIABLE_MAX 80
-#define URL_BYTES_MAX 8192
 
 /* What follows the scheme in an example of a backend's URL: a server, or a folder. */
 static const char *after_scheme(const struct lb_backend *backend) {
@@ -72,39 +70,12 @@ static const char *variable_of(const char *backend, char name[VARIABLE_MAX]) {
     return name;
 }
 
-/* What is wrong with the first line of a file, whose outer blanks are gone; NULL = nothing. */
-static const char *wrong_line(const char *line, bool cut) {
-    if (cut) return "its first line is too long for a URL";
-    if (!*line) return "its first line has no URL";
-    if (!strstr(line, "://")) return "its first line is no URL: a URL begins with SCHEME://";
-    return strpbrk(line, " \t") ? "its first line has a blank: write %20 for it" : NULL;
-}
-
-/* The first line of a file, without blanks around it; NULL with err, which shows no part of it. */
-static const char *read_url_file(const char *path, struct arena *arena, struct lb_err *err) {
-    char line[URL_BYTES_MAX] = "";
-    FILE *file = fopen(path, "r");
-    bool failed = !file || (!fgets(line, sizeof line, file) && ferror(file));
-    if (failed) err_set(err, LB_EXIT_USAGE, "%s: %s", path, strerror(errno));
-    if (file) fclose(file);
-    if (failed) return NULL;
-    bool cut = strlen(line) + 1 == sizeof line;
-    char *start = line + strspn(line, " \t");
-    for (size_t len = strlen(start); len > 0 && strchr(" \t\r\n", start[len - 1]);)
-        start[--len] = '\0';
-    const char *wrong = wrong_line(start, cut), *url = wrong ? NULL : arena_text(arena, start);
-    if (wrong) err_set(err, LB_EXIT_USAGE, "%s: %s", path, wrong);
-    if (!wrong && !url) err_set(err, LB_EXIT_MACHINE, "out of memory");
-    return url;
-}
-
 /* Returns the URL that a value of --url means. *ret_again: a value that means the same without
  * showing the URL. NULL with err. */
 static const char *find_url(const char *backend, const char *value, struct arena *arena,
                             const char **ret_again, struct lb_err *err) {
     char name[VARIABLE_MAX], again[VARIABLE_MAX + 64 + sizeof "=env:"];
     *ret_again = NULL;
-    if (*value == '@') return read_url_file(value + 1, arena, err);
     if (strncmp(value, "env:", 4) == 0) {
         const char *url = getenv(value + 4);
         if (!url || !*url) err_set(err, LB_EXIT_USAGE, "the environment has no %.60s", value + 4);
@@ -164,7 +135,7 @@ static int read_url(const struct lb_option *option, const char *text, void *valu
 const struct lb_option_type type_url = {
     .bytes = sizeof(struct urls),
     .read = read_url,
-    .words = "URL, BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME",
+    .words = "URL, BACKEND=URL or BACKEND=env:NAME",
 };
 
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,

@@ -1,5 +1,5 @@
 /* urls: the --url options of a command: "backend=scheme://...", one a backend, and the other places
- * for a URL that contains a password: a file, the environment. */
+ * for a URL that contains a password: the environment. */
 #ifndef BENCH_CLI_URLS_H
 #define BENCH_CLI_URLS_H
 
@@ -9,7 +9,7 @@
 #include "bench/place/place.h"
 
 #define URLS_MAX 16
-#define URLS_HELP "a server that runs already: redis=redis://HOST, redis=@FILE or env:NAME"
+#define URLS_HELP "a server that runs already: redis=redis://HOST, or redis=env:NAME"
 
 struct urls {
     struct place_url item[URLS_MAX];
@@ -20,7 +20,7 @@ struct urls {
 };
 
 /* Reads one more URL into the struct urls, written as BACKEND=URL, as the URL alone where its scheme names the backend,
- * as BACKEND=@FILE (its first line) or as BACKEND=env:NAME. Refuses an unknown backend, with the nearest, a wrong scheme,
+ * or as BACKEND=env:NAME. Refuses an unknown backend, with the nearest, a wrong scheme,
  * and a backend twice. A URL with a secret is put into the environment, for children: their arguments can be read by
  * everybody. */
 extern const struct lb_option_type type_url;

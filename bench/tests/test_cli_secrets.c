@@ -75,31 +75,6 @@ TEST(a_wrong_url_is_not_quoted) {
     assert_true(number > 30);
 }
 
-TEST(a_file_of_a_url_is_read_whole_and_never_quoted) {
-    char *file = cli_path("of-a-url"), at[PATH_MAX + 8], long_url[1700];
-    int used = snprintf(long_url, sizeof long_url, "redis://u:");
-    memset(long_url + used, 'x', 1500);
-    snprintf(long_url + used + 1500, 100, "ZqWv@127.0.0.1:1\n");
-    const struct {
-        const char *text, *says;
-        int code;
-    } cases[] = {{long_url, "redis: 127.0.0.1:1", LB_EXIT_MACHINE},
-                 {"ZqWv\n", "is no URL", LB_EXIT_USAGE},
-                 {"redis://u:Zq Wv@127.0.0.1:1\n", "has a blank", LB_EXIT_USAGE},
-                 {"\n", "has no URL", LB_EXIT_USAGE},
-                 {"", "has no URL", LB_EXIT_USAGE}};
-    snprintf(at, sizeof at, "redis=@%s", file);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cli_write(file, cases[i].text);
-        struct cli cli =
-            cli_ends(cases[i].code, ARGS("run", "contended", "--lock", "redis-setnx", "--url", at,
-                                         "--no-page", "--out", cli_path("file-%zu", i)));
-        assert_has(cli.err, cases[i].says);
-        hides("standard output", cli.out);
-        hides("standard error", cli.err);
-    }
-}
-
 /* Whether a process' arguments have the secret. */
 static bool arguments_show(const char *pid) {
     char path[300], text[8192];

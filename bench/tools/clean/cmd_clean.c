@@ -21,7 +21,7 @@ struct typed {
 
 static const struct arg args[] = {
     {{"url", &type_url, offsetof(struct typed, urls),
-      .help = "the server: redis=redis://HOST:6379, redis=@FILE, redis=env:NAME; repeatable"},
+      .help = "the server: redis=redis://HOST:6379, redis=env:NAME; repeatable"},
      "BACKEND=URL"},
     {{"key", ARG_LIST, offsetof(struct typed, keys), .max = KEYS_MAX,
       .help =
