@@ -31,7 +31,7 @@ struct typed {
     struct repeat_options repeat;
     bool dry_run, no_page;
     enum report_format format;
-    enum progress_kind progress;
+    enum progress progress;
 };
 
 /* An operand: a lock or a backend; else the workload, or else one more name of locks. */
@@ -172,8 +172,7 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
     char results[512], topologies[512];
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    struct progress progress;
-    progress_init(&progress, typed->progress);
+    enum progress progress = typed->progress;
     struct peers *peers = cli_peers();
     if (peers && peers->begin_run(peers, plan, err) != 0) return -1;
     struct run_ask ask = {.plan = plan,
@@ -191,7 +190,6 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
                           .arg = &progress};
     struct run_end end;
     int failed = run_execute(&ask, &end, err);
-    progress_end(&progress);
     if (failed) return -1;
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
     int code = show_end(typed, &end);

@@ -42,7 +42,7 @@ static void on_signal(int number) {
 }
 
 const volatile sig_atomic_t *interrupt_watch(bool waits) {
-    /* On a terminal the line overwrites the bar and the ^C. */
+    /* On a terminal the line overwrites the ^C. */
     if (waits) first_words = terminal_obeys(stderr) ? "\r\033[K" WAITS : WAITS;
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);

@@ -15,15 +15,13 @@
 #include "bench/workload/stages.h"
 #include "results/format/run_read.h"
 
-/* News of a run, for progress displays: one of the four. */
+/* News of a run, for progress displays: one of the three. */
 struct run_news {
-    int64_t expected_ns;             /* the run begins, and will take so long, an estimate; */
-    const struct stage_news *second; /* a second of a stage is over; */
-    const struct stage *stage;       /* a stage is over; */
-    const char *line;                /* what is made on a server at --url, or left there */
-    const char *lock;                /* of the stage */
-    int clients, number;             /* ... from 1 */
-    int count;                       /* of all stages */
+    int64_t expected_ns;       /* the run begins, and will take so long, an estimate; */
+    const struct stage *stage; /* a stage is over; */
+    const char *line;          /* what is made on a server at --url, or left there */
+    int number;                /* of the stage, from 1 */
+    int count;                 /* of all stages */
 };
 
 struct run_ask {

@@ -11,18 +11,6 @@
 #define WARM_NS (200 * LB_MS_NS)   /* the window of a stage of round 0, at most, ... */
 #define WARM_LONG_NS (3 * LB_S_NS) /* ... and where the topology says that it needs so long */
 
-/* second, stage: one of them is NULL. */
-static void tell_news(const struct run_state *run, const struct stage_ask *ask,
-                      const struct stage_news *second, const struct stage *stage) {
-    struct run_news news = {.second = second,
-                            .stage = stage,
-                            .lock = ask->of.lock->lock->name,
-                            .clients = ask->of.clients,
-                            .number = run->number,
-                            .count = run->stages_planned};
-    run->ask->news(run->ask->arg, &news);
-}
-
 static bool has_killed(const struct stage *stage) {
     for (int i = 0; i < stage->faults.count; i++) {
         if (stage->faults.events[i].kind == INJECT_KILL) return true;
@@ -50,12 +38,6 @@ static void add_stage_result(struct run_state *run, struct stage *stage,
     if (json && json_array_append_new(run->stages, json) == 0) return;
     err_set(&err, LB_EXIT_MACHINE, "out of memory for a stage's result");
     run_note_trouble(run, &err);
-}
-
-/* A second of a stage is over. */
-static void tell_second(void *arg, const struct stage_news *news) {
-    const struct run_state *run = arg;
-    tell_news(run, run->now, news, NULL);
 }
 
 /* A fault that never acted shows nothing of its lock, whatever the verdict says. */
@@ -101,9 +83,7 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .promise = promise,
                               .version = run->ask->version,
                               .seed = of->plan->seed + (uint64_t)of->repeat,
-                              .interrupts = run->ask->interrupts,
-                              .news = tell_second,
-                              .news_arg = run};
+                              .interrupts = run->ask->interrupts};
 }
 
 /* Sets the line that is printed if this process crashes in a call of the driver (process.h). */
@@ -137,16 +117,16 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
              stage_name(of, name, sizeof name));
     snprintf(hlog, sizeof hlog, "%s/%s.hlog", run->out.path, stage_ask.id);
     struct lb_err err = {0};
-    run->now = &stage_ask;
     expect_crash(run, &stage_ask);
     struct stage *stage = stage_run(&stage_ask, &err);
     crash_expect(NULL, NULL);
-    run->now = NULL; /* it ends with this function */
     if (!stage) {
         run_note_trouble(run, &err);
         return false;
     }
-    tell_news(run, &stage_ask, NULL, stage);
+    run->ask->news(
+        run->ask->arg,
+        &(struct run_news){.stage = stage, .number = run->number, .count = run->stages_planned});
     if (conclusion_add_stage(&run->conclusion, stage, of, line, sizeof line)) run_say(run, line);
     stage->result.again = of->again;
     if (warms) stage->result.aside = "the first round warms the servers";

@@ -28,11 +28,10 @@ struct run_state {
     struct conclusion conclusion;
     struct thresholds thresholds;
     int stages_planned;
-    bool mostly_failed;          /* that most requests of a stage failed was said */
-    const struct stage_ask *now; /* the stage that runs; NULL = none does */
-    struct lb_err err;           /* the first thing that went wrong */
-    char failed[600];            /* a request that failed, the first one; "" = none did */
-    struct guests guests;        /* the run, on the servers of --url */
+    bool mostly_failed;   /* that most requests of a stage failed was said */
+    struct lb_err err;    /* the first thing that went wrong */
+    char failed[600];     /* a request that failed, the first one; "" = none did */
+    struct guests guests; /* the run, on the servers of --url */
 };
 
 /* --- run_execute.c --- */

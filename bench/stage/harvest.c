@@ -131,24 +131,6 @@ bool harvest_is_hopeless(const struct harvest *harvest) {
     return slo_is_hopeless(promise, &so_far);
 }
 
-/* Passes on the figures of the interval. */
-static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
-    const struct stage_ask *ask = harvest->stage->ask;
-    if (!ask->news) return;
-    struct shared *shared = harvest->shared;
-    const struct hist *so_far = harvest->stage->hist[METRIC_ACQUIRE];
-    struct stage_news news = {
-        .elapsed_ns = end_ns - atomic_load(&shared->window_begin_ns),
-        .total_ns = ask->of.window_ns,
-        .rate_per_s =
-            end_ns > begin_ns ? (double)harvest->new_grants * 1e9 / (double)(end_ns - begin_ns) : 0,
-        .acquire_p50_ns = hist_quantile(so_far, 0.5),
-        .acquire_p99_ns = hist_quantile(so_far, 0.99),
-        .overlaps = atomic_load(&shared->findings.met),
-    };
-    ask->news(ask->news_arg, &news);
-}
-
 /* Adds to the series. Out of memory: the series lacks it. */
 static void add_point(struct stage *stage, const struct stage_second *second) {
     struct stage_second *grown =
@@ -193,7 +175,6 @@ static void add_drain(struct harvest *harvest) {
     count_second(harvest);
     if (stage->second_count > 0) stage->seconds[stage->second_count - 1].ok += harvest->new_grants;
     if (drain.ok > 0) add_point(stage, &drain);
-    harvest->new_grants += drain.ok;
 }
 
 int harvest_begin(struct harvest *harvest, struct stage *stage, struct shared *shared,
@@ -212,10 +193,8 @@ int harvest_begin(struct harvest *harvest, struct stage *stage, struct shared *s
 }
 
 static void harvest_close_interval(struct harvest *harvest, int64_t end_ns) {
-    int64_t begin_ns = harvest->from_ns;
-    write_log(harvest, begin_ns, end_ns);
+    write_log(harvest, harvest->from_ns, end_ns);
     harvest->window_over ? add_drain(harvest) : add_second(harvest);
-    tell_news(harvest, begin_ns, end_ns);
     for (int metric = 0; metric < METRICS; metric++) hist_reset(harvest->interval[metric]);
     harvest->from_ns = end_ns;
 }

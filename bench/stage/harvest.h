@@ -1,5 +1,5 @@
 /* harvest: collects the values that the workers of a stage have recorded, interval by interval: into the stage's
- * totals, its series and its .hlog, and for the progress display.
+ * totals, its series and its .hlog.
  *
  * Only the supervisor's thread calls these functions; the supervisor decides when an interval is over. Values that a
  * worker does not hand over in time count for the next interval. */
@@ -30,7 +30,7 @@ struct harvest {
 int harvest_begin(struct harvest *harvest, struct stage *stage, struct shared *shared,
                   struct lb_err *err);
 
-/* Closes an interval: a line of the log for each metric, a point of the series, a line of progress. */
+/* Closes an interval: a line of the log for each metric, a point of the series. */
 void harvest_interval(struct harvest *harvest, int64_t end_ns);
 /* Right after an interval: whether the promise that the stage is asked about can only be broken. */
 bool harvest_is_hopeless(const struct harvest *harvest);

@@ -17,15 +17,6 @@
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
 
-/* The figures of a stage while it goes on, which the supervisor collects each second of the window. */
-struct stage_news {
-    int64_t elapsed_ns, total_ns;
-    double rate_per_s;
-    int64_t acquire_p50_ns, acquire_p99_ns; /* so far */
-    uint64_t
-        overlaps; /* grants while another client was inside, which are judged after the stage */
-};
-
 struct stage;
 struct peers;
 
@@ -41,9 +32,7 @@ struct stage_ask {
     const char *hlog_path;
     const char *version;
     uint64_t seed;
-    const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
-    void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
-    void *news_arg;
+    const volatile sig_atomic_t *interrupts; /* Ctrl-C so far */
     /* called at least every 50 ms of the window; true ends the window, as if its planned time were over; may be
      * NULL */
     bool (*enough)(void *arg, const struct stage *stage);

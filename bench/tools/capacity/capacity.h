@@ -47,7 +47,7 @@ struct capacity_search {
     const char *topologies; /* the folder compose/local */
     const char *command;
     const volatile sig_atomic_t *interrupts;
-    struct progress progress;
+    enum progress progress;
     struct outdir out;
 
     /* from here on for capacity_search_run */

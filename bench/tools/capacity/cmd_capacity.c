@@ -29,7 +29,7 @@ struct typed {
     struct urls urls;
     bool by_clients;
     enum report_format format;
-    enum progress_kind progress;
+    enum progress progress;
     double most; /* a rate a second, or clients */
     int64_t time_ns;
     struct stage_promise slo; /* the promise that slo_word means */
@@ -219,12 +219,12 @@ static int run_search(const struct typed *typed, const struct plan *plan, const 
                                      .by_clients = typed->by_clients,
                                      .most = typed->most,
                                      .asked_ns = typed->time_ns,
+                                     .progress = typed->progress,
                                      .topologies = topologies,
                                      .command = command,
                                      .interrupts = interrupt_watch(true)};
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    progress_init(&search.progress, typed->progress);
     int code = capacity_search_begin(&search, err);
     if (code == 0) code = outdir_make(&search.out, typed->out, results, "capacity", err);
     if (code == 0) {

@@ -72,15 +72,7 @@ static void show_begin(struct capacity_search *state, const struct lock_search *
              lock_search->lock->lock->name,
              number_time_text((double)lock_search->budget_ns, budget),
              number_time_text(1e9 * (window.warmup_s + window.duration_s), each));
-    progress_line(&state->progress, line);
-}
-
-static void show_load(struct capacity_search *state, const struct lock_search *lock_search,
-                      double load) {
-    char line[200];
-    snprintf(line, sizeof line, "%s, probe %d: %.6g%s ...", lock_search->lock->lock->name,
-             lock_search->probe_count + 1, load, state->by_clients ? " clients" : "/s");
-    progress_now(&state->progress, line, false);
+    progress_line(state->progress, line);
 }
 
 static void show_probe(struct capacity_search *state, const struct lock_search *lock_search) {
@@ -101,7 +93,7 @@ static void show_probe(struct capacity_search *state, const struct lock_search *
              between, (unsigned long long)probe->over, (unsigned long long)probe->samples,
              probe->grew ? ", the backlog grew" : "", promise_verdict_name(probe->verdict),
              why ? ": " : "", why ? why : "");
-    progress_line(&state->progress, line);
+    progress_line(state->progress, line);
 }
 
 static void begin_search(struct capacity_search *state, struct lock_search *lock_search) {
@@ -234,7 +226,7 @@ static int take_servers(struct capacity_search *state, struct lock_search *lock_
     at.options = lock_search->lock->backend_options;
     if (at.url && lock_search->host == lock_search) {
         guest_foretell(&at, state->plan, false, line);
-        progress_tell(&state->progress, line);
+        fprintf(stderr, "%s\n", line);
     }
     struct place_ask place_ask = place_ask_of(state, lock_search);
     return at.url ? 0 : place_check_own(&place_ask, err);
@@ -425,7 +417,7 @@ static void tell_warnings(struct capacity_search *state, const struct lock_searc
             (*why && strncmp(line, why, strlen(why)) == 0))
             continue;
         json_object_set_new(state->told, line, json_true());
-        progress_tell(&state->progress, line);
+        fprintf(stderr, "%s\n", line);
     }
 }
 
@@ -467,7 +459,6 @@ static int run_load(struct capacity_search *state, struct lock_search *lock_sear
     char name[96], probes[600], folder[700];
     struct job_end end;
     if (open_servers(state, lock_search, err) != 0) return -1;
-    if (load->value > 0) show_load(state, lock_search, load->value);
     snprintf(name, sizeof name, PROBES "/%03d-%.80s", state->number++,
              lock_search->lock->lock->name);
     snprintf(folder, sizeof folder, "%s/%s", state->out.path, name);
@@ -512,7 +503,6 @@ void capacity_search_run(struct capacity_search *state) {
         capacity_search_save(state, "the search was cut off", false, &so_far, &ignored);
         json_decref(so_far);
     }
-    progress_end(&state->progress);
 }
 
 struct lb_err capacity_search_why(const struct capacity_search *search) {
@@ -554,7 +544,7 @@ int capacity_search_begin(struct capacity_search *state, struct lb_err *err) {
     if (!state->together && state->count > 1) {
         char line[300];
         snprintf(line, sizeof line, "the locks do not take turns: %.200s", why.text);
-        progress_line(&state->progress, line);
+        progress_line(state->progress, line);
     }
     /* Each run is bound to one half of the processors, and has the threads of one that is not. */
     if (nodes > 0 && place_divide_processors(plan->processors_shared, &clients, &servers))
