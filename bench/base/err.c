@@ -8,7 +8,7 @@
 
 #include "bench/base/text.h"
 
-void err_set_at(struct lb_err *err, int code, const char *file, int line, const char *format, ...) {
+void err_set_to(struct lb_err *err, int code, const char *format, ...) {
     if (!err || err->code) return;
     va_list args;
     va_start(args, format);
@@ -16,8 +16,6 @@ void err_set_at(struct lb_err *err, int code, const char *file, int line, const 
     va_end(args);
     utf8_clean(err->text);
     err->code = code;
-    err->file = file;
-    err->line = line;
 }
 
 int err_pass(struct lb_err *err, const struct lb_err *from) {

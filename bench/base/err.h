@@ -1,4 +1,4 @@
-/* err: one error with its place in the source, passed down by the caller and printed once, by the
+/* err: one error, passed down by the caller and printed once, by the
  * command.
  *
  * The first error explains the ones after it, so err_set keeps it and drops later ones. Library
@@ -18,9 +18,7 @@ enum lb_exit {
 };
 
 struct lb_err {
-    int code;         /* enum lb_exit; 0 = no error yet */
-    int line;         /* source line that set it, for LOCKBENCH_DEBUG */
-    const char *file; /* source file that set it; static storage */
+    int code; /* enum lb_exit; 0 = no error yet */
     /* what happened, where, and what to do: one line without full stop and newline */
     char text[512];
 };
@@ -29,12 +27,12 @@ struct lb_err {
  * `return err_set(err, LB_EXIT_USAGE, "...")`. */
 #define err_set(err, code, ...)                                                                    \
     ({                                                                                             \
-        err_set_at((err), (code), __FILE__, __LINE__, __VA_ARGS__);                                \
+        err_set_to((err), (code), __VA_ARGS__);                                                    \
         -1; /* here, so that compilers and analyzers see the value */                              \
     })
 
-void err_set_at(struct lb_err *err, int code, const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+void err_set_to(struct lb_err *err, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Sets err to an error that may be none. -1 if it is one, else 0. */
 int err_pass(struct lb_err *err, const struct lb_err *from);

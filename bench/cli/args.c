@@ -321,7 +321,6 @@ void args_help(const struct command *command, FILE *out) {
 
 int args_fail(const struct lb_err *err) {
     fprintf(stderr, "lockbench: %s\n", err->text);
-    if (getenv("LOCKBENCH_DEBUG")) fprintf(stderr, "  (%s:%d)\n", err->file, err->line);
     return err->code;
 }
 

@@ -89,8 +89,7 @@ void args_help(const struct command *command, FILE *out);
  * Returns the program's exit code. */
 int command_main(const struct command *command, int argc, char **argv);
 
-/* Prints the error as the program's one line, "lockbench: ...", and returns its exit code. With
- * LOCKBENCH_DEBUG set it adds the place in the source. */
+/* Prints the error as the program's one line, "lockbench: ...", and returns its exit code. */
 int args_fail(const struct lb_err *err);
 
 #endif

@@ -227,25 +227,6 @@ static int check_loads(const struct plan *plan, const struct plan *base, struct 
     return failed;
 }
 
-/* For a dry run: the plans of a run of each side, and how many of them there will be. base: NULL = another build has
- * its plan. */
-static int print_repeats(const struct typed *typed, const struct plan *plan,
-                         const struct plan *base, struct lb_err *err) {
-    int times = repeat_times(&typed->repeat);
-    bool json = typed->format == REPORT_JSON;
-    double one_s = (double)(plan_time_ns(plan) + (base ? plan_time_ns(base) : 0)) / LB_S_NS;
-    if (!json)
-        printf("; whole runs: %d of each side, in turns; their warm-ups and windows take %.1f s "
-               "together%s\n",
-               times, times * one_s, base ? "" : ", and those of the other build are not known");
-    if (json && base)
-        return output_json(json_pack("{s:o, s:o}", "base", plan_json(base), "new", plan_json(plan)),
-                           JSON_INDENT(2), stdout, "the plans", err);
-    int code = print_plan(plan, json, err);
-    if (base) printf("\n; ---- against ----\n\n");
-    return code == 0 && base ? print_plan(base, false, err) : code;
-}
-
 /* Several whole runs, each in a process of its own, so that no run leaves anything to the next. */
 static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
                        const struct plan *plan, struct lb_err *err) {
@@ -254,11 +235,7 @@ static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
     int code = -1;
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (load_base(typed, usual, &base, err) != 0) return -1;
-    if (base && check_loads(plan, base, err) != 0) {
-        code = -1;
-    } else if (typed->dry_run) {
-        code = print_repeats(typed, plan, base, err);
-    } else {
+    if (!base || check_loads(plan, base, err) == 0) {
         struct repeat_ask ask = {.options = &typed->repeat,
                                  .plan = usual,
                                  .urls = typed->urls.again,
@@ -332,10 +309,11 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
         err_set(err, LB_EXIT_USAGE,
                 "run: --metric and --repeat are of a comparison: add --against...; rounds within a "
                 "run: --set run.repeat=7");
-    } else if (pair && (typed->format == REPORT_FULL || typed->format == REPORT_QUIET)) {
-        err_set(
-            err, LB_EXIT_USAGE,
-            "run: --full and --quiet show one run: leave them out where --against makes several");
+    } else if (pair &&
+               (typed->format == REPORT_FULL || typed->format == REPORT_QUIET || typed->dry_run)) {
+        err_set(err, LB_EXIT_USAGE,
+                "run: --full, --quiet and --dry-run show one run: leave them out where --against "
+                "makes several");
     } else if (pair && peers) {
         err_set(err, LB_EXIT_USAGE, "run: on several hosts one run at a time: leave out --against");
     } else if (pair) {

@@ -27,6 +27,9 @@
 #define START_NS (60 * LB_S_NS)
 #define TIMES 3
 
+/* runs of each side, if the user does not say: a small difference needs at least so many */
+#define REPEAT_USUAL 10
+
 #define BASE 0
 #define NEW 1
 
@@ -60,10 +63,6 @@ struct repeat {
 
 bool repeat_has_base(const struct repeat_options *options) {
     return options->against || options->sets.count > 0;
-}
-
-int repeat_times(const struct repeat_options *options) {
-    return options->times > 0 ? options->times : REPEAT_USUAL;
 }
 
 int repeat_base(const struct repeat_options *options, const char *workload,
@@ -309,7 +308,7 @@ static int begin(struct repeat *repeat, struct lb_err *err) {
     if (add_words(ask, true, workload, base, err) != 0) return -1;
     if (add_words(ask, false, ask->plan->workload, new, err) != 0) return -1;
     for (int s = 0; s < 2; s++) jobs_init(&repeat->side[s].jobs, repeat->side[s].program, 1);
-    repeat->each = repeat_times(ask->options);
+    repeat->each = ask->options->times > 0 ? ask->options->times : REPEAT_USUAL;
     repeat->terminal = terminal_obeys(stderr);
     repeat->interrupts = interrupt_watch(true);
     return 0;

@@ -15,8 +15,6 @@
 #define REPEAT_MAX 1000 /* runs a side */
 #define REPEAT_WORDS_MAX 300
 #define REPEAT_SETS_MAX 150 /* each is two words: --set and its value */
-/* runs of each side, if the user does not say: a small difference needs at least so many */
-#define REPEAT_USUAL 10
 
 /* The arguments that ask for several runs. */
 struct repeat_options {
@@ -28,8 +26,6 @@ struct repeat_options {
 
 /* True if there is a base to compare with. */
 bool repeat_has_base(const struct repeat_options *options);
-/* How many whole runs each side gets. */
-int repeat_times(const struct repeat_options *options);
 
 struct repeat_ask {
     const struct repeat_options *options;
