@@ -53,6 +53,10 @@ extern const struct lb_option_type arg_type_key;
 extern const struct lb_option_type arg_type_rate;
 #define ARG_RATE (&arg_type_rate)
 
+/* uint32_t, a choice of figures as report/compare/compare.h has it: --metric, given once, as a list */
+extern const struct lb_option_type arg_type_metrics;
+#define ARG_METRICS (&arg_type_metrics)
+
 /* The inputs of a command besides its struct. */
 struct args {
     int argc; /* argv[0] is the command's name */

@@ -7,7 +7,6 @@
 #include "bench/base/output.h"
 #include "bench/base/process.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/repeat.h"

@@ -1,7 +1,5 @@
-/* attempt: see attempt.h. This is the hot path: from the due time to the released time it allocates nothing, takes
+/* attempt: see client.h. This is the hot path: from the due time to the released time it allocates nothing, takes
  * no lock, prints nothing, and makes no system call except those of the measured lock. */
-#include "bench/load/attempt.h"
-
 #include "bench/load/account.h"
 #include "bench/load/entry.h"
 #include "bench/load/observe.h"

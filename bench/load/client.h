@@ -99,4 +99,12 @@ static inline int64_t stage_last_start_ns(const struct shared *shared) {
     return lb_after(stage_end_ns(shared), shared->patience_ns);
 }
 
+/* attempt.c: acquires, holds, releases, and records. due_ns: when the attempt was due. measured: it belongs to the
+ * window. */
+void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured);
+
+/* The same for optimistic locks: reads, works, writes if no other client has written, and again from the read until the
+ * write succeeds or its time is up. */
+void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured);
+
 #endif

@@ -6,7 +6,6 @@
 
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
-#include "bench/load/attempt.h"
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 

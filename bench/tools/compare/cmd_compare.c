@@ -1,7 +1,6 @@
 /* cmd_compare: `lockbench compare BASE... -- NEW...`: two sets of saved runs, figure by figure,
  * with an exit code for continuous integration. It reads results only and asks no server. */
 #include "bench/cli/cli.h"
-#include "bench/cli/metrics.h"
 #include "bench/cli/terminal.h"
 #include "report/compare/compare.h"
 

@@ -6,7 +6,6 @@
 
 #include "bench/base/home.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/metrics.h"
 #include "bench/cli/terminal.h"
 #include "bench/tools/history/append.h"
 #include "report/trend/trend.h"
