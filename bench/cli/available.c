@@ -17,16 +17,14 @@ struct available_topology {
     struct lb_err refused;   /* why the servers can't have the flavour of the last question */
 };
 
-int available_init(struct available *available, const char *folder, struct lb_err *err) {
+int available_init(struct available *available, struct lb_err *err) {
     int locks = 0, topologies = 0;
     for (; registry_locks()[locks]; locks++) {
         const char *const *names = lb_topologies(registry_locks()[locks]);
         for (; names && *names; names++) topologies++;
     }
     *available = (struct available){0};
-    if (folder)
-        snprintf(available->folder, sizeof available->folder, "%s", folder);
-    else if (home_path("compose/local", available->folder, sizeof available->folder, err) != 0)
+    if (home_path("compose/local", available->folder, sizeof available->folder, err) != 0)
         return -1;
     available->item = calloc((size_t)topologies + 1, sizeof *available->item);
     available->url = calloc((size_t)locks + 1, sizeof *available->url);

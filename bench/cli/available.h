@@ -23,8 +23,8 @@ struct available {
     const char **url;
 };
 
-/* folder: of the topologies' scripts; NULL = home_path("compose/local"). 0, or -1 with err. */
-int available_init(struct available *available, const char *folder, struct lb_err *err);
+/* 0, or -1 with err. */
+int available_init(struct available *available, struct lb_err *err);
 void available_done(struct available *available);
 
 /* The backend's server runs already (--url, borrowed): no script is needed. */

@@ -274,12 +274,6 @@ static const char *why_not_here(void *context, const struct lb_lock *lock, const
     return why ? why : available_for_plan(context, lock, topology, plan, ret_install);
 }
 
-/* The command that repeats the run; the caller frees it. NULL when out of memory. */
-static char *command_again(const struct args *given, const struct urls *urls) {
-    const char *program = cli_peers() ? cli_peers()->again : "lockbench";
-    return shell_command(program, given->argc, given->argv, urls->item, urls->count);
-}
-
 static int run_run(void *values, const struct args *given, struct lb_err *err) {
     struct typed *typed = values;
     if (complete(typed, given->arena, err) != 0) return -1;
@@ -289,7 +283,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     const struct peers *peers = cli_peers();
     int result = -1;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
-    if (available_init(&available, NULL, err) != 0) goto out;
+    if (available_init(&available, err) != 0) goto out;
     if (urls_ready(&typed->urls, given->arena, &available, err) != 0) goto out;
     if (urls_hand_on(&typed->urls, err) != 0) goto out;
     struct plan_ask plan_ask = {.workload = typed->workload ? typed->workload : "compare",
@@ -320,7 +314,8 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     } else if (typed->dry_run) {
         result = print_plan(plan, typed->format == REPORT_JSON, err);
     } else {
-        command = command_again(given, &typed->urls);
+        command = shell_command(peers ? peers->again : "lockbench", given->argc, given->argv,
+                                typed->urls.item, typed->urls.count);
         result = command ? run_plan(typed, plan, command, err)
                          : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }

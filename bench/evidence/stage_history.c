@@ -257,10 +257,6 @@ static void fill_history(struct run_stage *result, const struct stage_history *h
     result->counterexample = run_stage_keep(result, counterexample_json(history));
 }
 
-static double known_ns(int64_t ns) {
-    return ns < 0 ? NAN : (double)ns;
-}
-
 /* Of a sorted list; NAN of an empty one. */
 static double trials_quantile(const int64_t *sorted, int count, double part) {
     if (count == 0) return NAN;
@@ -290,7 +286,7 @@ static void fill_recovery_figures(struct run_stage *result, const struct recover
     result->crash_count = recovery->crash_count;
     result->crash_p50 = trials_quantile(recovery->crashes_ns, recovery->crash_count, 0.5);
     result->crash_max = trials_quantile(recovery->crashes_ns, recovery->crash_count, 1);
-    result->theory_max = known_ns(recovery->theory_max_ns);
+    result->theory_max = recovery->theory_max_ns < 0 ? NAN : (double)recovery->theory_max_ns;
     result->grants_lost = (double)recovery->grants_lost;
     if (recovery->wakeups_known) result->lost_wakeups = (double)recovery->lost_wakeups;
 }

@@ -25,14 +25,9 @@ static bool outlasts(const struct hold *hold, const struct fault_event *fault) {
 }
 
 /* Whether a server answered the release. Of a grant that it did not know any more the answer is OPLOG_LOST. */
-static bool release_was(const struct hold *hold, enum oplog_outcome outcome) {
+static bool was_released(const struct hold *hold) {
     int unreleased = HOLD_GHOST | HOLD_OPEN | HOLD_DEAD | HOLD_CONTINUED | HOLD_LEARNED;
-    return !(hold->flags & unreleased) && hold->ended == outcome;
-}
-
-/* Servers that are left alone, and must refuse. */
-static bool leaves_some_alone(const struct fault_event *fault) {
-    return fault->kind == INJECT_ISOLATE || strcmp(fault->target, "majority") == 0;
+    return !(hold->flags & unreleased) && hold->ended == OPLOG_OK;
 }
 
 /* Whether clients may find no server that answers. A replica is promoted when the primary is gone, and answers some time
@@ -55,8 +50,7 @@ static int64_t first_served_ns(const struct look *look) {
         bool granted = !(hold->flags & (HOLD_GHOST | HOLD_PIECE));
         if (granted && hold->from_ns > after_ns && hold->from_ns < first_ns)
             first_ns = hold->from_ns;
-        if (release_was(hold, OPLOG_OK) && hold->released_ns > after_ns &&
-            hold->released_ns < first_ns)
+        if (was_released(hold) && hold->released_ns > after_ns && hold->released_ns < first_ns)
             first_ns = hold->released_ns;
     }
     for (size_t i = 0; i < book->try_count; i++) {
@@ -77,7 +71,7 @@ static int64_t inside_until_ns(const struct look *look, const struct hold *hold)
  * after a while: a release that was called before may have an answer of that server, sent a moment ago. */
 static bool was_still_known(const struct look *look, const struct hold *hold) {
     int64_t least_ns = hold->to_ns > look->hit_ns ? FLIGHT_NS : ASKED_NS;
-    return release_was(hold, OPLOG_OK) && hold->released_ns > look->hit_ns + least_ns;
+    return was_released(hold) && hold->released_ns > look->hit_ns + least_ns;
 }
 
 /* end: behind the key's last hold. */
@@ -90,8 +84,10 @@ static bool was_tested(const struct look *look, size_t nth, size_t end) {
     } else if (look->all) {
         if (was_still_known(look, hold)) return true;
         from_ns = look->served_ns;
-        if (leaves_some_alone(look->fault) && look->hit_ns + ASKED_NS < from_ns)
-            from_ns = look->hit_ns + ASKED_NS;
+        /* servers that are left alone, and must refuse */
+        bool alone =
+            look->fault->kind == INJECT_ISOLATE || strcmp(look->fault->target, "majority") == 0;
+        if (alone && look->hit_ns + ASKED_NS < from_ns) from_ns = look->hit_ns + ASKED_NS;
     }
     return from_ns < until_ns && asked_ns(look->after, &hit, until_ns) > from_ns;
 }

@@ -190,11 +190,6 @@ static int64_t last_beat(const struct shared *shared, int process) {
     return last_ns;
 }
 
-/* Heartbeats come from their threads' loops; a lock that blocks its thread blocks the beat as well. */
-static bool has_heartbeat(const struct shared *shared) {
-    return !(shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD);
-}
-
 /* No client could be caught. For the target `any` there is no use in waiting. */
 static enum fault_tried no_victim(struct faults *faults, const struct fault_section *section) {
     if (section->plan->target != TARGET_ANY) return FAULT_LATER;
@@ -242,7 +237,8 @@ void fault_pause_end(struct faults *faults, struct fault_act *act) {
     }
     bool stood = act->stood && proc_stands(pid);
     int64_t beat_ns = last_beat(faults->shared, act->process);
-    if (has_heartbeat(faults->shared)) {
+    /* A lock that blocks its thread blocks the heartbeat, too. */
+    if (!(faults->shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD)) {
         bool still = beat_ns == act->beat_ns && beat_ns > 0;
         fault_log_sign(fault, stood && still,
                        still ? "its heartbeat stood still for %.3f s"

@@ -214,12 +214,6 @@ static void run_save(struct run_state *run, struct run_end *end) {
 
 /* ---- the run ---- */
 
-/* The first key of the plan that only servers which lockbench starts can obey; NULL = none. */
-static const char *asked_of_ours(const struct plan *plan) {
-    if (*plan->program) return "servers.program";
-    return *plan->listen ? "servers.listen" : NULL;
-}
-
 /* Whether an earlier stage differs in nothing that is checked here, as its repetitions do. */
 static bool is_checked(const struct plan_stage *stages, int at) {
     const struct plan_stage *stage = &stages[at];
@@ -248,7 +242,9 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
         if (place_check_url(&place, err) != 0) return -1;
         if (guest_check_prefix(stages[i].plan, stages[i].lock, err) != 0) return -1;
         struct lb_err why = {0};
-        const char *ours = asked_of_ours(ask->plan);
+        const char *ours = *ask->plan->program  ? "servers.program"
+                           : *ask->plan->listen ? "servers.listen"
+                                                : NULL;
         if (ours)
             return err_set(err, LB_EXIT_USAGE,
                            "%s: %s: the servers of %s are at --url, and not lockbench's",
@@ -265,13 +261,6 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
     return 0;
 }
 
-/* Servers inherit this process's limit, and so it is raised before they start. */
-static void raise_servers_limit(const struct plan_stage *stages, int count) {
-    int most = 0;
-    for (int i = 0; i < count; i++) most = stages[i].clients > most ? stages[i].clients : most;
-    descriptors_raise(descriptors_of_servers(most));
-}
-
 static void tell_line(void *arg, const char *line) {
     const struct run_state *run = arg;
     run->ask->news(run->ask->arg, &(struct run_news){.line = line});
@@ -280,7 +269,7 @@ static void tell_line(void *arg, const char *line) {
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
     struct run_state run = {.ask = ask, .guests = {.tell = tell_line, .arg = &run}};
     struct run_end end = {0};
-    int count = 0, result = -1;
+    int count = 0, clients = 0, result = -1;
     struct plan_stage *stages = stages_new(ask->plan, STAGES_BY_PLACE, &count);
     if (!stages) goto out_of_memory;
     if (check_urls(ask, stages, count, err) != 0) goto out;
@@ -288,7 +277,10 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
     result = run_begin_result(&run, err);
     if (result != 0) goto out;
-    raise_servers_limit(stages, count);
+    /* Servers inherit this process's limit. */
+    for (int i = 0; i < count; i++)
+        clients = stages[i].clients > clients ? stages[i].clients : clients;
+    descriptors_raise(descriptors_of_servers(clients));
     run_divide_processors(&run, stages, count);
     run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
     json_object_set_new(run.json, "paired", json_boolean(run.paired));

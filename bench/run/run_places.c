@@ -156,15 +156,10 @@ static int64_t expected_ns(const struct run_state *run, const struct plan_stage 
     return stages[at].plan->warmup_ns + stages[at].window_ns + BESIDES_NS + start_ns;
 }
 
-/* The spare rounds are not expected. */
-static int count_expected(const struct run_state *run, const struct plan_stage *stages, int count) {
-    while (run->paired && count > 0 && stages[count - 1].repeat > run->ask->plan->repeat) count--;
-    return count;
-}
-
 void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count) {
     const struct run_ask *ask = run->ask;
-    count = count_expected(run, stages, count);
+    /* the spare rounds are not expected */
+    while (run->paired && count > 0 && stages[count - 1].repeat > ask->plan->repeat) count--;
     run->stages_planned = count;
     int64_t all_ns = 0;
     for (int i = 0; i < count; i++) all_ns += expected_ns(run, stages, i);
@@ -261,10 +256,6 @@ static void close_place(struct pool *pool, const struct plan_stage *of) {
     }
 }
 
-static void close_all(struct pool *pool) {
-    while (pool->count > 0) place_close(pool->open[--pool->count].place);
-}
-
 static bool ends_place(const struct plan_stage *stages, int count, int at) {
     for (int i = at + 1; i < count; i++) {
         if (same_place(&stages[i], &stages[at])) return false;
@@ -346,6 +337,6 @@ void run_all_places(struct run_state *run, const struct plan_stage *stages, int 
     if (run->round) set_disturbed_aside(run, whole);
     free(run->round);
     run->round = NULL;
-    close_all(&pool);
+    while (pool.count > 0) place_close(pool.open[--pool.count].place);
     free(pool.open);
 }

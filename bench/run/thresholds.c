@@ -39,11 +39,6 @@ void thresholds_done(struct thresholds *thresholds) {
     thresholds->row_count = 0;
 }
 
-static bool makes_promises(const struct plan_lock *lock) {
-    bool odd = lock->lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE);
-    return lock->chosen || !odd;
-}
-
 static struct threshold_row *threshold_row(struct thresholds *thresholds,
                                            const struct stage_ask *ask) {
     const struct plan_stage *of = &ask->of;
@@ -209,7 +204,9 @@ static bool is_stopped_by(const struct threshold *threshold, const struct stage 
 }
 
 void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
-    if (thresholds->count == 0 || !makes_promises(stage->ask->of.lock)) return;
+    const struct plan_lock *lock = stage->ask->of.lock;
+    bool odd = lock->lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE); /* and so makes no promise */
+    if (thresholds->count == 0 || (odd && !lock->chosen)) return;
     struct threshold_row *row = threshold_row(thresholds, stage->ask);
     struct intervals intervals = {.thresholds = thresholds};
     struct lb_err unread = {0}; /* without a log the whole window is one batch */

@@ -119,25 +119,13 @@ int topo_check(struct topo *topo, struct lb_err *err) {
 
 /* --- stopping --- */
 
-static bool any_runs(struct topo *topo) {
-    bool any = false;
-    for (int n = 0; n < topo->info.nodes; n++) any |= topo_node_runs(&topo->nodes[n]);
-    return any;
-}
-
-static void wait_for_end(struct topo *topo, int64_t limit_ns) {
-    int64_t until_ns = lb_now() + limit_ns;
-    for (int ms = 1; any_runs(topo) && lb_now() < until_ns; ms = ms < 10 ? ms + 1 : 10)
-        lb_nap(ms * LB_MS_NS);
-}
-
-/* Waits until the processes that the nodes had started have ended: they were killed, but until then they may
+/* Waits until the nodes and the processes that they had started have ended: they were killed, but until then they may
  * still write. */
-static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
-    int64_t until_ns = lb_now() + limit_ns;
+static void wait_for_groups(struct topo *topo) {
+    int64_t until_ns = lb_now() + KILL_NS;
     for (int n = 0; n < topo->info.nodes; n++) {
-        const struct node *node = &topo->nodes[n];
-        while (node->last > 0 && node->pid == 0 && proc_group_runs(node->last) &&
+        struct node *node = &topo->nodes[n];
+        while ((topo_node_runs(node) || (node->last > 0 && proc_group_runs(node->last))) &&
                lb_now() < until_ns)
             lb_nap(LB_MS_NS);
     }
@@ -148,8 +136,7 @@ static void stop_all(struct topo *topo) {
     for (int n = 0; n < topo->info.nodes; n++) {
         if (topo->nodes[n].pid > 0) end_group(topo->nodes[n].pid, &topo->nodes[n].shm);
     }
-    wait_for_end(topo, KILL_NS);
-    wait_for_groups(topo, KILL_NS);
+    wait_for_groups(topo);
     for (int n = 0; n < topo->info.nodes; n++) {
         /* A process that lost its parent may write for a moment longer. */
         for (int tries = 0;

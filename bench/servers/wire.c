@@ -88,10 +88,6 @@ static int open_ends(struct wire *wire, const struct wire_end *ends, int count,
     return 0;
 }
 
-static void close_ends(struct wire *wire) {
-    for (int i = 0; i < wire->ends; i++) close(wire->listeners[i].fd);
-}
-
 static void wire_free(struct wire *wire) {
     if (wire->control_fd >= 0) close(wire->control_fd);
     if (wire->shared) munmap(wire->shared, sizeof *wire->shared);
@@ -138,7 +134,7 @@ struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *e
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) atomic_store(&wire->shared->signs[i].fault, -1);
     int failed = janitor_start(err) != 0 || open_ends(wire, ends, count, err) != 0 ||
                  fork_wire(wire, err) != 0;
-    close_ends(wire);
+    for (int i = 0; i < wire->ends; i++) close(wire->listeners[i].fd);
     if (!failed) return wire;
     wire_free(wire);
     return NULL;

@@ -36,16 +36,12 @@ static bool is_so_set(const struct lb_known_cause *cause, const struct plan_lock
            strcmp(option_text(option, lock->options, text, sizeof text), cause->value) == 0;
 }
 
-/* Whether clients met each other and nothing but the lock came between them: a fault may have made any
- * figure what it is. */
-static bool may_tell(const struct run_stage *result) {
-    return result->tested_grants > 0 && json_array_size(result->faults) == 0;
-}
-
 json_t *stage_causes(const struct run_stage *result, const struct plan_lock *lock) {
     json_t *texts = json_array();
     const struct lb_known_cause *cause = lock->lock->algorithm->causes;
-    for (; texts && may_tell(result) && cause && cause->figure; cause++) {
+    /* else clients never met, or a fault may have made any figure what it is */
+    bool tells = result->tested_grants > 0 && json_array_size(result->faults) == 0;
+    for (; texts && tells && cause && cause->figure; cause++) {
         const struct result_field *field = field_of(cause->figure);
         if (!field || !is_beyond(cause, result_field_figure(field, result))) continue;
         if (!is_so_set(cause, lock)) continue;

@@ -243,7 +243,7 @@ static int run_capacity(void *values, const struct args *given, struct lb_err *e
     int result = -1;
     if (complete(typed, given->arena, err) != 0) return -1;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
-    if (available_init(&available, NULL, err) != 0) goto out;
+    if (available_init(&available, err) != 0) goto out;
     if (urls_ready(&typed->urls, given->arena, &available, err) != 0) goto out;
     if (urls_hand_on(&typed->urls, err) != 0) goto out;
     struct plan_ask plan_ask = {.workload = "capacity",

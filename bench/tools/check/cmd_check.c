@@ -277,7 +277,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     urls_forget(&typed->urls);
     if (check_options(typed, err) != 0 || urls_hand_on(&typed->urls, err) != 0) goto out;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
-    if (available_init(&available, NULL, err) != 0) goto out;
+    if (available_init(&available, err) != 0) goto out;
     if (urls_ready(&typed->urls, given->arena, &available, err) != 0) goto out;
     for (int i = 0; !named && i < typed->urls.count; i++) {
         if (arg_list_add(&typed->locks, typed->urls.item[i].backend->name, given->arena, err))

@@ -78,7 +78,7 @@ static int run_clean(void *values, const struct args *given, struct lb_err *err)
     struct typed *typed = values;
     struct available available = {0};
     int failed = check_keys(typed, err);
-    if (!failed) failed = available_init(&available, NULL, err);
+    if (!failed) failed = available_init(&available, err);
     if (!failed) failed = urls_ready(&typed->urls, given->arena, &available, err);
     available_done(&available);
     if (!failed && typed->urls.count == 0)

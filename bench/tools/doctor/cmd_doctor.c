@@ -355,7 +355,7 @@ static const void *options_of(const struct plan *plan, const struct lb_backend *
 static int examine(struct typed *typed, struct arena *arena, struct lb_err *err) {
     struct available available = {0};
     struct doctor checks = {0};
-    if (available_init(&available, NULL, err)) return -1;
+    if (available_init(&available, err)) return -1;
     struct plan *plan = NULL;
     bool failed = urls_ready(&typed->urls, arena, &available, err) != 0;
     bool whole = typed->urls.typed == 0 && typed->locks.count == 0;

@@ -34,7 +34,7 @@ static const struct arg args[] = {
 static int add_names(struct list *list, struct doc *doc, struct lb_err *err) {
     char workloads[PATH_MAX];
     if (home_path("workloads", workloads, sizeof workloads, err)) return -1;
-    if (available_init(&list->available, NULL, err)) return -1;
+    if (available_init(&list->available, err)) return -1;
     if (workloads_find(workloads, &list->workloads, err)) return -1;
     if (list->only) return list_details(list, doc, err);
     list_names(list, doc);
