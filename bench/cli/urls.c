@@ -159,8 +159,7 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
 int urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
               const void *arg, struct lb_err *err) {
     const char *unused = NULL;
-    char used[200] = "none";
-    int kept = urls->typed, length = 0;
+    int kept = urls->typed;
     for (int i = 0; i < urls->typed && !unused; i++)
         if (!uses(arg, urls->item[i].backend)) unused = urls->item[i].backend->name;
     for (int i = urls->typed; i < urls->count; i++) {
@@ -170,51 +169,25 @@ int urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_b
     }
     urls->count = kept;
     if (!unused) return 0;
-    for (const struct lb_backend *const *each = registry_backends(); *each; each++)
-        if (uses(arg, *each) && length < (int)sizeof used)
-            length += snprintf(used + length, sizeof used - (size_t)length, "%s%s",
-                               length ? ", " : "", (*each)->name);
-    return err_set(err, LB_EXIT_USAGE,
-                   "--url %s=…: no lock that runs is of %s; the backends of those that run: %s",
-                   unused, unused, used);
-}
-
-/* Says why "backend.name" is no option of a backend at --url. */
-static int unknown_set(const char *place, const char *backend, const char *name,
-                       const struct urls *urls, struct lb_err *err) {
-    struct nearest nearest;
-    char hint[80];
-    const struct lb_backend *known = registry_backend(backend);
-    if (known && has_url(urls, known)) {
-        nearest_init(&nearest, name);
-        options_offer(lb_backend_options(known), &nearest);
-        return err_set(err, LB_EXIT_USAGE, "%s: %s has no such option%s", place, backend,
-                       nearest_hint(&nearest, hint, sizeof hint));
-    }
-    if (known) return err_set(err, LB_EXIT_USAGE, "%s: there is no --url %s=URL", place, backend);
-    nearest_init(&nearest, backend);
-    for (int i = 0; i < urls->count; i++) nearest_offer(&nearest, urls->item[i].backend->name);
-    return err_set(err, LB_EXIT_USAGE, "%s: no backend '%s'%s", place, backend,
-                   nearest_hint(&nearest, hint, sizeof hint));
+    return err_set(err, LB_EXIT_USAGE, "--url %s=…: no lock that runs is of %s", unused, unused);
 }
 
 /* Reads "backend.key=value" into the options of the backend that it names. 0, or -1 with err. */
 static int read_set(const char *set, const struct urls *urls, void *const *options,
                     struct arena *arena, struct lb_err *err) {
-    char place[200], owner_name[64], name[64];
+    char place[200], name[128];
     size_t owner = strcspn(set, ".="), len = strcspn(set, "=");
     snprintf(place, sizeof place, "--set %.*s", (int)len, set);
-    if (set[owner] != '.' || !set[len])
-        return err_set(err, LB_EXIT_USAGE, "%s: write BACKEND.KEY=VALUE", place);
-    snprintf(owner_name, sizeof owner_name, "%.*s", (int)owner, set);
-    snprintf(name, sizeof name, "%.*s", (int)(len - owner - 1), set + owner + 1);
-    for (int i = 0; i < urls->count; i++) {
+    for (int i = 0; set[owner] == '.' && set[len] && i < urls->count; i++) {
         const struct lb_backend *backend = urls->item[i].backend;
+        snprintf(name, sizeof name, "%.*s", (int)(len - owner - 1), set + owner + 1);
         const struct lb_option *option = options_find(lb_backend_options(backend), name);
-        if (strcmp(backend->name, owner_name) == 0 && option)
+        if (strlen(backend->name) == owner && strncmp(backend->name, set, owner) == 0 && option)
             return option_set(option, options[i], set + len + 1, place, arena, err);
     }
-    return unknown_set(place, owner_name, name, urls, err);
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s: no backend at --url has such an option: `lockbench list BACKEND --keys`",
+                   place);
 }
 
 int urls_options(struct urls *urls, const struct arg_list *sets, struct arena *arena,

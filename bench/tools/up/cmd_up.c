@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
 #include "bench/conform/conform_place.h"
@@ -56,26 +55,18 @@ static int name_all(struct typed *typed, const char *folder, struct arena *arena
     return err_set(err, LB_EXIT_MACHINE, "up: no server can run here; see `lockbench doctor`");
 }
 
-/* Replaces a backend's name by its default topology. The error for an unknown name has the nearest
- * topology. */
+/* Replaces a backend's name by its default topology. */
 static int check_names(struct typed *typed, const char *folder, struct lb_err *err) {
     for (int i = 0; i < typed->names.count; i++) {
         const char *name = typed->names.item[i];
         const struct lb_backend *backend = registry_backend(name);
-        char script[PATH_MAX], hint[128];
-        struct nearest nearest;
+        char script[PATH_MAX];
         snprintf(script, sizeof script, "%s/%s", folder, name);
-        bool known = *name && *name != '.' && !strchr(name, '/') && access(script, R_OK) == 0;
-        if (!known && backend && backend->topologies) typed->names.item[i] = backend->topologies[0];
-        if (known || (backend && backend->topologies)) continue;
-        nearest_init(&nearest, name);
-        for (int l = 0; registry_locks()[l]; l++) {
-            const char *const *topology = lb_topologies(registry_locks()[l]);
-            for (; topology && *topology; topology++) nearest_offer(&nearest, *topology);
-        }
-        return err_set(err, LB_EXIT_USAGE,
-                       "up: no topology '%.60s'%s ('lockbench list BACKEND' shows them)", name,
-                       nearest_hint(&nearest, hint, sizeof hint));
+        if (*name && *name != '.' && !strchr(name, '/') && access(script, R_OK) == 0) continue;
+        if (!backend || !backend->topologies)
+            return err_set(err, LB_EXIT_USAGE,
+                           "up: no topology '%.60s' ('lockbench list BACKEND' shows them)", name);
+        typed->names.item[i] = backend->topologies[0];
     }
     return 0;
 }
