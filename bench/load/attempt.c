@@ -201,15 +201,6 @@ static void begin_waiting(struct client *client, int64_t started_ns) {
     entry_ask(client, started_ns);
 }
 
-static void end_waiting(struct client *client) {
-    atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
-}
-
-/* Notes a failed try. Until the next try the client rests; it is not known whether it could get the key meanwhile. */
-static void rest_waiting(struct client *client, int64_t now_ns) {
-    atomic_store_explicit(&client->stats->refused_ns, now_ns, memory_order_relaxed);
-}
-
 /* Whether the holder knows that it lost the grant; then it does not write. A holder that was not told so, and whose
  * lease still lasts, writes even after a failed call, so that the checks see the damage if the lock has lost the
  * grant. */
@@ -324,9 +315,10 @@ void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool mea
     client_spent(client, &client->stats->state_waiting_ns, acquired_ns);
     client_waited(client, started_ns, acquired_ns);
     if (outcome != LB_BUSY && outcome != LB_TIMEOUT) {
-        end_waiting(client);
+        atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
     } else {
-        rest_waiting(client, acquired_ns);
+        /* until the next try it rests: it is not known whether it could get the key meanwhile */
+        atomic_store_explicit(&client->stats->refused_ns, acquired_ns, memory_order_relaxed);
     }
     if (outcome == LB_OK) {
         client_count_by_time(client, acquired_ns, measured);

@@ -89,10 +89,6 @@ static int thread_count(const struct plan *plan, const struct lb_lock *lock, int
     return threads < clients ? threads : clients;
 }
 
-static size_t align_bytes(size_t bytes) {
-    return (bytes + 63) & ~(size_t)63;
-}
-
 /* Divides the mapping into parts. Used twice: first without memory, to find the size. */
 struct carver {
     char *base;
@@ -101,7 +97,7 @@ struct carver {
 
 static void *carve_part(struct carver *carver, size_t bytes) {
     void *part = carver->base ? carver->base + carver->at : NULL;
-    carver->at += align_bytes(bytes);
+    carver->at += (bytes + 63) & ~(size_t)63;
     return part;
 }
 

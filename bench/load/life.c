@@ -294,22 +294,17 @@ static void open_first(struct client *client) {
     atomic_fetch_add(&shared->connected, 1);
 }
 
-/* Tells the engine the cell of a key that only this client uses. For other cells that is of no use: the cell of a key
- * that several clients use is in the cache anyway, or it is not known which key comes next. */
-static void warm_own_cell(const struct client *client) {
-    const struct shared *shared = client->worker->shared;
-    if (shared->plan->keys.pick != KEYS_OWN) return;
-    lb_warm(LB_WARM_CELL, &shared->cells[client->index], sizeof *shared->cells);
-}
-
 /* Tells the engine the memory that each attempt touches. */
 static void warm_client(const struct client *client) {
+    const struct shared *shared = client->worker->shared;
     const struct session *session = client->session;
     size_t state_bytes =
         session->memory_bytes < STATE_HEAD_BYTES ? session->memory_bytes : STATE_HEAD_BYTES;
     lb_warm(LB_WARM_CLIENT, client, sizeof *client);
     lb_warm(LB_WARM_STATS, client->stats, offsetof(struct client_stats, joined));
-    warm_own_cell(client);
+    /* That of a key which several clients use is in the cache anyway, or nobody knows which comes next. */
+    if (shared->plan->keys.pick == KEYS_OWN)
+        lb_warm(LB_WARM_CELL, &shared->cells[client->index], sizeof *shared->cells);
     lb_warm(LB_WARM_GRANT, client->grant.data, client->session->lb.lock->algorithm->grant_bytes);
     lb_warm(LB_WARM_SESSION, session, offsetof(struct session, lb.err.text));
     lb_warm(LB_WARM_SESSION_USE, &session->lb.state,

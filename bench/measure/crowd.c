@@ -1,10 +1,6 @@
 /* crowd: see crowd.h. */
 #include "bench/measure/crowd.h"
 
-static uint64_t units_of(uint64_t inside) {
-    return inside % CROWD_ALARM;
-}
-
 static uint64_t alarms_of(uint64_t inside) {
     return inside / CROWD_ALARM;
 }
@@ -19,7 +15,7 @@ bool crowd_enter(const struct crowds *crowds, uint32_t key, uint32_t units, uint
     atomic_store_explicit(&mine->units, units, memory_order_relaxed);
     do {
         after = before + units;
-        too_many = units_of(after) > bound;
+        too_many = after % CROWD_ALARM > bound;
         if (too_many) after += CROWD_ALARM;
     } while (!atomic_compare_exchange_weak(&crowd->inside, &before, after));
     mine->alarms = alarms_of(after);

@@ -237,10 +237,6 @@ int book_add_rings(struct book *book, const struct oplog *history, struct lb_err
     return 0;
 }
 
-static bool mishap_concerns(const struct mishap *mishap, const struct hold *hold) {
-    return hold->client - mishap->first < mishap->count;
-}
-
 /* A release that reported success: the grant was held until that call, whatever its lease and its
  * session. */
 static bool ended_well(const struct hold *hold) {
@@ -254,7 +250,7 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
     if (rules->session_ns == 0 && rules->cut_ns == LB_NEVER) return end_ns;
     for (size_t i = 0; i < book->mishap_count; i++) {
         const struct mishap *mishap = &book->mishaps[i];
-        if (!mishap_concerns(mishap, hold)) continue;
+        if (hold->client - mishap->first >= mishap->count) continue;
         int64_t at_ns = LB_NEVER;
         if (mishap->kind == OPLOG_STALL && rules->session_ns > 0 &&
             mishap->end_ns > hold->called_ns &&

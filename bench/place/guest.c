@@ -114,10 +114,6 @@ out:
 
 /* ---- what will be made ---- */
 
-static bool is_number(const char *text) {
-    return *text && strspn(text, "0123456789") == strlen(text);
-}
-
 int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, struct lb_err *err) {
     const char *prefix = plan->key_prefix;
     static struct lb_names names; /* large for a stack */
@@ -126,7 +122,9 @@ int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, st
     if (!*prefix || !lb_names_of(lock->lock, lock->options, plan->lease_ns, key, &names)) return 0;
     for (int i = 0; i < names.count; i++) {
         const char *name = names.item[i].text;
-        if (is_number(name) || strncmp(name, prefix, strlen(prefix)) == 0) continue;
+        if ((*name && name[strspn(name, "0123456789")] == '\0') ||
+            strncmp(name, prefix, strlen(prefix)) == 0)
+            continue;
         return err_set(
             err, LB_EXIT_USAGE,
             "%s: load.key_prefix = %s can't be kept: it makes the %s '%.200s'; leave the lock "
@@ -161,12 +159,6 @@ static bool add_lock(char line[GUEST_LINE_MAX], size_t from, const struct plan *
     return room;
 }
 
-static const char *write_word(const struct place_url *at, char *text, size_t size) {
-    char url[256];
-    snprintf(text, size, "%s=%s", at->backend->name, url_public(at->url, url, sizeof url));
-    return text;
-}
-
 /* Adds " OPTION NAMEVALUE", quoted for a shell, if there is room. */
 static void add_option(char text[COMMAND_MAX], const char *option, const char *name,
                        const char *value) {
@@ -185,8 +177,10 @@ static void add_option(char text[COMMAND_MAX], const char *option, const char *n
  * programs, it names the server by its own backend. */
 static const char *write_command(const struct place_url *at, const struct plan *plan, bool looks,
                                  char text[COMMAND_MAX]) {
-    char word[300], renamed[400];
-    const char *url = at->word ? at->word : write_word(at, word, sizeof word);
+    char word[300], renamed[400], shown[256];
+    const char *url = at->word ? at->word : word;
+    snprintf(word, sizeof word, "%s=%s", at->backend->name,
+             url_public(at->url, shown, sizeof shown));
     const struct lb_backend *own =
         at->backend->program_speaks ? registry_backend_of_url(at->url) : NULL;
     if (own) {
@@ -262,15 +256,11 @@ static bool is_listed(const char *list, const char *name) {
     return strstr(list, line) != NULL;
 }
 
-static void add_to_list(char list[LIST_MAX], const char *name) {
-    size_t used = strlen(list);
-    snprintf(list + used, LIST_MAX - used, "%s%s\n", used ? "" : "\n", name);
-}
-
 static bool note_before(void *arg, const char *what, const char *name) {
     struct guest *guest = arg;
     (void)what;
-    add_to_list(guest->before, name);
+    size_t used = strlen(guest->before);
+    snprintf(guest->before + used, LIST_MAX - used, "%s%s\n", used ? "" : "\n", name);
     return false;
 }
 

@@ -76,14 +76,6 @@ static double busy_share(const struct stage *stage) {
     return have_ns > 0 ? stage->client_cpu_ns / have_ns : NAN;
 }
 
-static bool stage_is_busy(const struct stage *stage) {
-    return busy_share(stage) > BUSY_SHARE;
-}
-
-static bool stage_lost_cpu(const struct stage *stage) {
-    return steal_shows(stage->stolen_ns, stage->window_ns + stage->drain_ns);
-}
-
 /* By how much holds lasted longer than asked, on average. A driver that blocks its thread hides the thread's stalls, and
  * this is left to see that the machine was busy. */
 static double held_late_ns(const struct stage *stage) {
@@ -109,12 +101,12 @@ static void add_limits(json_t *warnings, const struct stage *stage) {
              "generator-limited: holds lasted %.1f ms longer than load.hold says (a busy machine)",
              held_late_ns(stage) / 1e6);
     /* A lock in our own memory is itself what the threads run. */
-    if (lock->backend->topologies && stage_is_busy(stage))
+    if (lock->backend->topologies && busy_share(stage) > BUSY_SHARE)
         warn(warnings,
              "generator-limited: lockbench's %.0f threads were busy for %.0f %% of the window: use "
              "more threads (load.threads) or another machine",
              stage->result.threads, 100 * busy_share(stage));
-    if (stage_lost_cpu(stage))
+    if (steal_shows(stage->stolen_ns, stage->window_ns + stage->drain_ns))
         warn(
             warnings,
             "generator-limited: the host of this virtual machine took %.2g s of processor time in %.2g s "
@@ -224,19 +216,15 @@ static void add_wall_step(json_t *warnings, const struct stage *stage) {
         all, largest_s, when);
 }
 
-/* More requests waited for a client at the window's end than chance leaves there: arrivals scatter by
- * the square root of their number, so a lock that just carries the rate may be that far behind. */
-static bool backlog_grew(double missed, double due) {
-    return missed > 2 * sqrt(due);
-}
-
 static void add_overload(json_t *warnings, const struct stage *stage) {
     if (stage->hopeless)
         warn(warnings, "ended after %.1f s: by then the promise was broken for all of the window",
              (double)stage->window_ns / 1e9);
     if (stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED) return;
     double missed = stage->result.missed - (double)stage->stalled_missed;
-    if (backlog_grew(missed, stage->result.due))
+    /* Chance leaves some there: arrivals scatter by the square root of their number, so a lock that just carries the rate
+     * may be that far behind. */
+    if (missed > 2 * sqrt(stage->result.due))
         warn(
             warnings,
             "%.0f of %.0f arrivals could not be started before the window's end: the lock does not "

@@ -212,14 +212,6 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
     return 0;
 }
 
-/* Adds one lock of a group, unless it is a control that shows its mistake only in a workload of its own. */
-static int add_from_group(struct draft *draft, int index, const struct plan_ask *ask,
-                          struct lb_err *err) {
-    const struct lb_lock *lock = registry_locks()[index];
-    bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
-    return elsewhere ? 0 : add_lock(draft, index, false, ask, err);
-}
-
 /* Adds the lock or the locks of a word: a lock, a lock followed by "?" (only if it can run here), or a
  * group. */
 static int add_word(struct draft *draft, char *word, const struct plan_ask *ask,
@@ -235,7 +227,10 @@ static int add_word(struct draft *draft, char *word, const struct plan_ask *ask,
     }
     if (!lock_word_is_group(word)) return name_unknown(word, true, err);
     for (int i = 0; registry_locks()[i]; i++) {
-        if (lock_in_group(registry_locks()[i], word) && add_from_group(draft, i, ask, err))
+        const struct lb_lock *lock = registry_locks()[i];
+        /* a control that shows its mistake only in a workload of its own */
+        bool elsewhere = (lock->caps & LB_CAP_CONTROL) && lock->about.exposed_by;
+        if (!elsewhere && lock_in_group(lock, word) && add_lock(draft, i, false, ask, err))
             return -1;
     }
     return 0;

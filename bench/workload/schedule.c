@@ -29,21 +29,16 @@ int64_t dist_draw(const struct dist *dist, struct lb_rng *rng) {
     return drawn < (double)DAY_NS ? (int64_t)(drawn + 0.5) : DAY_NS;
 }
 
-/* The taken-th arrival of this share, by its number among all arrivals: no sum, so no drift. A
- * double holds a moment exactly to the nanosecond for 104 days. */
-static void next_constant(struct schedule *s) {
-    uint64_t number = s->taken / s->count * s->total + s->first + s->taken % s->count;
-    s->next_ns = s->start_ns + llround((double)number * s->gap_ns);
-}
-
-static void next_poisson(struct schedule *s) {
-    s->passed_ns -= s->gap_ns * log1p(-rng_unit(&s->rng));
-    s->next_ns = s->start_ns + llround(s->passed_ns);
-}
-
 static void next(struct schedule *s) {
-    if (s->kind == ARRIVAL_CONSTANT) next_constant(s);
-    if (s->kind == ARRIVAL_POISSON) next_poisson(s);
+    if (s->kind == ARRIVAL_CONSTANT) {
+        /* The taken-th arrival of this share, by its number among all arrivals: no sum, so no drift. A
+         * double holds a moment exactly to the nanosecond for 104 days. */
+        uint64_t number = s->taken / s->count * s->total + s->first + s->taken % s->count;
+        s->next_ns = s->start_ns + llround((double)number * s->gap_ns);
+    } else if (s->kind == ARRIVAL_POISSON) {
+        s->passed_ns -= s->gap_ns * log1p(-rng_unit(&s->rng));
+        s->next_ns = s->start_ns + llround(s->passed_ns);
+    }
 }
 
 void schedule_init(struct schedule *schedule, const struct arrival *arrival, uint32_t first,

@@ -253,16 +253,13 @@ static bool first_of_backend(const struct plan *plan, int index) {
     return true;
 }
 
-/* Whether a text was neither given nor has a default. */
-static bool is_missing(const struct lb_option *option, const void *options) {
-    return option->type == LB_OPT_TEXT && !*(const char *const *)option_in(option, options);
-}
-
 static void print_options(const struct lb_option *keys, const void *options, FILE *out) {
     for (const struct lb_option *option = keys; option && option->name; option++) {
         char text[4096];
         /* Prints an option without a value as a comment, because an empty value would be read as a given value. */
-        fprintf(out, "%s%s = %s\n", is_missing(option, options) ? "; " : "", option->name,
+        bool missing =
+            option->type == LB_OPT_TEXT && !*(const char *const *)option_in(option, options);
+        fprintf(out, "%s%s = %s\n", missing ? "; " : "", option->name,
                 option_text(option, options, text, sizeof text));
     }
 }

@@ -96,12 +96,6 @@ static int check_promises(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
-/* Whether at least one whole tick lies in the window. Ticks are counted from the begin of the warm-up. */
-static bool has_whole_tick(const struct plan *plan) {
-    int64_t before = (plan->warmup_ns + plan->tick_ns - 1) / plan->tick_ns;
-    return (before + 1) * plan->tick_ns <= plan->warmup_ns + plan->duration_ns;
-}
-
 /* Checks the conditions of load.tick: a closed loop, one key, a whole tick in the window, and load.think below
  * load.tick. */
 static int check_ticks(const struct draft *draft, struct lb_err *err) {
@@ -114,7 +108,9 @@ static int check_ticks(const struct draft *draft, struct lb_err *err) {
     if (!one_job)
         return refuse_key(draft, err, "load", 0, "tick",
                           "all clients want the one job of a tick: set load.keys = 1");
-    if (!has_whole_tick(plan))
+    /* Ticks are counted from the begin of the warm-up. */
+    int64_t before = (plan->warmup_ns + plan->tick_ns - 1) / plan->tick_ns;
+    if ((before + 1) * plan->tick_ns > plan->warmup_ns + plan->duration_ns)
         return refuse_key(draft, err, "load", 0, "tick",
                           "no tick lies in the window as a whole, so none would be counted: set "
                           "run.duration to twice load.tick or more");
@@ -193,33 +189,23 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
     return check_faults(draft, err);
 }
 
-/* The fewest holders that a key of one of the plan's locks may have at the same time. */
-static double fewest_holders(const struct plan *plan) {
-    double few = INFINITY;
-    for (int i = 0; i < plan->lock_count; i++)
-        few = fmin(few, keys_holders(plan, plan->locks[i].lock));
-    return few;
-}
-
-static int fewest_readers(const struct plan *plan) {
-    int few = 100;
-    for (int i = 0; i < plan->readers_count; i++)
-        few = plan->readers[i] < few ? plan->readers[i] : few;
-    return plan->readers_count > 0 ? few : 0;
-}
-
 /* Warns if the arrivals ask for more holding time than the keys can give: each place on a key can be held for at most
  * one second in each second. Does not warn for readers, who hold together, or for clients that wait for a limited time
  * and then leave the queue. */
 static void warn_overload(struct draft *draft) {
     const struct plan *plan = draft->plan;
     if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode != MODE_WAIT) return;
-    double holders = fewest_holders(plan), keys = keys_count(&plan->keys, most_clients(plan));
+    double holders = INFINITY, keys = keys_count(&plan->keys, most_clients(plan));
+    for (int i = 0; i < plan->lock_count; i++)
+        holders = fmin(holders, keys_holders(plan, plan->locks[i].lock));
     double rate_per_s = plan->rates_count > 0 ? 0 : plan->arrival.rate_per_s;
     for (int i = 0; i < plan->rates_count; i++) {
         if (plan->rates[i] > rate_per_s) rate_per_s = plan->rates[i];
     }
-    double writers = 1 - fewest_readers(plan) / 100.0;
+    int readers = plan->readers_count > 0 ? 100 : 0;
+    for (int i = 0; i < plan->readers_count; i++)
+        readers = plan->readers[i] < readers ? plan->readers[i] : readers;
+    double writers = 1 - readers / 100.0;
     double busy = rate_per_s * writers * (double)plan->hold.mean_ns / 1e9 / (keys * holders);
     if (busy >= 1) {
         add_warning(

@@ -272,14 +272,11 @@ const char *probe_unsure_text(const struct probe *probe) {
                       : "the quantile's interval lies on both sides of the limit";
 }
 
-/* True if a window brought so few samples that they say nothing, and had so few over the limit that
- * more samples might have kept the promise. */
-static bool is_thin(const struct probe *probe, double allowed) {
-    return (double)probe->samples < SAMPLES_TOLD / allowed && (double)probe->over <= SAMPLES_TOLD;
-}
-
 struct search_result probe_result(const struct probe *probe, double allowed) {
-    bool told = probe->measured && !is_thin(probe, allowed);
+    /* So few samples say nothing, and more of them might have kept the promise. */
+    bool thin =
+        (double)probe->samples < SAMPLES_TOLD / allowed && (double)probe->over <= SAMPLES_TOLD;
+    bool told = probe->measured && !thin;
     return (struct search_result){.load = probe->load,
                                   .over = probe->over,
                                   .samples = told ? probe->samples : 0,

@@ -376,10 +376,6 @@ static void plan_round(struct search *search, const struct edge *edge) {
     search->rounds++;
 }
 
-static bool is_settled(const struct search *search, const struct edge *edge) {
-    return search->rounds >= ROUNDS_MIN && (edge->high - edge->low) / 2 < GOOD_ENOUGH;
-}
-
 bool search_next(struct search *search, bool more, double *ret_load) {
     struct edge edge;
     if (!more || search->count == EDGE_POINTS_MAX || failures(search, false) >= BAD_MOST)
@@ -400,7 +396,7 @@ bool search_next(struct search *search, bool more, double *ret_load) {
             *ret_load = widen(search, side < 0);
             return !is_end_settled(search, *ret_load, side < 0);
         }
-        if (is_settled(search, &edge)) return false;
+        if (search->rounds >= ROUNDS_MIN && (edge.high - edge.low) / 2 < GOOD_ENOUGH) return false;
         plan_round(search, &edge);
     }
     *ret_load = search->round[--search->round_left];

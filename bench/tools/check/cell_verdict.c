@@ -99,12 +99,6 @@ static bool tested_lock(const json_t *fault) {
     return !json_is_integer(tested) || json_integer_value(tested) > 0;
 }
 
-/* Whether it met a holder (or a waiter, if it was to hit one). */
-static bool met_client(const json_t *fault) {
-    const json_t *held = json_object_get(fault, "held");
-    return tested_lock(fault) || json_number_value(held) > 0;
-}
-
 static int section_of(const json_t *fault) {
     const char *name = tree_word(fault, "section");
     return strncmp(name, "fault.", 6) == 0 ? atoi(name + 6) - 1 : 0;
@@ -119,7 +113,9 @@ static bool is_same_injection(const json_t *a, const json_t *b) {
 
 static bool is_trial(const struct run *run, const struct run_stage *stage, const json_t *fault,
                      bool broken) {
-    if (broken) return met_client(fault);
+    /* A broken one: it met a holder (or a waiter, if it was to hit one). */
+    const json_t *held = json_object_get(fault, "held");
+    if (broken) return tested_lock(fault) || json_number_value(held) > 0;
     return tested_lock(fault) && !fault_was_late(run, stage, fault);
 }
 
@@ -218,12 +214,6 @@ static bool granted_after(const struct run_stage *stage, double from_s) {
 /* For how long lockbench itself stood still in the window, so that no client could get a grant. */
 static double stood_still_ns(const struct run_stage *stage) {
     return isnan(stage->stood_still_ns) ? 0 : stage->stood_still_ns;
-}
-
-/* True if lockbench stood still so long at a time, beside what a fault planned, that a holder may have outlived its lease
- * by that alone. */
-static bool stood_beyond_lease(const struct run_stage *stage) {
-    return fmin(stood_still_ns(stage), stage->latency[METRIC_HICCUP].max) > stage->lease_ns;
 }
 
 /* True if the slowest recovery took much longer than the theory of the lock says. */
@@ -424,8 +414,10 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
             "no client got a grant in the %.0f s from the fault to the end of the window",
             stage->duration_s - acted_s);
     }
+    /* Beside what a fault planned: a holder may have outlived its lease by that alone. */
+    bool stood = fmin(stood_still_ns(stage), stage->latency[METRIC_HICCUP].max) > stage->lease_ns;
     bool expired = verdict_is(stage->verdict, VERDICT_EXPIRED);
-    if (expired && stood_beyond_lease(stage)) {
+    if (expired && stood) {
         *ret_no_trial = true; /* so it is tried again */
         return verdict_because(
             why, CHECK_INCONCLUSIVE,

@@ -161,11 +161,6 @@ static bool matrix_uses(const void *matrix, const struct lb_backend *backend) {
     return false;
 }
 
-static const char *tour_of(const struct typed *typed) {
-    if (typed->faults) return "chosen";
-    return typed->full ? "full" : "short";
-}
-
 static int run_cells(const struct typed *typed, const struct matrix *matrix, const char *command,
                      const char *more, struct lb_err *err) {
     char results[512];
@@ -179,7 +174,9 @@ static int run_cells(const struct typed *typed, const struct matrix *matrix, con
                              .folder = out.path,
                              .version = LOCKBENCH_VERSION,
                              .command = command,
-                             .tour = tour_of(typed),
+                             .tour = typed->faults ? "chosen"
+                                     : typed->full ? "full"
+                                                   : "short",
                              .more = more,
                              .seeds = typed->seeds,
                              .seed_count = typed->seed_count,

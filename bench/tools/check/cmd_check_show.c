@@ -17,10 +17,6 @@ static const char *fault_of(const struct matrix *matrix, const struct matrix_cel
     return matrix->columns[cell->column].name;
 }
 
-static bool is_trouble(enum check_verdict verdict) {
-    return verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE;
-}
-
 void check_show_end(const struct check_show *show) {
     if (show->terminal) fprintf(stderr, "\r\033[K");
 }
@@ -49,7 +45,7 @@ void check_show_news(void *arg, const struct cell_schedule_news *news) {
      * conformance suite always is. */
     bool suite = matrix->columns[news->cell->column].suite;
     if (suite) show_suite(news->folder, matrix->column_count == 1);
-    if (worse || is_trouble(verdict) || suite) {
+    if (worse || suite || verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE) {
         fprintf(stderr, "lockbench: %s x %s, seed %llu: %s%s%s%s%s\n", news->cell->lock->name,
                 fault_of(matrix, news->cell), (unsigned long long)news->seed,
                 check_verdict_name(verdict), worse ? ", worse than expected" : "", *why ? ": " : "",

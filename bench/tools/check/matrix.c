@@ -200,11 +200,6 @@ static const char *why_no_cell(const struct matrix_ask *ask, const struct plan *
     return reason;
 }
 
-/* topology: NULL = embedded. */
-static int weigh_topology(const struct matrix_ask *ask, const char *topology) {
-    return topology && ask->weigh ? ask->weigh(ask->why_not_context, topology) : 1;
-}
-
 /* Adds the cell, or why it is left out. 0, or -1 with err. */
 static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
                            const struct matrix_ask *ask, struct lb_err *err) {
@@ -241,7 +236,8 @@ static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
         skip_missing(matrix, cell->lock, scenario, install, reason);
     } else {
         cell->topology = topologies_of(plan, cell->lock, 0);
-        cell->weight = weigh_topology(ask, cell->topology);
+        cell->weight =
+            cell->topology && ask->weigh ? ask->weigh(ask->why_not_context, cell->topology) : 1;
         cell->time_ns = plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns;
         matrix->cells[matrix->cell_count++] = *cell;
     }

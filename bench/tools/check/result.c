@@ -85,11 +85,6 @@ void result_done(struct result *result) {
 
 /* ---- cells ---- */
 
-/* True if a control showed less than the least verdict that exposes its mistake. */
-static bool is_missed(const struct matrix_column *column, enum check_compared compared) {
-    return column->scenario == LB_SCENARIOS && compared == CHECK_BETTER;
-}
-
 static void compare(struct result *result, int index) {
     const struct matrix_cell *of = &result->ask.matrix->cells[index];
     const struct matrix_column *column = &result->ask.matrix->columns[of->column];
@@ -98,7 +93,8 @@ static void compare(struct result *result, int index) {
     /* A control that shows more than it must is no finding. */
     if (column->scenario == LB_SCENARIOS && cell->compared == CHECK_WORSE)
         cell->compared = CHECK_AS_EXPECTED;
-    cell->missed = is_missed(column, cell->compared);
+    /* It showed less than the least verdict that exposes its mistake. */
+    cell->missed = column->scenario == LB_SCENARIOS && cell->compared == CHECK_BETTER;
     cell->compared_word = check_compared_name(cell->compared);
 }
 

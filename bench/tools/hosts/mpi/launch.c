@@ -143,19 +143,14 @@ static int watch(struct launched *job) {
     return job->code >= 0 ? job->code : code_of_launcher(job, status);
 }
 
-/* Open MPI binds each rank to a core or a socket. The rank's child processes (workers, servers) would share that core.
- * The first setting is for Open MPI up to version 4, the second one for version 5 and later. Settings of the user stay,
- * and so does mpirun's --bind-to. */
-static void leave_unbound(void) {
-    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
-    setenv("PRTE_MCA_hwloc_default_binding_policy", "none", 0);
-}
-
 static _Noreturn void become(char **command, int errors) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach the launcher */
     dup2(errors, STDERR_FILENO);
-    leave_unbound();
+    /* Open MPI (up to version 4; from 5 on) binds each rank to a core or a socket, which the rank's child processes
+     * (workers, servers) would share. Settings of the user stay, and so does mpirun's --bind-to. */
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
+    setenv("PRTE_MCA_hwloc_default_binding_policy", "none", 0);
     execvp(command[0], command);
     fprintf(stderr, "lockbench-hosts: can't start %s: %s\n", command[0], strerror(errno));
     _exit(LB_EXIT_MACHINE);
