@@ -69,14 +69,6 @@ static int descriptors_check(const struct shared *shape, struct lb_err *err) {
         (unsigned long long)wanted, more);
 }
 
-/* The kind of memory that clients with a grant enter. */
-static enum entry_kind entry_kind_of(const struct lb_lock *lock) {
-    if (lock->caps & LB_CAP_BASELINE) return ENTRY_CELL;
-    if (lock->primitive == LB_SEMAPHORE) return ENTRY_PERMITS;
-    if (lock->primitive == LB_RWLOCK) return ENTRY_READERS;
-    return ENTRY_CELL;
-}
-
 /* The number of threads for so many clients: one for each client if the lock's waits block the
  * thread; else what the plan says; else one for each two processors that we may use,
  * because the servers need some too. */
@@ -177,7 +169,10 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
     const struct lb_lock *lock = shape->lock->lock;
     int clients = shape->clients;
-    shape->entry = entry_kind_of(lock);
+    shape->entry = lock->caps & LB_CAP_BASELINE      ? ENTRY_CELL
+                   : lock->primitive == LB_SEMAPHORE ? ENTRY_PERMITS
+                   : lock->primitive == LB_RWLOCK    ? ENTRY_READERS
+                                                     : ENTRY_CELL;
     shape->key_count = keys_count(&plan->keys, clients);
     shape->depth = 1;
     /* The baseline, which measures the tool's own cost, has no lock: each client gets a cell of its

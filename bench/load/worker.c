@@ -77,14 +77,6 @@ static void mark_idle(struct worker *worker, int64_t now_ns) {
               atomic_load_explicit(&shared->idle_end_ns, memory_order_relaxed));
 }
 
-/* Records how late the beat is, in the window. */
-static void measure_beat(struct worker *worker, int64_t now_ns) {
-    const struct shared *shared = worker->shared;
-    struct worker_stats *stats = worker->stats;
-    stalls_beat(&stats->stalls, now_ns, stage_begin_ns(shared), stage_end_ns(shared),
-                stats->recorder.now[METRIC_HICCUP]);
-}
-
 /* Wakes the clients that wait for their next attempt when the window ends early. */
 static void wake_resting(const struct thread_context *context, int64_t *end_ns) {
     int64_t now_end_ns = stage_end_ns(context->worker.shared);
@@ -117,7 +109,8 @@ static void heartbeat_run(void *arg) {
     for (;;) {
         lb_sleep_until(stalls->due_ns);
         int64_t now_ns = lb_now();
-        measure_beat(&context->worker, now_ns);
+        stalls_beat(stalls, now_ns, stage_begin_ns(shared), stage_end_ns(shared),
+                    context->worker.stats->recorder.now[METRIC_HICCUP]);
         worker_mark(&context->worker, now_ns);
         mark_idle(&context->worker, now_ns);
         if (shared->oplog) trace_beat(shared, context->worker.thread, now_ns);

@@ -212,20 +212,6 @@ static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_
                    inquiry->err.text);
 }
 
-/* Reaches the server of a URL, through a wire if that is asked for. */
-static int reach_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
-                     struct lb_err *err) {
-    if (wires_of(ask) & TOPO_WIRED_CLIENTS) {
-        place->wiring = place_wire_reach(ask->url, err);
-        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, err) != 0)
-            return -1;
-        place->server.routes = place->wiring->routes;
-        place->server.route_count = place->wiring->route_count;
-    }
-    place->urls[0] = ask->url;
-    return reach_server(place, inquiry, err);
-}
-
 /* What the user states of the durability of the server, as a word of bench/base/verdict.h; NULL = nothing. */
 static const char *stated_durability(const struct lb_backend *backend, const void *options) {
     char word[16] = LB_DURABILITY_TOLD;
@@ -253,6 +239,22 @@ static int take_durability(struct place *place, struct lb_err *err) {
     snprintf(place->durability, sizeof place->durability, "%s%s",
              *facts->durability ? facts->durability : "not told: nobody asked", how);
     return 0;
+}
+
+/* Reaches the server of a URL, through a wire if that is asked for. */
+static int reach_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
+                     struct lb_err *err) {
+    snprintf(place->topology, sizeof place->topology, "url");
+    place->server.url_count = 1;
+    if (wires_of(ask) & TOPO_WIRED_CLIENTS) {
+        place->wiring = place_wire_reach(ask->url, err);
+        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, err) != 0)
+            return -1;
+        place->server.routes = place->wiring->routes;
+        place->server.route_count = place->wiring->route_count;
+    }
+    place->urls[0] = ask->url;
+    return reach_server(place, inquiry, err) || take_durability(place, err) ? -1 : 0;
 }
 
 /* The drivers' messages mostly name the backend already. */
@@ -345,14 +347,6 @@ static int open_embedded(struct place *place, struct inquiry *inquiry, struct lb
     return reach_server(place, inquiry, err);
 }
 
-static int open_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
-                    struct lb_err *err) {
-    snprintf(place->topology, sizeof place->topology, "url");
-    place->server.url_count = 1;
-    if (reach_url(place, ask, inquiry, err) != 0) return -1;
-    return take_durability(place, err);
-}
-
 struct place *place_begin(const struct place_ask *ask, struct lb_err *err) {
     const struct lb_backend *backend = ask->lock->lock->backend;
     struct place *place = calloc(1, sizeof *place);
@@ -367,7 +361,7 @@ struct place *place_begin(const struct place_ask *ask, struct lb_err *err) {
     if (wires_of(ask) && !backend->topologies)
         failed = err_set(err, LB_EXIT_USAGE, "the lock has no server, so no wire can lead to it");
     else if (ask->url)
-        failed = open_url(place, ask, &inquiry, err);
+        failed = reach_url(place, ask, &inquiry, err);
     else if (backend->topologies)
         failed = start_own(place, ask, err);
     else

@@ -87,13 +87,6 @@ struct intervals {
     bool failed;
 };
 
-/* The operations that a promise is about: due in the window (open loop) or begun in it (closed
- * loop). */
-static double due_of(const struct stage *stage) {
-    bool closed = stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED;
-    return closed ? stage->result.attempts : stage->result.due;
-}
-
 static struct interval *interval_of(struct intervals *intervals, int index) {
     if (index < intervals->count) return &intervals->item[index];
     struct interval *grown =
@@ -174,7 +167,9 @@ static void add_quantile(struct slo_evidence *evidence, const struct threshold *
                          const struct stage *stage) {
     enum metric metric = threshold_metric(threshold);
     const struct hist *hist = stage->hist[metric];
-    double asked = counts_failed(metric) ? due_of(stage) : 0;
+    /* due in the window, or in a closed loop begun in it */
+    bool closed = stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED;
+    double asked = !counts_failed(metric) ? 0 : closed ? stage->result.attempts : stage->result.due;
     double figure = response_supported_quantile(hist, asked, threshold->quantile);
     bool any = !isnan(response_quantile(hist, asked, threshold->quantile));
     if (any && isnan(figure)) {
@@ -239,28 +234,23 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
 
 /* ---- the answers ---- */
 
-static const char *threshold_unit(const struct threshold *threshold) {
-    if (!isnan(threshold->quantile) || result_field_is_time(threshold->figure)) return "ns";
-    return threshold->figure->unit;
-}
-
-/* A share that was promised in per cent is shown in per cent. */
-static bool is_percent(const struct threshold *threshold) {
-    return strchr(threshold->text, '%') != NULL;
-}
-
 static json_t *threshold_answer_json(const struct threshold_row *row,
                                      const struct threshold *threshold,
                                      const struct slo_evidence *evidence) {
     struct slo_answer answer = slo_judge(threshold, evidence);
-    double scale = is_percent(threshold) ? 100 : 1;
+    /* A share that was promised in per cent is shown in per cent. */
+    bool percent = strchr(threshold->text, '%') != NULL,
+         time = !isnan(threshold->quantile) || result_field_is_time(threshold->figure);
+    double scale = percent ? 100 : 1;
     bool never = isinf(answer.figure);
     struct run_slo slo = {.slo = threshold->text,
                           .lock = row->lock->lock->name,
                           .topology = row->topology[0] ? row->topology : NULL,
                           .verdict = promise_verdict_name(answer.verdict),
                           .basis = answer.basis,
-                          .unit = is_percent(threshold) ? "%" : threshold_unit(threshold),
+                          .unit = percent ? "%"
+                                  : time  ? "ns"
+                                          : threshold->figure->unit,
                           .clients = row->clients,
                           .readers = row->readers,
                           .lease_ns = row->lease_ns > 0 ? (double)row->lease_ns : NAN,

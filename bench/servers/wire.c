@@ -113,10 +113,6 @@ static int fork_wire(struct wire *wire, struct lb_err *err) {
 }
 
 struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *err) {
-    if (count < 1 || count > WIRE_ENDS_MAX) {
-        err_set(err, LB_EXIT_MACHINE, "a wire with %d ends", count);
-        return NULL;
-    }
     struct wire *wire = calloc(1, sizeof *wire);
     if (!wire) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -183,19 +179,9 @@ static int send_order(struct wire *wire, struct lb_err *err) {
 }
 
 int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
-    if (end < 0 || end >= wire->ends)
-        return err_set(err, LB_EXIT_USAGE, "the wire has no end %d", end);
     wire->shared->order = (struct order){.verb = ORDER_AIM, .end = end, .server_port = server_port};
     wire->listeners[end].server_port = server_port;
     return send_order(wire, err);
-}
-
-/* Why a fault makes no sense; NULL if it makes sense. */
-static const char *fault_mistake(const struct wire_fault *fault) {
-    if (!fault->ends) return "the fault names no end of the wire";
-    if (fault->pid_count < 0 || fault->pid_count > WIRE_PIDS_MAX)
-        return "it is for too many processes";
-    return fault->by_ns < 0 ? "its delay is below zero" : NULL;
 }
 
 /* The next number with a free slot; -1 = none. */
@@ -207,9 +193,7 @@ static int free_number(const struct wire *wire) {
 }
 
 int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *err) {
-    const char *why = fault_mistake(fault);
     int number = free_number(wire);
-    if (why) return err_set(err, LB_EXIT_USAGE, "a fault of the wire: %s", why);
     if (number < 0)
         return err_set(err, LB_EXIT_USAGE, "more than %d faults of the wire at once",
                        WIRE_FAULTS_MAX);

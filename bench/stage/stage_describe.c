@@ -15,12 +15,6 @@
 #include "results/format/write.h"
 #include "results/stats/quantile.h"
 
-static const struct result_field *field_of(const char *path) {
-    const struct result_field *field = run_stage_fields();
-    while (field->path && strcmp(field->path, path) != 0) field++;
-    return field->path ? field : NULL;
-}
-
 static bool is_beyond(const struct lb_known_cause *cause, double figure) {
     if (isnan(figure)) return false;
     return (cause->above > 0 && figure > cause->above) ||
@@ -42,8 +36,9 @@ json_t *stage_causes(const struct run_stage *result, const struct plan_lock *loc
     /* else clients never met, or a fault may have made any figure what it is */
     bool tells = result->tested_grants > 0 && json_array_size(result->faults) == 0;
     for (; texts && tells && cause && cause->figure; cause++) {
-        const struct result_field *field = field_of(cause->figure);
-        if (!field || !is_beyond(cause, result_field_figure(field, result))) continue;
+        const struct result_field *field = run_stage_fields();
+        while (field->path && strcmp(field->path, cause->figure) != 0) field++;
+        if (!field->path || !is_beyond(cause, result_field_figure(field, result))) continue;
         if (!is_so_set(cause, lock)) continue;
         json_array_append_new(texts,
                               json_sprintf("%s: known cause: %s%s%s%s", field->title, cause->cause,

@@ -36,12 +36,6 @@ static double *outcome_of(struct run_stage *result, enum lb_outcome outcome) {
     return members[outcome];
 }
 
-static double sum_of_outcomes(struct run_stage *result) {
-    double sum = 0;
-    for (int i = 0; i < LB_OUTCOMES; i++) sum += *outcome_of(result, (enum lb_outcome)i);
-    return sum;
-}
-
 /* Adds n to a figure that is absent until something was added. */
 static void add_to(double *figure, double n) {
     *figure = isnan(*figure) ? n : *figure + n;
@@ -68,11 +62,6 @@ static void sum_worker(struct run_stage *result, const struct worker_stats *work
     add_to(&result->stalled, (double)worker->stalled);
 }
 
-static double cpu_per_s(const struct cpu_span *span) {
-    return (double)(span->end_cpu_ns - span->begin_cpu_ns) * 1e9 /
-           (double)(span->end_ns - span->begin_ns);
-}
-
 static void sum_workers(struct stage *stage, const struct shared *shared) {
     const struct lb_lock *lock = shared->lock->lock;
     bool cpu_known = true, idle_known = true, open = shared->plan->arrival.kind != ARRIVAL_CLOSED;
@@ -84,7 +73,10 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
         cpu_known &= worker->cpu.end_ns > 0;
         cpu_ns += (double)(worker->cpu.end_cpu_ns - worker->cpu.begin_cpu_ns);
         idle_known &= worker->idle_cpu.end_ns > worker->idle_cpu.begin_ns;
-        if (idle_known) idle_ns_per_s += cpu_per_s(&worker->idle_cpu);
+        const struct cpu_span *idle = &worker->idle_cpu;
+        if (idle_known)
+            idle_ns_per_s += (double)(idle->end_cpu_ns - idle->begin_cpu_ns) * 1e9 /
+                             (double)(idle->end_ns - idle->begin_ns);
         if (!stage->err.code && worker->first_err.code) stage->err = worker->first_err;
     }
     if (cpu_known) stage->client_cpu_ns = cpu_ns;
@@ -104,15 +96,11 @@ struct client_sums {
     bool sessions_known; /* what sessions count until they drain: requests, wake-ups */
 };
 
-/* The counts whose rows in bench/load/counts.def say how they are combined. */
-static void sum_counts(struct run_stage *result, const struct client_stats *client) {
-#define CLIENT_COUNT(type, member, combine) combine(&result->member, (double)client->member);
-#include "bench/load/counts.def"
-}
-
 static void sum_client(struct run_stage *result, struct client_sums *sums,
                        const struct client_stats *client) {
-    sum_counts(result, client);
+    /* the counts whose rows say how they are combined */
+#define CLIENT_COUNT(type, member, combine) combine(&result->member, (double)client->member);
+#include "bench/load/counts.def"
     sums->commands += client->commands;
     sums->wakeups += (double)client->wakeups;
     sums->retries += (double)client->retries;
@@ -377,7 +365,8 @@ static void check_identities(struct stage *stage, const struct identity *identit
  * finished attempts count, and nothing else can be checked. */
 static void check_accounting(struct stage *stage, const struct shared *shared) {
     struct run_stage *result = &stage->result;
-    double outcomes = sum_of_outcomes(result);
+    double outcomes = 0;
+    for (int i = 0; i < LB_OUTCOMES; i++) outcomes += *outcome_of(result, (enum lb_outcome)i);
     bool whole = stage->status == STAGE_COMPLETE && stage->window_ns > 0, killed = stage->hung;
     for (int i = 0; i < shared->clients; i++) killed |= shared->client[i].dead;
     if (killed) result->attempts = outcomes;

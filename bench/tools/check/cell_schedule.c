@@ -25,6 +25,7 @@ struct wanted {
 
 struct schedule {
     const struct cell_schedule_ask *ask;
+    const struct result_ask *of;
     struct jobs jobs;
     struct wanted *queue; /* all runs that were ever wanted; [next..count) still wait */
     int next, count;
@@ -33,7 +34,7 @@ struct schedule {
 };
 
 static void want(struct schedule *schedule, int index, uint64_t seed, bool again) {
-    const struct matrix *matrix = schedule->ask->matrix;
+    const struct matrix *matrix = schedule->of->matrix;
     const struct matrix_cell *cell = &matrix->cells[index];
     struct wanted *wanted = &schedule->queue[schedule->count++];
     *wanted = (struct wanted){.cell = index, .seed = seed, .again = again};
@@ -99,14 +100,14 @@ static void suite_words(const struct cell_schedule_ask *ask, const struct matrix
 static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
     const struct wanted *of = &schedule->queue[index];
-    const struct matrix_cell *cell = &ask->matrix->cells[of->cell];
+    const struct matrix_cell *cell = &schedule->of->matrix->cells[of->cell];
     char out[700], log[720], seed[64];
-    snprintf(out, sizeof out, "%s/%s", ask->folder, of->folder);
+    snprintf(out, sizeof out, "%s/%s", schedule->of->folder, of->folder);
     snprintf(log, sizeof log, "%s/log", out);
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
     if (jobs_make_folder(out, err)) return -1;
     const char *argv[JOB_ARGS_MAX] = {NULL};
-    if (ask->matrix->columns[cell->column].suite)
+    if (schedule->of->matrix->columns[cell->column].suite)
         suite_words(ask, cell, out, argv);
     else
         run_words(ask, cell, out, seed, argv);
@@ -144,9 +145,8 @@ static const char *trouble_of(const struct schedule *schedule, const struct job_
 static void report_run(const struct schedule *schedule, const struct job_end *end,
                        const struct wanted *of, const struct cell_result *cell_result, bool again) {
     char path[700];
-    snprintf(path, sizeof path, "%s/%s", schedule->ask->folder, of->folder);
-    struct cell_schedule_news news = {.cell = &schedule->ask->matrix->cells[of->cell],
-                                      .index = of->cell,
+    snprintf(path, sizeof path, "%s/%s", schedule->of->folder, of->folder);
+    struct cell_schedule_news news = {.cell = &schedule->of->matrix->cells[of->cell],
                                       .seed = of->seed,
                                       .cell_result = cell_result,
                                       .folder = path,
@@ -160,13 +160,13 @@ static void report_run(const struct schedule *schedule, const struct job_end *en
 /* Makes a cell's result from the files that a run left. 0, or -1 with err. */
 static int read_run(const struct schedule *schedule, const struct job_end *end,
                     const struct wanted *of, struct cell_result *ret, struct lb_err *err) {
-    const struct cell_schedule_ask *ask = schedule->ask;
-    const struct matrix_column *column = &ask->matrix->columns[ask->matrix->cells[of->cell].column];
+    const struct matrix_column *column =
+        &schedule->of->matrix->columns[schedule->of->matrix->cells[of->cell].column];
     char path[720], log[720], trouble[400];
     struct lb_err unread = {0};
-    snprintf(path, sizeof path, "%s/%s/%s.json", ask->folder, of->folder,
+    snprintf(path, sizeof path, "%s/%s/%s.json", schedule->of->folder, of->folder,
              column->suite ? "conformance" : "run");
-    snprintf(log, sizeof log, "%s/%s/log", ask->folder, of->folder);
+    snprintf(log, sizeof log, "%s/%s/log", schedule->of->folder, of->folder);
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     bool needs_fault = column->scenario != LB_SCENARIOS && lb_scenario_injects(column->scenario);
     const char *why = trouble_of(schedule, end, root, log, trouble, sizeof trouble);
@@ -188,8 +188,8 @@ static int read_run(const struct schedule *schedule, const struct job_end *end,
 static int finish_run(struct schedule *schedule, const struct job_end *end, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
     struct wanted of = schedule->queue[end->tag];
-    const struct matrix_cell *cell = &ask->matrix->cells[of.cell];
-    enum lb_scenario scenario = ask->matrix->columns[cell->column].scenario;
+    const struct matrix_cell *cell = &schedule->of->matrix->cells[of.cell];
+    enum lb_scenario scenario = schedule->of->matrix->columns[cell->column].scenario;
     struct cell_result cell_result;
     int failed = read_run(schedule, end, &of, &cell_result, err);
     if (failed) return -1;
@@ -214,7 +214,7 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
  * empty. */
 static int start_some(struct schedule *schedule, struct lb_err *err) {
     for (int i = schedule->next; i < schedule->count; i++) {
-        const struct matrix_cell *cell = &schedule->ask->matrix->cells[schedule->queue[i].cell];
+        const struct matrix_cell *cell = &schedule->of->matrix->cells[schedule->queue[i].cell];
         if (!jobs_fit(&schedule->jobs, cell->weight)) continue;
         if (i > schedule->next) {
             /* The run moves to the front; the others keep their order. */
@@ -244,19 +244,21 @@ static int run_all(struct schedule *schedule, struct lb_err *err) {
 }
 
 int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err) {
-    struct schedule schedule = {.ask = ask};
+    struct schedule schedule = {.ask = ask, .of = &ask->result->ask};
     char folder[600];
-    jobs_init(&schedule.jobs, ask->program, ask->capacity);
-    snprintf(folder, sizeof folder, "%s/cells", ask->folder);
+    jobs_init(&schedule.jobs, NULL, ask->capacity);
+    snprintf(folder, sizeof folder, "%s/cells", schedule.of->folder);
     if (jobs_make_folder(folder, err)) return -1;
     /* each run may be tried once more */
-    schedule.queue = calloc(2 * (size_t)ask->matrix->cell_count * (size_t)ask->seed_count + 1,
-                            sizeof *schedule.queue);
+    schedule.queue =
+        calloc(2 * (size_t)schedule.of->matrix->cell_count * (size_t)schedule.of->seed_count + 1,
+               sizeof *schedule.queue);
     if (!schedule.queue) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     /* The first run of each cell comes before the second of any, so that a check that is cut off
      * has a result for each cell. */
-    for (int s = 0; s < ask->seed_count; s++) {
-        for (int i = 0; i < ask->matrix->cell_count; i++) want(&schedule, i, ask->seeds[s], false);
+    for (int s = 0; s < schedule.of->seed_count; s++) {
+        for (int i = 0; i < schedule.of->matrix->cell_count; i++)
+            want(&schedule, i, schedule.of->seeds[s], false);
     }
     int result = run_all(&schedule, err);
     if (result) jobs_kill(&schedule.jobs);

@@ -9,7 +9,6 @@
 
 struct cell_schedule_news {
     const struct matrix_cell *cell;
-    int index; /* index of the cell */
     uint64_t seed;
     const struct cell_result *cell_result; /* the result of this run */
     const char *folder;                    /* its folder, which has its log */
@@ -20,12 +19,8 @@ struct cell_schedule_news {
 };
 
 struct cell_schedule_ask {
-    const struct matrix *matrix;
-    struct result *result;
-    const char *program; /* NULL = this one */
-    const char *folder;  /* the folder of the result; cells go to folder/cells/ */
-    const uint64_t *seeds;
-    int seed_count;
+    struct result
+        *result; /* its ask has the matrix, the seeds, and the folder, in which cells/ is made */
     const char *const *sets; /* --set for every cell */
     int set_count;
     const char *const *urls; /* --url for every cell, without a password in it */

@@ -182,11 +182,7 @@ static int run_cells(const struct typed *typed, const struct matrix *matrix, con
                              .seed_count = typed->seed_count,
                              .environment = environment};
     struct check_show show = {.result = &result, .terminal = terminal_obeys(stderr)};
-    struct cell_schedule_ask tour = {.matrix = matrix,
-                                     .result = &result,
-                                     .folder = out.path,
-                                     .seeds = typed->seeds,
-                                     .seed_count = typed->seed_count,
+    struct cell_schedule_ask tour = {.result = &result,
                                      .sets = typed->sets.item,
                                      .set_count = typed->sets.count,
                                      .urls = typed->urls.again,
@@ -239,13 +235,6 @@ static int need_urls(const struct matrix *matrix, const struct urls *urls, struc
     return 0;
 }
 
-/* Refuses options without an effect. */
-static int check_options(const struct typed *typed, struct lb_err *err) {
-    if (typed->dry_run && typed->json)
-        return err_set(err, LB_EXIT_USAGE, "check: --dry-run prints text: leave out --json");
-    return 0;
-}
-
 /* Tells of servers of a kind that does not keep locks. 0, or -1 with err: a server does not let us in, which each cell
  * would say again. Where --set has options of the backend, only the cells know them. */
 static int look_at_servers(const struct typed *typed, struct lb_err *err) {
@@ -272,7 +261,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     bool named = typed->locks.count > 0;
     /* Faults of servers need servers that the cells start themselves, so only --url counts. */
     urls_forget(&typed->urls);
-    if (check_options(typed, err) != 0 || urls_hand_on(&typed->urls, err) != 0) goto out;
+    if (urls_hand_on(&typed->urls, err) != 0) goto out;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, err) != 0) goto out;
     if (urls_ready(&typed->urls, given->arena, &available, err) != 0) goto out;

@@ -200,13 +200,6 @@ static void say_last_words(int code) {
     fflush(NULL);
 }
 
-/* Ends the job by MPI_Abort, because MPI_Finalize would wait for a host that is gone, and because mpirun with
- * --enable-recovery waits for ever after a rank has ended with a code other than 0. */
-static void abort_job(int code) {
-    say_last_words(code);
-    MPI_Abort(MPI_COMM_WORLD, code);
-}
-
 static bool asks_help(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
@@ -269,8 +262,12 @@ int main(int argc, char **argv) {
     /* The launch command reads the code from the last words, and a single process returns it. Otherwise only MPI_Abort
      * makes mpirun end with this code. */
     bool code_arrives = launched || link.count == 1;
-    if (link.self == 0 && (lost || (code && !code_arrives)))
-        abort_job(code ? code : LB_EXIT_MACHINE);
+    if (link.self == 0 && (lost || (code && !code_arrives))) {
+        /* MPI_Finalize would wait for a host that is gone, and mpirun with --enable-recovery waits for ever after a
+         * rank has ended with a code other than 0. */
+        say_last_words(code ? code : LB_EXIT_MACHINE);
+        MPI_Abort(MPI_COMM_WORLD, code ? code : LB_EXIT_MACHINE);
+    }
     if (lost) _exit(code);
     if (link.self == 0 && code) say_last_words(code);
     signal(SIGALRM, give_up_end);
