@@ -175,19 +175,6 @@ static const char *name_from_path(const char *path, struct arena *arena) {
     return arena_text(arena, *name ? name : "workload");
 }
 
-/* The error for a --set that has no '.' before its '='. */
-static int refuse_without_section(const char *text, struct lb_err *err) {
-    size_t len = strcspn(text, "=");
-    char key[64] = "";
-    text_trim(text, len, key, sizeof key);
-    for (const struct section *of = sections(); text[len] && of->name; of++) {
-        if (!options_find(of->keys, key)) continue;
-        return err_set(err, LB_EXIT_USAGE, "--set %.80s: lacks the section; write --set %s.%.80s",
-                       text, of->name, text);
-    }
-    return err_set(err, LB_EXIT_USAGE, "--set %.80s: write --set SECTION.KEY=VALUE", text);
-}
-
 /* Splits "SECTION.KEY=VALUE" into its three parts. */
 static int read_set(const char *text, struct arena *arena, struct setting *ret,
                     struct lb_err *err) {
@@ -195,7 +182,8 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
     /* The last dot: the name of the section "fault.2" has a dot, too. */
     const char *dot = equals ? memrchr(text, '.', (size_t)(equals - text)) : NULL;
     char section[64], key[64], value[4096];
-    if (!dot) return refuse_without_section(text, err);
+    if (!dot)
+        return err_set(err, LB_EXIT_USAGE, "--set %.80s: write --set SECTION.KEY=VALUE", text);
     if (text_trim(text, (size_t)(dot - text), section, sizeof section) ||
         text_trim(dot + 1, (size_t)(equals - dot - 1), key, sizeof key) ||
         text_trim(equals + 1, strlen(equals + 1), value, sizeof value)) {

@@ -259,6 +259,8 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     struct matrix matrix = {0};
     int code = -1;
     bool named = typed->locks.count > 0;
+    if (typed->dry_run && typed->json)
+        return err_set(err, LB_EXIT_USAGE, "check: --dry-run prints text: leave out --json");
     /* Faults of servers need servers that the cells start themselves, so only --url counts. */
     urls_forget(&typed->urls);
     if (urls_hand_on(&typed->urls, err) != 0) goto out;
