@@ -39,19 +39,11 @@ const struct conform_exemption conform_exemptions[] = {
     {0},
 };
 
-/* A control that only its own workload exposes, since no check is sure to catch it. */
-static bool hides(const struct lb_lock *lock) {
-    return lock->about.exposed_by || lock->about.exposed_as != LB_EXPOSED_VIOLATED;
-}
-
-static unsigned kind_of(const struct lb_lock *lock) {
-    return (lock->caps & LB_CAP_ATOMIC) ? CONFORM_ATOMIC : CONFORM_KIND(lock->primitive);
-}
-
 bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, bool further,
                      const char **ret_reason) {
     *ret_reason = NULL;
-    if (!(check->kinds & kind_of(lock))) return false;
+    unsigned kind = (lock->caps & LB_CAP_ATOMIC) ? CONFORM_ATOMIC : CONFORM_KIND(lock->primitive);
+    if (!(check->kinds & kind)) return false;
     if ((lock->caps & check->caps) != check->caps) return false;
     if ((lock->claims & check->claims) != check->claims) return false;
     if ((check->needs & (CONFORM_FAR | CONFORM_OWNED)) && !lb_topologies(lock)) return false;
@@ -62,8 +54,9 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
     if (further && !(check->needs & CONFORM_BASIC)) return false;
     if ((lock->caps & LB_CAP_BASELINE) && check->who != CONFORM_ALL) return false;
     if ((lock->caps & LB_CAP_CONTROL) && check->who == CONFORM_LOCKS) return false;
-    if ((lock->caps & LB_CAP_CONTROL) && check->who == CONFORM_CONTROLS && hides(lock))
-        return false;
+    /* One that only its own workload exposes: no check is sure to catch it. */
+    bool hides = lock->about.exposed_by || lock->about.exposed_as != LB_EXPOSED_VIOLATED;
+    if ((lock->caps & LB_CAP_CONTROL) && check->who == CONFORM_CONTROLS && hides) return false;
     for (const struct conform_exemption *at = conform_exemptions; at->lock; at++) {
         if (strcmp(at->lock, lock->name) != 0 || strcmp(at->check, check->name) != 0) continue;
         *ret_reason = at->reason;

@@ -39,11 +39,6 @@ static void cut_off(struct trial *trial) {
     if (wire_set(trial->far->wiring->wire, &cut, &err) < 0) trial_fail(trial, "%s", err.text);
 }
 
-static void delay_answers(struct trial *trial, int64_t by_ns) {
-    conform_strike(trial,
-                   (struct wire_fault){.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = by_ns});
-}
-
 bool conform_struck(const struct trial *trial) {
     struct wire_sign sign;
     wire_sign(trial->far->wiring->wire, trial->wire_fault, &sign);
@@ -150,7 +145,8 @@ static bool counts_from_request(struct actor *client, const char *what) {
 /* A grant and, where there is one, its renewal, while each answer is late. Returns the outcome of the call that was
  * the last. */
 static enum lb_outcome take_late(struct actor *client, const struct trial_key *key) {
-    delay_answers(client->trial, DELAY_NS);
+    conform_strike(client->trial,
+                   (struct wire_fault){.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = DELAY_NS});
     enum lb_outcome outcome = actor_acquire(client, key, trial_soon());
     bool goes_on = outcome == LB_OK && counts_from_request(client, "acquire");
     if (!goes_on || !client->session.lock->algorithm->renew) return outcome;

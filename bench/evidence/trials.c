@@ -18,12 +18,6 @@ struct look {
     int64_t served_ns; /* from when on the servers are known to have answered; LB_NEVER = never */
 };
 
-/* Whether the hold lasted until the fault's end. One without a lease counts: no clock ends it. */
-static bool outlasts(const struct hold *hold, const struct fault_event *fault) {
-    if (hold->lease_end_ns == LB_NEVER) return true;
-    return hold->to_ns > fault->end_ns && hold->lease_end_ns > fault->end_ns;
-}
-
 /* Whether a server answered the release. Of a grant that it did not know any more the answer is OPLOG_LOST. */
 static bool was_released(const struct hold *hold) {
     int unreleased = HOLD_GHOST | HOLD_OPEN | HOLD_DEAD | HOLD_CONTINUED | HOLD_LEARNED;
@@ -103,7 +97,10 @@ static void count_held(const struct look *look, struct fault_event *fault) {
             bool victim = hold->client >= look->first && hold->client < look->end;
             if (!victim || (hold->flags & HOLD_GHOST) || !fault_hits_hold(fault, hold)) continue;
             fault->held++;
-            fault->outlasted += fault->end_ns && outlasts(hold, fault);
+            /* One without a lease lasts: no clock ends it. */
+            bool lasts = hold->lease_end_ns == LB_NEVER ||
+                         (hold->to_ns > fault->end_ns && hold->lease_end_ns > fault->end_ns);
+            fault->outlasted += fault->end_ns && lasts;
             fault->tested += was_tested(look, i, end);
         }
     }

@@ -190,14 +190,6 @@ static void add_stage_figure(struct slo_evidence *evidence, const struct thresho
     }
 }
 
-/* Whether the stage watches this promise (slo.stop). */
-static bool is_stopped_by(const struct threshold *threshold, const struct stage *stage) {
-    const struct stage_promise *promise = &stage->ask->promise;
-    return threshold_metric(threshold) == promise->metric &&
-           threshold->quantile == promise->quantile &&
-           (int64_t)threshold->limit == promise->limit_ns;
-}
-
 void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
     const struct plan_lock *lock = stage->ask->of.lock;
     bool odd = lock->lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE); /* and so makes no promise */
@@ -221,7 +213,11 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
         row->evidence[t].window_s += (double)stage->window_ns / 1e9;
         row->evidence[t].whole |= whole;
         row->evidence[t].limited += stage->result.limited_by != NULL;
-        row->evidence[t].ended += stage->hopeless && is_stopped_by(threshold, stage);
+        const struct stage_promise *watched = &stage->ask->promise; /* slo.stop */
+        row->evidence[t].ended += stage->hopeless &&
+                                  threshold_metric(threshold) == watched->metric &&
+                                  threshold->quantile == watched->quantile &&
+                                  (int64_t)threshold->limit == watched->limit_ns;
         bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
         if (rate && complete) {
             add_rates(&row->evidence[t], stage);

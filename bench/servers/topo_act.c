@@ -87,14 +87,6 @@ int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err) {
 
 /* --- an end --- */
 
-/* Whether any of them still runs, apart from the first one, which is our own child. */
-static bool rest_runs(const struct proc *tree, int count) {
-    for (int i = 1; i < count; i++) {
-        if (proc_runs(tree[i].pid)) return true;
-    }
-    return false;
-}
-
 int topo_kill(struct topo *topo, int n, struct lb_err *err) {
     struct node *node = &topo->nodes[n];
     char name[128];
@@ -110,7 +102,7 @@ int topo_kill(struct topo *topo, int n, struct lb_err *err) {
     bool runs = true;
     for (int64_t limit_ns = lb_now() + END_NS; runs && lb_now() < limit_ns;) {
         runs = topo_node_runs(node);
-        runs = rest_runs(tree, count) || runs;
+        for (int i = 1; i < count && !runs; i++) runs = proc_runs(tree[i].pid);
         if (runs) lb_nap(200 * LB_US_NS);
     }
     free(tree);

@@ -210,7 +210,6 @@ int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *e
     atomic_store(&sign->bytes, 0);
     atomic_store(&sign->matched, 0);
     atomic_store(&sign->first_ns, 0);
-    atomic_store(&sign->last_ns, 0);
     atomic_store(&sign->fault, number);
     if (send_order(wire, err) != 0) return -1;
     wire->next_fault = number + 1;
@@ -246,7 +245,6 @@ void wire_sign(const struct wire *wire, int fault, struct wire_sign *ret_sign) {
     ret_sign->bytes = atomic_load(&sign->bytes);
     ret_sign->matched = atomic_load(&sign->matched);
     ret_sign->first_ns = atomic_load(&sign->first_ns);
-    ret_sign->last_ns = atomic_load(&sign->last_ns);
 }
 
 void wire_count(const struct wire *wire, int end, enum wire_way way, struct wire_count *ret_count) {

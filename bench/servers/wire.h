@@ -120,7 +120,6 @@ struct wire_sign {
     uint64_t bytes;   /* bytes that it delayed or dropped */
     uint64_t matched; /* connections that it applies or applied to */
     int64_t first_ns; /* time of its first action, by lb_now(); 0 = none yet */
-    int64_t last_ns;
 };
 void wire_sign(const struct wire *wire, int fault, struct wire_sign *ret_sign);
 

@@ -11,9 +11,7 @@
 
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes) {
     struct sign_counts *sign = &proxy->shared->signs[slot];
-    int64_t now_ns = lb_now();
-    if (atomic_load(&sign->struck) == 0) atomic_store(&sign->first_ns, now_ns);
-    atomic_store(&sign->last_ns, now_ns);
+    if (atomic_load(&sign->struck) == 0) atomic_store(&sign->first_ns, lb_now());
     atomic_fetch_add(&sign->bytes, bytes);
     atomic_fetch_add(&sign->struck, 1);
 }
@@ -87,14 +85,6 @@ bool faults_admit(struct proxy *proxy, struct link *link) {
 
 /* --- faults that look at answers --- */
 
-/* WIRE_DROP: the answer is lost, and its connection ends. */
-static void drop_answer(struct proxy *proxy, struct link *link, int index, size_t len) {
-    proxy->slots[index].full = true;
-    atomic_fetch_add(&proxy->shared->ends[link->end][1].swallowed_bytes, len);
-    fault_acted(proxy, index, len);
-    link->ending = ENDING_RESET;
-}
-
 static void strike_midway(struct proxy *proxy, struct link *link, int index) {
     enum wire_then then = proxy->slots[index].fault.then;
     fault_acted(proxy, index, 0);
@@ -134,7 +124,11 @@ size_t faults_sift(struct proxy *proxy, struct link *link, size_t len) {
     for (int i = 0; i < WIRE_FAULTS_MAX && len > 0; i++) {
         const struct slot *slot = &proxy->slots[i];
         if (!(link->matched & (1U << i)) || slot->fault.kind != WIRE_DROP || slot->full) continue;
-        drop_answer(proxy, link, i, len);
+        /* the answer is lost, and its connection ends */
+        proxy->slots[i].full = true;
+        atomic_fetch_add(&proxy->shared->ends[link->end][1].swallowed_bytes, len);
+        fault_acted(proxy, i, len);
+        link->ending = ENDING_RESET;
         len = 0;
     }
     for (int i = 0; i < WIRE_FAULTS_MAX && len > 0; i++) {

@@ -14,7 +14,7 @@
 struct sign_counts {
     _Atomic int fault; /* its number; -1 = none yet */
     _Atomic uint64_t struck, bytes, matched;
-    _Atomic int64_t first_ns, last_ns;
+    _Atomic int64_t first_ns;
 };
 
 struct way_counts {

@@ -108,26 +108,20 @@ static int64_t window_grants(const struct shared *shared, bool drain) {
     return (int64_t)grants;
 }
 
-/* The grants of attempts in the window so far. */
-static int64_t granted_by_now(const struct shared *shared) {
-    int64_t granted = 0;
-    for (int i = 0; i < shared->threads; i++)
-        granted += atomic_load_explicit(&shared->worker[i].granted, memory_order_relaxed);
-    return granted;
-}
-
 bool harvest_is_hopeless(const struct harvest *harvest) {
     const struct stage *stage = harvest->stage;
     const struct stage_promise *promise = &stage->ask->promise;
     if (promise->limit_ns == 0) return false;
     struct quantile_batch all = slo_batch(stage->hist[promise->metric], promise->limit_ns);
-    int64_t begin_ns = atomic_load(&harvest->shared->window_begin_ns);
+    int64_t begin_ns = atomic_load(&harvest->shared->window_begin_ns), granted = 0;
+    for (int i = 0; i < harvest->shared->threads; i++)
+        granted += atomic_load_explicit(&harvest->shared->worker[i].granted, memory_order_relaxed);
     struct slo_so_far so_far = {.window_ns = (double)stage->ask->of.window_ns,
                                 .elapsed_ns = (double)(harvest->from_ns - begin_ns),
                                 .offered_per_s = harvest->shared->arrival.rate_per_s,
                                 .counted = (double)all.count,
                                 .within = (double)all.below,
-                                .granted = (double)granted_by_now(harvest->shared)};
+                                .granted = (double)granted};
     return slo_is_hopeless(promise, &so_far);
 }
 

@@ -77,14 +77,6 @@ static void add_loads(struct building *building, const struct plan *plan, const 
     }
 }
 
-/* A lock without a lease runs only once, even if the plan has several leases. */
-static void add_entry(struct building *building, const struct entry *entry, int repeat) {
-    const struct plan *at;
-    bool all = leases_differ(building->plan, entry->lock->lock);
-    for (int i = 0; (i == 0 || all) && (at = leases_plan(building->plan, i)); i++)
-        add_loads(building, at, entry, repeat);
-}
-
 static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -210,7 +202,12 @@ static void add_repeat(struct building *building, const struct site *site, int r
         const struct entry *entry = &building->entries[building->drawn[i]];
         if (!site && repeat != 1 && is_for_show(entry->lock)) continue;
         if (repeat == 0 && entry->again) continue;
-        if (!site || entry->site == site) add_entry(building, entry, repeat);
+        if (site && entry->site != site) continue;
+        /* A lock without a lease runs only once, even if the plan has several leases. */
+        const struct plan *at;
+        bool all = leases_differ(building->plan, entry->lock->lock);
+        for (int l = 0; (l == 0 || all) && (at = leases_plan(building->plan, l)); l++)
+            add_loads(building, at, entry, repeat);
     }
 }
 

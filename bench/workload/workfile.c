@@ -241,12 +241,6 @@ void workloads_done(struct workload_list *list) {
     arena_done(&list->arena);
 }
 
-/* Whether a workload has this name. Only its own file is looked for. */
-static bool is_there(const char *path, const char *name) {
-    if (strncmp(name, CHECK, sizeof CHECK - 1) == 0) name += sizeof CHECK - 1;
-    return *name && *name != '.' && !strchr(name, '/') && access(path, F_OK) == 0;
-}
-
 /* There is none of this name: which one was meant, and which there are. */
 static int refuse_name(const char *folder, const char *name, struct lb_err *err) {
     struct workload_list list;
@@ -275,7 +269,9 @@ int workload_path(const char *folder, const char *name, char *ret_path, size_t s
     if (strlen(folder) + strlen(name) + sizeof "/" ENDING > (size < PATH_MAX ? size : PATH_MAX))
         return err_set(err, LB_EXIT_USAGE, "%.60s...: the name is too long", name);
     snprintf(path, sizeof path, "%s/%s%s", folder, name, ENDING);
-    if (!is_path && !is_there(path, name)) return refuse_name(folder, name, err);
+    const char *own = strncmp(name, CHECK, sizeof CHECK - 1) == 0 ? name + sizeof CHECK - 1 : name;
+    bool there = *own && *own != '.' && !strchr(own, '/') && access(path, F_OK) == 0;
+    if (!is_path && !there) return refuse_name(folder, name, err);
     snprintf(ret_path, size, "%s", is_path ? name : path);
     return 0;
 }

@@ -98,12 +98,6 @@ static struct search_waits waits_of(const struct quantile_batch *batches, int co
                                  .square_s2 = squares / n / 1e18};
 }
 
-/* True if more than the allowed share is over the limit, even if chance is taken into account. */
-static bool is_surely_over(const struct quantile_batch *batches, int count, double allowed) {
-    struct share within;
-    return share_of_batches(batches, count, PROBE_LEVEL, &within) == 0 && 1 - within.high > allowed;
-}
-
 static void read_quantile(const struct probe_ask *ask, const struct run_stage *stage,
                           const struct probe_log *log, struct probe *probe) {
     struct quantile_batch batches[BATCHES_MAX];
@@ -137,8 +131,11 @@ static void read_quantile(const struct probe_ask *ask, const struct run_stage *s
     bool far_over = !judged && !isnan(stage->stood_still_ns) &&
                     slo_is_far_over(promise, (double)probe->over, n);
     bool hopeless = stage->duration_s < SHORT_PART * ask->window_s;
-    if (hopeless || probe->grew || far_over || is_surely_over(batches, count, allowed))
-        probe->verdict = PROMISE_BROKEN;
+    /* even if chance is taken into account */
+    struct share within;
+    bool surely_over =
+        share_of_batches(batches, count, PROBE_LEVEL, &within) == 0 && 1 - within.high > allowed;
+    if (hopeless || probe->grew || far_over || surely_over) probe->verdict = PROMISE_BROKEN;
 }
 
 /* The grants after the window's end, to requests of the window. */
