@@ -58,7 +58,6 @@ struct repeat {
     const volatile sig_atomic_t *interrupts;
     bool interrupted; /* the user interrupted, and the last run may be partial */
     bool failed;      /* a run failed, whatever the others found */
-    bool terminal;    /* standard error is one */
 };
 
 bool repeat_has_base(const struct repeat_options *options) {
@@ -133,12 +132,6 @@ static int make_folder(const struct repeat *repeat, const struct side *side, cha
                    repeat->folder);
 }
 
-/* "7 of 20: base run 3". */
-static void show_place(const struct repeat *repeat, const struct side *side) {
-    fprintf(stderr, "%s%d of %d: %s run %d", repeat->terminal ? "\r\033[K" : "", repeat->done + 1,
-            2 * repeat->each, side->name, side->ended);
-}
-
 /* The rank of a child's exit code; a graver code has a higher rank. */
 static int gravity(int code) {
     static const int order[] = {LB_EXIT_OK,    LB_EXIT_INCONCLUSIVE, LB_EXIT_REGRESSION,
@@ -178,8 +171,8 @@ static int take_run(struct repeat *repeat, struct side *side, const struct job_e
         if (gravity(code) > gravity(side->exit_code)) side->exit_code = code;
         repeat->failed |= code == LB_EXIT_USAGE || code == LB_EXIT_MACHINE;
     }
-    show_place(repeat, side);
-    fprintf(stderr, ", %.1f s%s%s\n", (double)end->took_ns / 1e9, *why ? ": " : "", why);
+    fprintf(stderr, "%d of %d: %s run %d, %.1f s%s%s\n", repeat->done + 1, 2 * repeat->each,
+            side->name, side->ended, (double)end->took_ns / 1e9, *why ? ": " : "", why);
     side->saved += saved;
     side->ended++;
     repeat->done++;
@@ -201,7 +194,6 @@ static int run_one(struct repeat *repeat, struct side *side, struct lb_err *err)
                       .weight = 1,
                       .limit_ns =
                           side->planned_ns > 0 ? START_NS + TIMES * side->planned_ns : LB_NEVER};
-    if (repeat->terminal) show_place(repeat, side);
     fflush(stderr);
     if (jobs_start(&side->jobs, &job, err) != 0) return -1;
     while (!jobs_wait(&side->jobs, WAIT_NS, &end)) {
@@ -309,7 +301,6 @@ static int begin(struct repeat *repeat, struct lb_err *err) {
     if (add_words(ask, false, ask->plan->workload, new, err) != 0) return -1;
     for (int s = 0; s < 2; s++) jobs_init(&repeat->side[s].jobs, repeat->side[s].program, 1);
     repeat->each = ask->options->times > 0 ? ask->options->times : REPEAT_USUAL;
-    repeat->terminal = terminal_obeys(stderr);
     repeat->interrupts = interrupt_watch(true);
     return 0;
 }

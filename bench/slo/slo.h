@@ -42,8 +42,6 @@ enum metric threshold_metric(const struct threshold *threshold);
 /* True if only an open loop has the figure, because it is counted from due times. */
 bool threshold_needs_schedule(const struct threshold *threshold);
 
-/* The remedy for a promise of acquire in an open loop. */
-#define THRESHOLD_PROMISE_DUE "at a rate, a request waits from its due time: promise acquire_due"
 /* True if the figure is a time of acquire, which in an open loop leaves out the wait for a free
  * client. */
 bool threshold_leaves_out_wait(const struct threshold *threshold);

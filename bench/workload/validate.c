@@ -223,8 +223,11 @@ static void warn_promises(struct draft *draft) {
     int count = thresholds_read(draft->plan->promises, threshold, &checked);
     for (int i = 0; i < count && draft->plan->arrival.kind != ARRIVAL_CLOSED; i++) {
         if (threshold_leaves_out_wait(&threshold[i]))
-            add_warning(draft, "%s leaves out the wait for a free client; " THRESHOLD_PROMISE_DUE,
-                        threshold[i].text);
+            add_warning(
+                draft,
+                "%s leaves out the wait for a free client; at a rate, a request waits from its due "
+                "time: promise acquire_due",
+                threshold[i].text);
     }
 }
 

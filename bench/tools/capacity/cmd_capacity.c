@@ -80,20 +80,15 @@ static const struct arg args[] = {
 static int check_set(const char *text, bool by_clients, struct lb_err *err) {
     static const char *const own[] = {"load.arrival",  "load.rates",   "run.duration",
                                       "run.repeat",    "acquire.mode", "acquire.readers",
-                                      "servers.fresh", "slo.stop"};
-    size_t length = strcspn(text, "= ");
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+                                      "servers.fresh", "slo.stop",     "slo.promises",
+                                      "load.clients" /* where it searches for them */};
+    size_t length = strcspn(text, "= "), count = sizeof own / sizeof *own - !by_clients;
+    for (size_t i = 0; i < count; i++) {
         if (strlen(own[i]) == length && strncmp(text, own[i], length) == 0)
             return err_set(err, LB_EXIT_USAGE,
-                           "capacity: --set %.60s: the search needs that itself", text);
+                           "capacity: --set %.60s: the search sets that itself, by its options",
+                           text);
     }
-    if (strncmp(text, "slo.promises", strlen("slo.promises")) == 0)
-        return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --set %.60s: the promise of a search is --slo", text);
-    if (by_clients && length == strlen("load.clients") &&
-        strncmp(text, "load.clients", length) == 0)
-        return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --set %.60s: the search changes that; --most ends it", text);
     return 0;
 }
 
@@ -129,14 +124,11 @@ static int complete(struct typed *typed, struct arena *arena, struct lb_err *err
         err_prefix(err, "capacity: --slo");
         return -1;
     }
-    if (typed->by_clients && typed->slo.metric != METRIC_ACQUIRE)
+    if (typed->slo.metric != (typed->by_clients ? METRIC_ACQUIRE : METRIC_ACQUIRE_DUE))
         return err_set(
             err, LB_EXIT_USAGE,
-            "capacity: --slo: a closed loop (--search clients) has no due times: promise acquire");
-    if (!typed->by_clients && typed->slo.metric != METRIC_ACQUIRE_DUE)
-        return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --slo: " THRESHOLD_PROMISE_DUE
-                       "; acquire is for --search clients");
+            "capacity: --slo: a rate is promised acquire_due, and clients, which have no due "
+            "times (--search clients), acquire");
     if (typed->names.count == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: name a lock, or several; `lockbench list` has them");

@@ -36,25 +36,6 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* Fills in the names: the default topology of each backend that can run here. */
-static int name_all(struct typed *typed, const char *folder, struct arena *arena,
-                    struct lb_err *err) {
-    for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
-        struct topo_info info;
-        struct lb_err unknown = {0};
-        const char *name = (*backend)->topologies ? (*backend)->topologies[0] : NULL;
-        if (!name || topo_info(folder, name, &info, &unknown) != 0) continue;
-        if (info.missing[0]) {
-            fprintf(stderr, "%s is left out: %s (install: %s)\n", name, info.missing, info.install);
-        } else if (typed->names.count < UP_MAX &&
-                   arg_list_add(&typed->names, name, arena, err) != 0) {
-            return -1;
-        }
-    }
-    if (typed->names.count > 0) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "up: no server can run here; see `lockbench doctor`");
-}
-
 /* Replaces a backend's name by its default topology. */
 static int check_names(struct typed *typed, const char *folder, struct lb_err *err) {
     for (int i = 0; i < typed->names.count; i++) {
@@ -150,7 +131,8 @@ static int run_up(void *values, const struct args *given, struct lb_err *err) {
     int result = -1;
     if (home_path("compose/local", folder, sizeof folder, err) != 0) return -1;
     if (check_names(typed, folder, err) != 0) return -1;
-    if (typed->names.count == 0 && name_all(typed, folder, given->arena, err) != 0) return -1;
+    if (typed->names.count == 0)
+        return err_set(err, LB_EXIT_USAGE, "up: name a backend or a topology: lockbench up redis");
     const volatile sig_atomic_t *interrupts = interrupt_watch(false);
     for (int i = 0; i < typed->names.count; i++) {
         topos[i] =
@@ -177,11 +159,10 @@ static const struct example examples[] = {
 const struct command command_up = {
     .name = "up",
     .summary = "start servers, print their URLs, wait for Ctrl-C",
-    .usage = "up [TOPOLOGY|BACKEND…] [OPTIONS]",
+    .usage = "up TOPOLOGY|BACKEND… [OPTIONS]",
     .about =
         "Starts servers on free loopback ports, prints their URLs and keeps them until Ctrl-C;\n"
-        "nothing is left behind. Without names: the default one of each backend that can run here.\n"
-        "`lockbench list BACKEND` names them.",
+        "nothing is left behind. `lockbench list BACKEND` names them.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct typed),
