@@ -97,7 +97,7 @@ function below(pid) {
 
 // The canary beside one server of each backend, which nobody uses, against those servers stopped; 20 s after their start.
 async function beside(out) {
-  const up = spawn(program, ["up"], { stdio: ["ignore", "ignore", "pipe"] });
+  const up = spawn(program, ["up", ..."redis memcached nats etcd zookeeper postgres mariadb".split(" ")], { stdio: ["ignore", "ignore", "pipe"] });
   await new Promise((done) => up.stderr.on("data", (text) => /Ctrl-C/.test(text) && done()));
   await new Promise((done) => setTimeout(done, 20000));
   writeFileSync(`${out}.txt`, spawnSync("taskset", ["-c", "0", process.execPath, "-e", CANARY, ...below(up.pid)], { encoding: "utf8" }).stdout);
