@@ -117,6 +117,10 @@ $(LIB): $(B)/linked $(OBJ)
 	$(LINK) -shared $(filter %.o,$^) $(LIBS)
 $(B)/%: $(B)/%.o | $(LIB) $(SHIMS)
 	$(LINK) $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
+# Tests without servers whose time is not the machine's: bench/tests/virtual_clock.h.
+VIRTUAL := $(addprefix bench/tests/test_,fault_clients faults history_stage loop primitives session stage stall store ticks virtual_clock wall) drivers/tests/test_backoff
+$(VIRTUAL:%=$(B)/%): $(B)/bench/tests/virtual_clock.o
+$(B)/bench/tests/virtual_clock.o: LAST_CFLAGS := -fno-sanitize=all
 # Known answers (make answers); test_answers runs their short form.
 ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/tests/answers/*.c))
 $(B)/bench/tests/answers/main: $(ANSWERS)

@@ -1,6 +1,5 @@
 /* test_faults: worker processes that are paused and killed by plan, and keys that nobody gets any
- * more.
- * Needs: the machine to itself. */
+ * more. */
 #include "bench/tests/toy_primitives.h"
 
 #define PROCESSES "load.clients=6", "load.processes=3", "load.threads=3"
@@ -26,8 +25,7 @@ TEST(test_a_killed_process_is_nobodys_fault) {
         }
         assert_int_not_equal(stage->faults.events[0].process, stage->faults.events[1].process);
         assert_int_equal(sum_outcomes(stage), stage->result.attempts);
-        assert_true(stage->exclusion.verdict !=
-                    VERDICT_VIOLATED); /* late at most: a busy machine */
+        assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         /* a killed client may leave keys on the server */
         assert_true(isnan(stage->result.residue));
     }
@@ -47,18 +45,13 @@ TEST(test_the_victim_is_drawn_from_the_seed) {
     assert_int_equal(victim[0], victim[1]);
 }
 
-static bool is_stuck(const struct stage *stage) {
-    return stage->exclusion.stuck == 1;
-}
-
 /* Nobody has the key and nobody gets it: after three leases and a second. */
 TEST(test_a_stuck_key_is_seen) {
     static const char *const modes[] = {"acquire.mode=wait", "acquire.mode=try",
                                         "acquire.mode=timed"};
     for (int i = 0; i < 3; i++) {
         struct stage *stage =
-            run_toy(&toy_mutex, (struct toy_faults){.stuck_after = 20},
-                    (struct stage_case){.until = is_stuck},
+            run_toy(&toy_mutex, (struct toy_faults){.stuck_after = 20}, (struct stage_case){0},
                     SETS("load.clients=3", "acquire.lease=10ms", modes[i], "acquire.timeout=30ms",
                          "load.think=1ms", "run.duration=1400ms", "run.drain=50ms"));
         assert_int_equal(stage->exclusion.stuck, 1);
@@ -66,25 +59,17 @@ TEST(test_a_stuck_key_is_seen) {
     }
 }
 
-/* In the drain it waits alone: a machine that stands still there makes the key look stuck, with reason. */
-static bool one_starved(const struct stage *stage) {
-    return stage->exclusion.stuck == 0 && stage->exclusion.starved == 1 &&
-           stage->result.starved == 1;
-}
-
 /* A lock that overtakes one client for ever: the key is not stuck, since others get it, but the
  * client waits until the drain limit. */
 TEST(test_a_client_that_is_shut_out_starves) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.shuts_out_second = true},
-                                  (struct stage_case){.until = one_starved},
-                                  SETS("load.clients=3", "acquire.lease=20ms", "load.hold=1ms",
-                                       "run.duration=1100ms", "run.drain=300ms"));
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.shuts_out_second = true}, (struct stage_case){0},
+                SETS("load.clients=3", "acquire.lease=20ms", "load.hold=1ms", "run.duration=1100ms",
+                     "run.drain=300ms"));
     assert_int_equal(stage->exclusion.stuck, 0);
     assert_int_equal((int)stage->result.starved, 1);
     assert_int_equal(stage->exclusion.starved, 1);
-    /* a machine that stands still may outlast so short a lease */
-    if (stage->exclusion.expired_holders == 0)
-        assert_string_equal(stage->result.verdict, "starved");
+    assert_string_equal(stage->result.verdict, "starved");
     assert_true(stage->result.max_wait_ns > 1200 * LB_MS_NS);
     assert_true(any_text_has(stage->result.warnings, "had to end 1 wait:"));
 }

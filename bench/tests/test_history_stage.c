@@ -1,11 +1,10 @@
 /* test_history_stage: stages whose history is kept, by toys that are right and toys that are wrong:
- * the history says what the cells say, and with faults how long keys stayed out of reach.
- * Needs: the machine to itself. */
+ * the history says what the cells say, and with faults how long keys stayed out of reach. */
 #include "bench/evidence/stage_history.h"
 #include "bench/tests/toy_primitives.h"
 
 #define HISTORY "check.history=yes"
-#define CROWD "load.clients=6", "load.threads=3", "run.duration=200ms", "run.warmup=50ms"
+#define CROWD "load.clients=6", "load.threads=3", "run.duration=50ms", "run.warmup=10ms"
 #define PROCESSES HISTORY, "load.clients=6", "load.processes=6", "load.threads=6"
 
 static const struct stage_history *judged(const struct stage *stage) {
@@ -52,27 +51,23 @@ TEST(test_right_ones_are_clean) {
         if (!kind->wanted.renew) assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         if (!kept && !kind->wanted.renew) assert_int_equal(history->ops, 0);
         if (!kept) continue;
-        /* Tries that only spin fill the rings faster than a busy machine empties them. */
-        bool spins = strcmp(kind->set, "acquire.mode=try") == 0;
-        if (!spins) assert_int_equal(history->dropped, 0);
+        assert_int_equal(history->dropped, 0);
+        if (strcmp(kind->set, "acquire.mode=try") == 0) continue; /* most are no grants */
         /* Each grant's acquire and release, those of the warm-up too. */
         uint64_t ops = 2 * stage->exclusion.grants;
         if (kind->wanted.depth) ops *= (uint64_t)kind->wanted.depth;
-        if (!spins) assert_int_equal(history->ops, ops);
+        assert_int_equal(history->ops, ops);
     }
 }
 
-/* Fewer operations, the same verdict. On a busy machine two clients may not meet in one short stage. */
+/* Fewer operations, the same verdict. */
 TEST(test_wrong_ones_are_violated) {
     for (int i = 0; i < 2 * KINDS; i++) {
         const struct kind *kind = &kinds[i / 2];
-        struct stage *stage = NULL;
-        for (int tries = 0; !stage || judged(stage)->judgement.verdict != VERDICT_VIOLATED;
-             tries++) {
-            if (tries == 10) fail_msg("kind %d, %s, came out clean", i / 2, kept_or_not[i % 2]);
-            stage = run_toy(kind->lock, kind->wrong, kind->wanted,
-                            SETS(CROWD, "load.hold=500us", kind->set, kept_or_not[i % 2]));
-        }
+        struct stage *stage =
+            run_toy(kind->lock, kind->wrong, kind->wanted,
+                    SETS(CROWD, "load.hold=500us", kind->set, kept_or_not[i % 2]));
+        assert_int_equal(judged(stage)->judgement.verdict, VERDICT_VIOLATED);
         assert_string_equal(stage->result.verdict, "violated");
         assert_true(stage->exclusion.double_holders > 0);
         assert_non_null(i % 2 ? stage->result.counterexample : stage->result.overlap);
@@ -104,21 +99,14 @@ TEST(test_a_stage_that_no_client_got_into) {
     assert_int_equal(stage->history->ops, 0);
 }
 
-static bool holders_met(const struct stage *stage) {
-    return judged(stage)->judgement.violations + stage->history->judgement.expired > 0 &&
-           stage->exclusion.double_holders + stage->exclusion.expired_holders > 0;
-}
-
 /* A session that ends in a pause excuses; unless the release says that all was well. */
 TEST(test_a_session_in_a_pause) {
     for (int deaf = 0; deaf < 2; deaf++) {
-        struct stage *stage =
-            run_toy(&toy_session, (struct toy_faults){.deaf = deaf},
-                    (struct stage_case){.faults = 1, .until = holders_met},
-                    SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
-                         "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", UNTIL_ENOUGH));
-        assert_true(holders_met(stage));
-        assert_int_equal(stage->history->judgement.verdict,
+        struct stage *stage = run_toy(
+            &toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_case){.faults = 1},
+            SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
+                 "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", UNTIL_ENOUGH));
+        assert_int_equal(judged(stage)->judgement.verdict,
                          deaf ? VERDICT_VIOLATED : VERDICT_EXPIRED);
         if (deaf) assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
         if (!deaf) assert_int_equal(stage->exclusion.double_holders, 0);

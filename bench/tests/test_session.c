@@ -46,23 +46,17 @@ TEST(test_sessions_open_in_turns) {
     assert_true(most > 1 && most <= CLIENTS_OPENING);
 }
 
-static bool all_seven_were_granted(const struct stage *stage) {
-    for (int i = 0; i < 7; i++) {
-        if (stage->grants_per_client[i] == 0) return false;
-    }
-    return true;
-}
-
 TEST(test_clients_share_sessions) {
-    struct stage_case wanted = {.clients_per_session = 3, .until = all_seven_were_granted};
-    struct stage *stage = run_toy(&toy_mutex, RIGHT, wanted,
-                                  SETS("load.clients=7", "load.threads=1", "load.hold=200us"));
+    struct stage_case wanted = {.clients_per_session = 3};
+    struct stage *stage =
+        run_toy(&toy_mutex, RIGHT, wanted,
+                SETS("load.clients=7", "load.threads=1", "load.hold=exponential:200us"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->result.connect_count, 3); /* 3, 3 and 1 */
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 3 + 1);
     assert_true(atomic_load(&toy_kept.most_inside) > 1);
-    assert_true(all_seven_were_granted(stage));
+    for (int i = 0; i < 7; i++) assert_true(stage->grants_per_client[i] > 0);
     /* Each grant has an acquire and a release, on any of the sessions. */
     assert_true(stage->commands >= 2 * stage->result.grants &&
                 stage->commands <= 2 * stage->result.grants + 14);
@@ -75,7 +69,7 @@ static bool was_unknown(const struct stage *stage) {
 TEST(test_a_broken_session_is_left_by_all) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.unknown_every = 20},
-        (struct stage_case){.clients_per_session = 4, .until = was_unknown, .grows = true},
+        (struct stage_case){.clients_per_session = 4},
         SETS("load.clients=8", "load.threads=2", "acquire.mode=timed", "acquire.timeout=20ms"));
     assert_sums(stage);
     assert_true(was_unknown(stage));
@@ -88,7 +82,7 @@ TEST(test_a_broken_session_is_left_by_all) {
 TEST(test_no_call_goes_through_a_session_that_was_lost_while_settling) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.unknown_every = 5, .settling_loses = true},
-        (struct stage_case){.clients_per_session = 2, .until = was_unknown, .grows = true},
+        (struct stage_case){.clients_per_session = 2},
         SETS("load.clients=2", "load.threads=1", "acquire.mode=timed", "acquire.timeout=20ms"));
     assert_sums(stage);
     assert_true(was_unknown(stage));
@@ -107,17 +101,10 @@ TEST(test_a_session_for_each_attempt) {
     assert_true(atomic_load(&toy_kept.connects) >= (int64_t)stage->result.attempts);
 }
 
-/* A machine that stands still after the window lets leases end, too. */
-static bool all_were_kept(const struct stage *stage) {
-    return stage->result.ok == stage->result.attempts &&
-           stage->exclusion.verdict != VERDICT_EXPIRED;
-}
-
 TEST(test_renewal_keeps) {
     static const int sharing[] = {1, 3};
     for (int i = 0; i < 2; i++) {
-        struct stage_case wanted = {
-            .renew = true, .clients_per_session = sharing[i], .until = all_were_kept};
+        struct stage_case wanted = {.renew = true, .clients_per_session = sharing[i]};
         struct stage *stage =
             run_toy(&toy_mutex, RIGHT, wanted,
                     SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
@@ -138,25 +125,18 @@ TEST(test_renewal_keeps) {
 /* Renewals and releases of one grant meet again and again, and none is for a grant that was given
  * back. */
 TEST(test_renewal_beside_short_holds) {
-    struct stage *stage = run_toy(
-        &toy_mutex, RIGHT, (struct stage_case){.renew = true, .depth = 2, .until = all_were_kept},
-        SETS("load.clients=4", "acquire.lease=300ms", "run.duration=1s"));
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_case){.renew = true, .depth = 2},
+                                  SETS("load.clients=4", "acquire.lease=300ms", "run.duration=1s"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->result.ok, stage->result.attempts);
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1); /* one call of a session at a time */
 }
 
-/* A machine that stands still for longer than a lease ends a grant that the server would have kept. */
-static bool lost_by_eviction(const struct stage *stage) {
-    return stage->result.lost > 0 && stage->exclusion.expired_holders == 0;
-}
-
 /* The server takes the grant away; the next renewal finds out, and the holder stops. */
 TEST(test_what_a_renewal_says_ends_the_hold) {
     struct stage *stage = run_toy(
-        &toy_mutex, (struct toy_faults){.evict_every = 3},
-        (struct stage_case){.renew = true, .until = lost_by_eviction},
+        &toy_mutex, (struct toy_faults){.evict_every = 3}, (struct stage_case){.renew = true},
         SETS("load.clients=3", "load.hold=600ms", "acquire.lease=300ms", "run.duration=1500ms"));
     assert_sums(stage);
     assert_true(stage->result.lost > 0);
@@ -169,17 +149,13 @@ TEST(test_what_a_renewal_says_ends_the_hold) {
     assert_true(stage->hist[METRIC_HOLD]->min < 600 * LB_MS_NS);
 }
 
-static bool was_lost(const struct stage *stage) {
-    return stage->result.lost > 0;
-}
-
 TEST(test_a_lost_session_ends_the_hold) {
     static const char *const sets[] = {"load.clients=3", "load.hold=40ms", "run.duration=600ms",
                                        NULL};
     struct stage *stage = run_toy(&toy_session, (struct toy_faults){.session_lost_every = 2},
-                                  (struct stage_case){.until = was_lost}, sets);
+                                  (struct stage_case){0}, sets);
     assert_sums(stage);
-    assert_true(was_lost(stage));
+    assert_true(stage->result.lost > 0);
     assert_int_equal(stage->exclusion.lost_updates, 0);
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_true(stage->exclusion.detected >= stage->result.lost);
@@ -189,7 +165,7 @@ TEST(test_a_lost_session_ends_the_hold) {
     assert_true(atomic_load(&toy_kept.connects) > 4); /* a lost one is opened anew */
     /* The same, and nobody is told: two holders. */
     stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2, .silent = true},
-                    (struct stage_case){.until = was_violated}, sets);
+                    (struct stage_case){0}, sets);
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     assert_int_equal(stage->exclusion.detected, 0);
 }

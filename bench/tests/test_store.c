@@ -126,31 +126,20 @@ static struct lb_lock without_tokens(void) {
 
 #define CROWD "load.clients=6", "load.threads=3", "load.think=1ms", "check.store=memory"
 
-static bool was_written(const struct stage *stage) {
-    return stage->result.store_writes > 20;
-}
-
 TEST(test_a_right_lock_has_no_stale_writes) {
     struct lb_lock tokenless = without_tokens();
     const struct lb_lock *locks[] = {&toy_mutex, &tokenless, &toy_rwlock};
     for (int i = 0; i < 3; i++) {
-        struct stage *stage = run_toy(
-            locks[i], (struct toy_faults){0},
-            (struct stage_case){.readers = i == 2 ? 50 : 0, .until = was_written, .grows = true},
-            SETS(CROWD));
+        struct stage *stage = run_toy(locks[i], (struct toy_faults){0},
+                                      (struct stage_case){.readers = i == 2 ? 50 : 0}, SETS(CROWD));
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         const struct run_stage *result = &stage->result;
         assert_int_equal(result->store_fenced, i == 0);
-        assert_true(was_written(stage));
+        assert_true(result->store_writes > 20);
         if (i != 2) assert_int_equal(result->store_writes, stage->exclusion.counter);
         assert_int_equal(result->stale_attempted + result->lost_updates_unfenced, 0);
         if (i == 0) assert_int_equal(result->lost_updates_fenced, 0);
     }
-}
-
-/* Clients met, and one of them wrote what it had read too long ago. */
-static bool was_overwritten(const struct stage *stage) {
-    return stage->result.stale_attempted > 0 && stage->result.lost_updates_unfenced > 0;
 }
 
 /* Holders that hold for longer than their lease, and are not told when it ends. */
@@ -158,12 +147,11 @@ TEST(test_a_lease_that_ends) {
     struct lb_lock tokenless = without_tokens();
     for (int with = 0; with < 2; with++) {
         struct stage *stage = run_toy(
-            with ? &toy_mutex : &tokenless, (struct toy_faults){0},
-            (struct stage_case){.until = was_overwritten, .grows = true},
+            with ? &toy_mutex : &tokenless, (struct toy_faults){0}, (struct stage_case){0},
             SETS(CROWD, "load.hold=exponential:3ms", "acquire.lease=2ms", "run.duration=400ms"));
         assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
         const struct run_stage *result = &stage->result;
-        assert_true(was_overwritten(stage));
+        assert_true(result->stale_attempted > 0 && result->lost_updates_unfenced > 0);
         assert_int_equal(result->stale_accepted_unfenced, result->stale_attempted);
         assert_int_equal(result->store_fenced, with);
         if (!with) continue;
@@ -172,15 +160,10 @@ TEST(test_a_lease_that_ends) {
     }
 }
 
-static bool began_again(const struct stage *stage) {
-    return stage->exclusion.grants > 40;
-}
-
 /* A right mutex whose tokens begin at 1 again: no holder was overtaken, so no write was stale. */
 TEST(test_tokens_that_begin_again) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.tokens_restart = 20},
-                                  (struct stage_case){.until = began_again, .grows = true},
-                                  SETS(CROWD, "load.hold=10us"));
+                                  (struct stage_case){0}, SETS(CROWD, "load.hold=10us"));
     assert_int_equal(stage->exclusion.double_holders + stage->exclusion.lost_updates, 0);
     assert_int_equal(stage->exclusion.token_errors, 20);
     assert_int_equal(stage->result.refused_fenced, 19); /* the fence takes an equal token */
@@ -189,20 +172,15 @@ TEST(test_tokens_that_begin_again) {
     assert_false(any_text_has(stage->result.warnings, "stale writes"));
 }
 
-static bool learned_its_loss(const struct stage *stage) {
-    return stage->exclusion.detected > 0;
-}
-
 static bool warns_of_stale_writes(const struct stage *stage) {
     return any_text_has(stage->result.warnings, "stale writes");
 }
 
 TEST(test_who_learns_its_loss_does_not_write) {
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.evict_every = 5},
-                (struct stage_case){.renew = true, .until = learned_its_loss},
-                SETS(CROWD, "load.hold=20ms", "acquire.lease=15ms", "run.duration=500ms"));
-    assert_true(learned_its_loss(stage));
+    struct stage *stage = run_toy(
+        &toy_mutex, (struct toy_faults){.evict_every = 5}, (struct stage_case){.renew = true},
+        SETS(CROWD, "load.hold=20ms", "acquire.lease=15ms", "run.duration=500ms"));
+    assert_true(stage->exclusion.detected > 0);
     assert_int_equal(stage->result.store_writes + stage->exclusion.detected,
                      stage->exclusion.grants);
     assert_int_equal(warns_of_stale_writes(stage), stage->result.stale_attempted > 0);

@@ -1,19 +1,7 @@
-/* test_wall: a step of the machine's wall clock is seen. The clock of this program is moved, never the
- * machine's: the program's own clock_gettime stands in front of the C library's. */
-#define _GNU_SOURCE
-#include <stdatomic.h>
-#include <sys/syscall.h>
-
+/* test_wall: a step of the machine's wall clock is seen. */
 #include "bench/stage/machine.h"
 #include "bench/tests/stage_help.h"
-
-static _Atomic int64_t moved_s;
-
-int clock_gettime(clockid_t clock, struct timespec *ret) {
-    long failed = syscall(SYS_clock_gettime, clock, ret);
-    if (failed == 0 && clock == CLOCK_REALTIME) ret->tv_sec += atomic_load(&moved_s);
-    return (int)failed;
-}
+#include "bench/tests/virtual_clock.h"
 
 TEST(a_step_is_told_from_steering) {
     struct wall wall = {0};
@@ -34,12 +22,12 @@ static int looks;
 
 static bool move_clock(const struct stage *stage) {
     (void)stage;
-    if (++looks == 2) atomic_fetch_add(&moved_s, move_by_s);
+    if (++looks == 2) virtual_clock_step_wall(move_by_s * LB_S_NS);
     return looks >= 5;
 }
 
 static struct stage *run_with_step(int64_t by_s) {
-    struct stage_case wanted = {.enough = move_clock, .stands_still = true};
+    struct stage_case wanted = {.enough = move_clock};
     move_by_s = by_s;
     looks = 0;
     struct stage *stage =

@@ -1,0 +1,20 @@
+/* virtual_clock: the time of a test without servers. A program that is linked with it (VIRTUAL in the Makefile) has a clock
+ * that jumps to the next timer as soon as all threads wait: an hour passes at once, and a busy machine is not noticed.
+ *
+ * One thread runs at a time, and goes on until it waits, until another one's time has come, or for 10 us while another one
+ * could run. Each reading of the clock takes 50 ns; nothing else takes time. So the same happens in each run. Threads and
+ * forked processes take part; a process may be stopped, continued and killed by kill(). CLOCK_REALTIME goes on with
+ * CLOCK_MONOTONIC, and a thread's processor time is that of its own readings.
+ *
+ * Waits that the clock knows: nanosleep, the loops of bench/engine, the timed calls of pthread's mutexes and read-write
+ * locks and of semaphores, joins, and waitpid for a forked process. Not on this clock: what asks a server or runs another
+ * program, whose waits it would not see, and what is about the machine itself, such as that it stands still. */
+#ifndef BENCH_TESTS_VIRTUAL_CLOCK_H
+#define BENCH_TESTS_VIRTUAL_CLOCK_H
+
+#include <stdint.h>
+
+/* A step of CLOCK_REALTIME. */
+void virtual_clock_step_wall(int64_t by_ns);
+
+#endif
