@@ -48,9 +48,9 @@ TEST(test_sessions_open_in_turns) {
 
 TEST(test_clients_share_sessions) {
     struct stage_case wanted = {.clients_per_session = 3};
-    struct stage *stage =
-        run_toy(&toy_mutex, RIGHT, wanted,
-                SETS("load.clients=7", "load.threads=1", "load.hold=exponential:200us"));
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, wanted,
+                                  SETS("load.clients=7", "load.threads=1", "load.hold=200us",
+                                       "load.think=exponential:200us"));
     assert_sums(stage);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->result.connect_count, 3); /* 3, 3 and 1 */

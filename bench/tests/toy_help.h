@@ -12,7 +12,7 @@
 
 #define TOY_KEYS 4096
 #define TOY_CLIENTS 64
-#define TOY_POLL_NS (20 * LB_US_NS)
+#define TOY_POLL_NS (100 * LB_US_NS)
 
 /* What is wrong with a toy; set before the stage, so that its processes inherit it. */
 struct toy_faults {
@@ -387,7 +387,7 @@ static const struct lb_backend toy_backend = {
     static const struct lb_lock lock_ __attribute__((unused)) = {.name = #lock_,                   \
                                                                  .summary = "for tests",           \
                                                                  .backend = &toy_backend,          \
-                                                                 .waits = "poll, every 20 us",     \
+                                                                 .waits = "poll, every 100 us",     \
                                                                  .primitive = primitive_,          \
                                                                  .caps = caps_,                    \
                                                                  .algorithm = &lock_##_algorithm}
