@@ -24,7 +24,7 @@
 
 #include "bench/base/clock.h"
 
-#define READING_NS 50             /* what each reading of the clock takes */
+#define READING_NS 500            /* what each reading of the clock takes */
 #define TURN_NS (10 * LB_US_NS)   /* after which another thread that can go on does */
 #define START_NS (1000 * LB_S_NS) /* of the clock */
 #define THREADS 4096

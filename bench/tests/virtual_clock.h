@@ -2,7 +2,7 @@
  * that jumps to the next timer as soon as all threads wait: an hour passes at once, and a busy machine is not noticed.
  *
  * One thread runs at a time, and goes on until it waits, until another one's time has come, or for 10 us while another one
- * could run. Each reading of the clock takes 50 ns; nothing else takes time. So the same happens in each run. Threads and
+ * could run. Each reading of the clock takes 500 ns; nothing else takes time. So the same happens in each run. Threads and
  * forked processes take part; a process may be stopped, continued and killed by kill(). CLOCK_REALTIME goes on with
  * CLOCK_MONOTONIC, and a thread's processor time is that of its own readings.
  *
