@@ -9,6 +9,7 @@
 #include "bench/place/place.h"
 #include "bench/stage/supervise.h"
 #include "bench/tests/unit.h"
+#include "bench/tests/virtual_clock.h"
 #include "results/format/write.h"
 
 #define SETS(...)                                                                                  \

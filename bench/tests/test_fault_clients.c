@@ -43,7 +43,7 @@ TEST(test_a_holder_is_paused) {
             assert_in_range(fault->client, 0, 3);
             assert_int_equal(fault->client, fault->process);
             assert_in_range(fault->key, 0, 1);
-            assert_true(fault->end_ns - fault->begin_ns >= 100 * LB_MS_NS);
+            assert_takes(fault->end_ns - fault->begin_ns, 100 * LB_MS_NS);
         }
     }
 }
@@ -345,8 +345,8 @@ TEST(test_the_order_of_sections_stays) {
     const struct fault_event *f = stage->faults.events;
     for (int i = 0; i < 3; i++) assert_int_equal(f[i].section, i);
     /* the first grants began before the first fault */
-    assert_true(f[1].begin_ns - stage->window_begin_ns >= 600 * LB_MS_NS);
-    assert_true(f[2].begin_ns - f[1].begin_ns >= 99 * LB_MS_NS);
+    assert_in_range(f[1].begin_ns - stage->window_begin_ns, 600 * LB_MS_NS, 610 * LB_MS_NS);
+    assert_takes(f[2].begin_ns - f[1].begin_ns, 100 * LB_MS_NS);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -11,11 +11,10 @@ TEST(test_service_time_is_what_acquire_takes) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=1", "sim.service=2ms", "run.duration=200ms"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
-    /* A timer is never early, so no acquire is shorter; each cycle is two services, so there can't
-     * be more than window / 4 ms cycles begun, and the one at its edge. */
-    assert_true(stage->hist[METRIC_ACQUIRE]->min >= 2 * LB_MS_NS);
-    assert_true(stage->hist[METRIC_RELEASE]->min >= 2 * LB_MS_NS);
-    assert_true(stage->result.attempts >= 1 && stage->result.attempts <= 51);
+    assert_takes(stage->hist[METRIC_ACQUIRE]->min, 2 * LB_MS_NS);
+    assert_takes(stage->hist[METRIC_ACQUIRE]->max, 2 * LB_MS_NS);
+    assert_takes(stage->hist[METRIC_RELEASE]->min, 2 * LB_MS_NS);
+    assert_in_range(stage->result.attempts, 49, 50); /* each is two services */
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     /* One command each to acquire and to release. */
     assert_int_equal(stage->commands, 2 * stage->result.attempts);
@@ -35,16 +34,14 @@ TEST(test_a_freeze_shows_in_due_latency) {
                       *service = stage->hist[METRIC_ACQUIRE];
     /* The freeze holds back 80 of the 200 slots; their waits run evenly from 400 ms down: at least
      * a fifth of all waited 200 ms or more. */
-    assert_true(hist_quantile(due, 0.8) >= 190 * LB_MS_NS);
-    assert_true(due->max >= 390 * LB_MS_NS);
+    assert_true(hist_quantile(due, 0.8) >= 195 * LB_MS_NS);
+    assert_in_range(due->max, 395 * LB_MS_NS, 400 * LB_MS_NS);
     /* At most two calls can begin in a freeze with one client: an acquire and the ping. */
     assert_true(hist_quantile(service, 0.9) < 190 * LB_MS_NS);
-    /* All slots of the freeze but the first fell due while the one client was busy, or while the machine
-     * was. */
+    /* All slots of the freeze but the first fell due while the one client was busy. */
     double held_back = stage->result.queued + stage->result.stalled;
     assert_true(held_back >= 78);
-    /* The server stood still, and we did not. */
-    if (!run_stood_still(&stage->result)) assert_true(stage->result.stalled < held_back / 2);
+    assert_true(stage->result.stalled == 0); /* the server stood still, and we did not */
     assert_true(any_text_has(stage->result.warnings, "clients were busy"));
 }
 
@@ -111,7 +108,7 @@ TEST(test_who_waited_put_the_lock_to_the_test) {
             assert_true(result->tested_grants == 0);
             assert_true(isnan(result->bound95));
         }
-        assert_true(result->inside_mean_ns >= 200e3);
+        assert_takes(result->inside_mean_ns, 200 * LB_US_NS);
     }
 }
 
@@ -158,8 +155,8 @@ TEST(test_what_is_in_flight_is_drained) {
         "sim", SETS("load.clients=1", "run.warmup=0", "run.duration=50ms", "sim.service=200ms"));
     assert_int_equal(stage->result.attempts, 1);
     assert_int_equal(stage->result.ok, 1);
-    assert_true(stage->hist[METRIC_ACQUIRE]->min >= 200 * LB_MS_NS);
-    assert_true(stage->drain_ns >= 300 * LB_MS_NS);
+    assert_takes(stage->hist[METRIC_ACQUIRE]->min, 200 * LB_MS_NS);
+    assert_in_range(stage->drain_ns, 350 * LB_MS_NS, 353 * LB_MS_NS);
 }
 
 /* A lock that nobody frees: the drain limit ends the waits, and they are counted. Nothing was granted in the window, so
@@ -169,12 +166,13 @@ TEST(test_the_drain_limit_ends_waits) {
         run_stage_of("sim", SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
                                  "run.duration=100ms", "run.drain=200ms", "sim.service=0"));
     assert_int_equal(sum_outcomes(stage), stage->result.attempts);
-    assert_true(stage->drain_ns >= 150 * LB_MS_NS);
+    assert_in_range(stage->drain_ns, 200 * LB_MS_NS, 203 * LB_MS_NS);
     assert_int_equal(stage->exclusion.grants, 1);
     assert_true(stage->result.starved == 3); /* also those whose wait began in the warm-up */
     /* 300 ms without a grant may be a slow server's */
     assert_string_equal(stage->result.verdict, "unchecked");
-    assert_true(stage->result.max_wait_ns >= 250 * LB_MS_NS); /* window, drain, part of warm-up */
+    assert_in_range(stage->result.max_wait_ns, 345 * LB_MS_NS,
+                    351 * LB_MS_NS); /* warm-up, window, drain */
     const json_t *second = json_array_get(stage->result.series, 0);
     assert_true(json_is_null(json_object_get(second, "acquire_p50_ns")));
     assert_true(json_is_null(json_object_get(second, "acquire_p99_ns")));
@@ -203,7 +201,7 @@ TEST(test_slots_of_a_promise_may_start_after_the_window) {
              "run.duration=300ms", "run.drain=20s");
     struct stage *stage = run_stage_of("mem-mutex", sets);
     assert_int_equal(stage->result.due, 30);
-    assert_true(stage->result.missed >= 15);
+    assert_int_equal(stage->result.missed, 15);
     struct stage_case wanted = {.promise = {METRIC_ACQUIRE_DUE, 0.99, 20 * LB_S_NS}};
     stage = run_stage_as("mem-mutex", &wanted, sets);
     assert_int_equal(stage->result.due, 30);
@@ -245,7 +243,7 @@ TEST(test_idle_time_is_measured_apart) {
         "sim", SETS("load.clients=1", "load.hold=20ms", "sim.service=0", "run.duration=400ms"));
     const struct run_stage *result = &stage->result;
     assert_int_equal(stage->status, STAGE_COMPLETE);
-    assert_true(result->idle_s >= 0.03);
+    assert_takes(result->idle_s * 1e9, 30 * LB_MS_NS);
     assert_true(result->client_idle_ns_per_s > 0);
     assert_true(result->client_cpu_net_ns_per_grant >= 0);
     assert_true(result->client_cpu_net_ns_per_grant < result->client_cpu_ns_per_grant);

@@ -198,9 +198,9 @@ TEST(a_stop_in_an_open_loop_is_ours) {
                                          SETS("load.clients=4", "load.arrival=constant:300/s",
                                               "sim.service=0", "run.warmup=0", UNTIL_ENOUGH));
     assert_int_equal(stage->status, STAGE_COMPLETE);
-    assert_stood_still(stage, 390 * MS);
-    assert_true(stage->result.stalled >= 110); /* of the 120 that fell due in 400 ms */
-    assert_true(stage->result.queued < stage->result.stalled / 2);
+    assert_stood_still(stage, 399 * MS);
+    assert_in_range(stage->result.stalled, 119, 120); /* fell due in 400 ms */
+    assert_in_range(stage->result.queued, 0, 1);
     assert_false(any_text_has(stage->result.warnings, "clients were busy"));
 }
 
@@ -228,7 +228,7 @@ TEST(a_wait_over_a_stop_starves_nobody) {
                                               "run.duration=300ms", "run.drain=100ms"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
     assert_true(stage->result.starved == 3); /* the drain limit did end them */
-    assert_true(stage->result.max_wait_ns > 5900 * MS);
+    assert_true(stage->result.max_wait_ns > 6000 * MS);
     assert_int_equal(stage->exclusion.starved, 0);
     assert_int_equal(stage->exclusion.stuck, 0);
     assert_true(any_text_has(stage->result.warnings, "lockbench itself stood still for up to"));

@@ -1,7 +1,6 @@
 /* test_wall: a step of the machine's wall clock is seen. */
 #include "bench/stage/machine.h"
 #include "bench/tests/stage_help.h"
-#include "bench/tests/virtual_clock.h"
 
 TEST(a_step_is_told_from_steering) {
     struct wall wall = {0};

@@ -14,6 +14,11 @@
 
 #include <stdint.h>
 
+#include "bench/base/clock.h"
+
+/* It took so long, and some readings of the clock. */
+#define assert_takes(took_ns, for_ns) assert_in_range(took_ns, for_ns, (for_ns) + 30 * LB_US_NS)
+
 /* A step of CLOCK_REALTIME. */
 void virtual_clock_step_wall(int64_t by_ns);
 

@@ -3,6 +3,7 @@
 #include "bench/engine/loop.h"
 #include "bench/option/option.h"
 #include "bench/tests/unit.h"
+#include "bench/tests/virtual_clock.h"
 #include "drivers/backoff.h"
 
 static struct lb_rng rng;
@@ -64,7 +65,7 @@ TEST(test_sleep_ends_at_the_deadline) {
     assert_int_equal(loop_once("sleep", sleep_once, &sleeps, &err), 0);
     assert_false(sleeps.more); /* no time for another try */
     assert_int_equal(sleeps.session.wakeups, 0);
-    assert_true(sleeps.end_ns >= sleeps.deadline_ns);
+    assert_takes(sleeps.end_ns - sleeps.deadline_ns, 0);
     sleeps = (struct sleeps){&hour, .deadline_ns = 0};
     assert_int_equal(loop_once("sleep", sleep_once, &sleeps, &err), 0);
     assert_false(sleeps.more);
@@ -76,7 +77,7 @@ TEST(test_sleep_then_another_try) {
     assert_int_equal(loop_once("sleep", sleep_once, &sleeps, &err), 0);
     assert_true(sleeps.more);
     assert_int_equal(sleeps.session.wakeups, 1);
-    assert_true(sleeps.end_ns >= sleeps.begin_ns + LB_MS_NS);
+    assert_takes(sleeps.end_ns - sleeps.begin_ns, LB_MS_NS);
 }
 
 TEST(test_sleep_ends_at_the_cutoff) {
@@ -86,7 +87,8 @@ TEST(test_sleep_ends_at_the_cutoff) {
     struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &cutoff_ns}, &err);
     assert_non_null(loop);
     assert_non_null(loop_start_fiber(loop, "sleep", sleep_once, &sleeps));
-    loop_run(loop); /* an hour, if the cut-off were not heard */
+    loop_run(loop);
+    assert_in_range(sleeps.end_ns - cutoff_ns, 0, 100 * LB_MS_NS);
     loop_free(loop);
     assert_false(sleeps.more);
 }
