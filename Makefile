@@ -118,7 +118,7 @@ $(LIB): $(B)/linked $(OBJ)
 $(B)/%: $(B)/%.o | $(LIB) $(SHIMS)
 	$(LINK) $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
 # Tests without servers whose time is not the machine's: bench/tests/virtual_clock.h.
-VIRTUAL := $(addprefix bench/tests/test_,fault_clients faults history_stage loop primitives session stage stall store ticks virtual_clock wall) drivers/tests/test_backoff
+VIRTUAL := $(addprefix bench/tests/test_,fault_clients faults history_stage loop primitives session stage stall store ticks virtual_clock wall) $(addprefix drivers/tests/test_,backoff gate sql_lock)
 $(VIRTUAL:%=$(B)/%): $(B)/bench/tests/virtual_clock.o
 $(B)/bench/tests/virtual_clock.o: LAST_CFLAGS := -fno-sanitize=all
 # Known answers (make answers); test_answers runs their short form.

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/base/clock.h"
+#include "bench/servers/proc.h"
 
 #define READING_NS 500            /* what each reading of the clock takes */
 #define TURN_NS (10 * LB_US_NS)   /* after which another thread that can go on does */
@@ -382,7 +382,10 @@ int kill(pid_t pid, int signal) {
         leave();
     else if (self && (signal == SIGKILL || signal == SIGSTOP || signal == SIGCONT))
         set_process(pid, signal == SIGKILL ? NONE : RUNS, signal == SIGSTOP);
-    return (int)syscall(SYS_kill, pid, signal);
+    int failed = (int)syscall(SYS_kill, pid, signal);
+    /* the kernel stops it a little later, in real time */
+    while (self && failed == 0 && signal == SIGSTOP && !proc_stands(pid)) sched_yield();
+    return failed;
 }
 
 /* A process that has ended by this clock may need some real time for it. */
