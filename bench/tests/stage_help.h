@@ -55,12 +55,6 @@ static inline void apply_wanted(struct plan *plan, const struct stage_case *want
 /* The stages of the last two calls of run_stage_as; the next call frees the older one. */
 static struct stage *stages_kept[2];
 
-static inline struct stage *stage_keep(struct stage *stage) {
-    stage_free(stages_kept[1]);
-    stages_kept[1] = stages_kept[0];
-    return stages_kept[0] = stage;
-}
-
 /* Runs the smoke workload of one lock with these settings, its first number of clients only. The stage lasts until the
  * next but one. */
 static inline struct stage *run_stage_as(const char *lock, const struct stage_case *wanted,
@@ -100,7 +94,9 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_ca
     stage->ask = NULL; /* it ends here */
     place_close(place);
     plan_free(plan);
-    return stage_keep(stage);
+    stage_free(stages_kept[1]);
+    stages_kept[1] = stages_kept[0];
+    return stages_kept[0] = stage;
 }
 
 static inline struct stage *run_stage_of(const char *lock, const char *const *sets) {

@@ -218,10 +218,6 @@ int nanosleep(const struct timespec *for_, struct timespec *ret_left) {
     return 0;
 }
 
-int usleep(useconds_t for_us) {
-    return nanosleep(&(struct timespec){.tv_nsec = for_us * LB_US_NS}, NULL);
-}
-
 /* The timer of the thread's loop, which is set in absolute time and only wakes it. */
 int timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *ret_old) {
     if (!self) return REAL(timerfd_settime)(fd, flags, when, ret_old);
@@ -249,32 +245,19 @@ int epoll_wait(int fd, struct epoll_event *events, int room, int for_ms) {
 }
 
 /* The real call in the thread's turn, with a time that is past: again after each release of any lock. */
-#define TRY_UNTIL(call, failed)                                                                    \
-    int64_t until_ns = self ? ns_of(until) : 0;                                                    \
-    for (;;) {                                                                                     \
-        struct timespec at = self ? (struct timespec){0} : *until;                                 \
-        int result = (call);                                                                       \
-        if (!self || !(failed) || now() >= until_ns) return result;                                \
-        wait_as(TRIES, 0, until_ns);                                                               \
+#define WAITS_UNTIL(name, type, failed)                                                            \
+    int name(type *lock, clockid_t clock, const struct timespec *until) {                          \
+        if (!self) return REAL(name)(lock, clock, until);                                          \
+        for (;;) {                                                                                 \
+            int result = REAL(name)(lock, clock, &(struct timespec){0});                           \
+            if (!(failed) || now() >= ns_of(until)) return result;                                 \
+            wait_as(TRIES, 0, ns_of(until));                                                       \
+        }                                                                                          \
     }
-
-int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until) {
-    TRY_UNTIL(REAL(pthread_mutex_clocklock)(mutex, clock, &at), result == ETIMEDOUT)
-}
-
-int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
-                               const struct timespec *until) {
-    TRY_UNTIL(REAL(pthread_rwlock_clockrdlock)(lock, clock, &at), result == ETIMEDOUT)
-}
-
-int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
-                               const struct timespec *until) {
-    TRY_UNTIL(REAL(pthread_rwlock_clockwrlock)(lock, clock, &at), result == ETIMEDOUT)
-}
-
-int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
-    TRY_UNTIL(REAL(sem_clockwait)(semaphore, clock, &at), result != 0 && errno == ETIMEDOUT)
-}
+WAITS_UNTIL(pthread_mutex_clocklock, pthread_mutex_t, result == ETIMEDOUT)
+WAITS_UNTIL(pthread_rwlock_clockrdlock, pthread_rwlock_t, result == ETIMEDOUT)
+WAITS_UNTIL(pthread_rwlock_clockwrlock, pthread_rwlock_t, result == ETIMEDOUT)
+WAITS_UNTIL(sem_clockwait, sem_t, result != 0 && errno == ETIMEDOUT)
 
 static void note_release(void) {
     if (!self) return;
@@ -282,20 +265,14 @@ static void note_release(void) {
     if (world->next_ns > now() + TURN_NS) world->next_ns = now() + TURN_NS;
 }
 
-int pthread_mutex_unlock(pthread_mutex_t *mutex) {
-    note_release();
-    return REAL(pthread_mutex_unlock)(mutex);
-}
-
-int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
-    note_release();
-    return REAL(pthread_rwlock_unlock)(lock);
-}
-
-int sem_post(sem_t *semaphore) {
-    note_release();
-    return REAL(sem_post)(semaphore);
-}
+#define RELEASES(name, type)                                                                       \
+    int name(type *lock) {                                                                         \
+        note_release();                                                                            \
+        return REAL(name)(lock);                                                                   \
+    }
+RELEASES(pthread_mutex_unlock, pthread_mutex_t)
+RELEASES(pthread_rwlock_unlock, pthread_rwlock_t)
+RELEASES(sem_post, sem_t)
 
 static void *thread_main(void *arg) {
     self = arg;

@@ -7,8 +7,9 @@
  * CLOCK_MONOTONIC, and a thread's processor time is that of its own readings.
  *
  * Waits that the clock knows: nanosleep, the loops of bench/engine, the timed calls of pthread's mutexes and read-write
- * locks and of semaphores, joins, and waitpid for a forked process. Not on this clock: what asks a server or runs another
- * program, whose waits it would not see, and what is about the machine itself, such as that it stands still. */
+ * locks and of semaphores, joins, and waitpid for a forked process. Not on this clock: what speaks over sockets or runs a
+ * program, since the clock would not see that an answer is on its way (test_peer, test_stream, test_hostile, test_wire,
+ * test_hosts); and test_recorder, whose threads never wait. */
 #ifndef BENCH_TESTS_VIRTUAL_CLOCK_H
 #define BENCH_TESTS_VIRTUAL_CLOCK_H
 
