@@ -104,6 +104,12 @@ static inline struct stage *run_stage_of(const char *lock, const char *const *se
     return run_stage_as(lock, &nothing, sets);
 }
 
+/* The stage, which was not ended early. */
+static inline struct stage *whole(struct stage *stage) {
+    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
+    return stage;
+}
+
 static inline double sum_outcomes(const struct stage *stage) {
     const struct run_stage *result = &stage->result;
     return result->ok + result->busy + result->timeout + result->lost + result->unknown +

@@ -20,17 +20,12 @@ static void assert_sign(const struct fault_event *fault, bool acted, const char 
     }
 }
 
-static struct stage *whole(struct stage *stage) {
-    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-    return stage;
-}
-
 /* The pause hits a client while it holds, and the log has that client and its key. */
 TEST(test_a_holder_is_paused) {
     const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
     for (int i = 0; i < 3; i++) {
         struct stage *stage = whole(
-            run_toy(locks[i], (struct toy_faults){0},
+            run_toy(locks[i], RIGHT,
                     (struct stage_case){.readers = 50, .permits = 1, .bound = 2, .faults = 3},
                     SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
                          "fault.every=200ms", "fault.for=100ms", "fault.times=3", "load.hold=2ms",
@@ -51,7 +46,7 @@ TEST(test_a_holder_is_paused) {
 /* One client holds the only key for long: after its pause nobody else can be paused. */
 TEST(test_a_grant_is_hit_once) {
     struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 2},
+        whole(run_toy(&toy_mutex, RIGHT, (struct stage_case){.faults = 2},
                       SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
                            "fault.every=100ms", "fault.for=50ms", "fault.times=2", "load.hold=3s",
                            "load.keys=1", "acquire.lease=1h", "run.warmup=0", UNTIL_ENOUGH)));
@@ -104,7 +99,7 @@ TEST(test_what_the_paused_has_started_stands_too) {
         mmap(NULL, sizeof *programs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(programs != MAP_FAILED);
     struct stage *stage = whole(
-        run_toy(&lock, (struct toy_faults){0}, (struct stage_case){0},
+        run_toy(&lock, RIGHT, PLAIN,
                 SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h",
                      "load.keys=own", "acquire.lease=1h", "run.warmup=0", "run.duration=300ms")));
     assert_int_equal(stage->faults.count, 1);
@@ -145,10 +140,9 @@ static pid_t start_meddler(void) {
 
 TEST(test_a_pause_that_did_not_last_says_so) {
     pid_t meddler = start_meddler();
-    struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1},
-                      SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms", "fault.for=500ms",
-                           "acquire.lease=1h", UNTIL_ENOUGH)));
+    struct stage *stage = whole(run_toy(&toy_mutex, RIGHT, (struct stage_case){.faults = 1},
+                                        SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
+                                             "fault.for=500ms", "acquire.lease=1h", UNTIL_ENOUGH)));
     kill(meddler, SIGKILL);
     waitpid(meddler, NULL, 0);
     assert_int_equal(stage->faults.count, 1);
@@ -157,7 +151,7 @@ TEST(test_a_pause_that_did_not_last_says_so) {
 
 TEST(test_a_waiter_is_killed) {
     struct stage *stage = whole(
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 3},
+        run_toy(&toy_mutex, RIGHT, (struct stage_case){.faults = 3},
                 SETS(PROCESSES, "fault.kind=kill", "fault.target=waiter", "fault.first=50ms",
                      "fault.every=100ms", "load.hold=20ms", "acquire.lease=1h", UNTIL_ENOUGH)));
     /* Three of four; the last one is spared, though it is asked for. */
@@ -205,13 +199,12 @@ TEST(test_what_the_killed_sent_is_not_known) {
     served.connector = &connector;
     connector.close = served_close;
     lock.backend = &served;
-    struct stage *stage =
-        whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_case){.enough = has_grants},
-                      SETS(PROCESSES, "run.warmup=0", UNTIL_ENOUGH)));
+    struct stage *stage = whole(run_toy(&lock, RIGHT, (struct stage_case){.enough = has_grants},
+                                        SETS(PROCESSES, "run.warmup=0", UNTIL_ENOUGH)));
     assert_true(stage->result.commands_per_grant >= 2);
     assert_true(stage->result.wakeups_per_grant >= 0);
     stage =
-        whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_case){.enough = is_over},
+        whole(run_toy(&lock, RIGHT, (struct stage_case){.enough = is_over},
                       SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
                            "load.hold=5ms", "acquire.lease=400ms", UNTIL_ENOUGH)));
     assert_sign(&stage->faults.events[0], true, "ended by signal 9");
@@ -222,8 +215,7 @@ TEST(test_what_the_killed_sent_is_not_known) {
 
 /* The hold outlasts the fault, however late the fault comes. */
 static struct stage *starve(bool renew) {
-    return whole(run_toy(&toy_mutex, (struct toy_faults){0},
-                         (struct stage_case){.renew = renew, .faults = 1},
+    return whole(run_toy(&toy_mutex, RIGHT, (struct stage_case){.renew = renew, .faults = 1},
                          SETS("load.clients=2", "load.processes=1", "fault.kind=starve",
                               "fault.target=holder", "fault.first=50ms", "fault.for=400ms",
                               "load.hold=600ms", "acquire.lease=150ms", UNTIL_ENOUGH)));
@@ -262,7 +254,7 @@ TEST(test_wall_clocks_are_set_off) {
     clocks = mmap(NULL, sizeof *clocks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(clocks != MAP_FAILED);
     struct stage *stage = whole(run_toy(
-        &lock, (struct toy_faults){0}, (struct stage_case){0},
+        &lock, RIGHT, PLAIN,
         SETS(PROCESSES, "fault.kind=client-clock", "fault.first=50ms", "fault.by=60s",
              "fault.for=300ms", "fault.2.kind=client-clock", "fault.2.first=60ms",
              "fault.2.by=-60s", "fault.2.for=300ms", "acquire.lease=1h", "run.duration=500ms")));
@@ -301,8 +293,8 @@ TEST(test_what_did_not_act_says_so) {
         const char *sets[20] = {PROCESSES, "fault.first=10ms", UNTIL_ENOUGH};
         int count = 6;
         for (int k = 0; cases[i].sets[k]; k++) sets[count++] = cases[i].sets[k];
-        struct stage *stage = whole(
-            run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1}, sets));
+        struct stage *stage =
+            whole(run_toy(&toy_mutex, RIGHT, (struct stage_case){.faults = 1}, sets));
         assert_int_equal(stage->faults.count, 1);
         assert_sign(&stage->faults.events[0], false, cases[i].sign);
     }
@@ -311,7 +303,7 @@ TEST(test_what_did_not_act_says_so) {
 /* A section that waits for a holder, and one below it that keeps its distance. */
 TEST(test_the_order_of_sections_stays) {
     struct stage *stage =
-        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 3},
+        whole(run_toy(&toy_mutex, RIGHT, (struct stage_case){.faults = 3},
                       SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms", "fault.for=50ms",
                            "fault.2.kind=pause", "fault.2.first=150ms", "fault.2.after=holder",
                            "fault.2.for=30ms", "fault.3.kind=pause", "fault.3.first=250ms",

@@ -8,7 +8,7 @@ TEST(test_a_killed_process_is_nobodys_fault) {
     const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
     for (int i = 0; i < 3; i++) {
         struct stage *stage =
-            run_toy(locks[i], (struct toy_faults){0},
+            run_toy(locks[i], RIGHT,
                     (struct stage_case){.readers = 50, .permits = 1, .bound = 3, .faults = 3},
                     SETS(PROCESSES, "fault.kind=kill", "fault.first=50ms", "fault.every=100ms",
                          "acquire.lease=300ms", UNTIL_ENOUGH, "acquire.mode=timed",
@@ -37,7 +37,7 @@ TEST(test_the_victim_is_drawn_from_the_seed) {
     int victim[2];
     for (int i = 0; i < 2; i++) {
         struct stage *stage =
-            run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1},
+            run_toy(&toy_mutex, RIGHT, (struct stage_case){.faults = 1},
                     SETS(PROCESSES, "fault.kind=pause", "fault.first=20ms", "fault.for=20ms",
                          "load.seed=7", "acquire.lease=20ms", UNTIL_ENOUGH));
         assert_int_equal(stage->faults.count, 1);
@@ -52,7 +52,7 @@ TEST(test_a_stuck_key_is_seen) {
                                         "acquire.mode=timed"};
     for (int i = 0; i < 3; i++) {
         struct stage *stage =
-            run_toy(&toy_mutex, (struct toy_faults){.stuck_after = 20}, (struct stage_case){0},
+            run_toy(&toy_mutex, (struct toy_faults){.stuck_after = 20}, PLAIN,
                     SETS("load.clients=3", "acquire.lease=10ms", modes[i], "acquire.timeout=30ms",
                          "load.think=1ms", "run.duration=1400ms", "run.drain=50ms"));
         assert_int_equal(stage->exclusion.stuck, 1);
@@ -63,10 +63,9 @@ TEST(test_a_stuck_key_is_seen) {
 /* A lock that overtakes one client for ever: the key is not stuck, since others get it, but the
  * client waits until the drain limit. */
 TEST(test_a_client_that_is_shut_out_starves) {
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.shuts_out_second = true}, (struct stage_case){0},
-                SETS("load.clients=3", "acquire.lease=20ms", "load.hold=1ms", "run.duration=1100ms",
-                     "run.drain=300ms"));
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.shuts_out_second = true}, PLAIN,
+                                  SETS("load.clients=3", "acquire.lease=20ms", "load.hold=1ms",
+                                       "run.duration=1100ms", "run.drain=300ms"));
     assert_int_equal(stage->exclusion.stuck, 0);
     assert_int_equal((int)stage->result.starved, 1);
     assert_int_equal(stage->exclusion.starved, 1);

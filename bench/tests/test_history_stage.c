@@ -42,7 +42,7 @@ TEST(test_right_ones_are_clean) {
     for (int i = 0; i < 2 * KINDS; i++) {
         const struct kind *kind = &kinds[i / 2];
         bool kept = i % 2;
-        struct stage *stage = run_toy(kind->lock, (struct toy_faults){0}, kind->wanted,
+        struct stage *stage = run_toy(kind->lock, RIGHT, kind->wanted,
                                       SETS(CROWD, "load.hold=200us", kind->set, kept_or_not[kept]));
         const struct stage_history *history = judged(stage);
         assert_true(stage->exclusion.grants > 0);
@@ -79,7 +79,7 @@ TEST(test_wrong_ones_are_violated) {
  * and accuse the lock when another client gets the key. */
 TEST(test_thousands_die_at_once) {
     struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_case){.faults = 1},
+        run_toy(&toy_mutex, RIGHT, (struct stage_case){.faults = 1},
                 SETS(HISTORY, "load.clients=3000", "load.processes=2", "load.threads=2",
                      "load.keys=100", "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
                      "load.hold=20ms", "acquire.lease=100ms", UNTIL_ENOUGH, "run.drain=30s"));
@@ -91,8 +91,8 @@ TEST(test_thousands_die_at_once) {
 
 /* The window never began: the file is whole all the same, and the next stages' are read. */
 TEST(test_a_stage_that_no_client_got_into) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.shut_after = 1},
-                                  (struct stage_case){0}, SETS(CROWD, HISTORY));
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.shut_after = 1}, PLAIN, SETS(CROWD, HISTORY));
     assert_int_equal(stage->status, STAGE_FAILED);
     assert_non_null(stage->history);
     if (stage->history->err.code) fail_msg("%s", stage->history->err.text);

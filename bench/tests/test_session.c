@@ -3,22 +3,15 @@
 #include "bench/load/client.h"
 #include "bench/tests/toy_primitives.h"
 
-#define RIGHT                                                                                      \
-    (struct toy_faults) {                                                                          \
-        0                                                                                          \
-    }
-
-static void assert_sums(const struct stage *stage) {
-    if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-    assert_int_equal(sum_outcomes(stage), stage->result.attempts);
+static void assert_sums(struct stage *stage) {
+    assert_int_equal(sum_outcomes(whole(stage)), stage->result.attempts);
     assert_int_equal(atomic_load(&toy_kept.open), 0); /* every session was closed */
     /* and none while a call was under way */
     assert_int_equal(atomic_load(&toy_kept.closed_inside), 0);
 }
 
 TEST(test_a_session_for_each) {
-    struct stage *stage =
-        run_toy(&toy_mutex, RIGHT, (struct stage_case){0}, SETS("load.clients=6"));
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, PLAIN, SETS("load.clients=6"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->result.connect_count, 6);
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 6 + 1); /* one described, one tidied up */
@@ -29,7 +22,7 @@ TEST(test_a_session_for_each) {
 TEST(test_the_seed_gives_no_client_its_name) {
     uint64_t drawn[2];
     for (int i = 0; i < 2; i++) {
-        run_toy(&toy_mutex, RIGHT, (struct stage_case){0}, SETS("load.clients=1"));
+        run_toy(&toy_mutex, RIGHT, PLAIN, SETS("load.clients=1"));
         drawn[i] = atomic_load(&toy_kept.drawn);
     }
     assert_true(drawn[0] != 0 && drawn[0] != drawn[1]);
@@ -38,7 +31,7 @@ TEST(test_the_seed_gives_no_client_its_name) {
 /* Thousands of connections at once would be more than a server lets in before it gives up on them. */
 TEST(test_sessions_open_in_turns) {
     struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.connect_ns = 5 * LB_MS_NS}, (struct stage_case){0},
+        run_toy(&toy_mutex, (struct toy_faults){.connect_ns = 5 * LB_MS_NS}, PLAIN,
                 SETS("load.clients=400", "load.threads=1", "acquire.mode=try"));
     assert_sums(stage);
     assert_int_equal(stage->result.connect_count, 400);
@@ -115,7 +108,7 @@ TEST(test_renewal_keeps) {
         assert_true(atomic_load(&toy_kept.renewals) > (int64_t)stage->result.grants);
     }
     /* Without it the lease ends. */
-    struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_case){0},
+    struct stage *stage = run_toy(&toy_mutex, RIGHT, PLAIN,
                                   SETS("load.clients=3", "load.hold=700ms", "acquire.lease=300ms",
                                        "load.keys=own", "run.duration=1s"));
     assert_int_equal(stage->result.lost, stage->result.attempts);
@@ -152,8 +145,8 @@ TEST(test_what_a_renewal_says_ends_the_hold) {
 TEST(test_a_lost_session_ends_the_hold) {
     static const char *const sets[] = {"load.clients=3", "load.hold=40ms", "run.duration=600ms",
                                        NULL};
-    struct stage *stage = run_toy(&toy_session, (struct toy_faults){.session_lost_every = 2},
-                                  (struct stage_case){0}, sets);
+    struct stage *stage =
+        run_toy(&toy_session, (struct toy_faults){.session_lost_every = 2}, PLAIN, sets);
     assert_sums(stage);
     assert_true(stage->result.lost > 0);
     assert_int_equal(stage->exclusion.lost_updates, 0);
@@ -164,17 +157,16 @@ TEST(test_a_lost_session_ends_the_hold) {
     assert_int_equal(stage->hist[METRIC_RELEASE]->count, stage->result.grants - stage->result.lost);
     assert_true(atomic_load(&toy_kept.connects) > 4); /* a lost one is opened anew */
     /* The same, and nobody is told: two holders. */
-    stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2, .silent = true},
-                    (struct stage_case){0}, sets);
+    stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2, .silent = true}, PLAIN,
+                    sets);
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     assert_int_equal(stage->exclusion.detected, 0);
 }
 
 /* All is measured by then, but the process that carried the clients did not end as it should. */
 TEST(test_a_process_that_dies_after_its_sessions) {
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.dies_closed = true}, (struct stage_case){0},
-                SETS("load.clients=2", "load.processes=2", "load.threads=2"));
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.dies_closed = true}, PLAIN,
+                                  SETS("load.clients=2", "load.processes=2", "load.threads=2"));
     assert_int_equal(stage->status, STAGE_PARTIAL);
     if (!strstr(stage->err.text, "worker process 0 was killed by signal 9"))
         fail_msg("it said: %s", stage->err.text);
@@ -196,7 +188,7 @@ TEST(test_a_slow_connect_is_no_late_start) {
 /* The stage ends early while clients sleep until their slots are due: these slots do not count. */
 TEST(test_slots_after_an_early_end_are_not_due) {
     struct stage *stage = run_toy(
-        &toy_mutex, (struct toy_faults){.interrupt_at = 5}, (struct stage_case){0},
+        &toy_mutex, (struct toy_faults){.interrupt_at = 5}, PLAIN,
         SETS("load.clients=8", "load.arrival=constant:20/s", "run.warmup=0", "run.duration=1h"));
     no_interrupts = 0;
     assert_int_equal(stage->status, STAGE_PARTIAL);

@@ -246,8 +246,8 @@ TEST(a_driver_that_blocks_its_thread_is_told) {
     struct lb_algorithm algorithm = *blocking.algorithm;
     algorithm.acquire = blocking_acquire;
     blocking.algorithm = &algorithm;
-    struct stage *stage = run_toy(&blocking, (struct toy_faults){0}, (struct stage_case){0},
-                                  SETS("load.clients=4", "run.duration=400ms"));
+    struct stage *stage =
+        run_toy(&blocking, RIGHT, PLAIN, SETS("load.clients=4", "run.duration=400ms"));
     assert_true(stage->result.stood_still_ns > 0);
     assert_true(stage->result.blocked_ns_max >= 20 * MS);
     assert_true(any_text_has(stage->result.warnings, "a fiber kept its loop for"));

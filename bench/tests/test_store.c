@@ -130,8 +130,8 @@ TEST(test_a_right_lock_has_no_stale_writes) {
     struct lb_lock tokenless = without_tokens();
     const struct lb_lock *locks[] = {&toy_mutex, &tokenless, &toy_rwlock};
     for (int i = 0; i < 3; i++) {
-        struct stage *stage = run_toy(locks[i], (struct toy_faults){0},
-                                      (struct stage_case){.readers = i == 2 ? 50 : 0}, SETS(CROWD));
+        struct stage *stage =
+            run_toy(locks[i], RIGHT, (struct stage_case){.readers = i == 2 ? 50 : 0}, SETS(CROWD));
         assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
         const struct run_stage *result = &stage->result;
         assert_int_equal(result->store_fenced, i == 0);
@@ -147,7 +147,7 @@ TEST(test_a_lease_that_ends) {
     struct lb_lock tokenless = without_tokens();
     for (int with = 0; with < 2; with++) {
         struct stage *stage = run_toy(
-            with ? &toy_mutex : &tokenless, (struct toy_faults){0}, (struct stage_case){0},
+            with ? &toy_mutex : &tokenless, RIGHT, PLAIN,
             SETS(CROWD, "load.hold=exponential:3ms", "acquire.lease=2ms", "run.duration=400ms"));
         assert_int_equal(stage->exclusion.verdict, VERDICT_EXPIRED);
         const struct run_stage *result = &stage->result;
@@ -162,8 +162,8 @@ TEST(test_a_lease_that_ends) {
 
 /* A right mutex whose tokens begin at 1 again: no holder was overtaken, so no write was stale. */
 TEST(test_tokens_that_begin_again) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.tokens_restart = 20},
-                                  (struct stage_case){0}, SETS(CROWD, "load.hold=10us"));
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.tokens_restart = 20}, PLAIN,
+                                  SETS(CROWD, "load.hold=10us"));
     assert_int_equal(stage->exclusion.double_holders + stage->exclusion.lost_updates, 0);
     assert_int_equal(stage->exclusion.token_errors, 20);
     assert_int_equal(stage->result.refused_fenced, 19); /* the fence takes an equal token */

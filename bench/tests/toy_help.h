@@ -42,6 +42,9 @@ struct toy_faults {
 
 static struct toy_faults toy;
 
+#define RIGHT ((struct toy_faults){0})
+#define PLAIN ((struct stage_case){0})
+
 struct toy_key {
     _Alignas(64) _Atomic uint64_t owner; /* toy_word; 0 = free */
     _Atomic uint64_t depth, token, version;
@@ -387,7 +390,7 @@ static const struct lb_backend toy_backend = {
     static const struct lb_lock lock_ __attribute__((unused)) = {.name = #lock_,                   \
                                                                  .summary = "for tests",           \
                                                                  .backend = &toy_backend,          \
-                                                                 .waits = "poll, every 100 us",     \
+                                                                 .waits = "poll, every 100 us",    \
                                                                  .primitive = primitive_,          \
                                                                  .caps = caps_,                    \
                                                                  .algorithm = &lock_##_algorithm}
