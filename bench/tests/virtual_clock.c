@@ -324,12 +324,13 @@ pid_t fork(void) {
     return pid;
 }
 
-/* The threads of a process are no more, or stand still. */
-static void set_process(pid_t pid, enum state state, bool stopped) {
+/* The threads of a process have ended, or stand still. Their places are not used again: a thread may wait at one until the
+ * kernel has ended it. */
+static void set_process(pid_t pid, bool ended, bool stopped) {
     for (int i = 0; i < world->threads; i++) {
         struct thread *thread = &world->thread[i];
         if (thread->pid != pid) continue;
-        if (state == NONE) thread->state = NONE;
+        if (ended) thread->state = ENDED;
         thread->stopped = stopped;
     }
     note_release(); /* a dead one's robust mutexes */
@@ -337,7 +338,7 @@ static void set_process(pid_t pid, enum state state, bool stopped) {
 
 static void leave(void) {
     if (!self) return;
-    set_process(self->pid, NONE, false);
+    set_process(self->pid, true, false);
     self = NULL;
     hand_on();
     world = NULL;
@@ -358,7 +359,7 @@ int kill(pid_t pid, int signal) {
     if (self && signal == SIGKILL && pid == self->pid)
         leave();
     else if (self && (signal == SIGKILL || signal == SIGSTOP || signal == SIGCONT))
-        set_process(pid, signal == SIGKILL ? NONE : RUNS, signal == SIGSTOP);
+        set_process(pid, signal == SIGKILL, signal == SIGSTOP);
     int failed = (int)syscall(SYS_kill, pid, signal);
     /* the kernel stops it a little later, in real time */
     while (self && failed == 0 && signal == SIGSTOP && !proc_stands(pid)) sched_yield();
