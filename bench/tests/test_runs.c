@@ -1,4 +1,4 @@
-/* test_runs: runs of locks of this machine, as runs.txt has them. */
+/* test_runs: runs of locks of this machine, as runs.txt has them. Takes a minute. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 250
 #include "bench/tests/transcripts.h"
