@@ -41,6 +41,12 @@ static void write_figure(FILE *out, const struct report_group *group, int row, c
 static void write_level(FILE *out, const struct report *report, const struct report_group *group,
                         const struct ranked *ranks, int count) {
     int level = 0;
+    const struct ranked *least = ranking_cheapest(ranks, count);
+    if (least != &ranks[0] && !least->level) {
+        fputs("<p>Its p99 decides: ", out);
+        escape_html(out, label_of(report, group, least->row));
+        fputs(" costs less.</p>", out);
+    }
     for (int i = 1; i < count; i++) {
         if (!ranks[i].level || level++ >= TILE_TIES) continue;
         fputs(level > 1 ? ", " : "<p>Level with it: ", out);
@@ -154,8 +160,8 @@ int html_first(FILE *out, const struct report *report, struct lb_err *err) {
     if (!ranks) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     fprintf(out,
             "<section id=\"first\" aria-label=\"Which lock\">\n<p class=\"lead\">First with %s "
-            "client%s%s, by the least %s; of level locks, "
-            "by p99 and fairness.</p>\n<div class=\"tiles\">\n",
+            "client%s%s, by the least %s, or a far "
+            "shorter p99.</p>\n<div class=\"tiles\">\n",
             number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
             report_rtt_text(group->rtt_ns, rtt), ranking_figure(group));
     for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c))

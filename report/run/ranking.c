@@ -173,13 +173,15 @@ static bool is_level(const struct report_group *group, const struct ranked *one,
     if (!isfinite(one->cost_ns) || !isfinite(other->cost_ns)) return false;
     if (tells_nothing(group)) return true;
     const struct report_row *row = &group->rows[other->row], *first = &group->rows[one->row];
-    double whole_ns = ranking_by_cost(group) ? round_ns(&row->figures) : other->cost_ns;
+    double whole_ns = ranking_by_cost(group)
+                          ? fmax(round_ns(&row->figures), round_ns(&first->figures))
+                          : fmax(one->cost_ns, other->cost_ns);
     if (fabs(other->cost_ns - one->cost_ns) <= RANKING_TIE * whole_ns) return true;
     if (!group->paired) /* false where one has no interval */
         return other->low_ns <= one->high_ns && one->low_ns <= other->high_ns;
     struct spread spread =
         ratio_of(group, row->stages, row->repeats, first->stages, first->repeats);
-    return spread.low <= 1 && spread.high >= 1;
+    return other->cost_ns < one->cost_ns ? spread.high >= 1 : spread.low <= 1;
 }
 
 /* ---- the classes ---- */
@@ -241,8 +243,8 @@ static bool is_unfair(const struct report_row *row) {
 static bool is_steadier(const struct report_group *group, const struct ranked *rank,
                         const struct ranked *cheaper) {
     const struct report_row *other = &group->rows[rank->row], *first = &group->rows[cheaper->row];
-    double tail_ns = other->figures.latency[METRIC_ACQUIRE].p99;
-    double first_tail_ns = first->figures.latency[METRIC_ACQUIRE].p99;
+    const struct result_field *p99 = column_compared("latency_ns.acquire.p99", group);
+    double tail_ns = column_value(p99, other), first_tail_ns = column_value(p99, first);
     double dearer = rank->cost_ns / cheaper->cost_ns;
     bool fairer = is_unfair(first) && !is_unfair(other);
     bool less_fair = is_unfair(other) && !is_unfair(first);
@@ -275,6 +277,13 @@ int ranking_class(const struct report_group *group, int first, struct ranked *re
 
 bool ranking_is_contest(const struct ranked *ranks, int count) {
     return count > 1 && !isnan(ranks[1].cost_ns);
+}
+
+const struct ranked *ranking_cheapest(const struct ranked *ranks, int count) {
+    const struct ranked *least = &ranks[0];
+    for (int i = 1; i < count; i++)
+        if (ranks[i].cost_ns < least->cost_ns) least = &ranks[i];
+    return least;
 }
 
 /* ---- what takes away from a lock ---- */
@@ -317,9 +326,7 @@ static const char *label_of(const struct report *report, const struct report_gro
 /* Adds " (p99 or fairness decides; memcached-add costs less)", where the first is not the cheapest. */
 static void add_cheaper(const struct report *report, const struct report_group *group,
                         const struct ranked *ranks, int count, struct doc *doc) {
-    const struct ranked *least = &ranks[0];
-    for (int i = 1; i < count; i++)
-        if (ranks[i].cost_ns < least->cost_ns) least = &ranks[i];
+    const struct ranked *least = ranking_cheapest(ranks, count);
     if (least == &ranks[0]) return;
     doc_span(doc, DOC_PLAIN, " (p99 or fairness decides");
     if (!least->level) doc_span(doc, DOC_PLAIN, "; %s costs less", label_of(report, group, least));

@@ -60,6 +60,8 @@ char *ranking_class_text(const struct report_group *group, int row, char *text);
 int ranking_class(const struct report_group *group, int first, struct ranked *ret);
 /* True if the first two of a class are ranked, so that somebody was compared. */
 bool ranking_is_contest(const struct ranked *ranks, int count);
+/* The lock of a class that costs least, which is the first one unless p99 or fairness decides. */
+const struct ranked *ranking_cheapest(const struct ranked *ranks, int count);
 
 /* What a reader must know before he takes the lock: unfair, waits missing, requests failed. Returns text,
  * which holds RANKING_NOTE_MAX; "" for nothing. */
