@@ -8,7 +8,8 @@
 
 #define CONNECT_NS (30 * LB_S_NS)       /* for all clients to open their sessions, and ... */
 #define CONNECT_EACH_NS (10 * LB_MS_NS) /* ... so much more for each of them */
-#define ARM_NS (2 * LB_MS_NS)           /* for each key that must be made ready on the server */
+#define ARM_NS                                                                                     \
+    (2 * LB_MS_NS) /* and a round trip: for each key that must be made ready on the server */
 
 /* New keys for each stage, so that the stage can't meet what an earlier one left; never drawn from the seed. */
 static void name_keys(struct shared *shared, const struct stage_ask *ask) {
@@ -32,7 +33,8 @@ struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err) {
     shared->one_key &= shared->readers == 0;
     shared->patience_ns = ask->promise.limit_ns;
     shared->connect_deadline_ns = lb_now() + CONNECT_NS + ask->of.clients * CONNECT_EACH_NS;
-    if (ask->of.lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
+    if (ask->of.lock->lock->algorithm->arm)
+        shared->arm_ns = (ARM_NS + ask->of.distance.rtt_ns) * (int64_t)shared->key_count;
     name_keys(shared, ask);
     return shared;
 }
