@@ -8,8 +8,7 @@
 
 #define CONNECT_NS (30 * LB_S_NS)       /* for all clients to open their sessions, and ... */
 #define CONNECT_EACH_NS (10 * LB_MS_NS) /* ... so much more for each of them */
-#define ARM_NS                                                                                     \
-    (2 * LB_MS_NS) /* and a round trip: for each key that must be made ready on the server */
+#define ARM_NS (2 * LB_MS_NS)           /* and a round trip, for each key that is made ready */
 
 /* New keys for each stage, so that the stage can't meet what an earlier one left; never drawn from the seed. */
 static void name_keys(struct shared *shared, const struct stage_ask *ask) {

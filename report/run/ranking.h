@@ -22,8 +22,9 @@ struct ranked {
     int row;
     double cost_ns;         /* NAN: not ranked; INFINITY: nothing was granted, or less than half */
     double low_ns, high_ns; /* the interval of the cost, from repeats; NAN: none */
-    /* with the first: within RANKING_TIE of a round; or the interval of their ratio, round by round, holds 1, or where there
-     * are no rounds their intervals overlap; all are where the rounds prove nothing */
+    /* with the first: within RANKING_TIE of a round; or the interval of their ratio, round by round, does not show that
+     * the dearer one costs more, or where there are no rounds their intervals overlap; all are where the rounds prove
+     * nothing */
     bool level;
 };
 
