@@ -1,29 +1,29 @@
 /* attempt: see client.h. This is the hot path: from the due time to the released time it allocates nothing, takes
  * no lock, prints nothing, and makes no system call except those of the measured lock. */
-#include "bench/load/account.h"
+#include "bench/engine/loop.h"
 #include "bench/load/entry.h"
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 
-static void use_key(struct client *client, uint32_t index) {
-    const struct shared *shared = client->worker->shared;
-    client->key_index = index;
-    client->request.key_len = shared_key_name(shared, index, client->key);
-    client->request.key_index = index;
-    client->request.key_number = shared_key_number(shared, index);
-    /* The wait for another key is a new wait. */
-    atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&client->stats->waiting_key, index, memory_order_relaxed);
+/* Whether a fiber renews the client's grant (session.c). */
+static bool is_renewed(const struct client *client) {
+    return __builtin_expect(client->session->watchdog != NULL, 0);
 }
 
-/* Draws the key of an attempt into its request, and whether it is a reader. */
-static void client_choose(struct client *client) {
+static bool is_observed(const struct client *client) {
+    return __builtin_expect(client->worker->shared->observed, 0);
+}
+
+/* Counts a grant by its time. */
+static inline void count_by_time(struct client *client, int64_t granted_ns) {
     const struct shared *shared = client->worker->shared;
-    if (shared->readers > 0) {
-        client->request.shared = (int)rng_below(&client->rng, 100) < shared->readers;
+    struct worker_stats *stats = client->worker->stats;
+    if (granted_ns < stage_begin_ns(shared)) return;
+    if (granted_ns < stage_end_ns(shared)) {
+        count_by(&stats->window_grants, 1);
+    } else if (client->stamps.measured) {
+        count_by(&stats->drain_grants, 1);
     }
-    uint32_t index = keys_pick(&shared->keys, client->index, &client->rng);
-    if (index != client->key_index) use_key(client, index);
 }
 
 /* Sleeps until end_ns, or until the client is told that its grant is lost. */
@@ -58,14 +58,14 @@ static enum lb_outcome reenter_to(struct client *client, uint32_t depth) {
     enum lb_outcome outcome = LB_OK;
     while (client->request.held != depth && outcome == LB_OK) {
         bool release = client->request.held > depth;
-        client_calls(client);
+        if (is_renewed(client)) client_calls(client);
         if (client->hold.told == LB_OK) {
             int64_t begin_ns = is_observed(client) ? lb_now() : 0;
             outcome = (release ? algorithm->release : algorithm->acquire)(session, &client->request,
                                                                           &client->grant);
-            if (is_observed(client)) OBSERVERS_CALL(client, reentered, release, begin_ns, outcome);
+            if (is_observed(client)) observe_reentered(client, release, begin_ns, outcome);
         }
-        client_called(client);
+        if (is_renewed(client)) client_called(client);
         if (client->hold.told != LB_OK) return client->hold.told;
         if (outcome != LB_OK) break;
         if (release) {
@@ -82,9 +82,9 @@ static enum lb_outcome reenter_to(struct client *client, uint32_t depth) {
  * re-entry. Lasts until the last release is due; request.held is 1 before and after. Returns LB_OK, or the outcome that
  * ended the hold early; then the caller must not release. *ret_inner: the outcome of an inner acquire that was not
  * granted; untouched if there is none. */
-static enum lb_outcome hold(struct client *client, int64_t acquired_ns,
-                            enum lb_outcome *ret_inner) {
+static enum lb_outcome hold(struct client *client, enum lb_outcome *ret_inner) {
     const struct shared *shared = client->worker->shared;
+    int64_t acquired_ns = client->stamps.acquired_ns;
     if (shared->depth <= 1) return pass_time(client, acquired_ns);
     enum lb_outcome outcome = reenter_to(client, shared->depth);
     if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) {
@@ -106,99 +106,61 @@ static enum lb_outcome hold(struct client *client, int64_t acquired_ns,
  * The time until the read that the successful write was based on counts as `acquire`, like the
  * waiting of other locks. So the failed tries are part of `acquire`. */
 
-struct tries {
-    bool measured;
-    int64_t read_ns, writing_ns, written_ns; /* of the last try */
-    uint64_t retries;
-};
-
-static enum lb_outcome try_until_written(struct client *client, struct tries *tries) {
+static enum lb_outcome try_until_written(struct client *client) {
     struct lb_session *session = &client->session->lb;
     const struct lb_lock *lock = session->lock;
-    bool once = client->worker->shared->plan->mode == MODE_TRY;
+    const struct shared *shared = client->worker->shared;
+    struct stamps *stamps = &client->stamps;
+    _Atomic uint64_t *granted = &client->worker->stats->granted;
     for (;;) {
         client->request.held = 0;
         enum lb_outcome outcome =
             lock->algorithm->acquire(session, &client->request, &client->grant);
-        tries->read_ns = tries->writing_ns = tries->written_ns = lb_now();
+        stamps->acquired_ns = lb_now();
         if (outcome != LB_OK) return outcome;
         /* Taken back if the write fails: until then nobody can tell. */
-        if (tries->measured) client_count_grant(client, 1);
+        if (stamps->measured) count_by(granted, 1);
         enum lb_outcome inner = LB_OK;
         client->hold.told = LB_OK;
         client->request.held = 1;
-        hold(client, tries->read_ns, &inner);
-        tries->writing_ns = lb_now();
+        hold(client, &inner);
+        stamps->releasing_ns = lb_now();
         outcome = lock->algorithm->release(session, &client->request, &client->grant);
-        tries->written_ns = lb_now();
         if (outcome == LB_OK) {
-            versions_add(&client->worker->shared->versions[client->key_index], client->grant.token);
-        } else if (tries->measured) {
-            client_count_grant(client, -1);
+            versions_add(&shared->versions[client->key_index], client->grant.token);
+        } else if (stamps->measured) {
+            count_by(granted, -UINT64_C(1));
         }
         if (outcome != LB_BUSY) return outcome;
-        tries->retries++;
-        if (once) return LB_BUSY;
-        if (tries->written_ns >= client->request.deadline_ns || lb_stopping()) return LB_TIMEOUT;
+        client->stats->retries += stamps->measured;
+        if (shared->plan->mode == MODE_TRY) return LB_BUSY;
+        if (lb_now() >= client->request.deadline_ns || lb_stopping()) return LB_TIMEOUT;
     }
-}
-
-static void record_update(struct client *client, enum lb_outcome outcome, const struct tries *tries,
-                          int64_t due_ns, int64_t started_ns) {
-    struct recorder *recorder = &client->worker->stats->recorder;
-    client_count(client, outcome);
-    client->stats->retries += tries->retries;
-    client_lagged(client, due_ns);
-    if (outcome != LB_OK) {
-        client_failed(client, client->ended_ns - started_ns);
-        return;
-    }
-    client_granted(client, tries->read_ns - started_ns);
-    recorder_add(recorder, METRIC_ACQUIRE_DUE, tries->read_ns - due_ns);
-    recorder_add(recorder, METRIC_HOLD, tries->writing_ns - tries->read_ns);
-    recorder_add(recorder, METRIC_RELEASE, tries->written_ns - tries->writing_ns);
 }
 
 /* The tries that failed are part of the waiting. */
-static void note_states(struct client *client, const struct tries *tries) {
-    struct client_stats *stats = client->stats;
-    client_spent(client, &stats->state_waiting_ns,
-                 tries->read_ns ? tries->read_ns : client->ended_ns);
-    client_spent(client, &stats->state_holding_ns,
-                 tries->writing_ns ? tries->writing_ns : client->ended_ns);
-    client_spent(client, &stats->state_releasing_ns, client->ended_ns);
-}
-
-void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
-    enum lb_outcome outcome = LB_BROKEN;
-    struct tries tries = {.measured = measured};
-    bool joined = session_join(client);
-    if (joined) {
-        client_choose(client);
-        client->request.deadline_ns = client_deadline_ns(client, started_ns);
-        outcome = try_until_written(client, &tries);
+enum lb_outcome update_attempt(struct client *client) {
+    struct stamps *stamps = &client->stamps;
+    enum lb_outcome outcome = try_until_written(client);
+    stamps->ended_ns = lb_now();
+    stamps->granted = stamps->released = outcome == LB_OK;
+    if (outcome == LB_OK) {
+        count_by_time(client, stamps->ended_ns);
+    } else {
+        stamps->acquired_ns = stamps->ended_ns;
     }
-    client->ended_ns = lb_now();
-    note_states(client, &tries);
-    if (outcome == LB_OK) client_count_by_time(client, tries.written_ns, measured);
-    client_waited(client, started_ns, outcome == LB_OK ? tries.read_ns : client->ended_ns);
-    client_note_cut_off(client, outcome, client->ended_ns - started_ns);
-    if (measured) record_update(client, outcome, &tries, due_ns, started_ns);
-    if (outcome > LB_TIMEOUT) client_mend(client, outcome);
-    if (joined) session_part(client);
-    client_pause(outcome, joined ? 0 : client->ended_ns - started_ns);
+    return outcome;
 }
 
 /* Notes that the client now waits for its key, unless it already waits: several tries of one key in a row are one
  * wait. */
-static void begin_waiting(struct client *client, int64_t started_ns) {
+static void begin_waiting(struct client *client) {
     _Atomic int64_t *waiting_ns = &client->stats->waiting_ns;
     int64_t since_ns = atomic_load_explicit(waiting_ns, memory_order_relaxed);
-    if (since_ns == 0) atomic_store_explicit(waiting_ns, started_ns, memory_order_relaxed);
+    if (since_ns == 0)
+        atomic_store_explicit(waiting_ns, client->stamps.started_ns, memory_order_relaxed);
     /* The earlier tries may have been for another key. */
-    bool same_key = since_ns != 0 && client->worker->shared->one_key;
-    if (same_key) return;
-    entry_ask(client, started_ns);
+    if (since_ns == 0 || !client->worker->shared->one_key) entry_ask(client);
 }
 
 /* Whether the holder knows that it lost the grant; then it does not write. A holder that was not told so, and whose
@@ -211,24 +173,6 @@ static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t n
     return true;
 }
 
-/* Records a grant in the window, without its release. */
-static void record_grant(struct client *client, int64_t due_ns, int64_t started_ns,
-                         int64_t acquired_ns, int64_t releasing_ns) {
-    struct recorder *recorder = &client->worker->stats->recorder;
-    const struct entry *entry = &client->at.entry;
-    client_granted(client, acquired_ns - started_ns);
-    if (client->worker->shared->due_apart) {
-        recorder_add(recorder, METRIC_ACQUIRE_DUE, acquired_ns - due_ns);
-        client_lagged(client, due_ns);
-    }
-    recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
-    /* Records a handoff: there is one only if the client was already waiting when the previous holder called
-     * release. */
-    if (entry->releasing_ns > started_ns && !client->worker->shared->split)
-        recorder_add(recorder, METRIC_HANDOFF, acquired_ns - entry->releasing_ns);
-    if (entry->run > client->stats->longest_run) client->stats->longest_run = entry->run;
-}
-
 /* Leaves after a hold that ended early; the grant must not be released. Returns whether the client knew that it lost
  * the grant, and left without writing. */
 static __attribute__((noinline)) bool leave_unreleased(struct client *client,
@@ -237,104 +181,73 @@ static __attribute__((noinline)) bool leave_unreleased(struct client *client,
         entry_abandon(client);
         return true;
     }
-    if (is_observed(client)) OBSERVERS_CALL(client, leaving);
+    if (is_observed(client)) observe_leaving(client);
     entry_leave(client, now_ns);
     return false;
 }
 
-/* After a grant: enters, holds, leaves, releases, records. Returns the outcome of the attempt. */
-static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t started_ns,
-                                 int64_t acquired_ns, bool measured) {
+/* After a grant: enters, holds, leaves, releases. Returns the outcome of the attempt. */
+static enum lb_outcome use_grant(struct client *client) {
     struct session *session = client->session;
-    const struct holding me = {client->index, acquired_ns, client->grant.lease_end_ns,
-                               client->grant.token};
+    struct stamps *stamps = &client->stamps;
     const bool observed = is_observed(client);
     client->hold.told = LB_OK;
-    entry_enter(client, &me);
-    client->stats->tested_grants += entry_trials(client);
+    entry_enter(client);
     client->hold.on = true;
     client->request.held = 1;
-    if (observed) OBSERVERS_CALL(client, entered, started_ns, acquired_ns);
+    if (observed) observe_entered(client);
 
     enum lb_outcome inner = LB_OK, outcome = LB_OK;
-    if (!client->worker->shared->no_hold) outcome = hold(client, acquired_ns, &inner);
+    if (!client->worker->shared->no_hold) outcome = hold(client, &inner);
 
-    client_calls(client);
+    if (is_renewed(client)) client_calls(client);
     client->hold.on = false;
     if (outcome == LB_OK) outcome = client->hold.told;
-    const bool called = outcome == LB_OK;
     bool learned = false;
-    int64_t releasing_ns = lb_now();
-    client_spent(client, &client->stats->state_holding_ns, releasing_ns);
-    if (__builtin_expect(called, 1)) {
-        if (observed) OBSERVERS_CALL(client, leaving);
+    int64_t releasing_ns = stamps->releasing_ns = lb_now();
+    if (__builtin_expect(outcome == LB_OK, 1)) {
+        if (observed) observe_leaving(client);
         atomic_store_explicit(&client->stats->releasing, true, memory_order_relaxed);
         entry_leave(client, releasing_ns);
         outcome = session->algorithm->release(&session->lb, &client->request, &client->grant);
         atomic_store_explicit(&client->stats->releasing, false, memory_order_relaxed);
+        stamps->released = outcome == LB_OK || outcome == LB_LOST;
     } else {
         learned = leave_unreleased(client, outcome, releasing_ns);
     }
-    client_called(client);
-    int64_t released_ns = client->ended_ns = lb_now();
-    client_spent(client, &client->stats->state_releasing_ns, released_ns);
+    if (is_renewed(client)) client_called(client);
+    stamps->ended_ns = lb_now();
     const bool evidence = client->at.marks != 0 || outcome == LB_LOST;
     if (__builtin_expect(observed || evidence, 0)) {
-        struct parting parting = {.releasing_ns = releasing_ns,
-                                  .released_ns = released_ns,
-                                  .outcome = outcome,
-                                  .learned = learned};
-        int64_t when_ns = learned ? client->hold.told_ns : released_ns;
-        parting.over = outcome != LB_OK && session_is_over(client, when_ns);
-        if (evidence) trace_marked(client, started_ns, acquired_ns, &parting);
-        if (observed) OBSERVERS_CALL(client, released, &parting);
-    }
-    if (measured) {
-        record_grant(client, due_ns, started_ns, acquired_ns, releasing_ns);
-        if (called && (outcome == LB_OK || outcome == LB_LOST))
-            recorder_add(&client->worker->stats->recorder, METRIC_RELEASE,
-                         released_ns - releasing_ns);
+        int64_t when_ns = learned ? client->hold.told_ns : stamps->ended_ns;
+        bool over = outcome != LB_OK && session_is_over(client, when_ns);
+        observe_ended(client, outcome, learned, over);
     }
     return outcome == LB_OK ? inner : outcome;
 }
 
-void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
+enum lb_outcome attempt(struct client *client) {
     struct session *session = client->session;
-    const struct shared *shared = client->worker->shared;
-    enum lb_outcome outcome = LB_BROKEN;
-    bool joined = session_join(client);
-    if (joined) {
-        if (!shared->one_key || client->key_index == UINT32_MAX) client_choose(client);
-        begin_waiting(client, started_ns);
-        client->request.held = 0;
-        client->request.deadline_ns = client_deadline_ns(client, started_ns);
-        outcome = session->algorithm->acquire(&session->lb, &client->request, &client->grant);
-    }
-    int64_t acquired_ns = lb_now();
-    client->ended_ns = acquired_ns;
-    client_spent(client, &client->stats->state_waiting_ns, acquired_ns);
-    client_waited(client, started_ns, acquired_ns);
+    struct stamps *stamps = &client->stamps;
+    begin_waiting(client);
+    client->request.held = 0;
+    enum lb_outcome outcome =
+        session->algorithm->acquire(&session->lb, &client->request, &client->grant);
+    stamps->acquired_ns = stamps->ended_ns = lb_now();
+    stamps->granted = outcome == LB_OK;
+    stamps->released = false;
     if (outcome != LB_BUSY && outcome != LB_TIMEOUT) {
         atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
     } else {
         /* until the next try it rests: it is not known whether it could get the key meanwhile */
-        atomic_store_explicit(&client->stats->refused_ns, acquired_ns, memory_order_relaxed);
+        atomic_store_explicit(&client->stats->refused_ns, stamps->acquired_ns,
+                              memory_order_relaxed);
     }
-    if (outcome == LB_OK) {
-        client_count_by_time(client, acquired_ns, measured);
-        if (measured) client_count_grant(client, 1);
-        outcome = use_grant(client, due_ns, started_ns, acquired_ns, measured);
-    } else {
-        if (joined && is_observed(client))
-            OBSERVERS_CALL(client, refused, started_ns, acquired_ns, outcome);
-        client_note_cut_off(client, outcome, acquired_ns - started_ns);
-        if (measured) {
-            client_failed(client, acquired_ns - started_ns);
-            client_lagged(client, due_ns);
-        }
+    if (outcome != LB_OK) {
+        if (is_observed(client)) observe_refused(client, outcome);
+        return outcome;
     }
-    if (measured) client_count(client, outcome);
-    if (outcome > LB_TIMEOUT) client_mend(client, outcome);
-    if (joined) session_part(client);
-    client_pause(outcome, joined ? 0 : client->ended_ns - started_ns);
+    count_by_time(client, stamps->acquired_ns);
+    if (stamps->measured) count_by(&client->worker->stats->granted, 1);
+    return use_grant(client);
 }

@@ -49,6 +49,22 @@ struct client_inside {
     int64_t asked_left_ns;
 };
 
+/* The stamps of an attempt, of which its figures are made (account.h). */
+struct stamps {
+    bool measured; /* it belongs to the window */
+    bool granted;
+    bool
+        released; /* the release was called, and answered with success or with the loss of the grant */
+    int64_t due_ns;
+    int64_t began_ns;   /* before it opened its own session */
+    int64_t stood_ns;   /* for how long its thread had stood still until then */
+    int64_t started_ns; /* the wait for the lock began */
+    /* The acquire call returned, granted or not. Of an update: the read that its write was based on. */
+    int64_t acquired_ns;
+    int64_t releasing_ns; /* of a grant: the hold ended */
+    int64_t ended_ns;     /* of the client's last attempt, until the next one ends */
+};
+
 /* The state of a client while it holds. A renewal, or the end of its session, may tell the client that it
  * does not hold any more (client_tell). */
 struct client_hold {
@@ -72,18 +88,17 @@ struct client {
     struct lb_grant grant;
     struct client_inside at;
     struct client_hold hold;
-    int64_t next_ns;        /* closed loop: when the next attempt is due; 0 = at once */
-    uint32_t tick;          /* load.tick: the tick of the attempt */
-    int64_t began_ns;       /* when the attempt began, before it opened its own session */
-    int64_t stood_ns;       /* for how long its thread had stood still until began_ns */
-    int64_t ended_ns;       /* the last stamp taken */
+    struct visit visit; /* to the guarded store */
+    bool recorded;      /* its grant is, in the stage's oplog */
+    int64_t next_ns;    /* closed loop: when the next attempt is due; 0 = at once */
+    uint32_t tick;      /* load.tick: the tick of the attempt */
+    struct stamps stamps;
     int64_t state_since_ns; /* until then its time is counted, see client_spent */
     /* An attempt's outcome is unknown, so something of it may still be held, at the latest until
      * its lease ends. 0 = nothing is unsettled. */
     int64_t unsettled_until_ns;
     struct lb_rng rng; /* keys, hold, think */
     char key[KEY_TEXT_MAX];
-    void *observing[OBSERVERS_MAX]; /* each observer's memory for this client; observe.h */
 };
 
 static inline int64_t stage_begin_ns(const struct shared *shared) {
@@ -99,12 +114,18 @@ static inline int64_t stage_last_start_ns(const struct shared *shared) {
     return lb_after(stage_end_ns(shared), shared->patience_ns);
 }
 
-/* attempt.c: acquires, holds, releases, and records. due_ns: when the attempt was due. measured: it belongs to the
- * window. */
-void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured);
+/* Of a counter that one thread writes: no locked instruction is needed. */
+static inline void count_by(_Atomic uint64_t *counter, uint64_t by) {
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+/* attempt.c: acquires the key of client->request, holds, and releases. Returns the outcome, and fills client->stamps in
+ * from acquired_ns on. */
+enum lb_outcome attempt(struct client *client);
 
 /* The same for optimistic locks: reads, works, writes if no other client has written, and again from the read until the
  * write succeeds or its time is up. */
-void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured);
+enum lb_outcome update_attempt(struct client *client);
 
 #endif

@@ -93,15 +93,6 @@ static void *carve_part(struct carver *carver, size_t bytes) {
     return part;
 }
 
-/* Chooses the stage's observers, in the order in which they are called. */
-static void choose_observers(struct shared *shared) {
-    const struct observer **next = shared->observers;
-    if (shared->store.kept) *next++ = &store_observer;
-    if (shared->recorded) *next++ = &trace_observer;
-    if (shared->tick_runs) *next++ = &tick_observer;
-    shared->observer_count = (int)(next - shared->observers);
-}
-
 static void lay_out(struct shared *shared, const struct shared *shape, struct carver *carver) {
     const struct lb_lock *lock = shape->lock->lock;
     size_t clients = (size_t)shape->clients, cells = shape->cell_count, keys = shape->key_count;
@@ -128,7 +119,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     }
     *shared = parts;
     if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads, shape->recorded);
-    choose_observers(shared);
+    shared->observed = parts.store.kept || parts.recorded || parts.tick_runs;
     for (int i = 0; i < shape->threads; i++) {
         recorder_init(&shared->worker[i].recorder, carve_part(carver, recorder_bytes()));
     }

@@ -20,19 +20,10 @@ void tick_first(struct client *client) {
 
 void tick_next(struct client *client) {
     const struct shared *shared = client->worker->shared;
-    int64_t passed = (client->ended_ns - shared->go_ns) / shared->plan->tick_ns;
+    int64_t passed = (client->stamps.ended_ns - shared->go_ns) / shared->plan->tick_ns;
     uint32_t now = passed < shared->ticks ? (uint32_t)passed : shared->ticks;
     go_to(client, (now > client->tick ? now : client->tick) + 1);
 }
-
-static void note_run(struct client *client, void *mine, int64_t started_ns, int64_t acquired_ns) {
-    struct shared *shared = client->worker->shared;
-    (void)mine, (void)started_ns, (void)acquired_ns;
-    if (client->tick < shared->ticks)
-        atomic_fetch_add_explicit(&shared->tick_runs[client->tick], 1, memory_order_relaxed);
-}
-
-const struct observer tick_observer = {.entered = note_run};
 
 void tick_sum(struct run_stage *result, const struct shared *shared) {
     double with[3] = {0}; /* no run, one, several */
@@ -56,22 +47,6 @@ static struct guarded *value_of(const struct client *client) {
     const struct shared *shared = client->worker->shared;
     return &shared->store.keys[client->at.cell - shared->cells];
 }
-
-static void enter_store(struct client *client, void *mine, int64_t started_ns,
-                        int64_t acquired_ns) {
-    bool fenced = client->worker->shared->store.fenced;
-    (void)started_ns, (void)acquired_ns;
-    if (!client->request.shared) store_enter(value_of(client), client->grant.token, fenced, mine);
-}
-
-static void leave_store(struct client *client, void *mine) {
-    struct shared *shared = client->worker->shared;
-    if (!client->request.shared && store_leave(value_of(client), &shared->store.counts, mine))
-        client->at.marks |= MARK_REFUSED;
-}
-
-const struct observer store_observer = {
-    .client_bytes = sizeof(struct visit), .entered = enter_store, .leaving = leave_store};
 
 #define STALL_LEAST_NS (50 * LB_MS_NS) /* beats may be 20 ms apart */
 
@@ -136,34 +111,40 @@ static struct oplog_record record_of(const struct client *client, enum oplog_kin
     };
 }
 
-/* The state of one client. */
-struct traced {
-    bool recorded; /* its grant is */
-};
-
-static void record_grant(struct client *client, struct traced *traced, struct oplog_record record) {
+static void record_grant(struct client *client, int64_t lease_end_ns) {
+    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, client->stamps.started_ns,
+                                           client->stamps.acquired_ns, LB_OK);
+    record.lease_end_ns = lease_end_ns;
     record.token = client->grant.token;
-    traced->recorded = oplog_granted(ring_of(client), &record);
+    client->recorded = oplog_granted(ring_of(client), &record);
 }
 
-static void trace_granted(struct client *client, void *mine, int64_t started_ns,
-                          int64_t acquired_ns) {
-    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, acquired_ns, LB_OK);
-    record.lease_end_ns = client->grant.lease_end_ns;
-    record_grant(client, mine, record);
+void observe_entered(struct client *client) {
+    struct shared *shared = client->worker->shared;
+    if (shared->store.kept && !client->request.shared)
+        store_enter(value_of(client), client->grant.token, shared->store.fenced, &client->visit);
+    if (shared->recorded) record_grant(client, client->grant.lease_end_ns);
+    if (client->tick < shared->ticks)
+        atomic_fetch_add_explicit(&shared->tick_runs[client->tick], 1, memory_order_relaxed);
 }
 
-static void trace_refused(struct client *client, void *mine, int64_t started_ns,
-                          int64_t returned_ns, enum lb_outcome outcome) {
-    (void)mine;
-    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, returned_ns, outcome);
+void observe_leaving(struct client *client) {
+    struct shared *shared = client->worker->shared;
+    if (shared->store.kept && !client->request.shared &&
+        store_leave(value_of(client), &shared->store.counts, &client->visit))
+        client->at.marks |= MARK_REFUSED;
+}
+
+void observe_refused(struct client *client, enum lb_outcome outcome) {
+    if (!client->worker->shared->recorded) return;
+    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, client->stamps.started_ns,
+                                           client->stamps.acquired_ns, outcome);
     oplog_note(ring_of(client), &record);
 }
 
-static void trace_reentered(struct client *client, void *mine, bool release, int64_t begin_ns,
-                            enum lb_outcome outcome) {
-    const struct traced *traced = mine;
-    if (!traced->recorded) return;
+void observe_reentered(struct client *client, bool release, int64_t begin_ns,
+                       enum lb_outcome outcome) {
+    if (!client->recorded) return;
     struct oplog_record record =
         record_of(client, release ? OPLOG_RELEASE : OPLOG_ACQUIRE, begin_ns, lb_now(), outcome);
     uint32_t depth = release ? client->request.held - 1 : client->request.held;
@@ -172,65 +153,47 @@ static void trace_reentered(struct client *client, void *mine, bool release, int
     oplog_note(ring_of(client), &record);
 }
 
-static void trace_renewed(struct client *client, void *mine) {
-    const struct traced *traced = mine;
-    if (!traced->recorded) return;
-    int64_t now_ns = lb_now();
-    struct oplog_record record = record_of(client, OPLOG_RENEWAL, now_ns, now_ns, LB_OK);
+static void record_renewal(struct client *client, int64_t at_ns) {
+    if (!client->recorded) return;
+    struct oplog_record record = record_of(client, OPLOG_RENEWAL, at_ns, at_ns, LB_OK);
     record.lease_end_ns = client->grant.lease_end_ns;
     oplog_note(ring_of(client), &record);
 }
 
-static void trace_released(struct client *client, void *mine, const struct parting *parting) {
-    struct traced *traced = mine;
-    int64_t begin_ns = parting->learned ? client->hold.told_ns : parting->releasing_ns;
-    struct oplog_record record =
-        record_of(client, OPLOG_RELEASE, begin_ns, parting->released_ns, parting->outcome);
-    if (parting->learned) record.flags |= OPLOG_LEARNED;
-    if (parting->over) record.flags |= OPLOG_OVER;
-    if (client->at.marks & MARK_OLD_TOKEN) record.flags |= OPLOG_OLD_TOKEN;
-    if (client->at.marks & MARK_REFUSED) record.flags |= OPLOG_REFUSED_TOKEN;
-    if (traced->recorded) oplog_released(ring_of(client), &record);
-    traced->recorded = false;
+void observe_renewed(struct client *client) {
+    record_renewal(client, lb_now());
 }
 
-const struct observer trace_observer = {.client_bytes = sizeof(struct traced),
-                                        .entered = trace_granted,
-                                        .refused = trace_refused,
-                                        .reentered = trace_reentered,
-                                        .renewed = trace_renewed,
-                                        .released = trace_released};
-
-/* A renewal in time belongs to the lease that the grant is recorded with. Of renewals that came too late the first and the
- * last are known, and the grant is recorded as if there had been no lease between them. */
-static void trace_evidence(struct client *client, int64_t started_ns, int64_t acquired_ns,
-                           const struct parting *parting) {
-    struct traced traced;
-    struct oplog_record record = record_of(client, OPLOG_ACQUIRE, started_ns, acquired_ns, LB_OK);
+/* A grant that is evidence, of a stage that is not recorded. A renewal in time belongs to the lease that the grant is recorded
+ * with. Of renewals that came too late the first and the last are known, and the grant is recorded as if there had been no
+ * lease between them. */
+static void record_evidence(struct client *client) {
     bool lapsed = client->at.marks & MARK_LAPSED;
-    record.lease_end_ns = lapsed ? client->at.lapsed_ns : client->grant.lease_end_ns;
-    record_grant(client, &traced, record);
-    if (lapsed && traced.recorded) {
-        record =
-            record_of(client, OPLOG_RENEWAL, client->at.renewed_ns, client->at.renewed_ns, LB_OK);
-        record.lease_end_ns = client->grant.lease_end_ns;
-        oplog_note(ring_of(client), &record);
-    }
-    trace_released(client, &traced, parting);
+    record_grant(client, lapsed ? client->at.lapsed_ns : client->grant.lease_end_ns);
+    if (lapsed) record_renewal(client, client->at.renewed_ns);
 }
 
-void trace_marked(struct client *client, int64_t started_ns, int64_t acquired_ns,
-                  struct parting *parting) {
+void observe_ended(struct client *client, enum lb_outcome outcome, bool learned, bool over) {
     const struct shared *shared = client->worker->shared;
-    int64_t told_ns = parting->learned ? client->hold.told_ns : parting->released_ns;
+    const struct stamps *stamps = &client->stamps;
+    const uint32_t marks = client->at.marks;
+    int64_t told_ns = learned ? client->hold.told_ns : stamps->ended_ns;
     /* A lease that had ended explains a loss. */
-    bool lost = parting->outcome == LB_LOST && told_ns < client->grant.lease_end_ns;
-    bool evidence = (client->at.marks & ~(uint32_t)MARK_LAPSED) || lost;
-    if (!parting->learned && (client->at.marks & MARK_MET) && client->at.left_ns)
-        parting->releasing_ns = client->at.left_ns;
-    if (evidence && shared->oplog && !shared->recorded)
-        trace_evidence(client, started_ns, acquired_ns, parting);
-    client->stats->met = false;
+    bool lost = outcome == LB_LOST && told_ns < client->grant.lease_end_ns;
+    bool evidence = (marks & ~(uint32_t)MARK_LAPSED) || lost;
+    if (evidence && shared->oplog && !shared->recorded) record_evidence(client);
+    /* It had left then, or later. */
+    int64_t left_ns = learned                                         ? told_ns
+                      : (marks & MARK_MET) && client->at.left_ns != 0 ? client->at.left_ns
+                                                                      : stamps->releasing_ns;
+    struct oplog_record record =
+        record_of(client, OPLOG_RELEASE, left_ns, stamps->ended_ns, outcome);
+    if (learned) record.flags |= OPLOG_LEARNED;
+    if (over) record.flags |= OPLOG_OVER;
+    if (marks & MARK_OLD_TOKEN) record.flags |= OPLOG_OLD_TOKEN;
+    if (marks & MARK_REFUSED) record.flags |= OPLOG_REFUSED_TOKEN;
+    if (client->recorded) oplog_released(ring_of(client), &record);
+    client->recorded = client->stats->met = false;
 }
 
 /* A longer stall is recorded; LB_NEVER = none is, since the lock blocks its threads by design. */

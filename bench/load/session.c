@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 
 #include "bench/engine/loop.h"
-#include "bench/load/account.h"
 #include "bench/load/entry.h"
 #include "bench/load/observe.h"
 
@@ -115,18 +114,22 @@ void client_tell(struct client *client, enum lb_outcome outcome) {
     if (client->hold.asleep) lb_wake(client->fiber);
 }
 
-void watchdog_keep_off(struct client *client) {
+void client_calls(struct client *client) {
     /* A renewal ends by itself, at the latest when the run is cut off. */
     loop_shield(true);
     gate_enter(&client->hold.gate, LB_NEVER);
     loop_shield(false);
 }
 
+void client_called(struct client *client) {
+    gate_leave(&client->hold.gate);
+}
+
 static void renew_grant(struct client *client) {
     struct session *session = client->session;
     struct client_stats *stats = client->stats;
     if (__builtin_expect(atomic_load_explicit(&stats->injected.starved, memory_order_relaxed), 0)) {
-        client_count_one(&stats->injected.held_back);
+        count_by(&stats->injected.held_back, 1);
         return;
     }
     if (!gate_enter(&client->hold.gate, LB_NEVER)) return;
@@ -134,9 +137,9 @@ static void renew_grant(struct client *client) {
         enum lb_outcome outcome =
             session->lb.lock->algorithm->renew(&session->lb, &client->request, &client->grant);
         if (outcome == LB_OK) {
-            client_count_one(&stats->renewals);
+            count_by(&stats->renewals, 1);
             entry_renewed(client);
-            if (is_observed(client)) OBSERVERS_CALL(client, renewed);
+            observe_renewed(client);
         } else {
             client_tell(client, outcome);
         }

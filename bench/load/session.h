@@ -101,16 +101,9 @@ void session_end_window(struct session *session);
 /* The client's grant is lost or uncertain, as the outcome says: its hold ends. */
 void client_tell(struct client *client, enum lb_outcome outcome);
 
-/* Enclose a driver call of a client that holds: no renewal of its grant runs meanwhile. */
-void watchdog_keep_off(struct client *client);
-
-static inline void client_calls(struct client *client) {
-    if (__builtin_expect(client->session->watchdog != NULL, 0)) watchdog_keep_off(client);
-}
-
-static inline void client_called(struct client *client) {
-    if (__builtin_expect(client->session->watchdog != NULL, 0)) gate_leave(&client->hold.gate);
-}
+/* Enclose a driver call of a client that holds: no renewal of its grant runs meanwhile. Needed where there is a watchdog. */
+void client_calls(struct client *client);
+void client_called(struct client *client);
 
 /* After an attempt that failed: keeps the driver's error, and, as the outcome asks, marks the session as broken and
  * the client as one that has to settle. */

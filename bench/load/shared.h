@@ -25,9 +25,6 @@
 #include "drivers/injected.h"
 
 #define KEY_TEXT_MAX (PLAN_KEY_NAME_MAX + 1)
-#define OBSERVERS_MAX 4
-
-struct observer;
 
 /* The clients of a run may be shared out over several machines (bench/stage/peers.h). The process of each part has a
  * mapping of the same layout for all clients, and fills in its own threads; one more process has no clients, and sums
@@ -106,9 +103,8 @@ struct worker_stats {
     _Atomic int64_t beat_ns; /* its last heartbeat; 0 = there was none yet */
     struct stalls stalls;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
-    _Atomic uint64_t attempts;
     /* Of attempts in the window, counted at the grant: those that are still held are among them. */
-    _Atomic int64_t granted;
+    _Atomic uint64_t granted;
     /* By the time of the grant: in the window, also to clients that asked in the warm-up; and after the window, to
      * clients that asked in it. */
     _Atomic uint64_t window_grants, drain_grants;
@@ -167,8 +163,7 @@ struct shared {
     int64_t connect_deadline_ns;
     /* the time that the first client gets in addition, because it makes the keys ready on the server */
     int64_t arm_ns;
-    const struct observer *observers[OBSERVERS_MAX]; /* observe.h */
-    int observer_count;
+    bool observed; /* observe.h */
 
     /* Its phases. */
     _Alignas(64) _Atomic int phase;

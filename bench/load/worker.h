@@ -36,6 +36,10 @@ int workers_process_of(const struct shared *shared, uint32_t client);
  * are killed. Frees. 0, or -1 with err when a process ended otherwise than by its own end or by this call. */
 int workers_join(struct workers *workers, int64_t deadline_ns, struct lb_err *err);
 
+/* Reads the thread's processor time at the begin and at the end of the window; now_ns: the present time. At any other time
+ * it costs two comparisons. */
+void worker_mark(struct worker *worker, int64_t now_ns);
+
 /* life: the course of a client from its first connection to its last. */
 
 /* Prepares client `index` of a session; fiber comes later. 0, or -1 when out of memory. */

@@ -5,9 +5,9 @@ static uint64_t alarms_of(uint64_t inside) {
     return inside / CROWD_ALARM;
 }
 
-bool crowd_enter(const struct crowds *crowds, uint32_t key, uint32_t units, uint32_t bound,
-                 const struct holding *me) {
-    struct presence *mine = &crowds->presence[me->client];
+bool crowd_enter(const struct crowds *crowds, uint32_t client, uint32_t key, uint32_t units,
+                 uint32_t bound, int64_t acquired_ns) {
+    struct presence *mine = &crowds->presence[client];
     struct crowd *crowd = &crowds->crowd[key];
     uint64_t before = atomic_load_explicit(&crowd->inside, memory_order_relaxed), after;
     bool too_many;
@@ -19,7 +19,7 @@ bool crowd_enter(const struct crowds *crowds, uint32_t key, uint32_t units, uint
         if (too_many) after += CROWD_ALARM;
     } while (!atomic_compare_exchange_weak(&crowd->inside, &before, after));
     mine->alarms = alarms_of(after);
-    atomic_store_explicit(&mine->acquired_ns, me->acquired_ns, memory_order_release);
+    atomic_store_explicit(&mine->acquired_ns, acquired_ns, memory_order_release);
     if (units != CROWD_ALL) atomic_fetch_add_explicit(&crowd->grants, 1, memory_order_relaxed);
     return !too_many;
 }

@@ -37,8 +37,8 @@ struct crowds {
 
 /* The holder enters; to be called right after its acquire returned. bound: CROWD_ALL for readers
  * and writers. Returns false if there are too many now. */
-bool crowd_enter(const struct crowds *crowds, uint32_t key, uint32_t units, uint32_t bound,
-                 const struct holding *me);
+bool crowd_enter(const struct crowds *crowds, uint32_t client, uint32_t key, uint32_t units,
+                 uint32_t bound, int64_t acquired_ns);
 
 /* The holder leaves; to be called right before it calls release. Returns false if there were too many at any time
  * while it was inside. */

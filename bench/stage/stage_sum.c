@@ -47,10 +47,10 @@ static void raise_to(double *figure, double n) {
 }
 
 static void sum_worker(struct run_stage *result, const struct worker_stats *worker, bool open) {
-    add_to(&result->attempts, (double)atomic_load(&worker->attempts));
     for (int outcome = 0; outcome < LB_OUTCOMES; outcome++) {
-        add_to(outcome_of(result, (enum lb_outcome)outcome),
-               (double)atomic_load(&worker->outcomes[outcome]));
+        double count = (double)atomic_load(&worker->outcomes[outcome]);
+        add_to(outcome_of(result, (enum lb_outcome)outcome), count);
+        add_to(&result->attempts, count);
     }
     result->blocked_ns_max = fmax(result->blocked_ns_max, (double)worker->blocked_max_ns);
     result->stood_still_ns = fmax(result->stood_still_ns, (double)worker->stalls.lost_ns);
@@ -361,22 +361,16 @@ static void check_identities(struct stage *stage, const struct identity *identit
     }
 }
 
-/* A client that was killed, or that did not return from its driver, may have been between two counts: then its
- * finished attempts count, and nothing else can be checked. */
+/* A client that was killed, or that did not return from its driver, may have been between two counts. */
 static void check_accounting(struct stage *stage, const struct shared *shared) {
     struct run_stage *result = &stage->result;
-    double outcomes = 0;
-    for (int i = 0; i < LB_OUTCOMES; i++) outcomes += *outcome_of(result, (enum lb_outcome)i);
-    bool whole = stage->status == STAGE_COMPLETE && stage->window_ns > 0, killed = stage->hung;
-    for (int i = 0; i < shared->clients; i++) killed |= shared->client[i].dead;
-    if (killed) result->attempts = outcomes;
-    whole &= !killed;
+    bool whole = stage->status == STAGE_COMPLETE && stage->window_ns > 0 && !stage->hung;
+    for (int i = 0; i < shared->clients; i++) whole &= !shared->client[i].dead;
     double states_ns = result->state_connecting_ns + result->state_thinking_ns +
                        result->state_waiting_ns + result->state_holding_ns +
                        result->state_releasing_ns + result->state_idle_ns;
     double granted = recorded(stage, METRIC_ACQUIRE);
     const struct identity identities[] = {
-        {"attempts", "their outcomes", result->attempts, outcomes, 0, true},
         {"grants", "the waits that were recorded for them", result->grants, granted, 0, whole},
         {"attempts", "the waits that were recorded", result->attempts,
          granted + recorded(stage, METRIC_WAIT_FAILED), 0, whole},

@@ -54,7 +54,6 @@ static inline void count_grants(const uint64_t *grants) {
     granted.count = (int64_t)sum;
     atomic_store(&cells[0].grants, sum);
     atomic_store(&cells[0].counter, sum);
-    atomic_store(&workers[1].attempts, sum);
     atomic_store(&workers[1].outcomes[LB_OK], sum);
     atomic_store(&workers[1].window_grants, sum);
 }

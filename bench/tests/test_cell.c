@@ -50,7 +50,7 @@ static const struct crowds crowds = {&crowd, presence, 8};
 
 /* Returns whether there is room. */
 static bool join(uint32_t client, uint32_t units, uint32_t bound) {
-    return crowd_enter(&crowds, 0, units, bound, &(struct holding){client, 100, LB_NEVER, 0});
+    return crowd_enter(&crowds, client, 0, units, bound, 100);
 }
 
 /* Returns whether there was room all the time. */
@@ -77,6 +77,14 @@ TEST(test_one_holder_too_many) {
     assert_true(join(1, 1, CROWD_ALL) && part(1));
 }
 
+static void enter_as(struct client *client, int64_t acquired_ns, int64_t lease_end_ns,
+                     uint64_t token) {
+    client->stamps.acquired_ns = client->at.asked_ns = acquired_ns;
+    client->grant.lease_end_ns = lease_end_ns;
+    client->grant.token = token;
+    entry_enter(client);
+}
+
 /* A client that was met holds until it has left: so its time and the other one's overlap in the record, whatever the
  * stamps of release and acquire. One that met a killed client is not marked. */
 TEST_WITH(test_who_was_met_and_who_was_dead, setup, NULL) {
@@ -94,12 +102,12 @@ TEST_WITH(test_who_was_met_and_who_was_dead, setup, NULL) {
     assert_int_equal(client.at.marks, MARK_MET);
     assert_true(client.at.left_ns >= before_ns);
     atomic_store(&stats[4].doomed, true); /* it is in the cell still */
-    entry_enter(&client, &(struct holding){3, 130, LB_NEVER, 0});
+    enter_as(&client, 130, LB_NEVER, 0);
     assert_int_equal(client.at.marks, 0);
     assert_int_equal(atomic_load(&shared.findings.met), 0);
     entry_leave(&client, 140);
     client.at.entry = enter(5, 150, 0);
-    entry_enter(&client, &(struct holding){3, 160, LB_NEVER, 0});
+    enter_as(&client, 160, LB_NEVER, 0);
     assert_int_equal(client.at.marks, MARK_MET);
     assert_int_equal(client.at.left_ns, 0);
     assert_int_equal(atomic_load(&shared.findings.met), 1);
@@ -197,7 +205,7 @@ TEST_WITH(test_an_old_token_of_who_stood_still, setup, NULL) {
     for (int late = 0; late < 2; late++) {
         leave(4, enter(4, now_ns, 6 + (uint64_t)late), now_ns);
         int64_t end_ns = late ? now_ns - LB_S_NS : now_ns + 3600 * LB_S_NS;
-        entry_enter(&client, &(struct holding){0, now_ns - 2 * LB_S_NS, end_ns, 5});
+        enter_as(&client, now_ns - 2 * LB_S_NS, end_ns, 5);
         assert_int_equal(client.at.marks, late ? 0 : MARK_OLD_TOKEN);
         entry_leave(&client, now_ns);
     }

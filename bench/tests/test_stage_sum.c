@@ -211,19 +211,14 @@ TEST(what_was_not_judged_is_neither_clean_nor_violated) {
 
 /* Two ways to count that do not agree fail the stage; without any of these changes it passes. */
 TEST(figures_that_contradict_each_other_fail_the_stage) {
-    static const char *const says[] = {"",
-                                       "attempts are 13",
-                                       "grants are 13",
-                                       "attempts are 12, the",
-                                       "arrivals are 5",
-                                       "clients x window"};
-    for (int i = 0; i < 6; i++) {
+    static const char *const says[] = {"", "grants are 13", "attempts are 12, the",
+                                       "arrivals are 5", "clients x window"};
+    for (int i = 0; i < 5; i++) {
         count_grants((const uint64_t[]){3, 3, 3, 3});
-        if (i == 1) atomic_store(&workers[0].attempts, 1);
-        if (i == 2) clients[0].grants++;
-        if (i == 3) failed.count = 1;
-        if (i == 4) stage.result.due = 5, stage.result.started = 3, stage.result.missed = 1;
-        if (i == 5) clients[2].state_idle_ns -= LB_S_NS;
+        if (i == 1) clients[0].grants++;
+        if (i == 2) failed.count = 1;
+        if (i == 3) stage.result.due = 5, stage.result.started = 3, stage.result.missed = 1;
+        if (i == 4) clients[2].state_idle_ns -= LB_S_NS;
         stage_sum(&stage, &shared);
         assert_int_equal(stage.status, i == 0 ? STAGE_COMPLETE : STAGE_FAILED);
         if (i > 0 && !strstr(stage.err.text, says[i])) fail_msg("%d: %s", i, stage.err.text);

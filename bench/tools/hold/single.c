@@ -3,7 +3,6 @@
 #include "bench/tools/hold/single.h"
 
 #include "bench/engine/loop.h"
-#include "bench/load/account.h"
 #include "bench/load/layout.h"
 #include "bench/load/worker.h"
 

@@ -1,0 +1,78 @@
+/* account: see account.h. */
+#include "bench/load/account.h"
+
+/* What the client's time was until now. A wait that began in the warm-up and ends in the window counts among the longest
+ * with its whole length, because the longest waits are the likeliest to begin before the window. */
+static void note_times(struct client *client) {
+    const struct stamps *stamps = &client->stamps;
+    const struct shared *shared = client->worker->shared;
+    struct client_stats *stats = client->stats;
+    int64_t begin_ns = stage_begin_ns(shared), end_ns = stage_end_ns(shared);
+    int64_t acquired_ns = stamps->acquired_ns, waited_ns = acquired_ns - stamps->started_ns;
+    stats->state_waiting_ns += in_window_ns(client->state_since_ns, acquired_ns, begin_ns, end_ns);
+    if (acquired_ns >= begin_ns && waited_ns > stats->max_wait_ns) stats->max_wait_ns = waited_ns;
+    client->state_since_ns = stamps->ended_ns;
+    if (!stamps->granted) return;
+    stats->state_holding_ns += in_window_ns(acquired_ns, stamps->releasing_ns, begin_ns, end_ns);
+    stats->state_releasing_ns +=
+        in_window_ns(stamps->releasing_ns, stamps->ended_ns, begin_ns, end_ns);
+}
+
+/* Notes a wait that the drain limit ended, if the attempt had no deadline (MODE_WAIT). LB_UNKNOWN counts, too: the
+ * client waited for an answer that did not come. */
+static void note_cut_off(struct client *client, enum lb_outcome outcome) {
+    const struct stamps *stamps = &client->stamps;
+    const struct worker *worker = client->worker;
+    struct client_stats *stats = client->stats;
+    if (outcome != LB_TIMEOUT && outcome != LB_UNKNOWN) return;
+    if (worker->shared->plan->mode != MODE_WAIT || !lb_stopping()) return;
+    stats->cut_off_ns = stamps->ended_ns - stamps->started_ns;
+    stats->cut_off_at_ns = stamps->ended_ns;
+    /* Waits of a driver that blocks its thread by design can't be told from stalls of the thread. */
+    if (!(worker->shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD))
+        stats->cut_off_stood_ns =
+            stalls_sum(&worker->stats->stalls, stamps->ended_ns) - stamps->stood_ns;
+}
+
+/* Records a grant in the window. */
+static void record_grant(struct client *client) {
+    const struct stamps *stamps = &client->stamps;
+    const struct shared *shared = client->worker->shared;
+    const struct entry *entry = &client->at.entry;
+    struct client_stats *stats = client->stats;
+    struct recorder *recorder = &client->worker->stats->recorder;
+    int64_t waited_ns = stamps->acquired_ns - stamps->started_ns;
+    bool reader = client->request.shared;
+    recorder_add(recorder, METRIC_ACQUIRE, waited_ns);
+    if (__builtin_expect(shared->readers > 0, 0))
+        recorder_add(recorder, reader ? METRIC_ACQUIRE_SHARED : METRIC_ACQUIRE_EXCLUSIVE,
+                     waited_ns);
+    if (shared->due_apart)
+        recorder_add(recorder, METRIC_ACQUIRE_DUE, stamps->acquired_ns - stamps->due_ns);
+    recorder_add(recorder, METRIC_HOLD, stamps->releasing_ns - stamps->acquired_ns);
+    if (stamps->released)
+        recorder_add(recorder, METRIC_RELEASE, stamps->ended_ns - stamps->releasing_ns);
+    /* There is a handoff only if the client was already waiting when the previous holder called release. */
+    if (entry->releasing_ns > stamps->started_ns && !shared->split)
+        recorder_add(recorder, METRIC_HANDOFF, stamps->acquired_ns - entry->releasing_ns);
+    stats->grants++;
+    if (reader) stats->shared_grants++;
+    if (entry->run > stats->longest_run) stats->longest_run = entry->run;
+}
+
+void account_attempt(struct client *client, enum lb_outcome outcome) {
+    const struct stamps *stamps = &client->stamps;
+    struct worker_stats *worker = client->worker->stats;
+    note_times(client);
+    if (!stamps->granted) note_cut_off(client, outcome);
+    if (!stamps->measured) return;
+    count_by(&worker->outcomes[outcome], 1);
+    if (client->worker->shared->due_apart)
+        recorder_add(&worker->recorder, METRIC_LAG, stamps->began_ns - stamps->due_ns);
+    if (stamps->granted) {
+        record_grant(client);
+    } else {
+        recorder_add(&worker->recorder, METRIC_WAIT_FAILED,
+                     stamps->acquired_ns - stamps->started_ns);
+    }
+}
