@@ -14,7 +14,6 @@
 
 #include "bench/base/err.h"
 #include "bench/measure/cell.h"
-#include "bench/measure/crowd.h"
 #include "bench/measure/recorder.h"
 #include "bench/measure/stall.h"
 #include "bench/measure/store.h"

@@ -2,7 +2,6 @@
  * grant. What the marked ones were is judged later: test_history_known. */
 #include "bench/load/entry.h"
 #include "bench/measure/cell.h"
-#include "bench/measure/crowd.h"
 #include "bench/tests/unit.h"
 
 static struct cell cell;
