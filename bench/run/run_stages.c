@@ -81,6 +81,7 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .place = place,
                               .peers = run->ask->peers,
                               .promise = promise,
+                              .enough = promise.limit_ns > 0 ? thresholds_are_hopeless : NULL,
                               .version = run->ask->version,
                               .seed = of->plan->seed + (uint64_t)of->repeat,
                               .interrupts = run->ask->interrupts};
@@ -119,6 +120,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     struct lb_err err = {0};
     expect_crash(run, &stage_ask);
     struct stage *stage = stage_run(&stage_ask, &err);
+    if (stage) stage_conclude(stage);
     crash_expect(NULL, NULL);
     if (!stage) {
         run_note_trouble(run, &err);

@@ -214,8 +214,7 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
         row->evidence[t].whole |= whole;
         row->evidence[t].limited += stage->result.limited_by != NULL;
         const struct stage_promise *watched = &stage->ask->promise; /* slo.stop */
-        row->evidence[t].ended += stage->hopeless &&
-                                  threshold_metric(threshold) == watched->metric &&
+        row->evidence[t].ended += stage->enough && threshold_metric(threshold) == watched->metric &&
                                   threshold->quantile == watched->quantile &&
                                   (int64_t)threshold->limit == watched->limit_ns;
         bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
@@ -226,6 +225,24 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage) {
         }
     }
     free(intervals.item);
+}
+
+bool thresholds_are_hopeless(void *arg, const struct stage *stage) {
+    (void)arg;
+    const struct stage_promise *promise = &stage->ask->promise;
+    const struct shared *shared = stage->shared;
+    int64_t elapsed_ns = stage->harvested_ns - atomic_load(&shared->window_begin_ns), granted = 0;
+    if (elapsed_ns <= 0) return false;
+    struct quantile_batch all = slo_batch(stage->hist[promise->metric], promise->limit_ns);
+    for (int i = 0; i < shared->threads; i++)
+        granted += atomic_load_explicit(&shared->worker[i].granted, memory_order_relaxed);
+    return slo_is_hopeless(promise,
+                           &(struct slo_so_far){.window_ns = (double)stage->ask->of.window_ns,
+                                                .elapsed_ns = (double)elapsed_ns,
+                                                .offered_per_s = shared->arrival.rate_per_s,
+                                                .counted = (double)all.count,
+                                                .within = (double)all.below,
+                                                .granted = (double)granted});
 }
 
 /* ---- the answers ---- */

@@ -26,6 +26,9 @@ void thresholds_done(struct thresholds *thresholds);
 /* Takes the evidence of a stage, including the seconds of its .hlog. Does nothing if the run has no promise. */
 void thresholds_take(struct thresholds *thresholds, const struct stage *stage);
 
+/* stage_ask.enough, of a stage with a promise: whether that can only be broken. */
+bool thresholds_are_hopeless(void *arg, const struct stage *stage);
+
 /* run.json's .slo: new reference, NULL when out of memory. */
 json_t *thresholds_json(const struct thresholds *thresholds);
 

@@ -108,23 +108,6 @@ static int64_t window_grants(const struct shared *shared, bool drain) {
     return (int64_t)grants;
 }
 
-bool harvest_is_hopeless(const struct harvest *harvest) {
-    const struct stage *stage = harvest->stage;
-    const struct stage_promise *promise = &stage->ask->promise;
-    if (promise->limit_ns == 0) return false;
-    struct quantile_batch all = slo_batch(stage->hist[promise->metric], promise->limit_ns);
-    int64_t begin_ns = atomic_load(&harvest->shared->window_begin_ns), granted = 0;
-    for (int i = 0; i < harvest->shared->threads; i++)
-        granted += atomic_load_explicit(&harvest->shared->worker[i].granted, memory_order_relaxed);
-    struct slo_so_far so_far = {.window_ns = (double)stage->ask->of.window_ns,
-                                .elapsed_ns = (double)(harvest->from_ns - begin_ns),
-                                .offered_per_s = harvest->shared->arrival.rate_per_s,
-                                .counted = (double)all.count,
-                                .within = (double)all.below,
-                                .granted = (double)granted};
-    return slo_is_hopeless(promise, &so_far);
-}
-
 /* Adds to the series. Out of memory: the series lacks it. */
 static void add_point(struct stage *stage, const struct stage_second *second) {
     struct stage_second *grown =
@@ -148,7 +131,7 @@ static void count_second(struct harvest *harvest) {
 static void add_second(struct harvest *harvest) {
     const struct hist *acquire = harvest->interval[METRIC_ACQUIRE];
     const struct stage_second second = {
-        .t_s = in_window_s(harvest, harvest->from_ns),
+        .t_s = in_window_s(harvest, harvest->stage->harvested_ns),
         .ok = harvest->new_grants,
         .recorded = acquire->count,
         .acquire_p50_ns = hist_quantile(acquire, 0.5),
@@ -187,10 +170,10 @@ int harvest_begin(struct harvest *harvest, struct stage *stage, struct shared *s
 }
 
 static void harvest_close_interval(struct harvest *harvest, int64_t end_ns) {
-    write_log(harvest, harvest->from_ns, end_ns);
+    write_log(harvest, harvest->stage->harvested_ns, end_ns);
     harvest->window_over ? add_drain(harvest) : add_second(harvest);
     for (int metric = 0; metric < METRICS; metric++) hist_reset(harvest->interval[metric]);
-    harvest->from_ns = end_ns;
+    harvest->stage->harvested_ns = end_ns;
 }
 
 void harvest_interval(struct harvest *harvest, int64_t end_ns) {

@@ -20,7 +20,6 @@ struct harvest {
     struct hist *interval[METRICS];
     FILE *hlog;             /* NULL = none is kept, or it was lost: stage->log_err */
     int64_t wall_offset_ns; /* wall clock minus monotonic */
-    int64_t from_ns;        /* the interval's begin; the supervisor sets the first one */
     bool window_over;       /* the series has the last second of the window */
     int64_t told_grants;    /* grants in the window that the series has so far */
     int64_t new_grants;     /* grants of the last point of the series */
@@ -30,10 +29,8 @@ struct harvest {
 int harvest_begin(struct harvest *harvest, struct stage *stage, struct shared *shared,
                   struct lb_err *err);
 
-/* Closes an interval: a line of the log for each metric, a point of the series. */
+/* Closes an interval, which began at stage->harvested_ns (the supervisor sets the first one): a line of the log for each metric, a point of the series. */
 void harvest_interval(struct harvest *harvest, int64_t end_ns);
-/* Right after an interval: whether the promise that the stage is asked about can only be broken. */
-bool harvest_is_hopeless(const struct harvest *harvest);
 /* At the window's end: adds the last point of the series that belongs to the window. The interval goes on, because
  * the log's lines tell their own lengths. */
 void harvest_window_end(struct harvest *harvest);
@@ -47,9 +44,10 @@ void harvest_rest(struct harvest *harvest);
 void harvest_close_log(struct harvest *harvest);
 void harvest_done(struct harvest *harvest);
 
-/* stage_shape: the memory that the workers of a stage share, in the shape that the stage is asked for. NULL with err. The
- * caller frees it with shared_free. */
-struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err);
+/* stage_tidy: removes from the server what was created for the stage's keys, and asks the lock what is left, where that
+ * is known to be nothing: that figure. At --url all keys of the stage are removed, also keys that would end by themselves,
+ * but keys that the user named stay as they are. */
+void stage_tidy(struct stage *stage);
 
 /* stage_sum: adds up the figures that clients and workers left in a stage's shared memory, after
  * they have ended. */

@@ -24,8 +24,8 @@ struct stage_ask {
     struct plan_stage of;
     struct place *place; /* where it runs */
     struct peers *peers; /* peers.h; NULL = this process does everything */
-    /* the stage ends early once the promise can only be broken (slo.stop); its intervals are half seconds then, and
-     * arrivals may start until the limit has passed after the window */
+    /* the stage may end early because of it (slo.stop): its intervals are half seconds then, and arrivals may start until
+     * the limit has passed after the window */
     struct stage_promise promise;
     char id[96];
     /* of the log, which a part of a stage has not; and, with another ending, of the history */
@@ -59,18 +59,20 @@ struct stage_idle_keys {
 
 struct stage {
     const struct stage_ask *ask; /* borrowed; what no longer runs may outlive it */
+    struct shared *shared;       /* what its workers left; NULL when it is summed up */
     enum stage_status status;
     /* why the stage is not complete; in a complete stage the first operation that failed */
     struct lb_err err;
     /* why its .hlog is missing or incomplete; the figures are not affected */
     struct lb_err log_err;
-    /* Its figures as results have them (results/format/stage.def), filled by stage_sum and
-     * stage_describe when it has ended. */
+    /* Its figures as results have them (results/format/stage.def), filled by stage_conclude. */
     struct run_stage result;
 
     /* The sources of the figures, and values that are not figures. */
     int64_t warmup_ns, window_ns, drain_ns;
-    bool hopeless; /* it ended early, because its promise could only be broken */
+    bool enough;          /* it ended early, because the asker had enough */
+    bool cut;             /* the drain limit came before everybody had drained */
+    int64_t harvested_ns; /* until when the histograms have its values, by lb_now() */
     struct hist *hist[METRICS];
     uint64_t *grants_per_client;   /* clients */
     struct stage_history *history; /* NULL = none was kept */
@@ -101,9 +103,9 @@ struct stage {
     bool hung; /* worker threads did not return: they and their memory are left alone */
 };
 
-/* stage_describe: fills stage->result with the members that are no sums: lock, servers, load, warnings and
- * latencies. 0, or -1 with err when out of memory. */
-int stage_describe(struct stage *stage, struct lb_err *err);
+/* What came out of a stage that stage_run has run: removes what is left on its server, judges its record, and fills
+ * stage->result. */
+void stage_conclude(struct stage *stage);
 /* Adds the facts that only the run knows: the faults. */
 void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
 /* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/evidence/stage_history.h"
 #include "bench/faults/faults.h"
 #include "bench/option/option.h"
 #include "bench/stage/harvest.h"
@@ -207,7 +208,8 @@ static json_t *series_json(const struct stage *stage) {
     return series;
 }
 
-int stage_describe(struct stage *stage, struct lb_err *err) {
+/* The members that are no sums: lock, servers, load, warnings and latencies. 0, or -1 with err when out of memory. */
+static int describe(struct stage *stage, struct lb_err *err) {
     struct run_stage *result = &stage->result;
     const struct plan_stage *of = &stage->ask->of;
     result->id = keep_or_null(result, stage->ask->id);
@@ -229,4 +231,18 @@ int stage_describe(struct stage *stage, struct lb_err *err) {
     result->causes = run_stage_keep(result, stage_causes(result, of->lock));
     if (stage_is_limited(stage)) result->limited_by = "generator";
     return result->warnings ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+void stage_conclude(struct stage *stage) {
+    struct lb_err err = {0};
+    if (!stage->hung) stage_tidy(stage);
+    stage_history_end(stage->history, stage->shared, &stage->faults, stage->hung);
+    stage_sum(stage, stage->shared);
+    if (describe(stage, &err) != 0) {
+        stage->status = STAGE_FAILED;
+        stage->err = err;
+    }
+    if (stage->hung) return; /* its threads still use the memory */
+    shared_free(stage->shared);
+    stage->shared = NULL;
 }

@@ -217,7 +217,7 @@ static void add_wall_step(json_t *warnings, const struct stage *stage) {
 }
 
 static void add_overload(json_t *warnings, const struct stage *stage) {
-    if (stage->hopeless)
+    if (stage->enough && stage->ask->promise.limit_ns > 0)
         warn(warnings, "ended after %.1f s: by then the promise was broken for all of the window",
              (double)stage->window_ns / 1e9);
     if (stage->ask->of.plan->arrival.kind == ARRIVAL_CLOSED) return;

@@ -59,12 +59,4 @@ void stuck_conclude(struct stuck *stuck, struct stage_idle_keys *ret_stuck,
 /* Whether a disturbance may explain waits that lasted until then. */
 bool stuck_is_explained(const struct stuck *stuck, int64_t now_ns);
 
-/* tidy: when all sessions of a stage have ended, removes from the server the things that were created for the stage's
- * keys, then asks the lock what it left there. It uses a new session, in the calling thread. */
-
-/* ask: asks the lock what is left, since nothing should be left, and fills in that figure. guest: the server is at
- * --url; all keys of the stage are removed there, also keys that would end by themselves, but keys that the user named
- * stay as they are. */
-void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest);
-
 #endif

@@ -1,5 +1,4 @@
-/* supervise: see supervise.h. The sums are in stage_sum.c, the rest of the result in stage_describe.c
- * and stage_verdict.c. */
+/* supervise: see supervise.h. */
 #define _GNU_SOURCE
 #include "bench/stage/supervise.h"
 
@@ -11,13 +10,18 @@
 
 #include "bench/evidence/stage_history.h"
 #include "bench/faults/faults.h"
+#include "bench/load/layout.h"
 #include "bench/load/worker.h"
 #include "bench/stage/harvest.h"
 #include "bench/stage/machine.h"
 #include "bench/stage/peers.h"
 #include "bench/stage/stuck.h"
+#include "drivers/clean.h"
 #include "results/format/write.h"
 
+#define CONNECT_NS (30 * LB_S_NS)       /* for all clients to open their sessions, and ... */
+#define CONNECT_EACH_NS (10 * LB_MS_NS) /* ... so much more for each of them */
+#define ARM_NS (2 * LB_MS_NS)           /* and a round trip, for each key that is made ready */
 #define PING_NS (30 * LB_S_NS)        /* for the first ping, and for all processes to know of it */
 #define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
 #define CLOSE_NS (3 * LB_S_NS)        /* for sessions to end politely */
@@ -37,7 +41,6 @@ struct supervisor {
     struct wall wall;
     struct server_use use;
     struct peers *peers; /* NULL = this process does everything */
-    bool cut;            /* the drain limit came before everybody had drained */
     struct harvest harvest;
     int seen_interrupts;
 };
@@ -194,7 +197,7 @@ static void measure_idle(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct topo *topo = sup->ask->place->topo;
     int64_t for_ns = sup->ask->of.window_ns / IDLE_PART;
-    if (sup->ask->enough || sup->ask->promise.limit_ns) for_ns = 0;
+    if (sup->ask->enough) for_ns = 0;
     for_ns = for_ns < IDLE_LEAST_NS ? IDLE_LEAST_NS : for_ns > IDLE_MOST_NS ? IDLE_MOST_NS : for_ns;
     int64_t begin_ns = lb_now(), end_ns = begin_ns + for_ns;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
@@ -249,19 +252,17 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     struct topo *topo = sup->ask->place->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
     int64_t interval_ns = sup->ask->promise.limit_ns ? LB_S_NS / 2 : LB_S_NS;
-    sup->harvest.from_ns = begin_ns;
+    sup->stage->harvested_ns = begin_ns;
     for (;;) {
         int64_t now_ns = lb_now(), end_ns = atomic_load(&sup->shared->window_end_ns);
         if (now_ns >= end_ns) break;
-        int64_t tick_ns = sup->harvest.from_ns + interval_ns;
+        int64_t tick_ns = sup->stage->harvested_ns + interval_ns;
         /* If less than half an interval of the window is left, it is added to the interval before
          * it. */
-        if (now_ns >= tick_ns && end_ns - tick_ns > interval_ns / 2 && sup->workers) {
+        if (now_ns >= tick_ns && end_ns - tick_ns > interval_ns / 2 && sup->workers)
             harvest_interval(&sup->harvest, tick_ns);
-            sup->stage->hopeless = harvest_is_hopeless(&sup->harvest);
-            if (sup->stage->hopeless) end_early(sup);
-        }
-        if (sup->ask->enough && sup->ask->enough(sup->ask->enough_arg, sup->stage)) end_early(sup);
+        sup->stage->enough = sup->ask->enough && sup->ask->enough(sup->ask->enough_arg, sup->stage);
+        if (sup->stage->enough) end_early(sup);
         supervise_turn(sup, end_ns);
     }
     faults_end(&sup->faults);
@@ -338,7 +339,7 @@ static void supervise_load(struct supervisor *sup) {
     stage->disturbed = stuck_is_explained(&sup->stuck, drained_ns);
     stage->stood_from_ns = sup->stuck.stalled_from_ns;
     stage->stood_until_ns = sup->stuck.stalled_ns;
-    sup->cut = drained_ns >= atomic_load(&sup->shared->cutoff_ns);
+    stage->cut = drained_ns >= atomic_load(&sup->shared->cutoff_ns);
     int64_t end_ns = atomic_load(&sup->shared->window_end_ns);
     stage->window_begin_ns = begin_ns;
     stage->window_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
@@ -368,28 +369,10 @@ static void close_sessions(struct supervisor *sup) {
     }
 }
 
-/* After the last session: removes what the stage left on the server, and counts what remains. */
-static void tidy_server(struct supervisor *sup) {
-    const struct shared *shared = sup->shared;
-    bool whole = sup->stage->status == STAGE_COMPLETE;
-    bool guest = place_is_guest(sup->ask->place);
-    if ((!whole && !guest) || sup->stage->faults.servers_lost) return;
-    bool sure = whole && !sup->cut && atomic_load(&shared->lost) == 0;
-    for (int i = 0; i < shared->threads; i++) sure &= !shared->worker[i].unsure;
-    tidy(shared, sup->stage, sure, guest);
-}
-
-static void end_history(struct supervisor *sup) {
-    stage_history_end(sup->stage->history, sup->shared, &sup->stage->faults, sup->stage->hung);
-}
-
 /* The process that sums up gets what the others measured. */
 static void exchange_parts(struct supervisor *sup) {
     struct lb_err err = {0};
-    if (!sup->peers) return;
-    /* also of a stage that failed: a thread of the history reads what is freed with the stage */
-    if (!shared_sums_up(sup->shared)) end_history(sup);
-    if (sup->stage->status == STAGE_FAILED) return;
+    if (!sup->peers || sup->stage->status == STAGE_FAILED) return;
     if (sup->peers->exchange(sup->peers, sup->stage, sup->shared, &err) != 0)
         spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
 }
@@ -406,7 +389,35 @@ static void close_down(struct supervisor *sup) {
     sup->stage->hung = false;
     harvest_rest(&sup->harvest);
     exchange_parts(sup);
-    if (shared_sums_up(shared)) tidy_server(sup);
+}
+
+/* New keys for each stage, so that the stage can't meet what an earlier one left; never drawn from the seed. */
+static void name_keys(struct shared *shared, const struct stage_ask *ask) {
+    struct lb_rng rng;
+    rng_seed_unique(&rng);
+    snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s" LB_MARK "%08x-",
+             ask->of.plan->key_prefix, (unsigned)rng_u64(&rng));
+    shared->key_salt = rng_u64(&rng) >> 2;
+    if (!ask->peers || !ask->peers->key_prefix) return;
+    snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s", ask->peers->key_prefix);
+    shared->key_salt = ask->peers->key_salt;
+}
+
+/* The memory that the workers share, in the shape that the stage is asked for. NULL with err. */
+static struct shared *shape_shared(const struct stage_ask *ask, struct lb_err *err) {
+    struct shared *shared = shared_new(ask->of.plan, ask->of.lock, &ask->place->server,
+                                       ask->of.clients, ask->peers ? &ask->peers->part : NULL, err);
+    if (!shared) return NULL;
+    shared->seed = ask->seed;
+    shared->arrival = stage_arrival(&ask->of);
+    shared->readers = (ask->of.lock->lock->caps & LB_CAP_SHARED) ? ask->of.readers : 0;
+    shared->one_key &= shared->readers == 0;
+    shared->patience_ns = ask->promise.limit_ns;
+    shared->connect_deadline_ns = lb_now() + CONNECT_NS + ask->of.clients * CONNECT_EACH_NS;
+    if (ask->of.lock->lock->algorithm->arm)
+        shared->arm_ns = (ARM_NS + ask->of.distance.rtt_ns) * (int64_t)shared->key_count;
+    name_keys(shared, ask);
+    return shared;
 }
 
 static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
@@ -418,7 +429,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = NAN;
     sup->stage->written_bytes = sup->stage->fsyncs = sup->stage->sessions_memory_bytes = NAN;
     sup->stage->stolen_ns = -1;
-    sup->shared = stage_shape(ask, err);
+    sup->shared = sup->stage->shared = shape_shared(ask, err);
     if (!sup->shared) return -1;
     stuck_init(&sup->stuck, sup->shared);
     return harvest_begin(&sup->harvest, sup->stage, sup->shared, err);
@@ -453,24 +464,14 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         sup.stage->status = STAGE_FAILED;
         meet_peers(&sup, MOMENT_CONNECTED, lb_now());
     }
-    if (!shared_sums_up(sup.shared)) goto done;
-    end_history(&sup);
     stuck_conclude(&sup.stuck, &sup.stage->stuck_keys, &sup.stage->idle_keys);
-    stage_sum(sup.stage, sup.shared);
     harvest_close_log(&sup.harvest);
-    struct lb_err undescribed = {0};
-    if (stage_describe(sup.stage, &undescribed) != 0) {
-        sup.stage->status = STAGE_FAILED;
-        sup.stage->err = undescribed;
-    }
-done:
     stage = sup.stage;
     sup.stage = NULL;
 out:
     harvest_done(&sup.harvest);
     stage_free(sup.stage);
     stuck_done(&sup.stuck);
-    if (!stage || !stage->hung) shared_free(sup.shared);
     return stage;
 }
 
@@ -482,5 +483,6 @@ void stage_free(struct stage *stage) {
     free(stage->seconds);
     fault_log_done(&stage->faults);
     stage_history_free(stage->history);
+    if (!stage->hung) shared_free(stage->shared);
     free(stage);
 }

@@ -1,4 +1,4 @@
-/* supervise: runs a stage and sums it up.
+/* supervise: runs a stage, from connect to close. stage_conclude (stage.h) says what came out.
  *
  * The calling thread is the supervisor: it moves the phases on, harvests the recorders each second,
  * carries out the injections, and watches the servers and Ctrl-C. Load runs in worker threads or

@@ -91,6 +91,7 @@ static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const
                             .enough_arg = run};
     run->stage = stage_run(&ask, &err);
     if (!run->stage) fail_msg("%s", err.text);
+    stage_conclude(run->stage);
     return run->stage;
 }
 

@@ -88,6 +88,7 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_ca
                             .enough_arg = (void *)(uintptr_t)wanted};
     struct stage *stage = stage_run(&ask, &err);
     if (!stage) fail_msg("%s", err.text);
+    stage_conclude(stage);
     json_t *json = run_stage_json(&stage->result);
     assert_non_null(json);
     json_decref(json);

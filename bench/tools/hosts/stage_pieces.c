@@ -116,6 +116,7 @@ int stage_pieces_deliver(struct peers *peers, struct stage *stage, struct shared
     struct hosts *hosts = peers->state;
     struct message last = {.word = WORD_PARTS, .value = {PIECE_LAST}};
     struct lb_err why = {0};
+    stage_history_end(stage->history, shared, &stage->faults, stage->hung);
     if (deliver_figures(hosts, stage, shared, err) != 0) return -1;
     if (shared->oplog && !stage->history) {
         err_set(&why, LB_EXIT_MACHINE, "out of memory for the history");
