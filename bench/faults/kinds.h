@@ -11,8 +11,6 @@ enum fault_tried {
 };
 
 typedef enum fault_tried fault_begin_fn(struct faults *faults, struct fault_section *section);
-/* Begins an injection on one server. */
-typedef void fault_hit_fn(struct faults *faults, struct fault_section *section, int node);
 /* Ends an injection that lasts. */
 typedef void fault_end_fn(struct faults *faults, struct fault_act *act);
 /* Called each millisecond between the begin and the end of an injection. True: the injection has had its whole effect,
@@ -27,13 +25,8 @@ fault_end_fn fault_pause_end;
 fault_begin_fn fault_starve_begin, fault_client_clock_begin;
 fault_end_fn fault_starve_end, fault_client_clock_end;
 
-/* servers.c */
-fault_begin_fn fault_replica_begin, fault_terminate_begin;
-fault_hit_fn fault_server_pause, fault_server_kill, fault_server_act, fault_server_clock,
-    fault_isolate;
-/* Hits each server that the section's target means. */
-enum fault_tried fault_hit_servers(struct faults *faults, struct fault_section *section,
-                                   fault_hit_fn *hit);
+/* servers.c; fault_servers_begin hits each server that the section's target means */
+fault_begin_fn fault_servers_begin, fault_replica_begin, fault_terminate_begin;
 fault_end_fn fault_server_pause_end, fault_server_kill_end, fault_isolate_end;
 /* Of a server that was started again: true when it answers, or when it is not awaited any more. */
 fault_look_fn fault_server_look;

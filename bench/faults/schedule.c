@@ -1,6 +1,4 @@
 /* schedule: when each injection begins and ends; see faults.h. */
-#include <stdlib.h>
-
 #include "bench/faults/faults.h"
 #include "bench/faults/kinds.h"
 #include "bench/workload/faults.h"
@@ -35,7 +33,6 @@ void faults_begin(struct faults *faults, const struct fault_reach *reach, struct
 
 static const struct fault_kind {
     fault_begin_fn *begin;
-    fault_hit_fn *hit;   /* instead of begin, for each server of the target */
     fault_end_fn *end;   /* NULL = the injection never lasts */
     fault_look_fn *look; /* NULL = nothing to look at before its end */
     bool looks_after;    /* look is called only after the end */
@@ -44,21 +41,19 @@ static const struct fault_kind {
     [INJECT_KILL] = {.begin = fault_kill_begin},
     [INJECT_STARVE] = {.begin = fault_starve_begin, .end = fault_starve_end},
     [INJECT_CLIENT_CLOCK] = {.begin = fault_client_clock_begin, .end = fault_client_clock_end},
-    [INJECT_SERVER_PAUSE] = {.hit = fault_server_pause, .end = fault_server_pause_end},
-    [INJECT_SERVER_KILL] = {NULL, fault_server_kill, fault_server_kill_end, fault_server_look,
-                            true},
-    [INJECT_SERVER_EMPTY] = {NULL, fault_server_kill, fault_server_kill_end, fault_server_look,
-                             true},
+    [INJECT_SERVER_PAUSE] = {.begin = fault_servers_begin, .end = fault_server_pause_end},
+    [INJECT_SERVER_KILL] = {fault_servers_begin, fault_server_kill_end, fault_server_look, true},
+    [INJECT_SERVER_EMPTY] = {fault_servers_begin, fault_server_kill_end, fault_server_look, true},
     [INJECT_PROMOTE] = {.begin = fault_replica_begin},
     [INJECT_UNFOLLOW] = {.begin = fault_replica_begin},
-    [INJECT_ISOLATE] = {.hit = fault_isolate, .end = fault_isolate_end},
+    [INJECT_ISOLATE] = {.begin = fault_servers_begin, .end = fault_isolate_end},
     [INJECT_TERMINATE] = {.begin = fault_terminate_begin},
-    [INJECT_EVICT] = {.hit = fault_server_act},
-    [INJECT_CLOCK] = {.hit = fault_server_clock},
+    [INJECT_EVICT] = {.begin = fault_servers_begin},
+    [INJECT_CLOCK] = {.begin = fault_servers_begin},
     [INJECT_WIRE_DELAY] = {.begin = fault_wire_begin, .end = fault_wire_end},
     [INJECT_WIRE_CUT] = {.begin = fault_wire_begin, .end = fault_wire_end},
     [INJECT_WIRE_RESET] = {.begin = fault_wire_begin, .end = fault_wire_end},
-    [INJECT_WIRE_DROP] = {fault_wire_begin, NULL, fault_wire_end, fault_wire_look, false},
+    [INJECT_WIRE_DROP] = {fault_wire_begin, fault_wire_end, fault_wire_look, false},
 };
 
 static void end_act(struct faults *faults, struct fault_act *act) {
@@ -112,10 +107,7 @@ static bool turn_section(struct faults *faults, int index, int64_t now_ns) {
         !fault_anybody_holds(faults, acted_before(faults, index))) {
         return false;
     }
-    const struct fault_kind *kind = &kinds[section->plan->kind];
-    enum fault_tried tried =
-        kind->hit ? fault_hit_servers(faults, section, kind->hit) : kind->begin(faults, section);
-    if (tried == FAULT_LATER) {
+    if (kinds[section->plan->kind].begin(faults, section) == FAULT_LATER) {
         if (patient) return false;
         char target[24];
         fault_log_not(faults, section, "no %s was found in 2 s",
@@ -189,60 +181,4 @@ void faults_done(struct faults *faults) {
         }
         faults->acts[i].plan = NULL;
     }
-}
-
-/* --- events --- */
-
-void fault_log_done(struct fault_log *log) {
-    free(log->events);
-    *log = (struct fault_log){0};
-}
-
-/* Whether anything of a section acted. */
-static bool has_acted(const struct fault_log *log, int section, const char **ret_why) {
-    *ret_why = "its time did not come in the window";
-    for (int i = 0; i < log->count; i++) {
-        if (log->events[i].section != section) continue;
-        if (log->events[i].acted) return true;
-        *ret_why = log->events[i].sign;
-    }
-    return false;
-}
-
-int fault_log_idle(const struct fault_log *log, const struct plan *plan, const char **ret_why) {
-    const char *why;
-    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind == INJECT_NONE || has_acted(log, i, &why)) continue;
-        *ret_why = why;
-        return i;
-    }
-    return -1;
-}
-
-static json_t *number_json(int64_t value) {
-    return value < 0 ? json_null() : json_integer((json_int_t)value);
-}
-
-static json_t *event_json(const struct fault_event *fault, int64_t window_begin_ns) {
-    double from_s = (double)(fault->begin_ns - window_begin_ns) / 1e9;
-    double to_s = (double)(fault->end_ns - window_begin_ns) / 1e9;
-    char section[16];
-    return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}",
-                     "kind", injection_name(fault->kind), "section",
-                     fault_section_text(fault->section, section, sizeof section), "target",
-                     fault->target, "injection", fault->injection + 1, "process",
-                     number_json(fault->process), "client", number_json(fault->client), "node",
-                     number_json(fault->node), "key", number_json(fault->key), "held",
-                     number_json(fault->held), "outlasted", number_json(fault->outlasted), "tested",
-                     number_json(fault->tested), "from_s", from_s, "to_s",
-                     fault->end_ns ? json_real(to_s) : json_null(), "acted", fault->acted, "sign",
-                     fault->sign);
-}
-
-json_t *fault_log_json(const struct fault_log *log, int64_t window_begin_ns) {
-    json_t *json = json_array();
-    for (int i = 0; i < log->count; i++) {
-        json_array_append_new(json, event_json(&log->events[i], window_begin_ns));
-    }
-    return json;
 }

@@ -95,7 +95,7 @@ static struct fault_event *add_event(struct faults *faults, const struct fault_s
     return fault;
 }
 
-void fault_server_pause(struct faults *faults, struct fault_section *section, int node) {
+static void pause_server(struct faults *faults, const struct fault_section *section, int node) {
     struct topo *topo = faults->reach.topo;
     struct fault_event *fault = add_event(faults, section, node);
     struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
@@ -130,7 +130,7 @@ void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
     fault_act_oplog(faults, OPLOG_CUT, act);
 }
 
-void fault_server_kill(struct faults *faults, struct fault_section *section, int node) {
+static void kill_server(struct faults *faults, const struct fault_section *section, int node) {
     struct topo *topo = faults->reach.topo;
     struct fault_event *fault = add_event(faults, section, node);
     if (!fault) return;
@@ -188,7 +188,7 @@ bool fault_server_look(struct faults *faults, struct fault_act *act, int64_t now
 
 /* ---- what is done at once ---- */
 
-void fault_server_clock(struct faults *faults, struct fault_section *section, int node) {
+static void step_clock(struct faults *faults, const struct fault_section *section, int node) {
     struct fault_event *fault = add_event(faults, section, node);
     struct lb_err err = {0};
     if (!fault) return;
@@ -217,7 +217,7 @@ static bool act_on(struct faults *faults, const char *act, int node, char ret_te
 }
 
 /* The act of the script that the section names. */
-void fault_server_act(struct faults *faults, struct fault_section *section, int node) {
+static void act_as_asked(struct faults *faults, const struct fault_section *section, int node) {
     struct fault_event *fault = add_event(faults, section, node);
     char text[ANSWER_MAX];
     if (!fault) return;
@@ -228,7 +228,7 @@ void fault_server_act(struct faults *faults, struct fault_section *section, int 
 }
 
 /* A server that loses the others of its cluster, by its own means: the connections of clients stay. */
-void fault_isolate(struct faults *faults, struct fault_section *section, int node) {
+static void isolate(struct faults *faults, const struct fault_section *section, int node) {
     struct fault_event *fault = add_event(faults, section, node);
     char text[ANSWER_MAX];
     if (!fault) return;
@@ -346,12 +346,16 @@ enum fault_tried fault_terminate_begin(struct faults *faults, struct fault_secti
 
 /* ---- the kinds ---- */
 
-enum fault_tried fault_hit_servers(struct faults *faults, struct fault_section *section,
-                                   fault_hit_fn *hit) {
+enum fault_tried fault_servers_begin(struct faults *faults, struct fault_section *section) {
+    static void (*const hits[INJECTIONS])(struct faults * faults,
+                                          const struct fault_section *section, int node) = {
+        [INJECT_SERVER_PAUSE] = pause_server, [INJECT_SERVER_KILL] = kill_server,
+        [INJECT_SERVER_EMPTY] = kill_server,  [INJECT_ISOLATE] = isolate,
+        [INJECT_EVICT] = act_as_asked,        [INJECT_CLOCK] = step_clock};
     if (!has_servers(faults, section)) return FAULT_DONE;
     struct nodes nodes = choose_nodes(faults, section->plan);
     if (nodes.count == 0) fault_log_not(faults, section, "%s", nodes.err.text);
-    for (int i = 0; i < nodes.count; i++) hit(faults, section, nodes.node[i]);
+    for (int i = 0; i < nodes.count; i++) hits[section->plan->kind](faults, section, nodes.node[i]);
     return FAULT_DONE;
 }
 
@@ -361,7 +365,7 @@ enum fault_tried fault_replica_begin(struct faults *faults, struct fault_section
     if (node < 0) {
         fault_log_not(faults, section, "there is no replica that runs");
     } else {
-        fault_server_act(faults, section, node);
+        act_as_asked(faults, section, node);
     }
     return FAULT_DONE;
 }
