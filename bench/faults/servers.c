@@ -216,25 +216,17 @@ static bool act_on(struct faults *faults, const char *act, int node, char ret_te
     return done;
 }
 
-/* The act of the script that the section names. */
+/* The act of the script that the section names. A server that is isolated loses the others of its cluster by its own
+ * means, until the injection ends: the connections of clients stay. */
 static void act_as_asked(struct faults *faults, const struct fault_section *section, int node) {
     struct fault_event *fault = add_event(faults, section, node);
     char text[ANSWER_MAX];
     if (!fault) return;
     bool done = act_on(faults, injection_act(section->plan->kind), node, text);
-    fault->end_ns = lb_now();
+    bool lasts = injection_lasts(section->plan->kind);
+    if (!lasts) fault->end_ns = lb_now();
+    if (lasts && done) fault_log_lasting(faults, section);
     fault_log_sign(fault, done, "%s", *text ? text : "the server did as it was told");
-    faults->log->servers_touched = true;
-}
-
-/* A server that loses the others of its cluster, by its own means: the connections of clients stay. */
-static void isolate(struct faults *faults, const struct fault_section *section, int node) {
-    struct fault_event *fault = add_event(faults, section, node);
-    char text[ANSWER_MAX];
-    if (!fault) return;
-    bool done = act_on(faults, "isolate", node, text);
-    if (done) fault_log_lasting(faults, section);
-    fault_log_sign(fault, done, "%s", text);
     faults->log->servers_touched = true;
 }
 
@@ -350,7 +342,7 @@ enum fault_tried fault_servers_begin(struct faults *faults, struct fault_section
     static void (*const hits[INJECTIONS])(struct faults * faults,
                                           const struct fault_section *section, int node) = {
         [INJECT_SERVER_PAUSE] = pause_server, [INJECT_SERVER_KILL] = kill_server,
-        [INJECT_SERVER_EMPTY] = kill_server,  [INJECT_ISOLATE] = isolate,
+        [INJECT_SERVER_EMPTY] = kill_server,  [INJECT_ISOLATE] = act_as_asked,
         [INJECT_EVICT] = act_as_asked,        [INJECT_CLOCK] = step_clock};
     if (!has_servers(faults, section)) return FAULT_DONE;
     struct nodes nodes = choose_nodes(faults, section->plan);

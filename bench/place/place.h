@@ -12,18 +12,22 @@
 #include "bench/workload/plan.h"
 #include "drivers/driver.h"
 #include "drivers/facts.h"
+#include "drivers/url.h"
 
 /* place_wire: the wire between a topology's servers and their clients, and between the servers
  * themselves. */
 
 struct place_wire {
     struct wire *wire;
+    struct topo_info info; /* of servers of our own */
     /* its ends: bit n leads clients to node n; 0 = clients are not led through it */
     uint64_t client_ends;
-    uint64_t peer_ends;            /* servers among themselves */
-    char url[512];                 /* what clients get instead of the topology's; "" = that */
-    const struct lb_route *routes; /* to the hosts of a user's URL */
+    uint64_t peer_ends; /* servers among themselves */
+    int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX];
+    char url[512]; /* what clients get instead of the topology's; "" = that */
+    struct lb_route routes[URL_HOSTS_MAX]; /* to the hosts of a user's URL */
     int route_count;
+    struct lb_err err; /* why it does not lead to the ports of the servers */
 };
 
 /* Starts the wire, before its servers, and fills in the members of topo_ask about it, which are valid as long as

@@ -12,23 +12,14 @@
 
 #define CONNECT_MS 5000 /* for one of several addresses */
 
-struct wired {
-    struct place_wire wiring; /* first: what callers have a pointer to */
-    struct topo_info info;
-    int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX];
-    struct lb_route routes[URL_HOSTS_MAX];
-    struct lb_err err;
-};
-
 /* Called when the servers' ports are chosen. End n is for clients of node n; after these, each port
  * of each node has an end for its peers. */
 static void aim_wire(const int *ports, int count, void *arg) {
-    struct wired *wired = arg;
-    const struct topo_info *info = &wired->info;
-    struct lb_err *err = &wired->err;
+    struct place_wire *wiring = arg;
+    const struct topo_info *info = &wiring->info;
     for (int n = 0; n < info->nodes; n++)
-        wire_aim(wired->wiring.wire, n, ports[n * info->ports], err);
-    for (int i = 0; i < count; i++) wire_aim(wired->wiring.wire, info->nodes + i, ports[i], err);
+        wire_aim(wiring->wire, n, ports[n * info->ports], &wiring->err);
+    for (int i = 0; i < count; i++) wire_aim(wiring->wire, info->nodes + i, ports[i], &wiring->err);
 }
 
 struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires,
@@ -37,7 +28,7 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
     int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX], all = info->nodes * info->ports;
     bool clients = info->wired & wires & TOPO_WIRED_CLIENTS;
     bool peers = info->wired & wires & TOPO_WIRED_PEERS;
-    struct wired *wired = NULL;
+    struct place_wire *wiring = NULL;
     if (!clients && !peers) {
         err_set(err, LB_EXIT_USAGE,
                 "%s can't be led through a wire: its servers tell clients their own addresses",
@@ -45,19 +36,18 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
     } else if (info->nodes + all > WIRE_ENDS_MAX) {
         err_set(err, LB_EXIT_USAGE, "%s has too many ports to be led through a wire", info->name);
     } else {
-        wired = calloc(1, sizeof *wired);
-        if (!wired) err_set(err, LB_EXIT_MACHINE, "out of memory");
+        wiring = calloc(1, sizeof *wiring);
+        if (!wiring) err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
-    if (!wired) return NULL;
-    struct place_wire *wiring = &wired->wiring;
-    wired->info = *info;
+    if (!wiring) return NULL;
+    wiring->info = *info;
     wiring->wire = wire_start(ends, info->nodes + all, err);
     if (!wiring->wire) {
-        free(wired);
+        free(wiring);
         return NULL;
     }
     for (int i = 0; i < all; i++) {
-        ports[i] = wired->peer_ports[i] = wire_port(wiring->wire, info->nodes + i);
+        ports[i] = wiring->peer_ports[i] = wire_port(wiring->wire, info->nodes + i);
         if (i % info->ports == 0) ports[i] = wire_port(wiring->wire, i / info->ports);
         if (peers) wiring->peer_ends |= UINT64_C(1) << (info->nodes + i);
     }
@@ -65,9 +55,9 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
         wiring->client_ends = (UINT64_C(1) << info->nodes) - 1;
         topo_fill_url(info, ports, wiring->url, sizeof wiring->url);
     }
-    if (peers) topo_ask->peer_ports = wired->peer_ports;
+    if (peers) topo_ask->peer_ports = wiring->peer_ports;
     topo_ask->ports_chosen = aim_wire;
-    topo_ask->arg = wired;
+    topo_ask->arg = wiring;
     return wiring;
 }
 
@@ -76,15 +66,8 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
 #define TELLS "its servers tell clients their own addresses"
 
 /* Schemes of servers that can't be reached at another address. */
-static const struct {
-    const char *scheme, *reason;
-} unwired[] = {
-    {"rediss+cluster", TELLS},
-    {"rediss+sentinel", TELLS},
-    {"redis+cluster", TELLS},
-    {"redis+sentinel", TELLS},
-    {NULL, NULL},
-};
+static const char *const unwired[] = {"rediss+cluster", "rediss+sentinel", "redis+cluster",
+                                      "redis+sentinel", NULL};
 
 /* Options of a query by which a client goes to a server in another way than by the URL's host and port. */
 static const char *const other_ways[] = {"host=", "hostaddr=", "port=", NULL};
@@ -93,10 +76,9 @@ int place_wire_check_url(const char *url, struct lb_err *err) {
     const char *query = strchr(url, '?');
     struct url parts;
     if (url_read(&parts, url, 0, err) != 0) return -1;
-    for (int i = 0; unwired[i].scheme; i++) {
-        if (strcmp(parts.scheme, unwired[i].scheme) == 0)
-            return err_set(err, LB_EXIT_USAGE, "no wire can lead to %s://: %s", parts.scheme,
-                           unwired[i].reason);
+    for (int i = 0; unwired[i]; i++) {
+        if (strcmp(parts.scheme, unwired[i]) == 0)
+            return err_set(err, LB_EXIT_USAGE, "no wire can lead to %s://: " TELLS, parts.scheme);
     }
     for (int i = 0; query && other_ways[i]; i++) {
         if (strstr(query, other_ways[i]))
@@ -123,24 +105,23 @@ struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
         resolve_number(address, parts.port[i], &ends[i].server);
     }
     struct wire *wire = wire_start(ends, parts.host_count, err);
-    struct wired *wired = wire ? calloc(1, sizeof *wired) : NULL;
-    if (!wired) {
+    struct place_wire *wiring = wire ? calloc(1, sizeof *wiring) : NULL;
+    if (!wiring) {
         if (wire) err_set(err, LB_EXIT_MACHINE, "out of memory");
         wire_stop(wire);
         return NULL;
     }
     for (int i = 0; i < parts.host_count; i++) {
-        struct lb_route *route = &wired->routes[i];
+        struct lb_route *route = &wiring->routes[i];
         snprintf(route->host, sizeof route->host, "%s", parts.host[i]);
         snprintf(route->dial_host, sizeof route->dial_host, "127.0.0.1");
         route->port = parts.port[i];
         route->dial_port = wire_port(wire, i);
     }
-    wired->wiring = (struct place_wire){.wire = wire,
-                                        .client_ends = (UINT64_C(1) << parts.host_count) - 1,
-                                        .routes = wired->routes,
-                                        .route_count = parts.host_count};
-    return &wired->wiring;
+    wiring->wire = wire;
+    wiring->client_ends = (UINT64_C(1) << parts.host_count) - 1;
+    wiring->route_count = parts.host_count;
+    return wiring;
 }
 
 int place_wire_distance(const struct place_wire *wiring, const struct distance *clients,
@@ -152,14 +133,13 @@ int place_wire_distance(const struct place_wire *wiring, const struct distance *
                                      .by_ns = (clients->rtt_ns + 1) / 2};
     if (clients->wired && !wiring->client_ends)
         return err_set(err, LB_EXIT_USAGE, "servers.rtt: no wire can lead clients to %s: " TELLS,
-                       ((const struct wired *)wiring)->info.name);
+                       wiring->info.name);
     if (!clients->wired || clients->rtt_ns == 0) return 0;
     return wire_set(wiring->wire, &delay, err) < 0 ? -1 : 0;
 }
 
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {
-    const struct wired *wired = (const struct wired *)wiring;
-    return wired ? err_pass(err, &wired->err) : 0;
+    return wiring ? err_pass(err, &wiring->err) : 0;
 }
 
 void place_wire_stop(struct place_wire *wiring) {
