@@ -214,7 +214,9 @@ static int load_base(const struct typed *typed, const struct plan_ask *usual, st
 }
 
 static int64_t planned_ns(const struct plan *plan) {
-    return plan ? plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns : 0;
+    int64_t time_ns = 0;
+    int stages = plan ? plan_stages(plan, &time_ns) : 0;
+    return stages > 0 ? time_ns + stages * plan->drain_ns : 0;
 }
 
 /* Refuses plans that have no stage with the same load, before a server starts: only such stages are compared. */

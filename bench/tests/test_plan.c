@@ -30,8 +30,9 @@ TEST(every_shipped_workload_loads) {
 
 TEST(the_short_tour_is_short) {
     struct plan *plan = shipped("compare", "null");
-    assert_int_equal(plan_stages(plan), 2 * 7);
-    assert_true(13 * plan_time_ns(plan) < 110 * LB_S_NS);
+    int64_t time_ns;
+    assert_int_equal(plan_stages(plan, &time_ns), 2 * 7);
+    assert_true(13 * time_ns < 110 * LB_S_NS);
 }
 
 /* A holder whose renewals were held back renews once more, while another client holds: a lock that does not look whose

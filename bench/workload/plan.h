@@ -249,10 +249,9 @@ struct plan_ask {
 struct plan *plan_load(const struct plan_ask *ask, struct lb_err *err);
 void plan_free(struct plan *plan);
 
-/* The number of stages (stages.h lists them), and the time of their warm-ups and windows together;
- * connecting and draining add to it. */
-int plan_stages(const struct plan *plan);
-int64_t plan_time_ns(const struct plan *plan);
+/* Returns the number of stages (stages.h lists them). *ret_time_ns: their warm-ups and windows together; connecting and
+ * draining add to it. */
+int plan_stages(const struct plan *plan, int64_t *ret_time_ns);
 
 /* The plan as run.json's .plan: new reference, NULL when out of memory. */
 json_t *plan_json(const struct plan *plan);

@@ -297,11 +297,12 @@ static void print_sections(const struct plan *plan, FILE *out) {
 }
 
 void plan_print(const struct plan *plan, FILE *out) {
+    int64_t time_ns;
+    int stages = plan_stages(plan, &time_ns);
     fprintf(
         out,
         "; stages: %d (locks: %d, client counts: %d, repeat: %d); warm-ups and windows take %.1f s\n",
-        plan_stages(plan), plan->lock_count, plan->clients_count, plan->repeat,
-        (double)plan_time_ns(plan) / 1e9);
+        stages, plan->lock_count, plan->clients_count, plan->repeat, (double)time_ns / 1e9);
     fprintf(out, "; locks:");
     for (int i = 0; i < plan->lock_count; i++)
         fprintf(out, "%s %s", i ? "," : "", plan->locks[i].lock->name);

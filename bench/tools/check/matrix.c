@@ -204,6 +204,7 @@ static const char *why_no_cell(const struct matrix_ask *ask, const struct plan *
 static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
                            const struct matrix_ask *ask, struct lb_err *err) {
     const char *sets[SETS_MAX], *install = NULL, *scenario = matrix->columns[cell->column].name;
+    int64_t time_ns;
     struct lb_err unfit = {0};
     /* A baseline can do everything that a plan may ask, so an error with it is an error of the
      * workload or of the command line. */
@@ -238,7 +239,7 @@ static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
         cell->topology = topologies_of(plan, cell->lock, 0);
         cell->weight =
             cell->topology && ask->weigh ? ask->weigh(ask->why_not_context, cell->topology) : 1;
-        cell->time_ns = plan_time_ns(plan) + plan_stages(plan) * plan->drain_ns;
+        cell->time_ns = plan->drain_ns * plan_stages(plan, &time_ns) + time_ns;
         matrix->cells[matrix->cell_count++] = *cell;
     }
     plan_free(plan);
