@@ -37,33 +37,29 @@ int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, s
     return 0;
 }
 
-static int arg_read_list(const struct lb_option *option, const char *text, void *values,
-                         struct arena *arena, struct lb_err *err) {
-    struct arg_list *list = option_at(option, values);
-    if (option->max > 0 && list->count >= (int)option->max)
-        return err_set(err, LB_EXIT_USAGE, "at most %.0f", option->max);
-    return arg_list_add(list, text, arena, err);
+static int arg_read_list(const struct option_into *into, const char *text, struct lb_err *err) {
+    struct arg_list *list = into->at;
+    if (into->option->max > 0 && list->count >= (int)into->option->max)
+        return err_set(err, LB_EXIT_USAGE, "at most %.0f", into->option->max);
+    return arg_list_add(list, text, into->arena, err);
 }
 
-static int read_flag(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
-    (void)text, (void)arena, (void)err;
-    *(bool *)option_at(option, values) = true;
+static int read_flag(const struct option_into *into, const char *text, struct lb_err *err) {
+    (void)text, (void)err;
+    *(bool *)into->at = true;
     return 0;
 }
 
-static int read_pick(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
-    (void)text, (void)arena, (void)err;
-    unsigned picked = (unsigned)option->min;
-    memcpy(option_at(option, values), &picked, sizeof picked);
+static int read_pick(const struct option_into *into, const char *text, struct lb_err *err) {
+    (void)text, (void)err;
+    unsigned picked = (unsigned)into->option->min;
+    memcpy(into->at, &picked, sizeof picked);
     return 0;
 }
 
-static int read_path(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
+static int read_path(const struct option_into *into, const char *text, struct lb_err *err) {
     if (!*text) return err_set(err, LB_EXIT_USAGE, "a name is missing");
-    return option_read_text(option, text, values, arena, err);
+    return option_read_text(into, text, err);
 }
 
 const struct lb_option_type arg_type_flag = {.bytes = sizeof(bool), .read = read_flag};
@@ -91,17 +87,16 @@ static const struct lb_option *key_of(const struct lb_option *option, const char
     return options_find(section_find(section, &number)->keys, key);
 }
 
-static int read_key(const struct lb_option *option, const char *text, void *values,
-                    struct arena *arena, struct lb_err *err) {
+static int read_key(const struct option_into *into, const char *text, struct lb_err *err) {
     char set[300];
     const char *before;
-    const struct lb_option *key = key_of(option, &before);
-    struct plan *scratch = arena_alloc(arena, sizeof *scratch);
+    const struct lb_option *option = into->option, *key = key_of(option, &before);
+    struct plan *scratch = arena_alloc(into->arena, sizeof *scratch);
     if (!scratch) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (snprintf(set, sizeof set, "%s%s", option->choices, text) >= (int)sizeof set)
         return err_set(err, LB_EXIT_USAGE, "'%.40s...' is too long", text);
-    if (option_read(key, scratch, set + (before - option->choices), arena, err)) return -1;
-    return arg_list_add(option_at(option, values), set, arena, err);
+    if (option_read(key, scratch, set + (before - option->choices), into->arena, err)) return -1;
+    return arg_list_add(into->at, set, into->arena, err);
 }
 
 static void key_allowed(const struct lb_option *option, char *text, size_t size) {
@@ -116,15 +111,13 @@ static void key_allowed(const struct lb_option *option, char *text, size_t size)
 const struct lb_option_type arg_type_key = {
     .bytes = sizeof(struct arg_list), .read = read_key, .allowed = key_allowed};
 
-static int read_rate(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
+static int read_rate(const struct option_into *into, const char *text, struct lb_err *err) {
     char number[40];
     const char *slash = strchr(text, '/');
-    (void)arena;
     if ((slash && strcmp(slash, "/s") != 0) ||
         text_trim(text, strcspn(text, "/"), number, sizeof number) != 0)
         return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a rate", text);
-    return text_real(number, option->min, option->max, option_at(option, values), err);
+    return text_real(number, into->option->min, into->option->max, into->at, err);
 }
 
 const struct lb_option_type arg_type_rate = {
@@ -148,10 +141,8 @@ static int add_metric(uint32_t *choice, const char *name, size_t length, struct 
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
-static int read_metrics(const struct lb_option *option, const char *text, void *values,
-                        struct arena *arena, struct lb_err *err) {
-    uint32_t *chosen = option_at(option, values), choice = 0;
-    (void)arena;
+static int read_metrics(const struct option_into *into, const char *text, struct lb_err *err) {
+    uint32_t *chosen = into->at, choice = 0;
     if (*chosen) return err_set(err, LB_EXIT_USAGE, "it is given twice: name all in one list");
     for (const char *name = text;; name++) {
         size_t length = strcspn(name, ",");
@@ -221,7 +212,7 @@ static int read_operand(struct reader *reader, const char *word, struct lb_err *
     if (!arg) arg = args_find(reader->command, "", 0);
     if (!arg)
         return err_set(err, LB_EXIT_USAGE, "%s: takes no names, but got '%.60s'", command, word);
-    const char *const *before = option_at(&arg->option, reader->values);
+    const char *const *before = option_in(&arg->option, reader->values);
     if (arg->option.type->read == option_read_text && *before)
         return err_set(err, LB_EXIT_USAGE, "%s: one %s at a time, not '%.60s' and '%.60s'", command,
                        arg->value, *before, word);

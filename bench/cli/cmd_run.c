@@ -34,15 +34,13 @@ struct typed {
 };
 
 /* An operand: a lock or a backend; else the workload, or else one more name of locks. */
-static int read_operand(const struct lb_option *option, const char *text, void *values,
-                        struct arena *arena, struct lb_err *err) {
-    struct typed *typed = values;
+static int read_operand(const struct option_into *into, const char *text, struct lb_err *err) {
+    struct typed *typed = into->values;
     char first[80];
-    (void)option;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ","), text);
     if (typed->workload || registry_lock(first) || registry_backend(first))
-        return arg_list_add(&typed->names, text, arena, err);
-    typed->workload = arena_text(arena, text);
+        return arg_list_add(&typed->names, text, into->arena, err);
+    typed->workload = arena_text(into->arena, text);
     return typed->workload ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 

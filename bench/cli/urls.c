@@ -109,9 +109,8 @@ static bool has_url(const struct urls *urls, const struct lb_backend *backend) {
     return false;
 }
 
-static int read_url(const struct lb_option *option, const char *text, void *values,
-                    struct arena *arena, struct lb_err *err) {
-    struct urls *urls = option_at(option, values);
+static int read_url(const struct option_into *into, const char *text, struct lb_err *err) {
+    struct urls *urls = into->at;
     const struct lb_backend *backend = registry_backend_of_url(text);
     const char *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : 0, size = strlen(text) + 70;
@@ -124,12 +123,12 @@ static int read_url(const struct lb_option *option, const char *text, void *valu
         if (!backend || !backend->schemes) return unknown_backend(name, equals + 1, err);
         text = equals + 1;
     }
-    char *kept = arena_alloc(arena, size);
+    char *kept = arena_alloc(into->arena, size);
     if (!kept) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     snprintf(kept, size, "%s=%s", backend->name, text);
     if (has_url(urls, backend))
         return err_set(err, LB_EXIT_USAGE, "%s is given twice", backend->name);
-    return add_url(urls, backend, kept, arena, err);
+    return add_url(urls, backend, kept, into->arena, err);
 }
 
 const struct lb_option_type type_url = {

@@ -9,7 +9,8 @@
 
 int option_read(const struct lb_option *option, void *values, const char *text, struct arena *arena,
                 struct lb_err *err) {
-    return option->type->read(option, text, values, arena, err);
+    const struct option_into into = {option, (char *)values + option->offset, values, arena};
+    return option->type->read(&into, text, err);
 }
 
 int option_set(const struct lb_option *option, void *values, const char *text, const char *source,
@@ -59,10 +60,10 @@ void options_offer(const struct lb_option *table, struct nearest *nearest) {
 }
 
 char *option_allowed(const struct lb_option *option, char *text, size_t size) {
-    if (option->type->words) {
-        snprintf(text, size, "%s", option->type->words);
-    } else if (option->type->allowed) {
+    if (option->type->allowed) {
         option->type->allowed(option, text, size);
+    } else if (option->type->words) {
+        snprintf(text, size, "%s", option->type->words);
     } else {
         text_choices(option->choices, text, size);
     }
@@ -70,22 +71,18 @@ char *option_allowed(const struct lb_option *option, char *text, size_t size) {
 }
 
 char *option_text(const struct lb_option *option, const void *values, char *text, size_t size) {
-    option->type->text(option, values, text, size);
+    option->type->text(option, option_in(option, values), text, size);
     return text;
 }
 
-int option_put_json(const struct lb_option *option, const char *unit, json_t *value,
-                    json_t *object) {
-    char name[80];
-    snprintf(name, sizeof name, "%s%s", option->name, unit);
-    return json_object_set_new(object, name, value);
-}
-
 static int option_json(const struct lb_option *option, const void *values, json_t *object) {
-    char text[4096];
-    if (option->type->json) return option->type->json(option, values, object);
-    option_text(option, values, text, sizeof text);
-    return option_put_json(option, "", json_string(text), object);
+    const struct lb_option_type *type = option->type;
+    const void *in = option_in(option, values);
+    char name[80], text[4096];
+    if (!type->json) option_text(option, values, text, sizeof text);
+    snprintf(name, sizeof name, "%s%s", option->name, type->unit ? type->unit : "");
+    return json_object_set_new(object, name,
+                               type->json ? type->json(option, in) : json_string(text));
 }
 
 int options_json(const struct lb_option *table, const void *values, json_t *object) {
@@ -98,34 +95,27 @@ int options_json(const struct lb_option *table, const void *values, json_t *obje
 /* types: numbers, durations, yes and no, choices and texts as types of options; see option.h. How a
  * value is read from its text is in text.c. */
 
-/* Limits are doubles, which do not hold the largest int64_t exactly. */
-static int64_t whole_limit(double limit) {
-    if (limit >= 0x1p63) return INT64_MAX;
-    return limit <= -0x1p63 ? INT64_MIN : (int64_t)limit;
-}
-
-static void store_whole(const struct lb_option *option, void *values, int64_t whole) {
-    void *at = option_at(option, values);
-    if (option->type->bytes == 1) {
-        *(bool *)at = whole != 0;
-    } else if (option->type->bytes == 4) {
+static int store_whole(const struct option_into *into, int64_t whole) {
+    if (into->option->type->bytes == 1) {
+        *(bool *)into->at = whole != 0;
+    } else if (into->option->type->bytes == 4) {
         int32_t narrow = (int32_t)whole;
-        memcpy(at, &narrow, 4);
+        memcpy(into->at, &narrow, 4);
     } else {
-        memcpy(at, &whole, 8);
+        memcpy(into->at, &whole, 8);
     }
+    return 0;
 }
 
-static int64_t load_whole(const struct lb_option *option, const void *values) {
-    const void *at = option_in(option, values);
+static int64_t load_whole(const struct lb_option *option, const void *in) {
     int32_t narrow;
     int64_t whole;
-    if (option->type->bytes == 1) return *(const bool *)at;
+    if (option->type->bytes == 1) return *(const bool *)in;
     if (option->type->bytes == 4) {
-        memcpy(&narrow, at, 4);
+        memcpy(&narrow, in, 4);
         return narrow;
     }
-    memcpy(&whole, at, 8);
+    memcpy(&whole, in, 8);
     return whole;
 }
 
@@ -133,108 +123,69 @@ bool option_is_zero_word(const struct lb_option *option, const char *text) {
     return option->choices && strcmp(text, option->choices) == 0;
 }
 
-/* ---- whole numbers, and durations in ns ---- */
+/* ---- numbers, durations in ns, and per cent ---- */
 
 static bool is_duration(const struct lb_option *option) {
     return option->type == &lb_type_duration;
 }
 
-static int read_whole(const struct lb_option *option, const char *text, void *values,
-                      struct arena *arena, struct lb_err *err) {
-    int64_t whole = 0, min = whole_limit(option->min), max = whole_limit(option->max);
-    (void)arena;
+static int read_whole(const struct option_into *into, const char *text, struct lb_err *err) {
+    const struct lb_option *option = into->option;
+    int64_t whole = 0;
     if (!option_is_zero_word(option, text) &&
-        (is_duration(option) ? text_duration : text_int)(text, min, max, &whole, err))
+        (is_duration(option) ? text_duration : text_int)(text, (int64_t)option->min,
+                                                         (int64_t)option->max, &whole, err))
         return -1;
-    store_whole(option, values, whole);
-    return 0;
+    return store_whole(into, whole);
 }
 
-static char *whole_text(const struct lb_option *option, int64_t whole, char *text, size_t size) {
-    if (is_duration(option)) return duration_text(whole, text, size);
-    snprintf(text, size, "%lld", (long long)whole);
-    return text;
-}
-
-static void format_whole(const struct lb_option *option, const void *values, char *text,
-                         size_t size) {
-    int64_t whole = load_whole(option, values);
+static void format_whole(const struct lb_option *option, const void *in, char *text, size_t size) {
+    int64_t whole = load_whole(option, in);
     if (whole == 0 && option->choices) {
         snprintf(text, size, "%s", option->choices);
+    } else if (is_duration(option)) {
+        duration_text(whole, text, size);
     } else {
-        whole_text(option, whole, text, size);
+        snprintf(text, size, "%lld", (long long)whole);
     }
 }
 
-/* Begins the text with "none, or " if a word means 0. Returns how many characters. */
-static size_t allow_zero_word(const struct lb_option *option, char *text, size_t size) {
-    if (!option->choices) return 0;
-    snprintf(text, size, "%s, or ", option->choices);
-    return strlen(text);
-}
-
-static void allowed_whole(const struct lb_option *option, char *text, size_t size) {
-    char low[40], high[40];
-    size_t used = allow_zero_word(option, text, size);
-    snprintf(text + used, size - used, "a %s, %s to %s",
-             is_duration(option) ? "duration" : "whole number",
-             whole_text(option, whole_limit(option->min), low, sizeof low),
-             whole_text(option, whole_limit(option->max), high, sizeof high));
-}
-
-static int json_whole(const struct lb_option *option, const void *values, json_t *object) {
-    int64_t whole = load_whole(option, values);
+static json_t *json_whole(const struct lb_option *option, const void *in) {
+    int64_t whole = load_whole(option, in);
     bool none = is_duration(option) && whole == 0 && option->choices;
-    return option_put_json(option, is_duration(option) ? "_ns" : "",
-                           none ? json_null() : json_integer(whole), object);
+    return none ? json_null() : json_integer(whole);
 }
 
-/* ---- decimal numbers and per cent ---- */
-
-static double real_of(const struct lb_option *option, const void *values) {
-    return *(const double *)option_in(option, values);
+static int read_real(const struct option_into *into, const char *text, struct lb_err *err) {
+    return text_real(text, into->option->min, into->option->max, into->at, err);
 }
 
-static int read_real(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
-    (void)arena;
-    return text_real(text, option->min, option->max, option_at(option, values), err);
+static void format_real(const struct lb_option *option, const void *in, char *text, size_t size) {
+    (void)option;
+    real_text(*(const double *)in, text, size);
 }
 
-static void format_real(const struct lb_option *option, const void *values, char *text,
-                        size_t size) {
-    real_text(real_of(option, values), text, size);
+static json_t *json_of_real(const struct lb_option *option, const void *in) {
+    (void)option;
+    return json_real(*(const double *)in);
 }
 
-static void allowed_real(const struct lb_option *option, char *text, size_t size) {
-    char low[40], high[40];
-    snprintf(text, size, "a number, %s to %s", real_text(option->min, low, sizeof low),
-             real_text(option->max, high, sizeof high));
-}
-
-static int json_of_real(const struct lb_option *option, const void *values, json_t *object) {
-    return option_put_json(option, "", json_real(real_of(option, values)), object);
-}
-
-static int read_percent(const struct lb_option *option, const char *text, void *values,
-                        struct arena *arena, struct lb_err *err) {
+static int read_percent(const struct option_into *into, const char *text, struct lb_err *err) {
     char number[32];
-    double *percent = option_at(option, values);
     size_t length = strlen(text);
-    (void)arena;
-    if (option_is_zero_word(option, text)) {
-        *percent = 0;
+    if (option_is_zero_word(into->option, text)) {
+        *(double *)into->at = 0;
         return 0;
     }
     if (length > 0 && text[length - 1] == '%') length--;
     if (text_trim(text, length, number, sizeof number))
         return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a number of per cent", text);
-    return text_real(number, option->min, option->max, percent, err);
+    return read_real(into, number, err);
 }
 
-static void format_percent(const struct lb_option *option, const void *values, char *text,
+static void format_percent(const struct lb_option *option, const void *in, char *text,
                            size_t size) {
-    double percent = real_of(option, values);
+    double percent = *(const double *)in;
     char number[32];
     if (percent == 0 && option->choices) {
         snprintf(text, size, "%s", option->choices);
@@ -243,70 +194,67 @@ static void format_percent(const struct lb_option *option, const void *values, c
     }
 }
 
-static void allowed_percent(const struct lb_option *option, char *text, size_t size) {
-    char low[40], high[40];
-    size_t used = allow_zero_word(option, text, size);
-    snprintf(text + used, size - used, "per cent, %s%% to %s%%",
-             real_text(option->min, low, sizeof low), real_text(option->max, high, sizeof high));
+/* "none, or a duration, 1us to 1h": the word that means 0, the kind of number, its limits. */
+static void allowed_range(const struct lb_option *option, char *text, size_t size) {
+    char limit[2][40];
+    const char *zero = option->choices, *sign = option->type == LB_OPT_PERCENT ? "%" : "";
+    for (int i = 0; i < 2; i++) {
+        double number = i == 0 ? option->min : option->max;
+        if (is_duration(option))
+            duration_text((int64_t)number, limit[i], sizeof limit[i]);
+        else
+            real_text(number, limit[i], sizeof limit[i]);
+    }
+    snprintf(text, size, "%s%s%s, %s%s to %s%s", zero ? zero : "", zero ? ", or " : "",
+             option->type->words, limit[0], sign, limit[1], sign);
 }
 
 /* ---- yes and no ---- */
 
-static int read_bool(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
+static int read_bool(const struct option_into *into, const char *text, struct lb_err *err) {
     bool yes;
-    (void)arena;
-    if (text_bool(text, &yes, err)) return -1;
-    store_whole(option, values, yes);
-    return 0;
+    return text_bool(text, &yes, err) ? -1 : store_whole(into, yes);
 }
 
-static void format_bool(const struct lb_option *option, const void *values, char *text,
-                        size_t size) {
-    snprintf(text, size, load_whole(option, values) ? "yes" : "no");
+static void format_bool(const struct lb_option *option, const void *in, char *text, size_t size) {
+    snprintf(text, size, load_whole(option, in) ? "yes" : "no");
 }
 
-static int json_of_bool(const struct lb_option *option, const void *values, json_t *object) {
-    return option_put_json(option, "", json_boolean(load_whole(option, values)), object);
+static json_t *json_of_bool(const struct lb_option *option, const void *in) {
+    return json_boolean(load_whole(option, in));
 }
 
 /* ---- choices and texts ---- */
 
-static int read_choice(const struct lb_option *option, const char *text, void *values,
-                       struct arena *arena, struct lb_err *err) {
+static int read_choice(const struct option_into *into, const char *text, struct lb_err *err) {
     int index;
-    (void)arena;
-    if (text_choice(text, option->choices, &index, err)) return -1;
-    store_whole(option, values, index);
-    return 0;
+    return text_choice(text, into->option->choices, &index, err) ? -1 : store_whole(into, index);
 }
 
-static void format_choice(const struct lb_option *option, const void *values, char *text,
-                          size_t size) {
-    text_choice_name(option->choices, (int)load_whole(option, values), text, size);
+static void format_choice(const struct lb_option *option, const void *in, char *text, size_t size) {
+    text_choice_name(option->choices, (int)load_whole(option, in), text, size);
 }
 
-int option_read_text(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
+int option_read_text(const struct option_into *into, const char *text, struct lb_err *err) {
+    const struct lb_option *option = into->option;
     if (strlen(text) < (size_t)option->min) return err_set(err, LB_EXIT_USAGE, "empty");
     if (option->max > 0 && strlen(text) > (size_t)option->max)
         return err_set(err, LB_EXIT_USAGE, "longer than %.0f characters", option->max);
-    const char *copy = arena_text(arena, text);
+    const char *copy = arena_text(into->arena, text);
     if (!copy) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    memcpy(option_at(option, values), &copy, sizeof copy);
+    *(const char **)into->at = copy;
     return 0;
 }
 
-static int read_choice_word(const struct lb_option *option, const char *text, void *values,
-                            struct arena *arena, struct lb_err *err) {
+static int read_choice_word(const struct option_into *into, const char *text, struct lb_err *err) {
     int index;
-    if (text_choice(text, option->choices, &index, err)) return -1;
-    return option_read_text(option, text, values, arena, err);
+    if (text_choice(text, into->option->choices, &index, err)) return -1;
+    return option_read_text(into, text, err);
 }
 
-void option_format_text(const struct lb_option *option, const void *values, char *text,
-                        size_t size) {
-    const char *kept = *(const char *const *)option_in(option, values);
+void option_format_text(const struct lb_option *option, const void *in, char *text, size_t size) {
+    const char *kept = *(const char *const *)in;
+    (void)option;
     snprintf(text, size, "%s", kept ? kept : "");
 }
 
@@ -319,43 +267,30 @@ static void allowed_text(const struct lb_option *option, char *text, size_t size
 }
 
 /* The types that exist for values of several widths. */
-#define WHOLE .read = read_whole, .text = format_whole, .allowed = allowed_whole, .json = json_whole
+#define RANGE(kind) .allowed = allowed_range, .words = kind
+#define WHOLE(kind) .read = read_whole, .text = format_whole, .json = json_whole, RANGE(kind)
 #define BOOL .read = read_bool, .text = format_bool, .words = "yes or no", .json = json_of_bool
 #define CHOICE .read = read_choice, .text = format_choice
 
-const struct lb_option_type lb_type_int = {WHOLE, .bytes = 8};
-const struct lb_option_type lb_type_int32 = {WHOLE, .bytes = 4};
-const struct lb_option_type lb_type_duration = {WHOLE, .bytes = 8};
+const struct lb_option_type lb_type_int = {WHOLE("a whole number"), .bytes = 8};
+const struct lb_option_type lb_type_int32 = {WHOLE("a whole number"), .bytes = 4};
+const struct lb_option_type lb_type_duration = {WHOLE("a duration"), .bytes = 8, .unit = "_ns"};
 const struct lb_option_type lb_type_bool = {BOOL, .bytes = 8};
 const struct lb_option_type lb_type_bool8 = {BOOL, .bytes = 1};
 const struct lb_option_type lb_type_choice = {CHOICE, .bytes = 8};
 const struct lb_option_type lb_type_choice32 = {CHOICE, .bytes = 4};
 const struct lb_option_type lb_type_choice8 = {CHOICE, .bytes = 1};
 
-const struct lb_option_type lb_type_real = {
-    .bytes = 8,
-    .read = read_real,
-    .text = format_real,
-    .allowed = allowed_real,
-    .json = json_of_real,
-};
+const struct lb_option_type lb_type_real = {RANGE("a number"), .bytes = 8, .read = read_real,
+                                            .text = format_real, .json = json_of_real};
 
-const struct lb_option_type lb_type_percent = {
-    .bytes = 8,
-    .read = read_percent,
-    .text = format_percent,
-    .allowed = allowed_percent,
-};
+const struct lb_option_type lb_type_percent = {RANGE("per cent"), .bytes = 8, .read = read_percent,
+                                               .text = format_percent};
 
 const struct lb_option_type lb_type_choice_word = {
-    .bytes = sizeof(char *),
-    .read = read_choice_word,
-    .text = option_format_text,
-};
+    .bytes = sizeof(char *), .read = read_choice_word, .text = option_format_text};
 
-const struct lb_option_type lb_type_text = {
-    .bytes = sizeof(char *),
-    .read = option_read_text,
-    .text = option_format_text,
-    .allowed = allowed_text,
-};
+const struct lb_option_type lb_type_text = {.bytes = sizeof(char *),
+                                            .read = option_read_text,
+                                            .text = option_format_text,
+                                            .allowed = allowed_text};

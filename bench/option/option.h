@@ -28,22 +28,27 @@ struct lb_option {
     const char *help;    /* one line, units included */
 };
 
-/* The functions get the whole struct, `values`: a type may fill several members. */
+/* Where a value that is read goes: the member, and the whole struct, since a type may fill several members. Texts are
+ * copied into the arena. */
+struct option_into {
+    const struct lb_option *option;
+    void *at, *values;
+    struct arena *arena;
+};
+
 struct lb_option_type {
     size_t bytes; /* of the member in the struct */
     /* Returns 0; or -1 with err, which says what is wrong with the text, and leaves the struct
-     * untouched. Texts are copied into the arena. */
-    int (*read)(const struct lb_option *option, const char *text, void *values, struct arena *arena,
-                struct lb_err *err);
-    /* Writes the value as `read` takes it, at most size bytes. */
-    void (*text)(const struct lb_option *option, const void *values, char *text, size_t size);
-    /* The allowed values in words: `words` if that is set, else what `allowed` writes; if both are
-     * NULL, the entry's choices. */
-    const char *words;
+     * untouched. */
+    int (*read)(const struct option_into *into, const char *text, struct lb_err *err);
+    /* Writes the value, which the member `in` has, as `read` takes it, at most size bytes. */
+    void (*text)(const struct lb_option *option, const void *in, char *text, size_t size);
+    /* The allowed values: what `allowed` writes, or else the words; if both are NULL, the entry's choices. */
     void (*allowed)(const struct lb_option *option, char *text, size_t size);
-    /* Puts the value into object: 0, or -1 when out of memory. NULL = the value's text is put under
-     * its name. */
-    int (*json)(const struct lb_option *option, const void *values, json_t *object);
+    const char *words;
+    /* The value as JSON, NULL when out of memory; .json NULL = its text. unit: ends its name in JSON; NULL = none. */
+    json_t *(*json)(const struct lb_option *option, const void *in);
+    const char *unit;
 };
 
 /* The types that all rooms may use. A number in a type's name is the size of the member in bits. */
@@ -74,19 +79,14 @@ extern const struct lb_option_type lb_type_text;        /* const char * */
 #define LB_OPT_TEXT (&lb_type_text)
 
 /* The address of the value in the struct `values`. */
-static inline void *option_at(const struct lb_option *option, void *values) {
-    return (char *)values + option->offset;
-}
 static inline const void *option_in(const struct lb_option *option, const void *values) {
     return (const char *)values + option->offset;
 }
 
 /* Helpers for other types. option_is_zero_word: text is the word that means 0. */
 bool option_is_zero_word(const struct lb_option *option, const char *text);
-int option_read_text(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err);
-void option_format_text(const struct lb_option *option, const void *values, char *text,
-                        size_t size);
+int option_read_text(const struct option_into *into, const char *text, struct lb_err *err);
+void option_format_text(const struct lb_option *option, const void *in, char *text, size_t size);
 
 /* All functions take a table that ends with a NULL name; a NULL table is an empty one. */
 
@@ -118,11 +118,6 @@ char *option_allowed(const struct lb_option *option, char *text, size_t size);
 
 /* The value as text that option_read takes. Returns text. */
 char *option_text(const struct lb_option *option, const void *values, char *text, size_t size);
-
-/* For types: puts a value into object, under the option's name, with "_ns" at its end for
- * durations. Steals the reference to the value. 0, or -1 when out of memory. */
-int option_put_json(const struct lb_option *option, const char *unit, json_t *value,
-                    json_t *object);
 
 /* Puts each value into object: numbers, durations in ns under "<name>_ns", texts. 0, or -1 when out
  * of memory. */

@@ -212,7 +212,7 @@ char *text_choices(const char *choices, char *list, size_t size) {
 }
 
 char *real_text(double value, char *text, size_t size) {
-    if (value == floor(value) && fabs(value) < 1e15) {
+    if (value == floor(value) && fabs(value) < 0x1p53) {
         snprintf(text, size, "%.0f", value);
         return text;
     }
@@ -230,6 +230,14 @@ int text_trim(const char *text, size_t len, char *trimmed, size_t size) {
     memmove(trimmed, text, len); /* trimmed may be text itself */
     trimmed[len] = '\0';
     return 0;
+}
+
+bool text_item(const char **list, char *item, size_t size) {
+    if (!*list) return false;
+    size_t len = strcspn(*list, ",");
+    if (text_trim(*list, len, item, size)) snprintf(item, size, "%s", *list);
+    *list = (*list)[len] ? *list + len + 1 : NULL;
+    return true;
 }
 
 /* arena: one malloc for each piece: plans are small and made once, so pools would

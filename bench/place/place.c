@@ -216,7 +216,7 @@ static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_
 static const char *stated_durability(const struct lb_backend *backend, const void *options) {
     char word[16] = LB_DURABILITY_TOLD;
     const struct lb_option *option = options_find(lb_backend_options(backend), LB_DURABILITY);
-    if (option && options) option->type->text(option, options, word, sizeof word);
+    if (option && options) option_text(option, options, word, sizeof word);
     return durability_name(durability_from(word));
 }
 
@@ -280,7 +280,7 @@ int place_check_url(const struct place_ask *ask, struct lb_err *err) {
 bool place_tls_is_set(const struct lb_option *option, const void *options, char *value,
                       size_t size) {
     if (strncmp(option->name, "tls_", strlen("tls_")) != 0) return false;
-    option->type->text(option, options, value, size);
+    option_text(option, options, value, size);
     return *value && !(option->def && strcmp(value, option->def) == 0);
 }
 

@@ -93,7 +93,7 @@ static void describe_place(struct run_stage *result, const struct place *place,
 
 static void describe_keys(struct run_stage *result, const struct plan *plan, int clients) {
     char keys[TEXT_MAX] = "";
-    keyspace_text(&plan->keys, keys, sizeof keys);
+    plan_key_text(plan, "load", "keys", keys, sizeof keys);
     const char *space = strchr(keys, ' ');
     bool own = plan->keys.pick == KEYS_OWN;
     result->keys =
@@ -110,7 +110,8 @@ static double at_least_one(int64_t number) {
 /* The members of an attempt's request besides its key. */
 static void describe_request(struct run_stage *result, const struct plan *plan,
                              const struct lb_lock *lock, int readers) {
-    result->mode = mode_text(plan->mode);
+    char text[TEXT_MAX];
+    result->mode = keep_or_null(result, plan_key_text(plan, "acquire", "mode", text, sizeof text));
     result->lease_ns = (double)plan->lease_ns;
     result->lease_varies = leases_differ(plan, lock);
     result->readers = readers;
@@ -131,8 +132,8 @@ static void describe_load(struct run_stage *result, const struct plan_stage *of)
     result->repeat = of->repeat;
     describe_keys(result, plan, of->clients);
     result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));
-    result->hold = keep_or_null(result, dist_text(&plan->hold, text, sizeof text));
-    result->think = keep_or_null(result, dist_text(&plan->think, text, sizeof text));
+    result->hold = keep_or_null(result, plan_key_text(plan, "load", "hold", text, sizeof text));
+    result->think = keep_or_null(result, plan_key_text(plan, "load", "think", text, sizeof text));
     if (plan->tick_ns > 0) result->tick_ns = (double)plan->tick_ns;
     if (plan->at_least_ns > 0) result->at_least_ns = (double)plan->at_least_ns;
     describe_request(result, plan, of->lock->lock, of->readers);

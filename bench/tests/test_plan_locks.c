@@ -174,8 +174,8 @@ TEST(topologies_are_chosen_by_name) {
         skip_for("the redis backend is not in this build: install libhiredis-dev");
     if (!plan) fail_msg("%s", err.text);
     assert_int_equal(plan->topology_count, 2);
-    type_topologies.text(NULL, plan, text, sizeof text);
-    assert_string_equal(text, "zookeeper, redis");
+    assert_string_equal(plan_key_text(plan, "servers", "topology", text, sizeof text),
+                        "zookeeper, redis");
     assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
     assert_null(topologies_of(plan, plan->locks[0].lock, 1));
     assert_null(topologies_of(plan, plan->locks[1].lock, 0));

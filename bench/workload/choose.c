@@ -174,7 +174,7 @@ static const char *needed_option(const struct lb_lock *lock, const void *options
     const char *dot = lock->needs ? strchr(lock->needs, '.') : NULL;
     const struct lb_option *option = dot ? options_find(lock->algorithm->options, dot + 1) : NULL;
     char text[8] = "";
-    if (option) option->type->text(option, options, text, sizeof text);
+    if (option) option_text(option, options, text, sizeof text);
     return option && !*text ? lock->needs : NULL;
 }
 
@@ -242,13 +242,9 @@ int draft_choose(struct draft *draft, const struct plan_ask *ask, struct lb_err 
     while (registry_locks()[count]) count++;
     plan->locks = arena_alloc(draft->arena, sizeof *plan->locks * (size_t)count);
     if (!plan->locks) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (const char *at = plan->lock_words;; at++) {
-        char name[128];
-        size_t len = strcspn(at, ",");
-        if (text_trim(at, len, name, sizeof name)) snprintf(name, sizeof name, "%s", at);
-        if (add_word(draft, name, ask, err)) return -1;
-        at += len;
-        if (*at == '\0') break;
+    char word[128];
+    for (const char *at = plan->lock_words; text_item(&at, word, sizeof word);) {
+        if (add_word(draft, word, ask, err)) return -1;
     }
     if (plan->lock_count == 0 && json_array_size(plan->skipped) == 0) {
         return lock_word_none(plan->lock_words, err);

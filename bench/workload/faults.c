@@ -40,12 +40,10 @@ char *fault_section_text(int number, char *text, size_t size) {
     return text;
 }
 
-static int read_target(const struct lb_option *option, const char *text, void *values,
-                       struct arena *arena, struct lb_err *err) {
-    struct plan_fault *fault = values;
+static int read_target(const struct option_into *into, const char *text, struct lb_err *err) {
+    struct plan_fault *fault = into->values;
     int target = 0;
     int64_t node = 0;
-    (void)option, (void)arena;
     if (*text >= '0' && *text <= '9') {
         if (text_int(text, 0, NODE_MAX, &node, err)) return -1;
         target = TARGET_NODE;
@@ -65,10 +63,8 @@ char *fault_target_text(const struct plan_fault *fault, char *text, size_t size)
     return text_choice_name(TARGETS, (int)fault->target, text, size);
 }
 
-static void format_target(const struct lb_option *option, const void *values, char *text,
-                          size_t size) {
-    (void)option;
-    fault_target_text(values, text, size);
+static void format_target(const struct lb_option *option, const void *in, char *text, size_t size) {
+    fault_target_text((const void *)((const char *)in - option->offset), text, size);
 }
 
 const struct lb_option_type type_target = {

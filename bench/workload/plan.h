@@ -259,12 +259,11 @@ json_t *plan_json(const struct plan *plan);
 /* Prints the plan as a workload file that gives the same plan, with every key; for --dry-run. */
 void plan_print(const struct plan *plan, FILE *out);
 
-/* Text forms, also used in results: "closed", "poisson:500/s"; "exponential:5ms"; "1000 zipf:0.99".
+/* Text forms, also used in results: of a key's value, "exponential:5ms"; "poisson:500/s".
  * Each writes at most size bytes and returns text. */
+char *plan_key_text(const struct plan *plan, const char *section, const char *key, char *text,
+                    size_t size);
 char *arrival_text(const struct arrival *arrival, char *text, size_t size);
-char *dist_text(const struct dist *dist, char *text, size_t size);
-char *keyspace_text(const struct keyspace *keys, char *text, size_t size);
-const char *mode_text(enum acquire_mode mode);
 
 /* "server-kill", "holder": the values of the keys. The first function writes at most size bytes and
  * returns text. */

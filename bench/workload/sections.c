@@ -15,15 +15,14 @@
 #define SEED_MAX 999999999999999.0 /* exact in a double, so in JavaScript too */
 
 /* The workload's name becomes a folder's: no separators, no leading dot. */
-static int read_name(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
+static int read_name(const struct option_into *into, const char *text, struct lb_err *err) {
     size_t good = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
     if (*text == '\0') return err_set(err, LB_EXIT_USAGE, "the name is empty");
     if (*text == '.' || *text == '-') return err_set(err, LB_EXIT_USAGE, "begins with '%c'", *text);
     if (text[good])
         return err_set(err, LB_EXIT_USAGE, "'%.40s' has a character that a folder's name can't",
                        text);
-    return option_read_text(option, text, values, arena, err);
+    return option_read_text(into, text, err);
 }
 
 static const struct lb_option_type type_name = {
@@ -40,11 +39,10 @@ static const struct lb_option_type type_locks = {
     .words = "all, one-of-each (backend), controls, or names of locks, backends or primitives",
 };
 
-static int read_promises(const struct lb_option *option, const char *text, void *values,
-                         struct arena *arena, struct lb_err *err) {
+static int read_promises(const struct option_into *into, const char *text, struct lb_err *err) {
     struct threshold unused[THRESHOLDS_MAX];
     if (thresholds_read(text, unused, err) < 0) return -1;
-    return option_read_text(option, text, values, arena, err);
+    return option_read_text(into, text, err);
 }
 
 static const struct lb_option_type type_promises = {
@@ -235,6 +233,14 @@ char *section_text(const struct section *section, int number, char *text, size_t
 void *section_values(const struct section *section, const struct plan *plan, int number) {
     return section->keys == fault_keys ? (void *)(uintptr_t)&plan->faults[number]
                                        : (void *)(uintptr_t)plan;
+}
+
+char *plan_key_text(const struct plan *plan, const char *section, const char *key, char *text,
+                    size_t size) {
+    int number;
+    const struct section *found = section_find(section, &number);
+    return option_text(options_find(found->keys, key), section_values(found, plan, number), text,
+                       size);
 }
 
 /* Whether the section is used: a fault section after the first may be unused. */

@@ -29,12 +29,10 @@ static int split_at_colons(const char *text, char words[3][48]) {
     return -1;
 }
 
-static int read_dist(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
+static int read_dist(const struct option_into *into, const char *text, struct lb_err *err) {
     static const char names[] = "constant,exponential,lognormal";
     char words[3][48];
     int count = split_at_colons(text, words), kind = DIST_CONSTANT;
-    (void)arena;
     if (count < 0)
         return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a duration or distribution", text);
     if (count > 1 && text_choice(words[0], names, &kind, err)) return -1;
@@ -55,12 +53,14 @@ static int read_dist(const struct lb_option *option, const char *text, void *val
     } else if (count == 3) {
         return err_set(err, LB_EXIT_USAGE, "'%.60s' has more than a mean", text);
     }
-    *(struct dist *)option_at(option, values) = dist;
+    *(struct dist *)into->at = dist;
     return 0;
 }
 
-char *dist_text(const struct dist *dist, char *text, size_t size) {
+static void format_dist(const struct lb_option *option, const void *in, char *text, size_t size) {
+    const struct dist *dist = in;
     char mean[32], sigma[32];
+    (void)option;
     duration_text(dist->mean_ns, mean, sizeof mean);
     switch (dist->kind) {
     case DIST_CONSTANT:
@@ -73,14 +73,11 @@ char *dist_text(const struct dist *dist, char *text, size_t size) {
         snprintf(text, size, "lognormal:%s:%s", mean, real_text(dist->sigma, sigma, sizeof sigma));
         break;
     }
-    return text;
 }
 
-static int read_arrival(const struct lb_option *option, const char *text, void *values,
-                        struct arena *arena, struct lb_err *err) {
+static int read_arrival(const struct option_into *into, const char *text, struct lb_err *err) {
     char words[3][48];
     int count = split_at_colons(text, words), kind;
-    (void)arena;
     if (strchr(text, ','))
         return err_set(err, LB_EXIT_USAGE,
                        "one arrival process only; several rates are load.rates = 200, 500");
@@ -100,7 +97,7 @@ static int read_arrival(const struct lb_option *option, const char *text, void *
         if (text_real(words[1], RATE_MIN, RATE_MAX, &arrival.rate_per_s, err))
             return err_prefix(err, "rate a second");
     }
-    *(struct arrival *)option_at(option, values) = arrival;
+    *(struct arrival *)into->at = arrival;
     return 0;
 }
 
@@ -116,10 +113,8 @@ char *arrival_text(const struct arrival *arrival, char *text, size_t size) {
     return text;
 }
 
-static int read_keyspace(const struct lb_option *option, const char *text, void *values,
-                         struct arena *arena, struct lb_err *err) {
-    struct keyspace *ret = option_at(option, values);
-    (void)arena;
+static int read_keyspace(const struct option_into *into, const char *text, struct lb_err *err) {
+    struct keyspace *ret = into->at;
     if (strcmp(text, "own") == 0) {
         *ret = (struct keyspace){.pick = KEYS_OWN};
         return 0;
@@ -151,11 +146,23 @@ static int read_keyspace(const struct lb_option *option, const char *text, void 
     return 0;
 }
 
-static bool has_name(const char *const *names, int count, const char *name) {
-    for (int i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) return true;
+int names_add(const char **names, int *count, const char *name, struct arena *arena,
+              struct lb_err *err) {
+    for (int i = 0; i < *count; i++) {
+        if (strcmp(names[i], name) == 0)
+            return err_set(err, LB_EXIT_USAGE, "'%s' is there twice", name);
     }
-    return false;
+    names[*count] = arena_text(arena, name);
+    if (!names[*count]) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    ++*count;
+    return 0;
+}
+
+char *names_text(const char *const *names, int count, const char *joint, char *text, size_t size) {
+    size_t used = 0;
+    for (int i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? joint : "", names[i]);
+    return text;
 }
 
 int key_name_check(const char *name, struct lb_err *err) {
@@ -169,34 +176,33 @@ int key_name_check(const char *name, struct lb_err *err) {
     return 0;
 }
 
-static int read_key_names(const struct lb_option *option, const char *text, void *values,
-                          struct arena *arena, struct lb_err *err) {
-    int count = 1, read = 0;
-    for (const char *at = text; *at; at++) count += *at == ',';
-    const char **names = arena_alloc(arena, (size_t)count * sizeof *names);
-    char *copy = (char *)(uintptr_t)arena_text(arena, text);
-    if (!names || !copy) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (char *name; *text && (name = strsep(&copy, ",")); names[read++] = name) {
-        text_trim(name, strlen(name), name, strlen(name) + 1);
-        if (key_name_check(name, err) != 0) return -1;
-        if (has_name(names, read, name))
-            return err_set(err, LB_EXIT_USAGE, "'%s' is there twice", name);
+static int read_key_names(const struct option_into *into, const char *text, struct lb_err *err) {
+    char name[PLAN_KEY_NAME_MAX + 2]; /* so that one is seen to be too long */
+    int room = 1, count = 0;
+    for (const char *at = text; *at; at++) room += *at == ',';
+    const char **names = arena_alloc(into->arena, (size_t)room * sizeof *names);
+    if (!names) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (const char *at = *text ? text : NULL; text_item(&at, name, sizeof name);) {
+        if (key_name_check(name, err) || names_add(names, &count, name, into->arena, err))
+            return -1;
     }
-    *(struct key_names *)option_at(option, values) = (struct key_names){names, read};
+    *(struct key_names *)into->at = (struct key_names){names, count};
     return 0;
 }
 
-static void format_key_names(const struct lb_option *option, const void *values, char *text,
+static void format_key_names(const struct lb_option *option, const void *in, char *text,
                              size_t size) {
-    const struct key_names *names = option_in(option, values);
-    size_t used = 0;
+    const struct key_names *names = in;
+    (void)option;
     text[0] = '\0';
-    for (int i = 0; i < names->count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", names->item[i]);
+    names_text(names->item, names->count, ",", text, size);
 }
 
-char *keyspace_text(const struct keyspace *keys, char *text, size_t size) {
+static void format_keyspace(const struct lb_option *option, const void *in, char *text,
+                            size_t size) {
+    const struct keyspace *keys = in;
     char s[32];
+    (void)option;
     switch (keys->pick) {
     case KEYS_OWN:
         snprintf(text, size, "own");
@@ -209,27 +215,12 @@ char *keyspace_text(const struct keyspace *keys, char *text, size_t size) {
                  real_text(keys->zipf_s, s, sizeof s));
         break;
     }
-    return text;
 }
 
-const char *mode_text(enum acquire_mode mode) {
-    static const char *const names[] = {"wait", "try", "timed"};
-    return names[mode];
-}
-
-static void format_dist(const struct lb_option *option, const void *values, char *text,
-                        size_t size) {
-    dist_text(option_in(option, values), text, size);
-}
-
-static void format_arrival(const struct lb_option *option, const void *values, char *text,
+static void format_arrival(const struct lb_option *option, const void *in, char *text,
                            size_t size) {
-    arrival_text(option_in(option, values), text, size);
-}
-
-static void format_keyspace(const struct lb_option *option, const void *values, char *text,
-                            size_t size) {
-    keyspace_text(option_in(option, values), text, size);
+    (void)option;
+    arrival_text(in, text, size);
 }
 
 const struct lb_option_type type_dist = {
@@ -272,12 +263,11 @@ static int split_list(const struct lb_option *option, const char *text, int64_t 
     int64_t min = (int64_t)option->min, max = (int64_t)option->max;
     bool durations = are_durations(option);
     int count = 0;
-    for (const char *at = text;; at++) {
-        char word[64];
-        size_t len = strcspn(at, ",");
+    char word[64];
+    for (const char *at = text; text_item(&at, word, sizeof word);) {
         int64_t step = NO_DURATION;
-        if (text_trim(at, len, word, sizeof word) || !*word)
-            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of %s", at,
+        if (!*word)
+            return err_set(err, LB_EXIT_USAGE, "'%.60s' is not a list of %s", text,
                            durations ? "durations like 1ms, 20ms" : "numbers like 1, 2, 4");
         bool none = durations && option_is_zero_word(option, word);
         if (!none && (durations ? text_duration : text_int)(word, min, max, &step, err)) return -1;
@@ -289,9 +279,8 @@ static int split_list(const struct lb_option *option, const char *text, int64_t 
         if (count == PLAN_LADDER_MAX)
             return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
         ret[count++] = step;
-        at += len;
-        if (*at == '\0') return count;
     }
+    return count;
 }
 
 /* How many there are is the member behind them in struct plan. */
@@ -312,29 +301,25 @@ static int64_t item_of(const struct lb_option *option, const void *list, int i) 
     return are_durations(option) ? ((const int64_t *)list)[i] : ((const int *)list)[i];
 }
 
-static int read_list(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
+static int read_list(const struct option_into *into, const char *text, struct lb_err *err) {
     int64_t found[PLAN_LADDER_MAX];
-    void *list = option_at(option, values);
-    bool durations = are_durations(option), empty = !durations && option_is_zero_word(option, text);
-    int count = empty ? 0 : split_list(option, text, found, err);
-    (void)arena;
+    bool durations = are_durations(into->option);
+    bool empty = !durations && option_is_zero_word(into->option, text);
+    int count = empty ? 0 : split_list(into->option, text, found, err);
     if (count < 0) return -1;
-    for (int i = 0; i < count && !durations; i++) ((int *)list)[i] = (int)found[i];
-    if (durations) memcpy(list, found, sizeof *found * (size_t)count);
-    *count_of(option, list) = count;
+    for (int i = 0; i < count && !durations; i++) ((int *)into->at)[i] = (int)found[i];
+    if (durations) memcpy(into->at, found, sizeof *found * (size_t)count);
+    *count_of(into->option, into->at) = count;
     return 0;
 }
 
-static void format_list(const struct lb_option *option, const void *values, char *text,
-                        size_t size) {
-    const void *list = option_in(option, values);
-    int count = *count_of(option, list);
+static void format_list(const struct lb_option *option, const void *in, char *text, size_t size) {
+    int count = *count_of(option, in);
     size_t used = 0;
     if (count == 0) snprintf(text, size, "%s", option->choices ? option->choices : "");
     for (int i = 0; i < count && used < size; i++) {
         char one[40];
-        int64_t item = item_of(option, list, i);
+        int64_t item = item_of(option, in, i);
         snprintf(one, sizeof one, "%lld", (long long)item);
         if (are_durations(option)) duration_text(item, one, sizeof one);
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
@@ -349,14 +334,13 @@ static void allowed_numbers(const struct lb_option *option, char *text, size_t s
 }
 
 /* One lease is a number, as it was before there were several. */
-static int json_list(const struct lb_option *option, const void *values, json_t *object) {
-    const void *list = option_in(option, values);
-    int count = *count_of(option, list);
-    bool lone = are_durations(option) && count == 1;
-    json_t *json = lone ? json_integer(item_of(option, list, 0)) : json_array();
-    for (int i = 0; i < count && !lone; i++)
-        json_array_append_new(json, json_integer(item_of(option, list, i)));
-    return option_put_json(option, are_durations(option) ? "_ns" : "", json, object);
+static json_t *json_list(const struct lb_option *option, const void *in) {
+    int count = *count_of(option, in);
+    if (are_durations(option) && count == 1) return json_integer(item_of(option, in, 0));
+    json_t *json = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(json, json_integer(item_of(option, in, i)));
+    return json;
 }
 
 const struct lb_option_type type_numbers = {.bytes = sizeof(int[PLAN_LADDER_MAX]),
@@ -369,7 +353,7 @@ const struct lb_option_type type_numbers = {.bytes = sizeof(int[PLAN_LADDER_MAX]
 
 const struct lb_option_type type_leases = {
     DURATIONS, .words = "a duration from 1ms to 24h, or a list like 500ms, 1s, 2s",
-    .json = json_list};
+    .json = json_list, .unit = "_ns"};
 
 const struct lb_option_type type_rtts = {
     DURATIONS, .words = "none, a duration from 0 to 1s, or a list like none, 0, 500us, 20ms"};

@@ -22,6 +22,12 @@ extern const struct lb_option_type type_key_names; /* struct key_names */
 extern const struct lb_option_type type_numbers;           /* int[PLAN_LADDER_MAX] */
 extern const struct lb_option_type type_leases, type_rtts; /* int64_t[PLAN_LADDER_MAX] */
 
+/* Adds a copy of the name to those that an option has. Refuses one that is there already. 0, or -1 with err. */
+int names_add(const char **names, int *count, const char *name, struct arena *arena,
+              struct lb_err *err);
+/* Writes the names with the joint between; text stays where there is none. Returns text. */
+char *names_text(const char *const *names, int count, const char *joint, char *text, size_t size);
+
 /* Refuses a text that can't be the exact name of one key: an empty or too long text, a text with a comma, or one with
  * blanks at an end. 0, or -1 with err. */
 int key_name_check(const char *name, struct lb_err *err);

@@ -31,18 +31,16 @@ static int fewest_clients(const struct plan *plan) {
  * number: which fault section. Always -1. */
 static int refuse_key(const struct draft *draft, struct lb_err *err, const char *section_name,
                       int number, const char *key, const char *why) {
-    int unused;
-    const struct section *section = section_find(section_name, &unused);
     char name[16], source[256], value[200];
-    section_text(section, number, name, sizeof name);
+    snprintf(name, sizeof name, "%s", section_name);
+    if (strcmp(name, "fault") == 0) fault_section_text(number, name, sizeof name);
     const struct setting *from = settings_find(&draft->settings, name, key);
     if (from) {
         setting_source(from, source, sizeof source);
     } else {
         snprintf(source, sizeof source, "%.120s: %s.%s", draft->plan->source, name, key);
     }
-    option_text(options_find(section->keys, key), section_values(section, draft->plan, number),
-                value, sizeof value);
+    plan_key_text(draft->plan, name, key, value, sizeof value);
     return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", source, value, from ? "" : " (the default)",
                    why);
 }
@@ -242,7 +240,7 @@ static void warn_about_values(struct draft *draft) {
     }
     if (plan->mode != MODE_TIMED && plan->timeout_ns > 0) {
         add_warning(draft, "acquire.timeout has no effect: acquire.mode is %s, not timed",
-                    mode_text(plan->mode));
+                    plan->mode == MODE_TRY ? "try" : "wait");
     }
     if (plan->mode == MODE_TRY && plan->arrival.kind == ARRIVAL_CLOSED &&
         plan->think.mean_ns == 0 && plan->tick_ns == 0) {

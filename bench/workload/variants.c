@@ -4,6 +4,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/option/text.h"
+#include "bench/workload/shape.h"
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
@@ -58,16 +59,11 @@ bool distance_of(const struct plan *plan, bool embedded, int index, struct dista
     return true;
 }
 
-/* The name as a lock's own table has it; NULL if no lock has it. nearest: NULL is allowed. */
-static const char *find_topology(const char *name, struct nearest *nearest) {
-    for (int i = 0; registry_locks()[i]; i++) {
-        const char *const *names = lb_topologies(registry_locks()[i]);
-        for (; names && *names; names++) {
-            if (strcmp(*names, name) == 0) return *names;
-            if (nearest) nearest_offer(nearest, *names);
-        }
+static bool can_run_on(const struct lb_lock *lock, const char *topology) {
+    for (const char *const *names = lb_topologies(lock); names && *names; names++) {
+        if (strcmp(*names, topology) == 0) return true;
     }
-    return NULL;
+    return false;
 }
 
 /* 0 if a lock runs on a topology of this name, or may do so in a whole build; -1 with err
@@ -76,56 +72,40 @@ static int topology_check(const char *name, struct lb_err *err) {
     struct nearest nearest;
     char hint[100];
     nearest_init(&nearest, name);
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (can_run_on(registry_locks()[i], name)) return 0;
+        for (const char *const *own = lb_topologies(registry_locks()[i]); own && *own; own++)
+            nearest_offer(&nearest, *own);
+    }
     /* Accepts an unknown name if this build lacks a backend: the name may belong to one of its locks. */
-    if (find_topology(name, &nearest) || registry_left_out()) return 0;
+    if (registry_left_out()) return 0;
     return err_set(err, LB_EXIT_USAGE, "no lock runs on a topology '%.60s'%s", name,
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
-static int read_topologies(const struct lb_option *option, const char *text, void *values,
-                           struct arena *arena, struct lb_err *err) {
-    struct plan *plan = values;
+static int read_topologies(const struct option_into *into, const char *text, struct lb_err *err) {
+    struct plan *plan = into->values;
     const char *found[PLAN_LADDER_MAX];
     int count = 0;
-    (void)option;
-    if (strcmp(text, "default") == 0) {
-        plan->topology_count = 0;
-        return 0;
-    }
-    for (const char *at = text;; at++) {
-        char name[64];
-        size_t len = strcspn(at, ",");
-        if (text_trim(at, len, name, sizeof name)) snprintf(name, sizeof name, "%.60s", at);
+    char name[64];
+    bool usual = strcmp(text, "default") == 0;
+    for (const char *at = usual ? NULL : text; text_item(&at, name, sizeof name);) {
         if (!*name) return err_set(err, LB_EXIT_USAGE, "a name is missing between commas");
-        if (topology_check(name, err) != 0) return -1;
-        const char *topology = find_topology(name, NULL);
-        if (!topology) topology = arena_text(arena, name);
-        if (!topology) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        for (int i = 0; i < count; i++) {
-            if (strcmp(found[i], topology) == 0)
-                return err_set(err, LB_EXIT_USAGE, "%s is there twice", name);
-        }
-        if (count == PLAN_LADDER_MAX) {
+        if (count == PLAN_LADDER_MAX)
             return err_set(err, LB_EXIT_USAGE, "more than %d topologies", PLAN_LADDER_MAX);
-        }
-        found[count++] = topology;
-        at += len;
-        if (*at == '\0') break;
+        if (topology_check(name, err) || names_add(found, &count, name, into->arena, err))
+            return -1;
     }
     memcpy(plan->topologies, found, sizeof *found * (size_t)count);
     plan->topology_count = count;
     return 0;
 }
 
-static void format_topologies(const struct lb_option *option, const void *values, char *text,
+static void format_topologies(const struct lb_option *option, const void *in, char *text,
                               size_t size) {
-    const struct plan *plan = values;
-    size_t used = 0;
-    (void)option;
+    const struct plan *plan = (const void *)((const char *)in - option->offset);
     snprintf(text, size, "default");
-    for (int i = 0; i < plan->topology_count && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, i ? ", %s" : "%s", plan->topologies[i]);
-    }
+    names_text(plan->topologies, plan->topology_count, ", ", text, size);
 }
 
 const struct lb_option_type type_topologies = {
@@ -135,13 +115,6 @@ const struct lb_option_type type_topologies = {
     .words =
         "default, or names of topologies with commas between ('lockbench list LOCK' shows a lock's)",
 };
-
-static bool can_run_on(const struct lb_lock *lock, const char *topology) {
-    for (const char *const *names = lb_topologies(lock); names && *names; names++) {
-        if (strcmp(*names, topology) == 0) return true;
-    }
-    return false;
-}
 
 const char *topologies_of(const struct plan *plan, const struct lb_lock *lock, int index) {
     const char *const *own = lb_topologies(lock);

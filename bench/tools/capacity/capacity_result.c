@@ -118,7 +118,7 @@ static void fill_question(const struct capacity_search *state, struct texts *tex
                           struct capacity_lock *ret) {
     const struct plan *plan = state->plan;
     const struct stage_promise *slo = &state->slo;
-    keyspace_text(&plan->keys, texts->keys, sizeof texts->keys);
+    plan_key_text(plan, "load", "keys", texts->keys, sizeof texts->keys);
     char *blank = strchr(texts->keys, ' ');
     if (blank) *blank = '\0'; /* the number alone; the distribution has a member of its own */
     ret->slo = slo_text(slo, texts->slo, sizeof texts->slo);
@@ -126,8 +126,8 @@ static void fill_question(const struct capacity_search *state, struct texts *tex
     ret->quantile = slo->quantile;
     ret->limit_ns = (double)slo->limit_ns;
     ret->by_word = state->by_clients ? "clients" : "rate";
-    ret->hold = dist_text(&plan->hold, texts->hold, sizeof texts->hold);
-    ret->think = dist_text(&plan->think, texts->think, sizeof texts->think);
+    ret->hold = plan_key_text(plan, "load", "hold", texts->hold, sizeof texts->hold);
+    ret->think = plan_key_text(plan, "load", "think", texts->think, sizeof texts->think);
     ret->keys = texts->keys;
     ret->key_distribution = plan->keys.pick == KEYS_OWN    ? "own"
                             : plan->keys.pick == KEYS_ZIPF ? "zipf"

@@ -38,21 +38,16 @@ struct typed {
 };
 
 /* Takes the names of one operand: "redis-setnx,zk-lock" has two. */
-static int read_locks(const struct lb_option *option, const char *text, void *values,
-                      struct arena *arena, struct lb_err *err) {
-    struct arg_list *locks = option_at(option, values);
-    for (const char *at = text;; at++) {
-        char word[128];
-        size_t len = strcspn(at, ",");
-        if (len == 0 || len >= sizeof word)
-            return err_set(err, LB_EXIT_USAGE, "a lock's name is missing in '%.60s'", text);
-        snprintf(word, sizeof word, "%.*s", (int)len, at);
+static int read_locks(const struct option_into *into, const char *text, struct lb_err *err) {
+    struct arg_list *locks = into->at;
+    char word[128];
+    for (const char *at = text; text_item(&at, word, sizeof word);) {
+        if (!*word) return err_set(err, LB_EXIT_USAGE, "a lock's name is missing in '%.60s'", text);
         if (locks->count == LOCKS_MAX)
             return err_set(err, LB_EXIT_USAGE, "at most %d locks by name", LOCKS_MAX);
-        if (arg_list_add(locks, word, arena, err)) return -1;
-        at += len;
-        if (*at == '\0') return 0;
+        if (arg_list_add(locks, word, into->arena, err)) return -1;
     }
+    return 0;
 }
 
 static const struct lb_option_type type_locks = {
@@ -62,18 +57,16 @@ static const struct lb_option_type type_locks = {
 };
 
 /* "3", or "1..5": fills the array of seeds. */
-static int read_seeds(const struct lb_option *option, const char *text, void *values,
-                      struct arena *arena, struct lb_err *err) {
-    struct typed *typed = values;
+static int read_seeds(const struct option_into *into, const char *text, struct lb_err *err) {
+    struct typed *typed = into->values;
     const char *dots = strstr(text, "..");
     char from_text[24];
     int64_t from, to;
-    (void)arena;
     if (text_trim(text, dots ? (size_t)(dots - text) : strlen(text), from_text, sizeof from_text))
         return err_set(err, LB_EXIT_USAGE, "'%.60s' is no seed", text);
-    if (text_int(from_text, 0, (int64_t)option->max, &from, err)) return -1;
+    if (text_int(from_text, 0, (int64_t)into->option->max, &from, err)) return -1;
     to = from;
-    if (dots && text_int(dots + 2, from, (int64_t)option->max, &to, err)) return -1;
+    if (dots && text_int(dots + 2, from, (int64_t)into->option->max, &to, err)) return -1;
     if (to - from >= SEEDS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", SEEDS_MAX);
     typed->seed_count = 0;
     for (int64_t seed = from; seed <= to; seed++)
@@ -87,11 +80,10 @@ static const struct lb_option_type type_seeds = {
     .words = "a whole number, or two, like 1..5",
 };
 
-static int read_check_set(const struct lb_option *option, const char *text, void *values,
-                          struct arena *arena, struct lb_err *err) {
+static int read_check_set(const struct option_into *into, const char *text, struct lb_err *err) {
     if (strncmp(text, "load.seed", 9) == 0)
         return err_set(err, LB_EXIT_USAGE, "load.seed has an option of its own, --seed");
-    return arg_type_list.read(option, text, values, arena, err);
+    return arg_type_list.read(into, text, err);
 }
 
 static const struct lb_option_type type_set = {
