@@ -14,20 +14,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/base/clock.h"
 #include "bench/base/verdict.h"
+#include "bench/option/option.h"
 #include "bench/servers/spawn.h"
 
+#define INFO_NS (10 * LB_S_NS) /* for a script to tell */
 #define WEIGHT_MAX 100
 
 const char *const topo_durability_names[TOPO_DURABILITIES] = {"default", "none", "sync"};
 
-/* The keys with text values, and the members that they fill. */
-static const struct text_key {
-    const char *name;
-    size_t offset, size;
-} text_keys[] = {
-#define TEXT(key, field)                                                                           \
-    { key, offsetof(struct topo_info, field), sizeof((struct topo_info *)0)->field }
+/* A text in a member that is an array of .max bytes. */
+static int read_chars(const struct option_into *into, const char *text, struct lb_err *err) {
+    if ((double)strlen(text) >= into->option->max)
+        return err_set(err, LB_EXIT_MACHINE, "the value is too long");
+    strcpy(into->at, text);
+    return 0;
+}
+
+static int read_signal(const struct option_into *into, const char *text, struct lb_err *err) {
+    static const int signals[] = {SIGTERM, SIGINT, SIGQUIT, SIGKILL};
+    int index;
+    if (text_choice(text, "TERM,INT,QUIT,KILL", &index, err)) return -1;
+    *(int *)into->at = signals[index];
+    return 0;
+}
+
+static const struct lb_option_type type_chars = {.read = read_chars},
+                                   type_signal = {.read = read_signal};
+
+#define KEY(name, type, member, ...)                                                               \
+    { name, type, offsetof(struct topo_info, member), __VA_ARGS__ }
+#define NUMBER(name, member, most) KEY(name, LB_OPT_INT32, member, NULL, 1, most, NULL, NULL)
+#define YES(name, member) KEY(name, LB_OPT_BOOL8, member, NULL, 0, 0, NULL, NULL)
+#define TEXT(name, member)                                                                         \
+    KEY(name, &type_chars, member, NULL, 0, sizeof((struct topo_info *)0)->member, NULL, NULL)
+#define DURABILITY(name, index)                                                                    \
+    TEXT("durability_" name, durability[index].text),                                              \
+        TEXT("durability_class_" name, durability[index].class),                                   \
+        TEXT("refused_" name, durability[index].refused)
+
+static const struct lb_option keys[] = {
     TEXT("summary", summary),
     TEXT("missing", missing),
     TEXT("install", install),
@@ -39,87 +66,23 @@ static const struct text_key {
     TEXT("acts", acts),
     TEXT("library", library),
     TEXT("program", program),
-    TEXT("durability_default", durability[TOPO_DEFAULT].text),
-    TEXT("durability_none", durability[TOPO_NONE].text),
-    TEXT("durability_sync", durability[TOPO_SYNC].text),
-    TEXT("durability_class_default", durability[TOPO_DEFAULT].class),
-    TEXT("durability_class_none", durability[TOPO_NONE].class),
-    TEXT("durability_class_sync", durability[TOPO_SYNC].class),
-    TEXT("refused_default", durability[TOPO_DEFAULT].refused),
-    TEXT("refused_none", durability[TOPO_NONE].refused),
-    TEXT("refused_sync", durability[TOPO_SYNC].refused),
-#undef TEXT
+    DURABILITY("default", TOPO_DEFAULT),
+    DURABILITY("none", TOPO_NONE),
+    DURABILITY("sync", TOPO_SYNC),
+    NUMBER("nodes", nodes, TOPO_NODES_MAX),
+    NUMBER("ports", ports, TOPO_PORTS_MAX),
+    NUMBER("weight", weight, WEIGHT_MAX),
+    NUMBER("connections", connections, INT_MAX),
+    NUMBER("warm", warm_s, INT_MAX),
+    YES("clock", clock),
+    YES("written_by_calls", written_by_calls),
+    YES("fsyncs", fsyncs),
+    YES("listen", listen_offered),
+    KEY("stop_signal", &type_signal, stop_signal, NULL, 0, 0, NULL, NULL),
+    /* each by the TOPO_WIRED_ bits of its number */
+    KEY("wired", LB_OPT_CHOICE32, wired, NULL, 0, 0, "no,clients,peers,clients peers", NULL),
+    {0},
 };
-
-static int parse_number(const char *text, int max, int *ret, struct lb_err *err) {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || value < 1 || value > max)
-        return err_set(err, LB_EXIT_MACHINE, "\"%s\" is not a number from 1 to %d", text, max);
-    *ret = (int)value;
-    return 0;
-}
-
-static int parse_signal(const char *text, int *ret, struct lb_err *err) {
-    static const struct {
-        const char *name;
-        int number;
-    } signals[] = {{"TERM", SIGTERM}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"KILL", SIGKILL}};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        if (strcmp(text, signals[i].name) != 0) continue;
-        *ret = signals[i].number;
-        return 0;
-    }
-    return err_set(err, LB_EXIT_MACHINE, "\"%s\" is none of TERM, INT, QUIT, KILL", text);
-}
-
-static int parse_yes(const char *text, bool *ret, struct lb_err *err) {
-    if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-        return err_set(err, LB_EXIT_MACHINE, "\"%s\" is neither yes nor no", text);
-    *ret = *text == 'y';
-    return 0;
-}
-
-/* "clients", "peers", both separated by a blank; or "no". Modifies the text. */
-static int parse_wired(char *text, unsigned *ret, struct lb_err *err) {
-    unsigned wired = 0;
-    bool no = strcmp(text, "no") == 0;
-    for (char *word; !no && (word = strsep(&text, " "));) {
-        if (strcmp(word, "clients") == 0) {
-            wired |= TOPO_WIRED_CLIENTS;
-        } else if (strcmp(word, "peers") == 0) {
-            wired |= TOPO_WIRED_PEERS;
-        } else {
-            return err_set(err, LB_EXIT_MACHINE, "\"%s\" is none of clients, peers, no", word);
-        }
-    }
-    *ret = wired;
-    return 0;
-}
-
-static int set_field(struct topo_info *info, const char *key, char *value, struct lb_err *err) {
-    if (strcmp(key, "nodes") == 0) return parse_number(value, TOPO_NODES_MAX, &info->nodes, err);
-    if (strcmp(key, "ports") == 0) return parse_number(value, TOPO_PORTS_MAX, &info->ports, err);
-    if (strcmp(key, "stop_signal") == 0) return parse_signal(value, &info->stop_signal, err);
-    if (strcmp(key, "weight") == 0) return parse_number(value, WEIGHT_MAX, &info->weight, err);
-    if (strcmp(key, "clock") == 0) return parse_yes(value, &info->clock, err);
-    if (strcmp(key, "written_by_calls") == 0) return parse_yes(value, &info->written_by_calls, err);
-    if (strcmp(key, "fsyncs") == 0) return parse_yes(value, &info->fsyncs, err);
-    if (strcmp(key, "connections") == 0)
-        return parse_number(value, INT_MAX, &info->connections, err);
-    if (strcmp(key, "warm") == 0) return parse_number(value, INT_MAX, &info->warm_s, err);
-    if (strcmp(key, "listen") == 0) return parse_yes(value, &info->listen_offered, err);
-    if (strcmp(key, "wired") == 0) return parse_wired(value, &info->wired, err);
-    for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++) {
-        if (strcmp(key, text_keys[i].name) != 0) continue;
-        if (strlen(value) >= text_keys[i].size)
-            return err_set(err, LB_EXIT_MACHINE, "the value is too long");
-        strcpy((char *)info + text_keys[i].offset, value);
-        return 0;
-    }
-    return err_set(err, LB_EXIT_MACHINE, "unknown key");
-}
 
 /* Of alternative packages (a|b), messages name the first one. */
 static void keep_first_choices(char *packages) {
@@ -155,14 +118,15 @@ static int check_info(const struct topo_info *info, struct lb_err *err) {
 static int parse_info(struct topo_info *info, char *text, struct lb_err *err) {
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
+        struct lb_err why = {0};
         if (!*line) continue;
         char *value = strchr(line, '=');
         if (!value) return err_set(err, LB_EXIT_MACHINE, "\"%s\" is not KEY=VALUE", line);
         *value++ = '\0';
-        if (set_field(info, line, value, err) != 0) {
-            err_prefix(err, "%s", line);
-            return -1;
-        }
+        const struct lb_option *key = options_find(keys, line);
+        if (!key) return err_set(err, LB_EXIT_MACHINE, "%s: unknown key", line);
+        if (option_read(key, info, value, NULL, &why) != 0)
+            return err_set(err, LB_EXIT_MACHINE, "%s: %s", line, why.text);
     }
     keep_first_choices(info->install);
     keep_first_choices(info->act_install);
@@ -211,7 +175,9 @@ int topo_info(const char *folder, const char *name, struct topo_info *ret_info,
     if (access(path, R_OK) != 0)
         return err_set(err, LB_EXIT_MACHINE, "topology \"%s\": %s: %s", name, path,
                        strerror(errno));
-    char *text = spawn_info(path, err);
+    static const struct account present; /* it is not changed */
+    const struct spawn spawn = {.script = path, .account = &present, .stop_signal = SIGKILL};
+    char *text = spawn_act(&spawn, (const char *const[]){"info", NULL, NULL}, INFO_NS, err);
     int result = text ? parse_info(&info, text, err) : -1;
     if (result == 0) result = make_secret(&info, err);
     free(text);

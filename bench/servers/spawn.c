@@ -104,48 +104,6 @@ static void child_common(int in, int out, int errors) {
     for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFD, 0);
 }
 
-char *spawn_info(const char *script, struct lb_err *err) {
-    struct vars env = {0};
-    fill_environment(&env, "/", NULL);
-    char *text = malloc(TEXT_MAX);
-    int pipe_fds[2];
-    if (!text || pipe2(pipe_fds, O_CLOEXEC) != 0) {
-        free(text);
-        err_set(err, LB_EXIT_MACHINE, "%s: %s", script, strerror(errno));
-        return NULL;
-    }
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    pid_t pid = fork();
-    if (pid == 0) {
-        child_common(null, pipe_fds[1], pipe_fds[1]);
-        setpgid(0, 0); /* Ctrl-C at the terminal must reach lockbench alone */
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execle("/bin/sh", "sh", script, "info", (char *)NULL, (char *const *)env.list);
-        _exit(127);
-    }
-    close(null);
-    close(pipe_fds[1]);
-    int status = 0, result = -1;
-    if (pid < 0)
-        err_set(err, LB_EXIT_MACHINE, "%s: %s%s", script, strerror(errno), too_many_remedy(errno));
-    else {
-        result = read_text(pipe_fds[0], text, lb_now() + 10 * LB_S_NS, err);
-        if (result != 0) {
-            err_prefix(err, "%s info", script);
-            kill(-pid, SIGKILL);
-        }
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
-        if (result == 0 && status != 0)
-            result = err_set(err, LB_EXIT_MACHINE, "%s info failed: %s", script,
-                             *text ? text : "it said nothing");
-    }
-    close(pipe_fds[0]);
-    if (result == 0) return text;
-    free(text);
-    return NULL;
-}
-
 static void write_error(const char *what) {
     const char *why = strerror(errno);
     (void)!write(2, what, strlen(what));
@@ -199,7 +157,7 @@ static void enter_child(const struct spawn *spawn, pid_t parent) {
         setrlimit(RLIMIT_NOFILE, &files);
     }
     umask(077);
-    if (chdir(spawn->dir) != 0) {
+    if (spawn->dir && chdir(spawn->dir) != 0) {
         write_error(spawn->dir);
         _exit(127);
     }
@@ -213,11 +171,17 @@ struct start {
     int null, log;
 };
 
-/* Copies the script and opens its log (flags: O_APPEND or O_TRUNC). Returns 0, or -1 with err; the
+/* Copies the script and opens its log (flags: O_APPEND or O_TRUNC), if it has a folder. Returns 0, or -1 with err; the
  * files must be closed in either case. */
 static int prepare_start(const struct spawn *spawn, struct start *start, int flags,
                          struct lb_err *err) {
     char log_path[LOG_PATH_MAX], library[LOG_PATH_MAX];
+    start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!spawn->dir) {
+        snprintf(start->copy, sizeof start->copy, "%s", spawn->script);
+        fill_environment(&start->env, "/", NULL);
+        return 0;
+    }
     snprintf(start->copy, sizeof start->copy, "%s.run", spawn->dir);
     snprintf(library, sizeof library, "%s.library", spawn->dir);
     /* The account may not be able to reach the originals, for example below /root; it can only read the copies. */
@@ -226,10 +190,8 @@ static int prepare_start(const struct spawn *spawn, struct start *start, int fla
     fill_environment(&start->env, spawn->dir, spawn->vars);
     if (spawn->library) vars_add(&start->env, "LB_LIBRARY=%s", library);
     server_log_path(spawn->dir, log_path);
-    start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->log = open(log_path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-    if (start->null < 0 || start->log < 0)
-        return err_set(err, LB_EXIT_MACHINE, "%s: %s", log_path, strerror(errno));
+    if (start->log < 0) return err_set(err, LB_EXIT_MACHINE, "%s: %s", log_path, strerror(errno));
     return 0;
 }
 
@@ -238,15 +200,15 @@ static void close_start(const struct start *start) {
     if (start->log >= 0) close(start->log);
 }
 
-/* Starts the script with `words`; out < 0: its output goes to the log. Returns its pid, or -1 with
- * err. */
+/* Starts the script with `words`; out < 0: its output goes to the log. log < 0: its errors go to `out`. Returns its
+ * pid, or -1 with err. */
 static pid_t fork_script(const struct spawn *spawn, const struct start *start, int out,
                          const char *const words[3], struct lb_err *err) {
     pid_t parent = getpid();
     janitor_fork_begin();
     pid_t pid = fork();
     if (pid == 0) {
-        child_common(start->null, out < 0 ? start->log : out, start->log);
+        child_common(start->null, out < 0 ? start->log : out, start->log < 0 ? out : start->log);
         enter_child(spawn, parent);
         const char *const argv[] = {"sh", start->copy, words[0], words[1], words[2], NULL};
         execve("/bin/sh", (char *const *)argv, (char *const *)start->env.list);
@@ -271,10 +233,32 @@ pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
     return pid;
 }
 
+/* Reads what the process prints until it ends, and ends what it has started. 0, or -1 with err. */
+static int read_to_end(pid_t pid, int fd, char *text, int64_t limit_ns, int *ret_status,
+                       struct lb_err *err) {
+    /* The output ends only when every process that the script started, and that can still print, has
+     * ended. */
+    int64_t until_ns = lb_now() + limit_ns;
+    int failed = read_text(fd, text, until_ns, err);
+    siginfo_t ended = {0}; /* the script may have closed its output and still run */
+    while (!failed && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+           !ended.si_pid) {
+        if (lb_now() >= until_ns) failed = err_set(err, LB_EXIT_MACHINE, "did not end");
+        lb_nap(LB_MS_NS);
+    }
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR) {
+    }
+    for (int64_t gone_ns = lb_now() + GONE_NS; proc_group_runs(pid) && lb_now() < gone_ns;)
+        lb_nap(LB_MS_NS);
+    janitor_group(JANITOR_DROP, pid);
+    return failed;
+}
+
 char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t limit_ns,
                 struct lb_err *err) {
     struct start start = {.null = -1, .log = -1};
-    int pipe_fds[2] = {-1, -1}, status = 0, failed = 1;
+    int pipe_fds[2] = {-1, -1}, status = 0, failed = -1;
     pid_t pid = -1;
     char *text = malloc(TEXT_MAX);
     if (!text || pipe2(pipe_fds, O_CLOEXEC) != 0)
@@ -282,30 +266,13 @@ char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t l
     else if (prepare_start(spawn, &start, O_TRUNC, err) == 0)
         pid = fork_script(spawn, &start, pipe_fds[1], words, err);
     if (pipe_fds[1] >= 0) close(pipe_fds[1]);
-    if (pid > 0) {
-        /* The output ends only when every process that the script started, and that can still print, has
-         * ended. */
-        int64_t until_ns = lb_now() + limit_ns;
-        failed = read_text(pipe_fds[0], text, until_ns, err) != 0;
-        siginfo_t ended = {0}; /* the script may have closed its output and still run */
-        while (!failed && waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
-               !ended.si_pid) {
-            if (lb_now() >= until_ns) failed = err_set(err, LB_EXIT_MACHINE, "did not end");
-            lb_nap(LB_MS_NS);
-        }
-        kill(-pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
-        for (int64_t gone_ns = lb_now() + GONE_NS; proc_group_runs(pid) && lb_now() < gone_ns;)
-            lb_nap(LB_MS_NS);
-        janitor_group(JANITOR_DROP, pid);
-        if (!failed && status != 0) {
-            char how[64], said[320];
-            status_text(status, how, sizeof how);
-            last_words(spawn->dir, said, sizeof said);
-            failed = 1;
-            err_set(err, LB_EXIT_MACHINE, "%s", *said ? said : how);
-        }
+    if (pid > 0) failed = read_to_end(pid, pipe_fds[0], text, limit_ns, &status, err);
+    if (!failed && status != 0) {
+        char how[64], said[320];
+        snprintf(said, sizeof said, "%s", text);
+        if (spawn->dir) last_words(spawn->dir, said, sizeof said);
+        failed = err_set(err, LB_EXIT_MACHINE, "%s",
+                         *said ? said : status_text(status, how, sizeof how));
     }
     if (pipe_fds[0] >= 0) close(pipe_fds[0]);
     close_start(&start);

@@ -224,7 +224,8 @@ int section_count(const struct section *section) {
     return section->keys == fault_keys ? PLAN_FAULTS_MAX : 1;
 }
 
-char *section_text(const struct section *section, int number, char *text, size_t size) {
+/* "load"; "fault", "fault.2", ... Returns text. */
+static char *section_text(const struct section *section, int number, char *text, size_t size) {
     if (section->keys == fault_keys) return fault_section_text(number, text, size);
     snprintf(text, size, "%s", section->name);
     return text;

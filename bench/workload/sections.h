@@ -26,9 +26,6 @@ const struct section *section_find(const char *name, int *ret_number);
 /* How many sections with these keys a plan has: 1, or PLAN_FAULTS_MAX. */
 int section_count(const struct section *section);
 
-/* "load"; "fault", "fault.2", ... Writes at most size bytes, returns text. */
-char *section_text(const struct section *section, int number, char *text, size_t size);
-
 /* Returns the struct that has the section's keys as members. Like strchr it also accepts a const
  * plan, whose owner must not write through the result. */
 void *section_values(const struct section *section, const struct plan *plan, int number);
