@@ -108,8 +108,8 @@ $(B)/%.pb-c.c $(B)/%.pb-c.h: %.proto
 $(B)/bench/tests/%.o $(B)/drivers/tests/%.o $(B)/report/tests/%.o $(B)/results/format/tests/%.o $(B)/results/stats/tests/%.o: CFLAGS_release := -O1
 # The libraries that are loaded into servers, so that their clocks can be stepped and their fsyncs counted. Without a
 # sanitizer, whose library would have to be loaded first.
-$(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c
-	$(Q)mkdir -p $(@D) && echo "  link $@" && $(CC) -std=gnu11 -O2 -g $(WARN) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
+$(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c bench/servers/shim.h
+	$(Q)mkdir -p $(@D) && echo "  link $@" && $(CC) -std=gnu11 -I. -O2 -g $(WARN) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
 # All of the program but its commands, for the tests: when a file has changed, this library is linked again, and no test
 # is. Unlike an archive, a shared object has also the files that only weak symbols refer to.
 LIB := $(CURDIR)/$(B)/liblockbench.so

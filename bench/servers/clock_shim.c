@@ -1,43 +1,33 @@
 /* clock_shim: a library that is loaded into a server (LD_PRELOAD), so that its wall clock can be
  * changed without root and without touching the machine's clock.
  *
- * The environment variable LB_CLOCK names a file of 8 bytes with an int64: the offset of the wall
- * clock in ns. The file is mapped, so a change applies at once in all processes of the server. The
- * monotonic clocks stay correct. A timed wait for a wall-clock time is translated with the offset
+ * The offset of the wall clock stands in a shared file (shim.h). The monotonic clocks stay correct. A timed wait for a wall-clock time is translated with the offset
  * at its start; a later change does not wake it, although a change of the real clock would. The
  * library asks the kernel directly and allocates nothing, because it is called before other
  * libraries are ready. So each reading of the clock costs a system call. It has no effect on
  * programs that do not use the C library (Go). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "bench/servers/shim.h"
 
 #define S_NS INT64_C(1000000000)
 /* The year 2001: an absolute time after it is of the wall clock, not of a clock that starts at
  * boot. */
 #define WALL_S 1000000000
 
-static const int64_t *offset;
+static const struct shim_shared *shared;
 
 __attribute__((constructor)) static void map_offset(void) {
-    const char *path = getenv("LB_CLOCK");
-    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0) return;
-    const void *map = mmap(NULL, sizeof *offset, PROT_READ, MAP_SHARED, fd, 0);
-    if (map != MAP_FAILED) offset = map;
-    close(fd);
+    shared = shim_map();
 }
 
 static int64_t by_ns(void) {
-    return offset ? __atomic_load_n(offset, __ATOMIC_RELAXED) : 0;
+    return shared ? __atomic_load_n(&shared->clock_ns, __ATOMIC_RELAXED) : 0;
 }
 
 static struct timespec moved(struct timespec time, int64_t ns) {

@@ -10,6 +10,7 @@
 #include "bench/base/clock.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/proc.h"
+#include "bench/servers/shim.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo.h"
 #include "bench/servers/topo_node.h"
@@ -77,11 +78,10 @@ int topo_signal(struct topo *topo, int node, int signal) {
 }
 
 int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err) {
-    uint64_t *offset = topo->shared[TOPO_CLOCK][node];
-    if (!offset)
+    if (!topo->clock)
         return err_set(err, LB_EXIT_MACHINE, "%s was not started with a clock that can be stepped",
                        topo->info.name);
-    __atomic_fetch_add(offset, (uint64_t)by_ns, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&topo->shared[node]->clock_ns, by_ns, __ATOMIC_RELAXED);
     return 0;
 }
 

@@ -17,22 +17,15 @@
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
+#include "bench/servers/shim.h"
 #include "bench/servers/shm.h"
 
-/* The libraries that are loaded into the nodes' processes. Each maps a file of 8 bytes that lockbench maps, too: the
- * offset of the clock, or the number of fsyncs. */
-static const struct {
-    const char *library, *mark; /* the mark ends its path */
-    const char *name, *variable;
-    bool written; /* by the servers' account; else it may only read the file */
-} shims[TOPO_SHIMS] = {
-    [TOPO_CLOCK] = {"clock_shim.so", "/clock_shim.so", "clock", "LB_CLOCK", false},
-    [TOPO_FSYNCS] = {"fsync_shim.so", "/fsync_shim.so", "fsyncs", "LB_FSYNCS", true},
-};
+#define CLOCK_SHIM "clock_shim.so"
+#define FSYNC_SHIM "fsync_shim.so"
 
-static char *shim_path(const struct topo *topo, enum topo_shim shim, int n, char *path,
-                       size_t size) {
-    snprintf(path, size, "%s/%s.%d", topo->dir, shims[shim].name, n);
+/* The file that a node shares with the libraries. Returns path. */
+static char *shared_path(const struct topo *topo, int n, char *path, size_t size) {
+    snprintf(path, size, "%s/shared.%d", topo->dir, n);
     return path;
 }
 
@@ -47,18 +40,14 @@ static void add_ports(struct vars *vars, const char *name, const int *ports, con
     vars_add(vars, "%s=%s", name, text);
 }
 
-/* The libraries that are loaded into the node's processes, and the files that they share with us. */
+/* The libraries that are loaded into the node's processes, and the file that they share with us. */
 static void add_shims(struct vars *vars, const struct topo *topo, int n) {
-    char path[640], preload[1300] = "";
-    for (int shim = 0; shim < TOPO_SHIMS; shim++) {
-        size_t used = strlen(preload);
-        if (!topo->shared[shim][n]) continue;
-        snprintf(preload + used, sizeof preload - used, "%s%s%s", used ? ":" : "", topo->dir,
-                 shims[shim].mark);
-        vars_add(vars, "%s=%s", shims[shim].variable,
-                 shim_path(topo, (enum topo_shim)shim, n, path, sizeof path));
-    }
-    if (*preload) vars_add(vars, "LD_PRELOAD=%s", preload);
+    char path[640];
+    bool clock = topo->clock, fsyncs = topo->info.fsyncs;
+    if (!topo->shared[n]) return;
+    vars_add(vars, "LB_SHARED=%s", shared_path(topo, n, path, sizeof path));
+    vars_add(vars, "LD_PRELOAD=%s%s%s%s%s", clock ? topo->dir : "", clock ? "/" CLOCK_SHIM : "",
+             clock && fsyncs ? ":" : "", fsyncs ? topo->dir : "", fsyncs ? "/" FSYNC_SHIM : "");
 }
 
 void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
@@ -171,54 +160,46 @@ static int copy_shim(const struct topo *topo, const char *shim, struct lb_err *e
     return file_copy(from, to, 0755, err);
 }
 
-/* Makes the file that a node shares with a library (shim_path), of 8 bytes that are 0, and maps the file. Returns the
+/* Makes the file that a node shares with the libraries (shared_path), all of it 0, and maps the file. Returns the
  * mapping (munmap it), or NULL with err. */
-static void *map_shared(const struct topo *topo, enum topo_shim shim, int node,
-                        struct lb_err *err) {
-    char path[640];
-    int fd = open(shim_path(topo, shim, node, path, sizeof path),
-                  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+static void *map_shared(const struct topo *topo, int node, struct lb_err *err) {
     const struct account *account = &topo->account;
+    const size_t size = sizeof(struct shim_shared);
+    char path[640];
+    int fd = open(shared_path(topo, node, path, sizeof path), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                  0600);
     void *map = MAP_FAILED;
-    bool shared = fd >= 0 && (shims[shim].written
-                                  ? !account->change || fchown(fd, account->uid, account->gid) == 0
-                                  : fchmod(fd, 0644) == 0);
-    if (shared && ftruncate(fd, sizeof(uint64_t)) == 0)
-        map = mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd >= 0 && (!account->change || fchown(fd, account->uid, account->gid) == 0) &&
+        ftruncate(fd, (off_t)size) == 0)
+        map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (map == MAP_FAILED) err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
     if (fd >= 0) close(fd);
     return map == MAP_FAILED ? NULL : map;
 }
 
 int topo_shims_begin(struct topo *topo, struct lb_err *err) {
-    const bool wanted[TOPO_SHIMS] = {[TOPO_CLOCK] = topo->clock, [TOPO_FSYNCS] = topo->info.fsyncs};
-    for (int shim = 0; shim < TOPO_SHIMS; shim++) {
-        if (!wanted[shim]) continue;
-        if (copy_shim(topo, shims[shim].library, err) != 0) return -1;
-        for (int n = 0; n < topo->info.nodes; n++) {
-            topo->shared[shim][n] = map_shared(topo, (enum topo_shim)shim, n, err);
-            if (!topo->shared[shim][n]) return -1;
-        }
+    if (topo->clock && copy_shim(topo, CLOCK_SHIM, err) != 0) return -1;
+    if (topo->info.fsyncs && copy_shim(topo, FSYNC_SHIM, err) != 0) return -1;
+    for (int n = 0; n < topo->info.nodes && (topo->clock || topo->info.fsyncs); n++) {
+        topo->shared[n] = map_shared(topo, n, err);
+        if (!topo->shared[n]) return -1;
     }
     return 0;
 }
 
 void topo_shims_end(struct topo *topo) {
-    for (int shim = 0; shim < TOPO_SHIMS; shim++) {
-        for (int n = 0; n < TOPO_NODES_MAX; n++) {
-            if (topo->shared[shim][n]) munmap(topo->shared[shim][n], sizeof(uint64_t));
-        }
+    for (int n = 0; n < TOPO_NODES_MAX; n++) {
+        if (topo->shared[n]) munmap(topo->shared[n], sizeof *topo->shared[n]);
     }
 }
 
 int64_t topo_fsyncs(const struct topo *topo) {
     int64_t sum = 0;
     for (int n = 0; n < topo->info.nodes; n++) {
-        const uint64_t *count = topo->shared[TOPO_FSYNCS][n];
         pid_t pid = topo->nodes[n].pid;
         /* A program without the C library would never count. */
-        if (!count || (pid > 0 && !proc_has_mapped(pid, shims[TOPO_FSYNCS].mark))) return -1;
-        sum += (int64_t)__atomic_load_n(count, __ATOMIC_RELAXED);
+        if (!topo->info.fsyncs || (pid > 0 && !proc_has_mapped(pid, "/" FSYNC_SHIM))) return -1;
+        sum += (int64_t)__atomic_load_n(&topo->shared[n]->fsyncs, __ATOMIC_RELAXED);
     }
     return sum;
 }

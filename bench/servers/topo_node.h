@@ -23,8 +23,6 @@ struct node {
     char dir[600];
 };
 
-enum topo_shim { TOPO_CLOCK, TOPO_FSYNCS, TOPO_SHIMS };
-
 struct topo {
     struct topo_info info;
     char durability[16];
@@ -39,8 +37,8 @@ struct topo {
     void *ports_arg;
     bool clock; /* started with a clock that can be stepped */
     int64_t act_limit_ns;
-    /* what each node shares with a library in its processes, in mapped memory; NULL = nothing */
-    uint64_t *shared[TOPO_SHIMS][TOPO_NODES_MAX];
+    /* what each node shares with libraries in its processes, in mapped memory; NULL = nothing */
+    struct shim_shared *shared[TOPO_NODES_MAX];
     struct node nodes[TOPO_NODES_MAX];
     int starts;
     bool was_ready; /* after this the nodes keep their ports */

@@ -56,7 +56,7 @@ TEST(the_shim_moves_the_wall_clock_alone) {
     int fd = mkstemp(offset);
     snprintf(
         command, sizeof command,
-        "ASAN_OPTIONS=verify_asan_link_order=0 LB_CLOCK=%s LD_PRELOAD=%s timeout 50 '%s' --watch",
+        "ASAN_OPTIONS=verify_asan_link_order=0 LB_SHARED=%s LD_PRELOAD=%s timeout 50 '%s' --watch",
         offset, shim, self);
     for (size_t i = 0; i < sizeof steps_s / sizeof *steps_s; i++) {
         int64_t by_ns = steps_s[i] * LB_S_NS;
