@@ -127,7 +127,7 @@ static int html_page(const struct report *report, FILE *out, struct lb_err *err)
     write_banner(out, report);
     run_doc_verdict(report, &doc);
     if (doc_write_and_free(&doc, DOC_HTML, false, out, err) != 0) return -1;
-    if (html_first(out, report, err) != 0) return -1;
+    html_first(out, report);
     doc = (struct doc){0};
     run_doc_begin(report, &doc);
     add_charts(&doc);

@@ -144,10 +144,10 @@ static json_t *time_of(const struct run_stage *stage, int *rc) {
     return object;
 }
 
-static json_t *page_row_json(const struct report_group *group, const struct report_row *row,
-                             size_t *left, int *rc) {
+static json_t *page_row_json(const struct report *report, const struct report_group *group,
+                             const struct report_row *row, size_t *left, int *rc) {
     json_t *object = json_object();
-    put(object, "lock", json_integer(row->lock), rc);
+    put(object, "lock", json_integer(row->lock - report->locks), rc);
     put(object, "state", escape_json(words_state(row->state)), rc);
     put(object, "figures", figures_of(group, row, rc), rc);
     put(object, "spread", spread_of_row(row, rc), rc);
@@ -175,16 +175,17 @@ static void put_offered(json_t *object, const struct run_stage *stage, int *rc) 
     free(task);
 }
 
-/* first: the load that the views show first. */
-static json_t *group_of(const struct report_group *group, bool first, size_t *left, int *rc) {
+static json_t *group_of(const struct report *report, const struct report_group *group, size_t *left,
+                        int *rc) {
     json_t *object = json_object(), *rows = json_array();
     put(object, "load", escape_json(group->load), rc);
     put(object, "clients", escape_json_figure(group->clients), rc);
-    put(object, "first", json_boolean(first), rc);
+    put(object, "first", json_boolean(group == report->ranked), rc); /* the views show it first */
     put(object, "rows", rows, rc);
     put_offered(object, group->rows[0].typical, rc);
     for (int r = 0; r < group->row_count && *rc == 0; r++) {
-        if (json_array_append_new(rows, page_row_json(group, &group->rows[r], left, rc))) *rc = -1;
+        if (json_array_append_new(rows, page_row_json(report, group, &group->rows[r], left, rc)))
+            *rc = -1;
     }
     return object;
 }
@@ -198,7 +199,6 @@ static json_t *page_lock_json(const struct report_lock *lock) {
 }
 
 int html_data(FILE *out, const struct report *report, struct lb_err *err) {
-    const struct report_group *first = ranking_group(report);
     int rc = 0;
     size_t left = HISTOGRAM_BYTES;
     char *dump = NULL;
@@ -212,7 +212,7 @@ int html_data(FILE *out, const struct report *report, struct lb_err *err) {
     }
     for (int g = 0; g < report->group_count && rc == 0; g++) {
         const struct report_group *group = &report->groups[g];
-        rc |= json_array_append_new(groups, group_of(group, group == first, &left, &rc));
+        rc |= json_array_append_new(groups, group_of(report, group, &left, &rc));
     }
     for (int d = 0; d < DURABILITIES && rc == 0; d++) {
         rc |=

@@ -17,8 +17,8 @@ int report_write(const struct report *report, enum report_format format, bool co
                  struct lb_err *err);
 
 /* Writes the first screen: the first lock of each class, and the cost of each lock; nothing if no
- * lock is ranked. 0, or -1 with err: out of memory. */
-int html_first(FILE *out, const struct report *report, struct lb_err *err);
+ * lock is ranked. */
+void html_first(FILE *out, const struct report *report);
 
 /* Writes the charts' data as JSON for a script element. 0, or -1 with err: out of memory. */
 int html_data(FILE *out, const struct report *report, struct lb_err *err);

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "bench/base/verdict.h"
+#include "report/run/ranking.h"
 #include "results/format/bound.h"
+
 static bool equal(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
 }
@@ -179,7 +181,7 @@ int report_count_not_reached(const struct run *run) {
     return count;
 }
 
-static struct report_lock *find_lock(struct report *report, const struct run_stage *stage) {
+struct report_lock *report_lock_of(const struct report *report, const struct run_stage *stage) {
     for (int i = 0; i < report->lock_count; i++) {
         if (report_is_of(&report->locks[i], stage)) return &report->locks[i];
     }
@@ -214,13 +216,17 @@ static struct report_lock *add_report_lock(struct report *report, const struct r
     return lock;
 }
 
-static void add_if_known(double *sum, double more) {
-    if (!isnan(more)) *sum += more;
+void report_add_counts(struct run_stage *sums, const struct run_stage *stage) {
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        double sum = field->sums ? result_field_figure(field, sums) : NAN;
+        double more = field->sums ? result_field_figure(field, stage) : NAN;
+        if (!isnan(more)) result_field_set_figure(field, sums, isnan(sum) ? more : sum + more);
+    }
 }
 
 static void note_exposure(struct report_lock *lock, const struct run_stage *stage) {
-    add_if_known(&lock->competing,
-                 isnan(stage->tested_grants) ? stage->checked_grants : stage->tested_grants);
+    lock->competing +=
+        report_count(isnan(stage->tested_grants) ? stage->checked_grants : stage->tested_grants);
     if (isnan(stage->inside_mean_ns) || stage->inside_mean_ns <= lock->inside_ns) return;
     lock->inside_ns = stage->inside_mean_ns;
     lock->round_trip_ns = stage->latency[METRIC_PING].p50;
@@ -248,18 +254,8 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
         lock->stepped = !lock->unstepped;
     }
     lock->checked |= !isnan(stage->checked_grants);
-    add_if_known(&lock->grants, stage->checked_grants);
+    report_add_counts(&lock->sums, stage);
     if (report_competes(stage)) note_exposure(lock, stage);
-    add_if_known(&lock->lost_updates, stage->lost_updates);
-    add_if_known(&lock->double_holders, stage->double_holders);
-    add_if_known(&lock->expired_holders, stage->expired_holders);
-    add_if_known(&lock->revoked, stage->revoked);
-    add_if_known(&lock->ended, stage->ended);
-    add_if_known(&lock->token_errors, stage->token_errors);
-    add_if_known(&lock->stuck, stage->stuck);
-    add_if_known(&lock->held, stage->held_elsewhere);
-    add_if_known(&lock->passed_over, stage->passed_over);
-    add_if_known(&lock->starved, stage->starved);
     if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
         lock->residue = stage;
     if (!lock->overlap && stage->has_overlap) lock->overlap = stage;
@@ -288,9 +284,9 @@ static int add_locks_beside(struct report *report, const struct run_stage *stage
     json_array_foreach(json_object_get(run->plan, "locks"), i, name) {
         const char *lock = json_string_value(name);
         const struct run_stage *other = lock ? stage_beside(run, stage, lock) : NULL;
-        if (other && !find_lock(report, other) && !add_report_lock(report, other)) return -1;
+        if (other && !report_lock_of(report, other) && !add_report_lock(report, other)) return -1;
     }
-    return find_lock(report, stage) || add_report_lock(report, stage) ? 0 : -1;
+    return report_lock_of(report, stage) || add_report_lock(report, stage) ? 0 : -1;
 }
 
 static int make_locks(struct report *report) {
@@ -298,8 +294,8 @@ static int make_locks(struct report *report) {
     if (!report->locks) return -1;
     for (int s = 0; s < report->run->stage_count; s++) {
         const struct run_stage *stage = &report->run->stages[s];
-        if (!find_lock(report, stage) && add_locks_beside(report, stage) != 0) return -1;
-        judge(find_lock(report, stage), stage);
+        if (!report_lock_of(report, stage) && add_locks_beside(report, stage) != 0) return -1;
+        judge(report_lock_of(report, stage), stage);
     }
     return 0;
 }
@@ -317,7 +313,7 @@ static void mark_candidates(struct report *report) {
     for (int g = 0; g < report->group_count; g++) {
         for (int r = 0; r < report->groups[g].row_count; r++) {
             struct report_row *row = &report->groups[g].rows[r];
-            const struct report_lock *lock = &report->locks[row->lock];
+            const struct report_lock *lock = row->lock;
             /* As in compare and in a history, what did not come to its end shows no speed. */
             bool whole = row->incomplete < row->repeats;
             row->candidate = whole && report_is_real(lock->stage) && !holds_nothing(row->typical) &&
@@ -335,14 +331,16 @@ struct report *report_make(struct run *run, struct lb_err *err) {
     }
     report->run = run;
     report->partial = run->partial;
-    if (make_locks(report) || report_make_groups(report)) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        report_free(report);
-        return NULL;
+    int failed = make_locks(report) || report_make_groups(report);
+    if (!failed) {
+        mark_candidates(report);
+        failed = ranking_make(report);
     }
     for (int i = 0; i < report->lock_count; i++) report->partial |= report->locks[i].partial;
-    mark_candidates(report);
-    return report;
+    if (!failed) return report;
+    err_set(err, LB_EXIT_MACHINE, "out of memory");
+    report_free(report);
+    return NULL;
 }
 
 struct report *report_load(const char *path, struct lb_err *err) {
@@ -361,6 +359,8 @@ void report_free(struct report *report) {
         for (int r = 0; r < report->groups[g].row_count; r++)
             free(report->groups[g].rows[r].stages);
         free(report->groups[g].again);
+        free(report->groups[g].classes);
+        free(report->groups[g].ranked);
         free(report->groups[g].load);
         free(report->groups[g].rows);
     }

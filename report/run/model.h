@@ -41,15 +41,13 @@ struct report_lock {
     enum lock_state state;
     /* One of its stages was checked; otherwise it is not known how many findings there were. */
     bool checked;
-    double grants; /* all grants that were checked */
-    /* those during which another client waited, on which the bound is based. In older results,
+    struct run_stage sums; /* of its counts of checks; nothing else is filled */
+    /* the checked grants during which another client waited, on which the bound is based. In older results,
      * which lack this count: those of stages with two clients or more on common keys */
     double competing;
     /* the longest mean time that holders were inside, over the stages with competing clients, and the
      * round trip there; NAN = not measured */
     double inside_ns, round_trip_ns;
-    double lost_updates, double_holders, expired_holders, revoked, ended, token_errors, stuck, held,
-        passed_over, starved;
     /* the stage that left the most keys on the server, or NULL */
     const struct run_stage *residue;
     const struct run_stage *ending;  /* the first stage whose sessions the server ended, or NULL */
@@ -67,8 +65,10 @@ bool report_hardly_tested(const struct report_lock *lock);
 /* Its bound 3/n; NAN where it is not clean, was hardly tested, or has too few grants. */
 double report_bound(const struct report_lock *lock);
 
+struct report_class;
+
 struct report_row {
-    int lock; /* index in report->locks */
+    const struct report_lock *lock;
     /* medians and sums; the texts are those of the typical repeat */
     struct run_stage figures;
     const struct run_stage *typical; /* the repeat of median throughput, whose curves are shown */
@@ -81,8 +81,27 @@ struct report_row {
     double unrecorded;
     /* may be called best: a real lock that excluded in all its stages, with a stage here that came to its end */
     bool candidate;
-    /* the state under this load; tables show locks[lock].state, the worst of all loads */
+    /* the state under this load; tables show lock->state, the worst of all loads */
     enum lock_state state;
+
+    /* The rank (ranking.h). */
+    const struct report_class *class; /* NULL: no lock for use */
+    double cost_ns;         /* NAN: not ranked; INFINITY: nothing was granted, or less than half */
+    double low_ns, high_ns; /* the interval of the cost, from repeats; NAN: none */
+    /* with the first: within RANKING_TIE of a round; or the interval of their ratio, round by round, does not show that
+     * the dearer one costs more, or where there are no rounds their intervals overlap; all are where the rounds prove
+     * nothing */
+    bool level;
+};
+
+/* The rows of a load that survive the same failures, and are ranked against each other. */
+struct report_class {
+    char name[400];                /* "in memory, one server" */
+    const struct run_stage *first; /* the first row's, for what all of them share */
+    struct report_row **rows;      /* the best first; in the group's list */
+    int count;
+    bool contest;                      /* the first two are ranked, so that somebody was compared */
+    const struct report_row *cheapest; /* the first, unless p99 or fairness decides */
 };
 
 /* One load. All its rows may be compared with each other. */
@@ -94,11 +113,22 @@ struct report_group {
     double clients;
     struct report_row *rows;
     int row_count;
+    int rounds; /* the most repeats of a row */
     bool
         paired; /* its stages of one repeat ran in one round, so their figures can be compared one by one */
     const struct run_stage *
         *again; /* the stages of a lock that ran twice in each round; the list is owned */
     int again_count;
+
+    bool competes;                /* clients meet */
+    bool by_cost;                 /* the cost of a grant ranks, and not the median wait */
+    struct report_class *classes; /* in the order of durabilities; owned */
+    int class_count;
+    struct report_row **ranked; /* the rows of all classes; the list is owned */
+    /* The greatest difference that the run shows between a lock and the same lock once more, as a share: smaller ones
+     * can't be told from it. INFINITY: it was not level with itself. NAN: no lock ran twice in a round, or there are
+     * fewer than six rounds. */
+    double resolution;
 };
 
 struct report {
@@ -108,6 +138,11 @@ struct report {
     struct report_group *groups;
     int group_count;
     bool partial; /* the run or one of its stages is */
+    /* the load that decides: the one with the most clients that meet, or with the fewest if none meet; NULL: nothing ran */
+    const struct report_group *decides;
+    const struct report_group *ranked; /* the same; NULL where no lock for use ran */
+    const struct report_group
+        *alone; /* with the fewest clients, of those in which no two meet, or NULL */
 };
 
 /* Reads a run: its folder or its run.json. NULL with err; the caller frees the report with report_free. */
@@ -191,5 +226,9 @@ char *report_rtt_text(double rtt_ns, char *text);
 
 /* Fills report->groups from the run and its locks; a part of report_make. 0, or -1 when out of memory. */
 int report_make_groups(struct report *report);
+/* The lock of a stage; NULL if it was not added yet. */
+struct report_lock *report_lock_of(const struct report *report, const struct run_stage *stage);
+/* Adds a stage's counts of checks and outcomes; one that is NAN becomes the stage's. */
+void report_add_counts(struct run_stage *sums, const struct run_stage *stage);
 
 #endif

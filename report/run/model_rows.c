@@ -8,7 +8,6 @@
 
 #include "report/doc/number.h"
 #include "report/run/model.h"
-#include "results/format/bound.h"
 #include "results/format/hdr.h"
 #include "results/format/hist.h"
 #include "results/format/run_read.h"
@@ -16,7 +15,8 @@
 /* A stage and the group and row where it belongs. */
 struct ref {
     const struct run_stage *stage;
-    int load, lock;
+    const struct report_lock *lock;
+    int load;
 };
 
 static const char *or_zero(const char *text) {
@@ -86,13 +86,8 @@ char *report_load_text(const struct run_stage *stage) {
     return fclose(out) == 0 ? text : NULL;
 }
 
-static int find_report_lock(const struct report *report, const struct run_stage *stage) {
-    int i = 0;
-    while (!report_is_of(&report->locks[i], stage)) i++;
-    return i;
-}
-
-static struct report_row *add_report_row(struct report_group *group, int lock) {
+static struct report_row *add_report_row(struct report_group *group,
+                                         const struct report_lock *lock) {
     struct report_row *more = realloc(group->rows, (size_t)(group->row_count + 1) * sizeof *more);
     if (!more) return NULL;
     group->rows = more;
@@ -123,7 +118,7 @@ static int by_group_and_row(const void *a, const void *b) {
     if (x->load != y->load) return x->load - y->load;
     if (x->stage->clients != y->stage->clients)
         return x->stage->clients < y->stage->clients ? -1 : 1;
-    if (x->lock != y->lock) return x->lock - y->lock;
+    if (x->lock != y->lock) return x->lock < y->lock ? -1 : 1;
     if (report_is_aside_stage(x->stage) != report_is_aside_stage(y->stage))
         return report_is_aside_stage(x->stage) - report_is_aside_stage(y->stage);
     /* Then by throughput, so that the typical repeat is in the middle; a repeat without the figure
@@ -139,16 +134,6 @@ static double median_of(const struct result_field *field, const struct ref *refs
                         double *values) {
     for (int i = 0; i < count; i++) values[i] = result_field_figure(field, refs[i].stage);
     return number_median(values, count);
-}
-
-/* Counts of checks and of outcomes are sums over the repeats; a count that no repeat has stays unknown. */
-static double sum_of(const struct result_field *field, const struct ref *refs, int count) {
-    double sum = NAN;
-    for (int i = 0; i < count; i++) {
-        double more = result_field_figure(field, refs[i].stage);
-        if (!isnan(more)) sum = isnan(sum) ? more : sum + more;
-    }
-    return sum;
 }
 
 /* Adds a stage's histogram to all. 0, or -1 when out of memory. */
@@ -192,7 +177,8 @@ static int merge_latency(struct run_latency *latency, enum metric metric, const 
     return rc;
 }
 
-/* of: the repeats that give figures, the first ones of all. */
+/* of: the repeats that give figures, the first ones of all; counts are sums over all. A count that no repeat has stays
+ * unknown. */
 static int fill_figures(struct report_row *row, const struct ref *refs, int of, int all) {
     double *values = malloc((size_t)all * sizeof *values);
     int rc = 0;
@@ -200,17 +186,12 @@ static int fill_figures(struct report_row *row, const struct ref *refs, int of, 
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
         if (!result_field_is_figure(field)) continue;
         result_field_set_figure(field, &row->figures,
-                                field->sums ? sum_of(field, refs, all)
-                                            : median_of(field, refs, of, values));
+                                field->sums ? NAN : median_of(field, refs, of, values));
     }
     free(values);
+    for (int i = 0; i < all; i++) report_add_counts(&row->figures, refs[i].stage);
     for (int m = 0; m < METRICS && of > 1 && rc == 0; m++)
         rc = merge_latency(&row->figures.latency[m], (enum metric)m, refs, of);
-    double tested = row->figures.tested_grants, checked = row->figures.checked_grants;
-    bool hardly =
-        bound_hardly_tested(row->figures.inside_mean_ns, row->figures.latency[METRIC_PING].p50);
-    bool known = row->state == LOCK_CLEAN && !hardly;
-    row->figures.bound95 = known ? bound_of_grants(isnan(tested) ? checked : tested) : NAN;
     return rc;
 }
 
@@ -292,7 +273,7 @@ int report_make_groups(struct report *report) {
     if (!refs || !known) goto out;
     for (int i = 0; i < count; i++) {
         const struct run_stage *stage = &report->run->stages[i];
-        refs[i] = (struct ref){.stage = stage, .lock = find_report_lock(report, stage)};
+        refs[i] = (struct ref){.stage = stage, .lock = report_lock_of(report, stage)};
         refs[i].load = load_index(stage, known, &known_count);
         if (refs[i].load < 0) goto out;
     }

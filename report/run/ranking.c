@@ -8,43 +8,6 @@
 #include "report/doc/escape.h"
 #include "results/format/run_read.h"
 
-/* ---- the loads ---- */
-
-static bool group_competes(const struct report_group *group) {
-    for (int r = 0; r < group->row_count; r++)
-        if (report_competes(group->rows[r].typical)) return true;
-    return false;
-}
-
-const struct report_group *ranking_alone(const struct report *report) {
-    const struct report_group *alone = NULL;
-    for (int g = 0; g < report->group_count; g++) {
-        const struct report_group *group = &report->groups[g];
-        if (group_competes(group)) continue;
-        if (!alone || group->clients < alone->clients ||
-            (group->clients == alone->clients && group->row_count > alone->row_count))
-            alone = group;
-    }
-    return alone;
-}
-
-const struct report_group *ranking_load(const struct report *report) {
-    const struct report_group *most = NULL;
-    for (int g = 0; g < report->group_count; g++) {
-        const struct report_group *group = &report->groups[g];
-        if (!group_competes(group)) continue;
-        if (!most || group->clients > most->clients ||
-            (group->clients == most->clients && group->row_count > most->row_count))
-            most = group;
-    }
-    return most ? most : ranking_alone(report);
-}
-
-const struct report_group *ranking_group(const struct report *report) {
-    const struct report_group *group = ranking_load(report);
-    return group && ranking_next_class(group, -1) >= 0 ? group : NULL;
-}
-
 /* ---- the cost of a grant ---- */
 
 /* Readers hold together, and of several keys some are free for a while, so the time between two grants is no cost of
@@ -54,18 +17,12 @@ static bool always_waits(const struct run_stage *stage) {
            !(stage->keys && strtod(stage->keys, NULL) > 1);
 }
 
-bool ranking_by_cost(const struct report_group *group) {
-    for (int r = 0; r < group->row_count; r++)
-        if (group->rows[r].candidate && always_waits(group->rows[r].typical)) return true;
-    return false;
-}
-
 static const struct result_field *median_wait(const struct report_group *group) {
     return column_compared("latency_ns.acquire.p50", group);
 }
 
 const char *ranking_figure(const struct report_group *group) {
-    return ranking_by_cost(group) ? "cost of a grant" : median_wait(group)->title;
+    return group->by_cost ? "cost of a grant" : median_wait(group)->title;
 }
 
 /* The time between two grants of a key. */
@@ -84,39 +41,30 @@ static double stage_cost_ns(const struct run_stage *stage) {
     return cost_ns > 0 ? cost_ns : NAN;
 }
 
-double ranking_cost_ns(const struct report_group *group, int row) {
-    const struct report_row *mine = &group->rows[row];
-    if (!mine->candidate) return NAN;
-    return ranking_by_cost(group) ? stage_cost_ns(&mine->figures)
-                                  : column_value(median_wait(group), mine);
+/* The figure that ranks, of one stage or of all of a row. */
+static double rank_ns(const struct report_group *group, const struct run_stage *stage) {
+    return group->by_cost ? stage_cost_ns(stage) : result_field_figure(median_wait(group), stage);
 }
 
-double ranking_share(const struct report_group *group, int row) {
-    const struct run_stage *figures = &group->rows[row].figures;
+double ranking_share(const struct report_group *group, const struct report_row *row) {
+    const struct run_stage *figures = &row->figures;
     bool holds = !figures->hold || strcmp(figures->hold, "0") != 0;
-    return ranking_by_cost(group) && always_waits(figures) && holds
+    return group->by_cost && always_waits(figures) && holds
                ? figures->inside_mean_ns / round_ns(figures)
                : NAN;
 }
 
-/* The figure that ranks, of one stage. */
-static double stage_rank_ns(const struct report_group *group, const struct run_stage *stage) {
-    return ranking_by_cost(group) ? stage_cost_ns(stage)
-                                  : result_field_figure(median_wait(group), stage);
-}
-
-static void add_interval(const struct report_group *group, struct ranked *rank) {
-    const struct report_row *row = &group->rows[rank->row];
+static void add_interval(const struct report_group *group, struct report_row *row) {
     double *costs = calloc((size_t)row->repeats, sizeof *costs);
     int count = 0;
     for (int i = 0; i < row->repeats && costs; i++) {
-        double cost_ns = stage_rank_ns(group, row->stages[i]);
+        double cost_ns = rank_ns(group, row->stages[i]);
         if (isfinite(cost_ns)) costs[count++] = cost_ns;
     }
     struct spread spread = spread_of_values(costs, count);
     free(costs);
-    rank->low_ns = spread.low;
-    rank->high_ns = spread.high;
+    row->low_ns = spread.low;
+    row->high_ns = spread.high;
 }
 
 /* The stage of a list that ran in the same round; NULL: there is none. */
@@ -130,13 +78,12 @@ static const struct run_stage *of_round(const struct run_stage *const *stages, i
 
 /* The interval of the ratio of two lists' costs, round by round: what changed the machine changed both. */
 static struct spread ratio_of(const struct report_group *group, const struct run_stage *const *over,
-                              int over_count, const struct run_stage *const *under,
-                              int under_count) {
+                              int over_count, const struct report_row *under) {
     double *ratios = calloc((size_t)over_count + 1, sizeof *ratios);
     int count = 0;
     for (int i = 0; i < over_count && ratios; i++) {
-        const struct run_stage *other = of_round(under, under_count, over[i]);
-        double ratio = other ? stage_rank_ns(group, over[i]) / stage_rank_ns(group, other) : NAN;
+        const struct run_stage *other = of_round(under->stages, under->repeats, over[i]);
+        double ratio = other ? rank_ns(group, over[i]) / rank_ns(group, other) : NAN;
         if (isfinite(ratio)) ratios[count++] = ratio;
     }
     struct spread spread = spread_of_values(ratios, count);
@@ -144,13 +91,11 @@ static struct spread ratio_of(const struct report_group *group, const struct run
     return spread;
 }
 
-double ranking_resolution(const struct report_group *group) {
-    if (group->again_count == 0) return NAN;
-    for (int r = 0; r < group->row_count; r++) {
+static double resolution_of(const struct report_group *group) {
+    for (int r = 0; r < group->row_count && group->again_count > 0; r++) {
         const struct report_row *row = &group->rows[r];
         if (strcmp(row->typical->lock, group->again[0]->lock) != 0) continue;
-        struct spread spread =
-            ratio_of(group, group->again, group->again_count, row->stages, row->repeats);
+        struct spread spread = ratio_of(group, group->again, group->again_count, row);
         if (spread.kind != SPREAD_REPEATS) return NAN;
         bool level = spread.low < 1 + RANKING_TIE && spread.high > 1 / (1 + RANKING_TIE);
         return level ? fmax(spread.high, 1 / spread.low) - 1 : INFINITY;
@@ -160,70 +105,25 @@ double ranking_resolution(const struct report_group *group) {
 
 /* True if the rounds tell no lock from another: they are too few, or the lock that ran twice differed from itself. */
 static bool tells_nothing(const struct report_group *group) {
-    int rounds = 0;
-    for (int r = 0; r < group->row_count; r++)
-        if (group->rows[r].repeats > rounds) rounds = group->rows[r].repeats;
     return group->paired &&
-           (rounds < RANKING_ROUNDS || ranking_resolution(group) > RANKING_MULTIPLE - 1);
+           (group->rounds < RANKING_ROUNDS || group->resolution > RANKING_MULTIPLE - 1);
 }
 
 /* True if the figures do not tell the costs of the two apart. */
-static bool is_level(const struct report_group *group, const struct ranked *one,
-                     const struct ranked *other) {
-    if (!isfinite(one->cost_ns) || !isfinite(other->cost_ns)) return false;
+static bool is_level(const struct report_group *group, const struct report_row *first,
+                     const struct report_row *row) {
+    if (!isfinite(first->cost_ns) || !isfinite(row->cost_ns)) return false;
     if (tells_nothing(group)) return true;
-    const struct report_row *row = &group->rows[other->row], *first = &group->rows[one->row];
-    double whole_ns = ranking_by_cost(group)
-                          ? fmax(round_ns(&row->figures), round_ns(&first->figures))
-                          : fmax(one->cost_ns, other->cost_ns);
-    if (fabs(other->cost_ns - one->cost_ns) <= RANKING_TIE * whole_ns) return true;
+    double whole_ns = group->by_cost ? fmax(round_ns(&row->figures), round_ns(&first->figures))
+                                     : fmax(first->cost_ns, row->cost_ns);
+    if (fabs(row->cost_ns - first->cost_ns) <= RANKING_TIE * whole_ns) return true;
     if (!group->paired) /* false where one has no interval */
-        return other->low_ns <= one->high_ns && one->low_ns <= other->high_ns;
-    struct spread spread =
-        ratio_of(group, row->stages, row->repeats, first->stages, first->repeats);
-    return other->cost_ns < one->cost_ns ? spread.high >= 1 : spread.low <= 1;
+        return row->low_ns <= first->high_ns && first->low_ns <= row->high_ns;
+    struct spread spread = ratio_of(group, row->stages, row->repeats, first);
+    return row->cost_ns < first->cost_ns ? spread.high >= 1 : spread.low <= 1;
 }
 
-/* ---- the classes ---- */
-
-bool ranking_is_in_class(const struct report_group *group, int row, int first) {
-    return report_is_real(group->rows[row].typical) &&
-           words_same_class(group->rows[row].typical, group->rows[first].typical);
-}
-
-static bool opens_class(const struct report_group *group, int row) {
-    if (!report_is_real(group->rows[row].typical)) return false;
-    for (int before = 0; before < row; before++)
-        if (ranking_is_in_class(group, before, row)) return false;
-    return true;
-}
-
-int ranking_next_class(const struct report_group *group, int after) {
-    int d = after < 0 ? 0 : (int)words_durability(group->rows[after].typical);
-    for (int from = after + 1; d < DURABILITIES; d++, from = 0) {
-        for (int r = from; r < group->row_count; r++)
-            if ((int)words_durability(group->rows[r].typical) == d && opens_class(group, r))
-                return r;
-    }
-    return -1;
-}
-
-char *ranking_class_text(const struct report_group *group, int row, char *text) {
-    const struct run_stage *stage = group->rows[row].typical;
-    bool stated = stage->guarantee != NULL;
-    bool unknown = words_durability(stage) == DURABILITY_UNKNOWN && stage->backend;
-    snprintf(text, RANKING_NOTE_MAX, "%s%s%s%s%s", unknown ? stage->backend : "",
-             unknown ? ": " : "", words_durability_text(words_durability(stage)),
-             stated ? ", " : "", stated ? words_guarantee(stage) : "");
-    return text;
-}
-
-static int by_rank(const void *a, const void *b) {
-    const struct ranked *x = a, *y = b;
-    if (isnan(x->cost_ns) || isnan(y->cost_ns)) return isnan(x->cost_ns) - isnan(y->cost_ns);
-    if (x->cost_ns == y->cost_ns) return x->row - y->row;
-    return x->cost_ns < y->cost_ns ? -1 : 1;
-}
+/* ---- the order in a class ---- */
 
 /* Whether so much waiting is in no percentile that a p99 is a lower bound. */
 static bool lacks_waits(const struct report_row *row) {
@@ -240,50 +140,116 @@ static bool is_unfair(const struct report_row *row) {
 
 /* True if a lock leads before a cheaper one: its p99 is shorter by a multiple of what it costs more, or they are level and it
  * is the fairer one. A p99 that is a lower bound loses to a smaller one, and wins against none. */
-static bool is_steadier(const struct report_group *group, const struct ranked *rank,
-                        const struct ranked *cheaper) {
-    const struct report_row *other = &group->rows[rank->row], *first = &group->rows[cheaper->row];
+static bool is_steadier(const struct report_group *group, const struct report_row *row,
+                        const struct report_row *cheaper) {
     const struct result_field *p99 = column_compared("latency_ns.acquire.p99", group);
-    double tail_ns = column_value(p99, other), first_tail_ns = column_value(p99, first);
-    double dearer = rank->cost_ns / cheaper->cost_ns;
-    bool fairer = is_unfair(first) && !is_unfair(other);
-    bool less_fair = is_unfair(other) && !is_unfair(first);
-    bool sooner = !lacks_waits(other) && first_tail_ns > RANKING_MULTIPLE * dearer * tail_ns;
-    bool later = !lacks_waits(first) && tail_ns > RANKING_MULTIPLE * first_tail_ns;
-    return (fairer && !later && is_level(group, cheaper, rank)) || (sooner && !less_fair);
+    double tail_ns = column_value(p99, row), first_tail_ns = column_value(p99, cheaper);
+    double dearer = row->cost_ns / cheaper->cost_ns;
+    bool fairer = is_unfair(cheaper) && !is_unfair(row);
+    bool less_fair = is_unfair(row) && !is_unfair(cheaper);
+    bool sooner = !lacks_waits(row) && first_tail_ns > RANKING_MULTIPLE * dearer * tail_ns;
+    bool later = !lacks_waits(cheaper) && tail_ns > RANKING_MULTIPLE * first_tail_ns;
+    return (fairer && !later && is_level(group, cheaper, row)) || (sooner && !less_fair);
 }
 
-static void choose_first(const struct report_group *group, struct ranked *ranks, int count) {
-    for (int i = 1; i < count && !tells_nothing(group); i++) {
-        if (!isfinite(ranks[i].cost_ns) || !is_steadier(group, &ranks[i], &ranks[0])) continue;
-        struct ranked steadier = ranks[i];
-        memmove(&ranks[1], &ranks[0], (size_t)i * sizeof *ranks);
-        ranks[0] = steadier;
+static int by_rank(const void *a, const void *b) {
+    const struct report_row *x = *(const struct report_row *const *)a,
+                            *y = *(const struct report_row *const *)b;
+    if (isnan(x->cost_ns) || isnan(y->cost_ns)) return isnan(x->cost_ns) - isnan(y->cost_ns);
+    if (x->cost_ns == y->cost_ns) return (x > y) - (x < y);
+    return x->cost_ns < y->cost_ns ? -1 : 1;
+}
+
+static void order_class(const struct report_group *group, struct report_class *class) {
+    struct report_row **rows = class->rows;
+    qsort(rows, (size_t) class->count, sizeof(struct report_row *), by_rank);
+    for (int i = 1; i < class->count && !tells_nothing(group); i++) {
+        if (!isfinite(rows[i]->cost_ns) || !is_steadier(group, rows[i], rows[0])) continue;
+        struct report_row *steadier = rows[i];
+        memmove(&rows[1], &rows[0], (size_t)i * sizeof(struct report_row *));
+        rows[0] = steadier;
     }
+    class->cheapest = rows[0];
+    for (int i = 1; i < class->count; i++) {
+        rows[i]->level = is_level(group, rows[0], rows[i]);
+        if (rows[i]->cost_ns < class->cheapest->cost_ns) class->cheapest = rows[i];
+    }
+    class->contest = class->count > 1 && !isnan(rows[1]->cost_ns);
 }
 
-int ranking_class(const struct report_group *group, int first, struct ranked *ret) {
-    int count = 0;
+/* ---- the classes ---- */
+
+static void name_class(struct report_class *class, const struct run_stage *stage) {
+    enum durability durability = words_durability(stage);
+    bool stated = stage->guarantee != NULL;
+    bool unknown = durability == DURABILITY_UNKNOWN && stage->backend;
+    snprintf(class->name, sizeof class->name, "%s%s%s%s%s", unknown ? stage->backend : "",
+             unknown ? ": " : "", words_durability_text(durability), stated ? ", " : "",
+             stated ? words_guarantee(stage) : "");
+}
+
+/* Opens the class of a row, and moves all its rows there. Returns the number of rows that have a class by now. */
+static int open_class(struct report_group *group, int row, int ranked) {
+    struct report_class *class = &group->classes[group->class_count++];
+    const struct run_stage *first = group->rows[row].typical;
+    class->first = first;
+    class->rows = &group->ranked[ranked];
+    name_class(class, first);
+    for (int r = row; r < group->row_count; r++) {
+        struct report_row *other = &group->rows[r];
+        if (!report_is_real(other->typical) || !words_same_class(other->typical, first)) continue;
+        class->rows[class->count++] = other;
+        other->class = class;
+    }
+    return ranked + class->count;
+}
+
+static int rank_group(struct report_group *group) {
+    int ranked = 0;
+    group->ranked = calloc((size_t)group->row_count, sizeof(struct report_row *));
+    group->classes = calloc((size_t)group->row_count, sizeof *group->classes);
+    if (!group->ranked || !group->classes) return -1;
+    for (int r = 0; r < group->row_count; r++)
+        group->by_cost |= group->rows[r].candidate && always_waits(group->rows[r].typical);
     for (int r = 0; r < group->row_count; r++) {
-        if (!ranking_is_in_class(group, r, first)) continue;
-        ret[count] = (struct ranked){.row = r, .cost_ns = ranking_cost_ns(group, r)};
-        add_interval(group, &ret[count++]);
+        struct report_row *row = &group->rows[r];
+        if (row->repeats > group->rounds) group->rounds = row->repeats;
+        group->competes |= report_competes(row->typical);
+        row->cost_ns = row->candidate ? rank_ns(group, &row->figures) : NAN;
+        add_interval(group, row);
     }
-    qsort(ret, (size_t)count, sizeof *ret, by_rank);
-    choose_first(group, ret, count);
-    for (int i = 1; i < count; i++) ret[i].level = is_level(group, &ret[0], &ret[i]);
-    return count;
+    group->resolution = resolution_of(group);
+    for (int d = 0; d < DURABILITIES; d++)
+        for (int r = 0; r < group->row_count; r++) {
+            const struct report_row *row = &group->rows[r];
+            bool real = report_is_real(row->typical) && (int)words_durability(row->typical) == d;
+            if (real && !row->class) ranked = open_class(group, r, ranked);
+        }
+    for (int c = 0; c < group->class_count; c++) order_class(group, &group->classes[c]);
+    return 0;
 }
 
-bool ranking_is_contest(const struct ranked *ranks, int count) {
-    return count > 1 && !isnan(ranks[1].cost_ns);
+/* The load whose clients meet, or do not, with the most clients, or the fewest; of several the one with the most locks. */
+static const struct report_group *find_load(const struct report *report, bool competes) {
+    const struct report_group *found = NULL;
+    for (int g = 0; g < report->group_count; g++) {
+        const struct report_group *group = &report->groups[g];
+        if (group->competes != competes) continue;
+        double more = !found ? 1 : group->clients - found->clients;
+        if (found && !competes) more = -more;
+        if (more > 0 || (more == 0 && group->row_count > found->row_count)) found = group;
+    }
+    return found;
 }
 
-const struct ranked *ranking_cheapest(const struct ranked *ranks, int count) {
-    const struct ranked *least = &ranks[0];
-    for (int i = 1; i < count; i++)
-        if (ranks[i].cost_ns < least->cost_ns) least = &ranks[i];
-    return least;
+int ranking_make(struct report *report) {
+    for (int g = 0; g < report->group_count; g++)
+        if (rank_group(&report->groups[g]) != 0) return -1;
+    report->alone = find_load(report, false);
+    report->decides = find_load(report, true);
+    if (!report->decides) report->decides = report->alone;
+    if (report->decides && report->decides->class_count > 0) report->ranked = report->decides;
+    return 0;
 }
 
 /* ---- what takes away from a lock ---- */
@@ -318,60 +284,37 @@ char *ranking_note(const struct report_row *row, char *text) {
 
 #define LEVEL_SAID 3 /* names, where the sentence is about at most so many classes */
 
-static const char *label_of(const struct report *report, const struct report_group *group,
-                            const struct ranked *rank) {
-    return report->locks[group->rows[rank->row].lock].label;
-}
-
 /* Adds " (p99 or fairness decides; memcached-add costs less)", where the first is not the cheapest. */
-static void add_cheaper(const struct report *report, const struct report_group *group,
-                        const struct ranked *ranks, int count, struct doc *doc) {
-    const struct ranked *least = ranking_cheapest(ranks, count);
-    if (least == &ranks[0]) return;
+static void add_cheaper(const struct report_class *class, struct doc *doc) {
+    const struct report_row *least = class->cheapest;
+    if (least == class->rows[0]) return;
     doc_span(doc, DOC_PLAIN, " (p99 or fairness decides");
-    if (!least->level) doc_span(doc, DOC_PLAIN, "; %s costs less", label_of(report, group, least));
+    if (!least->level) doc_span(doc, DOC_PLAIN, "; %s costs less", least->lock->label);
     doc_span(doc, DOC_PLAIN, ")");
 }
 
 /* Adds "in memory: pg-advisory, level with redis-setnx". */
-static void add_first(const struct report *report, const struct report_group *group, int first,
-                      const struct ranked *ranks, int count, bool brief, struct doc *doc) {
-    char text[RANKING_NOTE_MAX];
+static void add_first(const struct report_class *class, bool brief, struct doc *doc) {
     int level = 0, said = 0;
-    for (int i = 1; i < count; i++) level += ranks[i].level;
+    for (int i = 1; i < class->count; i++) level += class->rows[i]->level;
     bool named = level <= LEVEL_SAID && !brief;
-    doc_span(doc, DOC_PLAIN, "%s: ", ranking_class_text(group, first, text));
-    doc_span(doc, DOC_STRONG, "%s", label_of(report, group, &ranks[0]));
-    add_cheaper(report, group, ranks, count, doc);
+    doc_span(doc, DOC_PLAIN, "%s: ", class->name);
+    doc_span(doc, DOC_STRONG, "%s", class->rows[0]->lock->label);
+    add_cheaper(class, doc);
     if (level > 0 && !named && !brief) doc_span(doc, DOC_PLAIN, ", level with %d more", level);
-    for (int i = 1; i < count && named; i++)
-        if (ranks[i].level)
+    for (int i = 1; i < class->count && named; i++)
+        if (class->rows[i]->level)
             doc_span(doc, DOC_PLAIN, "%s%s", said++ > 0 ? ", " : ", level with ",
-                     label_of(report, group, &ranks[i]));
-}
-
-/* The classes in which somebody was compared. */
-static int count_contests(const struct report_group *group, struct ranked *ranks) {
-    int contests = 0;
-    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c))
-        contests += ranking_is_contest(ranks, ranking_class(group, c, ranks));
-    return contests;
-}
-
-static struct ranked *room_for(const struct report_group *group, struct doc *doc) {
-    struct ranked *ranks = group ? calloc((size_t)group->row_count, sizeof *ranks) : NULL;
-    if (group && !ranks) doc->failed = true;
-    return ranks;
+                     class->rows[i]->lock->label);
 }
 
 /* Adds what a reader must know of the first of each class. */
-static void add_notes(const struct report *report, const struct report_group *group,
-                      struct ranked *ranks, struct doc *doc) {
+static void add_notes(const struct report_group *group, struct doc *doc) {
     char text[RANKING_NOTE_MAX];
-    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c)) {
-        ranking_class(group, c, ranks);
-        if (isfinite(ranks[0].cost_ns) && *ranking_note(&group->rows[ranks[0].row], text))
-            doc_span(doc, DOC_PLAIN, " %s: %s.", label_of(report, group, &ranks[0]), text);
+    for (int c = 0; c < group->class_count; c++) {
+        const struct report_row *first = group->classes[c].rows[0];
+        if (isfinite(first->cost_ns) && *ranking_note(first, text))
+            doc_span(doc, DOC_PLAIN, " %s: %s.", first->lock->label, text);
     }
 }
 
@@ -393,14 +336,14 @@ static void say_not_stated(const struct report_group *group, struct doc *doc) {
 }
 
 void ranking_say(const struct report *report, bool notes, struct doc *doc) {
-    const struct report_group *group = ranking_group(report);
-    struct ranked *ranks = room_for(group, doc);
+    const struct report_group *group = report->ranked;
     char clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
-    int said = 0, contests = ranks ? count_contests(group, ranks) : 0;
-    for (int c = ranks ? ranking_next_class(group, -1) : -1; c >= 0;
-         c = ranking_next_class(group, c)) {
-        int count = ranking_class(group, c, ranks);
-        if (!isfinite(ranks[0].cost_ns) || !ranking_is_contest(ranks, count)) continue;
+    int said = 0, contests = 0;
+    if (!group) return;
+    for (int c = 0; c < group->class_count; c++) contests += group->classes[c].contest;
+    for (int c = 0; c < group->class_count; c++) {
+        const struct report_class *class = &group->classes[c];
+        if (!isfinite(class->rows[0]->cost_ns) || !class->contest) continue;
         if (said++ == 0) {
             doc_say(doc, TONE_PLAIN, "Which? By the %s with %s client%s%s, ", ranking_figure(group),
                     number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
@@ -409,52 +352,41 @@ void ranking_say(const struct report *report, bool notes, struct doc *doc) {
         } else {
             doc_span(doc, DOC_PLAIN, "; ");
         }
-        add_first(report, group, c, ranks, count, contests > LEVEL_SAID, doc);
+        add_first(class, contests > LEVEL_SAID, doc);
     }
-    if (said > 0) doc_span(doc, DOC_PLAIN, ".");
-    if (said == 0 && ranks) say_not_stated(group, doc);
-    if (said > 0 && notes) add_notes(report, group, ranks, doc);
-    free(ranks);
+    if (said == 0) {
+        say_not_stated(group, doc);
+        return;
+    }
+    doc_span(doc, DOC_PLAIN, ".");
+    if (notes) add_notes(group, doc);
 }
 
 /* ---- for machines ---- */
 
-static json_t *lock_json(const struct report *report, const struct report_group *group,
-                         const struct ranked *rank) {
+static json_t *rank_json(const struct report_row *row) {
     char note[RANKING_NOTE_MAX];
-    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o}", "lock",
-                     escape_json(label_of(report, group, rank)), "cost_ns",
-                     escape_json_figure(rank->cost_ns), "low_ns", escape_json_figure(rank->low_ns),
-                     "high_ns", escape_json_figure(rank->high_ns), "level", (int)rank->level,
-                     "note", escape_json(ranking_note(&group->rows[rank->row], note)));
-}
-
-static json_t *class_json(const struct report *report, const struct report_group *group, int first,
-                          struct ranked *ranks) {
-    char text[RANKING_NOTE_MAX];
-    json_t *locks = json_array();
-    int count = ranking_class(group, first, ranks), rc = 0;
-    for (int i = 0; i < count; i++)
-        rc |= json_array_append_new(locks, lock_json(report, group, &ranks[i]));
-    json_t *class = json_pack("{s:o, s:s, s:o, s:o}", "class",
-                              escape_json(ranking_class_text(group, first, text)), "figure",
-                              ranking_figure(group), "clients", escape_json_figure(group->clients),
-                              "locks", locks);
-    if (rc == 0) return class;
-    json_decref(class);
-    return NULL;
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o}", "lock", escape_json(row->lock->label),
+                     "cost_ns", escape_json_figure(row->cost_ns), "low_ns",
+                     escape_json_figure(row->low_ns), "high_ns", escape_json_figure(row->high_ns),
+                     "level", (int)row->level, "note", escape_json(ranking_note(row, note)));
 }
 
 json_t *ranking_json(const struct report *report) {
-    const struct report_group *group = ranking_group(report);
-    struct ranked *ranks = calloc((size_t)(group ? group->row_count : 1), sizeof *ranks);
-    json_t *classes = ranks ? json_array() : NULL;
-    for (int c = group ? ranking_next_class(group, -1) : -1; c >= 0 && classes;
-         c = ranking_next_class(group, c)) {
-        if (json_array_append_new(classes, class_json(report, group, c, ranks)) == 0) continue;
-        json_decref(classes);
-        classes = NULL;
+    const struct report_group *group = report->ranked;
+    json_t *classes = json_array();
+    int rc = 0;
+    for (int c = 0; group && c < group->class_count; c++) {
+        const struct report_class *class = &group->classes[c];
+        json_t *locks = json_array();
+        for (int i = 0; i < class->count; i++)
+            rc |= json_array_append_new(locks, rank_json(class->rows[i]));
+        rc |= json_array_append_new(
+            classes, json_pack("{s:o, s:s, s:o, s:o}", "class", escape_json(class->name), "figure",
+                               ranking_figure(group), "clients", escape_json_figure(group->clients),
+                               "locks", locks));
     }
-    free(ranks);
-    return classes;
+    if (rc == 0) return classes;
+    json_decref(classes);
+    return NULL;
 }

@@ -43,12 +43,12 @@ static void add_evidence_of(struct doc *doc, const struct report_lock *lock) {
     doc_cell(doc, "%s", lock->label);
     doc_cell(doc, "%s", "");
     words_state_chip(doc, lock->state);
-    doc_figure(doc, report_known(lock, lock->grants));
+    doc_figure(doc, report_known(lock, lock->sums.checked_grants));
     doc_figure(doc, report_known(lock, lock->competing));
     doc_figure(doc, lock->inside_ns);
-    doc_figure(doc, report_known(lock, lock->lost_updates));
-    doc_figure(doc, report_known(lock, lock->double_holders));
-    doc_figure(doc, report_known(lock, lock->revoked + lock->ended));
+    doc_figure(doc, report_known(lock, lock->sums.lost_updates));
+    doc_figure(doc, report_known(lock, lock->sums.double_holders));
+    doc_figure(doc, report_known(lock, lock->sums.revoked + lock->sums.ended));
     if (isnan(bound))
         doc_cell(doc, "%s", NUMBER_NONE);
     else
@@ -125,15 +125,16 @@ static json_t *report_lock_json(const struct report_lock *lock) {
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o}",
         "lock", escape_json(lock->name), "verdict", escape_json(words_state(lock->state)), "grants",
-        known(lock, lock->grants), "competing_grants", known(lock, lock->competing), "lost_updates",
-        known(lock, lock->lost_updates), "double_holders", known(lock, lock->double_holders),
-        "revoked", known(lock, lock->revoked), "ended", known(lock, lock->ended), "bound95",
-        escape_json_figure(report_bound(lock)), "inside_mean_ns",
-        escape_json_figure(lock->inside_ns), "hardly_tested", (int)report_hardly_tested(lock),
-        "control", (int)stage->control, "baseline", (int)stage->baseline, "topology",
-        escape_json(stage->topology), "guarantee", escape_json(stage->guarantee), "durability",
-        escape_json(stage->durability), "durability_note", escape_json(stage->durability_note),
-        "durability_kind", escape_json(words_durability_text(words_durability(stage))));
+        known(lock, lock->sums.checked_grants), "competing_grants", known(lock, lock->competing),
+        "lost_updates", known(lock, lock->sums.lost_updates), "double_holders",
+        known(lock, lock->sums.double_holders), "revoked", known(lock, lock->sums.revoked), "ended",
+        known(lock, lock->sums.ended), "bound95", escape_json_figure(report_bound(lock)),
+        "inside_mean_ns", escape_json_figure(lock->inside_ns), "hardly_tested",
+        (int)report_hardly_tested(lock), "control", (int)stage->control, "baseline",
+        (int)stage->baseline, "topology", escape_json(stage->topology), "guarantee",
+        escape_json(stage->guarantee), "durability", escape_json(stage->durability),
+        "durability_note", escape_json(stage->durability_note), "durability_kind",
+        escape_json(words_durability_text(words_durability(stage))));
 }
 
 int run_json(const struct report *report, FILE *out, struct lb_err *err) {

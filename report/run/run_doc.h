@@ -49,12 +49,10 @@ void run_slo_short(const struct report *report, int most, struct doc *doc);
 /* The sentence in the page's verdict, since the section is not on the first screen: how many
  * promises were not kept; nothing if all were. */
 void run_slo_verdict(const struct report *report, struct doc *doc);
-/* A sentence for each lock with stages in which most requests failed; the first is the headline if
- * there was none. */
-void run_failed(const struct report *report, struct doc *doc, bool *headed);
-/* A sentence for each other lock that lost requests, or granted nothing for whole seconds, in stages
- * without a planned fault. */
-void run_outages(const struct report *report, struct doc *doc);
+/* A sentence for each lock, at most so many, with stages in which most requests failed; or that lost requests, or granted
+ * nothing for whole seconds, in other stages without a planned fault. headed: the first is the headline if there was none;
+ * NULL: none is. */
+void run_failed(const struct report *report, bool mostly, int most, struct doc *doc, bool *headed);
 /* True if the servers refused most requests of a stage, or these could not be asked, or their
  * answers were lost: its figures say little of the lock. */
 bool run_failed_mostly(const struct run_stage *stage);
@@ -66,7 +64,7 @@ double run_hosts_lock_unseen_ns(const struct report *report, const struct report
 /* Adds a sentence for each load host that a stage of the run lost: what its clients did is not known. Each host once. */
 void run_hosts_say_lost(const struct run *run, struct doc *doc);
 /* Adds the name of a row's lock as a cell, with the marks of the row. */
-void run_lock_cell(struct doc *doc, const struct report_row *row, const struct report_lock *lock);
+void run_lock_cell(struct doc *doc, const struct report_row *row);
 /* A table for each load. */
 void run_comparison(const struct report *report, struct doc *doc);
 /* The recovery of each lock. Nothing if no stage has a fault. */

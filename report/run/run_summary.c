@@ -25,7 +25,6 @@ struct summary {
     /* loads that differ from `group` in the wire's round trip or the lease alone, and it; none: it is the only one */
     const struct report_group *rungs[RUNGS_MAX];
     int rung_count;
-    struct ranked *ranks;
     int shown_each; /* rows of a class */
     char notes[NOTES_MAX][2 * RANKING_NOTE_MAX];
     int note_count, note_room, notes_left_out;
@@ -62,22 +61,6 @@ static void say_head(struct doc *doc, const struct summary *summary) {
             rungs ? same_words(group->load) : INT_MAX, group->load, rungs && fault ? fault : "");
 }
 
-/* The sentences of outages can be as many as locks. */
-static void say_trust(struct doc *doc, const struct report *report) {
-    struct doc outages = {0};
-    run_outages(report, &outages);
-    json_t *all = doc_sentences(&outages);
-    size_t count = json_array_size(all);
-    doc->failed |= !all;
-    if (count > 0) doc_say(doc, TONE_WARN, "%s", json_string_value(json_array_get(all, 0)));
-    if (count > 1)
-        doc_span(doc, DOC_PLAIN, " The same for %zu more lock%s.", count - 1,
-                 count == 2 ? "" : "s");
-    json_decref(all);
-    doc_free(&outages);
-    run_trust(report, doc);
-}
-
 /* The load with one client. */
 static const struct report_group *find_alone(const struct report *report,
                                              const struct report_group *group) {
@@ -89,18 +72,18 @@ static const struct report_group *find_alone(const struct report *report,
     return NULL;
 }
 
-/* The row of a lock; -1: the load has none. */
-static int find_row(const struct report_group *group, int lock) {
+/* The row of a lock; NULL: the load has none. */
+static const struct report_row *find_row(const struct report_group *group,
+                                         const struct report_lock *lock) {
     int r = group ? group->row_count - 1 : -1;
     while (r >= 0 && group->rows[r].lock != lock) r--;
-    return r;
+    return r < 0 ? NULL : &group->rows[r];
 }
 
 /* The median wait of a lock, for `alone`, which may be NULL. */
-static double alone_ns(const struct report_group *alone, int lock) {
-    int r = find_row(alone, lock);
-    return r < 0 ? NAN
-                 : column_value(column_compared("latency_ns.acquire.p50", alone), &alone->rows[r]);
+static double alone_ns(const struct report_group *alone, const struct report_lock *lock) {
+    const struct report_row *row = find_row(alone, lock);
+    return row ? column_value(column_compared("latency_ns.acquire.p50", alone), row) : NAN;
 }
 
 static bool has_recoveries(const struct summary *summary) {
@@ -114,7 +97,7 @@ static bool has_recoveries(const struct summary *summary) {
 /* ---- the table of loads that differ in one thing ---- */
 
 /* The growth of an acquire's median with one client, over that of the round trip. */
-static double round_trips(const struct summary *summary, int lock) {
+static double round_trips(const struct summary *summary, const struct report_lock *lock) {
     double first_ns = NAN, first_rtt_ns = NAN, trips = NAN;
     for (int i = 0; i < summary->rung_count; i++) {
         double rtt_ns = summary->rungs[i]->rtt_ns;
@@ -131,7 +114,8 @@ static double round_trips(const struct summary *summary, int lock) {
 
 static bool has_trips(const struct summary *summary) {
     bool any = false;
-    for (int i = 0; i < summary->report->lock_count; i++) any |= !isnan(round_trips(summary, i));
+    for (int i = 0; i < summary->report->lock_count; i++)
+        any |= !isnan(round_trips(summary, &summary->report->locks[i]));
     return any;
 }
 
@@ -153,18 +137,17 @@ static void add_rung_columns(struct doc *doc, const struct summary *summary) {
     doc_column(doc, &(struct doc_column){.title = "paused"});
 }
 
-static void add_rung_cells(struct doc *doc, const struct summary *summary, int lock) {
+static void add_rung_cells(struct doc *doc, const struct summary *summary,
+                           const struct report_lock *lock) {
     doc_figure(doc, round_trips(summary, lock));
     for (int i = 0; i < summary->rung_count; i++) {
-        const struct report_group *rung = summary->rungs[i];
-        int r = find_row(rung, lock);
-        const struct run_stage *figures = r < 0 ? NULL : &rung->rows[r].figures;
+        const struct report_row *row = find_row(summary->rungs[i], lock);
         char time[NUMBER_TEXT_MAX];
-        if (figures && has_recoveries(summary))
-            doc_cell(doc, "%s, %.0f", number_time_text(figures->recovery_p50, time),
-                     figures->expired_holders);
+        if (row && has_recoveries(summary))
+            doc_cell(doc, "%s, %.0f", number_time_text(row->figures.recovery_p50, time),
+                     row->figures.expired_holders);
         else
-            doc_cell(doc, "%s", number_time_text(r < 0 ? NAN : ranking_cost_ns(rung, r), time));
+            doc_cell(doc, "%s", number_time_text(row ? row->cost_ns : NAN, time));
     }
 }
 
@@ -197,13 +180,13 @@ static bool is_used(const struct summary *summary, const char *key) {
 static bool has_share(const struct summary *summary) {
     bool any = false;
     for (int r = 0; r < summary->group->row_count; r++)
-        any |= !isnan(ranking_share(summary->group, r));
+        any |= !isnan(ranking_share(summary->group, &summary->group->rows[r]));
     return any;
 }
 
 static void add_columns(struct doc *doc, const struct summary *summary) {
     unsigned shared = has_share(summary) ? 0 : DOC_NONE;
-    unsigned ranked = ranking_by_cost(summary->group) ? 0 : DOC_NONE;
+    unsigned ranked = summary->group->by_cost ? 0 : DOC_NONE;
     unsigned faults = has_recoveries(summary) ? 0 : DOC_NONE;
     doc_column(doc, &(struct doc_column){.title = "lock"});
     if (summary->rung_count > 0) {
@@ -249,7 +232,6 @@ static void cut_note(char *text) {
 
 /* Keeps what a reader must know of the row, on one line. Returns its letter, or 0. */
 static char keep_note(struct summary *summary, const struct report_row *row) {
-    const char *label = summary->report->locks[row->lock].label;
     const char *cause = json_string_value(json_array_get(row->typical->causes, 0));
     char note[RANKING_NOTE_MAX];
     ranking_note(row, note);
@@ -259,16 +241,16 @@ static char keep_note(struct summary *summary, const struct report_row *row) {
         return 0;
     }
     char *text = summary->notes[summary->note_count];
-    snprintf(text, sizeof summary->notes[0], "%s: %s", label, *note ? note : cause);
+    snprintf(text, sizeof summary->notes[0], "%s: %s", row->lock->label, *note ? note : cause);
     cut_note(text);
     return (char)('a' + summary->note_count++);
 }
 
-static void add_load_cells(struct doc *doc, const struct summary *summary, int r) {
-    const struct report_row *row = &summary->group->rows[r];
-    double share = ranking_share(summary->group, r);
+static void add_load_cells(struct doc *doc, const struct summary *summary,
+                           const struct report_row *row) {
+    double share = ranking_share(summary->group, row);
     doc_figure(doc, alone_ns(summary->alone, row->lock));
-    doc_figure(doc, ranking_cost_ns(summary->group, r));
+    doc_figure(doc, row->cost_ns);
     isnan(share) ? doc_cell(doc, "%s", NUMBER_NONE) : doc_cell(doc, "%.0f %%", 100 * share);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         double value = column_value(compared(summary, figures[i].key), row);
@@ -282,12 +264,11 @@ static void add_load_cells(struct doc *doc, const struct summary *summary, int r
     doc_figure(doc, row->figures.unrecovered);
 }
 
-static void add_row(struct doc *doc, struct summary *summary, int r) {
-    const struct report_row *row = &summary->group->rows[r];
+static void add_row(struct doc *doc, struct summary *summary, const struct report_row *row) {
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
-    run_lock_cell(doc, row, &summary->report->locks[row->lock]);
+    run_lock_cell(doc, row);
     summary->rung_count > 0 ? add_rung_cells(doc, summary, row->lock)
-                            : add_load_cells(doc, summary, r);
+                            : add_load_cells(doc, summary, row);
     doc_cell(doc, "%s",
              !report_is_real(row->typical)        ? words_state(row->state)
              : row->state > LOCK_CAUGHT           ? words_state(row->state)
@@ -295,17 +276,6 @@ static void add_row(struct doc *doc, struct summary *summary, int r) {
                                                   : "2 holders");
     char letter = keep_note(summary, row);
     if (letter) doc_span(doc, DOC_PLAIN, " (%c)", letter);
-}
-
-static int count_classes(const struct summary *summary, int *ret_locks) {
-    int classes = 0;
-    *ret_locks = 0;
-    for (int c = ranking_next_class(summary->group, -1); c >= 0;
-         c = ranking_next_class(summary->group, c)) {
-        *ret_locks += ranking_class(summary->group, c, summary->ranks);
-        classes++;
-    }
-    return classes;
 }
 
 /* What a client program costs without a lock, beside those that have one. */
@@ -317,29 +287,29 @@ static void add_null_program(struct doc *doc, struct summary *summary) {
                     strcmp(doc_or(group->rows[r].typical->backend, ""), "exec") == 0;
     for (int r = 0; r < group->row_count && programs; r++)
         if (strcmp(doc_or(group->rows[r].typical->lock, ""), "exec-null") == 0)
-            add_row(doc, summary, r);
+            add_row(doc, summary, &group->rows[r]);
 }
 
 /* The locks of each class, the best first; of a class with too many the rest is counted. */
 static void add_rows(struct doc *doc, struct summary *summary) {
-    char text[RANKING_NOTE_MAX];
     const struct report_group *group = summary->group;
-    int left = ROWS_MAX, classes = 0;
-    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c)) {
-        if (classes++ >= CLASSES_MAX) continue;
-        int count = ranking_class(group, c, summary->ranks);
-        int shown = count < summary->shown_each ? count : summary->shown_each;
+    int left = ROWS_MAX;
+    for (int c = 0; c < group->class_count && c < CLASSES_MAX; c++) {
+        const struct report_class *class = &group->classes[c];
+        int shown = class->count < summary->shown_each ? class->count : summary->shown_each;
         if (shown > left) shown = left;
         left -= shown;
-        doc_group(doc, TONE_PLAIN, "%s", ranking_class_text(group, c, text));
-        if (shown < count)
-            doc_span(doc, DOC_PLAIN, shown > 0 ? " (and %d more)" : " (%d)", count - shown);
-        for (int i = 0; i < shown; i++) add_row(doc, summary, summary->ranks[i].row);
+        doc_group(doc, TONE_PLAIN, "%s", class->name);
+        if (shown < class->count)
+            doc_span(doc, DOC_PLAIN, shown > 0 ? " (and %d more)" : " (%d)", class->count - shown);
+        for (int i = 0; i < shown; i++) add_row(doc, summary, class->rows[i]);
     }
-    if (classes > CLASSES_MAX) doc_group(doc, TONE_PLAIN, "%d more classes", classes - CLASSES_MAX);
+    if (group->class_count > CLASSES_MAX)
+        doc_group(doc, TONE_PLAIN, "%d more classes", group->class_count - CLASSES_MAX);
     add_null_program(doc, summary);
     if (left < ROWS_MAX) return;
-    for (int r = 0; r < group->row_count && r < ROWS_MAX; r++) add_row(doc, summary, r);
+    for (int r = 0; r < group->row_count && r < ROWS_MAX; r++)
+        add_row(doc, summary, &group->rows[r]);
 }
 
 /* What the figures of the rungs are. */
@@ -377,7 +347,7 @@ static void add_legend(struct doc *doc, const struct summary *summary) {
              least ? "; >: at least, as long waits are missing" : "");
     if (summary->rung_count > 0)
         say_rungs(doc, summary);
-    else if (ranking_by_cost(summary->group))
+    else if (summary->group->by_cost)
         doc_note(doc, TONE_PLAIN, "cost: of a grant, without the hold%s",
                  has_share(summary) ? "; of max: of what one key gives at this hold without a lock"
                                     : "");
@@ -388,7 +358,8 @@ static void add_legend(struct doc *doc, const struct summary *summary) {
 }
 
 static void add_summary_table(struct doc *doc, struct summary *summary) {
-    int locks, classes = count_classes(summary, &locks);
+    int locks = 0, classes = summary->group->class_count;
+    for (int c = 0; c < classes; c++) locks += summary->group->classes[c].count;
     if (classes > CLASSES_MAX) classes = CLASSES_MAX + 1;
     bool all = locks <= ROWS_MAX && locks + classes <= LINES_MAX;
     int each = all || classes == 0 ? locks : (LINES_MAX - classes) / classes;
@@ -419,15 +390,21 @@ static char *rest_text(const struct report *report, char *text, size_t size) {
     return text;
 }
 
-static void say_next(struct doc *doc, const struct report *report, const struct report_group *group,
-                     struct ranked *ranks) {
+/* The lock to try under faults: the first of a class; those of servers say more. NULL: none is ranked. */
+static const struct report_row *find_next(const struct report_group *group) {
+    int served = 0;
+    if (!group) return NULL;
+    while (served < group->class_count &&
+           strcmp(doc_or(group->classes[served].first->topology, ""), "embedded") == 0)
+        served++;
+    const struct report_row *row = group->classes[served < group->class_count ? served : 0].rows[0];
+    return isfinite(row->cost_ns) ? row : NULL;
+}
+
+static void say_next(struct doc *doc, const struct report *report) {
     char rest[80];
     const char *dir = doc_or(report->run->dir, "");
-    int first = group ? ranking_next_class(group, -1) : -1, served = first;
-    while (served >= 0 &&
-           strcmp(doc_or(group->rows[served].typical->topology, ""), "embedded") == 0)
-        served = ranking_next_class(group, served);
-    if (served >= 0) first = served; /* faults of servers say more */
+    const struct report_row *next = find_next(report->ranked);
     doc_section(doc, "next", "Next");
     if (*dir)
         doc_say(
@@ -435,8 +412,8 @@ static void say_next(struct doc *doc, const struct report *report, const struct 
             "Everything (%d load%s%s): lockbench report --full %s; as a page with charts: --html.",
             report->group_count, report->group_count == 1 ? "" : "s",
             rest_text(report, rest, sizeof rest), dir);
-    if (first >= 0 && ranking_class(group, first, ranks) > 0 && isfinite(ranks[0].cost_ns)) {
-        const struct run_stage *stage = group->rows[ranks[0].row].typical;
+    if (next) {
+        const struct run_stage *stage = next->typical;
         const char *yours =
             stage->topology && strcmp(stage->topology, "url") == 0 ? stage->backend : NULL;
         doc_span(doc, DOC_PLAIN, " Under faults: lockbench check %s%s%s%s", stage->lock,
@@ -446,25 +423,20 @@ static void say_next(struct doc *doc, const struct report *report, const struct 
 }
 
 void run_summary(const struct report *report, bool quiet, struct doc *doc) {
-    struct summary summary = {.report = report, .group = ranking_load(report)};
+    struct summary summary = {.report = report, .group = report->decides};
     find_rungs(&summary);
     if (summary.rung_count == 0) summary.alone = find_alone(report, summary.group);
-    int rows = summary.group ? summary.group->row_count : 0;
-    summary.ranks = calloc((size_t)rows + 1, sizeof *summary.ranks);
-    doc->failed |= !summary.ranks;
-    if (!summary.ranks) return;
     doc_section(doc, "answer", "Answer");
     run_safe(report, doc);
     ranking_say(report, false, doc);
-    say_trust(doc, report);
+    run_failed(report, false, 1, doc, NULL);
+    run_trust(report, doc);
     run_slo_short(report, PROMISES_MAX, doc);
     doc_end(doc);
-    if (!quiet) {
-        doc_section(doc, "ran", "Ran");
-        say_head(doc, &summary);
-        doc_end(doc);
-        if (rows > 0) add_summary_table(doc, &summary);
-        say_next(doc, report, summary.group, summary.ranks);
-    }
-    free(summary.ranks);
+    if (quiet) return;
+    doc_section(doc, "ran", "Ran");
+    say_head(doc, &summary);
+    doc_end(doc);
+    if (summary.group) add_summary_table(doc, &summary);
+    say_next(doc, report);
 }

@@ -65,7 +65,7 @@ static void add_group_columns(struct doc *doc, const struct report_group *group,
                               const struct result_field *columns, bool compares) {
     doc_column(doc, &(struct doc_column){.title = "lock"});
     doc_column(doc, &(struct doc_column){.title = "verdict", .help = "does it exclude?"});
-    if (compares && ranking_by_cost(group))
+    if (compares && group->by_cost)
         doc_column(doc, &(struct doc_column){.title = WORDS_COST,
                                              .brief = "cost",
                                              .help = words_help(WORDS_COST),
@@ -117,8 +117,8 @@ static void add_mark_note(struct doc *doc, const char *name, struct mark mark, c
     doc_span(doc, DOC_PLAIN, ": %s", why);
 }
 
-void run_lock_cell(struct doc *doc, const struct report_row *row, const struct report_lock *lock) {
-    doc_cell(doc, "%s", lock->label);
+void run_lock_cell(struct doc *doc, const struct report_row *row) {
+    doc_cell(doc, "%s", row->lock->label);
     if (row->incomplete)
         add_mark(doc, incomplete_mark(row),
                  doc_or(row->typical->error, "not all of it was measured"));
@@ -126,17 +126,15 @@ void run_lock_cell(struct doc *doc, const struct report_row *row, const struct r
     if (row->idle_fault) add_mark(doc, mark_idle, words_help(WORDS_IDLE_FAULT));
 }
 
-static void add_figure_row(struct doc *doc, const struct report *report,
-                           const struct report_group *group, int r,
-                           const struct result_field *columns, bool compares) {
-    const struct report_row *row = &group->rows[r];
-    const struct report_lock *lock = &report->locks[row->lock];
+static void add_figure_row(struct doc *doc, const struct report_group *group,
+                           const struct report_row *row, const struct result_field *columns,
+                           bool compares) {
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
-    run_lock_cell(doc, row, lock);
+    run_lock_cell(doc, row);
     doc_cell(doc, "%s", "");
     words_state_chip(doc,
                      row->state); /* the group's own: the lock may have failed in another one */
-    if (compares && ranking_by_cost(group)) doc_figure(doc, ranking_cost_ns(group, r));
+    if (compares && group->by_cost) doc_figure(doc, row->cost_ns);
     for (const struct result_field *column = columns; column->path; column++) {
         if (formats_of(column, group, compares) == 0) continue;
         double value = column_value(column, row);
@@ -153,32 +151,17 @@ static void add_figure_row(struct doc *doc, const struct report *report,
     doc_cell(doc, "%s", doc_or(words_topology(row->typical), "not stated"));
 }
 
-static void add_class(struct doc *doc, const struct report *report,
-                      const struct report_group *group, int first,
-                      const struct result_field *columns, bool compares) {
-    char text[RANKING_NOTE_MAX];
-    doc_group(doc, TONE_PLAIN, "%s", ranking_class_text(group, first, text));
-    doc_set_only(doc, DOC_TERMINAL);
-    for (int r = first; r < group->row_count; r++)
-        if (ranking_is_in_class(group, r, first))
-            add_figure_row(doc, report, group, r, columns, compares);
-}
-
-/* Adds locks by class, then controls, baselines and the simulator. */
-static void add_figure_rows(struct doc *doc, const struct report *report,
-                            const struct report_group *group, const struct result_field *columns,
-                            bool compares) {
+/* Adds the locks of a class; NULL: controls, baselines and the simulator. */
+static void add_class(struct doc *doc, const struct report_group *group,
+                      const struct report_class *class, const struct result_field *columns,
+                      bool compares) {
     bool any = false;
-    for (int c = ranking_next_class(group, -1); c >= 0; c = ranking_next_class(group, c))
-        add_class(doc, report, group, c, columns, compares);
     for (int r = 0; r < group->row_count; r++) {
-        if (report_is_real(group->rows[r].typical)) continue;
-        if (!any) {
-            doc_group(doc, TONE_PLAIN, "baselines and controls");
-            doc_set_only(doc, DOC_TERMINAL);
-        }
+        if (group->rows[r].class != class) continue;
+        if (!any) doc_group(doc, TONE_PLAIN, "%s", class ? class->name : "baselines and controls");
+        if (!any) doc_set_only(doc, DOC_TERMINAL);
         any = true;
-        add_figure_row(doc, report, group, r, columns, compares);
+        add_figure_row(doc, group, &group->rows[r], columns, compares);
     }
 }
 
@@ -210,33 +193,31 @@ static bool has_cause(const struct report_row *row, const char *text) {
 
 /* Adds one cause, with all the locks from this row on that have it; nothing if an earlier row has
  * added it. */
-static void add_cause(struct doc *doc, const struct report *report,
-                      const struct report_group *group, int first, const char *text) {
+static void add_cause(struct doc *doc, const struct report_group *group, int first,
+                      const char *text) {
     for (int r = 0; r < first; r++)
         if (has_cause(&group->rows[r], text)) return;
-    doc_note(doc, TONE_PLAIN, "%s", report->locks[group->rows[first].lock].label);
+    doc_note(doc, TONE_PLAIN, "%s", group->rows[first].lock->label);
     for (int r = first + 1; r < group->row_count; r++) {
         if (has_cause(&group->rows[r], text))
-            doc_span(doc, DOC_PLAIN, ", %s", report->locks[group->rows[r].lock].label);
+            doc_span(doc, DOC_PLAIN, ", %s", group->rows[r].lock->label);
     }
     doc_span(doc, DOC_PLAIN, ": %s", text);
 }
 
 /* Adds the figures whose cause is known for their lock. */
-static void add_causes(struct doc *doc, const struct report *report,
-                       const struct report_group *group) {
+static void add_causes(struct doc *doc, const struct report_group *group) {
     for (int r = 0; r < group->row_count; r++) {
         const json_t *causes = group->rows[r].typical->causes;
         for (size_t i = 0; i < json_array_size(causes); i++) {
             const char *text = json_string_value(json_array_get(causes, i));
-            if (text) add_cause(doc, report, group, r, text);
+            if (text) add_cause(doc, group, r, text);
         }
     }
 }
 
 /* Names the locks whose percentiles of acquire are those of the clients that were served. */
-static void add_unrecorded_notes(struct doc *doc, const struct report *report,
-                                 const struct report_group *group) {
+static void add_unrecorded_notes(struct doc *doc, const struct report_group *group) {
     char time[NUMBER_TEXT_MAX];
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
@@ -248,45 +229,37 @@ static void add_unrecorded_notes(struct doc *doc, const struct report *report,
             doc, TONE_WARN,
             "%s: at least %.0f %% of the time that its clients waited is in no percentile of acquire, since "
             "such a wait began in the warm-up (the longest took %s): set a longer run.duration",
-            report->locks[row->lock].label, unrecorded_per_cent(row->unrecorded),
+            row->lock->label, unrecorded_per_cent(row->unrecorded),
             number_time_text(longest_ns, time));
     }
 }
 
-static void add_notes(struct doc *doc, const struct report *report,
-                      const struct report_group *group) {
+static void add_notes(struct doc *doc, const struct report_group *group) {
     bool limited = false, idle = false;
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
         limited |= row->limited;
         idle |= row->idle_fault;
         if (row->incomplete == 0) continue;
-        add_mark_note(doc, report->locks[row->lock].label, incomplete_mark(row),
+        add_mark_note(doc, row->lock->label, incomplete_mark(row),
                       doc_or(row->typical->error, "not all of it was measured"));
     }
-    add_unrecorded_notes(doc, report, group);
-    add_causes(doc, report, group);
+    add_unrecorded_notes(doc, group);
+    add_causes(doc, group);
     add_absent_notes(doc, group);
     if (idle) add_mark_note(doc, WORDS_IDLE_FAULT, mark_idle, words_help(WORDS_IDLE_FAULT));
     if (limited) add_mark_note(doc, WORDS_LIMITED, mark_limited, words_help(WORDS_LIMITED));
 }
 
-static int most_repeats(const struct report_group *group) {
-    int most = 1;
-    for (int r = 0; r < group->row_count; r++)
-        if (group->rows[r].repeats > most) most = group->rows[r].repeats;
-    return most;
-}
-
 /* How the repeats of a row became one figure. Outcomes are added up, like the attempts that ended in them. */
 static const char *repeats_text(const struct report_group *group, unsigned of) {
-    return most_repeats(group) < 2 ? ""
-           : of == IN_OUTCOMES     ? "; counts of all repeats together"
-                                   : "; medians of the repeats";
+    return group->rounds < 2   ? ""
+           : of == IN_OUTCOMES ? "; counts of all repeats together"
+                               : "; medians of the repeats";
 }
 
-static void add_table(struct doc *doc, const struct report *report,
-                      const struct report_group *group, unsigned of, const char *what) {
+static void add_table(struct doc *doc, const struct report_group *group, unsigned of,
+                      const char *what) {
     const struct result_field *columns = columns_of(of);
     bool compares = of == IN_COMPARISON;
     char caption[400], text[NUMBER_TEXT_MAX];
@@ -297,8 +270,10 @@ static void add_table(struct doc *doc, const struct report *report,
     /* The heading of a comparison says the same. */
     if (compares) doc_set_headline(doc);
     add_group_columns(doc, group, columns, compares);
-    add_figure_rows(doc, report, group, columns, compares);
-    if (compares) add_notes(doc, report, group);
+    for (int c = 0; c < group->class_count; c++)
+        add_class(doc, group, &group->classes[c], columns, compares);
+    add_class(doc, group, NULL, columns, compares);
+    if (compares) add_notes(doc, group);
     doc_end(doc);
 }
 
@@ -325,7 +300,7 @@ static void add_folded(const struct report *report, unsigned columns, const char
     if (columns != IN_RECOVERY) doc_set_only(doc, DOC_HTML);
     for (int g = 0; g < report->group_count; g++) {
         if (any_used(columns, &report->groups[g]))
-            add_table(doc, report, &report->groups[g], columns, what);
+            add_table(doc, &report->groups[g], columns, what);
     }
     doc_end(doc);
 }
@@ -337,20 +312,18 @@ void run_recovery(const struct report *report, struct doc *doc) {
     doc_end(doc);
 }
 
-static void add_group(struct doc *doc, const struct report *report,
-                      const struct report_group *group, bool is_open) {
+static void add_group(struct doc *doc, const struct report_group *group, bool is_open) {
     char text[NUMBER_TEXT_MAX];
     doc_fold(doc, is_open, "%s client%s", number_count_text(group->clients, text),
              group->clients == 1 ? "" : "s");
     doc_set_headline(doc);
     doc_span(doc, DOC_SOFT, ": %s%s", group->load, repeats_text(group, IN_COMPARISON));
-    add_table(doc, report, group, IN_COMPARISON, "Comparison");
+    add_table(doc, group, IN_COMPARISON, "Comparison");
     doc_end(doc);
 }
 
 void run_comparison(const struct report *report, struct doc *doc) {
     doc_section(doc, "compare", "Comparison");
-    const struct report_group *alone = ranking_alone(report), *decides = ranking_group(report);
     doc_say(
         doc, TONE_PLAIN,
         "One table a load; click a head to sort. Grey: no lock to choose (baseline, control, or "
@@ -358,8 +331,8 @@ void run_comparison(const struct report *report, struct doc *doc) {
     doc_set_only(doc, DOC_HTML);
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
-        bool shown = report->group_count <= 3 || group == alone || group == decides;
-        add_group(doc, report, group, shown);
+        bool shown = report->group_count <= 3 || group == report->alone || group == report->ranked;
+        add_group(doc, group, shown);
     }
     add_folded(report, IN_LATENCY, "Percentiles", doc);
     add_folded(report, IN_FAIRNESS, "Fairness", doc);

@@ -1,5 +1,6 @@
 /* run_verdict: the verdict of a report in sentences: first whether every lock excluded, or what was found instead, then what
  * makes the figures doubtful, then the sentences of each lock, and last what ran on which servers. See run_doc.h. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ static const char *comma(int left) {
     return left > 1 ? ", " : left == 1 ? " and " : "";
 }
 
-#define NAMES_MAX 8 /* in a sentence; the tables have all */
+#define FAILED_SAID 3 /* locks most of whose requests failed */
+#define NAMES_MAX 8   /* in a sentence; the tables have all */
 
 /* Adds a name of a list of `count`, the number-th from 0; behind the last that is shown " and n more". */
 static void add_name(struct doc *doc, const char *name, int number, int count) {
@@ -263,7 +265,7 @@ static void say_untested(struct doc *doc, const struct report *report) {
 static void say_headline(struct doc *doc, const struct report *report) {
     bool headed = false;
     say_findings(doc, report, &headed);
-    run_failed(report, doc, &headed);
+    run_failed(report, true, FAILED_SAID, doc, &headed);
     bool well = any_well_tested(report);
     if (!well) say_hardly_tested(doc, report, &headed);
     say_clean(doc, report, &headed);
@@ -315,14 +317,12 @@ static void say_limited(struct doc *doc, const struct report *report) {
 
 /* Says what the rounds can tell apart. */
 static void say_rounds(struct doc *doc, const struct report *report) {
-    const struct report_group *group = ranking_group(report);
-    int rounds = 0, locks = 0;
-    for (int r = 0; group && r < group->row_count; r++) {
-        locks += group->rows[r].candidate;
-        if (group->rows[r].repeats > rounds) rounds = group->rows[r].repeats;
-    }
-    if (!group || (!group->paired && (rounds > 1 || locks < 2))) return;
-    double resolution = ranking_resolution(group);
+    const struct report_group *group = report->ranked;
+    int locks = 0;
+    for (int r = 0; group && r < group->row_count; r++) locks += group->rows[r].candidate;
+    if (!group || (!group->paired && (group->rounds > 1 || locks < 2))) return;
+    int rounds = group->rounds;
+    double resolution = group->resolution;
     bool unlike = resolution > RANKING_MULTIPLE - 1;
     if (rounds < RANKING_ROUNDS)
         doc_say(doc, TONE_WARN,
@@ -374,7 +374,7 @@ void run_verdict(const struct report *report, struct doc *doc) {
     doc_box(doc);
     doc_set_headline(doc);
     run_safe(report, doc);
-    run_outages(report, doc);
+    run_failed(report, false, INT_MAX, doc, NULL);
     run_slo_verdict(report, doc);
     run_trust(report, doc);
     for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {

@@ -33,17 +33,17 @@ static void add_seen(struct doc *doc, const struct report_lock *lock) {
         double count;
         const char *what, *after;
     } parts[] = {
-        {lock->lost_updates, "lost update", ""},
-        {lock->double_holders, "second holder", ""},
-        {lock->expired_holders, "holder",
+        {lock->sums.lost_updates, "lost update", ""},
+        {lock->sums.double_holders, "second holder", ""},
+        {lock->sums.expired_holders, "holder",
          words_is_leased(lock->stage) ? " past the lease's end" : " past the session's end"},
-        {lock->revoked, "grant", " lost inside the lease or session"},
-        {lock->ended, "session", " ended by the server"},
-        {lock->token_errors, "fencing token", " that did not grow"},
-        {lock->stuck, "key", " that nobody gets any more"},
-        {lock->held, "key", " held by somebody else in the end"},
-        {lock->passed_over, "client", " without a grant for the whole window"},
-        {lock->starved, "wait", " ended by the drain limit (run.drain)"},
+        {lock->sums.revoked, "grant", " lost inside the lease or session"},
+        {lock->sums.ended, "session", " ended by the server"},
+        {lock->sums.token_errors, "fencing token", " that did not grow"},
+        {lock->sums.stuck, "key", " that nobody gets any more"},
+        {lock->sums.held_elsewhere, "key", " held by somebody else in the end"},
+        {lock->sums.passed_over, "client", " without a grant for the whole window"},
+        {lock->sums.starved, "wait", " ended by the drain limit (run.drain)"},
     };
     const char *before = "";
     char count[NUMBER_TEXT_MAX];
@@ -53,7 +53,7 @@ static void add_seen(struct doc *doc, const struct report_lock *lock) {
                  parts[i].what, plural(parts[i].count), parts[i].after);
         before = ", ";
     }
-    doc_span(doc, DOC_PLAIN, " in %s grants.", number_count_text(lock->grants, count));
+    doc_span(doc, DOC_PLAIN, " in %s grants.", number_count_text(lock->sums.checked_grants, count));
 }
 
 /* Under a rate that the lock does not carry, the grants of the window may all be those of older requests. */
@@ -61,9 +61,10 @@ static void add_unchecked(struct doc *doc, const struct report_lock *lock) {
     const struct run_stage *stage = lock->stage;
     char text[NUMBER_TEXT_MAX], due[NUMBER_TEXT_MAX];
     doc_span(doc, DOC_PLAIN, "no request of the measured window was granted");
-    if (lock->grants > 0)
+    if (lock->sums.checked_grants > 0)
         doc_span(doc, DOC_PLAIN, " (%s grant%s went to requests from before or after it)",
-                 number_count_text(lock->grants, text), plural(lock->grants));
+                 number_count_text(lock->sums.checked_grants, text),
+                 plural(lock->sums.checked_grants));
     if (stage->missed > 0)
         doc_span(doc, DOC_PLAIN, "; %s of its %s requests could not be started in it",
                  number_count_text(stage->missed, text), number_count_text(stage->due, due));
@@ -72,7 +73,7 @@ static void add_unchecked(struct doc *doc, const struct report_lock *lock) {
 
 static void say_lock(struct doc *doc, const struct report_lock *lock) {
     bool seen =
-        (lock->state >= LOCK_CAUGHT && lock->state != LOCK_MISSED) || lock->token_errors > 0;
+        (lock->state >= LOCK_CAUGHT && lock->state != LOCK_MISSED) || lock->sums.token_errors > 0;
     if (!seen && lock->state != LOCK_HIDDEN && lock->state != LOCK_UNCHECKED) return;
     doc_say(doc, words_state_tone(lock->state), "%s: ", lock->label);
     if (lock->state == LOCK_CAUGHT)
@@ -114,7 +115,7 @@ void run_verdict_lock(const struct report_lock *lock, struct doc *doc) {
 
 struct failures {
     double attempts, failed, lost;
-    int stages, empty_seconds;
+    int empty_seconds;
     bool halves;       /* the seconds are half ones */
     const char *error; /* the first that a stage names, or NULL */
 };
@@ -177,7 +178,6 @@ static struct failures failures_of(const struct report *report, const struct rep
         sum.empty_seconds += empty_seconds(stage);
         sum.halves |= second_s(stage) < 1;
         if (!sum.error) sum.error = stage->error;
-        sum.stages++;
     }
     return sum;
 }
@@ -203,28 +203,17 @@ static void say_failures(struct doc *doc, const struct report_lock *lock,
                  sum->empty_seconds, sum->halves ? "half" : "whole", plural(sum->empty_seconds));
 }
 
-#define FAILED_SAID 3 /* locks */
-
-void run_failed(const struct report *report, struct doc *doc, bool *headed) {
-    int said = 0, more = 0;
+void run_failed(const struct report *report, bool mostly, int most, struct doc *doc, bool *headed) {
+    int said = 0;
     for (int i = 0; i < report->lock_count; i++) {
-        struct failures sum = failures_of(report, &report->locks[i], true);
-        if (sum.stages == 0) continue;
-        more += said == FAILED_SAID;
-        if (said == FAILED_SAID) continue;
-        said++;
+        struct failures sum = failures_of(report, &report->locks[i], mostly);
+        if (sum.failed + sum.lost + sum.empty_seconds == 0 || said++ >= most) continue;
         say_failures(doc, &report->locks[i], &sum);
+        if (!headed) continue;
         if (!*headed) doc_set_headline(doc);
         *headed = true;
         doc_set_shown(doc);
     }
-    if (more > 0) doc_span(doc, DOC_PLAIN, " The same for %d more lock%s.", more, plural(more));
-}
-
-void run_outages(const struct report *report, struct doc *doc) {
-    for (int i = 0; i < report->lock_count; i++) {
-        struct failures sum = failures_of(report, &report->locks[i], false);
-        if (sum.failed + sum.lost + sum.empty_seconds > 0)
-            say_failures(doc, &report->locks[i], &sum);
-    }
+    if (said > most)
+        doc_span(doc, DOC_PLAIN, " The same for %d more lock%s.", said - most, plural(said - most));
 }

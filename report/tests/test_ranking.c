@@ -32,11 +32,9 @@ static double level_share(double times) {
         }
         fclose(out);
         struct report *report = report_of(text, ",\"paired\":true");
-        const struct report_group *group = ranking_group(report);
-        struct ranked ranks[2];
-        assert_int_equal(ranking_class(group, ranking_next_class(group, -1), ranks), 2);
-        const char *first = report->locks[group->rows[ranks[0].row].lock].name;
-        level += ranks[1].level || strcmp(first, "b") == 0;
+        const struct report_class *class = &report->ranked->classes[0];
+        assert_int_equal(class->count, 2);
+        level += class->rows[1]->level || strcmp(class->rows[0]->lock->name, "b") == 0;
         report_free(report);
         free(text);
     }
