@@ -35,7 +35,8 @@ static json_t *interval_of(const struct report_row *row, const struct result_fie
 /* The intervals of the row's figures in the comparison. */
 static json_t *spread_of_row(const struct report_row *row, int *rc) {
     json_t *figures = json_object();
-    for (const struct result_field *column = columns_of(IN_COMPARISON); column->path; column++)
+    for (const struct result_field *column = column_next(IN_COMPARISON, NULL); column;
+         column = column_next(IN_COMPARISON, column))
         if (!isnan(column_value(column, row)))
             put(figures, column->path, interval_of(row, column), rc);
     return figures;
@@ -47,7 +48,8 @@ static json_t *figures_of(const struct report_group *group, const struct report_
     static const unsigned groups[] = {IN_COMPARISON, IN_LATENCY, IN_FAIRNESS, IN_COST};
     json_t *object = json_object();
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        for (const struct result_field *column = columns_of(groups[g]); column->path; column++) {
+        for (const struct result_field *column = column_next(groups[g], NULL); column;
+             column = column_next(groups[g], column)) {
             double value = column_value(column, row);
             if (isfinite(value) && !column_gives_way(column, group))
                 put(object, column->path, escape_json_figure(value), rc);

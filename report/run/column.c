@@ -2,7 +2,6 @@
 #include "report/run/column.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,43 +10,27 @@
 #include "report/run/words.h"
 #include "results/stats/quantile.h"
 
-#define COLUMNS_MAX 64 /* the most columns of a group */
-#define GROUPS 8
-
-/* The columns of each group, in the order of its bit; each list ends with a NULL path. */
-static struct result_field group_columns[GROUPS][COLUMNS_MAX + 1];
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-/* Keeps the order of the table, except for the comparison, which has an order of its own. */
-static void insert_column(struct result_field *columns, const struct result_field *field,
-                          bool by_place) {
-    int count = 0, at;
-    while (columns[count].path) count++;
-    if (count == COLUMNS_MAX) return;
-    for (at = count; at > 0 && by_place && columns[at - 1].place > field->place; at--)
-        columns[at] = columns[at - 1];
-    columns[at] = *field;
+/* The comparison has an order of its own, the other groups that of the table. */
+static bool is_before(const struct result_field *a, const struct result_field *b, unsigned group) {
+    bool by_place = group == IN_COMPARISON && a->place != b->place;
+    return by_place ? a->place < b->place : a < b;
 }
 
-static void make_columns(void) {
+const struct result_field *column_next(unsigned group, const struct result_field *after) {
+    const struct result_field *next = NULL;
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
-        for (int group = 0; group < GROUPS; group++) {
-            if (!(field->groups & (1U << group))) continue;
-            insert_column(group_columns[group], field, 1U << group == IN_COMPARISON);
-        }
+        if (!(field->groups & group) || (after && !is_before(after, field, group))) continue;
+        if (!next || is_before(field, next, group)) next = field;
     }
-}
-
-const struct result_field *columns_of(unsigned group) {
-    pthread_once(&once, make_columns);
-    return group_columns[__builtin_ctz(group)];
+    return next;
 }
 
 /* The column that replaces this one in the comparison of the group; NULL = none does. */
 static const struct result_field *stand_in(const struct result_field *column,
                                            const struct report_group *group) {
-    for (const struct result_field *other = columns_of(IN_COMPARISON); other->path; other++) {
-        bool is_for = other->instead_of && strcmp(other->instead_of, column->path) == 0;
+    for (const struct result_field *other = run_stage_fields(); other->path; other++) {
+        bool is_for = other->groups & IN_COMPARISON && other->instead_of &&
+                      strcmp(other->instead_of, column->path) == 0;
         if (is_for && column_used(other, group)) return other;
     }
     return NULL;
@@ -58,7 +41,7 @@ bool column_gives_way(const struct result_field *column, const struct report_gro
 }
 
 const struct result_field *column_compared(const char *key, const struct report_group *group) {
-    const struct result_field *column = columns_of(IN_COMPARISON);
+    const struct result_field *column = run_stage_fields();
     while (strcmp(column->path, key) != 0) column++;
     const struct result_field *other = stand_in(column, group);
     return other ? other : column;
@@ -110,10 +93,10 @@ bool column_shown(const struct result_field *column, const struct report_group *
                   bool narrow) {
     if (column->replaces) return is_special(column, group);
     if (column->instead_of) return column_used(column, group);
-    for (const struct result_field *other = columns_of(IN_COMPARISON); narrow && other->path;
-         other++) {
-        if (!other->replaces || strcmp(other->replaces, column->path) != 0) continue;
-        if (is_special(other, group)) return false;
+    for (const struct result_field *other = run_stage_fields(); narrow && other->path; other++) {
+        bool is_for = other->groups & IN_COMPARISON && other->replaces &&
+                      strcmp(other->replaces, column->path) == 0;
+        if (is_for && is_special(other, group)) return false;
     }
     return true;
 }

@@ -7,9 +7,9 @@
 #include "report/doc/doc.h"
 #include "report/run/model.h"
 
-/* The columns of a group (IN_COMPARISON, ... of results/format/field.h), ended by a NULL path. The
- * same group always gives the same pointer; any thread may call this. */
-const struct result_field *columns_of(unsigned group);
+/* The column of a group (IN_COMPARISON, ... of results/format/field.h) that follows another one, or the first one after
+ * NULL. NULL behind the last. */
+const struct result_field *column_next(unsigned group, const struct result_field *after);
 
 /* The column of the comparison that has this path, or the column that replaces it in this group. The
  * comparison must have the path. */

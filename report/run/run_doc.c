@@ -85,7 +85,8 @@ static void add_words(const struct report *report, struct doc *doc) {
     doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
     doc_terms(doc);
     words_list(doc);
-    for (const struct result_field *column = columns_of(IN_COMPARISON); column->path; column++)
+    for (const struct result_field *column = column_next(IN_COMPARISON, NULL); column;
+         column = column_next(IN_COMPARISON, column))
         if (is_used(report, column)) doc_term(doc, column->title, "%s", doc_or(column->help, ""));
     doc_end(doc);
     doc_end(doc);

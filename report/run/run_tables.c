@@ -54,24 +54,25 @@ static int drop_rank(const struct result_field *column) {
 
 /* The formats that have a column of a group's table; 0: none. */
 static unsigned formats_of(const struct result_field *column, const struct report_group *group,
-                           bool compares) {
-    if (compares ? column_gives_way(column, group) : !column_used(column, group)) return 0;
+                           unsigned of) {
+    if (of == IN_COMPARISON ? column_gives_way(column, group) : !column_used(column, group))
+        return 0;
     bool wide = column_used(column, group) && column_shown(column, group, false);
     return (wide ? BESIDE : 0) | (column_shown(column, group, true) ? DOC_TERMINAL : 0);
 }
 
 /* The key columns come first: a phone shows no others without scrolling. */
-static void add_group_columns(struct doc *doc, const struct report_group *group,
-                              const struct result_field *columns, bool compares) {
+static void add_group_columns(struct doc *doc, const struct report_group *group, unsigned of) {
     doc_column(doc, &(struct doc_column){.title = "lock"});
     doc_column(doc, &(struct doc_column){.title = "verdict", .help = "does it exclude?"});
-    if (compares && group->by_cost)
+    if (of == IN_COMPARISON && group->by_cost)
         doc_column(doc, &(struct doc_column){.title = WORDS_COST,
                                              .brief = "cost",
                                              .help = words_help(WORDS_COST),
                                              .figure = DOC_TIME});
-    for (const struct result_field *column = columns; column->path; column++) {
-        unsigned formats = formats_of(column, group, compares);
+    for (const struct result_field *column = column_next(of, NULL); column;
+         column = column_next(of, column)) {
+        unsigned formats = formats_of(column, group, of);
         if (formats == 0) continue;
         doc_column(doc, &(struct doc_column){.title = column->title,
                                              .brief = column->head,
@@ -127,16 +128,16 @@ void run_lock_cell(struct doc *doc, const struct report_row *row) {
 }
 
 static void add_figure_row(struct doc *doc, const struct report_group *group,
-                           const struct report_row *row, const struct result_field *columns,
-                           bool compares) {
+                           const struct report_row *row, unsigned of) {
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
     run_lock_cell(doc, row);
     doc_cell(doc, "%s", "");
     words_state_chip(doc,
                      row->state); /* the group's own: the lock may have failed in another one */
-    if (compares && group->by_cost) doc_figure(doc, row->cost_ns);
-    for (const struct result_field *column = columns; column->path; column++) {
-        if (formats_of(column, group, compares) == 0) continue;
+    if (of == IN_COMPARISON && group->by_cost) doc_figure(doc, row->cost_ns);
+    for (const struct result_field *column = column_next(of, NULL); column;
+         column = column_next(of, column)) {
+        if (formats_of(column, group, of) == 0) continue;
         double value = column_value(column, row);
         char text[NUMBER_TEXT_MAX];
         if (column_is_least(row, column->path) && !isnan(value))
@@ -153,15 +154,14 @@ static void add_figure_row(struct doc *doc, const struct report_group *group,
 
 /* Adds the locks of a class; NULL: controls, baselines and the simulator. */
 static void add_class(struct doc *doc, const struct report_group *group,
-                      const struct report_class *class, const struct result_field *columns,
-                      bool compares) {
+                      const struct report_class *class, unsigned of) {
     bool any = false;
     for (int r = 0; r < group->row_count; r++) {
         if (group->rows[r].class != class) continue;
         if (!any) doc_group(doc, TONE_PLAIN, "%s", class ? class->name : "baselines and controls");
         if (!any) doc_set_only(doc, DOC_TERMINAL);
         any = true;
-        add_figure_row(doc, group, &group->rows[r], columns, compares);
+        add_figure_row(doc, group, &group->rows[r], of);
     }
 }
 
@@ -169,7 +169,8 @@ static void add_class(struct doc *doc, const struct report_group *group,
  * percentile without an end means. */
 static void add_absent_notes(struct doc *doc, const struct report_group *group) {
     bool never = false;
-    for (const struct result_field *column = columns_of(IN_COMPARISON); column->path; column++) {
+    for (const struct result_field *column = column_next(IN_COMPARISON, NULL); column;
+         column = column_next(IN_COMPARISON, column)) {
         const char *why = NULL;
         if (column_gives_way(column, group)) continue;
         for (int r = 0; r < group->row_count && !why; r++)
@@ -260,54 +261,45 @@ static const char *repeats_text(const struct report_group *group, unsigned of) {
 
 static void add_table(struct doc *doc, const struct report_group *group, unsigned of,
                       const char *what) {
-    const struct result_field *columns = columns_of(of);
-    bool compares = of == IN_COMPARISON;
     char caption[400], text[NUMBER_TEXT_MAX];
     snprintf(caption, sizeof caption, "%s, %s client%s: %s%s", what,
              number_count_text(group->clients, text), group->clients == 1 ? "" : "s", group->load,
              repeats_text(group, of));
     doc_table(doc, "figures sortable", caption);
     /* The heading of a comparison says the same. */
-    if (compares) doc_set_headline(doc);
-    add_group_columns(doc, group, columns, compares);
-    for (int c = 0; c < group->class_count; c++)
-        add_class(doc, group, &group->classes[c], columns, compares);
-    add_class(doc, group, NULL, columns, compares);
-    if (compares) add_notes(doc, group);
+    if (of == IN_COMPARISON) doc_set_headline(doc);
+    add_group_columns(doc, group, of);
+    for (int c = 0; c < group->class_count; c++) add_class(doc, group, &group->classes[c], of);
+    add_class(doc, group, NULL, of);
+    if (of == IN_COMPARISON) add_notes(doc, group);
     doc_end(doc);
 }
 
 /* In a closed loop requests have due times too, since they are always due. So only arrivals by a
  * schedule make a group an open one. */
 static bool any_used(unsigned of, const struct report_group *group) {
-    const struct result_field *columns = columns_of(of);
-    if (of == IN_OPEN_LOOP) return column_used(columns, group);
-    for (const struct result_field *column = columns; column->path; column++)
+    if (of == IN_OPEN_LOOP) return column_used(column_next(of, NULL), group);
+    for (const struct result_field *column = column_next(of, NULL); column;
+         column = column_next(of, column))
         if (column_used(column, group)) return true;
     return false;
 }
 
-static bool has_columns(const struct report *report, unsigned columns) {
-    for (int g = 0; g < report->group_count; g++)
-        if (any_used(columns, &report->groups[g])) return true;
-    return false;
-}
-
-static void add_folded(const struct report *report, unsigned columns, const char *what,
+static void add_folded(const struct report *report, unsigned of, const char *what,
                        struct doc *doc) {
-    if (!has_columns(report, columns)) return;
-    doc_fold(doc, false, "%s as tables", what);
-    if (columns != IN_RECOVERY) doc_set_only(doc, DOC_HTML);
+    bool any = false;
     for (int g = 0; g < report->group_count; g++) {
-        if (any_used(columns, &report->groups[g]))
-            add_table(doc, &report->groups[g], columns, what);
+        if (!any_used(of, &report->groups[g])) continue;
+        if (!any) doc_fold(doc, false, "%s as tables", what);
+        if (!any && of != IN_RECOVERY) doc_set_only(doc, DOC_HTML);
+        any = true;
+        add_table(doc, &report->groups[g], of, what);
     }
-    doc_end(doc);
+    if (any) doc_end(doc);
 }
 
 void run_recovery(const struct report *report, struct doc *doc) {
-    if (!has_columns(report, IN_RECOVERY)) return;
-    doc_section(doc, "recovered", "Recovery from faults");
+    doc_section(doc, "recovered", "Recovery from faults"); /* without tables no format shows it */
     add_folded(report, IN_RECOVERY, "Recovery", doc);
     doc_end(doc);
 }
