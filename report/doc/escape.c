@@ -62,47 +62,26 @@ void escape_md_code(FILE *out, const char *text, bool in_table) {
 }
 
 void escape_html(FILE *out, const char *text) {
+    static const char *const names[] = {
+        ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\''] = "&#39;"};
     if (!text) text = NUMBER_NONE;
     for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        switch (c) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        case '\'':
-            fputs("&#39;", out);
-            break;
-        default:
+        const char *name =
+            (unsigned char)*text < sizeof names / sizeof *names ? names[(int)*text] : NULL;
+        if (name)
+            fputs(name, out);
+        else
             text = put_character(out, text, true);
-        }
     }
 }
 
+/* These characters occur in JSON only inside texts, where an escape means the same. */
 void escape_script(FILE *out, const char *json) {
-    /* These characters occur in JSON only inside texts, where an escape means the same. */
     for (; *json; json++) {
-        switch (*json) {
-        case '<':
-            fputs("\\u003c", out);
-            break;
-        case '>':
-            fputs("\\u003e", out);
-            break;
-        case '&':
-            fputs("\\u0026", out);
-            break;
-        default:
+        if (strchr("<>&", *json))
+            fprintf(out, "\\u%04x", (unsigned)*json);
+        else
             fputc(*json, out);
-        }
     }
 }
 

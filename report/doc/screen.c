@@ -85,35 +85,30 @@ static void pad(FILE *out, int columns) {
     while (columns-- > 0) fputc(' ', out);
 }
 
-void screen_put(const struct screen *screen, const char *text, int width, enum tone tone) {
-    int room = abs(width), length = screen_width(text);
+/* tail: the code points at the end that a text keeps which is too long. */
+static void put_padded(const struct screen *screen, const char *text, int width, int tail,
+                       enum tone tone) {
+    int room = abs(width), length = screen_width(text), skip = length - tail;
     bool cut = width != 0 && length > room;
     const char *code = screen->color ? tone_code(tone) : "";
     if (width > 0) pad(screen->out, room - length);
     fputs(code, screen->out);
-    put_points(screen, text, cut ? room - 1 : length);
-    if (cut) put_points(screen, ELLIPSIS, 1);
+    put_points(screen, text, cut ? room - tail - 1 : length);
+    if (cut) {
+        put_points(screen, ELLIPSIS, 1);
+        for (; skip > 0; skip -= starts_point(*text)) text++;
+        put_points(screen, text, tail);
+    }
     if (*code) fputs("\033[0m", screen->out);
     if (width < 0) pad(screen->out, room - length);
 }
 
+void screen_put(const struct screen *screen, const char *text, int width, enum tone tone) {
+    put_padded(screen, text, width, 0, tone);
+}
+
 void screen_put_name(const struct screen *screen, const char *name, int width, enum tone tone) {
-    int room = abs(width), length = screen_width(name), tail = room / 2;
-    if (width == 0 || length <= room) {
-        screen_put(screen, name, width, tone);
-        return;
-    }
-    const char *end = name;
-    for (int skip = length - tail; skip > 0; skip--) {
-        do end++;
-        while (!starts_point(*end));
-    }
-    const char *code = screen->color ? tone_code(tone) : "";
-    fputs(code, screen->out);
-    put_points(screen, name, room - tail - 1);
-    put_points(screen, ELLIPSIS, 1);
-    put_points(screen, end, tail);
-    if (*code) fputs("\033[0m", screen->out);
+    put_padded(screen, name, width, abs(width) / 2, tone);
 }
 
 /* The number of code points in the text's next line, at most `room`: up to the last space that
