@@ -167,7 +167,7 @@ struct reader {
     const struct args *args;
     void *values;
     int next;
-    /* The row that takes an operand: "" before a "--", "--" or "---" after it. */
+    /* The row that takes an operand: "" before a "--", "--" after it. */
     const char *dashes;
     const struct arg *picked; /* the last option that shares its member with others */
 };
@@ -304,9 +304,8 @@ static int args_read(const struct command *command, const struct args *args, voi
         bool negative = word[0] && isdigit((unsigned char)word[1]);
         bool option = word[0] == '-' && word[1] && !negative && !options_end;
         if (strcmp(word, "--") == 0 && !options_end) {
-            bool as_they_are = args_find(command, "---", 3) != NULL;
-            reader.dashes = as_they_are ? "---" : "--";
-            options_end = as_they_are || !args_find(command, "--", 2);
+            reader.dashes = "--";
+            options_end = !args_find(command, "--", 2);
         } else if (option && (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)) {
             return 1;
         } else if (option ? read_option(&reader, word, err) : read_operand(&reader, word, err)) {

@@ -14,8 +14,7 @@
 #include "report/doc/screen.h"
 
 /* A row. The name of an option is without the hyphens. "" takes the operands (one, or several with
- * ARG_LIST). "--" takes the operands after a "--", and options may follow there. "---" takes all
- * words after a "--" as they are. A row without help is not shown. */
+ * ARG_LIST). "--" takes the operands after a "--", and options may follow there. A row without help is not shown. */
 struct arg {
     struct lb_option option;
     /* the name of its value in help: "DIR", or with a short form "-d DIR"; NULL = the option has no value */

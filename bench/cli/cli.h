@@ -9,26 +9,8 @@
 /* Weak: a command whose folder in bench/tools was removed is missing, and the program builds without it. */
 extern __attribute__((weak)) const struct command command_check, command_compare, command_capacity,
     command_report, command_history, command_list, command_plan, command_doctor, command_up,
-    command_hold, command_clean, command_check_suite;
+    command_clean, command_check_suite;
 extern const struct command command_run;
-
-/* ---- the exit codes, for help and the table of bench/README.md ---- */
-
-/* The exit codes of `hold` besides those of its command, as in timeout(1) and env(1). */
-enum hold_exit {
-    HOLD_LOST = 123,
-    HOLD_NOT_GRANTED = 124,
-    HOLD_FAILED = 125,
-    HOLD_CANNOT_RUN = 126,
-    HOLD_NO_COMMAND = 127
-};
-
-struct exit_code {
-    int code; /* enum lb_exit or hold_exit */
-    const char *meaning;
-};
-
-extern const struct exit_code exit_codes[]; /* ends with a NULL meaning */
 
 #define LOCKBENCH_VERSION "0.2.0"
 

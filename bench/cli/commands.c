@@ -17,7 +17,11 @@
 #include "drivers/url.h"
 #include "report/doc/screen.h"
 
-const struct exit_code exit_codes[] = {
+/* For the help; bench/README.md has the same table. */
+static const struct {
+    enum lb_exit code;
+    const char *meaning;
+} exit_codes[] = {
     {LB_EXIT_OK, "fine"},
     {LB_EXIT_USAGE, "usage or input, also a password that the server refuses"},
     {LB_EXIT_MACHINE,
@@ -31,13 +35,7 @@ const struct exit_code exit_codes[] = {
     {LB_EXIT_INCONCLUSIVE,
      "`compare`, `history --gate`, `plan`, `capacity`, `run --slo`: the measurements are too few or "
      "too noisy to say"},
-    {HOLD_LOST, "`hold`: the lock was lost, and the command was ended"},
-    {HOLD_NOT_GRANTED, "`hold`: not granted within `--wait`"},
-    {HOLD_FAILED, "`hold`: the server or the lock failed"},
-    {HOLD_CANNOT_RUN, "`hold`: the command can't be run"},
-    {HOLD_NO_COMMAND, "`hold`: the command was not found"},
     {LB_EXIT_INTERRUPTED, "interrupted; what was measured is saved"},
-    {0, NULL},
 };
 
 static char **words; /* kept reachable until the end, for leak checkers */
@@ -49,21 +47,19 @@ static char *public_copy(const char *word) {
     return copy ? url_public(word, copy, size) : NULL;
 }
 
-/* Returns copies of the words, ended by NULL: the values of --url and the words after "--" as they
- * are, all others without their secrets. In argv itself the secrets of all words are overwritten,
+/* Returns copies of the words, ended by NULL: the values of --url as they are, all others
+ * without their secrets. In argv itself the secrets of all words are overwritten,
  * since everybody on the machine can read a program's arguments. The copies live until the program
  * ends. NULL when out of memory. */
 static char **secrets_take(int argc, char **argv) {
-    bool whole = false; /* behind "--" */
     words = calloc((size_t)argc + 1, sizeof *words);
     if (!words) return NULL;
     for (int i = 0; i < argc; i++) {
         bool is_url = (i > 0 && strcmp(words[i - 1], "--url") == 0) ||
                       strncmp(argv[i], "--url=", strlen("--url=")) == 0;
-        bool shown = whole || is_url || !strstr(argv[i], "://");
+        bool shown = is_url || !strstr(argv[i], "://");
         words[i] = shown ? strdup(argv[i]) : public_copy(argv[i]);
         if (!words[i]) return NULL;
-        whole |= strcmp(argv[i], "--") == 0;
         if (strstr(argv[i], "://")) url_hide(argv[i]);
     }
     return words;
@@ -71,9 +67,9 @@ static char **secrets_take(int argc, char **argv) {
 
 /* In the order of the help; NULL = its folder was removed. The last one is for `check` only, and has no help. */
 static const struct command *const commands[] = {
-    &command_run,    &command_check,   &command_plan,        &command_compare, &command_capacity,
-    &command_report, &command_history, &command_list,        &command_doctor,  &command_up,
-    &command_hold,   &command_clean,   &command_check_suite,
+    &command_run,      &command_check,  &command_plan,    &command_compare,
+    &command_capacity, &command_report, &command_history, &command_list,
+    &command_doctor,   &command_up,     &command_clean,   &command_check_suite,
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -117,8 +113,8 @@ static void help(FILE *out) {
         screen_lines(&screen, line);
     }
     fprintf(out, "\n`lockbench help COMMAND` tells more. Exit codes:\n");
-    for (const struct exit_code *exit = exit_codes; exit->meaning; exit++)
-        screen_say(&screen, 8, TONE_PLAIN, "  %4d  %s", exit->code, exit->meaning);
+    for (size_t i = 0; i < sizeof exit_codes / sizeof *exit_codes; i++)
+        screen_say(&screen, 8, TONE_PLAIN, "  %4d  %s", exit_codes[i].code, exit_codes[i].meaning);
 }
 
 /* `lockbench help [COMMAND]`. */

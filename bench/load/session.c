@@ -107,7 +107,8 @@ static void take_bytes(struct session *session) {
  * The holder itself only reads a flag. The watchdog sees a new grant at its next pass, which begins at the latest
  * after a third of the lease. */
 
-void client_tell(struct client *client, enum lb_outcome outcome) {
+/* The client's grant is lost or uncertain, as the outcome says: its hold ends. */
+static void client_tell(struct client *client, enum lb_outcome outcome) {
     if (!client->hold.on || client->hold.told != LB_OK) return;
     client->hold.told = outcome;
     client->hold.told_ns = lb_now();
@@ -276,7 +277,9 @@ void session_break(struct session *session) {
     for (uint32_t i = 0; i < session->client_count; i++) client_tell(&session->clients[i], LB_LOST);
 }
 
-bool session_hung_up(const struct session *session) {
+/* Whether the session's connection is closed. No fiber reads from it while its clients rest, so only the
+ * socket's state shows that. */
+static bool hung_up(const struct session *session) {
     struct pollfd look = {.fd = session->lb.traffic_fd, .events = POLLRDHUP};
     return look.fd >= 0 && poll(&look, 1, 0) > 0 &&
            (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
@@ -287,7 +290,7 @@ void session_look(struct session *session) {
     /* A session of ZooKeeper or etcd outlives its connections, which its driver makes anew. */
     bool outlives = (lock->caps & LB_CAP_SESSION) && lock->about.crash != LB_CRASH_AT_ONCE;
     bool at_rest = session->connected && session->users == 0 && !session->moving;
-    if (at_rest && !outlives && session_hung_up(session)) session_break(session);
+    if (at_rest && !outlives && hung_up(session)) session_break(session);
 }
 
 bool session_is_over(const struct client *client, int64_t when_ns) {

@@ -69,10 +69,6 @@ static inline void session_part(struct client *client) {
 /* Marks the session as broken after a call that failed: no more requests go through it. */
 void session_break(struct session *session);
 
-/* Whether the session's connection is closed. No fiber reads from it while its clients hold or rest, so only the
- * socket's state shows that. */
-bool session_hung_up(const struct session *session);
-
 #define SESSION_IDLE_NS (100 * LB_MS_NS) /* shorter rests are not worth a look */
 
 /* Before an attempt after a rest: a server, or what lies before it, may have closed the connection as idle. Then the
@@ -97,9 +93,6 @@ static inline void session_begin_window(struct session *session) {
 void session_end_window(struct session *session);
 
 /* ---- renewals of the clients' grants ---- */
-
-/* The client's grant is lost or uncertain, as the outcome says: its hold ends. */
-void client_tell(struct client *client, enum lb_outcome outcome);
 
 /* Enclose a driver call of a client that holds: no renewal of its grant runs meanwhile. Needed where there is a watchdog. */
 void client_calls(struct client *client);

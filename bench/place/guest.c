@@ -202,9 +202,9 @@ static const char *write_command(const struct place_url *at, const struct plan *
     return text;
 }
 
-void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,
+void guest_foretell(const struct place_url *at, const struct plan *plan,
                     char line[GUEST_LINE_MAX]) {
-    char url[256], command[COMMAND_MAX];
+    char url[256];
     bool room = true;
     snprintf(line, GUEST_LINE_MAX,
              "%s: will be made there: ", url_public(at->url, url, sizeof url));
@@ -215,11 +215,7 @@ void guest_foretell(const struct place_url *at, const struct plan *plan, bool st
     }
     size_t used = strlen(line);
     if (!room)
-        used += (size_t)snprintf(line + used, GUEST_LINE_MAX - used,
-                                 "; … (`lockbench list LOCK --key KEY`)");
-    if (stays)
-        snprintf(line + used, GUEST_LINE_MAX - used, "; `%s` removes what stays",
-                 write_command(at, plan, false, command));
+        snprintf(line + used, GUEST_LINE_MAX - used, "; … (`lockbench list LOCK --key KEY`)");
 }
 
 /* Says that something is left there, and the command that removes it. */
@@ -311,7 +307,7 @@ int guests_arrive(struct guests *guests, const struct place_url *at, const struc
     guests->item[guests->count++] = guest;
     say_left(at, plan, "data that this run made, because the run was cut off", guest->words);
     janitor_words(JANITOR_ADD, guest->words);
-    guest_foretell(at, plan, false, line);
+    guest_foretell(at, plan, line);
     tell_line(guests, line);
     return 0;
 }

@@ -24,10 +24,8 @@ int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct
 int guest_look(const struct place_url *at, char *text, size_t size, bool *ret_unfit,
                struct lb_err *err);
 
-/* Writes into line the names that the plan's locks will make on the server; the drivers give these names. stays: the
- * things will be left there, so the line also has the command that removes them. */
-void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,
-                    char line[GUEST_LINE_MAX]);
+/* Writes into line the names that the plan's locks will make on the server; the drivers give these names. */
+void guest_foretell(const struct place_url *at, const struct plan *plan, char line[GUEST_LINE_MAX]);
 
 #define GUESTS_MAX 16 /* servers, one a backend */
 

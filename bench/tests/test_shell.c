@@ -1,7 +1,5 @@
-/* test_shell: command lines that are shown can be repeated, and show no password: of a result, and of what cleans a
- * server of the user's own. bench/cli is not linked with tests, so its file is included. */
+/* test_shell: command lines that a result has can be repeated, and show no password. bench/cli is not linked with tests, so its file is included. */
 #include "bench/cli/shell.c"
-#include "bench/place/guest.h"
 #include "bench/tests/unit.h"
 
 TEST(test_a_command_can_be_repeated) {
@@ -40,26 +38,6 @@ TEST(test_nothing_is_cut) {
     text = shell_command("lockbench", 1, argv, NULL, 0);
     assert_int_equal(strlen(text), strlen("lockbench ''") + 4 * LONG);
     free(text);
-}
-
-TEST(the_command_that_cleans_is_quoted) {
-    static const struct lb_backend postgres = {.name = "postgres"};
-    static const char *const key = "it's mine", *const names[] = {"orders/7"};
-    static char line[GUEST_LINE_MAX];
-    struct plan plan = {.key_prefix = "app-", .key_names = {.item = &key, .count = 1}};
-    struct place_url at = {.backend = &postgres,
-                           .url = "postgres://db.example/app?sslmode=require&port=1"};
-    guest_foretell(&at, &plan, true, line);
-    assert_non_null(
-        strstr(line, "--url 'postgres=postgres://db.example/app?sslmode=require&port=1'"));
-    assert_non_null(strstr(line, "--key-prefix app-"));
-    assert_non_null(strstr(line, "--key 'it'\\''s mine'`"));
-    /* What a shell takes as it is needs no quotes. */
-    plan.key_names.item = names;
-    at.word = "postgres=env:PG_URL";
-    guest_foretell(&at, &plan, true, line);
-    assert_non_null(strstr(
-        line, "`lockbench clean --url postgres=env:PG_URL --key-prefix app- --key orders/7`"));
 }
 
 TEST_MAIN(NULL, NULL)

@@ -51,23 +51,18 @@ bool lock_word_means(const char *word, const struct lb_lock *lock) {
 }
 
 /* Fills err: there is no such name, of a lock or of a group; err also has the nearest name. Returns -1. */
-static int name_unknown(const char *name, bool groups_too, struct lb_err *err) {
+static int name_unknown(const char *name, struct lb_err *err) {
     struct nearest nearest;
     char hint[100];
     nearest_init(&nearest, name);
-    for (int i = 0; groups_too && groups[i]; i++) nearest_offer(&nearest, groups[i]);
+    for (int i = 0; groups[i]; i++) nearest_offer(&nearest, groups[i]);
     for (int i = 0; registry_locks()[i]; i++) {
         nearest_offer(&nearest, registry_locks()[i]->name);
-        if (!groups_too) continue;
         nearest_offer(&nearest, registry_locks()[i]->backend->name);
         nearest_offer(&nearest, lb_primitive_name(registry_locks()[i]->primitive));
     }
     return err_set(err, LB_EXIT_USAGE, "no lock '%.60s'%s ('lockbench list' shows all)", name,
                    nearest_hint(&nearest, hint, sizeof hint));
-}
-
-int lock_name_unknown(const char *name, struct lb_err *err) {
-    return name_unknown(name, false, err);
 }
 
 /* Fills err: the group of that name has no lock; LB_EXIT_MACHINE if that may be because this build
@@ -86,7 +81,7 @@ int lock_word_check(const char *word, struct lb_err *err) {
     for (int i = 0; registry_locks()[i]; i++) {
         if (lock_word_means(word, registry_locks()[i])) return 0;
     }
-    if (!lock_word_is_group(word)) return name_unknown(word, true, err);
+    if (!lock_word_is_group(word)) return name_unknown(word, err);
     return lock_word_none(word, err);
 }
 
@@ -225,7 +220,7 @@ static int add_word(struct draft *draft, char *word, const struct plan_ask *ask,
         if (strcmp(registry_locks()[i]->name, word) == 0)
             return add_lock(draft, i, !perhaps, ask, err);
     }
-    if (!lock_word_is_group(word)) return name_unknown(word, true, err);
+    if (!lock_word_is_group(word)) return name_unknown(word, err);
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         /* a control that shows its mistake only in a workload of its own */

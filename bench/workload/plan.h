@@ -290,7 +290,4 @@ bool lock_word_means(const char *word, const struct lb_lock *lock);
 /* Checks that the word means at least one lock. 0; or -1 with err (LB_EXIT_USAGE), which has the nearest name. */
 int lock_word_check(const char *word, struct lb_err *err);
 
-/* The same where only the name of a lock is allowed. */
-int lock_name_unknown(const char *name, struct lb_err *err);
-
 #endif

@@ -1,5 +1,5 @@
 /* test_key_names: the name of a key on each lock's server, and the numbers of names. That the
- * servers hold these names is what stories/hold.story and the foreign clients show. */
+ * servers hold these names is what stories/keys.story and the foreign clients show. */
 #include <string.h>
 
 #include "bench/tests/unit.h"

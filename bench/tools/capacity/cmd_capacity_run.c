@@ -225,7 +225,7 @@ static int take_servers(struct capacity_search *state, struct lock_search *lock_
         lock_search->host++;
     at.options = lock_search->lock->backend_options;
     if (at.url && lock_search->host == lock_search) {
-        guest_foretell(&at, state->plan, false, line);
+        guest_foretell(&at, state->plan, line);
         fprintf(stderr, "%s\n", line);
     }
     struct place_ask place_ask = place_ask_of(state, lock_search);

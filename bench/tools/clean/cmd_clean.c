@@ -24,8 +24,7 @@ static const struct arg args[] = {
       .help = "the server: redis=redis://HOST:6379, redis=env:NAME; repeatable"},
      "BACKEND=URL"},
     {{"key", ARG_LIST, offsetof(struct typed, keys), .max = KEYS_MAX,
-      .help =
-          "only remove the remains of the key with this name (of `run --key`, `hold`); repeatable"},
+      .help = "only remove the remains of the key with this name (of `run --key`); repeatable"},
      "NAME"},
     {{"set", ARG_LIST, offsetof(struct typed, sets), .max = SETS_MAX,
       .help = "an option of a backend, e.g. redis.tls_ca=ca.pem; repeatable"},
@@ -112,8 +111,8 @@ const struct command command_clean = {
         "prints each. It knows them by their marks: a key has lockbench-XXXXXXXX-N in its name, and a\n"
         "table, a bucket or a znode says \"made by lockbench\". An advisory lock of\n"
         "PostgreSQL is known by the name of its session, lockbench, or by --key; the session is ended. It\n"
-        "touches nothing else. No run and no hold may use the server meanwhile: theirs have the same\n"
-        "marks; PostgreSQL shows their sessions, and there clean is refused. The last request of a\n"
+        "touches nothing else. No run may use the server meanwhile: its things have the same marks;\n"
+        "PostgreSQL shows its sessions, and there clean is refused. The last request of a\n"
         "killed run may be carried out a moment after its end: then run clean once more.",
     .examples = examples,
     .args = args,

@@ -11,7 +11,7 @@
 #include "drivers/registry.h"
 
 #define LEASE_NS                                                                                   \
-    (30 * LB_S_NS) /* the names are those of a lease of this length, as `hold` has it */
+    (30 * LB_S_NS) /* the names are those of a lease of this length */
 
 static bool is_wanted(const struct list *list, const char *name) {
     return !list->only || strcmp(list->only, name) == 0;

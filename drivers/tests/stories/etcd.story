@@ -98,16 +98,16 @@ ours release -> ok
 == accounts
 with etcd-mutex
 needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
-tool hold hold() { "$LOCKBENCH_PROGRAM" hold etcd-mutex k --url "$1" -- echo held 2>&1; echo $?; }; hold
+tool run run() { rm -rf $DIR/run; "$LOCKBENCH_PROGRAM" run smoke etcd-mutex -c 1 -d 50ms --url "$1" --no-page --out $DIR/run 2>&1 >/dev/null; echo $?; }; run
 tool root ETCDCTL_USER=root:$SECRET etcdctl --endpoints=127.0.0.1:$PORT
-hold "$URL" -> held 0
-hold etcd://lockbench:wr0ng@127.0.0.1:$PORT -> /[1-9]$/
-hold etcd://lockbench:wr0ng@127.0.0.1:$PORT | grep -c wr0ng -> 0
-hold etcd://127.0.0.1:$PORT -> /[1-9]$/
+run "$URL" -> /(^| )0$/
+run etcd://lockbench:wr0ng@127.0.0.1:$PORT -> /[1-9]$/
+run etcd://lockbench:wr0ng@127.0.0.1:$PORT | grep -c wr0ng -> 0
+run etcd://127.0.0.1:$PORT -> /[1-9]$/
 ctl user list 2>&1 -> /permission denied/
 root auth disable -> /Disabled/
-hold etcd://127.0.0.1:$PORT -> held 0
-hold "$URL" -> /not enabled.* [1-9][0-9]*$/
+run etcd://127.0.0.1:$PORT -> /(^| )0$/
+run "$URL" -> /not enabled.* [1-9][0-9]*$/
 root auth enable -> /Enabled/
 
 # One lock for all, whatever member they ask. `ours` is the first.

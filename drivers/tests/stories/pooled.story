@@ -3,10 +3,10 @@
 needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
 tool check check() { rm -rf $DIR/check; "$LOCKBENCH_PROGRAM" check "$@" --out $DIR/check 2>&1 >/dev/null; echo $?; }; check
 tool run run() { rm -rf $DIR/run; "$LOCKBENCH_PROGRAM" run "$@" --no-page --out $DIR/run 2>&1 >/dev/null; echo $?; }; run
-tool hold hold() { "$LOCKBENCH_PROGRAM" hold "$@" -- echo held 2>&1; echo $?; }; hold
 tool clean clean() { "$LOCKBENCH_PROGRAM" clean --url "postgres=$URL" "$@"; echo $?; }; clean
-# later LOCK WORDS: holds beside the story.
-tool later later() { rm -f $DIR/out; ("$LOCKBENCH_PROGRAM" hold "$@" -- sh -c 'echo held; cat >/dev/null; sleep 60' </dev/null >$DIR/out 2>$DIR/err & echo $! >$DIR/pid) >/dev/null; }; later
+# later KEY URL: holds beside the story; holders KEY: how many hold it.
+tool later later() { rm -rf $DIR/late; ("$LOCKBENCH_PROGRAM" run smoke pg-advisory -c 1 -d 10m --hold 10m --key $1 --url "postgres=$2" --no-page --out $DIR/late </dev/null >/dev/null 2>$DIR/err & echo $! >$DIR/pid) >/dev/null; }; later
+tool holders holders() { psql -XAtq "$URL" -c "select count(*) from pg_locks where locktype = 'advisory' and objid = $1"; }; holders
 with pg-advisory on postgres-pgbouncer
 
 # The worst of three rounds counts: a session lock behind the pooler may also get stuck before two clients hold it, if it stays in a
@@ -17,20 +17,17 @@ sh grep -o '"verdict": "[a-z]*"' $DIR/run/run.json | head -n 1 -> "verdict": "vi
 run check/pooled --lock pg-advisory-xact,pg-row,pg-nowait,pg-lease,pg-table,pg-optimistic,pg-flag,pg-update --url "postgres=$URL" --set run.duration=1s -> /(^| )0$/
 sh python3 -c "import json; print(*sorted({s['lock'] + '=' + s['exclusion']['verdict'] for s in json.load(open('$DIR/run/run.json'))['stages']}))" -> pg-advisory-xact=clean pg-flag=clean pg-lease=clean pg-nowait=clean pg-optimistic=clean pg-row=clean pg-table=clean pg-update=clean
 
-# Another database of the same server; its facts say that there is a pooler. `hold` takes no lock that transaction mode voids, unless
-# it is told to.
+# Another database of the same server; its facts say that there is a pooler. A run says which locks transaction mode voids.
 == session mode keeps them
-hold pg-advisory 555 --url "postgres=$URL" --wait=1s -> /gives out sessions by transaction.* 125$/
-hold pg-advisory 555 --url "postgres=$URL" --anyway -> /gives out sessions by transaction.* held 0$/
-hold pg-advisory-xact 555 --url "postgres=$URL" --wait=1s -> /held 0$/
-hold pg-advisory 555 --url "postgres=${URL%/*}/sessions" --wait=1s -> /held 0$/
+run smoke pg-advisory -c 1 -d 50ms --url "postgres=$URL" | grep -c 'gives out sessions by transaction' -> > 0
+run smoke pg-advisory-xact -c 1 -d 50ms --url "postgres=$URL" | grep -c 'gives out sessions by transaction' -> 0
 run check/none --lock pg-advisory --url "postgres=${URL%/*}/sessions" -> /(^| )0$/
 sh grep -c '"pooler": "yes' $DIR/run/run.json -> > 0
 
 # A dead client left it to a session of the pooler's, and waits for it.
 == what is stranded behind a pooler is found by its number
-later pg-advisory 4711 --anyway --url "postgres=$URL" ->
-soon sh cat $DIR/out -> held
+later 4711 "$URL" ->
+soon holders 4711 -> 1
 sh kill -9 $(cat $DIR/pid) ->
 clean --key 4711 --dry-run -> /advisory lock 4711, held by session.* 0$/
 clean --key 4711 -> /: removed.* 0$/
@@ -42,9 +39,10 @@ clean --key 4711 --dry-run -> /nothing is left.* 0$/
 # A URL may carry the name of the user's own program, whose sessions are not lockbench's.
 == sessions of another name are left
 with pg-advisory
-later pg-advisory 12 --url "postgres=$URL?application_name=mine" ->
-soon sh cat $DIR/out -> held
+later 12 "$URL?application_name=mine" ->
+soon holders 12 -> 1
 clean >$DIR/said; tail -n 1 $DIR/said; grep -c 'advisory lock' $DIR/said -> 0 0
+holders 12 -> 1
 sh kill $(cat $DIR/pid) ->
 soon sh kill -0 $(cat $DIR/pid) 2>/dev/null; echo $? -> 1
 sh grep -c lost $DIR/err -> 0

@@ -264,7 +264,7 @@ eye nodes $P ->
 == a chroot is made when it is missing, and keeps its locks apart
 needs test -n "$LOCKBENCH_PROGRAM" | LOCKBENCH_PROGRAM, which the test runner sets
 ours acquire -> ok
-sh "$LOCKBENCH_PROGRAM" hold zk-lock $K --wait 0 --url zookeeper://127.0.0.1:$PORT/team/app/ -- echo held -> held
+sh "$LOCKBENCH_PROGRAM" run smoke zk-lock --key $K -c 1 -d 50ms --set acquire.mode=try --url zookeeper://127.0.0.1:$PORT/team/app/ --no-page --out $DIR/run >/dev/null 2>&1; echo $? -> 0
 eye nodes /team/app/lockbench -> $K
 ours release -> ok
 
