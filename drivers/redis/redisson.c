@@ -1,39 +1,177 @@
-/* redisson: names, holders, scripts. See redisson.h. */
+/* redisson: see redisson.h. */
 #include "drivers/redis/redisson.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/injected.h"
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
 
-void redisson_holder(struct lb_session *session, const struct lb_request *request, const char *more,
-                     char out[REDISSON_HOLDER_MAX]) {
+/* Redisson's default of the longest wait for the confirmation of a subscription. */
+#define SUBSCRIBE_NS (7500 * LB_MS_NS)
+/* Redisson's slavesSyncTimeout. */
+#define SYNC_MS "1000"
+/* The time to live of an unlock's latch, which ends so if it is not deleted. Redisson computes it: (3 s timeout + 1 to
+ * 2 s delay) * 4 attempts; here the middle, 18 s. */
+#define LATCH_MS "18000"
+#define NEVER_MS "922337203685477"
+
+void redisson_holder(struct lb_session *session, const struct lb_request *request,
+                     struct lb_grant *grant) {
     struct redisson_session *state = session->lock_state;
+    struct redisson_grant *mine = grant->data;
     if (!state->uuid[0]) lb_random_uuid(&session->rng, state->uuid);
-    snprintf(out, REDISSON_HOLDER_MAX, "%s:%u%s", state->uuid, request->client + 1, more);
+    snprintf(mine->holder, sizeof mine->holder, "%s:%u", state->uuid, request->client + 1);
 }
 
-void redisson_name(const struct lb_request *request, const char *before, const char *after,
-                   char out[REDISSON_NAME_MAX]) {
-    redis_tagged(out, REDISSON_NAME_MAX, before, request->key, request->key_len, after);
+/* --- the values of a call --- */
+
+/* Writes the name that a letter stands for. Returns its length; 0 = it stands for none. */
+static size_t write_name(struct lb_session *session, const struct lb_request *request,
+                         const struct redisson_grant *mine, char letter,
+                         char out[REDISSON_NAME_MAX]) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    char after[REDISSON_HOLDER_MAX + 20] = "";
+    const char *before = "";
+    switch (letter) {
+    case 'A':
+    case 'B':
+        before = recipe->keys[letter - 'A'];
+        break;
+    case 'c':
+        before = recipe->channel;
+        break;
+    case 'T':
+        before = recipe->counter;
+        break;
+    case 'r':
+        snprintf(after, sizeof after, ":%s:rwlock_timeout", mine->holder);
+        break;
+    case 's':
+        snprintf(after, sizeof after, ":timeout");
+        break;
+    case 'u':
+        before = REDISSON_LATCHES;
+        after[0] = ':';
+        lb_random_hex(&session->rng, after + 1, 16);
+        break;
+    default:
+        return 0;
+    }
+    return redis_tagged(out, REDISSON_NAME_MAX, before, request->key, request->key_len, after);
 }
 
-struct redisson_number redisson_number(long long value) {
-    struct redisson_number number;
-    snprintf(number.text, sizeof number.text, "%lld", value);
-    return number;
+/* The same for a number. now_ms: the client's wall clock, by which some of these locks order their waiters and end their
+ * leases. */
+static size_t write_number(const struct lb_request *request, const struct redisson_grant *mine,
+                           char letter, long long now_ms, char out[REDIS_DECIMAL_BYTES]) {
+    switch (letter) {
+    case 'l':
+        redis_lease_ms(request->lease_ns, out);
+        return strlen(out);
+    case 'n':
+        return redis_decimal((uint64_t)now_ms, out);
+    case 'e': /* rounded up, so that no grant outlasts its permit */
+        now_ms += 1 + (request->lease_ns + LB_MS_NS - 1) / LB_MS_NS;
+        return redis_decimal((uint64_t)now_ms, out);
+    case 'W':
+        return redis_decimal((uint64_t)mine->wait_ms, out);
+    case 'p':
+        return redis_decimal(mine->permits, out);
+    case 'b':
+        return redis_decimal(request->bound, out);
+    default:
+        return 0;
+    }
 }
 
-long long redisson_now_ms(const struct lb_session *session) {
-    return lb_client_wall_now(session) / LB_MS_NS;
+/* The same for a text that need not be written. */
+static const char *constant_of(const struct lb_session *session, const struct lb_request *request,
+                               const struct redisson_grant *mine, char letter) {
+    switch (letter) {
+    case 'k':
+        return request->key;
+    case 'h':
+        return mine->holder;
+    case 'P':
+        return redis_is_cluster(session) ? "SPUBLISH" : "PUBLISH";
+    case 'L':
+        return LATCH_MS;
+    case 'N':
+        return NEVER_MS;
+    case '0':
+        return "0";
+    default:
+        return "1";
+    }
 }
 
-const char *redisson_publish(const struct lb_session *session) {
-    return redis_is_cluster(session) ? "SPUBLISH" : "PUBLISH";
+static size_t list_ids(const struct redisson_grant *mine, char *out) {
+    for (uint32_t i = 0; i < mine->permits; i++) {
+        memcpy(out + i * REDISSON_ID_BYTES, mine->id, REDISSON_ID_BYTES);
+        out[(i + 1) * REDISSON_ID_BYTES - 1] = (char)(mine->id[REDISSON_ID_BYTES - 1] ^ i);
+    }
+    return mine->permits * REDISSON_ID_BYTES;
 }
+
+void redisson_fill(struct lb_session *session, const struct lb_request *request,
+                   const struct lb_grant *grant, const struct redisson_call *call,
+                   struct redisson_words *words) {
+    const struct redisson_grant *mine = grant ? grant->data : NULL;
+    bool timed = strpbrk(call->values, "ne");
+    long long now_ms = timed ? lb_client_wall_now(session) / LB_MS_NS : 0;
+    int count = 0, keys = 0;
+    words->latch = NULL;
+    words->used = 0;
+    for (const char *letter = call->values; *letter; letter++) {
+        char *out = words->text + words->used;
+        size_t len = 0;
+        if (*letter == ' ') {
+            keys = count;
+            continue;
+        }
+        if (*letter == 'i')
+            len = list_ids(mine, out);
+        else if (*letter == 'w')
+            len = (size_t)snprintf(out, REDISSON_NAME_MAX, "%s:write", mine->holder);
+        if (len == 0) len = write_name(session, request, mine, *letter, out);
+        if (len == 0) len = write_number(request, mine, *letter, now_ms, out);
+        words->word[count].text = len ? out : constant_of(session, request, mine, *letter);
+        words->word[count++].len = len;
+        if (*letter == 'u') words->latch = out;
+        words->used += len + (len > 0);
+    }
+    words->command = (struct redis_command){call->script, words->word, count, keys};
+}
+
+static enum lb_outcome run_words(struct lb_session *session, const struct redisson_words *words,
+                                 const struct redis_reply **ret_reply) {
+    const struct redis_command *command = &words->command;
+    return redis_run(session, command->script, command->keys, command->words, command->count,
+                     ret_reply);
+}
+
+enum lb_outcome redisson_run(struct lb_session *session, const struct lb_request *request,
+                             const struct lb_grant *grant, const struct redisson_call *call,
+                             const struct redis_reply **ret_reply) {
+    struct redisson_words words;
+    redisson_fill(session, request, grant, call, &words);
+    return run_words(session, &words, ret_reply);
+}
+
+enum lb_outcome redisson_ask(struct lb_session *session, const struct lb_request *request,
+                             const struct lb_grant *grant, const struct redisson_call *call,
+                             long long *ret_number) {
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redisson_run(session, request, grant, call, &reply);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    *ret_number = reply->value.integer;
+    return LB_OK;
+}
+
+/* --- trying and waiting --- */
 
 /* The number of the node's replicas; asks each node once in a session. */
 static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node *node,
@@ -55,24 +193,37 @@ static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node
     return LB_OK;
 }
 
-enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script,
-                                    int keys, const struct redis_word *words, int count,
-                                    const struct redis_reply **ret_reply, bool *ret_synced) {
+/* One attempt. */
+struct attempt {
+    struct lb_session *session;
+    const struct lb_request *request;
+    struct lb_grant *grant;
+    bool second;
+};
+
+/* As redisson_run for an acquire; sends WAIT after it if the node has replicas and the option check_synced is on.
+ * *ret_synced is false if no replica has acknowledged the script's writes. */
+static enum lb_outcome run_synced(const struct attempt *one, const struct redis_reply **ret_reply,
+                                  bool *ret_synced) {
+    struct lb_session *session = one->session;
+    const struct redisson_recipe *recipe = session->lock->recipe;
     const struct redisson_options *options = session->options;
     enum lb_outcome outcome = LB_OK;
     struct redis_node *node = NULL;
     int replicas = 0;
     *ret_synced = true;
     if (options->check_synced && redis_may_have_replicas(session)) {
-        outcome = redis_node_of(session, words[0].text, words[0].len, &node);
+        outcome = redis_node_of(session, one->request->key, one->request->key_len, &node);
         if (outcome == LB_OK) outcome = replicas_of(session, node, &replicas);
         if (outcome != LB_OK) return outcome;
     }
-    if (replicas == 0) return redis_run(session, script, keys, words, count, ret_reply);
-    struct redisson_number wanted = redisson_number(replicas);
-    const struct redis_word wait[] = {{"WAIT", 4}, {wanted.text, 0}, {REDISSON_SYNC_MS, 0}};
-    const struct redis_command commands[] = {{script, words, count, keys},
-                                             {.words = wait, .count = 3}};
+    struct redisson_words words;
+    char wanted[REDIS_DECIMAL_BYTES];
+    redisson_fill(session, one->request, one->grant, &recipe->take[one->second], &words);
+    if (replicas == 0) return run_words(session, &words, ret_reply);
+    redis_decimal((uint64_t)replicas, wanted);
+    const struct redis_word wait[] = {{"WAIT", 4}, {wanted, 0}, {SYNC_MS, 0}};
+    const struct redis_command commands[] = {words.command, {.words = wait, .count = 3}};
     const struct redis_reply *replies = NULL;
     outcome = redis_pipe(session, NULL, commands, 2, &replies);
     if (outcome != LB_OK) return outcome;
@@ -83,67 +234,37 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, const struct red
     return LB_OK;
 }
 
-enum lb_outcome redisson_taken(struct redisson_try *one, bool synced, uint64_t token,
-                               int64_t lease_end_ns) {
+/* Nil: taken; a number: held by another, for so many ms; below 0: without an end. */
+static enum lb_outcome read_held(struct lb_session *session, const struct redis_reply *reply,
+                                 uint64_t *ret_token, int64_t *ret_left_ns) {
+    (void)ret_token;
+    if (reply->value.type == REDIS_NIL) return LB_OK;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    *ret_left_ns = reply->value.integer < 0 ? LB_NEVER : lb_of_ms(reply->value.integer);
+    return LB_BUSY;
+}
+
+/* Tries once. What no replica has acknowledged is released: LB_BROKEN, or the outcome of a release that failed. */
+static enum lb_outcome try_once(const struct attempt *one, int64_t *ret_left_ns) {
     struct lb_session *session = one->session;
-    if (synced) return lb_granted(one->grant, token, lease_end_ns);
-    enum lb_outcome released = session->lock->algorithm->release(session, one->request, one->grant);
+    const struct lb_lock *lock = session->lock;
+    const struct redisson_recipe *recipe = lock->recipe;
+    const struct redis_reply *reply = NULL;
+    bool synced = true;
+    uint64_t token = 0;
+    int64_t sent_ns = lb_now();
+    enum lb_outcome outcome = run_synced(one, &reply, &synced);
+    if (outcome == LB_OK)
+        outcome = (recipe->read ? recipe->read : read_held)(session, reply, &token, ret_left_ns);
+    if (outcome != LB_OK) return outcome;
+    bool ends = lock->caps & LB_CAP_LEASE;
+    if (synced)
+        return lb_granted(one->grant, token, ends ? sent_ns + one->request->lease_ns : LB_NEVER);
+    enum lb_outcome released = lock->algorithm->release(session, one->request, one->grant);
     if (released != LB_OK && released != LB_LOST) return released;
     return lb_fail(session, LB_BROKEN,
                    "redis: no replica acknowledged the lock, so it was given back");
 }
-
-/* Copies the text before the prefix; leaves out the text's brace if the prefix itself contains one. */
-static void before_of(const char *text, const char *prefix, char *out, size_t size) {
-    size_t len = strlen(text);
-    if (len > 0 && text[len - 1] == '{' && strchr(prefix, '{')) len--;
-    snprintf(out, size, "%.*s", (int)len, text);
-}
-
-int redisson_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
-                     struct lb_err *err) {
-    const struct redisson_recipe *recipe = session->lock->recipe;
-    struct lb_residue residue = {0};
-    char before[64];
-    for (const char *const *key = recipe->keys; *key; key++) {
-        before_of(*key, prefix, before, sizeof before);
-        /* "{" alone is then the name itself, which is counted already. */
-        if (**key && !before[0]) continue;
-        if (redis_count_keys(session, before, prefix, &residue, err) != 0) return -1;
-    }
-    for (const char *const *channel = recipe->channels; *channel; channel++) {
-        before_of(*channel, prefix, before, sizeof before);
-        if (redis_count_channels(session, before, prefix, &residue, err) != 0) return -1;
-    }
-    *ret_residue = residue;
-    return 0;
-}
-
-void redisson_names(const struct lb_session *session, const struct lb_request *request,
-                    struct lb_names *names) {
-    const struct redisson_recipe *recipe = session->lock->recipe;
-    char before[64], name[REDISSON_NAME_MAX];
-    lb_names_add(names, "key", "%s", request->key);
-    for (const char *const *key = recipe->keys; *key; key++) {
-        if (!**key) continue; /* the name itself */
-        before_of(*key, "{", before, sizeof before);
-        redisson_name(request, before, "", name);
-        lb_names_add(names, "keys that begin with", "%s", name);
-    }
-    if (recipe->counter) {
-        redisson_name(request, recipe->counter, "", name);
-        lb_names_add(names, "counter of the tokens", "%s", name);
-    }
-    for (const char *const *channel = recipe->channels; *channel; channel++) {
-        before_of(*channel, "{", before, sizeof before);
-        redisson_name(request, before, "", name);
-        lb_names_add(names, "channel", "%s", name);
-    }
-}
-
-const struct lb_option redisson_options[] = {REDISSON_OPTIONS, {0}};
-
-/* redisson_await: how Redisson's locks wait. See redisson.h. */
 
 static int for_one(const char *message, int waiters) {
     (void)message;
@@ -156,17 +277,17 @@ static void end_subscriptions(struct lb_session *session) {
     pubsub_end(&state->pubsub);
 }
 
-static bool over(const struct redisson_try *one) {
+static bool over(const struct attempt *one) {
     return lb_stopping() || lb_now() >= one->request->deadline_ns;
 }
 
 /* The part of the wait that begins when the subscription is confirmed. */
-static enum lb_outcome wait_and_ask(struct redisson_try *one, struct pubsub_wait *wait) {
+static enum lb_outcome wait_and_try(const struct attempt *one, struct pubsub_wait *wait) {
     for (;;) {
         int64_t left_ns = LB_NEVER;
         /* The lock may have been freed before the subscription was confirmed. Then no message comes, so the
          * client asks again here. */
-        enum lb_outcome outcome = one->ask(one, &left_ns);
+        enum lb_outcome outcome = try_once(one, &left_ns);
         if (outcome != LB_BUSY) return outcome;
         if (over(one)) return LB_TIMEOUT;
         int64_t until_ns = lb_after(lb_now(), left_ns);
@@ -178,63 +299,85 @@ static enum lb_outcome wait_and_ask(struct redisson_try *one, struct pubsub_wait
     }
 }
 
-enum lb_outcome redisson_await(struct redisson_try *one) {
-    struct lb_session *session = one->session;
+enum lb_outcome redisson_await(struct lb_session *session, const struct lb_request *request,
+                               struct lb_grant *grant, bool second, const char *after) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    const struct attempt one = {session, request, grant, second};
     struct redisson_session *state = session->lock_state;
+    char channel[REDISSON_NAME_MAX];
     int64_t left_ns = LB_NEVER;
-    bool once = one->request->deadline_ns <= lb_now();
-    enum lb_outcome outcome = one->ask(one, &left_ns);
+    bool once = request->deadline_ns <= lb_now();
+    enum lb_outcome outcome = try_once(&one, &left_ns);
     if (outcome != LB_BUSY || once) return outcome;
-    if (over(one)) return LB_TIMEOUT;
+    if (over(&one)) return LB_TIMEOUT;
     struct redis_node *node = NULL;
-    outcome = redis_node_of(session, one->request->key, one->request->key_len, &node);
+    outcome = redis_node_of(session, request->key, request->key_len, &node);
     if (outcome != LB_OK) return outcome;
-    int64_t latest_ns = lb_after(lb_now(), REDISSON_SUBSCRIBE_NS);
-    if (latest_ns > one->request->deadline_ns) latest_ns = one->request->deadline_ns;
+    int64_t latest_ns = lb_after(lb_now(), SUBSCRIBE_NS);
+    if (latest_ns > request->deadline_ns) latest_ns = request->deadline_ns;
+    redis_tagged(channel, sizeof channel, recipe->channel, request->key, request->key_len, after);
     redis_at_end(session, end_subscriptions);
     struct pubsub_wait wait;
-    outcome = pubsub_join(session, &state->pubsub, node, one->channel,
-                          one->count ? one->count : for_one, latest_ns, &wait);
-    if (outcome == LB_TIMEOUT && !over(one)) {
+    outcome = pubsub_join(session, &state->pubsub, node, channel,
+                          recipe->count ? recipe->count : for_one, latest_ns, &wait);
+    if (outcome == LB_TIMEOUT && !over(&one))
         return lb_fail(session, LB_BROKEN, "redis: the subscription was not confirmed in time");
-    }
     if (outcome != LB_OK) return outcome;
-    outcome = wait_and_ask(one, &wait);
+    outcome = wait_and_try(&one, &wait);
     pubsub_leave(&wait);
     return outcome;
 }
 
-/* redisson_unlock: the client's side of every unlock. Each unlock names a key of its own, the latch, in which
- * the script stores its answer, so that the real client can repeat the unlock. After the answer the client
- * deletes the latch without waiting. See redisson.h. */
-
-void redisson_latch(struct lb_session *session, const struct lb_request *request,
-                    char out[REDISSON_NAME_MAX]) {
-    char after[40] = ":";
-    lb_random_hex(&session->rng, after + 1, 16);
-    redisson_name(request, "redisson_unlock_latch:", after, out);
+enum lb_outcome redisson_acquire(struct lb_session *session, const struct lb_request *request,
+                                 struct lb_grant *grant) {
+    redisson_holder(session, request, grant);
+    return redisson_await(session, request, grant, request->shared, "");
 }
 
-/* Deletes the latch without waiting for the answer. */
-static void drop_latch(struct lb_session *session, struct redis_node *node, const char *latch) {
+enum lb_outcome redisson_renew(struct lb_session *session, const struct lb_request *request,
+                               struct lb_grant *grant) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    const struct redisson_grant *mine = grant->data;
+    long long renewed = 0;
+    int64_t sent_ns = lb_now();
+    if (!mine->holder[0] && mine->permits == 0) return LB_LOST;
+    enum lb_outcome outcome =
+        redisson_ask(session, request, grant, &recipe->extend[request->shared], &renewed);
+    if (outcome != LB_OK) return outcome;
+    if (renewed != (mine->permits ? mine->permits : 1)) return LB_LOST;
+    grant->lease_end_ns = sent_ns + request->lease_ns;
+    return LB_OK;
+}
+
+/* --- unlocking --- */
+
+/* Deletes the latch without waiting for the answer. The real client can repeat an unlock thanks to it. */
+static void drop_latch(struct lb_session *session, const struct lb_request *request,
+                       const char *latch) {
     const struct redis_word words[] = {{"DEL", 3}, {latch, 0}};
+    struct redis_node *node = NULL;
     struct lb_err before = session->err;
-    redis_post(session, node, &(struct redis_command){.words = words, .count = 2});
+    if (redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
+        redis_post(session, node, &(struct redis_command){.words = words, .count = 2});
     session->err = before; /* no failure of the unlock: the key expires */
 }
 
-enum lb_outcome redisson_unlock(struct lb_session *session, const struct lb_request *request,
-                                const struct redis_script *script, int keys,
-                                const struct redis_word *words, int count, bool *ret_held) {
-    struct redis_node *node = NULL;
+/* Unlocks once. LB_OK: *ret_held tells whether the holder still holds the lock, since it took the lock more than once.
+ * LB_LOST: the holder did not hold the lock. */
+static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_request *request,
+                                   const struct lb_grant *grant, bool *ret_held) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    const struct redisson_grant *mine = grant->data;
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_run(session, script, keys, words, count, &reply);
-    if (outcome != LB_OK || !reply) return outcome;
+    struct redisson_words words;
+    if (!mine->holder[0]) return LB_LOST;
+    redisson_fill(session, request, grant, &recipe->unlock[request->shared], &words);
+    enum lb_outcome outcome = run_words(session, &words, &reply);
+    if (outcome != LB_OK) return outcome;
     struct redis_value answer = reply->value;
     if (answer.type != REDIS_NIL && answer.type != REDIS_INTEGER)
         return redis_refuse(session, reply);
-    if (redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
-        drop_latch(session, node, words[keys - 1].text);
+    if (words.latch) drop_latch(session, request, words.latch);
     /* Nil is the real scripts' answer for a lock that the holder did not hold. The scripts of the
      * fair lock and of the read-write lock report success when the lock was already gone; ours
      * answer 2 then. */
@@ -245,17 +388,53 @@ enum lb_outcome redisson_unlock(struct lb_session *session, const struct lb_requ
 
 enum lb_outcome redisson_release(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
-    const struct redisson_recipe *recipe = session->lock->recipe;
     bool held = false;
-    return recipe->unlock(session, request, grant, &held);
+    return unlock_once(session, request, grant, &held);
 }
 
 enum lb_outcome redisson_settle(struct lb_session *session, const struct lb_request *request,
                                 struct lb_grant *grant) {
-    const struct redisson_recipe *recipe = session->lock->recipe;
     enum lb_outcome outcome;
     bool held = true;
-    do outcome = recipe->unlock(session, request, grant, &held);
+    do outcome = unlock_once(session, request, grant, &held);
     while (outcome == LB_OK && held);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
+
+/* --- names, leftovers --- */
+
+int redisson_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                     struct lb_err *err) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    const char *brace = strchr(prefix, '{') ? "" : "{";
+    struct lb_residue residue = {0};
+    char before[64];
+    if (redis_count_keys(session, "", prefix, &residue, err) != 0) return -1;
+    for (const char *const *key = recipe->keys; *key; key++) {
+        snprintf(before, sizeof before, "%s%s", *key, brace);
+        if (before[0] && redis_count_keys(session, before, prefix, &residue, err) != 0) return -1;
+    }
+    snprintf(before, sizeof before, "%s%s", recipe->channel, brace);
+    if (redis_count_channels(session, before, prefix, &residue, err) != 0) return -1;
+    *ret_residue = residue;
+    return 0;
+}
+
+static void add_name(struct lb_names *names, const char *what, const struct lb_request *request,
+                     const char *before) {
+    char name[REDISSON_NAME_MAX];
+    redis_tagged(name, sizeof name, before, request->key, request->key_len, "");
+    lb_names_add(names, what, "%s", name);
+}
+
+void redisson_names(const struct lb_session *session, const struct lb_request *request,
+                    struct lb_names *names) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    lb_names_add(names, "key", "%s", request->key);
+    for (const char *const *key = recipe->keys; *key; key++)
+        add_name(names, "keys that begin with", request, *key);
+    if (recipe->counter) add_name(names, "counter of the tokens", request, recipe->counter);
+    add_name(names, "channel", request, recipe->channel);
+}
+
+const struct lb_option redisson_options[] = {REDISSON_OPTIONS, {0}};

@@ -1,6 +1,6 @@
-/* redisson: the common parts of the locks of Redisson 4.7: the names of holders, keys and channels, the
- * calls of scripts, and the wait of a client: it tries, subscribes, tries again, then waits for a message,
- * at most until the lock's lease ends, and tries again. The scripts are in drivers/redis/lua, one file each.
+/* redisson: the locks of Redisson 4.7. A lock is a recipe: its scripts (drivers/redis/lua), with the values that each
+ * takes, and the names of its keys. redisson.c does what they have in common: it makes names and calls scripts, and a
+ * client tries, subscribes, tries again, then waits for a message, at most until the lock's lease ends, and tries again.
  *
  * A session stands for one Redisson instance (one JVM) and has a random UUID; its clients stand for
  * the threads of that JVM. The real client spreads its commands over a pool of connections and
@@ -76,6 +76,8 @@ void pubsub_end(struct pubsub *pubsub);
 
 #define REDISSON_NAME_MAX (LB_KEY_MAX + 160)
 #define REDISSON_HOLDER_MAX 64 /* "<uuid>:<thread>:write" */
+#define REDISSON_ID_BYTES 16
+#define REDISSON_PERMITS_MAX 64 /* of one request: their ids fit in one argument */
 
 /* The members of .about that these locks share. Debian has no package of Redisson to test against. */
 #define REDISSON_ABOUT(object, acquires, releases)                                                 \
@@ -93,6 +95,17 @@ struct redisson_session {
     } replicas[REDIS_NODES_MAX]; /* known so far */
 };
 
+/* The grant_bytes of each of these locks. */
+struct redisson_grant {
+    /* of a lock: "<uuid>:<thread>", where the thread's number is the client's plus one; "" = it never asked */
+    char holder[REDISSON_HOLDER_MAX];
+    /* of the fair lock: the wait that the attempt asked for, which sets the limit of its place in the queue */
+    long long wait_ms;
+    uint32_t permits; /* of semaphores: asked for, or held; 0 = none */
+    /* of the first permit; the others differ from it in their last byte */
+    unsigned char id[REDISSON_ID_BYTES];
+};
+
 /* The options of the locks whose waiters wait for messages. */
 struct redisson_options {
     int64_t check_synced;
@@ -105,138 +118,93 @@ struct redisson_options {
      "where there are replicas, send WAIT along with each acquire, and give it back if none acknowledges"}
 /* clang-format on */
 
-/* Redisson's default of the longest wait for the confirmation of a subscription. */
-#define REDISSON_SUBSCRIBE_NS (7500 * LB_MS_NS)
-
-/* Redisson's slavesSyncTimeout. */
-#define REDISSON_SYNC_MS "1000"
-
-/* Writes the name of the client that asks: "<uuid>:<thread>", followed by `more`. The thread's
- * number is the client's number plus one. */
-void redisson_holder(struct lb_session *session, const struct lb_request *request, const char *more,
-                     char out[REDISSON_HOLDER_MAX]);
-
-/* Writes the name of a key or channel: before{name}after; without the braces if the lock's name
- * contains one. */
-void redisson_name(const struct lb_request *request, const char *before, const char *after,
-                   char out[REDISSON_NAME_MAX]);
-
-/* A number as text, for an argument of a script. */
-struct redisson_number {
-    char text[24];
-};
-struct redisson_number redisson_number(long long value);
-/* The client's wall clock in milliseconds since 1970: some of these locks order their waiters and
- * end their leases by it. */
-long long redisson_now_ms(const struct lb_session *session);
-/* The command that publishes a message: PUBLISH, or SPUBLISH in a cluster. */
-const char *redisson_publish(const struct lb_session *session);
-
-/* The time to live of an unlock's latch, which ends so if it is not deleted. Redisson computes it: (3 s timeout + 1 to
- * 2 s delay) * 4 attempts; here the middle, 18 s. */
-#define REDISSON_LATCH_MS "18000"
-
-/* As redis_run for the script of an acquire; sends WAIT after it if the node has replicas and
- * the option check_synced is on. *ret_synced is false if no replica has acknowledged the script's
- * writes. */
-enum lb_outcome redisson_run_synced(struct lb_session *session, const struct redis_script *script,
-                                    int keys, const struct redis_word *words, int count,
-                                    const struct redis_reply **ret_reply, bool *ret_synced);
-/* --- unlocking --- */
-
-/* Each unlock names a key of its own, the latch, in which the script stores its answer. Writes a new name. */
-void redisson_latch(struct lb_session *session, const struct lb_request *request,
-                    char out[REDISSON_NAME_MAX]);
-
-/* Runs an unlock script whose last key is the latch, and deletes the latch afterwards. LB_OK:
- * *ret_held tells whether the holder still holds the lock, since it took the lock more than once.
- * LB_LOST: the holder did not hold the lock. */
-enum lb_outcome redisson_unlock(struct lb_session *session, const struct lb_request *request,
-                                const struct redis_script *script, int keys,
-                                const struct redis_word *words, int count, bool *ret_held);
-
-/* Unlocks once, as the holder that grant->data names. Returns as redisson_unlock. */
-typedef enum lb_outcome redisson_unlock_fn(struct lb_session *session,
-                                           const struct lb_request *request, struct lb_grant *grant,
-                                           bool *ret_held);
-
-/* --- the wait --- */
-
-struct redisson_try;
-/* Tries once. LB_OK: the lock is taken. LB_BUSY: another client holds the lock, and *ret_left_ns
- * tells how long to wait for a message at most (LB_NEVER = without limit). Else the try failed. */
-typedef enum lb_outcome redisson_try_fn(struct redisson_try *one, int64_t *ret_left_ns);
-/* The end of a try whose script has taken the lock: LB_OK with the grant. If no replica has acknowledged it (synced),
- * releases the lock: LB_BROKEN with session->err, or the outcome of a release that failed. */
-enum lb_outcome redisson_taken(struct redisson_try *one, bool synced, uint64_t token,
-                               int64_t lease_end_ns);
-
-struct redisson_try {
-    struct lb_session *session;
-    const struct lb_request *request;
-    struct lb_grant *grant;
-    redisson_try_fn *ask;
-    const char *channel;
-    pubsub_count_fn *count; /* NULL = a message wakes one waiter */
+/* A script, and the values that it takes: a letter for each key, a blank, a letter for each argument.
+ * Names: k the lock, A and B the first two of recipe.keys, c the channel, T the counter of the tokens, r the reader's
+ * timeout keys, s the permits' leases, u the latch of an unlock, in which the script stores its answer: a new name each
+ * time, deleted after the answer.
+ * Texts: h the holder, w the holder as a writer, i the permits' ids, P the command that publishes: PUBLISH, or SPUBLISH
+ * in a cluster.
+ * Numbers: l the lease in ms, n the client's clock in ms since 1970, e the end of the lease by that clock, W
+ * grant.wait_ms, p the permits, b the semaphore's bound, L how long a latch stays, N the moment of a permit without a
+ * lease, and 0 and 1. */
+struct redisson_call {
+    const struct redis_script *script;
+    const char *values;
 };
 
-/* Tries and waits until the lock is taken or the deadline has passed. Returns LB_OK, LB_BUSY (the
- * deadline had already passed at the call), LB_TIMEOUT, or the outcome with which ask or the
- * subscription failed. */
-enum lb_outcome redisson_await(struct redisson_try *one);
+/* A call with its values. */
+struct redisson_words {
+    struct redis_command command;
+    struct redis_word word[12];
+    const char *latch; /* NULL = none */
+    size_t used;
+    char text[5 * REDISSON_NAME_MAX]; /* at most four names and five numbers */
+};
+void redisson_fill(struct lb_session *session, const struct lb_request *request,
+                   const struct lb_grant *grant, const struct redisson_call *call,
+                   struct redisson_words *ret_words);
 
-/* --- recipes --- */
+/* Runs a call, as redis_run. grant NULL: of no client's. */
+enum lb_outcome redisson_run(struct lb_session *session, const struct lb_request *request,
+                             const struct lb_grant *grant, const struct redisson_call *call,
+                             const struct redis_reply **ret_reply);
+/* The same for one that answers a number. */
+enum lb_outcome redisson_ask(struct lb_session *session, const struct lb_request *request,
+                             const struct lb_grant *grant, const struct redisson_call *call,
+                             long long *ret_number);
 
-/* lb_lock.recipe of all these locks: what the functions below need to know about a lock. */
+/* Reads the answer of a take. LB_OK: taken, with the token, if there are tokens. LB_BUSY: *ret_left_ns tells how long to
+ * wait for a message at most (LB_NEVER = without limit). Else the try failed. */
+typedef enum lb_outcome redisson_read_fn(struct lb_session *session,
+                                         const struct redis_reply *reply, uint64_t *ret_token,
+                                         int64_t *ret_left_ns);
+
+/* lb_lock.recipe of all these locks. */
 struct redisson_recipe {
-    redisson_try_fn *ask;       /* for rlock_algorithm: one try to take the lock */
-    redisson_unlock_fn *unlock; /* NULL = the lock has its own release and settle */
-    /* The texts that stand before the lock's name in the names of its keys and channels; each list
-     * ends with NULL. A brace at the end of a text is the one that Redisson puts around a name that
-     * contains none. */
-    const char *const *keys, *const *channels;
-    const char *
-        counter; /* the text before the name in the key that counts tokens, without a brace; or NULL */
+    struct redisson_call take[2]; /* the second: see redisson_await */
+    redisson_read_fn *read;       /* NULL = nil: taken; a number: held for so many ms */
+    struct redisson_call unlock[2], extend[2]; /* the second for readers */
+    const char *channel;                       /* the text before {name} */
+    pubsub_count_fn *count;                    /* NULL = a message wakes one waiter */
+    /* The texts before {name} in the names of the keys beside the key itself; ends with NULL. */
+    const char *const *keys;
+    const char *counter; /* the same of the key that counts tokens, which stays; or NULL */
 };
 
+/* Tries and waits until the lock is taken or the deadline has passed. second: by the second of the recipe's takes. after:
+ * follows the name of the channel. Returns LB_OK, LB_BUSY (the deadline had already passed at the call), LB_TIMEOUT, or
+ * the outcome with which a try or the subscription failed. */
+enum lb_outcome redisson_await(struct lb_session *session, const struct lb_request *request,
+                               struct lb_grant *grant, bool second, const char *after);
+/* Writes the name of the client that asks into the grant. */
+void redisson_holder(struct lb_session *session, const struct lb_request *request,
+                     struct lb_grant *grant);
+
+lb_acquire_fn redisson_acquire; /* readers by the second take */
 lb_release_fn redisson_release; /* unlocks once */
+lb_renew_fn redisson_renew;
 lb_settle_fn redisson_settle;   /* after an attempt in doubt: unlocks until it is not held */
 lb_residue_fn redisson_residue; /* counts the keys and channels of the recipe */
 lb_names_fn redisson_names;     /* adds their names */
 
-/* The options of a lock that has no others, and the members that most algorithms share. */
+/* The options of a lock that has no others, and the members that the algorithms share. */
 extern const struct lb_option redisson_options[];
 #define REDISSON_MEMBERS                                                                           \
-    .options = redisson_options, .options_bytes = sizeof(struct redisson_options),                 \
+    .options_bytes = sizeof(struct redisson_options),                                              \
     .session_bytes = sizeof(struct redisson_session), .connections = 2 /* one subscribes */,       \
-    .residue = redisson_residue, .names = redisson_names
-
-/* redisson_rlock: the hash of RLock and RFencedLock. The key is the lock's
- * name; the hash has one field, whose name is the holder and whose value counts its holds; the
- * key's time to live is the lease. */
-
-struct rlock_grant {
-    char holder[REDISSON_HOLDER_MAX]; /* "" = never asked */
-};
-
-/* Writes the name of the channel on which releases are published. */
-void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
-
-/* A try by a script that answers as such a lock's: nil: taken; a number: held by another, for so many ms. */
-enum lb_outcome rlock_try(struct redisson_try *one, const struct redis_script *script, int keys,
-                          const struct redis_word *words, int count, int64_t *ret_left_ns);
-
-/* A redisson_try_fn: takes the lock for the holder in grant->data, for request->lease_ns. */
-enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns);
-
-/* Extends the lease to request->lease_ns from now if `holder` holds the lock: LB_OK, or LB_LOST. */
-enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request *request,
-                             const char *holder);
-
-/* For locks whose grant is a struct rlock_grant: */
-lb_renew_fn rlock_renew;
-extern const char *const rlock_keys[], *const rlock_channels[]; /* for their recipes */
-/* The algorithm of RLock and RFencedLock, which differ in recipe.ask. */
+    .grant_bytes = sizeof(struct redisson_grant), .residue = redisson_residue,                     \
+    .names = redisson_names
+/* The algorithm of the locks that have a holder. */
 extern const struct lb_algorithm rlock_algorithm;
+
+/* RLock, a hash: the key is the lock's name; the hash has one field, whose name is the holder and whose value counts its
+ * holds; the key's time to live is the lease. */
+#define RLOCK_TAKE                                                                                 \
+    { &script_rlock_take, "k lh" }
+#define RLOCK_EXTEND .extend = {{&script_rlock_extend, "k lh"}}
+#define RLOCK_CHANNEL .channel = "redisson_lock__channel:"
+#define REDISSON_LATCHES "redisson_unlock_latch:"
+extern const struct redis_script script_rlock_take, script_rlock_extend;
+extern const char *const rlock_keys[];
 
 #endif

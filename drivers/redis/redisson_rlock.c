@@ -7,102 +7,17 @@ REDIS_SCRIPT(rlock_take);
 REDIS_SCRIPT(rlock_unlock);
 REDIS_SCRIPT(rlock_extend);
 
-void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
-    redisson_name(request, "redisson_lock__channel:", "", out);
-}
-
-/* The longest wait for a lock whose time to live is pttl ms: LB_NEVER if pttl is below 0. */
-static int64_t rlock_left_ns(long long pttl) {
-    return pttl < 0 ? LB_NEVER : lb_of_ms(pttl);
-}
-
-enum lb_outcome rlock_try(struct redisson_try *one, const struct redis_script *script, int keys,
-                          const struct redis_word *words, int count, int64_t *ret_left_ns) {
-    const struct redis_reply *reply = NULL;
-    bool synced = true;
-    int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        redisson_run_synced(one->session, script, keys, words, count, &reply, &synced);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type == REDIS_NIL)
-        return redisson_taken(one, synced, 0, sent_ns + one->request->lease_ns);
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
-    *ret_left_ns = rlock_left_ns(reply->value.integer);
-    return LB_BUSY;
-}
-
-static enum lb_outcome rlock_unlock(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant, bool *ret_held) {
-    const struct rlock_grant *mine = grant->data;
-    char channel[REDISSON_NAME_MAX], latch[REDISSON_NAME_MAX], lease[24];
-    if (!mine->holder[0]) return LB_LOST;
-    rlock_channel(request, channel);
-    redisson_latch(session, request, latch);
-    redis_lease_ms(request->lease_ns, lease);
-    const struct redis_word words[] = {{request->key, request->key_len},
-                                       {channel, 0},
-                                       {latch, 0},
-                                       {"0", 1},
-                                       {lease, 0},
-                                       {mine->holder, 0},
-                                       {REDISSON_LATCH_MS, 0},
-                                       {redisson_publish(session), 0}};
-    return redisson_unlock(session, request, &script_rlock_unlock, 3, words, 8, ret_held);
-}
-
-enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
-    const struct lb_request *request = one->request;
-    const struct rlock_grant *mine = one->grant->data;
-    char lease[24];
-    redis_lease_ms(request->lease_ns, lease);
-    const struct redis_word words[] = {
-        {request->key, request->key_len}, {lease, 0}, {mine->holder, 0}};
-    return rlock_try(one, &script_rlock_take, 1, words, 3, ret_left_ns);
-}
-
-enum lb_outcome rlock_extend(struct lb_session *session, const struct lb_request *request,
-                             const char *holder) {
-    char lease[24];
-    if (!holder[0]) return LB_LOST;
-    redis_lease_ms(request->lease_ns, lease);
-    const struct redis_word words[] = {{request->key, request->key_len}, {lease, 0}, {holder, 0}};
-    const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_run(session, &script_rlock_extend, 1, words, 3, &reply);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    return reply->value.integer == 1 ? LB_OK : LB_LOST;
-}
-
-enum lb_outcome rlock_renew(struct lb_session *session, const struct lb_request *request,
-                            struct lb_grant *grant) {
-    const struct rlock_grant *mine = grant->data;
-    int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = rlock_extend(session, request, mine->holder);
-    if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
-    return outcome;
-}
-
-const char *const rlock_keys[] = {"", "redisson_unlock_latch:{", NULL};
-const char *const rlock_channels[] = {"redisson_lock__channel:{", NULL};
-
-static enum lb_outcome rlock_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    const struct redisson_recipe *recipe = session->lock->recipe;
-    struct rlock_grant *mine = grant->data;
-    char channel[REDISSON_NAME_MAX];
-    redisson_holder(session, request, "", mine->holder);
-    rlock_channel(request, channel);
-    return redisson_await(&(struct redisson_try){.session = session,
-                                                 .request = request,
-                                                 .grant = grant,
-                                                 .ask = recipe->ask,
-                                                 .channel = channel});
-}
+#define UNLOCK                                                                                     \
+    { &script_rlock_unlock, "kcu 0lhLP" }
+const char *const rlock_keys[] = {REDISSON_LATCHES, NULL};
 
 const struct lb_algorithm rlock_algorithm = {
-    REDISSON_MEMBERS,         .grant_bytes = sizeof(struct rlock_grant),
-    .acquire = rlock_acquire, .release = redisson_release,
-    .renew = rlock_renew,     .settle = redisson_settle,
+    REDISSON_MEMBERS,
+    .options = redisson_options,
+    .acquire = redisson_acquire,
+    .release = redisson_release,
+    .renew = redisson_renew,
+    .settle = redisson_settle,
 };
 
 /* redis-reentrant: Redisson's RLock, the lock that people mean by "Redisson": a hash, which scripts take and
@@ -113,7 +28,7 @@ const struct lb_algorithm rlock_algorithm = {
  * has told it. */
 
 static const struct redisson_recipe redis_reentrant_recipe = {
-    .ask = rlock_ask, .unlock = rlock_unlock, .keys = rlock_keys, .channels = rlock_channels};
+    .take = {RLOCK_TAKE}, .unlock = {UNLOCK}, RLOCK_EXTEND, RLOCK_CHANNEL, .keys = rlock_keys};
 
 const struct lb_lock lock_redis_reentrant = {
     .name = "redis-reentrant",
@@ -140,41 +55,29 @@ const struct lb_lock lock_redis_reentrant = {
  * Re-entry raises it too, so the resource must let a token pass that is equal to or greater than
  * the last. */
 
-#define TOKEN_KEY "redisson_lock_token:"
-
 REDIS_SCRIPT(fenced_take);
 
-static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns) {
-    const struct lb_request *request = one->request;
-    const struct rlock_grant *mine = one->grant->data;
-    char token[REDISSON_NAME_MAX], lease[24];
-    redisson_name(request, TOKEN_KEY, "", token);
-    redis_lease_ms(request->lease_ns, lease);
-    const struct redis_word words[] = {
-        {request->key, request->key_len}, {token, 0}, {lease, 0}, {mine->holder, 0}};
-    const struct redis_reply *reply = NULL;
-    bool synced = true;
-    int64_t sent_ns = lb_now();
-    enum lb_outcome outcome =
-        redisson_run_synced(one->session, &script_fenced_take, 2, words, 4, &reply, &synced);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_ARRAY || reply->count != 2 ||
-        reply->element[0].type != REDIS_INTEGER || reply->element[1].type != REDIS_INTEGER) {
-        return redis_refuse(one->session, reply);
-    }
-    if (reply->element[1].integer < 0) {
-        *ret_left_ns = rlock_left_ns(reply->element[0].integer);
-        return LB_BUSY;
-    }
-    return redisson_taken(one, synced, (uint64_t)reply->element[1].integer,
-                          sent_ns + request->lease_ns);
+static enum lb_outcome read_token(struct lb_session *session, const struct redis_reply *reply,
+                                  uint64_t *ret_token, int64_t *ret_left_ns) {
+    const struct redis_value *pttl = &reply->element[0], *token = &reply->element[1];
+    if (reply->value.type != REDIS_ARRAY || reply->count != 2 || pttl->type != REDIS_INTEGER ||
+        token->type != REDIS_INTEGER)
+        return redis_refuse(session, reply);
+    *ret_token = (uint64_t)token->integer;
+    if (token->integer >= 0) return LB_OK;
+    *ret_left_ns = pttl->integer < 0 ? LB_NEVER : lb_of_ms(pttl->integer);
+    return LB_BUSY;
 }
 
-static const struct redisson_recipe redis_fenced_recipe = {.ask = fenced_ask,
-                                                           .unlock = rlock_unlock,
-                                                           .keys = rlock_keys,
-                                                           .channels = rlock_channels,
-                                                           .counter = TOKEN_KEY};
+static const struct redisson_recipe redis_fenced_recipe = {
+    .take = {{&script_fenced_take, "kT lh"}},
+    .read = read_token,
+    .unlock = {UNLOCK},
+    RLOCK_EXTEND,
+    RLOCK_CHANNEL,
+    .keys = rlock_keys,
+    .counter = "redisson_lock_token:",
+};
 
 const struct lb_lock lock_redis_fenced = {
     .name = "redis-fenced",

@@ -6,88 +6,57 @@
  * acquire whose answer was lost, no request can find out whether a permit was taken, so the acquire
  * can't be settled: as with the real client, that permit may be lost for ever. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "drivers/injected.h"
 #include "drivers/redis/redisson.h"
-
-struct semaphore_grant {
-    uint32_t permits; /* held */
-};
 
 REDIS_SCRIPT(semaphore_take);
 REDIS_SCRIPT(semaphore_give);
 REDIS_SCRIPT(semaphore_set_permits);
 
-/* The channel on which changes of a counter are published. */
-static void sc_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
-    redisson_name(request, "redisson_sc:", "", out);
-}
-
-/* A pubsub_count_fn: the message is a number of permits, and as many waiters wake. */
-static int sc_count(const char *message, int waiters) {
+/* The message is a number of permits, and as many waiters wake. */
+static int for_as_many(const char *message, int waiters) {
     long left = strtol(message, NULL, 10);
     return left < waiters ? (int)(left < 0 ? 0 : left) : waiters;
 }
 
+#define SEMAPHORE_CHANNEL .channel = "redisson_sc:", .count = for_as_many
+
 /* As Redisson's trySetPermits(bound): sets the counter unless it exists. */
-static int sc_arm(struct lb_session *session, const struct lb_request *request,
-                  struct lb_err *err) {
-    char channel[REDISSON_NAME_MAX];
-    sc_channel(request, channel);
-    struct redisson_number bound = redisson_number(request->bound);
-    const struct redis_word words[] = {{request->key, request->key_len},
-                                       {channel, 0},
-                                       {bound.text, 0},
-                                       {redisson_publish(session), 0}};
-    return redis_tell(session, &script_semaphore_set_permits, 2, words, 4, err);
-}
-
-static enum lb_outcome semaphore_release(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
-    struct semaphore_grant *mine = grant->data;
-    char channel[REDISSON_NAME_MAX];
-    if (mine->permits == 0) return LB_LOST;
-    mine->permits = 0;
-    sc_channel(request, channel);
-    struct redisson_number permits = redisson_number(request->permits ? request->permits : 1);
-    const struct redis_word words[] = {{request->key, request->key_len},
-                                       {channel, 0},
-                                       {permits.text, 0},
-                                       {redisson_publish(session), 0}};
+static int semaphore_arm(struct lb_session *session, const struct lb_request *request,
+                         struct lb_err *err) {
+    static const struct redisson_call set = {&script_semaphore_set_permits, "kc bP"};
     const struct redis_reply *reply = NULL;
-    return redis_run(session, &script_semaphore_give, 2, words, 4, &reply);
-}
-
-static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left_ns) {
-    const struct lb_request *request = one->request;
-    struct semaphore_grant *mine = one->grant->data;
-    uint32_t wanted = request->permits ? request->permits : 1;
-    struct redisson_number permits = redisson_number(wanted);
-    const struct redis_word words[] = {{request->key, request->key_len}, {permits.text, 0}};
-    const struct redis_reply *reply = NULL;
-    bool synced = true;
-    enum lb_outcome outcome =
-        redisson_run_synced(one->session, &script_semaphore_take, 1, words, 2, &reply, &synced);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
-    *ret_left_ns = LB_NEVER; /* only a message says that a permit was given back */
-    if (reply->value.integer == 0) return LB_BUSY;
-    mine->permits = wanted;
-    return redisson_taken(one, synced, 0, LB_NEVER);
+    if (redisson_run(session, request, NULL, &set, &reply) == LB_OK) return 0;
+    return err_set(err, session->err.code, "%s", session->err.text);
 }
 
 static enum lb_outcome semaphore_acquire(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
-    struct semaphore_grant *mine = grant->data;
-    char channel[REDISSON_NAME_MAX];
+    struct redisson_grant *mine = grant->data;
+    mine->permits = request->permits ? request->permits : 1;
+    enum lb_outcome outcome = redisson_await(session, request, grant, false, "");
+    if (outcome != LB_OK) mine->permits = 0;
+    return outcome;
+}
+
+static enum lb_outcome read_taken(struct lb_session *session, const struct redis_reply *reply,
+                                  uint64_t *ret_token, int64_t *ret_left_ns) {
+    (void)ret_token;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    *ret_left_ns = LB_NEVER; /* only a message says that a permit was given back */
+    return reply->value.integer == 0 ? LB_BUSY : LB_OK;
+}
+
+static enum lb_outcome semaphore_release(struct lb_session *session,
+                                         const struct lb_request *request, struct lb_grant *grant) {
+    static const struct redisson_call give = {&script_semaphore_give, "kc pP"};
+    struct redisson_grant *mine = grant->data;
+    const struct redis_reply *reply = NULL;
+    if (mine->permits == 0) return LB_LOST;
+    enum lb_outcome outcome = redisson_run(session, request, grant, &give, &reply);
     mine->permits = 0;
-    sc_channel(request, channel);
-    return redisson_await(&(struct redisson_try){.session = session,
-                                                 .request = request,
-                                                 .grant = grant,
-                                                 .ask = semaphore_ask,
-                                                 .channel = channel,
-                                                 .count = sc_count});
+    return outcome;
 }
 
 static int semaphore_disarm(struct lb_session *session, const struct lb_request *request,
@@ -97,15 +66,18 @@ static int semaphore_disarm(struct lb_session *session, const struct lb_request 
 }
 
 static const struct redisson_recipe redis_semaphore_recipe = {
-    .keys = (const char *const[]){"", NULL},
-    .channels = (const char *const[]){"redisson_sc:{", NULL},
+    .take = {{&script_semaphore_take, "k p"}},
+    .read = read_taken,
+    SEMAPHORE_CHANNEL,
+    .keys = (const char *const[]){NULL},
 };
 
+#define SEMAPHORE_MEMBERS                                                                          \
+    REDISSON_MEMBERS, .options = redisson_options, .arm = semaphore_arm,                           \
+                      .disarm_range = redis_unlink_range
+
 static const struct lb_algorithm redis_semaphore_algorithm = {
-    REDISSON_MEMBERS,
-    .grant_bytes = sizeof(struct semaphore_grant),
-    .arm = sc_arm,
-    .disarm_range = redis_unlink_range,
+    SEMAPHORE_MEMBERS,
     .disarm = semaphore_disarm,
     .acquire = semaphore_acquire,
     .release = semaphore_release,
@@ -138,127 +110,49 @@ const struct lb_lock lock_redis_semaphore = {
  * Those moments are by the clients' clocks. An expired permit becomes free only when the next client asks
  * for a permit. If clocks differ by more than a lease, permits end early or never. */
 
-#define ID_BYTES 16
-#define PERMITS_MAX 64          /* of one request: their ids fit in one argument */
-#define NEVER "922337203685477" /* the moment of a permit without a lease */
-
-struct permit_grant {
-    /* the first permit's; the others differ from it in their last bytes */
-    unsigned char id[ID_BYTES];
-    uint32_t permits; /* the number of permits asked for; 0 = nothing was asked */
-};
-
 REDIS_SCRIPT(permit_take);
 REDIS_SCRIPT(permit_give_one);
 REDIS_SCRIPT(permit_give_many);
 REDIS_SCRIPT(permit_extend);
 REDIS_SCRIPT(permit_clear);
 
-struct permit_names {
-    char set[REDISSON_NAME_MAX], channel[REDISSON_NAME_MAX];
-};
-
-static void name_both(const struct lb_request *request, struct permit_names *names) {
-    redisson_name(request, "", ":timeout", names->set);
-    sc_channel(request, names->channel);
-}
-
-static size_t list_ids(const struct permit_grant *mine, char out[PERMITS_MAX * ID_BYTES]) {
-    for (uint32_t i = 0; i < mine->permits; i++) {
-        memcpy(out + i * ID_BYTES, mine->id, ID_BYTES);
-        out[i * ID_BYTES + ID_BYTES - 1] = (char)(mine->id[ID_BYTES - 1] ^ i);
-    }
-    return mine->permits * ID_BYTES;
-}
-
-/* The end of a lease that begins at now_ms, rounded up, so that no grant outlasts its permit. */
-static struct redisson_number lease_end(long long now_ms, int64_t lease_ns) {
-    return redisson_number(now_ms + 1 + (lease_ns + LB_MS_NS - 1) / LB_MS_NS);
-}
-
 static enum lb_outcome permit_release(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
-    const struct permit_grant *mine = grant->data;
-    struct permit_names names;
-    char ids[PERMITS_MAX * ID_BYTES];
+    static const struct redisson_call one = {&script_permit_give_one, "kcs inP"},
+                                      many = {&script_permit_give_many, "kcs inPp"};
+    const struct redisson_grant *mine = grant->data;
+    long long given = 0;
     if (mine->permits == 0) return LB_LOST;
-    size_t len = list_ids(mine, ids);
-    name_both(request, &names);
-    struct redisson_number now = redisson_number(redisson_now_ms(session)),
-                           permits = redisson_number(mine->permits);
-    const struct redis_word words[] = {{request->key, request->key_len},
-                                       {names.channel, 0},
-                                       {names.set, 0},
-                                       {ids, len},
-                                       {now.text, 0},
-                                       {redisson_publish(session), 0},
-                                       {permits.text, 0}};
-    const struct redis_reply *reply = NULL;
-    bool one = mine->permits == 1;
     enum lb_outcome outcome =
-        redis_run(session, one ? &script_permit_give_one : &script_permit_give_many, 3, words,
-                  one ? 6 : 7, &reply);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    return reply->value.integer == mine->permits ? LB_OK : LB_LOST;
+        redisson_ask(session, request, grant, mine->permits == 1 ? &one : &many, &given);
+    return outcome == LB_OK && given != mine->permits ? LB_LOST : outcome;
 }
 
-static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns) {
-    const struct lb_request *request = one->request;
-    const struct permit_grant *mine = one->grant->data;
-    struct permit_names names;
-    char ids[PERMITS_MAX * ID_BYTES];
-    size_t len = list_ids(mine, ids);
-    name_both(request, &names);
-    int64_t sent_ns = lb_now();
-    long long now_ms = redisson_now_ms(one->session);
-    struct redisson_number permits = redisson_number(mine->permits), now = redisson_number(now_ms);
-    struct redisson_number end = lease_end(now_ms, request->lease_ns);
-    const struct redis_word words[] = {{request->key, request->key_len},
-                                       {names.set, 0},
-                                       {names.channel, 0},
-                                       {permits.text, 0},
-                                       {end.text, 0},
-                                       {now.text, 0},
-                                       {NEVER, 0},
-                                       {redisson_publish(one->session), 0},
-                                       {ids, len}};
-    const struct redis_reply *reply = NULL;
-    bool synced = true;
-    enum lb_outcome outcome =
-        redisson_run_synced(one->session, &script_permit_take, 3, words, 9, &reply, &synced);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type == REDIS_NIL) {
-        *ret_left_ns = LB_NEVER;
-        return LB_BUSY;
-    }
-    if (reply->value.type != REDIS_STRING) return redis_refuse(one->session, reply);
-    if (reply->value.text[0] == ':') {
-        long long end_ms = strtoll(reply->value.text + 1, NULL, 10);
-        long long asked_ms = redisson_now_ms(one->session);
-        *ret_left_ns = end_ms > asked_ms ? lb_of_ms(end_ms - asked_ms) : 0;
-        return LB_BUSY;
-    }
-    return redisson_taken(one, synced, 0, sent_ns + request->lease_ns);
+/* "OK"; ":" and the moment when the next lease ends; or nil: no lease ends. */
+static enum lb_outcome read_permit(struct lb_session *session, const struct redis_reply *reply,
+                                   uint64_t *ret_token, int64_t *ret_left_ns) {
+    (void)ret_token;
+    *ret_left_ns = LB_NEVER;
+    if (reply->value.type == REDIS_NIL) return LB_BUSY;
+    if (reply->value.type != REDIS_STRING) return redis_refuse(session, reply);
+    if (reply->value.text[0] != ':') return LB_OK;
+    long long left_ms = strtoll(reply->value.text + 1, NULL, 10);
+    left_ms -= lb_client_wall_now(session) / LB_MS_NS;
+    *ret_left_ns = left_ms > 0 ? lb_of_ms(left_ms) : 0;
+    return LB_BUSY;
 }
 
 static enum lb_outcome permit_acquire(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
-    struct permit_grant *mine = grant->data;
-    char channel[REDISSON_NAME_MAX];
+    struct redisson_grant *mine = grant->data;
     mine->permits = request->permits ? request->permits : 1;
-    if (mine->permits > PERMITS_MAX) {
+    if (mine->permits > REDISSON_PERMITS_MAX) {
         mine->permits = 0;
-        return lb_fail(session, LB_REFUSED, "redis: at most %d permits at once", PERMITS_MAX);
+        return lb_fail(session, LB_REFUSED, "redis: at most %d permits at once",
+                       REDISSON_PERMITS_MAX);
     }
-    rng_bytes(&session->rng, mine->id, ID_BYTES);
-    sc_channel(request, channel);
-    return redisson_await(&(struct redisson_try){.session = session,
-                                                 .request = request,
-                                                 .grant = grant,
-                                                 .ask = permit_ask,
-                                                 .channel = channel,
-                                                 .count = sc_count});
+    rng_bytes(&session->rng, mine->id, REDISSON_ID_BYTES);
+    return redisson_await(session, request, grant, false, "");
 }
 
 static enum lb_outcome permit_settle(struct lb_session *session, const struct lb_request *request,
@@ -267,58 +161,25 @@ static enum lb_outcome permit_settle(struct lb_session *session, const struct lb
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-static enum lb_outcome permit_renew(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    const struct permit_grant *mine = grant->data;
-    struct permit_names names;
-    char ids[PERMITS_MAX * ID_BYTES];
-    if (mine->permits == 0) return LB_LOST;
-    size_t len = list_ids(mine, ids);
-    name_both(request, &names);
-    int64_t sent_ns = lb_now();
-    long long now_ms = redisson_now_ms(session);
-    struct redisson_number permits = redisson_number(mine->permits), now = redisson_number(now_ms);
-    struct redisson_number end = lease_end(now_ms, request->lease_ns);
-    const struct redis_word words[] = {{request->key, request->key_len},
-                                       {names.set, 0},
-                                       {names.channel, 0},
-                                       {permits.text, 0},
-                                       {end.text, 0},
-                                       {now.text, 0},
-                                       {redisson_publish(session), 0},
-                                       {ids, len}};
-    const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_run(session, &script_permit_extend, 3, words, 8, &reply);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    if (reply->value.integer != mine->permits) return LB_LOST;
-    grant->lease_end_ns = sent_ns + request->lease_ns;
-    return LB_OK;
-}
-
 static int permit_disarm(struct lb_session *session, const struct lb_request *request,
                          struct lb_err *err) {
-    struct permit_names names;
-    name_both(request, &names);
-    const struct redis_word words[] = {{request->key, request->key_len}, {names.set, 0}};
-    return redis_tell(session, &script_permit_clear, 2, words, 2, err);
+    static const struct redisson_call clear = {&script_permit_clear, "ks "};
+    const struct redis_reply *reply = NULL;
+    if (redisson_run(session, request, NULL, &clear, &reply) == LB_OK) return 0;
+    return err_set(err, session->err.code, "%s", session->err.text);
 }
 
 static const struct redisson_recipe redis_permit_recipe = {
-    .keys = (const char *const[]){"", "{", NULL}, /* name, {name}:timeout */
-    .channels = (const char *const[]){"redisson_sc:{", NULL},
+    .take = {{&script_permit_take, "ksc penNPi"}},
+    .read = read_permit,
+    .extend = {{&script_permit_extend, "ksc penPi"}},
+    SEMAPHORE_CHANNEL,
+    .keys = (const char *const[]){"", NULL}, /* {name}:timeout */
 };
 
 static const struct lb_algorithm redis_permit_algorithm = {
-    REDISSON_MEMBERS,
-    .grant_bytes = sizeof(struct permit_grant),
-    .arm = sc_arm,
-    .disarm_range = redis_unlink_range,
-    .disarm = permit_disarm,
-    .acquire = permit_acquire,
-    .release = permit_release,
-    .renew = permit_renew,
-    .settle = permit_settle,
+    SEMAPHORE_MEMBERS,         .disarm = permit_disarm, .acquire = permit_acquire,
+    .release = permit_release, .renew = redisson_renew, .settle = permit_settle,
 };
 
 const struct lb_lock lock_redis_permit = {

@@ -7,27 +7,13 @@
 
 REDIS_SCRIPT(unsafe_rlock_unlock_old);
 
-static enum lb_outcome unlock_old(struct lb_session *session, const struct lb_request *request,
-                                  struct lb_grant *grant, bool *ret_held) {
-    const struct rlock_grant *mine = grant->data;
-    char channel[REDISSON_NAME_MAX], lease[24];
-    const struct redis_reply *reply = NULL;
-    if (!mine->holder[0]) return LB_LOST;
-    rlock_channel(request, channel);
-    redis_lease_ms(request->lease_ns, lease);
-    const struct redis_word words[] = {
-        {request->key, request->key_len}, {channel, 0}, {"0", 1}, {lease, 0}, {mine->holder, 0}};
-    enum lb_outcome outcome =
-        redis_run(session, &script_unsafe_rlock_unlock_old, 2, words, 5, &reply);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type == REDIS_NIL) return LB_LOST;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    *ret_held = reply->value.integer == 0;
-    return LB_OK;
-}
-
 static const struct redisson_recipe recipe = {
-    .ask = rlock_ask, .unlock = unlock_old, .keys = rlock_keys, .channels = rlock_channels};
+    .take = {RLOCK_TAKE},
+    .unlock = {{&script_unsafe_rlock_unlock_old, "kc 0lh"}},
+    RLOCK_EXTEND,
+    RLOCK_CHANNEL,
+    .keys = rlock_keys,
+};
 
 const struct lb_lock lock_unsafe_redisson_unlock_old = {
     UNSAFE_MUTEX("a message of its channel, at most until the lease ends"),
