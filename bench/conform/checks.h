@@ -1,109 +1,67 @@
-/* checks: every check of the conformance suite, with the function that is its script: the
- * prototypes and the table are made from this list. The columns are those of struct conform_check
- * (conform.h): name, kinds, caps, claims, needs, who, script. Checks that kill a server come
- * last. */
-CONFORM_CHECK("taken and freed, again and again", EXCLUDES | CONFORM_KIND(LB_NO_PRIMITIVE), 0, 0,
-              BASIC, CONFORM_ALL, conform_again)
-CONFORM_CHECK("says what it is, answers a ping", CONFORM_ANY, 0, 0, BASIC, CONFORM_ALL,
-              conform_describe)
-CONFORM_CHECK("counts its commands, as many as it says", CONFORM_ANY, 0, 0, 0, REAL,
-              conform_commands)
-CONFORM_CHECK("opens no more files than it says", CONFORM_ANY, 0, 0, 0, REAL, conform_descriptors)
-CONFORM_CHECK("busy while another holds it", EXCLUDES, TRY, 0, BASIC, REAL, conform_busy)
-CONFORM_CHECK("keys are independent", EXCLUDES, TRY, 0, 0, REAL, conform_keys)
-CONFORM_CHECK("names that differ in one byte or bit are two locks", EXCLUDES, TRY, 0, 0, REAL,
-              conform_near_keys)
-CONFORM_CHECK("names that differ in case are two locks", EXCLUDES, TRY, 0, 0, REAL, conform_case)
-CONFORM_CHECK("a timed wait ends in time and leaves nothing", EXCLUDES, TRY | WAIT, 0, BASIC, REAL,
-              conform_timed)
-CONFORM_CHECK("a try returns at once, a timed wait by its deadline", EXCLUDES, TRY | WAIT, 0, 0,
-              REAL, conform_prompt)
-CONFORM_CHECK("a waiter gets what is freed", EXCLUDES, WAIT, 0, BASIC, REAL, conform_handover)
-CONFORM_CHECK("the cut-off ends a wait", EXCLUDES, WAIT, 0, 0, REAL, conform_cutoff)
-CONFORM_CHECK("eight clients exclude each other", EXCLUDES, WAIT, 0, BASIC, CONFORM_CONTROLS,
-              conform_exclude)
-CONFORM_CHECK("eight clients that give up leave it whole", EXCLUDES, TRY | WAIT, 0, 0, REAL,
-              conform_give_up)
-CONFORM_CHECK("64 clients all get it", EXCLUDES, WAIT, 0, 0, REAL, conform_crowd)
-CONFORM_CHECK("first come, first served", EXCLUDES, WAIT | LB_CAP_FAIR, 0, 0, REAL, conform_fair)
-CONFORM_CHECK("clients that share a session exclude each other", EXCLUDES, WAIT | LB_CAP_SHARE, 0,
-              0, REAL, conform_share)
-CONFORM_CHECK("held until it was released as often as taken", EXCLUDES,
-              TRY | WAIT | LB_CAP_REENTRANT, 0, 0, REAL, conform_reentry)
-CONFORM_CHECK("readers hold together, writers alone", EXCLUDES, TRY | LB_CAP_SHARED, 0, BASIC, REAL,
-              conform_shared)
-CONFORM_CHECK("readers and writers wait for each other", EXCLUDES, TRY | WAIT | LB_CAP_SHARED, 0, 0,
-              REAL, conform_shared_wait)
-CONFORM_CHECK("a reader that comes while a writer waits never overlaps it", EXCLUDES,
-              TRY | WAIT | LB_CAP_SHARED, 0, 0, REAL, conform_shared_late)
-CONFORM_CHECK("eight readers and writers never overlap", EXCLUDES, WAIT | LB_CAP_SHARED, 0, 0, REAL,
-              conform_shared_mix)
-CONFORM_CHECK("a reader's lease is its own", EXCLUDES, TRY | WAIT | LB_CAP_SHARED | LEASE, 0, 0,
-              REAL, conform_reader_lease)
-CONFORM_CHECK("a reader's session is its own", EXCLUDES,
-              TRY | WAIT | LB_CAP_SHARED | LB_CAP_SESSION, 0, 0, REAL, conform_reader_session)
-CONFORM_CHECK("as many permits as there are", SEMAPHORE, TRY | WAIT, 0, BASIC, REAL,
-              conform_permits_counted)
-CONFORM_CHECK("eight clients keep to the bound", SEMAPHORE, TRY | WAIT, 0, 0, REAL,
-              conform_permits_contended)
-CONFORM_CHECK("several permits at once, or none", SEMAPHORE, TRY | WAIT | LB_CAP_PERMITS, 0, 0,
-              REAL, conform_permits_several)
-CONFORM_CHECK("armed twice is armed once", SEMAPHORE, TRY, 0, CONFORM_ARMS, REAL, conform_arm_twice)
-CONFORM_CHECK("a write makes a version", OPTIMISTIC, 0, 0, BASIC, REAL, conform_version)
-CONFORM_CHECK("a write after another's is refused", OPTIMISTIC, 0, 0, BASIC, REAL, conform_conflict)
-CONFORM_CHECK("a statement makes the next version", ATOMIC, 0, 0, BASIC, REAL, conform_atomic)
-CONFORM_CHECK("eight writers lose no update", OPTIMISTIC | ATOMIC, 0, 0, 0, CONFORM_CONTROLS,
-              conform_versions_unique)
-CONFORM_CHECK("a release by one who does not hold is refused", EXCLUDES, TRY, 0, 0, REAL,
-              conform_stranger)
-CONFORM_CHECK("an earlier grant's word frees no later grant", EXCLUDES, TRY, 0, 0, REAL,
-              conform_old_word)
-CONFORM_CHECK("tokens grow", EXCLUDES, LB_CAP_FENCE, 0, BASIC, REAL, conform_fence)
-CONFORM_CHECK("the end of a session frees", EXCLUDES, LB_CAP_SESSION | WAIT, 0, 0, REAL,
-              conform_session)
-CONFORM_CHECK("a lease ends, not too early", EXCLUDES, LEASE | WAIT | TRY, 0, 0, REAL,
-              conform_lease_ends)
-CONFORM_CHECK("a lease lasts until its stated end", EXCLUDES, LEASE | WAIT | TRY, 0, 0, REAL,
-              conform_lease_lasts)
-CONFORM_CHECK("renewal keeps", EXCLUDES, LEASE | LB_CAP_RENEW | TRY, 0, 0, REAL, conform_renewal)
-CONFORM_CHECK("renewal of what is lost says so", EXCLUDES, LEASE | LB_CAP_RENEW | WAIT, 0, 0, REAL,
-              conform_late_renewal)
-CONFORM_CHECK("names of odd bytes work or are refused", CONFORM_ANY, TRY, 0, 0, REAL,
-              conform_odd_names)
-CONFORM_CHECK("long names work or are refused", CONFORM_ANY, TRY, 0, 0, REAL, conform_long_names)
-CONFORM_CHECK("nothing is left on the server", EXCLUDES, TRY | WAIT, 0, CONFORM_RESIDUE | BASIC,
-              REAL, conform_residue)
-CONFORM_CHECK("no more is on the server than before", EXCLUDES, TRY | WAIT, 0, CONFORM_COUNTS, REAL,
-              conform_count)
-CONFORM_CHECK("what was armed is gone when disarmed", OPTIMISTIC | ATOMIC, TRY, 0,
-              CONFORM_RESIDUE | CONFORM_ARMS | BASIC, REAL, conform_armed_residue)
-CONFORM_CHECK("killed clients stop nobody", EXCLUDES, TRY | WAIT, LB_CLAIM_CRASH_RELEASE,
-              CONFORM_CHILDREN, REAL, conform_killed_clients)
-CONFORM_CHECK("a lease counts from before the request", EXCLUDES, LEASE | WAIT, 0, FAR, REAL,
-              conform_lease_counts)
-CONFORM_CHECK("an acquire without an answer is in doubt, then settled", EXCLUDES, WAIT, 0, FAR,
-              REAL, conform_lost_acquire)
-CONFORM_CHECK("a release cut off is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
-              conform_cut_release)
-CONFORM_CHECK("a renewal without an answer is in doubt, and extends nothing", EXCLUDES,
-              LEASE | LB_CAP_RENEW | WAIT, 0, FAR, REAL, conform_lost_renewal)
-CONFORM_CHECK("a write cut off is in doubt", OPTIMISTIC | ATOMIC, 0, 0, FAR, REAL,
-              conform_cut_write)
-CONFORM_CHECK("each message of an acquire may be late", EXCLUDES, TRY | WAIT, 0, PATIENT, REAL,
-              conform_late_acquire)
-CONFORM_CHECK("each message of a wait may be late", EXCLUDES, TRY | WAIT, 0, PATIENT, REAL,
-              conform_late_wait)
-CONFORM_CHECK("each message of a wait that times out may be late", EXCLUDES, TRY | WAIT, 0, PATIENT,
-              REAL, conform_late_timeout)
-CONFORM_CHECK("each message of a release may be late", EXCLUDES, TRY | WAIT, 0, PATIENT, REAL,
-              conform_late_release)
-CONFORM_CHECK("each message of a renewal may be late", EXCLUDES, TRY | WAIT | LB_CAP_RENEW, 0,
-              PATIENT, REAL, conform_late_renew)
-CONFORM_CHECK("a lease may end while a message is late", EXCLUDES, TRY | WAIT | LEASE, 0, PATIENT,
-              REAL, conform_late_lease)
-CONFORM_CHECK("a vanished holder's lock is freed", EXCLUDES, WAIT, LB_CLAIM_CRASH_RELEASE, FAR,
-              REAL, conform_crash)
-CONFORM_CHECK("a session that ends tells its holder", EXCLUDES, LB_CAP_SESSION, 0,
-              FAR | CONFORM_TELLS, REAL, conform_told)
-CONFORM_CHECK("a killed server ends every wait, and serves again", EXCLUDES, WAIT, 0, CONFORM_OWNED,
-              REAL, conform_killed_server)
+/* checks: every check of the conformance suite: the prototypes and the table are made from this list. The columns: its
+ * script, conform_<script>; its name; the kinds, capabilities and needs of the locks that get it (struct conform_check in
+ * conform.h). Checks that kill a server come last. */
+CHECK(again, "taken and freed, again and again", EXCLUDES | NO_PRIMITIVE, 0, BASIC | ALL)
+CHECK(describe, "says what it is, answers a ping", ANY, 0, BASIC | ALL)
+CHECK(commands, "counts its commands, as many as it says", ANY, 0, 0)
+CHECK(descriptors, "opens no more files than it says", ANY, 0, 0)
+CHECK(busy, "busy while another holds it", EXCLUDES, TRY, BASIC)
+CHECK(keys, "keys are independent", EXCLUDES, TRY, 0)
+CHECK(near_keys, "names that differ in one byte or bit are two locks", EXCLUDES, TRY, 0)
+CHECK(case, "names that differ in case are two locks", EXCLUDES, TRY, 0)
+CHECK(timed, "a timed wait ends in time and leaves nothing", EXCLUDES, TRY | WAIT, BASIC)
+CHECK(prompt, "a try returns at once, a timed wait by its deadline", EXCLUDES, TRY | WAIT, 0)
+CHECK(handover, "a waiter gets what is freed", EXCLUDES, WAIT, BASIC)
+CHECK(cutoff, "the cut-off ends a wait", EXCLUDES, WAIT, 0)
+CHECK(exclude, "eight clients exclude each other", EXCLUDES, WAIT, BASIC | CONTROLS)
+CHECK(give_up, "eight clients that give up leave it whole", EXCLUDES, TRY | WAIT, 0)
+CHECK(crowd, "64 clients all get it", EXCLUDES, WAIT, 0)
+CHECK(fair, "first come, first served", EXCLUDES, WAIT | FAIR, 0)
+CHECK(share, "clients that share a session exclude each other", EXCLUDES, WAIT | SHARE, 0)
+CHECK(reentry, "held until it was released as often as taken", EXCLUDES, TRY | WAIT | REENTRANT, 0)
+CHECK(shared, "readers hold together, writers alone", EXCLUDES, TRY | SHARED, BASIC)
+CHECK(shared_wait, "readers and writers wait for each other", EXCLUDES, TRY | WAIT | SHARED, 0)
+CHECK(shared_late, "a reader that comes while a writer waits never overlaps it", EXCLUDES,
+      TRY | WAIT | SHARED, 0)
+CHECK(shared_mix, "eight readers and writers never overlap", EXCLUDES, WAIT | SHARED, 0)
+CHECK(reader_lease, "a reader's lease is its own", EXCLUDES, TRY | WAIT | SHARED | LEASE, 0)
+CHECK(reader_session, "a reader's session is its own", EXCLUDES, TRY | WAIT | SHARED | SESSION, 0)
+CHECK(permits_counted, "as many permits as there are", SEMAPHORE, TRY | WAIT, BASIC)
+CHECK(permits_contended, "eight clients keep to the bound", SEMAPHORE, TRY | WAIT, 0)
+CHECK(permits_several, "several permits at once, or none", SEMAPHORE, TRY | WAIT | PERMITS, 0)
+CHECK(arm_twice, "armed twice is armed once", SEMAPHORE, TRY, ARMS)
+CHECK(version, "a write makes a version", OPTIMISTIC, 0, BASIC)
+CHECK(conflict, "a write after another's is refused", OPTIMISTIC, 0, BASIC)
+CHECK(atomic, "a statement makes the next version", ATOMIC, 0, BASIC)
+CHECK(versions_unique, "eight writers lose no update", OPTIMISTIC | ATOMIC, 0, CONTROLS)
+CHECK(stranger, "a release by one who does not hold is refused", EXCLUDES, TRY, 0)
+CHECK(old_word, "an earlier grant's word frees no later grant", EXCLUDES, TRY, 0)
+CHECK(fence, "tokens grow", EXCLUDES, FENCE, BASIC)
+CHECK(session, "the end of a session frees", EXCLUDES, SESSION | WAIT, 0)
+CHECK(lease_ends, "a lease ends, not too early", EXCLUDES, LEASE | WAIT | TRY, 0)
+CHECK(lease_lasts, "a lease lasts until its stated end", EXCLUDES, LEASE | WAIT | TRY, 0)
+CHECK(renewal, "renewal keeps", EXCLUDES, LEASE | RENEW | TRY, 0)
+CHECK(late_renewal, "renewal of what is lost says so", EXCLUDES, LEASE | RENEW | WAIT, 0)
+CHECK(odd_names, "names of odd bytes work or are refused", ANY, TRY, 0)
+CHECK(long_names, "long names work or are refused", ANY, TRY, 0)
+CHECK(residue, "nothing is left on the server", EXCLUDES, TRY | WAIT, RESIDUE | BASIC)
+CHECK(count, "no more is on the server than before", EXCLUDES, TRY | WAIT, COUNTS)
+CHECK(armed_residue, "what was armed is gone when disarmed", OPTIMISTIC | ATOMIC, TRY,
+      RESIDUE | ARMS | BASIC)
+CHECK(killed_clients, "killed clients stop nobody", EXCLUDES, TRY | WAIT, CHILDREN | FREED)
+CHECK(lease_counts, "a lease counts from before the request", EXCLUDES, LEASE | WAIT, FAR)
+CHECK(lost_acquire, "an acquire without an answer is in doubt, then settled", EXCLUDES, WAIT, FAR)
+CHECK(cut_release, "a release cut off is in doubt, then settled", EXCLUDES, WAIT, FAR)
+CHECK(lost_renewal, "a renewal without an answer is in doubt, and extends nothing", EXCLUDES,
+      LEASE | RENEW | WAIT, FAR)
+CHECK(cut_write, "a write cut off is in doubt", OPTIMISTIC | ATOMIC, 0, FAR)
+CHECK(late_acquire, "each message of an acquire may be late", EXCLUDES, TRY | WAIT, PATIENT)
+CHECK(late_wait, "each message of a wait may be late", EXCLUDES, TRY | WAIT, PATIENT)
+CHECK(late_timeout, "each message of a wait that times out may be late", EXCLUDES, TRY | WAIT,
+      PATIENT)
+CHECK(late_release, "each message of a release may be late", EXCLUDES, TRY | WAIT, PATIENT)
+CHECK(late_renew, "each message of a renewal may be late", EXCLUDES, TRY | WAIT | RENEW, PATIENT)
+CHECK(late_lease, "a lease may end while a message is late", EXCLUDES, TRY | WAIT | LEASE, PATIENT)
+CHECK(crash, "a vanished holder's lock is freed", EXCLUDES, WAIT, FAR | FREED)
+CHECK(told, "a session that ends tells its holder", EXCLUDES, SESSION, FAR | TELLS)
+CHECK(killed_server, "a killed server ends every wait, and serves again", EXCLUDES, WAIT, OWNED)

@@ -11,22 +11,28 @@
 #include "bench/conform/conform_place.h"
 #include "drivers/registry.h"
 
+/* The words of checks.h. */
 #define EXCLUDES CONFORM_EXCLUDES
+#define NO_PRIMITIVE CONFORM_KIND(LB_NO_PRIMITIVE)
 #define OPTIMISTIC CONFORM_KIND(LB_OPTIMISTIC)
 #define ATOMIC CONFORM_ATOMIC
 #define SEMAPHORE CONFORM_KIND(LB_SEMAPHORE)
-#define TRY LB_CAP_TRY
-#define WAIT LB_CAP_WAIT
-#define LEASE LB_CAP_LEASE
-#define FAR CONFORM_FAR
-#define PATIENT (CONFORM_FAR | CONFORM_PATIENT)
-#define BASIC CONFORM_BASIC
-#define REAL CONFORM_LOCKS
+#define ANY CONFORM_ANY
+/* clang-format off */
+enum {
+    TRY = LB_CAP_TRY, WAIT = LB_CAP_WAIT, LEASE = LB_CAP_LEASE, RENEW = LB_CAP_RENEW, FENCE = LB_CAP_FENCE,
+    FAIR = LB_CAP_FAIR, SESSION = LB_CAP_SESSION, SHARED = LB_CAP_SHARED, REENTRANT = LB_CAP_REENTRANT,
+    PERMITS = LB_CAP_PERMITS, SHARE = LB_CAP_SHARE,
+    FAR = CONFORM_FAR, PATIENT = CONFORM_FAR | CONFORM_PATIENT, OWNED = CONFORM_OWNED, CHILDREN = CONFORM_CHILDREN,
+    RESIDUE = CONFORM_RESIDUE, ARMS = CONFORM_ARMS, TELLS = CONFORM_TELLS, BASIC = CONFORM_BASIC, COUNTS = CONFORM_COUNTS,
+    FREED = CONFORM_FREED, ALL = CONFORM_ALL, CONTROLS = CONFORM_CONTROLS
+};
+/* clang-format on */
 
 const struct conform_check conform_checks[] = {
-#define CONFORM_CHECK(...) {__VA_ARGS__},
+#define CHECK(script, ...) {conform_##script, __VA_ARGS__},
 #include "bench/conform/checks.h"
-#undef CONFORM_CHECK
+#undef CHECK
     {0},
 };
 
@@ -45,18 +51,18 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
     unsigned kind = (lock->caps & LB_CAP_ATOMIC) ? CONFORM_ATOMIC : CONFORM_KIND(lock->primitive);
     if (!(check->kinds & kind)) return false;
     if ((lock->caps & check->caps) != check->caps) return false;
-    if ((lock->claims & check->claims) != check->claims) return false;
     if ((check->needs & (CONFORM_FAR | CONFORM_OWNED)) && !lb_topologies(lock)) return false;
     if ((check->needs & CONFORM_COUNTS) && !conform_can_count(lock->backend)) return false;
     if ((check->needs & CONFORM_RESIDUE) && !lock->algorithm->residue) return false;
     if ((check->needs & CONFORM_ARMS) && !lock->algorithm->arm) return false;
+    if ((check->needs & CONFORM_FREED) && !(lock->claims & LB_CLAIM_CRASH_RELEASE)) return false;
     if ((check->needs & CONFORM_TELLS) && lock->about.crash != LB_CRASH_SESSION) return false;
     if (further && !(check->needs & CONFORM_BASIC)) return false;
-    if ((lock->caps & LB_CAP_BASELINE) && check->who != CONFORM_ALL) return false;
-    if ((lock->caps & LB_CAP_CONTROL) && check->who == CONFORM_LOCKS) return false;
+    bool all = check->needs & CONFORM_ALL, controls = check->needs & CONFORM_CONTROLS;
+    if ((lock->caps & LB_CAP_BASELINE) && !all) return false;
     /* One that only its own workload exposes: no check is sure to catch it. */
     bool hides = lock->about.exposed_by || lock->about.exposed_as != LB_EXPOSED_VIOLATED;
-    if ((lock->caps & LB_CAP_CONTROL) && check->who == CONFORM_CONTROLS && hides) return false;
+    if ((lock->caps & LB_CAP_CONTROL) && !all && (!controls || hides)) return false;
     for (const struct conform_exemption *at = conform_exemptions; at->lock; at++) {
         if (strcmp(at->lock, lock->name) != 0 || strcmp(at->check, check->name) != 0) continue;
         *ret_reason = at->reason;
@@ -90,15 +96,14 @@ static void set_limit(const struct conform_check *check, const struct lb_lock *l
     alarm(conform_limit_s);
 }
 
-/* the last lock that failed for good: the checks of a lock come one after the other */
+/* The last lock that has failed a check, also in the second try: the checks of a lock come one after the other. The same
+ * defect usually fails further checks, each of them only after a long wait (trial_patience_ns). So from then on the lock's
+ * checks wait for LITTLE_NS only, and are not tried twice. */
+#define LITTLE_NS (3 * LB_S_NS)
 static const struct lb_lock *failed_lock;
 
 void conform_note_failed(const struct lb_lock *lock) {
     failed_lock = lock;
-}
-
-static bool has_failed(const struct lb_lock *lock) {
-    return failed_lock == lock;
 }
 
 /* Opens memory as before any check. A server of the user is not opened anew. */
@@ -120,8 +125,7 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     struct lb_err err = {0};
     struct trial trial = {.lock = lock, .place = *place};
     int64_t patience_ns = trial_patience_ns;
-    if (has_failed(lock->lock) && patience_ns > CONFORM_LITTLE_NS)
-        trial_patience_ns = CONFORM_LITTLE_NS;
+    if (failed_lock == lock->lock && patience_ns > LITTLE_NS) trial_patience_ns = LITTLE_NS;
     set_limit(check, lock->lock);
     /* The processes are forked first, while there is one thread. */
     if (check->needs & CONFORM_CHILDREN) {
@@ -130,7 +134,8 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
         trial.waiter = child_start(&trial, &key);
     }
     if (check->needs & CONFORM_PATIENT) far_lock = lock;
-    if (check->needs & CONFORM_FAR) trial.far = conform_open_far(far_lock, *place, &err);
+    if (check->needs & CONFORM_FAR)
+        trial.far = conform_open_url(far_lock, (*place)->urls[0], true, &err);
     if (err.code)
         snprintf(trial.failure, sizeof trial.failure, "%s", err.text);
     else
@@ -139,8 +144,7 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     child_free(trial.holder);
     child_free(trial.waiter);
     snprintf(ret_result->failure, sizeof ret_result->failure, "%s", trial.failure);
-    ret_result->overlap = trial.overlap;
-    ret_result->shown = trial.overlap ? TRIAL_GRANTED : trial.shown;
+    ret_result->shown = trial.shown;
     ret_result->first[0] = '\0';
     if (trial.failure[0]) open_anew(lock, place, ret_result);
     trial_patience_ns = patience_ns;
@@ -149,7 +153,7 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
 }
 
 bool conform_must_fail(const struct conform_check *check, const struct lb_lock *lock) {
-    return check->who == CONFORM_CONTROLS && (lock->caps & LB_CAP_CONTROL);
+    return (check->needs & CONFORM_CONTROLS) && (lock->caps & LB_CAP_CONTROL);
 }
 
 /* A machine may stand still for longer than a lease, or keep one of two clients waiting for 100 ms.
@@ -163,8 +167,9 @@ void conform_try(const struct conform_check *check, const struct plan_lock *lock
     bool must_fail = conform_must_fail(check, lock->lock);
     conform_run(check, lock, far_lock, place, ret_result);
     bool as_expected = must_fail == (ret_result->failure[0] != '\0');
-    bool again = *place && lb_topologies(lock->lock) && (must_fail || !ret_result->overlap);
-    if (!as_expected && again && !has_failed(lock->lock)) {
+    bool again =
+        *place && lb_topologies(lock->lock) && (must_fail || ret_result->shown != TRIAL_OVERLAP);
+    if (!as_expected && again && failed_lock != lock->lock) {
         first = *ret_result;
         conform_run(check, lock, far_lock, place, ret_result);
         snprintf(ret_result->first, sizeof ret_result->first, "%s",
@@ -250,7 +255,7 @@ int conform_suite(const struct conform_ask *ask, struct lb_err *err) {
     int failed = conform_lock(ask->lock, ask->sets, &arena, &suite.lock, err);
     if (!failed) failed = conform_lock(ask->lock, far_sets, &arena, &suite.far_lock, err);
     if (!failed) {
-        suite.place = ask->url ? conform_open_url(&suite.lock, ask->url, err)
+        suite.place = ask->url ? conform_open_url(&suite.lock, ask->url, false, err)
                                : conform_open(&suite.lock, NULL, err);
         failed = suite.place ? try_all(&suite, err) : -1;
     }

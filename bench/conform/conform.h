@@ -11,7 +11,8 @@
 #include "bench/conform/conform_trial.h"
 #include "bench/servers/wire.h"
 
-/* The needs of a check besides capabilities. */
+/* The needs of a check besides capabilities, and who else gets it: without CONFORM_ALL and CONFORM_CONTROLS only real
+ * locks. */
 enum conform_need {
     CONFORM_FAR = 1 << 0, /* a server that can be reached through a wire */
     /* a server that lockbench started, since the check kills it and starts it again */
@@ -24,6 +25,11 @@ enum conform_need {
     CONFORM_COUNTS = 1 << 7,   /* a server whose keys can be counted without the driver */
     /* with CONFORM_FAR: the clients through the wire wait for answers as long as all others do */
     CONFORM_PATIENT = 1 << 8,
+    CONFORM_FREED =
+        1 << 9,            /* a lock that claims to be free after a crash: LB_CLAIM_CRASH_RELEASE */
+    CONFORM_ALL = 1 << 10, /* the baseline and the controls, too */
+    /* real locks must pass the check, and a control that any contention exposes must fail it */
+    CONFORM_CONTROLS = 1 << 11,
 };
 
 /* The primitives that a check is for. */
@@ -35,22 +41,12 @@ enum conform_need {
     (CONFORM_KIND(LB_MUTEX) | CONFORM_KIND(LB_RWLOCK) | CONFORM_KIND(LB_SEMAPHORE))
 #define CONFORM_ANY (~0U)
 
-/* How a check treats the baseline and the controls. */
-enum conform_for {
-    CONFORM_LOCKS, /* real locks only */
-    CONFORM_ALL,   /* the baseline and the controls too */
-    /* real locks must pass the check, and a control that any contention exposes must fail it */
-    CONFORM_CONTROLS,
-};
-
 struct conform_check {
+    void (*script)(struct trial *trial);
     const char *name; /* "busy while another holds it" */
     unsigned kinds;   /* CONFORM_KIND: the lock is of one of these primitives */
     unsigned caps;    /* enum lb_cap: the lock has all of these */
-    unsigned claims;  /* enum lb_claim: the lock makes all of these */
-    unsigned needs;
-    enum conform_for who;
-    void (*script)(struct trial *trial);
+    unsigned needs;   /* enum conform_need */
 };
 
 /* All checks of checks.h; the last one has no name. */
@@ -63,11 +59,9 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
 
 enum conform_end { CONFORM_PASSED, CONFORM_FAILED, CONFORM_LEFT_OUT };
 
-/* The result of a check. failure: what went wrong, or why it was left out, or "". overlap: two clients held at once; a
- * slow machine can't cause that, though it can cause every other failure. */
+/* The result of a check. failure: what went wrong, or why it was left out, or "". */
 struct conform_result {
     char failure[1024];
-    bool overlap;
     enum trial_shown shown; /* what the failure shows about the lock */
     char first[1024];       /* set by conform_try: why the check was tried twice, or "" */
     enum conform_end end;   /* this and the next one: of conform_suite */
@@ -78,10 +72,7 @@ struct conform_result {
  * driver's call that neither returns nor waits can't be ended in another way. */
 extern unsigned conform_limit_s;
 
-/* Notes that the lock has failed a check, also in the second try. The same defect usually fails further
- * checks, each of them only after a long wait (trial_patience_ns). So from now on the lock's checks wait
- * for CONFORM_LITTLE_NS only, and are not tried twice. */
-#define CONFORM_LITTLE_NS (3 * LB_S_NS)
+/* Notes that the lock has failed a check for good: from now on its checks wait less, and are not tried twice. */
 void conform_note_failed(const struct lb_lock *lock);
 
 /* Runs one check at a place. lock: with its options; far_lock: the same for the way through the
@@ -128,16 +119,20 @@ struct conform_exemption {
 extern const struct conform_exemption conform_exemptions[]; /* the last entry has no lock */
 
 /* The checks' scripts, in the files conform_<subject>.c. */
-#define CONFORM_CHECK(name, kinds, caps, claims, needs, who, script)                               \
-    void script(struct trial *trial);
+#define CHECK(script, ...) void conform_##script(struct trial *trial);
 #include "bench/conform/checks.h"
-#undef CONFORM_CHECK
+#undef CHECK
 
 /* For scripts with CONFORM_FAR. strike: the wire does this, and nothing else, to all connections. struck: it has done it
  * at least once. heal: it ends what it does; connections that lost bytes are reset, and new ones work. */
 void conform_strike(struct trial *trial, struct wire_fault fault);
 bool conform_struck(const struct trial *trial);
 void conform_heal(struct trial *trial);
+
+/* What a call gives whose server or connection is gone: the grant is lost, or nobody knows. */
+static inline bool conform_in_doubt(enum lb_outcome outcome) {
+    return outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_LOST;
+}
 
 /* For the end of a script: the key is disarmed by the client, all sessions end, and the lock must have left nothing under
  * the key after that use, if it can report its residue. */

@@ -35,23 +35,19 @@ static void connect_session(struct actor *client) {
     client->session.err.code = 0;
 }
 
+/* Jobs that end with an error or none. */
+#define ERR_JOB(name, ...)                                                                         \
+    static void name(struct actor *client) {                                                       \
+        client->err = (struct lb_err){0};                                                          \
+        client->failed =                                                                           \
+            client->session.lock->algorithm->name(&client->session, __VA_ARGS__, &client->err);    \
+    }
+ERR_JOB(arm, &client->request)
+ERR_JOB(disarm, &client->request)
+
 static void set_up(struct actor *client) {
-    const struct lb_lock *lock = client->session.lock;
-    client->err = (struct lb_err){0};
-    client->failed =
-        lock->algorithm->setup ? lock->algorithm->setup(&client->session, &client->err) : 0;
-}
-
-static void arm(struct actor *client) {
-    client->err = (struct lb_err){0};
-    client->failed =
-        client->session.lock->algorithm->arm(&client->session, &client->request, &client->err);
-}
-
-static void disarm(struct actor *client) {
-    client->err = (struct lb_err){0};
-    client->failed =
-        client->session.lock->algorithm->disarm(&client->session, &client->request, &client->err);
+    lb_setup_fn *setup = client->session.lock->algorithm->setup;
+    client->failed = setup ? setup(&client->session, &client->err) : 0;
 }
 
 static void note_loss(struct lb_session *session) {
@@ -59,38 +55,33 @@ static void note_loss(struct lb_session *session) {
     atomic_fetch_add(&client->losses, 1);
 }
 
-void actor_job_acquire(struct actor *client) {
-    client->outcome = client->session.lock->algorithm->acquire(&client->session, &client->request,
-                                                               &client->grant);
-}
+/* Jobs that end with an outcome. */
+#define OUTCOME_JOB(name, call)                                                                    \
+    void name(struct actor *client) {                                                              \
+        client->outcome = client->session.lock->algorithm->call(&client->session,                  \
+                                                                &client->request, &client->grant); \
+    }
+OUTCOME_JOB(actor_job_acquire, acquire)
+OUTCOME_JOB(actor_job_release, release)
+OUTCOME_JOB(actor_job_renew, renew)
+static OUTCOME_JOB(settle, settle)
 
-void actor_job_release(struct actor *client) {
-    client->outcome = client->session.lock->algorithm->release(&client->session, &client->request,
-                                                               &client->grant);
-}
-
-void actor_job_renew(struct actor *client) {
-    client->outcome =
-        client->session.lock->algorithm->renew(&client->session, &client->request, &client->grant);
-}
-
-static void settle(struct actor *client) {
-    client->outcome =
-        client->session.lock->algorithm->settle(&client->session, &client->request, &client->grant);
-}
-
-bool actor_mend(struct actor *client) {
+    bool actor_mend(struct actor *client) {
     int64_t deadline_ns = trial_soon();
     while (lb_now() < deadline_ns && !lb_stopping()) {
         disconnect(client);
         connect_session(client);
-        if (client->connected && client->session.lock->algorithm->settle) settle(client);
-        if (client->connected &&
-            (!client->session.lock->algorithm->settle || client->outcome == LB_OK))
-            return true;
+        bool settles = client->session.lock->algorithm->settle;
+        if (client->connected && settles) settle(client);
+        if (client->connected && (!settles || client->outcome == LB_OK)) return true;
         lb_sleep_until(lb_now() + 20 * LB_MS_NS);
     }
     return false;
+}
+
+void actor_job_mend(struct actor *client) {
+    if (!actor_mend(client))
+        trial_fail(client->trial, "can't connect and settle: %s", client->session.err.text);
 }
 
 static void ping(struct actor *client) {
@@ -327,12 +318,13 @@ int actor_arm(struct actor *client) {
 }
 
 int actor_disarm(struct actor *client) {
+    if (!client->session.lock->algorithm->disarm) return 0;
     do_anyway(client, disarm);
     return client->failed;
 }
 
 void actors_disarm(struct trial *trial) {
-    if (trial->armed_count == 0 || !trial->lock->lock->algorithm->disarm) return;
+    if (trial->armed_count == 0) return;
     struct actor *client = start(trial, trial->place);
     if (!actor_open(client))
         trial_fail(trial, "what was armed stays: no client can connect: %s", client->err.text);
@@ -343,25 +335,15 @@ void actors_disarm(struct trial *trial) {
     }
 }
 
-void actor_begin_take(struct actor *client, int64_t deadline_ns) {
-    client->request.deadline_ns = deadline_ns;
-    actor_begin(client, actor_job_acquire);
-}
-
-enum lb_outcome actor_take(struct actor *client, int64_t deadline_ns) {
-    actor_begin_take(client, deadline_ns);
-    return actor_end(client);
-}
-
-static void refuse_call(struct actor *client) {
-    client->session.err = client->err;
-    client->outcome = LB_REFUSED;
-}
-
 void actor_begin_acquire(struct actor *client, const struct trial_key *key, int64_t deadline_ns) {
     note_key(client, key);
     client->request.deadline_ns = deadline_ns;
-    actor_begin(client, arm_once(client) == 0 ? actor_job_acquire : refuse_call);
+    if (arm_once(client) == 0) {
+        actor_begin(client, actor_job_acquire);
+    } else {
+        client->session.err = client->err;
+        client->outcome = LB_REFUSED;
+    }
 }
 
 enum lb_outcome actor_end(struct actor *client) {
@@ -449,7 +431,7 @@ bool actor_waits(struct actor *client, const char *name, const char *when) {
 bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted,
                 const struct actor_source *source) {
     if (trial_failed(client->trial)) return false;
-    if (got == wanted) return true;
+    if (wanted == NOT_OK ? got != LB_OK : got == wanted) return true;
     bool refused = wanted == LB_OK && (got == LB_BUSY || got == LB_TIMEOUT);
     enum trial_shown shown = got == LB_OK ? TRIAL_GRANTED : refused ? TRIAL_REFUSED : TRIAL_WRONG;
     const char *slash = strrchr(source->file, '/');
@@ -458,7 +440,7 @@ bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wante
     name_client(client, source->name, who, sizeof who);
     trial_fail_as(client->trial, shown, "%s by %s%s%s gave %s; it must give %s%s%s (%s:%d)",
                   kind_of_call(source->call), who, *source->when ? " " : "", source->when,
-                  lb_outcome_name(got), lb_outcome_name(wanted), *reason ? ": " : "", reason,
-                  slash ? slash + 1 : source->file, source->line);
+                  lb_outcome_name(got), wanted == NOT_OK ? "no ok" : lb_outcome_name(wanted),
+                  *reason ? ": " : "", reason, slash ? slash + 1 : source->file, source->line);
     return false;
 }

@@ -55,12 +55,9 @@ static void describe(struct actor *client) {
 void conform_describe(struct trial *trial) {
     const struct lb_backend *backend = trial->lock->lock->backend;
     struct actor *client = actor_new(trial);
-    MUST(trial, backend->connector->describe, "the backend has no describe");
     actor_do(client, describe);
     MUST(trial, !client->failed, "describe: %s", client->err.text);
     if (backend->connector->ping) MUST_GIVE(client, actor_ping(client), LB_OK);
-    MUST(trial, backend->connector->ping || !backend->topologies,
-         "a backend with a server has no ping");
 }
 
 void conform_commands(struct trial *trial) {
@@ -86,9 +83,6 @@ void conform_commands(struct trial *trial) {
     MUST(trial, (int)taking[0] == acquire && (int)freeing[0] == release,
          "counts %d + %d requests a cycle, its table says %d + %d", (int)taking[0], (int)freeing[0],
          acquire, release);
-    if (lb_topologies(lock))
-        MUST(trial, acquire > 0 && (release > 0 || (lock->caps & LB_CAP_ATOMIC)),
-             "a server that is never asked");
 }
 
 /* The number of files that this process has open; below 0 if it can't be read. */
@@ -130,16 +124,15 @@ void conform_descriptors(struct trial *trial) {
 void conform_busy(struct trial *trial) {
     const int64_t pasts[] = {INT64_MIN, -1, 1, lb_now() - LB_S_NS, lb_now()};
     struct trial_key key = trial_key();
-    struct actor *holder = actor_new(trial), *other = actor_new(trial);
+    struct actor *clients[2];
+    actors_new(trial, NULL, 2, clients);
     for (size_t i = 0; i < sizeof pasts / sizeof *pasts; i++) {
+        struct actor *holder = clients[i % 2], *other = clients[1 - i % 2];
         MUST_GIVE(holder, actor_acquire(holder, &key, pasts[i]), LB_OK);
         MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY, "where another holds");
         MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY,
                   "with a deadline in the past where another holds");
         MUST_GIVE(holder, actor_release(holder), LB_OK);
-        struct actor *swap = holder;
-        holder = other;
-        other = swap;
     }
 }
 
@@ -223,7 +216,6 @@ void conform_keys(struct trial *trial) {
 #define GRANTS 20
 /* A lock may keep things for a key by design, but each grant must not add to them. */
 #define KEPT_MAX (GRANTS / 2)
-#define SETTLE_NS (10 * LB_S_NS)
 #define MARIADB "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root "
 
 /* A shell command that prints how many things the server at $PORT holds, or several numbers to be
@@ -293,7 +285,6 @@ static void use_often(struct trial *trial, struct actor *holder, struct actor *o
                     "the second client got %s", lb_outcome_name(outcome));
         MUST_GIVE(holder, actor_release(holder), LB_OK);
     }
-    if (!trial->lock->lock->algorithm->disarm) return;
     MUST(trial, actor_disarm(holder) == 0, "disarming: %s", holder->err.text);
 }
 
@@ -310,8 +301,7 @@ void conform_count(struct trial *trial) {
     actor_close(holder);
     actor_close(other);
     long allowed = before + (trial->lock->lock->keeps ? KEPT_MAX : 0);
-    int64_t patience_ns = trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS;
-    int64_t deadline_ns = lb_now() + patience_ns;
+    int64_t deadline_ns = trial_soon();
     while ((after = count_all(trial)) > allowed && lb_now() < deadline_ns)
         trial_sleep_until(lb_now() + 200 * LB_MS_NS);
     MUST(trial, after <= allowed,
@@ -321,32 +311,11 @@ void conform_count(struct trial *trial) {
 
 /* ---- unusual names of locks: each works, or is refused in clear words ---- */
 
-/* The same for a version, which has no holder. */
-static void try_unheld(struct trial *trial, struct actor *one, struct actor *other,
-                       const char *name, size_t len, const char *what) {
-    struct trial_key odd = trial_key_named(name, len);
-    enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
-    MUST(trial, outcome == LB_OK || outcome == LB_REFUSED, "%s: gave %s", what,
-         actor_said(&one->session, outcome));
-    if (outcome == LB_REFUSED) {
-        MUST(trial, strlen(one->session.err.text) > 10, "%s: refused without a reason", what);
-        return;
-    }
-    outcome = actor_release(one);
-    if (outcome == LB_OK) outcome = actor_acquire(other, &odd, trial_soon());
-    if (outcome == LB_OK) outcome = actor_release(other);
-    MUST(trial, outcome == LB_OK, "%s: what followed gave %s", what,
-         actor_said(&one->session, outcome));
-}
-
-/* The name works as a lock, or is refused with a text; in both cases the two connections stay
- * usable. */
+/* The name works, as a lock or as a version, which has no holder, or is refused with a text; in both cases the two
+ * connections stay usable. */
 static void try_name(struct trial *trial, struct actor *one, struct actor *other, const char *name,
                      size_t len, const char *what) {
-    if (!(CONFORM_KIND(trial->lock->lock->primitive) & CONFORM_EXCLUDES)) {
-        try_unheld(trial, one, other, name, len, what);
-        return;
-    }
+    bool held = CONFORM_KIND(trial->lock->lock->primitive) & CONFORM_EXCLUDES;
     struct trial_key odd = trial_key_named(name, len), plain = trial_key();
     enum lb_outcome outcome = actor_acquire(one, &odd, TRIAL_TRY);
     MUST(trial, outcome == LB_OK || outcome == LB_REFUSED, "%s: it must give ok or refused, not %s",
@@ -357,9 +326,11 @@ static void try_name(struct trial *trial, struct actor *one, struct actor *other
         MUST(trial, outcome == LB_REFUSED, "%s: refused to one, but %s to another", what,
              lb_outcome_name(outcome));
     } else {
-        outcome = actor_acquire(other, &odd, TRIAL_TRY);
-        MUST_SAY_NO(trial, outcome, outcome == LB_BUSY, "%s: taken, but another got %s", what,
-                    actor_said(&other->session, outcome));
+        if (held) {
+            outcome = actor_acquire(other, &odd, TRIAL_TRY);
+            MUST_SAY_NO(trial, outcome, outcome == LB_BUSY, "%s: taken, but another got %s", what,
+                        actor_said(&other->session, outcome));
+        }
         outcome = actor_release(one);
         MUST(trial, outcome == LB_OK, "%s: its release gave %s", what,
              actor_said(&one->session, outcome));

@@ -38,23 +38,21 @@ static const char *const act_words[] = {[KEEP] = "keeps it",
 #define ACTS_MAX 3
 #define CASE_MAX 300
 
+/* What the other client does, one after the other; without acts: the end of a list. */
 struct step {
-    unsigned caps; /* enum lb_cap: only for locks that have all of these */
     enum act acts[ACTS_MAX + 1];
 };
 
-static const struct step keeps[] = {{0, {KEEP}}, {0}};
-static const struct step tries[] = {{0, {TAKE}}, {0}};
-static const struct step takes[] = {
-    {0, {TAKE}}, {0, {TAKE, FREE}}, {LB_CAP_SESSION, {TAKE, DIE}}, {0}};
-static const struct step frees[] = {
-    {0, {FREE}},          {0, {FREE, TAKE}},       {0, {FREE, TAKE, FREE}},
-    {0, {GIVE_UP, FREE}}, {LB_CAP_SESSION, {DIE}}, {0}};
-static const struct step lasts[] = {{0, {KEEP}}, {0, {FREE}}, {0, {FREE, TAKE}}, {0}};
-static const struct step follows[] = {{0, {TAKE}}, {0, {TAKE, FREE}}, {0, {AWAIT}}, {0}};
-static const struct step takes_and_expires[] = {{0, {TAKE, EXPIRE}}, {0}};
-static const struct step expires[] = {{0, {EXPIRE}}, {0}};
-static const struct step outlasts[] = {{0, {OUTLAST}}, {0}};
+static const struct step keeps[] = {{{KEEP}}, {{0}}};
+static const struct step tries[] = {{{TAKE}}, {{0}}};
+static const struct step takes[] = {{{TAKE}}, {{TAKE, FREE}}, {{TAKE, DIE}}, {{0}}};
+static const struct step frees[] = {{{FREE}},          {{FREE, TAKE}}, {{FREE, TAKE, FREE}},
+                                    {{GIVE_UP, FREE}}, {{DIE}},        {{0}}};
+static const struct step lasts[] = {{{KEEP}}, {{FREE}}, {{FREE, TAKE}}, {{0}}};
+static const struct step follows[] = {{{TAKE}}, {{TAKE, FREE}}, {{AWAIT}}, {{0}}};
+static const struct step takes_and_expires[] = {{{TAKE, EXPIRE}}, {{0}}};
+static const struct step expires[] = {{{EXPIRE}}, {{0}}};
+static const struct step outlasts[] = {{{OUTLAST}}, {{0}}};
 
 /* Who has the key when the operation begins. */
 enum holder { NOBODY, OTHER, VICTIM };
@@ -298,11 +296,6 @@ static void judge_own(struct tour *tour) {
     if (renews) gave(tour, tour->victim, "its release", actor_release(tour->victim), LB_OK, LB_OK);
 }
 
-static void mend(struct actor *client) {
-    if (!actor_mend(client))
-        trial_fail(client->trial, "can't connect and settle: %s", client->session.err.text);
-}
-
 /* The other one gets the key when the victim's lease ends. True: then, and not because the victim's message has freed
  * it, or has not taken it yet. */
 static bool outlast(struct tour *tour) {
@@ -329,7 +322,7 @@ static void judge_lost(struct tour *tour, bool late) {
         case_failed(tour, TRIAL_GRANTED, "its token is not less than that of the next grant");
     else if (beside && states_end && actor_release(victim) == LB_OK)
         case_failed(tour, TRIAL_GRANTED, "its release gave ok, but the other has the key");
-    if (outcome == LB_UNKNOWN || outcome == LB_BROKEN) actor_do(victim, mend);
+    if (outcome == LB_UNKNOWN || outcome == LB_BROKEN) actor_do(victim, actor_job_mend);
     if (tour->has)
         gave(tour, tour->third, "afterwards a try of what the other holds",
              actor_acquire(tour->third, &tour->key, TRIAL_TRY), LB_BUSY, LB_BUSY);
@@ -393,7 +386,7 @@ static void explore(struct tour *tour, const struct operation *op) {
     if (tour->polls && (op->woken || op->steps == expires)) return; /* each poll is as the first */
     tour->op = op;
     for (tour->step = op->steps; tour->step->acts[0]; tour->step++) {
-        if ((caps & tour->step->caps) != tour->step->caps) continue;
+        if (acts(tour, DIE) && !(caps & LB_CAP_SESSION)) continue;
         for (int way = 0; way < 2; way++) {
             int most = op->most ? op->most : tour->polls && waits_on ? POLLS : MESSAGES_MAX;
             int from = op->woken ? tour->sent[way] : 0, until = from + most;
@@ -441,16 +434,6 @@ static void look_rarely(struct actor *victim) {
         trial_fail(victim->trial, "%s", err.text);
 }
 
-/* The clients, with all that is made only once: scripts, parent nodes, a waiter's second connection. */
-static void set_out(struct tour *tour, struct trial *trial) {
-    *tour = (struct tour){.trial = trial, .key = trial_key()};
-    tour->polls = strcmp(trial->lock->lock->waits, "poll") == 0;
-    tour->other = actor_new(trial);
-    tour->third = actor_new(trial);
-    tour->victim = actor_far(trial);
-    count_wait(tour);
-}
-
 /* Explores operations, with each pair of a writer and a reader if there are readers. */
 static void explore_all(struct tour *tour, const struct operation *operations) {
     int pairs = tour->trial->lock->lock->caps & LB_CAP_SHARED ? 3 : 1;
@@ -464,24 +447,28 @@ static void explore_all(struct tour *tour, const struct operation *operations) {
     }
 }
 
-static void leave(struct tour *tour) {
-    if (!trial_failed(tour->trial) && tour->cases == 0)
-        trial_fail(tour->trial, "the wire has held no message");
-    conform_leaves_nothing(tour->trial, tour->other, &tour->key, "all that");
-}
-
-static void walk(struct trial *trial, const struct operation *operations) {
-    struct tour tour;
-    trial->session_lease_ns = trial->lease_ns = LONG_LEASE_NS;
-    set_out(&tour, trial);
-    look_rarely(tour.victim);
+/* Explores with clients whose leases last so long; then others, where the other client's lasts long. */
+static void walk(struct trial *trial, int64_t lease_ns, const struct operation *operations,
+                 const struct operation *then) {
+    trial->session_lease_ns = trial->lease_ns = lease_ns;
+    struct tour tour = {.trial = trial, .key = trial_key()};
+    tour.polls = strcmp(trial->lock->lock->waits, "poll") == 0;
+    tour.other = actor_new(trial);
+    tour.third = actor_new(trial);
+    tour.victim = actor_far(trial);
+    count_wait(
+        &tour); /* all that is made only once: scripts, parent nodes, a waiter's second connection */
+    if (!then) look_rarely(tour.victim);
     explore_all(&tour, operations);
-    leave(&tour);
+    tour.other->request.lease_ns = LONG_LEASE_NS;
+    if (then) explore_all(&tour, then);
+    if (!trial_failed(trial) && tour.cases == 0) trial_fail(trial, "the wire has held no message");
+    conform_leaves_nothing(trial, tour.other, &tour.key, "all that");
 }
 
 #define WALK(name, operations)                                                                     \
     void name(struct trial *trial) {                                                               \
-        walk(trial, operations);                                                                   \
+        walk(trial, LONG_LEASE_NS, operations, NULL);                                              \
     }
 WALK(conform_late_acquire, acquires)
 WALK(conform_late_wait, waits)
@@ -490,12 +477,5 @@ WALK(conform_late_release, releases)
 WALK(conform_late_renew, renewals)
 
 void conform_late_lease(struct trial *trial) {
-    struct tour tour;
-    trial->lease_ns = trial->lock->lock->needs ? PROGRAM_LEASE_NS : LEASE_NS;
-    trial->session_lease_ns = trial->lease_ns;
-    set_out(&tour, trial);
-    explore_all(&tour, others_leases);
-    tour.other->request.lease_ns = LONG_LEASE_NS;
-    explore_all(&tour, own_leases);
-    leave(&tour);
+    walk(trial, trial->lock->lock->needs ? PROGRAM_LEASE_NS : LEASE_NS, others_leases, own_leases);
 }

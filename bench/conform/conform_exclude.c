@@ -1,10 +1,8 @@
 /* conform_exclude: clients exclude each other, few and many. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/conform/conform.h"
-#include "bench/measure/cell.h"
 
 #define CLIENTS 8
 #define HOLD_NS (200 * LB_US_NS)
@@ -14,8 +12,9 @@
 /* ---- a contest; static memory outlives a client that hangs ---- */
 
 static struct contest contest;
-static _Atomic int grants, shares;
-static int least; /* grants, however late they come */
+static _Atomic int grants, shares, beside, old_tokens;
+static _Atomic uint64_t newest; /* token */
+static int least;               /* grants, however late they come */
 static int64_t end_ns;
 
 /* Gives up soon, late, and right when its turn comes. */
@@ -29,20 +28,39 @@ static bool has_writers(const struct actor *client) {
     return client->session.lock->caps & LB_CAP_SHARED;
 }
 
-static int shares_of(const struct actor *client) {
-    if (!has_writers(client)) return (int)client->request.permits;
-    return client->request.shared ? 1 : SHARES_ALL;
+/* The shares that a holder has: one for each permit; a reader one, a writer all. */
+static int shares_of(const struct actor *client, const struct lb_request *request) {
+    if (!has_writers(client)) return (int)request->permits;
+    return request->shared ? 1 : SHARES_ALL;
 }
 
-static void add_shares(struct actor *client) {
-    int bound = has_writers(client) ? SHARES_ALL : (int)client->request.bound;
-    int inside = atomic_fetch_add(&shares, shares_of(client)) + shares_of(client);
-    if (inside > bound)
-        trial_overlap(client->trial, "the holders have %d shares of %d", inside, bound);
+static void enter(const struct actor *client, const struct lb_request *request,
+                  const struct lb_grant *grant) {
+    int mine = shares_of(client, request);
+    int bound = has_writers(client) ? SHARES_ALL : (int)request->bound;
+    atomic_fetch_add(&grants, 1);
+    if (atomic_fetch_add(&shares, mine) + mine > bound) atomic_fetch_add(&beside, 1);
+    if (!(client->session.lock->caps & LB_CAP_FENCE) || request->shared) return;
+    if (atomic_exchange(&newest, grant->token) >= grant->token) atomic_fetch_add(&old_tokens, 1);
 }
 
-static void take_shares(struct actor *client) {
-    atomic_fetch_sub(&shares, shares_of(client));
+static void leave(const struct actor *client, const struct lb_request *request) {
+    atomic_fetch_sub(&shares, shares_of(client, request));
+}
+
+static void begin(void) {
+    grants = shares = beside = old_tokens = 0;
+    newest = 0;
+}
+
+/* Fails the trial if clients held at once, or if tokens did not grow. */
+static void judge(struct trial *trial) {
+    if (beside > 0)
+        trial_overlap(trial, "does not exclude: %d grants, %d of them beside a holder", grants,
+                      beside);
+    else if (old_tokens > 0)
+        trial_overlap(trial, "its tokens do not grow: %d grants, %d tokens that did not grow",
+                      grants, old_tokens);
 }
 
 /* One attempt. False after a call that must not end so. */
@@ -53,10 +71,9 @@ static bool attempt(struct actor *client, int turn) {
     client->session.err.code = 0; /* not that an earlier wait ran out */
     actor_job_acquire(client);
     if (client->outcome == LB_OK) {
-        contest.enter(client);
-        atomic_fetch_add(&grants, 1);
+        enter(client, &client->request, &client->grant);
         if (!contest.impatient || turn % 4 == 0) lb_sleep_until(lb_now() + contest.hold_ns);
-        contest.leave(client);
+        leave(client, &client->request);
         actor_job_release(client);
         return client->outcome == LB_OK;
     }
@@ -86,75 +103,22 @@ void contest_run(struct trial *trial, const struct contest *wanted, const struct
     contest = *wanted;
     if (contest.turns_most == 0) contest.turns_most = INT_MAX;
     least = contest.impatient ? 0 : count;
-    if (!contest.enter) contest.enter = add_shares;
-    if (!contest.leave) contest.leave = take_shares;
-    atomic_store(&grants, 0);
-    atomic_store(&shares, 0);
+    begin();
     actors_new(trial, key, count, ret_clients);
     end_ns = lb_now() + contest.time_ns;
     actors_do(ret_clients, count, contend);
-    if (atomic_load(&grants) < least)
-        trial_fail(trial, "too few grants to say anything: %d", atomic_load(&grants));
-}
-
-/* ---- clients exclude each other, and their tokens grow: the checks of a run ---- */
-
-static struct checked {
-    struct cell cell;
-    _Atomic uint64_t met, old_tokens;
-    struct entry entries[2 * SHARERS];
-} checked;
-
-static void begin_checking(void) {
-    memset(&checked, 0, sizeof checked);
-}
-
-static void enter(uint32_t client, const struct lb_grant *grant) {
-    struct holding me = {client, lb_now(), grant->lease_end_ns, grant->token};
-    struct entry entry = checked.entries[client] = cell_enter(&checked.cell, &me);
-    checked.met += (entry.marks & MARK_MET) != 0;
-    checked.old_tokens += (entry.marks & MARK_OLD_TOKEN) != 0;
-}
-
-static void leave(uint32_t client) {
-    cell_leave(&checked.cell, client, &checked.entries[client], lb_now());
-}
-
-static void enter_cell(struct actor *client) {
-    enter(client->session.client, &client->grant);
-}
-
-static void leave_cell(struct actor *client) {
-    leave(client->session.client);
-}
-
-/* Fails the trial unless the cell is clean. Returns the number of grants. */
-static int judge(struct trial *trial) {
-    const struct findings none = {0};
-    struct exclusion sum = cells_sum(&checked.cell, 1, &none);
-    if (sum.lost_updates + checked.met > 0)
-        trial_overlap(trial,
-                      "does not exclude: %llu grants, %llu lost updates, %llu double holders",
-                      (unsigned long long)sum.grants, (unsigned long long)sum.lost_updates,
-                      (unsigned long long)checked.met);
-    if (checked.old_tokens > 0)
-        trial_overlap(trial, "its tokens do not grow: %llu grants, %llu tokens that did not grow",
-                      (unsigned long long)sum.grants, (unsigned long long)checked.old_tokens);
-    return (int)sum.grants;
+    judge(trial);
+    if (grants < least) trial_fail(trial, "too few grants to say anything: %d", grants);
 }
 
 void conform_exclude(struct trial *trial) {
     /* A client that is a program takes a millisecond of a processor for each request. */
     const struct contest patient = {.grants_most = trial->lock->lock->needs ? 100 : 300,
                                     .time_ns = 3 * LB_S_NS / 2,
-                                    .hold_ns = HOLD_NS,
-                                    .enter = enter_cell,
-                                    .leave = leave_cell};
+                                    .hold_ns = HOLD_NS};
     struct trial_key key = trial_key();
     struct actor *clients[CLIENTS];
-    begin_checking();
     contest_run(trial, &patient, &key, CLIENTS, clients);
-    MUST(trial, judge(trial) == atomic_load(&grants), "%d grants", atomic_load(&grants));
 }
 
 void conform_give_up(struct trial *trial) {
@@ -162,14 +126,10 @@ void conform_give_up(struct trial *trial) {
                                          .turns_most = 1000,
                                          .time_ns = LB_S_NS / 2,
                                          .hold_ns = HOLD_NS,
-                                         .impatient = true,
-                                         .enter = enter_cell,
-                                         .leave = leave_cell};
+                                         .impatient = true};
     struct trial_key key = trial_key();
     struct actor *clients[CLIENTS];
-    begin_checking();
     contest_run(trial, &brief, &key, CLIENTS, clients);
-    judge(trial);
     /* A client that gave up has left nothing that blocks others. */
     for (int i = 0; i < CLIENTS; i++) {
         MUST_USE(clients[i], &key, TRIAL_TRY);
@@ -231,9 +191,9 @@ static void share(void *arg) {
         sharer->request.deadline_ns = trial_soon();
         outcome = algorithm->acquire(session, &sharer->request, &sharer->grant);
         if (outcome != LB_OK) break;
-        enter(sharer->request.client, &sharer->grant);
+        enter(sharer->actor, &sharer->request, &sharer->grant);
         lb_sleep_until(lb_now() + HOLD_NS);
-        leave(sharer->request.client);
+        leave(sharer->actor, &sharer->request);
         outcome = algorithm->release(session, &sharer->request, &sharer->grant);
     }
     if (outcome != LB_OK)
@@ -259,9 +219,9 @@ static void share_session(struct actor *client) {
 void conform_share(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *both[2];
-    begin_checking();
+    begin();
     actors_new(trial, &key, 2, both);
     actors_do(both, 2, share_session);
-    int grants_made = judge(trial);
-    MUST(trial, grants_made == 2 * SHARERS * ROUNDS, "%d grants", grants_made);
+    judge(trial);
+    MUST(trial, grants == 2 * SHARERS * ROUNDS, "%d grants", grants);
 }

@@ -141,7 +141,6 @@ void conform_late_renewal(struct trial *trial) {
 /* ---- nothing is left on the server when all clients have gone ---- */
 
 #define RESIDUE_WAITERS 4
-#define SETTLE_NS (10 * LB_S_NS) /* a server may take a moment to see that a session has ended */
 
 static struct lb_residue found;
 static const char *asked_prefix;
@@ -161,9 +160,10 @@ static uint64_t residue(struct actor *asker, const struct trial_key *key) {
     return found.count;
 }
 
-/* The server must have nothing under the key any more within that time, as this session sees it. */
-static void nothing_left_by(struct actor *asker, const struct trial_key *key, const char *after,
-                            int64_t deadline_ns) {
+/* The server must have nothing under the key any more, as this session sees it; after a while, since it may take a
+ * moment to see that a session has ended. */
+static void nothing_left(struct actor *asker, const struct trial_key *key, const char *after) {
+    int64_t deadline_ns = trial_soon();
     uint64_t count;
     while ((count = residue(asker, key)) > 0 && lb_now() < deadline_ns)
         trial_sleep_until(lb_now() + 200 * LB_MS_NS);
@@ -171,16 +171,9 @@ static void nothing_left_by(struct actor *asker, const struct trial_key *key, co
          (unsigned long long)count, found.example);
 }
 
-/* Residue may go after a while. */
-static void nothing_left(struct actor *asker, const struct trial_key *key, const char *after) {
-    int64_t patience_ns = trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS;
-    nothing_left_by(asker, key, after, lb_now() + patience_ns);
-}
-
 /* Removes what arming the lock created. */
 static void clear(struct trial *trial, struct actor *client) {
-    if (trial->lock->lock->algorithm->disarm && actor_disarm(client) != 0)
-        trial_fail(trial, "disarming: %s", client->err.text);
+    if (actor_disarm(client) != 0) trial_fail(trial, "disarming: %s", client->err.text);
 }
 
 void conform_leaves_nothing(struct trial *trial, struct actor *client, const struct trial_key *key,
@@ -189,6 +182,15 @@ void conform_leaves_nothing(struct trial *trial, struct actor *client, const str
     clear(trial, client);
     for (struct actor *at = trial->clients; at; at = at->next) actor_close(at);
     if (trial->lock->lock->algorithm->residue) nothing_left(actor_new(trial), key, use);
+}
+
+static void use_once(struct actor *client) {
+    client->request.deadline_ns = trial_soon();
+    actor_job_acquire(client);
+    if (client->outcome == LB_OK) actor_job_release(client);
+    if (client->outcome != LB_OK)
+        trial_fail(client->trial, "a waiter's call gave %s",
+                   actor_said(&client->session, client->outcome));
 }
 
 void conform_residue(struct trial *trial) {
@@ -203,22 +205,13 @@ void conform_residue(struct trial *trial) {
     clear(trial, holder);
 
     MUST_GIVE(holder, actor_acquire(holder, &contended, trial_soon()), LB_OK);
-    for (int i = 0; i < RESIDUE_WAITERS; i++) actor_begin_acquire(waiters[i], &contended, LB_NEVER);
+    for (int i = 0; i < RESIDUE_WAITERS; i++) {
+        actor_use_key(waiters[i], &contended);
+        actor_begin(waiters[i], use_once);
+    }
     trial_sleep_until(lb_now() + 100 * LB_MS_NS);
     MUST_GIVE(holder, actor_release(holder), LB_OK);
-    bool gone[RESIDUE_WAITERS] = {false};
-    for (int done = 0; done < RESIDUE_WAITERS;) { /* the order of their grants does not matter */
-        for (int i = 0; i < RESIDUE_WAITERS; i++) {
-            if (gone[i] || actor_is_busy(waiters[i])) continue;
-            MUST_GIVE(waiters[i], actor_end(waiters[i]), LB_OK);
-            MUST_GIVE(waiters[i], actor_release(waiters[i]), LB_OK);
-            gone[i] = true;
-            done++;
-        }
-        MUST(trial, lb_now() < holder->ended_ns + trial_patience_ns,
-             "waiters do not get what is free");
-        trial_sleep_until(lb_now() + LB_MS_NS);
-    }
+    for (int i = 0; i < RESIDUE_WAITERS; i++) actor_end(waiters[i]);
     clear(trial, holder);
 
     MUST_GIVE(holder, actor_acquire(holder, &given_up, trial_soon()), LB_OK);
@@ -245,14 +238,10 @@ void conform_residue(struct trial *trial) {
 void conform_armed_residue(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
-    actor_use_key(client, &key);
-    MUST_GIVE(client, actor_take(client, TRIAL_TRY), LB_OK);
-    MUST_GIVE(client, actor_release(client), LB_OK);
+    MUST_USE(client, &key, TRIAL_TRY);
     struct actor *asker = actor_new(trial);
     MUST(trial, residue(asker, &key) > 0, "nothing is found where a key is armed");
-    clear(trial, client);
-    actor_close(client);
-    nothing_left(asker, &key, "use");
+    conform_leaves_nothing(trial, client, &key, "use");
 }
 
 /* ---- processes of clients that are killed, holding and waiting ---- */
@@ -261,15 +250,8 @@ void conform_armed_residue(struct trial *trial) {
 
 /* How long after the kill a lock that was held must be free. */
 static int64_t theory_ns(const struct lb_lock *lock) {
-    switch (lock->about.crash) {
-    case LB_CRASH_LEASE:
-    case LB_CRASH_SESSION:
-        return CHILD_LEASE_NS + lock->about.crash_slack_ns;
-    case LB_CRASH_AT_ONCE:
-        return lock->about.crash_slack_ns;
-    default:
-        return 0;
-    }
+    return lock->about.crash_slack_ns +
+           (lock->about.crash == LB_CRASH_AT_ONCE ? 0 : CHILD_LEASE_NS);
 }
 
 void conform_killed_clients(struct trial *trial) {
@@ -278,8 +260,6 @@ void conform_killed_clients(struct trial *trial) {
     trial->session_lease_ns = trial->lease_ns = CHILD_LEASE_NS;
     struct actor *other = actor_new(trial), *next = actor_new(trial);
     actor_use_key(other, key);
-    MUST(trial, lock->about.crash != LB_CRASH_NEVER,
-         "claims crash release, but says that it never comes");
     child_begin(trial, trial->holder, CHILD_HOLDS);
     MUST_GIVE(other, actor_acquire(other, key, TRIAL_TRY), LB_BUSY);
     child_begin(trial, trial->waiter, CHILD_ACQUIRES);
@@ -303,12 +283,7 @@ void conform_killed_clients(struct trial *trial) {
     MUST_GIVE(other, actor_release(other), LB_OK);
     MUST_USE(next, key, trial_soon());
     /* The killed clients leave nothing once their sessions are over. */
-    if (!lock->algorithm->residue) return;
-    clear(trial, next);
-    actor_close(other);
-    actor_close(next);
-    nothing_left_by(actor_new(trial), key, "clients that were killed",
-                    lb_now() + limit_ns + trial_patience_ns / 3);
+    conform_leaves_nothing(trial, next, key, "clients that were killed");
 }
 
 /* ---- the server, or all of several, is killed while clients hold and wait, and starts again ---- */
@@ -352,13 +327,11 @@ void conform_killed_server(struct trial *trial) {
     if (!kill_all(trial)) return;
     for (int i = 0; i < WAITERS; i++) {
         enum lb_outcome outcome = actor_end(waiters[i]);
-        MUST_SAY_NO(trial, outcome,
-                    outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_TIMEOUT ||
-                        outcome == LB_LOST,
+        MUST_SAY_NO(trial, outcome, conform_in_doubt(outcome) || outcome == LB_TIMEOUT,
                     "the server died, but a waiter got %s", lb_outcome_name(outcome));
     }
     enum lb_outcome outcome = actor_release(holder);
-    MUST_SAY_NO(trial, outcome, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+    MUST_SAY_NO(trial, outcome, conform_in_doubt(outcome),
                 "the server died, but the holder's release gave %s", lb_outcome_name(outcome));
     actor_close(holder);
     for (int i = 0; i < WAITERS; i++) actor_close(waiters[i]);

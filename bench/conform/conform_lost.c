@@ -29,8 +29,6 @@ void conform_strike(struct trial *trial, struct wire_fault fault) {
     if (trial->wire_fault < 0) trial_fail(trial, "%s", err.text);
 }
 
-static const struct wire_fault cut_at_answer = {.kind = WIRE_MIDWAY, .then = WIRE_THEN_CUT};
-
 /* All connections end, and new ones are refused. */
 static void cut_off(struct trial *trial) {
     const struct wire_fault cut = {.kind = WIRE_CUT, .ends = WIRE_ALL_ENDS};
@@ -45,23 +43,15 @@ bool conform_struck(const struct trial *trial) {
     return sign.struck > 0;
 }
 
-/* Does what a run does after an attempt in doubt: a new session, then settle. */
-static bool recover(struct actor *client, bool settle) {
-    const struct lb_lock *lock = client->session.lock;
-    int64_t deadline_ns = lb_now() + 2 * trial_patience_ns;
-    for (;;) {
-        if (!actor_open_again(client)) {
-            trial_fail(client->trial, "can't connect again: %s", client->err.text);
-            return false;
-        }
-        if (!settle || !lock->algorithm->settle || actor_settle(client) == LB_OK) return true;
-        if (lb_now() >= deadline_ns || trial_failed(client->trial)) {
-            trial_fail(client->trial, "can't settle: %s", client->session.err.text);
-            return false;
-        }
-        actor_close(client);
-        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
-    }
+/* Does what a run does after an attempt with this outcome: a new session, then settle if it was in doubt. */
+static bool recover(struct actor *client, enum lb_outcome outcome) {
+    actor_close(client);
+    conform_heal(client->trial);
+    if (outcome == LB_UNKNOWN)
+        actor_do(client, actor_job_mend);
+    else if (!actor_open_again(client))
+        trial_fail(client->trial, "can't connect again: %s", client->err.text);
+    return !trial_failed(client->trial);
 }
 
 /* After an operation with an outcome in doubt: the client gives up its connection and opens
@@ -69,10 +59,8 @@ static bool recover(struct actor *client, bool settle) {
 static void clear_up(struct trial *trial, struct actor *victim, struct actor *other,
                      const struct trial_key *key, enum lb_outcome outcome) {
     const struct lb_lock *lock = trial->lock->lock;
-    actor_close(victim);
-    conform_heal(trial);
     bool settle = outcome == LB_UNKNOWN && lock->algorithm->settle;
-    if (!recover(victim, settle)) return;
+    if (!recover(victim, outcome)) return;
     /* The lock is free at once after settling. After BROKEN, which says that nothing was left, it is
      * free at once if it has a lease, since then the end of a session cleans nothing up. */
     bool at_once = settle || (lock->caps & LB_CAP_LEASE);
@@ -115,9 +103,7 @@ static void lose_acquire(struct trial *trial, struct wire_fault fault, const cha
         if (conform_struck(trial) || tries == 3 || outcome == LB_OK) break;
         /* The machine was so busy that the driver's patience ended before there was an answer to
          * lose. */
-        actor_close(victim);
-        conform_heal(trial);
-        if (!recover(victim, outcome == LB_UNKNOWN)) return;
+        if (!recover(victim, outcome)) return;
     }
     MUST(trial, conform_struck(trial), "nothing was lost: no answer came");
     MUST_SAY_NO(trial, outcome, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
@@ -166,9 +152,7 @@ void conform_lease_counts(struct trial *trial) {
         if (trial_failed(trial)) return;
         if (outcome == LB_OK || outcome == LB_REFUSED) break;
         /* The machine was so busy that the driver's patience ended before the answer came. */
-        actor_close(client);
-        conform_heal(trial);
-        if (!recover(client, outcome == LB_UNKNOWN)) return;
+        if (!recover(client, outcome)) return;
     }
     MUST_GIVE(client, outcome, LB_OK);
     MUST(trial, conform_struck(trial), "no answer was delayed");
@@ -186,7 +170,7 @@ void conform_cut_release(struct trial *trial) {
     trial->lease_ns = LONG_LEASE_NS;
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-    conform_strike(trial, cut_at_answer);
+    conform_strike(trial, losses[0].fault);
     enum lb_outcome outcome = actor_release(victim);
     MUST_SAY_NO(trial, outcome, outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT,
                 "the answer was lost, but release gave %s", lb_outcome_name(outcome));
@@ -232,8 +216,8 @@ void conform_crash(struct trial *trial) {
     /* The holder learns that it has lost the lock, or that it can't know; its release must not
      * succeed. */
     enum lb_outcome outcome = actor_release(holder);
-    MUST_SAY_NO(trial, outcome, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
-                "the release of a lost lock gave %s", lb_outcome_name(outcome));
+    MUST_SAY_NO(trial, outcome, conform_in_doubt(outcome), "the release of a lost lock gave %s",
+                lb_outcome_name(outcome));
     MUST_GIVE(other, actor_release(other), LB_OK);
 }
 
@@ -253,11 +237,7 @@ void conform_told(struct trial *trial) {
              "the session is long over, and the holder was not told");
         trial_sleep_until(lb_now() + 20 * LB_MS_NS);
     }
-    MUST_REFUSE(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
-}
-
-static bool in_doubt(enum lb_outcome outcome) {
-    return outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_LOST;
+    MUST_GIVE(holder, actor_release(holder), NOT_OK, "after the session's end");
 }
 
 /* A lock without holders: the write whose answer is lost may have been done or not. */
@@ -270,14 +250,13 @@ void conform_cut_write(struct trial *trial) {
     for (int reads = first; reads < 2; reads++) {
         MUST_USE(victim, &key, trial_soon());
         if (!reads) MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
-        conform_strike(trial, cut_at_answer);
+        conform_strike(trial, losses[0].fault);
         enum lb_outcome outcome =
             reads ? actor_acquire(victim, &key, trial_soon()) : actor_release(victim);
-        MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a %s gave %s",
-                    reads ? "read" : "write", lb_outcome_name(outcome));
-        actor_close(victim);
-        conform_heal(trial);
-        if (!recover(victim, outcome == LB_UNKNOWN)) return;
+        MUST_SAY_NO(trial, outcome, conform_in_doubt(outcome),
+                    "the answer was lost, but a %s gave %s", reads ? "read" : "write",
+                    lb_outcome_name(outcome));
+        if (!recover(victim, outcome)) return;
         MUST_USE(other, &key, trial_soon());
     }
     MUST_USE(victim, &key, trial_soon());

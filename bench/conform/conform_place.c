@@ -97,16 +97,8 @@ struct place *conform_open(const struct plan_lock *lock, const char *topology, s
     return place;
 }
 
-struct place *conform_open_url(const struct plan_lock *lock, const char *url, struct lb_err *err) {
-    struct place_ask ask = {.lock = lock, .url = url, .interrupts = &no_interrupts};
-    return place_open(&ask, err);
-}
-
-struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
+struct place *conform_open_url(const struct plan_lock *lock, const char *url, bool wired,
                                struct lb_err *err) {
-    struct place_ask ask = {.lock = lock,
-                            .url = place->urls[0], /* the place lives longer than this call */
-                            .wired = true,
-                            .interrupts = &no_interrupts};
+    struct place_ask ask = {.lock = lock, .url = url, .wired = wired, .interrupts = &no_interrupts};
     return place_open(&ask, err);
 }

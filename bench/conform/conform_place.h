@@ -23,12 +23,9 @@ const char *conform_lacks(const struct lb_lock *lock, const char *topology, char
 /* Starts or opens the backend, on a topology of the lock (NULL = its first). NULL with err. To be
  * called on the main thread; the caller closes it with place_close. */
 struct place *conform_open(const struct plan_lock *lock, const char *topology, struct lb_err *err);
-/* The same for a server that runs already. The URL must live as long as the place. */
-struct place *conform_open_url(const struct plan_lock *lock, const char *url, struct lb_err *err);
-
-/* The same servers once more, through a wire (place->wiring). NULL with err. The lock's backend options should be
- * impatient: see conform_impatient. */
-struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
+/* The same for a server that runs already. wired: through a wire (place->wiring); the lock's backend options should be
+ * impatient then. The URL must live as long as the place. */
+struct place *conform_open_url(const struct plan_lock *lock, const char *url, bool wired,
                                struct lb_err *err);
 
 /* Sets for sessions through the wire: they wait half a second for an answer. */

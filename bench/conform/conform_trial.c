@@ -23,20 +23,10 @@ void trial_fail_as(struct trial *trial, enum trial_shown shown, const char *form
     va_list args;
     va_start(args, format);
     pthread_mutex_lock(&trial->mutex);
-    if (!trial->failure[0]) {
+    if (!trial->failure[0] || (shown == TRIAL_OVERLAP && trial->shown != TRIAL_OVERLAP)) {
         trial->shown = shown;
         vsnprintf(trial->failure, sizeof trial->failure, format, args);
     }
-    pthread_mutex_unlock(&trial->mutex);
-    va_end(args);
-}
-
-void trial_overlap(struct trial *trial, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    pthread_mutex_lock(&trial->mutex);
-    if (!trial->overlap) vsnprintf(trial->failure, sizeof trial->failure, format, args);
-    trial->overlap = true;
     pthread_mutex_unlock(&trial->mutex);
     va_end(args);
 }

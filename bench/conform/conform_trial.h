@@ -36,11 +36,11 @@ struct trial_key {
 
 /* What a failed check shows about a lock. */
 enum trial_shown {
-    TRIAL_WRONG, /* another mistake than the two below */
-    /* the lock said yes where it must say no: two clients held at once, or a client was told that it holds
-     * a key that it does not hold */
+    TRIAL_WRONG, /* another mistake than those below */
+    /* the lock said yes where it must say no: a client was told that it holds a key that it does not hold */
     TRIAL_GRANTED,
     TRIAL_REFUSED, /* the lock said no, or did not answer in time, where it must say yes */
+    TRIAL_OVERLAP, /* two clients held at once, which no slow machine explains */
 };
 
 struct trial {
@@ -59,7 +59,6 @@ struct trial {
 
     char failure[1024];     /* the first failure; "" = none. To be read after trial_run */
     enum trial_shown shown; /* what the first failure shows */
-    bool overlap;           /* two clients held at once, which no slow machine explains */
     bool threads;
     struct actor *clients;
     struct lb_fiber *director;
@@ -74,13 +73,12 @@ struct trial {
  * the rest is zero. To be called on the main thread. */
 void trial_run(struct trial *trial, void (*script)(struct trial *trial));
 
-/* Notes a failure with what it shows, unless there was one before. Any thread of the trial may call it. */
+/* Notes a failure with what it shows, unless there was one before; an overlap also after another failure. Any thread of
+ * the trial may call it. */
 void trial_fail_as(struct trial *trial, enum trial_shown shown, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define trial_fail(trial, ...) trial_fail_as(trial, TRIAL_WRONG, __VA_ARGS__)
-/* Notes that two clients held at once, even if something else failed before. */
-void trial_overlap(struct trial *trial, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define trial_overlap(trial, ...) trial_fail_as(trial, TRIAL_OVERLAP, __VA_ARGS__)
 bool trial_failed(struct trial *trial);
 
 /* For scripts: sleeps. */
@@ -112,6 +110,7 @@ int64_t trial_soon(void);
 /* Ends the script unless a call on the client gave an outcome: MUST_GIVE(holder, actor_release(holder), LB_LOST) or
  * MUST_GIVE(holder, actor_release(holder), LB_LOST, "after its lease had ended"). The failure has the client's name
  * and the kind of call, which are taken from the script, and these words. */
+#define NOT_OK LB_OUTCOMES /* wanted: any outcome but LB_OK */
 #define MUST_GIVE(client, call, ...)                                                               \
     MUST_GIVE_WHEN(client, call, #client, #call, __VA_ARGS__, "", 0)
 #define MUST_GIVE_WHEN(client, call, name, text, wanted, when, ...)                                \
@@ -253,17 +252,16 @@ struct contest {
     bool
         impatient; /* waits are of some microseconds or milliseconds, and a client may get nothing */
     void (*prepare)(struct actor *client, int turn); /* before each attempt; NULL = nothing */
-    /* While a client holds: at the begin and the end. NULL = the shares that the holders have in the key are added: more
-     * than trial->bound are an overlap. A client has a share for each permit; a reader one, a writer all. */
-    void (*enter)(struct actor *client), (*leave)(struct actor *client);
 };
-/* Runs a contest of new clients on a key. A call that fails, an overlap, or fewer grants than clients fail the trial. */
+/* Runs a contest of new clients on a key. A call that fails, an overlap, tokens that do not grow, or fewer grants than
+ * clients fail the trial. */
 void contest_run(struct trial *trial, const struct contest *contest, const struct trial_key *key,
                  int count, struct actor **ret_clients);
 
 /* For jobs, after LB_UNKNOWN: opens a new session and settles, as a run does. False if that failed
  * within the time. */
 bool actor_mend(struct actor *client);
+void actor_job_mend(struct actor *client); /* the same; fails the trial if that failed */
 
 /* For the macro MUST_WAIT. */
 bool actor_waits(struct actor *client, const char *name, const char *when);
@@ -281,10 +279,7 @@ bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wante
 /* For jobs: fills the key's numbers into the client's request. Arms the key, the first time that
  * the trial uses it, with the client's request.bound. */
 void actor_use_key(struct actor *client, const struct trial_key *key);
-/* Acquires or releases the key that was used last. */
-enum lb_outcome actor_take(struct actor *client, int64_t deadline_ns);
-void actor_begin_take(struct actor *client, int64_t deadline_ns);
-/* Arms (again) or disarms the key in use: 0, or -1 with client->err. */
+/* Arms (again) or disarms the key in use; the latter also if the lock needs none: 0, or -1 with client->err. */
 int actor_arm(struct actor *client);
 int actor_disarm(struct actor *client);
 /* Disarms all keys that the trial has armed, in a session of its own, when all other sessions have

@@ -384,7 +384,8 @@ static void play(void **state) {
     run_before(story->head, story->head_end);
     run_before(story->begin, story->end);
     struct trial trial = {.lock = &planned, .place = server->place};
-    if (has_wire(story) && !(trial.far = conform_open_far(&planned, server->place, &err)))
+    if (has_wire(story) &&
+        !(trial.far = conform_open_url(&planned, server->place->urls[0], true, &err)))
         fail_msg("%s", err.text);
     trial_run(&trial, script);
     place_close(trial.far);

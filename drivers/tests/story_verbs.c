@@ -117,7 +117,7 @@ static enum lb_outcome acquire_away(struct actor *ours, const char *words) {
     if (sscanf(words, "%19s %u", text, &requests) != 2) FAIL("'%s' is no time and number", words);
     for (int tries = 0; tries < 200; tries++) { /* until it is not answered at once */
         uint64_t sent = ours->session.commands + requests;
-        actor_begin_take(ours, trial_soon());
+        actor_begin_acquire(ours, &ours->key, trial_soon());
         while (ours->session.commands < sent && actor_is_busy(ours)) lb_yield();
         if (actor_is_busy(ours) || ours->outcome != LB_OK || actor_release(ours) != LB_OK) break;
     }
@@ -146,9 +146,9 @@ static void wait_in_vain(struct actor *ours) {
     static enum lb_outcome name(struct actor *ours, const char *rest ANY) {                        \
         return call;                                                                               \
     }
-OUTCOME(do_acquire, actor_take(ours, trial_soon()))
-OUTCOME(do_try, actor_take(ours, TRIAL_TRY))
-OUTCOME(do_wait, actor_take(ours, lb_now() + duration(rest)))
+OUTCOME(do_acquire, actor_acquire(ours, &ours->key, trial_soon()))
+OUTCOME(do_try, actor_acquire(ours, &ours->key, TRIAL_TRY))
+OUTCOME(do_wait, actor_acquire(ours, &ours->key, lb_now() + duration(rest)))
 OUTCOME(do_release, ours->arg ? do_now(ours, guest_release) : actor_release(ours))
 OUTCOME(do_wait_in_vain, do_now(ours, wait_in_vain))
 OUTCOME(do_renew, actor_renew(ours, duration(rest)))
@@ -246,7 +246,7 @@ DO(do_disarm) {
 DO(acquire_somehow) {
     for (int64_t until_ns = story_long_soon(); lb_now() < until_ns && !trial_failed(scene.trial);) {
         bool is_open = ours->connected || actor_open(ours);
-        if (is_open && actor_take(ours, lb_now() + LB_S_NS) == LB_OK) return;
+        if (is_open && actor_acquire(ours, &ours->key, lb_now() + LB_S_NS) == LB_OK) return;
         actor_close(ours);
         trial_sleep_until(lb_now() + 100 * LB_MS_NS);
     }

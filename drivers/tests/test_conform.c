@@ -344,7 +344,7 @@ static int count_own_checks(const struct lb_lock *lock) {
     const char *reason;
     int count = 0;
     for (const struct conform_check *check = conform_checks; check->name; check++)
-        count += check->who != CONFORM_ALL && conform_applies(check, lock, false, &reason);
+        count += !(check->needs & CONFORM_ALL) && conform_applies(check, lock, false, &reason);
     return count;
 }
 
