@@ -81,10 +81,9 @@ const struct lb_option_type arg_type_list = {
 /* The key of the workload that an ARG_KEY sets; *ret_value: what its .choices have behind the "=". */
 static const struct lb_option *key_of(const struct lb_option *option, const char **ret_value) {
     char section[40], key[40];
-    int number;
     sscanf(option->choices, "%39[^.].%39[^=]", section, key);
     *ret_value = strchr(option->choices, '=') + 1;
-    return options_find(section_find(section, &number)->keys, key);
+    return options_find(section_find(section)->keys, key);
 }
 
 static int read_key(const struct option_into *into, const char *text, struct lb_err *err) {

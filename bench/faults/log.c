@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bench/workload/faults.h"
+#include "bench/workload/sections.h"
 
 struct fault_event *fault_log_add(struct faults *faults, const struct fault_section *section,
                                   int64_t begin_ns) {
@@ -135,17 +136,15 @@ static json_t *number_json(int64_t value) {
 static json_t *event_json(const struct fault_event *fault, int64_t window_begin_ns) {
     double from_s = (double)(fault->begin_ns - window_begin_ns) / 1e9;
     double to_s = (double)(fault->end_ns - window_begin_ns) / 1e9;
-    char section[16];
     return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}",
                      "kind", injection_name(fault->kind), "section",
-                     fault_section_text(fault->section, section, sizeof section), "target",
-                     fault->target, "injection", fault->injection + 1, "process",
-                     number_json(fault->process), "client", number_json(fault->client), "node",
-                     number_json(fault->node), "key", number_json(fault->key), "held",
-                     number_json(fault->held), "outlasted", number_json(fault->outlasted), "tested",
-                     number_json(fault->tested), "from_s", from_s, "to_s",
-                     fault->end_ns ? json_real(to_s) : json_null(), "acted", fault->acted, "sign",
-                     fault->sign);
+                     fault_section_name(fault->section), "target", fault->target, "injection",
+                     fault->injection + 1, "process", number_json(fault->process), "client",
+                     number_json(fault->client), "node", number_json(fault->node), "key",
+                     number_json(fault->key), "held", number_json(fault->held), "outlasted",
+                     number_json(fault->outlasted), "tested", number_json(fault->tested), "from_s",
+                     from_s, "to_s", fault->end_ns ? json_real(to_s) : json_null(), "acted",
+                     fault->acted, "sign", fault->sign);
 }
 
 json_t *fault_log_json(const struct fault_log *log, int64_t window_begin_ns) {

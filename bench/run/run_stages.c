@@ -6,6 +6,7 @@
 #include "bench/run/run_state.h"
 #include "bench/stage/supervise.h"
 #include "bench/workload/faults.h"
+#include "bench/workload/sections.h"
 #include "results/format/write.h"
 
 #define WARM_NS (200 * LB_MS_NS)   /* the window of a stage of round 0, at most, ... */
@@ -45,13 +46,11 @@ static void warn_of_idle_fault(struct run_state *run, const struct plan *plan, c
                                const struct stage *stage) {
     struct lb_err err = {0};
     const char *why;
-    char section[16];
     int idle = fault_log_idle(&stage->faults, plan, &why);
     if (idle < 0 || stage->status != STAGE_COMPLETE) return;
     err_set(&err, LB_EXIT_MACHINE,
             "%s: the fault %s of [%s] never acted, so the lock was not put to it: %s", id,
-            injection_name(plan->faults[idle].kind),
-            fault_section_text(idle, section, sizeof section), why);
+            injection_name(plan->faults[idle].kind), fault_section_name(idle), why);
     run_note_warning(run, &err);
 }
 

@@ -9,9 +9,7 @@
 /* Of the words, with | between, a key takes "TEXT>BACK" and prints it as BACK; any other text it refuses, which does not
  * change the plan. */
 static void check_words(const char *section_name, const char *key, const char *words) {
-    int number;
-    const struct section *section = section_find(section_name, &number);
-    const struct lb_option *option = options_find(section->keys, key);
+    const struct lb_option *option = options_find(section_find(section_name)->keys, key);
     char *copy = strdup(words), *rest = copy;
     for (char *word; (word = strsep(&rest, "|"));) {
         static struct plan plan, before;

@@ -31,15 +31,6 @@ static const struct {
 #undef TRAITS
 };
 
-char *fault_section_text(int number, char *text, size_t size) {
-    if (number == 0) {
-        snprintf(text, size, "fault");
-    } else {
-        snprintf(text, size, "fault.%d", number + 1);
-    }
-    return text;
-}
-
 static int read_target(const struct option_into *into, const char *text, struct lb_err *err) {
     struct plan_fault *fault = into->values;
     int target = 0;
@@ -130,8 +121,7 @@ bool plan_steps_clocks(const struct plan *plan) {
     return any;
 }
 
-/* The targets that an injection can have, in words. Returns text. */
-static char *targets_text(enum injection kind, char *text, size_t size) {
+char *fault_targets_text(enum injection kind, char *text, size_t size) {
     size_t used = 0;
     for (int target = 0; target <= TARGET_NODE; target++) {
         if (!(traits[kind].targets & (1u << target))) continue;
@@ -148,35 +138,6 @@ static char *targets_text(enum injection kind, char *text, size_t size) {
     return text;
 }
 
-int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_err *err) {
-    char targets[160];
-    enum injection kind = fault->kind;
-    const char *name = injection_name(kind);
-    if (!(traits[kind].targets & (1u << fault->target))) {
-        *ret_key = "target";
-        return err_set(err, LB_EXIT_USAGE, "%s can't have this target; allowed: %s", name,
-                       targets_text(kind, targets, sizeof targets));
-    }
-    if (fault->for_ns == 0 &&
-        (kind == INJECT_PAUSE || kind == INJECT_STARVE || kind == INJECT_SERVER_PAUSE)) {
-        *ret_key = "for";
-        return err_set(err, LB_EXIT_USAGE,
-                       "%s must end: set how long it lasts, for = 2s for example", name);
-    }
-    if (kind == INJECT_SERVER_EMPTY && fault->for_ns == 0) {
-        *ret_key = "for";
-        return err_set(err, LB_EXIT_USAGE,
-                       "a server comes back empty: set after how long, for = 2s for example");
-    }
-    if ((kind == INJECT_CLOCK || kind == INJECT_CLIENT_CLOCK) && fault->by_ns == 0) {
-        *ret_key = "by";
-        return err_set(err, LB_EXIT_USAGE,
-                       "set how far the clock jumps: by = 60s or by = -60s, for example");
-    }
-    if (kind == INJECT_WIRE_DELAY && fault->by_ns <= 0) {
-        *ret_key = "by";
-        return err_set(err, LB_EXIT_USAGE,
-                       "set by above 0: how much later each byte comes, by = 50ms for example");
-    }
-    return 0;
+bool fault_can_target(const struct plan_fault *fault) {
+    return traits[fault->kind].targets & (1u << fault->target);
 }

@@ -32,9 +32,6 @@
 #define INJECTION_CHOICE(kind, name, ...) "," name
 #define INJECTION_CHOICES "none" INJECTIONS_EACH(INJECTION_CHOICE)
 
-/* The name of the number-th fault section, from 0: "fault", "fault.2", ... Returns text. */
-char *fault_section_text(int number, char *text, size_t size);
-
 extern const struct lb_option_type type_target; /* struct plan_fault: .target and .node */
 
 /* The target of an injection. */
@@ -54,8 +51,8 @@ bool plan_acts_on(const struct plan *plan, enum fault_on on);
 /* Whether the plan changes servers' clocks. */
 bool plan_steps_clocks(const struct plan *plan);
 
-/* Checks the values of a section against each other. The error has no source; *ret_key is the key
- * that should change. Returns 0, or -1 with err. */
-int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_err *err);
+/* Whether the injection can have its target; and the targets that an injection can have, in words. Returns text. */
+bool fault_can_target(const struct plan_fault *fault);
+char *fault_targets_text(enum injection kind, char *text, size_t size);
 
 #endif

@@ -38,11 +38,8 @@ static int options_of_all(struct draft *draft, struct lb_err *err) {
 /* Fills every option struct with defaults. 0, or -1 with err. */
 static int draft_defaults(struct draft *draft, struct lb_err *err) {
     for (const struct section *section = sections(); section->name; section++) {
-        for (int i = 0; i < section_count(section); i++) {
-            void *values = section_values(section, draft->plan, i);
-            if (options_fill(section->keys, values, draft->arena, err))
-                return err_prefix(err, "[%s]", section->name);
-        }
+        if (options_fill(section->keys, section_values(section, draft->plan), draft->arena, err))
+            return err_prefix(err, "[%s]", section->name);
     }
     int locks = 0, backends = 0;
     while (registry_locks()[locks]) locks++;
@@ -77,10 +74,9 @@ static struct target find_target(const struct draft *draft, const char *name) {
     const struct lb_lock *const *locks = registry_locks();
     const struct lb_backend *const *backends = registry_backends();
     struct target target = {0};
-    int number;
-    const struct section *section = section_find(name, &number);
+    const struct section *section = section_find(name);
     if (section) {
-        add_part(&target, section->keys, section_values(section, draft->plan, number), false);
+        add_part(&target, section->keys, section_values(section, draft->plan), false);
         return target;
     }
     for (int i = 0; locks[i]; i++) {

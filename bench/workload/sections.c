@@ -192,61 +192,55 @@ static const struct lb_option servers_keys[] = {
      "an IPv4 address of this machine at which its servers listen, too, for a run on several hosts"},
     {0},
 };
+
+#define FAULT(number) fault_keys, offsetof(struct plan, faults[(number)-1]), (number) > 1
+
 static const struct section table[] = {
-    {"workload", workload_keys}, {"load", load_keys},       {"acquire", acquire_keys},
-    {"run", run_keys},           {"slo", slo_keys},         {"check", check_keys},
-    {"fault", fault_keys},       {"servers", servers_keys}, {0},
+    {"workload", workload_keys, 0, false},
+    {"load", load_keys, 0, false},
+    {"acquire", acquire_keys, 0, false},
+    {"run", run_keys, 0, false},
+    {"slo", slo_keys, 0, false},
+    {"check", check_keys, 0, false},
+    {"fault", FAULT(1)},
+    {"fault.2", FAULT(2)},
+    {"fault.3", FAULT(3)},
+    {"fault.4", FAULT(4)},
+    {"fault.5", FAULT(5)},
+    {"fault.6", FAULT(6)},
+    {"fault.7", FAULT(7)},
+    {"fault.8", FAULT(PLAN_FAULTS_MAX)},
+    {"servers", servers_keys, 0, false},
+    {0},
 };
 
 const struct section *sections(void) {
     return table;
 }
 
-/* Which fault section the name means: 0 for "fault", 1 for "fault.2", ...; -1 = none. */
-static int fault_number(const char *name) {
-    if (strcmp(name, "fault") == 0) return 0;
-    if (strncmp(name, "fault.", 6) != 0 || strlen(name) != 7) return -1;
-    int number = name[6] - '0';
-    return number >= 2 && number <= PLAN_FAULTS_MAX ? number - 1 : -1;
+const struct section *section_find(const char *name) {
+    const struct section *section = table;
+    while (section->name && strcmp(section->name, name) != 0) section++;
+    return section->name ? section : NULL;
 }
 
-const struct section *section_find(const char *name, int *ret_number) {
-    int number = fault_number(name);
-    for (const struct section *section = table; section->name; section++) {
-        if (strcmp(section->name, number >= 0 ? "fault" : name) != 0) continue;
-        *ret_number = number >= 0 ? number : 0;
-        return section;
-    }
-    return NULL;
+const char *fault_section_name(int number) {
+    return section_find("fault")[number].name;
 }
 
-int section_count(const struct section *section) {
-    return section->keys == fault_keys ? PLAN_FAULTS_MAX : 1;
-}
-
-/* "load"; "fault", "fault.2", ... Returns text. */
-static char *section_text(const struct section *section, int number, char *text, size_t size) {
-    if (section->keys == fault_keys) return fault_section_text(number, text, size);
-    snprintf(text, size, "%s", section->name);
-    return text;
-}
-
-void *section_values(const struct section *section, const struct plan *plan, int number) {
-    return section->keys == fault_keys ? (void *)(uintptr_t)&plan->faults[number]
-                                       : (void *)(uintptr_t)plan;
+void *section_values(const struct section *section, const struct plan *plan) {
+    return (char *)(uintptr_t)plan + section->offset;
 }
 
 char *plan_key_text(const struct plan *plan, const char *section, const char *key, char *text,
                     size_t size) {
-    int number;
-    const struct section *found = section_find(section, &number);
-    return option_text(options_find(found->keys, key), section_values(found, plan, number), text,
-                       size);
+    const struct section *found = section_find(section);
+    return option_text(options_find(found->keys, key), section_values(found, plan), text, size);
 }
 
-/* Whether the section is used: a fault section after the first may be unused. */
-static bool section_is_used(const struct section *section, const struct plan *plan, int number) {
-    return number == 0 || section->keys != fault_keys || plan->faults[number].kind != INJECT_NONE;
+static bool section_is_used(const struct section *section, const struct plan *plan) {
+    const struct plan_fault *fault = section_values(section, plan);
+    return !section->later || fault->kind != INJECT_NONE;
 }
 
 /* write: a plan as text and as JSON; see plan.h. The text is a workload file that gives the same
@@ -293,13 +287,10 @@ static void print_lock(const struct plan *plan, int index, FILE *out) {
 }
 
 static void print_sections(const struct plan *plan, FILE *out) {
-    char name[16];
-    for (const struct section *section = sections(); section->name; section++) {
-        for (int i = 0; i < section_count(section); i++) {
-            if (!section_is_used(section, plan, i)) continue;
-            fprintf(out, "\n[%s]\n", section_text(section, i, name, sizeof name));
-            print_options(section->keys, section_values(section, plan, i), out);
-        }
+    for (const struct section *section = table; section->name; section++) {
+        if (!section_is_used(section, plan)) continue;
+        fprintf(out, "\n[%s]\n", section->name);
+        print_options(section->keys, section_values(section, plan), out);
     }
 }
 
@@ -360,14 +351,11 @@ static int add_locks(const struct plan *plan, json_t *root) {
 }
 
 static int add_sections(const struct plan *plan, json_t *root) {
-    char name[16];
-    for (const struct section *section = sections(); section->name; section++) {
-        for (int i = 0; i < section_count(section); i++) {
-            if (!section_is_used(section, plan, i)) continue;
-            json_t *object = object_of(root, section_text(section, i, name, sizeof name));
-            if (!object || options_json(section->keys, section_values(section, plan, i), object))
-                return -1;
-        }
+    for (const struct section *section = table; section->name; section++) {
+        if (!section_is_used(section, plan)) continue;
+        json_t *object = object_of(root, section->name);
+        if (!object || options_json(section->keys, section_values(section, plan), object))
+            return -1;
     }
     return 0;
 }

@@ -12,22 +12,23 @@
 
 struct section {
     const char *name;
-    /* members of struct plan; for fault sections of struct plan_fault */
-    const struct lb_option *keys;
+    const struct lb_option
+        *keys;     /* members of struct plan; for fault sections of struct plan_fault */
+    size_t offset; /* of the struct with these members in struct plan */
+    bool later;    /* a fault section behind the first: with the same keys, printed if it is used */
 };
 
 /* The sections, in the order to print them; ends with a NULL name. */
 const struct section *sections(void);
 
-/* Finds a section by name; NULL if there is none. *ret_number: the number of a fault section, from
- * 0; 0 for all others. */
-const struct section *section_find(const char *name, int *ret_number);
+/* Finds a section by name; NULL if there is none. */
+const struct section *section_find(const char *name);
 
-/* How many sections with these keys a plan has: 1, or PLAN_FAULTS_MAX. */
-int section_count(const struct section *section);
+/* The name of the number-th fault section, from 0: "fault", "fault.2", ... */
+const char *fault_section_name(int number);
 
 /* Returns the struct that has the section's keys as members. Like strchr it also accepts a const
  * plan, whose owner must not write through the result. */
-void *section_values(const struct section *section, const struct plan *plan, int number);
+void *section_values(const struct section *section, const struct plan *plan);
 
 #endif

@@ -19,28 +19,30 @@ static int most_clients(const struct plan *plan) {
     return most;
 }
 
-static int fewest_clients(const struct plan *plan) {
-    int few = plan->clients[0];
-    for (int i = 1; i < plan->clients_count; i++) {
-        if (plan->clients[i] < few) few = plan->clients[i];
-    }
-    return few;
-}
+/* A combination of values that is refused. */
+struct rule {
+    bool wrong;
+    const char *section, *key, *why;
+    int number; /* the %d of why */
+};
 
-/* Fills err with the key, where its value was set (or that it is the default), and why it is wrong.
- * number: which fault section. Always -1. */
-static int refuse_key(const struct draft *draft, struct lb_err *err, const char *section_name,
-                      int number, const char *key, const char *why) {
-    char name[16], source[256], value[200];
-    snprintf(name, sizeof name, "%s", section_name);
-    if (strcmp(name, "fault") == 0) fault_section_text(number, name, sizeof name);
-    const struct setting *from = settings_find(&draft->settings, name, key);
+/* Fills err with the key of the first rule that is broken, where its value was set (or that it is the default), and why
+ * it is wrong. 0, or -1. */
+static int refuse_first(const struct draft *draft, const struct rule *rules, size_t count,
+                        struct lb_err *err) {
+    const struct rule *rule = rules;
+    char source[256], value[200], why[200];
+    while (rule < rules + count && !rule->wrong) rule++;
+    if (rule == rules + count) return 0;
+    const struct setting *from = settings_find(&draft->settings, rule->section, rule->key);
     if (from) {
         setting_source(from, source, sizeof source);
     } else {
-        snprintf(source, sizeof source, "%.120s: %s.%s", draft->plan->source, name, key);
+        snprintf(source, sizeof source, "%.120s: %s.%s", draft->plan->source, rule->section,
+                 rule->key);
     }
-    plan_key_text(draft->plan, name, key, value, sizeof value);
+    plan_key_text(draft->plan, rule->section, rule->key, value, sizeof value);
+    snprintf(why, sizeof why, rule->why, rule->number);
     return err_set(err, LB_EXIT_USAGE, "%s = %s%s: %s", source, value, from ? "" : " (the default)",
                    why);
 }
@@ -55,22 +57,37 @@ __attribute__((format(printf, 2, 3))) static void add_warning(struct draft *draf
     json_array_append_new(draft->plan->warnings, json_string(text));
 }
 
-static int check_faults(const struct draft *draft, struct lb_err *err) {
+/* Checks the values of a fault section against each other. */
+static int check_fault(const struct draft *draft, int number, struct lb_err *err) {
     const struct plan *plan = draft->plan;
-    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        const struct plan_fault *fault = &plan->faults[i];
-        struct lb_err why = {0};
-        const char *key = "kind";
-        if (fault->kind == INJECT_NONE) continue;
-        if (fault_check(fault, &key, &why))
-            return refuse_key(draft, err, "fault", i, key, why.text);
-        if (fault_needs_processes(fault) && (plan->processes < 2 || fewest_clients(plan) < 2)) {
-            return refuse_key(draft, err, "fault", i, "kind",
-                              "it hits clients by their worker processes: set load.processes and "
-                              "load.clients to 2 or more");
-        }
-    }
-    return 0;
+    const struct plan_fault *fault = &plan->faults[number];
+    const char *section = fault_section_name(number);
+    enum injection kind = fault->kind;
+    char targets[160], wrong_target[200];
+    int fewest = plan->clients[0];
+    for (int i = 1; i < plan->clients_count; i++)
+        fewest = plan->clients[i] < fewest ? plan->clients[i] : fewest;
+    bool lasts = kind == INJECT_PAUSE || kind == INJECT_STARVE || kind == INJECT_SERVER_PAUSE;
+    bool jumps = kind == INJECT_CLOCK || kind == INJECT_CLIENT_CLOCK;
+    snprintf(wrong_target, sizeof wrong_target, "%s can't have this target; allowed: %s",
+             injection_name(kind), fault_targets_text(kind, targets, sizeof targets));
+    const struct rule rules[] = {
+        {!fault_can_target(fault), section, "target", wrong_target, 0},
+        {fault->for_ns == 0 && lasts, section, "for",
+         "it must end: set how long it lasts, for = 2s for example", 0},
+        {fault->for_ns == 0 && kind == INJECT_SERVER_EMPTY, section, "for",
+         "a server comes back empty: set after how long, for = 2s for example", 0},
+        {fault->by_ns == 0 && jumps, section, "by",
+         "set how far the clock jumps: by = 60s or by = -60s, for example", 0},
+        {fault->by_ns <= 0 && kind == INJECT_WIRE_DELAY, section, "by",
+         "set by above 0: how much later each byte comes, by = 50ms for example", 0},
+        {fault_needs_processes(fault) && (plan->processes < 2 || fewest < 2), section, "kind",
+         "it hits clients by their worker processes: set load.processes and load.clients to 2 or "
+         "more",
+         0},
+    };
+    if (kind == INJECT_NONE) return 0;
+    return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
 }
 
 /* Refuses promises about due times in a closed loop, which has no due times. */
@@ -94,97 +111,68 @@ static int check_promises(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
-/* Checks the conditions of load.tick: a closed loop, one key, a whole tick in the window, and load.think below
- * load.tick. */
-static int check_ticks(const struct draft *draft, struct lb_err *err) {
-    const struct plan *plan = draft->plan;
-    bool one_job = plan->keys.pick != KEYS_OWN && plan->keys.count == 1;
-    if (plan->tick_ns == 0) return 0;
-    if (plan->arrival.kind != ARRIVAL_CLOSED)
-        return refuse_key(draft, err, "load", 0, "tick",
-                          "ticks are a schedule of their own: set load.arrival = closed");
-    if (!one_job)
-        return refuse_key(draft, err, "load", 0, "tick",
-                          "all clients want the one job of a tick: set load.keys = 1");
-    /* Ticks are counted from the begin of the warm-up. */
-    int64_t before = (plan->warmup_ns + plan->tick_ns - 1) / plan->tick_ns;
-    if ((before + 1) * plan->tick_ns > plan->warmup_ns + plan->duration_ns)
-        return refuse_key(draft, err, "load", 0, "tick",
-                          "no tick lies in the window as a whole, so none would be counted: set "
-                          "run.duration to twice load.tick or more");
-    if (plan->think.mean_ns >= plan->tick_ns)
-        return refuse_key(
-            draft, err, "load", 0, "think",
-            "with load.tick, load.think is how long after a tick a client starts: set it below load.tick");
-    return 0;
-}
-
-/* A combination of values that is refused. */
-struct rule {
-    bool wrong;
-    int number; /* the %d of why */
-    const char *section, *key, *why;
-};
-
-static int refuse_first(const struct draft *draft, const struct rule *rules, size_t count,
-                        struct lb_err *err) {
-    for (size_t i = 0; i < count; i++) {
-        char why[200];
-        if (!rules[i].wrong) continue;
-        snprintf(why, sizeof why, rules[i].why, rules[i].number);
-        return refuse_key(draft, err, rules[i].section, 0, rules[i].key, why);
-    }
-    return 0;
-}
-
-/* Times and rates. */
-static int check_schedule(const struct draft *draft, struct lb_err *err) {
-    const struct plan *plan = draft->plan;
-    bool closed = plan->arrival.kind == ARRIVAL_CLOSED;
-    const struct rule rules[] = {
-        {plan->rates_count > 0 && closed, 0, "load", "rates",
-         "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
-        {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
-         "one list at a time: load.clients has %d numbers"},
-        {!closed && plan->think.mean_ns > 0, 0, "load", "think",
-         "with open arrival the schedule alone says when a client goes on; set think = 0"},
-    };
-    return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
-}
-
 /* Refuses the first key whose value contradicts the value of another key. */
 static int check_values(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
     int most = most_clients(plan);
+    bool named = plan->key_names.count > 0;
     const struct rule rules[] = {
-        {plan->threads > most, most, "load", "threads", "more threads than clients (%d at most)"},
-        {plan->processes > most, most, "load", "processes",
-         "more processes than clients (%d at most)"},
-        {plan->threads > 0 && plan->processes > plan->threads, plan->threads, "load", "processes",
-         "more processes than load.threads = %d, which counts all processes'"},
-        {plan->clients_per_session > most, most, "load", "clients_per_session",
-         "more than there are clients (%d at most)"},
-        {plan->churn && plan->clients_per_session > 1, 0, "load", "session",
-         "a session that clients share is kept: set load.clients_per_session = 1"},
-        {plan->permits > plan->bound, (int)plan->bound, "acquire", "permits",
-         "more than acquire.bound = %d has"},
-        {plan->mode == MODE_TIMED && plan->timeout_ns == 0, 0, "acquire", "timeout",
-         "acquire.mode = timed needs one: timeout = 50ms, say"},
-        {plan->key_names.count > 0 && plan->keys.pick == KEYS_OWN, 0, "load", "key_names",
-         "with load.keys = own each client needs a key of its own; leave out one of the two"},
-        {plan->key_names.count > 0 && *plan->key_prefix, 0, "load", "key_prefix",
-         "load.key_names says what the keys are called; leave out one of the two"},
-        {strpbrk(plan->key_prefix, " \t,'\"\\*?") != NULL, 0, "load", "key_prefix",
-         "no blanks, commas, quotes, backslashes, '*' or '?'"},
-        {*plan->listen && plan->tls != PLAN_TLS_NO, 0, "servers", "tls",
+        {plan->threads > most, "load", "threads", "more threads than clients (%d at most)", most},
+        {plan->processes > most, "load", "processes", "more processes than clients (%d at most)",
+         most},
+        {plan->threads > 0 && plan->processes > plan->threads, "load", "processes",
+         "more processes than load.threads = %d, which counts all processes'", plan->threads},
+        {plan->clients_per_session > most, "load", "clients_per_session",
+         "more than there are clients (%d at most)", most},
+        {plan->churn && plan->clients_per_session > 1, "load", "session",
+         "a session that clients share is kept: set load.clients_per_session = 1", 0},
+        {plan->permits > plan->bound, "acquire", "permits", "more than acquire.bound = %d has",
+         (int)plan->bound},
+        {plan->mode == MODE_TIMED && plan->timeout_ns == 0, "acquire", "timeout",
+         "acquire.mode = timed needs one: timeout = 50ms, say", 0},
+        {named && plan->keys.pick == KEYS_OWN, "load", "key_names",
+         "with load.keys = own each client needs a key of its own; leave out one of the two", 0},
+        {named && *plan->key_prefix, "load", "key_prefix",
+         "load.key_names says what the keys are called; leave out one of the two", 0},
+        {strpbrk(plan->key_prefix, " \t,'\"\\*?") != NULL, "load", "key_prefix",
+         "no blanks, commas, quotes, backslashes, '*' or '?'", 0},
+        {*plan->listen && plan->tls != PLAN_TLS_NO, "servers", "tls",
          "the certificates of lockbench's servers are for 127.0.0.1, and servers.listen is for other "
-         "hosts: leave out one of the two"},
+         "hosts: leave out one of the two",
+         0},
     };
-    if (refuse_first(draft, rules, sizeof rules / sizeof *rules, err)) return -1;
-    if (check_schedule(draft, err)) return -1;
-    if (check_ticks(draft, err)) return -1;
-    if (check_promises(draft, err)) return -1;
-    return check_faults(draft, err);
+    return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
+}
+
+/* The same of times and rates. */
+static int check_schedule(const struct draft *draft, struct lb_err *err) {
+    const struct plan *plan = draft->plan;
+    bool closed = plan->arrival.kind == ARRIVAL_CLOSED, ticks = plan->tick_ns > 0;
+    bool one_job = plan->keys.pick != KEYS_OWN && plan->keys.count == 1;
+    /* Ticks are counted from the begin of the warm-up. */
+    int64_t before = ticks ? (plan->warmup_ns + plan->tick_ns - 1) / plan->tick_ns : 0;
+    const struct rule rules[] = {
+        {plan->rates_count > 0 && closed, "load", "rates",
+         "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace",
+         0},
+        {plan->rates_count > 0 && plan->clients_count > 1, "load", "rates",
+         "one list at a time: load.clients has %d numbers", plan->clients_count},
+        {!closed && plan->think.mean_ns > 0, "load", "think",
+         "with open arrival the schedule alone says when a client goes on; set think = 0", 0},
+        {ticks && !closed, "load", "tick",
+         "ticks are a schedule of their own: set load.arrival = closed", 0},
+        {ticks && !one_job, "load", "tick",
+         "all clients want the one job of a tick: set load.keys = 1", 0},
+        {(before + 1) * plan->tick_ns > plan->warmup_ns + plan->duration_ns, "load", "tick",
+         "no tick lies in the window as a whole, so none would be counted: set run.duration to "
+         "twice load.tick or more",
+         0},
+        {ticks && plan->think.mean_ns >= plan->tick_ns, "load", "think",
+         "with load.tick, load.think is how long after a tick a client starts: set it below "
+         "load.tick",
+         0},
+    };
+    return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
 }
 
 /* Warns if the arrivals ask for more holding time than the keys can give: each place on a key can be held for at most
@@ -259,9 +247,8 @@ static void warn_about_values(struct draft *draft) {
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         if (plan->faults[i].kind == INJECT_NONE || plan->faults[i].first_ns < plan->duration_ns)
             continue;
-        char section[16];
         add_warning(draft, "%s.first is no earlier than run.duration: nothing will happen",
-                    fault_section_text(i, section, sizeof section));
+                    fault_section_name(i));
     }
     if (plan->hold.mean_ns > plan->duration_ns) {
         add_warning(draft,
@@ -276,7 +263,11 @@ int draft_check(struct draft *draft, struct lb_err *err) {
     if (plan->key_names.count > 0 && plan->keys.pick != KEYS_OWN)
         plan->keys.count = (uint32_t)plan->key_names.count;
     plan->lease_ns = plan->leases_ns[0];
-    if (check_values(draft, err)) return -1;
+    if (check_values(draft, err) || check_schedule(draft, err) || check_promises(draft, err))
+        return -1;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        if (check_fault(draft, i, err)) return -1;
+    }
     warn_about_values(draft);
     return 0;
 }

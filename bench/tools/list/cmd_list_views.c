@@ -378,6 +378,7 @@ int list_details(struct list *list, struct doc *doc, struct lb_err *err) {
 
 void list_keys(struct doc *doc) {
     for (const struct section *section = sections(); section->name; section++) {
+        if (section->later) continue;
         doc_heading(doc, "[%s]", section->name);
         add_options(section->keys, doc);
     }
