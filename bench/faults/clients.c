@@ -36,10 +36,13 @@ static int64_t waits_since(const struct shared *shared, uint32_t client, uint32_
     return since_ns != 0 && lb_now() - since_ns > WAITED_NS ? since_ns : 0;
 }
 
+/* Since when the client is as the target asks; 0 = it is not. */
 static int64_t is_since(const struct shared *shared, enum fault_target target, uint32_t client,
                         uint32_t *ret_key) {
-    return target == TARGET_HOLDER ? holds_since(shared, client, ret_key)
-                                   : waits_since(shared, client, ret_key);
+    *ret_key = 0;
+    return target == TARGET_ANY      ? 1
+           : target == TARGET_HOLDER ? holds_since(shared, client, ret_key)
+                                     : waits_since(shared, client, ret_key);
 }
 
 bool fault_anybody_holds(const struct faults *faults, int64_t since_ns) {
@@ -83,30 +86,15 @@ static void wait_until_stopped(pid_t pid) {
     for (int looks = 0; looks < STAND_LOOKS && !proc_stands(pid); looks++) lb_nap(LB_MS_NS / 20);
 }
 
-/* The target `any`: the next process that can be stopped. */
-static bool catch_any(struct faults *faults, struct fault_victim *ret) {
-    int processes = faults->shared->processes;
-    for (int i = 0; i < processes; i++) {
-        int process = (faults->next_process + i) % processes;
-        if (!can_be_hit(faults, process)) continue;
-        if (workers_pause(faults->workers, process, true) != 0) continue; /* it ended by itself */
-        wait_until_stopped(workers_pid(faults->workers, process));
-        faults->next_process = (process + 1) % processes;
-        *ret = (struct fault_victim){.process = process};
-        ret->first = ret->client = workers_clients(faults->shared, process, &ret->end);
-        return true;
-    }
-    return false;
-}
-
-/* Looks for a client that holds or waits, from the next client on. */
+/* Looks for a client that is as the target asks, from the next client on. */
 static bool next_that_is(struct faults *faults, enum fault_target target, bool by_process,
                          uint32_t *skip, struct fault_victim *ret) {
     const struct shared *shared = faults->shared;
     uint32_t clients = (uint32_t)shared->clients;
     for (; *skip < clients; ++*skip) {
         uint32_t client = (faults->next_client + *skip) % clients;
-        *ret = (struct fault_victim){.client = client, .found = true, .process = -1};
+        *ret =
+            (struct fault_victim){.client = client, .found = target != TARGET_ANY, .process = -1};
         int64_t since_ns = is_since(shared, target, client, &ret->key);
         if (shared->client[client].dead || since_ns == 0) continue;
         ret->process = workers_process_of(shared, client);
@@ -131,7 +119,6 @@ bool fault_catch(struct faults *faults, enum fault_target target, bool spare,
     int alive = 0;
     for (int i = 0; i < faults->shared->processes; i++) alive += workers_alive(faults->workers, i);
     if (alive == 0 || (spare && alive < 2)) return false;
-    if (target == TARGET_ANY) return catch_any(faults, ret);
     uint32_t skip = 0;
     for (int tries = 0; tries < TRIES_MAX && next_that_is(faults, target, true, &skip, ret);
          tries++) {
@@ -147,22 +134,10 @@ bool fault_catch(struct faults *faults, enum fault_target target, bool spare,
 }
 
 bool fault_find(struct faults *faults, enum fault_target target, struct fault_victim *ret) {
-    const struct shared *shared = faults->shared;
-    uint32_t clients = (uint32_t)shared->clients, skip = 0;
-    if (target != TARGET_ANY) {
-        if (!next_that_is(faults, target, false, &skip, ret)) return false;
-        faults->next_client = (ret->client + 1) % clients;
-        return true;
-    }
-    for (uint32_t i = 0; i < clients; i++) {
-        uint32_t client = (faults->next_client + i) % clients;
-        if (shared->client[client].dead) continue;
-        *ret =
-            (struct fault_victim){.client = client, .process = workers_process_of(shared, client)};
-        faults->next_client = (client + 1) % clients;
-        return true;
-    }
-    return false;
+    uint32_t skip = 0;
+    if (!next_that_is(faults, target, false, &skip, ret)) return false;
+    faults->next_client = (ret->client + 1) % (uint32_t)faults->shared->clients;
+    return true;
 }
 
 void fault_log_victim(struct fault_event *fault, const struct fault_victim *victim) {

@@ -66,7 +66,7 @@ struct faults {
     int64_t begin_ns;
     struct fault_section sections[PLAN_FAULTS_MAX];
     struct fault_act acts[FAULT_ACTS_MAX];
-    int next_process, next_node;
+    int next_node;
     uint32_t next_client;
 };
 

@@ -21,17 +21,22 @@ static struct fault_counts count(const struct faults *faults, const struct fault
     return sum;
 }
 
+/* Begins to change the clients, or ends it. */
+static void change(struct faults *faults, const struct fault_act *act, bool on) {
+    for (uint32_t i = act->first_client; i < act->first_client + act->client_count; i++) {
+        struct lb_injected *injected = &faults->shared->client[i].injected;
+        if (act->plan->kind == INJECT_STARVE)
+            atomic_store(&injected->starved, on);
+        else
+            atomic_store(&injected->wall_by_ns, on ? act->plan->by_ns : 0);
+    }
+}
+
 /* ---- renewals ---- */
 
 /* Whether the driver keeps the sessions alive that this lock's grants live by. */
 static bool keeps_sessions(const struct shared *shared) {
     return shared->lock->lock->about.crash == LB_CRASH_SESSION;
-}
-
-static void hold_back(struct faults *faults, const struct fault_act *act, bool on) {
-    for (uint32_t i = act->first_client; i < act->first_client + act->client_count; i++) {
-        atomic_store(&faults->shared->client[i].injected.starved, on);
-    }
 }
 
 enum fault_tried fault_starve_begin(struct faults *faults, struct fault_section *section) {
@@ -55,9 +60,9 @@ enum fault_tried fault_starve_begin(struct faults *faults, struct fault_section 
     struct fault_event *fault = fault_log_of(faults, act);
     fault->client = victim.client;
     act->before = count(faults, act);
-    hold_back(faults, act, true);
+    change(faults, act, true);
     if (target == TARGET_HOLDER && !fault_is_still(faults, target, &victim)) {
-        hold_back(faults, act, false); /* it has left meanwhile */
+        change(faults, act, false); /* it has left meanwhile */
         act->plan = NULL;
         faults->log->count--;
         return FAULT_LATER;
@@ -70,7 +75,7 @@ enum fault_tried fault_starve_begin(struct faults *faults, struct fault_section 
 
 void fault_starve_end(struct faults *faults, struct fault_act *act) {
     struct fault_event *fault = fault_log_of(faults, act);
-    hold_back(faults, act, false);
+    change(faults, act, false);
     struct fault_counts now = count(faults, act);
     uint64_t held_back = now.held_back - act->before.held_back;
     fault->end_ns = lb_now();
@@ -87,12 +92,6 @@ void fault_starve_end(struct faults *faults, struct fault_act *act) {
 }
 
 /* ---- wall clocks ---- */
-
-static void set_wall(struct faults *faults, const struct fault_act *act, int64_t by_ns) {
-    for (uint32_t i = act->first_client; i < act->first_client + act->client_count; i++) {
-        atomic_store(&faults->shared->client[i].injected.wall_by_ns, by_ns);
-    }
-}
 
 /* Finds a process whose clock is right. */
 static bool find_right_clock(struct faults *faults, enum fault_target target,
@@ -117,14 +116,14 @@ enum fault_tried fault_client_clock_begin(struct faults *faults, struct fault_se
     struct fault_act *act = fault_log_begin(faults, section, lb_now(), &victim);
     if (!act) return FAULT_DONE;
     act->before = count(faults, act);
-    set_wall(faults, act, section->plan->by_ns);
+    change(faults, act, true);
     return FAULT_DONE;
 }
 
 void fault_client_clock_end(struct faults *faults, struct fault_act *act) {
     struct fault_event *fault = fault_log_of(faults, act);
     double by_s = (double)act->plan->by_ns / 1e9;
-    set_wall(faults, act, 0);
+    change(faults, act, false);
     uint64_t reads = count(faults, act).wall_reads - act->before.wall_reads;
     fault->end_ns = lb_now();
     fault_log_sign(fault, reads > 0, "its wall clock was read %llu times while it was %.3f s %s",

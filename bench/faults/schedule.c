@@ -17,7 +17,6 @@ void faults_begin(struct faults *faults, const struct fault_reach *reach, struct
                               .shared = shared,
                               .workers = workers,
                               .begin_ns = begin_ns,
-                              .next_process = (int)rng_below(&rng, (uint64_t)shared->processes),
                               .next_client = (uint32_t)rng_below(&rng, (uint64_t)shared->clients)};
     if (reach->topo) {
         faults->next_node = (int)rng_below(&rng, (uint64_t)topo_about(reach->topo)->nodes);
