@@ -20,41 +20,13 @@
 
 /* ---- one visit ---- */
 
-struct visit {
-    struct lb_server *server;
-    const struct lb_lock *lock;
-    struct lb_cleaning *cleaning;
-    int failed;
-    struct lb_err err;
-};
-
-static void clean_server(void *arg) {
-    struct visit *visit = arg;
-    const struct lb_connector *connector = visit->server->backend->connector;
-    struct lb_session session = {.server = visit->server,
-                                 .lock = visit->lock,
-                                 .lease_ns = 10 * LB_S_NS,
-                                 .traffic_fd = -1,
-                                 .state = calloc(1, connector->session_bytes + 1)};
-    visit->failed = session.state ? 0 : err_set(&visit->err, LB_EXIT_MACHINE, "out of memory");
-    rng_seed_unique(&session.rng);
-    if (!visit->failed && connector->connect)
-        visit->failed = connector->connect(&session, lb_now() + OPEN_NS, &visit->err);
-    if (!visit->failed) visit->failed = connector->clean(&session, visit->cleaning, &visit->err);
-    if (session.state && connector->disconnect) connector->disconnect(&session);
-    free(session.state);
-}
-
-/* A lock without functions, for which a session prepares nothing. */
-static struct lb_lock lock_of_nobody(const struct lb_backend *backend) {
-    static const struct lb_algorithm nothing = {.session_bytes = 0};
-    return (struct lb_lock){.name = backend->name, .backend = backend, .algorithm = &nothing};
-}
-
-/* NULL with err. */
-static struct place *open_place(const struct place_url *at, const struct lb_lock *nobody,
+/* Through a session of a lock without functions, for which it prepares nothing. NULL with err. */
+static struct place *open_place(const struct place_url *at, struct lb_cleaning *cleaning,
                                 struct arena *arena, struct lb_err *err) {
-    struct plan_lock lock = {.lock = nobody, .backend_options = at->options};
+    static const struct lb_algorithm nothing = {.session_bytes = 0};
+    const struct lb_lock nobody = {
+        .name = at->backend->name, .backend = at->backend, .algorithm = &nothing};
+    struct plan_lock lock = {.lock = &nobody, .backend_options = at->options};
     if (lb_unavailable(at->backend)) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s (install: %s)", at->backend->name,
                 lb_unavailable(at->backend), at->backend->install);
@@ -72,14 +44,14 @@ static struct place *open_place(const struct place_url *at, const struct lb_lock
         lock.backend_options = options_new(lb_backend_options(at->backend),
                                            at->backend->connector->options_bytes, arena, err);
     if (!lock.backend_options) return NULL;
-    return place_open(&(struct place_ask){.lock = &lock, .url = at->url}, err);
+    return place_open(&(struct place_ask){.lock = &lock, .url = at->url, .cleaning = cleaning},
+                      err);
 }
 
 int guest_look(const struct place_url *at, char *text, size_t size, bool *ret_unfit,
                struct lb_err *err) {
-    const struct lb_lock nobody = lock_of_nobody(at->backend);
     struct arena arena = {0};
-    struct place *place = open_place(at, &nobody, &arena, err);
+    struct place *place = open_place(at, NULL, &arena, err);
     if (place) {
         const char *version = lb_facts_value(&place->facts, "version"),
                    *tls = lb_facts_value(&place->facts, "tls");
@@ -94,22 +66,11 @@ int guest_look(const struct place_url *at, char *text, size_t size, bool *ret_un
 }
 
 int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err) {
-    const struct lb_lock nobody = lock_of_nobody(at->backend);
     struct arena arena = {0};
-    struct place *place = open_place(at, &nobody, &arena, err);
-    int failed = place ? 0 : -1;
-    if (!place) goto out;
-    if (!at->backend->connector->clean) goto out;
-    struct visit visit = {.server = &place->server, .lock = &nobody, .cleaning = cleaning};
-    failed = loop_once("clean", clean_server, &visit, err);
-    if (!failed && visit.failed) {
-        err_pass(err, &visit.err);
-        failed = -1;
-    }
-out:
+    struct place *place = open_place(at, cleaning, &arena, err);
     place_close(place);
     arena_done(&arena);
-    return failed;
+    return place ? 0 : -1;
 }
 
 /* ---- what will be made ---- */

@@ -35,6 +35,7 @@
 struct inquiry {
     struct place *place;
     const struct plan_lock *lock;
+    struct lb_cleaning *cleaning; /* NULL = nothing */
     int64_t deadline_ns;
     bool again;
     int result; /* as topo_answers_fn: 1 answered, 0 not yet, -1 pointless */
@@ -55,7 +56,9 @@ static void inquire_server(void *arg) {
     session.state = calloc(1, backend->connector->session_bytes + 1);
     session.lock_state = calloc(1, lock->algorithm->session_bytes + 1);
     rng_seed_unique(&session.rng);
-    int failed = !session.state || !session.lock_state;
+    int failed = 0;
+    if (!session.state || !session.lock_state)
+        failed = err_set(&inquiry->err, LB_EXIT_MACHINE, "out of memory");
     if (!failed && backend->connector->connect)
         failed = backend->connector->connect(&session, inquiry->deadline_ns, &inquiry->err);
     if (!failed && backend->connector->ping &&
@@ -64,6 +67,8 @@ static void inquire_server(void *arg) {
     }
     if (!failed && backend->connector->describe)
         failed = backend->connector->describe(&session, &inquiry->place->facts, &inquiry->err);
+    if (!failed && inquiry->cleaning && backend->connector->clean)
+        failed = backend->connector->clean(&session, inquiry->cleaning, &inquiry->err);
     if (backend->connector->disconnect) backend->connector->disconnect(&session);
     free(session.state);
     free(session.lock_state);
@@ -102,21 +107,26 @@ static void close_backend(struct lb_server *server) {
     free(server->state);
 }
 
-static int backend_answers(const struct topo *topo, void *arg, struct lb_err *err) {
-    struct inquiry *inquiry = arg;
-    struct place *place = inquiry->place;
-    bool wired = place->wiring && *place->wiring->url;
-    place->server.url_count = 1;
-    place->server.ca = topo_ca(topo);
-    place->urls[0] = wired ? place->wiring->url : topo_url(topo);
-    if (place_wire_check(place->wiring, err) != 0) return -1;
-    if (open_backend(place, err) != 0) return -1;
-    inquiry->deadline_ns = lb_now() + (inquiry->again ? TRIES_NS : TRY_NS);
-    inquiry->again = true;
+/* Opens the backend and asks its server, as topo_answers_fn. */
+static int ask_server(struct inquiry *inquiry, int64_t for_ns, struct lb_err *err) {
+    if (open_backend(inquiry->place, err) != 0) return -1;
+    inquiry->deadline_ns = lb_now() + for_ns;
     inquiry->err.code = 0;
     if (loop_once("inquiry", inquire_server, inquiry, err) != 0) return -1;
     if (inquiry->result != 1) err_pass(err, &inquiry->err);
     return inquiry->result;
+}
+
+static int backend_answers(const struct topo *topo, void *arg, struct lb_err *err) {
+    struct inquiry *inquiry = arg;
+    struct place *place = inquiry->place;
+    bool wired = place->wiring && *place->wiring->url, again = inquiry->again;
+    place->server.url_count = 1;
+    place->server.ca = topo_ca(topo);
+    place->urls[0] = wired ? place->wiring->url : topo_url(topo);
+    if (place_wire_check(place->wiring, err) != 0) return -1;
+    inquiry->again = true;
+    return ask_server(inquiry, again ? TRIES_NS : TRY_NS, err);
 }
 
 static const volatile sig_atomic_t *watched_interrupts;
@@ -203,15 +213,6 @@ static int start_own(struct place *place, const struct place_ask *ask, struct lb
     return place->topo ? 0 : -1;
 }
 
-static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_err *err) {
-    inquiry->deadline_ns = lb_now() + REACH_NS;
-    if (open_backend(place, err) != 0 || loop_once("inquiry", inquire_server, inquiry, err) != 0)
-        return -1;
-    if (inquiry->result == 1) return 0;
-    return err_set(err, inquiry->err.code ? inquiry->err.code : LB_EXIT_MACHINE, "%s",
-                   inquiry->err.text);
-}
-
 /* What the user states of the durability of the server, as a word of bench/base/verdict.h; NULL = nothing. */
 static const char *stated_durability(const struct lb_backend *backend, const void *options) {
     char word[16] = LB_DURABILITY_TOLD;
@@ -254,7 +255,7 @@ static int reach_url(struct place *place, const struct place_ask *ask, struct in
         place->server.route_count = place->wiring->route_count;
     }
     place->urls[0] = ask->url;
-    return reach_server(place, inquiry, err) || take_durability(place, err) ? -1 : 0;
+    return ask_server(inquiry, REACH_NS, err) == 1 ? take_durability(place, err) : -1;
 }
 
 /* The drivers' messages mostly name the backend already. */
@@ -344,7 +345,7 @@ static int open_embedded(struct place *place, struct inquiry *inquiry, struct lb
     if (folder_make(NULL, backend->name, place->dir, sizeof place->dir, err) != 0) return -1;
     janitor_folder(JANITOR_ADD, place->dir);
     place->server.dir = place->dir;
-    return reach_server(place, inquiry, err);
+    return ask_server(inquiry, REACH_NS, err) == 1 ? 0 : -1;
 }
 
 struct place *place_begin(const struct place_ask *ask, struct lb_err *err) {
@@ -356,7 +357,7 @@ struct place *place_begin(const struct place_ask *ask, struct lb_err *err) {
     }
     place->server = (struct lb_server){
         .backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
-    struct inquiry inquiry = {.place = place, .lock = ask->lock};
+    struct inquiry inquiry = {.place = place, .lock = ask->lock, .cleaning = ask->cleaning};
     int failed;
     if (wires_of(ask) && !backend->topologies)
         failed = err_set(err, LB_EXIT_USAGE, "the lock has no server, so no wire can lead to it");

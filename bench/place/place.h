@@ -10,6 +10,7 @@
 #include "bench/servers/info.h"
 #include "bench/servers/topo.h"
 #include "bench/workload/plan.h"
+#include "drivers/clean.h"
 #include "drivers/driver.h"
 #include "drivers/facts.h"
 #include "drivers/url.h"
@@ -86,6 +87,7 @@ struct place_ask {
     struct distance distance; /* leads clients through the wire, too, which delays their bytes */
     /* start servers of our own so that their wall clocks can be changed, where that is possible */
     bool clock;
+    struct lb_cleaning *cleaning; /* to be done at once, at a URL; NULL = nothing */
     const volatile sig_atomic_t *interrupts;
 };
 
