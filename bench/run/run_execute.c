@@ -53,14 +53,30 @@ void run_note_trouble(struct run_state *run, const struct lb_err *err) {
     if (err->code != LB_EXIT_INTERRUPTED) run_say(run, err->text);
 }
 
+/* The names of the checks of an environment that may spoil figures, separated by commas, those that are in text already
+ * not again. */
+static void add_advised(const json_t *environment, char *text, size_t size) {
+    const json_t *advice = json_object_get(environment, "advice"), *sentence;
+    char name[100];
+    size_t i;
+    json_array_foreach(advice, i, sentence) {
+        const char *words = json_string_value(sentence);
+        size_t used = strlen(text);
+        if (!words) continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(words, ":"), words);
+        if (!*name || strstr(text, name)) continue;
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+    }
+}
+
 /* Says in one line which checks of the run's machines found something; their .environment.advice has the rest. */
 static void warn_of_machines(const struct run_state *run) {
     const json_t *host;
     char names[300] = "";
     size_t i;
-    environment_add_advised(json_object_get(run->json, "environment"), names, sizeof names);
+    add_advised(json_object_get(run->json, "environment"), names, sizeof names);
     json_array_foreach(json_object_get(run->json, "hosts"), i, host) {
-        environment_add_advised(json_object_get(host, "environment"), names, sizeof names);
+        add_advised(json_object_get(host, "environment"), names, sizeof names);
     }
     if (*names)
         json_array_append_new(

@@ -31,10 +31,8 @@ static bool is_spent(const struct place *place, const struct plan *plan,
     return place->dir[0] && (!whole || has_killed(stage));
 }
 
-static void add_stage_result(struct run_state *run, struct stage *stage,
-                             const struct plan_stage *of) {
+static void add_stage_result(struct run_state *run, const struct stage *stage) {
     struct lb_err err = {0};
-    stage_describe_origin(&stage->result, of);
     json_t *json = run_stage_json(&stage->result);
     if (json && json_array_append_new(run->stages, json) == 0) return;
     err_set(&err, LB_EXIT_MACHINE, "out of memory for a stage's result");
@@ -133,7 +131,7 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     if (warms) stage->result.aside = "the first round warms the servers";
     if (run->round) note_round(&run->round[of->repeat], stage);
     if (!warms && !of->again) thresholds_take(&run->thresholds, stage);
-    add_stage_result(run, stage, of);
+    add_stage_result(run, stage);
     if (stage->err.code && !run->failed[0])
         snprintf(run->failed, sizeof run->failed, "%s: %s", of->lock->lock->name, stage->err.text);
     if (stage->status != STAGE_COMPLETE) {

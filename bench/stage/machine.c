@@ -84,20 +84,6 @@ json_t *environment_json(void) {
     return environment;
 }
 
-void environment_add_advised(const json_t *environment, char *text, size_t size) {
-    const json_t *advice = json_object_get(environment, "advice"), *sentence;
-    char name[100];
-    size_t i;
-    json_array_foreach(advice, i, sentence) {
-        const char *words = json_string_value(sentence);
-        size_t used = strlen(text);
-        if (!words) continue;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(words, ":"), words);
-        if (!*name || strstr(text, name)) continue;
-        snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
-    }
-}
-
 #define SHARE 0.02
 #define LEAST_NS (50 * LB_MS_NS)
 
@@ -156,16 +142,11 @@ void server_use_ready(struct server_use *use, struct stage *stage) {
     stage->sessions_memory_bytes = growth(use->alone_memory_bytes, use->ready.memory_bytes);
 }
 
-void server_use_loaded(const struct server_use *use, struct stage *stage) {
-    if (!use->topo || stage->faults.servers_touched) return;
-    int64_t bytes = topo_memory_bytes(use->topo);
-    if (bytes >= 0) stage->result.server_memory_bytes = (double)bytes;
-}
-
 void server_use_drained(const struct server_use *use, struct stage *stage) {
     struct topo_use now;
     if (!use->topo || stage->faults.servers_touched) return;
     topo_use_take(use->topo, &now);
+    if (now.memory_bytes >= 0) stage->result.server_memory_bytes = (double)now.memory_bytes;
     stage->written_bytes = growth(use->ready.written_bytes, now.written_bytes);
     stage->fsyncs = growth(use->ready.fsyncs, now.fsyncs);
 }

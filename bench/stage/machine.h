@@ -21,10 +21,6 @@
 /* New reference; values that can't be read are null. NULL when out of memory. */
 json_t *environment_json(void);
 
-/* The names of the checks of an environment that may spoil figures, separated by commas, those that are in text already
- * not again. */
-void environment_add_advised(const json_t *environment, char *text, size_t size);
-
 /* steal: the processor time that a virtual machine wanted and that its host gave to others. The
  * client or server that was to run then stood still, and the latencies look as if the lock had
  * caused it.
@@ -72,7 +68,7 @@ void wall_note(struct wall *wall, int64_t monotonic_ns, int64_t wall_ns);
 void wall_look(struct wall *wall);
 
 /* server_use: the memory, the writes to disk and the fsyncs that a stage costs the servers that lockbench started.
- * (supervise.c measures their processor time.) The module measures the servers at four times (topo.h) and stores
+ * (supervise.c measures their processor time.) The module measures the servers at three times (topo.h) and stores
  * the known figures in the stage. Without such servers, and after a fault that changed them, no figure is known. */
 
 struct server_use {
@@ -85,8 +81,6 @@ struct server_use {
 void server_use_begin(struct server_use *use, struct topo *topo);
 /* When all sessions are open, before the load. */
 void server_use_ready(struct server_use *use, struct stage *stage);
-/* At the end of the window. */
-void server_use_loaded(const struct server_use *use, struct stage *stage);
 /* When all clients have drained. */
 void server_use_drained(const struct server_use *use, struct stage *stage);
 

@@ -106,8 +106,6 @@ struct stage {
 /* What came out of a stage that stage_run has run: removes what is left on its server, judges its record, and fills
  * stage->result. */
 void stage_conclude(struct stage *stage);
-/* Adds the facts that only the run knows: the faults. */
-void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
 /* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:
  * says whether the clients were on several machines. */
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of);

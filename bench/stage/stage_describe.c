@@ -149,7 +149,7 @@ const char *stage_exposed_by(const struct run_stage *result, const struct plan_s
     return NULL;
 }
 
-void stage_describe_origin(struct run_stage *result, const struct plan_stage *of) {
+static void describe_faults(struct run_stage *result, const struct plan_stage *of) {
     char faults[160];
     /* A control whose mistake this workload can't show may come out clean. */
     result->exposed_by = stage_exposed_by(result, of);
@@ -161,7 +161,7 @@ void stage_describe_planned(struct run_stage *result, const struct plan_stage *o
     result_field_clear_all(run_stage_fields(), result);
     describe_lock(result, of);
     describe_load(result, of);
-    stage_describe_origin(result, of);
+    describe_faults(result, of);
 }
 
 static void describe_course(struct stage *stage) {
@@ -217,6 +217,7 @@ static int describe(struct stage *stage, struct lb_err *err) {
     describe_lock(result, of);
     describe_place(result, stage->ask->place, of->lock->lock);
     describe_load(result, of);
+    describe_faults(result, of);
     describe_course(stage);
     for (int metric = 0; metric < METRICS; metric++) {
         if (fill_latency(result, &result->latency[metric], stage->hist[metric], err) != 0)

@@ -271,7 +271,6 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         sup->stage->server_cpu_ns = (double)(cpu_end_ns - cpu_begin_ns);
     if (atomic_load(&sup->shared->window_end_ns) > begin_ns && sup->workers)
         harvest_window_end(&sup->harvest);
-    server_use_loaded(&sup->use, sup->stage);
 }
 
 /* Until all clients have drained, or are given up. */
