@@ -86,6 +86,7 @@ struct sql_answer {
     /* rows returned (a port may stop counting at 1); for a statement that returns none: rows
      * changed */
     uint64_t rows;
+    int columns; /* only of PostgreSQL */
     /* from the first row; or what the database reports for an insert; or 0 */
     int64_t number[SQL_NUMBERS];
 };
@@ -173,6 +174,10 @@ enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t 
 
 /* The deadline for the answer to a request that is made now and waits for no lock. */
 int64_t sql_soon(const struct lb_session *session);
+
+/* Chooses the statement that locks the key, by how long it may wait. */
+enum sql_role sql_choose_wait(struct lb_session *session, int64_t deadline_ns,
+                              int64_t *ret_answer_by_ns);
 
 /* For a wait on the server that has just returned LB_TIMEOUT. True if at least a millisecond is left before the
  * deadline: then a limit of the server (lock_timeout, statement_timeout, max_statement_time) or an administrator has

@@ -31,11 +31,10 @@ static enum lb_outcome give_up(struct lb_session *session) {
     return lb_fail(session, LB_BROKEN, "%s: can't roll back", session->lock->name);
 }
 
-/* Chooses the statement that locks the next key, by how long it may wait. */
-static enum sql_role choose_wait(struct lb_session *session, int64_t deadline_ns,
-                                 int64_t *ret_answer_by_ns) {
+enum sql_role sql_choose_wait(struct lb_session *session, int64_t deadline_ns,
+                              int64_t *ret_answer_by_ns) {
     struct sql_session *mine = session->lock_state;
-    const struct sql_port *port = mine->recipe->port;
+    const struct sql_port *port = ((const struct sql_recipe *)session->lock->recipe)->port;
     int64_t now_ns = lb_now();
     *ret_answer_by_ns = port->answer_after(session, now_ns);
     if (deadline_ns <= now_ns || !sql_has(session, SQL_LOCK)) return SQL_LOCK_NOW;
@@ -65,7 +64,7 @@ static enum lb_outcome lock_row(struct lb_session *session, const struct lb_requ
     struct sql_answer answer = {0};
     int64_t answer_by_ns;
     sql_use(session, request);
-    ret->role = choose_wait(session, deadline_ns, &answer_by_ns);
+    ret->role = sql_choose_wait(session, deadline_ns, &answer_by_ns);
     enum lb_outcome outcome = sql_run(session, ret->role, answer_by_ns, &answer);
     if (outcome == LB_OK && answer.rows == 0) {
         ret->missing = sql_has(session, SQL_ADD);

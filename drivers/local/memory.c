@@ -118,57 +118,69 @@ static bool next_slice(int64_t deadline_ns, struct timespec *ret_until) {
     return true;
 }
 
+enum call { CALL_TRY, CALL_WAIT, CALL_FREE };
+
+/* A lock's recipe: makes a call on the lock of the request. until: the end of CALL_WAIT. 0; EBUSY of
+ * CALL_TRY; ETIMEDOUT of CALL_WAIT; or another errno. */
+typedef int call_fn(struct memory_shared *shared, const struct lb_request *request, enum call call,
+                    const struct timespec *until);
+
+static enum lb_outcome memory_fail(struct lb_session *session, int failed) {
+    return lb_fail(session, LB_BROKEN, "%s: %s", session->lock->name, strerror(failed));
+}
+
 /* The locks do not know their holders: the grant's data is whether the client holds it. */
-static enum lb_outcome granted(struct lb_grant *grant) {
-    *(bool *)grant->data = true;
-    return lb_granted(grant, 0, LB_NEVER);
-}
-
-/* Begins a release. False if the client held nothing. */
-static bool take_back(struct lb_grant *grant) {
-    bool *held = grant->data, was = *held;
-    *held = false;
-    return was;
-}
-
-/* A lock's recipe says whether its mutexes are the robust ones. */
-static pthread_mutex_t *mutex_of(const struct lb_session *session,
-                                 const struct lb_request *request) {
-    struct memory_shared *shared = memory_of(session);
-    const bool *robust = session->lock->recipe;
-    return &(*robust ? shared->robust : shared->mutex)[slot_of(request)].mutex;
-}
-
-static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    pthread_mutex_t *mutex = mutex_of(session, request);
-    int failed = pthread_mutex_trylock(mutex);
+static enum lb_outcome memory_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    call_fn *const *recipe = session->lock->recipe;
+    int failed = (*recipe)(memory_of(session), request, CALL_TRY, NULL);
     if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
     while (failed == EBUSY || failed == ETIMEDOUT) {
         struct timespec until;
         if (!next_slice(request->deadline_ns, &until)) return LB_TIMEOUT;
-        failed = pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
-        if (!failed || failed == EOWNERDEAD) TELL_LOCKED(mutex, 0);
+        failed = (*recipe)(memory_of(session), request, CALL_WAIT, &until);
     }
+    if (failed) return memory_fail(session, failed);
+    *(bool *)grant->data = true;
+    return lb_granted(grant, 0, LB_NEVER);
+}
+
+/* What is not held is not freed: that would break a read-write lock for all, and give a semaphore one permit more. */
+static enum lb_outcome memory_release(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    call_fn *const *recipe = session->lock->recipe;
+    bool *held = grant->data;
+    if (!*held) return LB_LOST;
+    *held = false;
+    int failed = (*recipe)(memory_of(session), request, CALL_FREE, NULL);
+    return failed ? memory_fail(session, failed) : LB_OK;
+}
+
+static const struct lb_algorithm memory_algorithm = {
+    .grant_bytes = sizeof(bool),
+    .acquire = memory_acquire,
+    .release = memory_release,
+};
+
+static int call_mutex(pthread_mutex_t *mutex, enum call call, const struct timespec *until) {
+    if (call == CALL_FREE) return pthread_mutex_unlock(mutex);
+    int failed = call == CALL_TRY ? pthread_mutex_trylock(mutex)
+                                  : pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, until);
+    if (call == CALL_WAIT && (!failed || failed == EOWNERDEAD)) TELL_LOCKED(mutex, 0);
     /* The data that the dead holder guarded may be half written. The mutex is ours, and this call
      * makes it consistent again. */
-    if (failed == EOWNERDEAD) failed = pthread_mutex_consistent(mutex);
-    return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed))
-                  : granted(grant);
+    return failed == EOWNERDEAD ? pthread_mutex_consistent(mutex) : failed;
 }
 
-static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    if (!take_back(grant)) return LB_LOST;
-    int failed = pthread_mutex_unlock(mutex_of(session, request));
-    return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed)) : LB_OK;
+static int by_mutex(struct memory_shared *shared, const struct lb_request *request, enum call call,
+                    const struct timespec *until) {
+    return call_mutex(&shared->mutex[slot_of(request)].mutex, call, until);
 }
 
-static const struct lb_algorithm mem_mutex_algorithm = {
-    .grant_bytes = sizeof(bool),
-    .acquire = mutex_acquire,
-    .release = mutex_release,
-};
+static int by_robust(struct memory_shared *shared, const struct lb_request *request, enum call call,
+                     const struct timespec *until) {
+    return call_mutex(&shared->robust[slot_of(request)].mutex, call, until);
+}
 
 const struct lb_lock lock_mem_mutex = {
     .name = "mem-mutex",
@@ -183,8 +195,8 @@ const struct lb_lock lock_mem_mutex = {
               .hazards = "a holder that dies keeps it for ever: the mutex does not know its owner",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
-    .algorithm = &mem_mutex_algorithm,
-    .recipe = &(const bool){false},
+    .algorithm = &memory_algorithm,
+    .recipe = &(call_fn *const){by_mutex},
 };
 
 const struct lb_lock lock_mem_robust = {
@@ -203,49 +215,26 @@ const struct lb_lock lock_mem_robust = {
              "(EOWNERDEAD)",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &mem_mutex_algorithm,
-    .recipe = &(const bool){true},
+    .algorithm = &memory_algorithm,
+    .recipe = &(call_fn *const){by_robust},
 };
 
 /* mem_rwlock: a pthread read-write lock in shared memory, with futex waits, preferring readers
  * (glibc's default: writers may starve). The lock of a dead holder is never freed, and
  * the holder is not recorded anywhere. */
 
-static pthread_rwlock_t *rwlock_of(const struct lb_session *session,
-                                   const struct lb_request *request) {
-    return &memory_of(session)->rwlock[slot_of(request)].rwlock;
+static int by_rwlock(struct memory_shared *shared, const struct lb_request *request, enum call call,
+                     const struct timespec *until) {
+    pthread_rwlock_t *rwlock = &shared->rwlock[slot_of(request)].rwlock;
+    if (call == CALL_FREE) return pthread_rwlock_unlock(rwlock);
+    if (call == CALL_TRY)
+        return request->shared ? pthread_rwlock_tryrdlock(rwlock)
+                               : pthread_rwlock_trywrlock(rwlock);
+    int failed = request->shared ? pthread_rwlock_clockrdlock(rwlock, CLOCK_MONOTONIC, until)
+                                 : pthread_rwlock_clockwrlock(rwlock, CLOCK_MONOTONIC, until);
+    if (!failed) TELL_LOCKED(rwlock, request->shared ? READER : 0);
+    return failed;
 }
-
-static enum lb_outcome rwlock_acquire(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    pthread_rwlock_t *rwlock = rwlock_of(session, request);
-    int failed =
-        request->shared ? pthread_rwlock_tryrdlock(rwlock) : pthread_rwlock_trywrlock(rwlock);
-    if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
-    while (failed == EBUSY || failed == ETIMEDOUT) {
-        struct timespec until;
-        if (!next_slice(request->deadline_ns, &until)) return LB_TIMEOUT;
-        failed = request->shared ? pthread_rwlock_clockrdlock(rwlock, CLOCK_MONOTONIC, &until)
-                                 : pthread_rwlock_clockwrlock(rwlock, CLOCK_MONOTONIC, &until);
-        if (!failed) TELL_LOCKED(rwlock, request->shared ? READER : 0);
-    }
-    return failed ? lb_fail(session, LB_BROKEN, "pthread rwlock: %s", strerror(failed))
-                  : granted(grant);
-}
-
-static enum lb_outcome rwlock_release(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    /* Unlocking a lock that is not held would break it for all clients. */
-    if (!take_back(grant)) return LB_LOST;
-    int failed = pthread_rwlock_unlock(rwlock_of(session, request));
-    return failed ? lb_fail(session, LB_BROKEN, "pthread rwlock: %s", strerror(failed)) : LB_OK;
-}
-
-static const struct lb_algorithm mem_rwlock_algorithm = {
-    .grant_bytes = sizeof(bool),
-    .acquire = rwlock_acquire,
-    .release = rwlock_release,
-};
 
 const struct lb_lock lock_mem_rwlock = {
     .name = "mem-rwlock",
@@ -261,7 +250,8 @@ const struct lb_lock lock_mem_rwlock = {
                          "that dies keeps it for ever",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
-    .algorithm = &mem_rwlock_algorithm,
+    .algorithm = &memory_algorithm,
+    .recipe = &(call_fn *const){by_rwlock},
 };
 
 /* mem_semaphore: a POSIX semaphore in shared memory, with futex waits. Arming gives it its permits.
@@ -294,27 +284,21 @@ static int semaphore_disarm(struct lb_session *session, const struct lb_request 
     return 0;
 }
 
-static enum lb_outcome semaphore_acquire(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
-    struct semaphore_slot *slot = semaphore_slot_of(session, request);
-    if (!slot->armed) return lb_fail(session, LB_REFUSED, "memory: the semaphore is not armed");
-    int failed = sem_trywait(&slot->semaphore) == 0 ? 0 : errno;
-    if (failed == EAGAIN && request->deadline_ns <= lb_now()) return LB_BUSY;
-    while (failed == EAGAIN || failed == ETIMEDOUT || failed == EINTR) {
-        struct timespec until;
-        if (!next_slice(request->deadline_ns, &until)) return LB_TIMEOUT;
-        failed = sem_clockwait(&slot->semaphore, CLOCK_MONOTONIC, &until) == 0 ? 0 : errno;
-        if (!failed) TELL_TAKEN(&slot->semaphore);
-    }
-    return failed ? lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(failed)) : granted(grant);
+static int by_semaphore(struct memory_shared *shared, const struct lb_request *request,
+                        enum call call, const struct timespec *until) {
+    sem_t *semaphore = &shared->semaphore[slot_of(request)].semaphore;
+    int failed = call == CALL_FREE  ? sem_post(semaphore)
+                 : call == CALL_TRY ? sem_trywait(semaphore)
+                                    : sem_clockwait(semaphore, CLOCK_MONOTONIC, until);
+    if (failed) return errno == EAGAIN ? EBUSY : errno == EINTR ? ETIMEDOUT : errno;
+    if (call == CALL_WAIT) TELL_TAKEN(semaphore);
+    return 0;
 }
 
-static enum lb_outcome semaphore_release(struct lb_session *session,
+static enum lb_outcome semaphore_acquire(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
-    /* sem_post(3) by a client without a permit would add a permit. */
-    if (!take_back(grant)) return LB_LOST;
-    if (sem_post(&semaphore_slot_of(session, request)->semaphore) == 0) return LB_OK;
-    return lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(errno));
+    if (semaphore_slot_of(session, request)->armed) return memory_acquire(session, request, grant);
+    return lb_fail(session, LB_REFUSED, "memory: the semaphore is not armed");
 }
 
 static const struct lb_algorithm mem_semaphore_algorithm = {
@@ -322,7 +306,7 @@ static const struct lb_algorithm mem_semaphore_algorithm = {
     .arm = semaphore_arm,
     .disarm = semaphore_disarm,
     .acquire = semaphore_acquire,
-    .release = semaphore_release,
+    .release = memory_release,
 };
 
 const struct lb_lock lock_mem_semaphore = {
@@ -341,4 +325,5 @@ const struct lb_lock lock_mem_semaphore = {
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
     .algorithm = &mem_semaphore_algorithm,
+    .recipe = &(call_fn *const){by_semaphore},
 };

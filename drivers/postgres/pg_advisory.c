@@ -13,53 +13,31 @@
  * the server's own ends a wait earlier (a role's lock_timeout or statement_timeout), the wait begins
  * again, at the queue's end. An attempt that is cut off ends with its connection; the backend then
  * stays in the queue until its turn comes and leaves it at once. */
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "drivers/postgres/pg_sql.h"
 
-static const struct {
-    const char *name, *sql;
-} statements[] = {
-    {"lb_lock", "SELECT pg_advisory_lock($1::bigint)"},
-    {"lb_try", "SELECT pg_try_advisory_lock($1::bigint)"},
-    /* From a FROM clause, so that it takes effect before the lock is asked for; "true": until the
-     * statement's own transaction ends. */
-    {"lb_timed",
-     "SELECT pg_advisory_lock($1::bigint) FROM set_config('lock_timeout', $2::text, true)"},
-    {"lb_unlock", "SELECT pg_advisory_unlock($1::bigint)"},
-};
+static const struct sql_recipe session_recipe = {
+    .port = &pg_port,
+    .statement = {
+        [SQL_LOCK] = {"SELECT pg_advisory_lock($1::bigint)", "n"},
+        /* From a FROM clause, so that it takes effect before the lock is asked for; "true": until the
+         * statement's own transaction ends. */
+        [SQL_LOCK_UNTIL] = {"SELECT pg_advisory_lock($1::bigint) "
+                            "FROM set_config('lock_timeout', $2::bigint::text, true)",
+                            "nm"},
+        [SQL_LOCK_NOW] = {"SELECT pg_try_advisory_lock($1::bigint)", "n"},
+        [SQL_FREE] = {"SELECT pg_advisory_unlock($1::bigint)", "n"},
+        [SQL_LEFT] = {PG_ADVISORY_LEFT("$1::bigint", "$2::bigint"), "vx"},
+    }};
 
-static int advisory_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        if (pg_prepare(session, statements[i].name, statements[i].sql, deadline_ns, err) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Milliseconds as text; written without printf, for the hot path. */
-static const char *ms_text(char text[24], int64_t ms) {
-    char *at = text + 23;
-    *at = '\0';
-    do *--at = (char)('0' + ms % 10);
-    while ((ms /= 10) > 0);
-    return at;
-}
-
-/* Runs a statement that answers true or false. */
-static enum lb_outcome run_boolean(struct lb_session *session, const char *statement,
-                                   const struct lb_request *request, enum lb_outcome if_false) {
-    struct pg_args args = {0};
-    pg_add_int8(&args, (int64_t)request->key_number);
-    PGresult *result = NULL;
-    enum lb_outcome outcome = pg_run(session, statement, &args, sql_answer_by(session), &result);
+/* Runs a statement that answers true or false, or nothing that says so (if_false = LB_OK). */
+static enum lb_outcome ask(struct lb_session *session, const struct lb_request *request,
+                           enum sql_role role, int64_t answer_by_ns, enum lb_outcome if_false) {
+    struct sql_answer answer = {0};
+    sql_use(session, request);
+    enum lb_outcome outcome = sql_run(session, role, answer_by_ns, &answer);
     if (outcome != LB_OK) return outcome;
-    bool whole = pg_field_bytes(result, 0, 0) == 1, yes = whole && pg_bool(result, 0, 0);
-    PQclear(result);
-    if (!whole) return pg_odd_answer(session);
-    return yes ? LB_OK : if_false;
+    if (answer.rows == 0 || answer.columns == 0) return pg_odd_answer(session);
+    return answer.number[0] ? LB_OK : if_false;
 }
 
 /* Frees the lock. A release that was cancelled or refused has freed nothing, and the session still
@@ -67,33 +45,10 @@ static enum lb_outcome run_boolean(struct lb_session *session, const char *state
  * lock. */
 static enum lb_outcome unlock(struct lb_session *session, const struct lb_request *request,
                               enum lb_outcome if_not_held) {
-    enum lb_outcome outcome = run_boolean(session, "lb_unlock", request, if_not_held);
+    enum lb_outcome outcome = ask(session, request, SQL_FREE, sql_answer_by(session), if_not_held);
     if (outcome == LB_BROKEN && pg_ended(session)) return LB_LOST; /* ended while we held it */
     if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) return LB_UNKNOWN;
     return outcome;
-}
-
-/* Waits in the server's queue until the deadline, or until a limit of the server's own. */
-static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request) {
-    struct pg_args args = {0};
-    char text[24];
-    const char *statement = "lb_lock";
-    int64_t answer_by_ns = LB_NEVER;
-    pg_add_int8(&args, (int64_t)request->key_number);
-    if (request->deadline_ns != LB_NEVER) {
-        int64_t left_ms = (request->deadline_ns - lb_now()) / LB_MS_NS;
-        if (left_ms < 1) left_ms = 1; /* 0 would mean for ever */
-        if (left_ms > INT32_MAX) left_ms = INT32_MAX;
-        pg_add_text(&args, ms_text(text, left_ms));
-        statement = "lb_timed";
-        answer_by_ns = sql_answer_after(session, request->deadline_ns);
-    }
-    PGresult *result = NULL;
-    enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
-    if (outcome != LB_OK) return outcome;
-    bool granted = pg_field_bytes(result, 0, 0) >= 0;
-    PQclear(result);
-    return granted ? LB_OK : pg_odd_answer(session);
 }
 
 static enum lb_outcome advisory_acquire(struct lb_session *session,
@@ -101,15 +56,17 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
     bool once = request->deadline_ns <= lb_now();
     enum lb_outcome outcome;
     do {
-        outcome = once ? run_boolean(session, "lb_try", request, LB_BUSY)
-                       : wait_in_queue(session, request);
+        int64_t answer_by_ns;
+        enum sql_role role = sql_choose_wait(session, request->deadline_ns, &answer_by_ns);
+        enum lb_outcome if_false = once ? LB_BUSY : LB_TIMEOUT;
+        outcome = ask(session, request, role, answer_by_ns,
+                      role == SQL_LOCK_NOW ? if_false : LB_OK);
         /* The server may have granted it at the moment of the time-out: a statement that fails
          * undoes the effects of its transaction, but not those of its session. */
         if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN)
             return LB_UNKNOWN;
     } while (outcome == LB_TIMEOUT && sql_wait_again(session, request->deadline_ns));
-    if (outcome != LB_OK) return outcome;
-    return lb_granted(grant, 0, LB_NEVER);
+    return outcome == LB_OK ? lb_granted(grant, 0, LB_NEVER) : outcome;
 }
 
 static enum lb_outcome advisory_release(struct lb_session *session,
@@ -118,34 +75,10 @@ static enum lb_outcome advisory_release(struct lb_session *session,
     return unlock(session, request, LB_LOST);
 }
 
-static int count_advisory_locks(struct lb_session *session, const char *prefix, uint64_t *ret_count,
-                                struct lb_err *err) {
-    (void)prefix; /* a number does not tell its name */
-    const struct lb_own_keys *only = session->only;
-    long long from = only ? (long long)only->number : LLONG_MIN,
-              to = only ? from + only->count - 1 : LLONG_MAX;
-    char sql[1024];
-    PGresult *result = NULL;
-    snprintf(sql, sizeof sql, PG_ADVISORY_LEFT("(%lld)", "%lld"), from, to, from);
-    if (pg_query(session, sql, sql_answer_by(session), &result) != LB_OK)
-        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    *ret_count = strtoull(pg_text(result, 0, 0), NULL, 10);
-    PQclear(result);
-    return 0;
-}
-
-static int advisory_residue(struct lb_session *session, const char *prefix,
-                            struct lb_residue *ret_residue, struct lb_err *err) {
-    return sql_count_down(session, prefix, count_advisory_locks, SQL_ADVISORY_LEFT, ret_residue,
-                          err);
-}
-
 static const struct lb_algorithm algorithm = {
-    .prepare = advisory_prepare,
     .acquire = advisory_acquire,
     .release = advisory_release,
-    .residue = advisory_residue,
-    .names = sql_names,
+    SQL_MEMBERS,
 };
 
 #define ADVISORY_FACTS                                                                             \
@@ -170,6 +103,7 @@ const struct lb_lock lock_pg_advisory = {
          SQL_ON_SERVER(1, 1),
          .crash = LB_CRASH_AT_ONCE},
     .algorithm = &algorithm,
+    .recipe = &session_recipe,
 };
 
 /* pg-advisory-xact: PostgreSQL's advisory lock of a transaction: pg_advisory_xact_lock(bigint)
@@ -180,7 +114,7 @@ const struct lb_lock lock_pg_advisory = {
  * session-level one does. The hold is the whole transaction. Nothing is written: COMMIT flushes
  * nothing. */
 
-static const struct sql_recipe recipe = {
+static const struct sql_recipe xact_recipe = {
     .port = &pg_port,
     .statement = {
         PG_TRANSACTION,
@@ -203,5 +137,5 @@ const struct lb_lock lock_pg_advisory_xact = {
               SQL_ON_SERVER(2, 1),
               .crash = LB_CRASH_AT_ONCE},
     .algorithm = &sql_transaction_algorithm,
-    .recipe = &recipe,
+    .recipe = &xact_recipe,
 };

@@ -75,11 +75,7 @@ static inline const char *pg_text(const PGresult *result, int row, int column) {
     return pg_field_bytes(result, row, column) < 0 ? "" : PQgetvalue(result, row, column);
 }
 
-/* Values of a binary result: of a field of 1 byte, of 8 bytes. */
-static inline bool pg_bool(const PGresult *result, int row, int column) {
-    return *PQgetvalue(result, row, column) != 0;
-}
-
+/* The value of a field of 8 bytes of a binary result. */
 static inline int64_t pg_int8(const PGresult *result, int row, int column) {
     uint64_t number;
     memcpy(&number, PQgetvalue(result, row, column), sizeof number);

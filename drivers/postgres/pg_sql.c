@@ -5,7 +5,9 @@
 
 #include "drivers/sql_lock.h"
 
-#define INT8_OID 20 /* bigint, in pg_type */
+/* bigint and boolean, in pg_type */
+#define INT8_OID 20
+#define BOOL_OID 16
 
 static int port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                         struct lb_err *err) {
@@ -24,6 +26,8 @@ static void read_answer(PGresult *result, struct sql_answer *answer) {
     for (int i = 0; i < PQnfields(result) && i < SQL_NUMBERS; i++) {
         if (PQftype(result, i) == INT8_OID && pg_field_bytes(result, 0, i) == 8)
             answer->number[i] = pg_int8(result, 0, i);
+        if (PQftype(result, i) == BOOL_OID && pg_field_bytes(result, 0, i) == 1)
+            answer->number[i] = *PQgetvalue(result, 0, i) != 0;
     }
 }
 
@@ -43,10 +47,9 @@ static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_run(session, sql_role_name(role), &args, answer_by_ns, &result);
     if (outcome != LB_OK) return outcome;
-    struct sql_answer answer = {0};
-    read_answer(result, &answer);
+    *ret_answer = (struct sql_answer){.columns = PQnfields(result)};
+    read_answer(result, ret_answer);
     PQclear(result);
-    *ret_answer = answer;
     return LB_OK;
 }
 
