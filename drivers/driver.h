@@ -133,6 +133,11 @@ struct lb_about {
     bool exposed_on_one_host; /* only two clients of one host show it */
 };
 
+/* Members of lb_about, in one line. */
+#define LB_TERMS(acquires, releases, where, freed_by)                                              \
+    .acquire_requests = (acquires), .release_requests = (releases), .guarantee = (where),          \
+    .crash = (freed_by)
+
 /* A figure of a report with a known cause in how the algorithm works: reports print the cause
  * beside the row, and name the option that changes the figure. A table ends with a NULL figure. */
 struct lb_known_cause {

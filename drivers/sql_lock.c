@@ -221,45 +221,41 @@ int sql_disarm(struct lb_session *session, const struct lb_request *request, str
     return run_statement(session, request, SQL_REMOVE, err);
 }
 
-/* Runs the statement for many keys, or, if the recipe has none, the statement for one key again and again. */
+/* Runs the statement for many keys, which are the prefix and a number. */
 static int run_range(struct lb_session *session, const struct lb_key_range *range,
-                     const struct lb_request *like, enum sql_role many, enum sql_role one,
-                     struct lb_err *err) {
+                     const struct lb_request *like, enum sql_role many, struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
     struct lb_request request = *like;
     struct sql_answer answer;
-    char name[LB_KEY_MAX];
+    if (!sql_has(session, many)) return 0;
     request.key = range->prefix;
     request.key_len = strlen(range->prefix);
-    if (sql_has(session, many)) {
-        sql_use(session, &request);
-        mine->values.version = range->first;
-        mine->values.value = range->count;
-        int64_t answer_by_ns = mine->recipe->port->answer_after(session, lb_now() + MANY_NS);
-        if (sql_run(session, many, answer_by_ns, &answer) == LB_OK) return 0;
-        return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);
-    }
-    for (uint32_t i = 0; i < range->count && sql_has(session, one); i++) {
-        int len = snprintf(name, sizeof name, "%s%u", range->prefix, range->first + i);
-        request.key = name;
-        request.key_len = (size_t)len;
-        if (run_statement(session, &request, one, err) != 0) return -1;
-    }
-    return 0;
+    sql_use(session, &request);
+    mine->values.version = range->first;
+    mine->values.value = range->count;
+    int64_t answer_by_ns = mine->recipe->port->answer_after(session, lb_now() + MANY_NS);
+    if (sql_run(session, many, answer_by_ns, &answer) == LB_OK) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);
 }
 
 int sql_arm_range(struct lb_session *session, const struct lb_key_range *range,
                   const struct lb_request *like, struct lb_err *err) {
-    const struct sql_recipe *recipe = session->lock->recipe;
-    if (recipe->port->remove) return 0;
-    return run_range(session, range, like, SQL_ADD_MANY, SQL_ADD, err);
+    return run_range(session, range, like, SQL_ADD_MANY, err);
 }
 
 int sql_disarm_range(struct lb_session *session, const struct lb_key_range *range,
                      const struct lb_request *like, struct lb_err *err) {
-    const struct sql_recipe *recipe = session->lock->recipe;
-    if (recipe->port->remove) return recipe->port->remove(session, range, like, err);
-    return run_range(session, range, like, SQL_REMOVE_MANY, SQL_REMOVE, err);
+    struct lb_request request = *like;
+    char name[LB_KEY_MAX];
+    if (sql_has(session, SQL_REMOVE_MANY) || !sql_has(session, SQL_REMOVE))
+        return run_range(session, range, like, SQL_REMOVE_MANY, err);
+    request.key = name;
+    for (uint32_t i = range->first; i < range->first + range->count; i++) {
+        request.key_len = (size_t)snprintf(name, sizeof name, "%s%u", range->prefix, i);
+        request.key_index = i;
+        if (sql_disarm(session, &request, err) != 0) return -1;
+    }
+    return 0;
 }
 
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,

@@ -39,7 +39,8 @@ enum sql_role {
     SQL_SWEEP = SQL_SELDOM, /* deletes all rows whose lease has ended */
     SQL_ADD,                /* makes the key's row unless it is there */
     SQL_REMOVE,             /* deletes the key's row */
-    /* the same for x keys: their names are the key followed by a number, from v on */
+    /* the same for x keys: their names are the key followed by a number, from v on. Without SQL_ADD_MANY rows are
+     * added when keys are first used */
     SQL_ADD_MANY,
     SQL_REMOVE_MANY,
     /* the number of rows under keys that begin with the given one */
@@ -120,10 +121,7 @@ struct sql_port {
      * NULL = there is no server, and no lock of sql_transaction. */
     bool (*ended)(const struct lb_session *session);
     lb_residue_fn *residue; /* NULL = sql_count_left */
-    /* Removes the rows of keys that have a database each; their rows are added when the keys are first used. NULL = one
-     * database has the rows of all keys. */
-    lb_arm_range_fn *remove;
-    sql_made_fn *made; /* NULL = there can be no tables of others */
+    sql_made_fn *made;      /* NULL = there can be no tables of others */
 };
 
 /* The session_bytes of all algorithms: a struct sql_session, and room for a port's own. */
@@ -217,8 +215,6 @@ extern const struct lb_algorithm sql_lease_algorithm;
 extern const struct lb_algorithm sql_flag_algorithm;
 /* A row with a version; the second counts it up by one statement (LB_CAP_ATOMIC). */
 extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
-#define SQL_ON_SERVER(acquire, release)                                                            \
-    .acquire_requests = acquire, .release_requests = release, .guarantee = LB_ON_ONE_NODE
 /* The description of such a lock, the same for every database. */
 #define SQL_LEASE_FACTS(written, more_hazards)                                                     \
     .summary = "upsert of a row when its expire_at is past (ShedLock's way), with a fence column", \
@@ -233,11 +229,10 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
               .hazards =                                                                           \
                   "a holder that is paused past the end of its lease loses it: check the token; "  \
                   "the lease ends by the server's wall clock; " more_hazards,                      \
-              SQL_ON_SERVER(1, 1),                                                                 \
-              .crash = LB_CRASH_LEASE,                                                             \
+              LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_LEASE),                                      \
               .crash_slack_ns = 250 * LB_MS_NS},                                                   \
     .algorithm = &sql_lease_algorithm
-#define SQL_TABLE_FACTS(more_caps, written, clock, more_hazards, ...)                              \
+#define SQL_TABLE_FACTS(more_caps, written, clock, more_hazards, requests, where)                  \
     .summary =                                                                                     \
         "INSERT of a unique row with owner and expire_at, DELETE to free, and a sweeper for dead " \
         "owners",                                                                                  \
@@ -252,8 +247,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
          .order = "none",                                                                          \
          .hazards = "a holder that is paused past the end of its lease loses it; the lease "       \
                     "ends by the " clock "'s wall clock; " more_hazards,                           \
-         __VA_ARGS__,                                                                              \
-         .crash = LB_CRASH_LEASE,                                                                  \
+         LB_TERMS(requests, requests, where, LB_CRASH_LEASE),                                      \
          .crash_slack_ns = 500 * LB_MS_NS},                                                        \
     .algorithm = &sql_lease_algorithm
 #define SQL_ROW_FACTS                                                                              \
@@ -262,7 +256,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
     .algorithm = &sql_transaction_algorithm
 #define SQL_ROW_ABOUT                                                                              \
     .compatible = "any transaction that locks or changes the row",                                 \
-    .token = "a sequence, drawn under the lock", SQL_ON_SERVER(2, 1), .crash = LB_CRASH_AT_ONCE
+    .token = "a sequence, drawn under the lock", LB_TERMS(2, 1, LB_ON_ONE_NODE, LB_CRASH_AT_ONCE)
 #define SQL_FLAG_FACTS                                                                             \
     .summary = "UPDATE of a flag column WHERE it is not set (a status column, without expiry)",    \
     .primitive = LB_MUTEX, .caps = LB_CAP_TRY | LB_CAP_WAIT,                                       \
@@ -274,8 +268,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
                   "a holder that dies leaves the flag set: nobody gets the lock until somebody "   \
                   "clears it by hand, who must be sure that the holder is dead; without its row "  \
                   "nobody gets it either",                                                         \
-              SQL_ON_SERVER(1, 1),                                                                 \
-              .crash = LB_CRASH_NEVER},                                                            \
+              LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_NEVER)},                                     \
     .algorithm = &sql_flag_algorithm
 #define SQL_OPTIMISTIC_FACTS                                                                       \
     .summary = "read a version, UPDATE WHERE version is still the same (JPA's @Version)",          \
@@ -286,8 +279,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
               .order = "none: the first to write wins",                                            \
               .token = "the row's version",                                                        \
               .hazards = "guards only what is in the row; retries grow with contention",           \
-              SQL_ON_SERVER(1, 1),                                                                 \
-              .crash = LB_CRASH_AT_ONCE},                                                          \
+              LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_AT_ONCE)},                                   \
     .algorithm = &sql_optimistic_algorithm
 #define SQL_UPDATE_FACTS                                                                           \
     .primitive = LB_OPTIMISTIC, .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_ATOMIC,                  \
@@ -302,17 +294,17 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
                   "only for what one statement can do: nothing can be worked on between reading "  \
                   "and writing; a statement whose answer is lost has been done once or never, "    \
                   "and repeated it may count twice",                                               \
-              SQL_ON_SERVER(1, 0),                                                                 \
-              .crash = LB_CRASH_AT_ONCE},                                                          \
+              LB_TERMS(1, 0, LB_ON_ONE_NODE, LB_CRASH_AT_ONCE)},                                   \
     .algorithm = &sql_update_algorithm
 
 /* The parts of the algorithms, for locks that differ in some of them. */
 lb_connect_fn sql_prepare;     /* takes the lock's recipe; makes its tables if they are missing */
 lb_setup_fn sql_setup;         /* refuses tables of its names that lockbench did not make so */
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
-lb_arm_range_fn sql_arm_range, sql_disarm_range; /* SQL_ADD_MANY, SQL_REMOVE_MANY, else those */
-lb_residue_fn sql_residue;                       /* the port's own, or else sql_count_left */
-lb_names_fn sql_names; /* of a lock whose recipe is an sql_recipe, or that takes a number */
+lb_arm_range_fn sql_arm_range,
+    sql_disarm_range;      /* SQL_ADD_MANY; SQL_REMOVE_MANY, else SQL_REMOVE */
+lb_residue_fn sql_residue; /* the port's own, or else sql_count_left */
+lb_names_fn sql_names;     /* of a lock whose recipe is an sql_recipe, or that takes a number */
 lb_acquire_fn sql_lease_acquire;
 lb_release_fn sql_lease_release;
 lb_settle_fn sql_lease_settle;

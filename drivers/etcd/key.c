@@ -135,10 +135,7 @@ const struct lb_lock lock_etcd_key = {
               .hazards =
                   "a holder that is paused for longer than its lease continues; each release "
                   "wakes every waiter: N requests for one grant; waiters may starve",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_SESSION,
+              LB_TERMS(1, 1, LB_ON_MAJORITY, LB_CRASH_SESSION),
               .crash_slack_ns = 3 * LB_S_NS},
     .algorithm = &algorithm,
 };

@@ -197,10 +197,7 @@ const struct lb_lock lock_etcd_lock = {
              "and unlocks for any client; one lease is one owner: its second Lock succeeds at "
              "once; giving up costs five requests; on a server with accounts a client that gives up has to "
              "delete its key itself, as this driver does: the server is refused (etcd 3.4)",
-         .acquire_requests = 2,
-         .release_requests = 2,
-         .guarantee = LB_ON_MAJORITY,
-         .crash = LB_CRASH_SESSION,
+         LB_TERMS(2, 2, LB_ON_MAJORITY, LB_CRASH_SESSION),
          .crash_slack_ns = 3 * LB_S_NS},
     .algorithm = &algorithm,
 };

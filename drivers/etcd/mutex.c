@@ -77,10 +77,7 @@ const struct lb_lock lock_etcd_mutex = {
              "a holder that is paused for longer than its lease continues; a name that is a "
              "prefix of another one (a, a/b) shares its queue; handoffs wait for etcd's 100 ms "
              "tick of late watches",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_MAJORITY,
-         .crash = LB_CRASH_SESSION,
+         LB_TERMS(1, 1, LB_ON_MAJORITY, LB_CRASH_SESSION),
          .crash_slack_ns = 3 * LB_S_NS},
     .algorithm = &algorithm,
 };

@@ -345,10 +345,7 @@ const struct lb_lock lock_exec = {
     .about = {.compatible = "whatever the program's library is compatible with",
               .order = "the library's",
               .hazards = "those of the library",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
+              LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_LEASE),
               .crash_slack_ns = LB_S_NS},
     .algorithm = &exec_algorithm,
 };
@@ -368,10 +365,7 @@ const struct lb_lock lock_exec_session = {
               .order = "the library's",
               .hazards =
                   "those of the library; some report late or never that their session is over",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_SESSION,
+              LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_SESSION),
               .crash_slack_ns =
                   6 *
                   LB_S_NS}, /* two ticks of ZooKeeper, and the time to look for ended sessions */

@@ -318,8 +318,7 @@ const struct lb_lock lock_file_flock = {
          .hazards =
              "a child that inherits the open file keeps the lock; some network file systems do not "
              "pass it on",
-         .guarantee = LB_ON_ONE_HOST,
-         .crash = LB_CRASH_AT_ONCE},
+         LB_TERMS(0, 0, LB_ON_ONE_HOST, LB_CRASH_AT_ONCE)},
     .recipe = &(kernel_fn *const){by_flock},
 };
 
@@ -334,7 +333,6 @@ const struct lb_lock lock_file_ofd = {
          .hazards =
              "a child that inherits the open file keeps the lock; Linux only; deadlocks are not "
              "detected",
-         .guarantee = LB_ON_ONE_HOST,
-         .crash = LB_CRASH_AT_ONCE},
+         LB_TERMS(0, 0, LB_ON_ONE_HOST, LB_CRASH_AT_ONCE)},
     .recipe = &(kernel_fn *const){by_ofd},
 };

@@ -193,8 +193,7 @@ const struct lb_lock lock_mem_mutex = {
     .about = {.compatible = "any program that maps the same pthread mutex",
               .order = "none: a running thread takes it before a woken one",
               .hazards = "a holder that dies keeps it for ever: the mutex does not know its owner",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_NEVER},
+              LB_TERMS(0, 0, LB_ON_ONE_HOST, LB_CRASH_NEVER)},
     .algorithm = &memory_algorithm,
     .recipe = &(call_fn *const){by_mutex},
 };
@@ -213,8 +212,7 @@ const struct lb_lock lock_mem_robust = {
          .hazards =
              "data guarded by a dead holder may be half written: the next holder must check it "
              "(EOWNERDEAD)",
-         .guarantee = LB_ON_ONE_HOST,
-         .crash = LB_CRASH_AT_ONCE},
+         LB_TERMS(0, 0, LB_ON_ONE_HOST, LB_CRASH_AT_ONCE)},
     .algorithm = &memory_algorithm,
     .recipe = &(call_fn *const){by_robust},
 };
@@ -248,8 +246,7 @@ const struct lb_lock lock_mem_rwlock = {
               .order = "none; readers first",
               .hazards = "a stream of readers starves writers, as glibc's default does; a holder "
                          "that dies keeps it for ever",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_NEVER},
+              LB_TERMS(0, 0, LB_ON_ONE_HOST, LB_CRASH_NEVER)},
     .algorithm = &memory_algorithm,
     .recipe = &(call_fn *const){by_rwlock},
 };
@@ -322,8 +319,7 @@ const struct lb_lock lock_mem_semaphore = {
               .hazards =
                   "it has no owner: any process may post, and the permit of a holder that dies is "
                   "lost for ever",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_NEVER},
+              LB_TERMS(0, 0, LB_ON_ONE_HOST, LB_CRASH_NEVER)},
     .algorithm = &mem_semaphore_algorithm,
     .recipe = &(call_fn *const){by_semaphore},
 };

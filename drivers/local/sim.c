@@ -183,9 +183,6 @@ const struct lb_lock lock_sim = {
               .token = "a counter",
               .hazards = "those that its options ask for; for tests of the tool, not a lock to "
                          "use",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_LEASE},
+              LB_TERMS(1, 1, LB_ON_ONE_HOST, LB_CRASH_LEASE)},
     .algorithm = &algorithm,
 };

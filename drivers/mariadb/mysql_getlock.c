@@ -206,7 +206,6 @@ const struct lb_lock lock_mysql_getlock = {
          .hazards =
              "one server only: not replicated, each node of Galera has its own; a client library that "
              "reconnects by itself loses it without notice; behind a transaction pooler it leaks",
-         SQL_ON_SERVER(1, 1),
-         .crash = LB_CRASH_AT_ONCE},
+         LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_AT_ONCE)},
     .algorithm = &algorithm,
 };

@@ -93,7 +93,7 @@ const struct lb_lock lock_mysql_table = {
     SQL_TABLE_FACTS(0, "a row a grant: INSERT and DELETE each wait for the log to be flushed",
                     "server",
                     "inserts deadlock under contention; without a sweeper a dead owner's row stays",
-                    SQL_ON_SERVER(1, 1)),
+                    1, LB_ON_ONE_NODE),
     .recipe = &mysql_table_recipe,
 };
 

@@ -492,10 +492,7 @@ const struct lb_lock lock_memcached_add = {
               .hazards =
                   "a cache: eviction, flush_all and a restart free it early; time is in whole "
                   "seconds, so a lease is up to 2 s shorter than its TTL",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_LEASE,
+              LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_LEASE),
               .crash_slack_ns = (TICKS_S + 1) * LB_S_NS},
     .algorithm = &algorithm,
 };

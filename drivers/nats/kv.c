@@ -474,10 +474,7 @@ const struct lb_lock lock_nats_kv = {
                   "clients send it, frees another client's lock; flushed to disk only every two "
                   "minutes; a cluster of nats-server 2.9 accepts two writes that build on the same "
                   "sequence, and so has two holders, unless the bucket has one replica",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_LEASE,
+              LB_TERMS(2, 1, LB_ON_MAJORITY, LB_CRASH_LEASE),
               .crash_slack_ns = 3 * LB_S_NS},
     .algorithm = &algorithm,
 };

@@ -59,8 +59,8 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
         int64_t answer_by_ns;
         enum sql_role role = sql_choose_wait(session, request->deadline_ns, &answer_by_ns);
         enum lb_outcome if_false = once ? LB_BUSY : LB_TIMEOUT;
-        outcome = ask(session, request, role, answer_by_ns,
-                      role == SQL_LOCK_NOW ? if_false : LB_OK);
+        outcome =
+            ask(session, request, role, answer_by_ns, role == SQL_LOCK_NOW ? if_false : LB_OK);
         /* The server may have granted it at the moment of the time-out: a statement that fails
          * undoes the effects of its transaction, but not those of its session. */
         if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN)
@@ -100,8 +100,7 @@ const struct lb_lock lock_pg_advisory = {
          .hazards =
              "behind PgBouncer in transaction mode it leaks to other clients; a failover forgets "
              "it; the lock of a host that vanished is freed only by TCP keepalive",
-         SQL_ON_SERVER(1, 1),
-         .crash = LB_CRASH_AT_ONCE},
+         LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_AT_ONCE)},
     .algorithm = &algorithm,
     .recipe = &session_recipe,
 };
@@ -134,8 +133,7 @@ const struct lb_lock lock_pg_advisory_xact = {
               .order = "first come, first served",
               .hazards = "a hold is a transaction: it holds back VACUUM, and "
                          "idle_in_transaction_session_timeout ends it; a failover forgets it",
-              SQL_ON_SERVER(2, 1),
-              .crash = LB_CRASH_AT_ONCE},
+              LB_TERMS(2, 1, LB_ON_ONE_NODE, LB_CRASH_AT_ONCE)},
     .algorithm = &sql_transaction_algorithm,
     .recipe = &xact_recipe,
 };

@@ -74,10 +74,9 @@ static const struct sql_recipe pg_table_recipe = {
 const struct lb_lock lock_pg_table = {
     .name = "pg-table",
     .backend = &backend_postgres,
-    SQL_TABLE_FACTS(0, "a row a grant: INSERT and DELETE each wait for the log to be flushed",
-                    "server",
-                    "dead rows bloat the table; without a sweeper a dead owner's row stays",
-                    SQL_ON_SERVER(1, 1)),
+    SQL_TABLE_FACTS(
+        0, "a row a grant: INSERT and DELETE each wait for the log to be flushed", "server",
+        "dead rows bloat the table; without a sweeper a dead owner's row stays", 1, LB_ON_ONE_NODE),
     .recipe = &pg_table_recipe,
 };
 
@@ -152,10 +151,7 @@ const struct lb_lock lock_unsafe_sql_owner_is_host = {
     .about =
         {.order = "none",
          .hazards = "does not exclude on one host",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
+         LB_TERMS(1, 1, LB_NO_GUARANTEE, LB_CRASH_LEASE),
          .crash_slack_ns = 500 * LB_MS_NS,
          .mistake =
              "introductory articles store the client's IP as owner and treat a row with it as a "

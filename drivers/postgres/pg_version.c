@@ -59,8 +59,8 @@ const struct lb_lock lock_pg_update = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_CONTROL, .waits = "never",                           \
     .algorithm = &sql_optimistic_algorithm
 #define UNSAFE_ABOUT                                                                               \
-    .order = "none", .acquire_requests = 1, .release_requests = 1, .guarantee = LB_NO_GUARANTEE,   \
-    .crash = LB_CRASH_AT_ONCE, .exposed_by = "guarded-update", .exposed_as = LB_EXPOSED_VIOLATED
+    .order = "none", LB_TERMS(1, 1, LB_NO_GUARANTEE, LB_CRASH_AT_ONCE),                            \
+    .exposed_by = "guarded-update", .exposed_as = LB_EXPOSED_VIOLATED
 
 /* unsafe-sql-version-compares-itself: pg-optimistic as introductory articles print it: "UPDATE …
  * SET version = version + 1 WHERE id = ? AND version = version". The column is compared with

@@ -70,10 +70,7 @@ const struct lb_lock lock_redis_incr = {
              "only for what one command or script can do: nothing can be worked on between reading and "
              "writing; a command whose answer is lost has been done once or never, and repeated it may "
              "count twice; a failover that loses the last writes gives numbers out twice",
-         .acquire_requests = 1,
-         .release_requests = 0,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_AT_ONCE},
+         LB_TERMS(1, 0, LB_ON_ONE_NODE, LB_CRASH_AT_ONCE)},
     .algorithm = &incr_algorithm,
 };
 

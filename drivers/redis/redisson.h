@@ -80,10 +80,10 @@ void pubsub_end(struct pubsub *pubsub);
 #define REDISSON_PERMITS_MAX 64 /* of one request: their ids fit in one argument */
 
 /* The members of .about that these locks share. Debian has no package of Redisson to test against. */
-#define REDISSON_ABOUT(object, acquires, releases)                                                 \
+#define REDISSON_ABOUT(object, acquires, releases, freed_by)                                       \
     .compatible = "Redisson 4.7's " object                                                         \
                   " (not packaged for Debian: the server's state is compared field by field)",     \
-    .acquire_requests = acquires, .release_requests = releases, .guarantee = LB_ON_ONE_NODE
+    LB_TERMS(acquires, releases, LB_ON_ONE_NODE, freed_by)
 
 /* The session_bytes of each of these locks. */
 struct redisson_session {

@@ -89,14 +89,13 @@ const struct lb_lock lock_redis_fair = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its own channel, at most until the lease ends",
     .about =
-        {REDISSON_ABOUT("RFairLock", 1, 2),
+        {REDISSON_ABOUT("RFairLock", 1, 2, LB_CRASH_LEASE),
          .order = "first come, first served, while the clients' clocks agree",
          .hazards =
              "the clients' clocks decide which waiter is dead; a dead first waiter blocks the "
              "queue until its time is over (5 min by default), while the waiters behind it ask "
              "without pause; if the first waiter times out just as it is notified, nobody else "
-             "is notified; the cost of a grant grows with the queue",
-         .crash = LB_CRASH_LEASE},
+             "is notified; the cost of a grant grows with the queue"},
     .algorithm = &algorithm,
     .recipe = &recipe,
 };

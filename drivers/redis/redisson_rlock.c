@@ -39,12 +39,11 @@ const struct lb_lock lock_redis_reentrant = {
         LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the lease ends",
-    .about = {REDISSON_ABOUT("RLock", 1, 2),
+    .about = {REDISSON_ABOUT("RLock", 1, 2, LB_CRASH_LEASE),
               .order = "none: a message wakes one waiter of each process",
               .hazards =
                   "a lost message costs the rest of the lease; a pause longer than the lease, or a "
-                  "failover, gives two holders",
-              .crash = LB_CRASH_LEASE},
+                  "failover, gives two holders"},
     .algorithm = &rlock_algorithm,
     .recipe = &redis_reentrant_recipe,
 };
@@ -90,13 +89,12 @@ const struct lb_lock lock_redis_fenced = {
     .waits = "a message of its channel, at most until the lease ends",
     .keeps = "the counter redisson_lock_token:{key}, without a time to live",
     .about =
-        {REDISSON_ABOUT("RFencedLock", 1, 2),
+        {REDISSON_ABOUT("RFencedLock", 1, 2, LB_CRASH_LEASE),
          .order = "none: a message wakes one waiter of each process",
          .token = "INCR of a key beside it, in the acquire's script; re-entry raises it too",
          .hazards =
              "as redis-reentrant; the token helps only where the guarded resource checks it, and "
-             "a failover or an eviction may reset the counter",
-         .crash = LB_CRASH_LEASE},
+             "a failover or an eviction may reset the counter"},
     .algorithm = &rlock_algorithm,
     .recipe = &redis_fenced_recipe,
 };

@@ -39,12 +39,12 @@ const struct lb_lock lock_redis_rwlock = {
             LB_CAP_REENTRANT | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the lease ends",
-    .about = {REDISSON_ABOUT("RReadWriteLock", 1, 2),
-              .order = "none: readers enter while another one reads, and starve writers",
-              .hazards =
-                  "no queue for writers; a writer that continues as a reader notifies nobody, so "
-                  "other readers wait until its lease ends; a writer's second hold adds the leases",
-              .crash = LB_CRASH_LEASE},
+    .about =
+        {REDISSON_ABOUT("RReadWriteLock", 1, 2, LB_CRASH_LEASE),
+         .order = "none: readers enter while another one reads, and starve writers",
+         .hazards =
+             "no queue for writers; a writer that continues as a reader notifies nobody, so "
+             "other readers wait until its lease ends; a writer's second hold adds the leases"},
     .algorithm = &rlock_algorithm,
     .recipe = &recipe,
 };

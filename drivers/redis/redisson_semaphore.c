@@ -92,13 +92,12 @@ const struct lb_lock lock_redis_semaphore = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE, /* no permit ends by time */
     .waits = "a message of its channel, for as long as it takes",
     .about =
-        {REDISSON_ABOUT("RSemaphore", 1, 1),
+        {REDISSON_ABOUT("RSemaphore", 1, 1, LB_CRASH_NEVER),
          .order = "none: a message wakes as many waiters of each process as there are permits",
          .hazards =
              "permits of a dead holder never come back, nor does one whose answer was lost; a "
              "waiter whose message is lost waits for the next one, perhaps for ever; any client "
-             "may return permits that it does not hold",
-         .crash = LB_CRASH_NEVER},
+             "may return permits that it does not hold"},
     .algorithm = &redis_semaphore_algorithm,
     .recipe = &redis_semaphore_recipe,
 };
@@ -191,12 +190,11 @@ const struct lb_lock lock_redis_permit = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_RENEW | LB_CAP_PERMITS | LB_CAP_SHARE,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
     .waits = "a message of its channel, at most until the next permit's lease ends",
-    .about = {REDISSON_ABOUT("RPermitExpirableSemaphore", 1, 1),
+    .about = {REDISSON_ABOUT("RPermitExpirableSemaphore", 1, 1, LB_CRASH_LEASE),
               .order = "none: a message wakes as many waiters of each process as there are permits",
               .hazards =
                   "leases end by the clients' clocks: a client whose clock is ahead takes permits "
-                  "back too early; an ended permit is returned only when a client asks",
-              .crash = LB_CRASH_LEASE},
+                  "back too early; an ended permit is returned only when a client asks"},
     .algorithm = &redis_permit_algorithm,
     .recipe = &redis_permit_recipe,
 };

@@ -236,10 +236,7 @@ const struct lb_lock lock_redis_redlock = {
                   "a second holder can enter after a pause longer than the lease, a jump of a "
                   "server's clock, or a restart of servers without data within a lease; no fencing "
                   "token",
-              .acquire_requests = 5,
-              .release_requests = 5,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_LEASE,
+              LB_TERMS(5, 5, LB_ON_MAJORITY, LB_CRASH_LEASE),
               .crash_slack_ns = 500 * LB_MS_NS},
     .algorithm = &algorithm,
     STRING_TRY(try_valid),

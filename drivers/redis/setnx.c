@@ -126,10 +126,7 @@ const struct lb_lock lock_redis_setnx = {
              "a second holder can enter after a pause longer than the lease, a failover that "
              "loses the last write, an eviction, or a jump of the server's clock; Redis 8.6 ends "
              "leases early, since it counts them from a time that it has read before",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_ON_ONE_NODE,
-         .crash = LB_CRASH_LEASE,
+         LB_TERMS(1, 1, LB_ON_ONE_NODE, LB_CRASH_LEASE),
          .crash_slack_ns = 100 * LB_MS_NS},
     .algorithm = &algorithm,
 };

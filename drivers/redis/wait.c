@@ -113,10 +113,7 @@ const struct lb_lock lock_redis_wait = {
               .hazards =
                   "WAIT makes a safe failover more likely, not certain: a replica without the lock "
                   "may be promoted; with a replica that hangs every acquire waits and fails",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_ASYNC_REPLICA,
-              .crash = LB_CRASH_LEASE,
+              LB_TERMS(2, 1, LB_ON_ASYNC_REPLICA, LB_CRASH_LEASE),
               .crash_slack_ns = 500 * LB_MS_NS},
     .algorithm = &algorithm,
     STRING_TRY(wait_try),

@@ -1,6 +1,7 @@
 /* sqlite_database: finds, opens, makes and closes a key's database file. See sqlite_session.h. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "drivers/sqlite/sqlite_session.h"
 #include "drivers/wait.h"
@@ -71,7 +72,7 @@ const char *const sqlite_journals[] = {"wal", "delete"};
 const char *const sqlite_synchronous[] = {"full", "extra", "normal", "off"};
 
 void sqlite_close_db(struct sqlite_db *db) {
-    for (int i = 0; i < SQLITE_STATEMENTS_MAX; i++) sqlite3_finalize(db->statement[i]);
+    for (int i = 0; i < SQL_ROLES; i++) sqlite3_finalize(db->statement[i]);
     sqlite3_close(db->handle);
     memset(db, 0, sizeof *db);
 }
@@ -112,28 +113,38 @@ static enum lb_outcome set_journal(struct lb_session *session, const struct sqli
 
 /* user_version shows whether the schema exists. Reading it needs no write lock, which another
  * client may hold. */
-static enum lb_outcome make_schema(struct lb_session *session, const struct sqlite_db *db,
-                                   const char *schema) {
-    int64_t version = 0;
+static enum lb_outcome make_schema(struct lb_session *session, const struct sqlite_db *db) {
+    const struct sql_recipe *recipe = session->lock->recipe;
+    int64_t version = 1;
+    if (!recipe->schema) return LB_OK;
     enum lb_outcome outcome = query_once(session, db, "PRAGMA user_version", &version);
     if (outcome != LB_OK || version == 1) return outcome;
     outcome = run_text(session, db, "BEGIN IMMEDIATE");
     if (outcome != LB_OK) return outcome;
     outcome = query_once(session, db, "PRAGMA user_version", &version);
-    if (outcome == LB_OK && version == 0) outcome = run_text(session, db, schema);
+    for (int i = 0; outcome == LB_OK && version == 0 && recipe->schema[i]; i++)
+        outcome = run_text(session, db, recipe->schema[i]);
     if (outcome == LB_OK && version == 0) outcome = run_text(session, db, "PRAGMA user_version=1");
     if (outcome == LB_OK) outcome = run_text(session, db, "COMMIT");
     if (outcome != LB_OK) sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     return outcome;
 }
 
+static bool find_path(const struct lb_session *session, uint32_t key_index, char ret_path[512]) {
+    return snprintf(ret_path, 512, "%s/key-%u.db", session->server->dir, key_index) < 512;
+}
+
+bool sqlite_exists(const struct lb_session *session, uint32_t key_index) {
+    char path[512];
+    return find_path(session, key_index, path) && access(path, F_OK) == 0;
+}
+
 static enum lb_outcome open_db(struct lb_session *session, struct sqlite_db *db, uint32_t key_index,
-                               const struct sqlite_plan *plan, int64_t deadline_ns) {
+                               int64_t deadline_ns) {
     const struct sqlite_options *options = session->server->options;
     struct sqlite_session *state = session->state;
     char path[512], sql[64];
-    int len = snprintf(path, sizeof path, "%s/key-%u.db", session->server->dir, key_index);
-    if (len < 0 || (size_t)len >= sizeof path)
+    if (!find_path(session, key_index, path))
         return lb_fail(session, LB_REFUSED, "sqlite: the folder's path is too long");
     /* If another client is making the file, this waits some moments, even if the caller does not
      * want to wait. */
@@ -148,19 +159,9 @@ static enum lb_outcome open_db(struct lb_session *session, struct sqlite_db *db,
     if (outcome != LB_OK) goto failed;
     snprintf(sql, sizeof sql, "PRAGMA synchronous=%s", sqlite_synchronous[options->synchronous]);
     outcome = run_text(session, db, sql);
-    if (outcome == LB_OK && plan->schema) {
-        state->deadline_ns = deadline_ns;
-        outcome = make_schema(session, db, plan->schema);
-    }
+    state->deadline_ns = deadline_ns;
+    if (outcome == LB_OK) outcome = make_schema(session, db);
     if (outcome != LB_OK) goto failed;
-    for (int i = 0; i < plan->count; i++) {
-        code = sqlite3_prepare_v3(db->handle, plan->sql[i], -1, SQLITE_PREPARE_PERSISTENT,
-                                  &db->statement[i], NULL);
-        if (code != SQLITE_OK) {
-            outcome = sqlite_failed(session, db->handle, code);
-            goto failed;
-        }
-    }
     db->key_index = key_index;
     return LB_OK;
 failed:
@@ -168,8 +169,7 @@ failed:
     return outcome;
 }
 
-enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
-                                const struct sqlite_plan *plan, int64_t deadline_ns,
+enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index, int64_t deadline_ns,
                                 struct sqlite_db **ret_db) {
     struct sqlite_session *state = session->state;
     struct sqlite_db *place = NULL;
@@ -189,7 +189,7 @@ enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
         return lb_fail(session, LB_REFUSED, "sqlite: more keys held at once than %d",
                        SQLITE_DATABASES);
     if (place->handle) sqlite_close_db(place);
-    enum lb_outcome outcome = open_db(session, place, key_index, plan, deadline_ns);
+    enum lb_outcome outcome = open_db(session, place, key_index, deadline_ns);
     if (outcome != LB_OK) return outcome;
     place->used = ++state->uses;
     *ret_db = place;

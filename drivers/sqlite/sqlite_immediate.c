@@ -8,51 +8,38 @@
  * written, so nothing is flushed, and there is no token. */
 #include "drivers/sqlite/sqlite_session.h"
 
-enum { BEGIN, COMMIT, ROLLBACK };
-
-static const char *const lock_statements[] = {
-    [BEGIN] = "BEGIN IMMEDIATE",
-    [COMMIT] = "COMMIT",
-    [ROLLBACK] = "ROLLBACK",
-};
-static const struct sqlite_plan lock_plan = {NULL, lock_statements, 3};
-
-static enum lb_outcome database(struct lb_session *session, const struct lb_request *request,
-                                int64_t deadline_ns, struct sqlite_db **ret_db) {
-    return sqlite_database(session, request->key_index, &lock_plan, deadline_ns, ret_db);
-}
-
-/* Runs a statement whose rows don't matter. */
-static enum lb_outcome run_statement(struct lb_session *session, struct sqlite_db *db, int which,
-                                     int64_t deadline_ns) {
-    enum lb_outcome outcome = sqlite_run(session, db, db->statement[which], deadline_ns);
-    if (outcome == LB_OK) sqlite3_reset(db->statement[which]);
-    return outcome;
-}
+static const struct sql_recipe recipe = {.port = &sqlite_port,
+                                         .statement = {[SQL_LOCK_NOW] = {"BEGIN IMMEDIATE", ""},
+                                                       [SQL_COMMIT] = {"COMMIT", ""},
+                                                       [SQL_ROLLBACK] = {"ROLLBACK", ""}}};
 
 static enum lb_outcome immediate_acquire(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
     enum lb_outcome busy = request->deadline_ns <= lb_now() ? LB_BUSY : LB_TIMEOUT;
+    struct sql_answer answer;
     struct sqlite_db *db = NULL;
-    enum lb_outcome outcome = database(session, request, request->deadline_ns, &db);
-    if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;
+    sql_use(session, request);
+    enum lb_outcome outcome =
+        sqlite_database(session, request->key_index, request->deadline_ns, &db);
     /* this session holds it already, and it does not nest */
-    if (!sqlite3_get_autocommit(db->handle)) return LB_BUSY;
-    outcome = run_statement(session, db, BEGIN, request->deadline_ns);
-    if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;
-    return lb_granted(grant, 0, LB_NEVER);
+    if (outcome == LB_OK && !sqlite3_get_autocommit(db->handle)) return LB_BUSY;
+    if (outcome == LB_OK) outcome = sql_run(session, SQL_LOCK_NOW, request->deadline_ns, &answer);
+    if (outcome == LB_OK) return lb_granted(grant, 0, LB_NEVER);
+    return outcome == LB_BUSY ? busy : outcome;
 }
 
 static enum lb_outcome immediate_release(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
     (void)grant;
+    struct sql_answer answer;
     struct sqlite_db *db = NULL;
-    enum lb_outcome outcome = database(session, request, lb_now(), &db);
+    sql_use(session, request);
+    enum lb_outcome outcome = sqlite_database(session, request->key_index, lb_now(), &db);
     if (outcome != LB_OK) return outcome;
     if (sqlite3_get_autocommit(db->handle)) return LB_LOST; /* no transaction, so no lock */
-    outcome = run_statement(session, db, COMMIT, sqlite_patience());
+    outcome = sql_run(session, SQL_COMMIT, sqlite_patience(), &answer);
     if (outcome == LB_OK) return LB_OK;
-    run_statement(session, db, ROLLBACK, lb_now());
+    sql_run(session, SQL_ROLLBACK, lb_now(), &answer);
     return lb_fail(session, LB_BROKEN, "sqlite: can't commit; rolled back, so the lock is free");
 }
 
@@ -66,6 +53,8 @@ static const struct lb_known_cause immediate_causes[] = {
 
 static const struct lb_algorithm algorithm = {
     .causes = immediate_causes,
+    .session_bytes = SQL_SESSION_BYTES,
+    .prepare = sql_prepare,
     .acquire = immediate_acquire,
     .release = immediate_release,
 };
@@ -83,7 +72,7 @@ const struct lb_lock lock_sqlite_immediate = {
               .order = "none: starvation is possible",
               .hazards =
                   "one machine, not a network file system; only one lock for each database file",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_AT_ONCE},
+              LB_TERMS(0, 0, LB_ON_ONE_HOST, LB_CRASH_AT_ONCE)},
     .algorithm = &algorithm,
+    .recipe = &recipe,
 };

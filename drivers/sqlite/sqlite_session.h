@@ -13,30 +13,22 @@
 #include "drivers/backends.h"
 #include "drivers/sql_lock.h"
 
-#define SQLITE_STATEMENTS_MAX 32
 #define SQLITE_DATABASES 64
-
-/* The tables and statements that an algorithm needs in each database. */
-struct sqlite_plan {
-    const char *schema;     /* run once in each new file, in a transaction; NULL = no tables */
-    const char *const *sql; /* statements to prepare, at most SQLITE_STATEMENTS_MAX */
-    int count;
-};
 
 struct sqlite_db {
     sqlite3 *handle; /* NULL = this place is free */
     uint32_t key_index;
-    uint64_t used; /* when it was used last, on the session's own count */
-    /* in the order of the plan; the others are prepared as they are needed */
-    sqlite3_stmt *statement[SQLITE_STATEMENTS_MAX];
+    uint64_t used;                      /* when it was used last, on the session's own count */
+    sqlite3_stmt *statement[SQL_ROLES]; /* prepared as they are needed */
 };
 
-/* Finds the database of a key, and opens it if it is closed. The least recently used database that
+/* Finds the database of a key, and opens it if it is closed; a new file gets the tables of the lock's recipe. The least recently used database that
  * is in no transaction gives way. LB_OK; LB_BUSY: another client held it until deadline_ns; or an
  * outcome of sqlite_failed. */
-enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
-                                const struct sqlite_plan *plan, int64_t deadline_ns,
+enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index, int64_t deadline_ns,
                                 struct sqlite_db **ret_db);
+/* Whether a key has a database. */
+bool sqlite_exists(const struct lb_session *session, uint32_t key_index);
 
 /* Runs a statement to its first row or its end; waits for other holders until deadline_ns, or asks
  * once if that has passed. LB_OK: the row's columns can be read; then sqlite3_reset it. LB_BUSY: it

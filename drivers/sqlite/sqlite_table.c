@@ -11,8 +11,17 @@
 #define NOW_MS "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 #define END_MS NOW_MS " + (?3 + 2999) / 1000"
 
+/* The same in each file, whichever lock comes first. */
+static const char *const schema[] = {
+    "CREATE TABLE lockbench_table (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expire_at INTEGER NOT NULL)",
+    "CREATE INDEX lockbench_table_expire_at ON lockbench_table (expire_at)",
+    "CREATE TABLE lockbench_version (name TEXT PRIMARY KEY, version INTEGER NOT NULL, "
+    "value INTEGER NOT NULL)",
+    NULL};
+
 static const struct sql_recipe sqlite_table_recipe = {
     .port = &sqlite_port,
+    .schema = schema,
     .table = "lockbench_table",
     .statement = {
         [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) VALUES (?1, ?2, " END_MS
@@ -36,7 +45,7 @@ const struct lb_lock lock_sqlite_table = {
     .backend = &backend_sqlite,
     SQL_TABLE_FACTS(LB_CAP_BLOCKS_THREAD,
                     "INSERT and DELETE are each flushed as 'synchronous' says", "machine",
-                    "not on a network file system", .guarantee = LB_ON_ONE_HOST),
+                    "not on a network file system", 0, LB_ON_ONE_HOST),
     .recipe = &sqlite_table_recipe,
 };
 
@@ -48,6 +57,7 @@ const struct lb_lock lock_sqlite_table = {
 
 static const struct sql_recipe sqlite_optimistic_recipe = {
     .port = &sqlite_port,
+    .schema = schema,
     .table = "lockbench_version",
     .statement = {
         [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = ?1", "k"},
@@ -75,8 +85,7 @@ const struct lb_lock lock_sqlite_optimistic = {
               .order = "none: the first to write wins",
               .token = "the row's version",
               .hazards = "guards only what is in the row; not on a network file system",
-              .guarantee = LB_ON_ONE_HOST,
-              .crash = LB_CRASH_AT_ONCE},
+              LB_TERMS(0, 0, LB_ON_ONE_HOST, LB_CRASH_AT_ONCE)},
     .algorithm = &sql_optimistic_algorithm,
     .recipe = &sqlite_optimistic_recipe,
 };

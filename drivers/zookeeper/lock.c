@@ -146,10 +146,7 @@ const struct lb_lock lock_unsafe_zk_ignores_session_loss = {
         {.compatible = "Curator's InterProcessMutex, used without a ConnectionStateListener",
          .order = ZK_ORDER,
          .hazards = "two holders after a pause or a disconnection longer than the session",
-         .acquire_requests = 2,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_SESSION,
+         LB_TERMS(2, 1, LB_NO_GUARANTEE, LB_CRASH_SESSION),
          .crash_slack_ns = ZK_CRASH_SLACK_NS,
          .mistake =
              "Curator's acquire and release without a listener (CURATOR-206): the expiry of the "

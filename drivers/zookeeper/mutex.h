@@ -85,13 +85,13 @@ lb_names_fn zk_names;
 /* A session that asks for less than two ticks gets two; its end is rounded up to a tick. */
 #define ZK_CRASH_SLACK_NS (5 * LB_S_NS)
 /* Facts of all these locks: the servers agree by majority, and a session ends by itself. */
-#define ZK_ABOUT                                                                                   \
-    .guarantee = LB_ON_MAJORITY, .crash = LB_CRASH_SESSION, .crash_slack_ns = ZK_CRASH_SLACK_NS
+#define ZK_ABOUT(acquires, releases)                                                               \
+    LB_TERMS(acquires, releases, LB_ON_MAJORITY, LB_CRASH_SESSION),                                \
+        .crash_slack_ns = ZK_CRASH_SLACK_NS
 /* The same of those that are one place in one queue. */
 #define ZK_MUTEX_FACTS                                                                             \
     .backend = &backend_zookeeper, .primitive = LB_MUTEX, .claims = ZK_CLAIMS,                     \
     .waits = "watch predecessor"
-#define ZK_MUTEX_ABOUT                                                                             \
-    .order = ZK_ORDER, .token = ZK_TOKEN, .acquire_requests = 2, .release_requests = 1, ZK_ABOUT
+#define ZK_MUTEX_ABOUT .order = ZK_ORDER, .token = ZK_TOKEN, ZK_ABOUT(2, 1)
 
 #endif

@@ -100,8 +100,6 @@ const struct lb_lock lock_zk_rwlock = {
               .token = ZK_TOKEN "; a reader's lies between its writers'",
               .hazards = ZK_HAZARDS
               "; a reader can't become a writer; a writer that leaves wakes all readers",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              ZK_ABOUT},
+              ZK_ABOUT(2, 1)},
     .algorithm = &algorithm,
 };

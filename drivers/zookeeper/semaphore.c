@@ -201,8 +201,6 @@ const struct lb_lock lock_zk_semaphore = {
               .hazards = ZK_HAZARDS
               "; a try is refused while another client is acquiring; two clients that take "
               "several permits each may wait for each other",
-              .acquire_requests = 5,
-              .release_requests = 1,
-              ZK_ABOUT},
+              ZK_ABOUT(5, 1)},
     .algorithm = &algorithm,
 };
