@@ -1,11 +1,6 @@
 /* observe: ticks, the guarded store and the record of operations; see observe.h. */
 #include "bench/load/observe.h"
 
-uint32_t tick_count(const struct plan *plan) {
-    if (plan->tick_ns == 0) return 0;
-    return (uint32_t)((plan->warmup_ns + plan->duration_ns) / plan->tick_ns + 1);
-}
-
 /* Ticks count from the begin of the load, so that all threads and processes agree on them. */
 static void go_to(struct client *client, uint32_t tick) {
     const struct shared *shared = client->worker->shared;
@@ -53,10 +48,6 @@ static struct guarded *value_of(const struct client *client) {
 _Static_assert((int)OPLOG_OK == (int)LB_OK && (int)OPLOG_UNKNOWN == (int)LB_UNKNOWN &&
                    (int)OPLOG_OUTCOMES == (int)LB_OUTCOMES,
                "a history's outcomes are the drivers'");
-
-bool trace_applies(const struct lb_lock *lock) {
-    return !(lock->caps & LB_CAP_BASELINE) && lock->primitive != LB_OPTIMISTIC;
-}
 
 static enum oplog_model model_of(const struct shared *shared) {
     switch (shared->entry) {

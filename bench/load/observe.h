@@ -29,9 +29,6 @@ void observe_ended(struct client *client, enum lb_outcome outcome, bool learned,
  * that is granted runs the job. The figure is the number of runs for each tick. A job can run twice although the lock
  * excludes correctly: a late client asks for the lock after the first holder has released it. */
 
-/* The number of ticks that a stage of this plan has, from the begin of the load; 0 = the plan has no ticks. */
-uint32_t tick_count(const struct plan *plan);
-
 /* Set when the client's next attempt is due: tick_first at the first tick, tick_next at the first tick after the
  * client's last attempt. A client that is busy at a tick leaves the tick out. */
 void tick_first(struct client *client);
@@ -43,9 +40,6 @@ void tick_sum(struct run_stage *result, const struct shared *shared);
 
 /* trace: writes the clients' operations into the stage's oplog (bench/oplog): all of them where the stage is recorded, else
  * the grants that are evidence: those that are marked (enum mark), and those that were lost. */
-
-/* Whether the operations of this lock can be judged: its clients hold it for a time. */
-bool trace_applies(const struct lb_lock *lock);
 
 /* The rules by which the history is judged, with the ends of the window as they are now. */
 struct oplog_rules trace_rules(const struct shared *shared);

@@ -1,8 +1,247 @@
-/* shared: see shared.h. */
+/* shared: the shape of a stage, its one mapping, and how its clients are divided; see shared.h. */
+#define _GNU_SOURCE
 #include "bench/load/shared.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "bench/base/processors.h"
+
+#define SPARE 256 /* descriptors that belong to no client: of wires, pipes of servers, results */
+#define OF_A_THREAD 2 /* descriptors of a thread: its epoll, and the one that wakes it */
+#define OF_A_WIRE                                                                                  \
+    2 /* descriptors of a connection that passes through this process: its two sides */
+
+/* Raises the limit on open files as far as the system lets it, and never lowers it. Returns the limit in force. */
+static uint64_t raise_limit(uint64_t wanted) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+    if (limit.rlim_cur >= wanted) return limit.rlim_cur;
+    if (limit.rlim_max < wanted) { /* root may raise the hard limit, too */
+        struct rlimit higher = {.rlim_cur = wanted, .rlim_max = wanted};
+        if (setrlimit(RLIMIT_NOFILE, &higher) == 0) return wanted;
+    }
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur;
+}
+
+void descriptors_for_servers(int clients) {
+    raise_limit((uint64_t)clients * 2 + SPARE);
+}
+
+static int each_session(const struct shared *shape) {
+    const struct lb_connector *connector = shape->lock->lock->backend->connector;
+    const struct lb_session session = {
+        .server = shape->server, .lock = shape->lock->lock, .options = shape->lock->options};
+    if (!connector || !connector->descriptors) return 1;
+    return connector->descriptors(&session,
+                                  shape->plan->keys.pick == KEYS_OWN ? 1 : shape->key_count);
+}
+
+static int divide_up(int number, int by) {
+    return (number + by - 1) / by;
+}
+
+/* The descriptors that the process with the most clients needs. */
+static uint64_t needed(const struct shared *shape) {
+    bool wired = shape->processes == 1 && shape->server && shape->server->route_count > 0;
+    int of_a_session = each_session(shape) + (wired ? OF_A_WIRE : 0);
+    int clients = divide_up(shape->clients, shape->threads);
+    int sessions = divide_up(clients, plan_session_clients(shape->plan, shape->lock->lock));
+    int of_a_thread = OF_A_THREAD + sessions * of_a_session;
+    return (uint64_t)divide_up(shape->threads, shape->processes) * (uint64_t)of_a_thread + SPARE;
+}
+
+/* 0, or -1 with err (LB_EXIT_MACHINE) if the limit of this machine is too low for the stage's clients. */
+static int descriptors_check(const struct shared *shape, struct lb_err *err) {
+    uint64_t wanted = needed(shape), limit = raise_limit(wanted);
+    if (wanted <= limit) return 0;
+    const char *more = shape->processes < shape->clients ? "load.processes higher, or " : "";
+    return err_set(
+        err, LB_EXIT_MACHINE,
+        "with %d clients each of %d processes needs %llu file descriptors, and the limit here is "
+        "%llu: run `ulimit -n %llu` first, or set %sload.clients lower",
+        shape->clients, shape->processes, (unsigned long long)wanted, (unsigned long long)limit,
+        (unsigned long long)wanted, more);
+}
+
+/* The number of threads for so many clients: one for each client if the lock's waits block the
+ * thread; else what the plan says; else one for each two processors that we may use,
+ * because the servers need some too. */
+static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients) {
+    if (lock->caps & LB_CAP_BLOCKS_THREAD) return clients;
+    struct processors here = processors_look();
+    int threads = plan->threads ? plan->threads : processors_usable(&here) / 2;
+    if (threads < 1) threads = 1;
+    if (threads < plan->processes) threads = plan->processes;
+    return threads < clients ? threads : clients;
+}
+
+/* The number of ticks that a stage of this plan has, from the begin of the load; 0 = the plan has no ticks. */
+static uint32_t tick_count(const struct plan *plan) {
+    if (plan->tick_ns == 0) return 0;
+    return (uint32_t)((plan->warmup_ns + plan->duration_ns) / plan->tick_ns + 1);
+}
+
+/* Whether the operations of this lock can be judged: its clients hold it for a time. */
+static bool is_judged(const struct lb_lock *lock) {
+    return !(lock->caps & LB_CAP_BASELINE) && lock->primitive != LB_OPTIMISTIC;
+}
+
+/* Divides the mapping into parts. Used twice: first without memory, to find the size. */
+struct carver {
+    char *base;
+    size_t at;
+};
+
+static void *carve_part(struct carver *carver, size_t bytes) {
+    void *part = carver->base ? carver->base + carver->at : NULL;
+    carver->at += (bytes + 63) & ~(size_t)63;
+    return part;
+}
+
+static void lay_out(struct shared *shared, const struct shared *shape, struct carver *carver) {
+    const struct lb_lock *lock = shape->lock->lock;
+    size_t clients = (size_t)shape->clients, cells = shape->cell_count, keys = shape->key_count;
+    bool crowd = shape->entry == ENTRY_READERS || shape->entry == ENTRY_PERMITS;
+    struct shared parts = *shape;
+    carve_part(carver, sizeof(struct shared));
+    parts.cells = carve_part(carver, cells * sizeof *parts.cells);
+    parts.client = carve_part(carver, clients * sizeof *parts.client);
+    if (crowd) {
+        parts.crowds.crowd = carve_part(carver, keys * sizeof *parts.crowds.crowd);
+        parts.crowds.presence = carve_part(carver, clients * sizeof *parts.crowds.presence);
+        parts.crowds.clients = (uint32_t)clients;
+    }
+    if (lock->primitive == LB_OPTIMISTIC)
+        parts.versions = carve_part(carver, keys * sizeof *parts.versions);
+    if (shape->store.kept) parts.store.keys = carve_part(carver, cells * sizeof *parts.store.keys);
+    if (shape->ticks) parts.tick_runs = carve_part(carver, shape->ticks * sizeof *parts.tick_runs);
+    parts.worker = carve_part(carver, (size_t)shape->threads * sizeof *parts.worker);
+    if (is_judged(lock))
+        parts.oplog = carve_part(carver, oplog_bytes(shape->threads, shape->recorded));
+    if (!shared) {
+        carve_part(carver, (size_t)shape->threads * recorder_bytes());
+        return;
+    }
+    *shared = parts;
+    if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads, shape->recorded);
+    shared->observed = parts.store.kept || parts.recorded || parts.tick_runs;
+    for (int i = 0; i < shape->threads; i++) {
+        recorder_init(&shared->worker[i].recorder, carve_part(carver, recorder_bytes()));
+    }
+}
+
+/* If grants end with their session, and a session ends when its client gives no sign of life, a
+ * thread that stands still for long enough ends the grants of its clients. Half of the session is
+ * long enough: the server counts from the last sign that it got, and clients give one every third of
+ * the session. 0 = a thread that stands still ends nothing. */
+static int64_t session_of(const struct shared *shape) {
+    const struct lb_lock *lock = shape->lock->lock;
+    bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE) &&
+                !(lock->caps & LB_CAP_BLOCKS_THREAD);
+    return ends ? shape->plan->lease_ns / 2 : 0;
+}
+
+/* Spreads the clients over threads and processes; each part gets equally many threads. 0, or -1 with err. */
+static int spread_clients(struct shared *shape, struct lb_err *err) {
+    const struct plan *plan = shape->plan;
+    const struct lb_lock *lock = shape->lock->lock;
+    int parts = shape->part.count > 0 ? shape->part.count : 1;
+    shape->threads = shape->part.threads;
+    shape->processes = shape->part.processes;
+    if (shape->threads == 0) {
+        int each = (shape->clients + parts - 1) / parts;
+        int threads = thread_count(plan, lock, each) * parts;
+        shape->threads = threads < shape->clients ? threads : shape->clients;
+        int own = shape->threads / parts; /* of each part, at least */
+        shape->processes = (plan->processes < own ? plan->processes : own) * parts;
+    }
+    return descriptors_check(shape, err);
+}
+
+_Static_assert(PLAN_CLIENTS_MAX < CROWD_ALL, "readers never add up to a writer's units");
+
+/* The stage's shape: how many of each thing, and which of the checks apply. 0, or -1 with err. */
+static int take_shape(struct shared *shape, struct lb_err *err) {
+    const struct plan *plan = shape->plan;
+    const struct lb_lock *lock = shape->lock->lock;
+    int clients = shape->clients;
+    shape->entry = lock->caps & LB_CAP_BASELINE      ? ENTRY_CELL
+                   : lock->primitive == LB_SEMAPHORE ? ENTRY_PERMITS
+                   : lock->primitive == LB_RWLOCK    ? ENTRY_READERS
+                                                     : ENTRY_CELL;
+    shape->key_count = keys_count(&plan->keys, clients);
+    shape->depth = 1;
+    /* The baseline, which measures the tool's own cost, has no lock: each client gets a cell of its
+     * own, so that the checks cost as much as with a lock. */
+    shape->own_cells = lock->caps & LB_CAP_BASELINE;
+    shape->cell_count = shape->own_cells ? (uint32_t)clients : shape->key_count;
+    if ((lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape->depth = (uint32_t)plan->depth;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) shape->faulted |= plan->faults[i].kind != INJECT_NONE;
+    shape->churn = plan->churn && plan->clients_per_session <= 1;
+    shape->due_apart = plan->arrival.kind != ARRIVAL_CLOSED || plan->think.mean_ns > 0 ||
+                       plan->tick_ns > 0 || shape->churn || lock->primitive == LB_OPTIMISTIC;
+    bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
+    shape->ticks = tick_count(plan);
+    shape->no_hold = plan->hold.mean_ns == 0 && plan->at_least_ns == 0 && shape->depth == 1 &&
+                     !(plan->gap_yields && can_meet);
+    shape->one_key = (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->readers == 0;
+    shape->split = shape->part.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
+    shape->recorded = (plan->history || shape->split) && is_judged(lock);
+    shape->session_ns = session_of(shape);
+    if (spread_clients(shape, err) != 0) return -1;
+    bool exclusive = !(lock->caps & LB_CAP_BASELINE) &&
+                     (lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK);
+    shape->store.kept = plan->store && exclusive;
+    shape->store.fenced = lock->caps & LB_CAP_FENCE;
+    return 0;
+}
+
+struct shared *shared_new(const struct plan_stage *of, struct lb_server *server,
+                          const struct part *part, struct lb_err *err) {
+    struct shared shape = {.plan = of->plan,
+                           .lock = of->lock,
+                           .server = server,
+                           .arrival = stage_arrival(of),
+                           .clients = of->clients};
+    if (of->lock->lock->caps & LB_CAP_SHARED) shape.readers = of->readers;
+    if (part) shape.part = *part;
+    if (take_shape(&shape, err) != 0) return NULL;
+    struct carver carver = {0};
+    lay_out(NULL, &shape, &carver);
+    size_t bytes = carver.at;
+    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) {
+        err_set(err, LB_EXIT_MACHINE,
+                "%zu MB of shared memory for %u keys and %d threads: %s; lower load.keys or "
+                "load.threads",
+                bytes >> 20, shape.key_count, shape.threads, strerror(errno));
+        return NULL;
+    }
+    struct shared *shared = (struct shared *)(void *)map;
+    carver = (struct carver){.base = map};
+    lay_out(shared, &shape, &carver);
+    shared->bytes = bytes;
+    keys_init(&shared->keys, &of->plan->keys, of->clients);
+    atomic_store(&shared->cutoff_ns, LB_NEVER);
+    atomic_store(&shared->window_begin_ns, LB_NEVER);
+    atomic_store(&shared->window_end_ns, LB_NEVER);
+    atomic_store(&shared->idle_begin_ns, LB_NEVER);
+    atomic_store(&shared->idle_end_ns, LB_NEVER);
+    /* Not the memory of other parts' clients, which may be a million, unless this process sums them up. */
+    bool all = shared->part.self == PART_NONE;
+    int end, first = shared_own_clients(shared, &end);
+    for (int i = all ? 0 : first; i < (all ? of->clients : end); i++) {
+        shared->client[i].connect_ns = -1;
+        shared->client[i].max_wait_ns = -1;
+    }
+    return shared;
+}
 
 uint64_t shared_key_number(const struct shared *shared, uint32_t index) {
     const struct key_names *names = &shared->plan->key_names;

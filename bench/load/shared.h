@@ -20,6 +20,7 @@
 #include "bench/oplog/oplog.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/schedule.h"
+#include "bench/workload/stages.h"
 #include "drivers/driver.h"
 #include "drivers/injected.h"
 
@@ -207,7 +208,15 @@ uint64_t shared_key_number(const struct shared *shared, uint32_t index);
  * KEY_TEXT_MAX bytes that live as long as the request. */
 struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name);
 
+/* Maps the memory and lays it out; the caller frees it. part: NULL = this process has all clients. NULL
+ * with err (LB_EXIT_MACHINE: too little memory, and which setting to lower). */
+struct shared *shared_new(const struct plan_stage *of, struct lb_server *server,
+                          const struct part *part, struct lb_err *err);
 void shared_free(struct shared *shared);
+
+/* Raises the limit on open files of this process, and so of the servers that it starts from now on, to what they should
+ * have for so many clients, or as near to it as the system lets it: many keep a file or two besides each connection. */
+void descriptors_for_servers(int clients);
 
 /* Whether this process sums up the stage: it has all clients, or none, and gets what the others measured. */
 bool shared_sums_up(const struct shared *shared);

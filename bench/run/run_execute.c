@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/load/layout.h"
+#include "bench/load/shared.h"
 #include "bench/run/run.h"
 #include "bench/run/run_state.h"
 #include "bench/stage/machine.h"
@@ -283,7 +283,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     /* Servers inherit this process's limit. */
     for (int i = 0; i < count; i++)
         clients = stages[i].clients > clients ? stages[i].clients : clients;
-    descriptors_raise(descriptors_of_servers(clients));
+    descriptors_for_servers(clients);
     run_divide_processors(&run, stages, count);
     run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
     json_object_set_new(run.json, "paired", json_boolean(run.paired));

@@ -10,7 +10,6 @@
 
 #include "bench/evidence/stage_history.h"
 #include "bench/faults/faults.h"
-#include "bench/load/layout.h"
 #include "bench/load/worker.h"
 #include "bench/stage/harvest.h"
 #include "bench/stage/machine.h"
@@ -404,13 +403,10 @@ static void name_keys(struct shared *shared, const struct stage_ask *ask) {
 
 /* The memory that the workers share, in the shape that the stage is asked for. NULL with err. */
 static struct shared *shape_shared(const struct stage_ask *ask, struct lb_err *err) {
-    struct shared *shared = shared_new(ask->of.plan, ask->of.lock, &ask->place->server,
-                                       ask->of.clients, ask->peers ? &ask->peers->part : NULL, err);
+    const struct part *part = ask->peers ? &ask->peers->part : NULL;
+    struct shared *shared = shared_new(&ask->of, &ask->place->server, part, err);
     if (!shared) return NULL;
     shared->seed = ask->seed;
-    shared->arrival = stage_arrival(&ask->of);
-    shared->readers = (ask->of.lock->lock->caps & LB_CAP_SHARED) ? ask->of.readers : 0;
-    shared->one_key &= shared->readers == 0;
     shared->patience_ns = ask->promise.limit_ns;
     shared->connect_deadline_ns = lb_now() + CONNECT_NS + ask->of.clients * CONNECT_EACH_NS;
     if (ask->of.lock->lock->algorithm->arm)

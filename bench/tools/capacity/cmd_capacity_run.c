@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "bench/base/processors.h"
-#include "bench/load/layout.h"
+#include "bench/load/shared.h"
 #include "bench/option/option.h"
 #include "bench/place/guest.h"
 #include "bench/stage/machine.h"
@@ -539,7 +539,7 @@ int capacity_search_begin(struct capacity_search *state, struct lb_err *err) {
         if (topo_info(state->topologies, lock_search->topology, &info, err) != 0) return -1;
         nodes += info.nodes;
     }
-    descriptors_raise(descriptors_of_servers(plan->clients[0]));
+    descriptors_for_servers(plan->clients[0]);
     state->together = place_fit_together(nodes, &why);
     if (!state->together && state->count > 1) {
         char line[300];
