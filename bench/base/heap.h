@@ -1,5 +1,5 @@
-/* heap: the timers of one event loop, a binary heap of deadlines. Each entry knows its place, so
- * that it can be removed in O(log n) when another event ended the wait. */
+/* heap: timers, a binary heap of deadlines. Each entry knows its place, so that it can be removed in O(log n) when another
+ * event ended the wait. */
 #ifndef BENCH_BASE_HEAP_H
 #define BENCH_BASE_HEAP_H
 

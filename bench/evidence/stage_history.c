@@ -9,7 +9,6 @@
 #include "bench/evidence/recovery.h"
 #include "bench/load/observe.h"
 #include "bench/oplog/judge.h"
-#include "bench/oplog/order.h"
 #include "results/format/write.h"
 
 /* The rules, as far as they are known now. The times of a window that never began are those of the history's begin,
@@ -248,12 +247,10 @@ static json_t *overlap_json(const struct stage_history *history) {
 }
 
 static void fill_history(struct run_stage *result, const struct stage_history *history) {
-    const struct judgement *judgement = &history->judgement;
     result->history_ops = (double)history->ops;
     result->history_dropped = (double)history->dropped;
     if (history->file[0]) result->history_file = run_stage_keep_text(result, "%s", history->file);
     result->history_model = oplog_model_name((enum oplog_model)history->rules.model);
-    result->history_inversions = (double)judgement->inversions;
     result->counterexample = run_stage_keep(result, counterexample_json(history));
 }
 

@@ -113,7 +113,7 @@ static void record_grant(struct client *client, int64_t lease_end_ns) {
 void observe_entered(struct client *client) {
     struct shared *shared = client->worker->shared;
     if (shared->store.kept && !client->request.shared)
-        store_enter(value_of(client), client->grant.token, shared->store.fenced, &client->visit);
+        client->visit = store_enter(value_of(client), client->grant.token, shared->store.fenced);
     if (shared->recorded) record_grant(client, client->grant.lease_end_ns);
     if (client->tick < shared->ticks)
         atomic_fetch_add_explicit(&shared->tick_runs[client->tick], 1, memory_order_relaxed);

@@ -53,7 +53,6 @@ struct hold {
     uint32_t client, key, permits;
     uint16_t flags;
     uint8_t ended; /* enum oplog_outcome of the release */
-    uint8_t depth; /* how often the client took the key again while it held */
 };
 
 /* An attempt that ended without a grant. */
@@ -101,5 +100,15 @@ void book_done(struct book *book);
  * clocks (rules.error_ns), and each call longer at both ends. So operations that still contradict each
  * other do so for every possible offset of the clocks. No effect on an oplog of one clock. */
 void book_narrow(struct book *book);
+
+/* Return the indices of all holds (or tries), sorted by key and then by a time; entries equal in
+ * both stay in the order of the array. The caller frees the result. NULL with err when out of
+ * memory. order_holds_from: entries equal in from_ns are sorted by to_ns, then by the token. */
+uint32_t *order_holds_from(const struct book *book, struct lb_err *err);
+uint32_t *order_holds_called(const struct book *book, struct lb_err *err);
+uint32_t *order_tries_returned(const struct book *book, struct lb_err *err);
+
+/* The first place, among tries in the order of order_tries_returned, of those of the key or of a greater one. */
+size_t order_first_try(const struct book *book, const uint32_t *tries, uint32_t key);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/oplog/order.h"
+#include "bench/base/heap.h"
 
 /* The hold with the latest end so far. */
 struct latest {
@@ -17,17 +17,17 @@ struct sweep {
     struct latest certain[2], inside[2]; /* 0 = holds that exclude all others, 1 = readers */
     uint64_t token;                      /* the greatest so far */
     uint32_t token_hold;
-    int64_t called_ns; /* the latest call to acquire among the holds with that token */
 };
 
-/* The permits that are held, by the time at which they are returned: a heap. */
+/* The permits that are held, by the time at which they are returned. */
 struct out {
-    int64_t end_ns;
+    struct timer timer; /* the first member: the heap's entries are cast back */
     uint32_t permits;
 };
 
 struct pool {
-    struct out *heap;
+    struct heap heap;
+    struct out *outs;
     size_t count;
     uint64_t sum;
 };
@@ -94,17 +94,11 @@ static void sweep_token(struct sweep *sweep, struct book *book, uint32_t index, 
     }
 }
 
-static void sweep_order(struct sweep *sweep, const struct hold *hold, struct judgement *judgement) {
-    if (hold->flags & (HOLD_SHARED | HOLD_PIECE)) return;
-    if (hold->called_ns < sweep->called_ns) judgement->inversions++;
-    if (hold->called_ns > sweep->called_ns) sweep->called_ns = hold->called_ns;
-}
-
 /* Judges locks that admit one holder, or readers together. */
 static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
                         struct judgement *judgement) {
     const struct latest never = {INT64_MIN, 0};
-    struct sweep sweep = {{never, never}, {never, never}, 0, 0, INT64_MIN};
+    struct sweep sweep = {{never, never}, {never, never}, 0, 0};
     for (size_t i = 0; i < count; i++) {
         uint32_t index = order[i];
         const struct hold *hold = &book->holds[index];
@@ -121,50 +115,47 @@ static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
             book->holds[met->hold].flags |= HOLD_MET;
         }
         /* If there are several clocks, the order of holds that nearly met is not known. */
-        if (book->rules.error_ns == 0) {
-            sweep_token(&sweep, book, index, meets, judgement);
-            sweep_order(&sweep, hold, judgement);
-        }
+        if (book->rules.error_ns == 0) sweep_token(&sweep, book, index, meets, judgement);
         raise_latest(&sweep.certain[shared], hold->to_ns, index);
         if (!(hold->flags & HOLD_OUTSIDE))
             raise_latest(&sweep.inside[shared], hold->inside_ns, index);
     }
 }
 
+/* Enough for all holds: there are never more. */
+static int pool_begin(struct pool *pool, size_t holds, struct lb_err *err) {
+    pool->outs = malloc((holds + 1) * sizeof *pool->outs);
+    if (pool->outs && heap_reserve(&pool->heap, holds) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "out of memory for judging a history");
+}
+
+static void pool_done(struct pool *pool) {
+    heap_done(&pool->heap);
+    free(pool->outs);
+}
+
 static void pool_add(struct pool *pool, int64_t end_ns, uint32_t permits) {
-    size_t at = pool->count++;
-    for (; at > 0 && pool->heap[(at - 1) / 2].end_ns > end_ns; at = (at - 1) / 2) {
-        pool->heap[at] = pool->heap[(at - 1) / 2];
-    }
-    pool->heap[at] = (struct out){end_ns, permits};
+    struct out *out = &pool->outs[pool->count++];
+    *out = (struct out){.permits = permits};
+    heap_add(&pool->heap, &out->timer, end_ns);
     pool->sum += permits;
 }
 
 /* Removes the permits that were returned by then. */
 static void pool_pass(struct pool *pool, int64_t now_ns) {
-    while (pool->count > 0 && pool->heap[0].end_ns <= now_ns) {
-        pool->sum -= pool->heap[0].permits;
-        struct out last = pool->heap[--pool->count];
-        size_t at = 0;
-        for (;;) {
-            size_t child = 2 * at + 1;
-            if (child >= pool->count) break;
-            if (child + 1 < pool->count && pool->heap[child + 1].end_ns < pool->heap[child].end_ns)
-                child++;
-            if (pool->heap[child].end_ns >= last.end_ns) break;
-            pool->heap[at] = pool->heap[child];
-            at = child;
-        }
-        pool->heap[at] = last;
+    struct timer *first;
+    while ((first = heap_first(&pool->heap)) && first->due_ns <= now_ns) {
+        pool->sum -= ((struct out *)(void *)first)->permits;
+        heap_remove(&pool->heap, first);
     }
 }
 
 /* Judges locks that admit holders up to a bound. */
 static void sweep_permits(struct book *book, const uint32_t *order, size_t count,
                           struct pool *certain, struct pool *inside, struct judgement *judgement) {
-    struct sweep sweep = {.called_ns = INT64_MIN};
+    pool_pass(certain, INT64_MAX);
+    pool_pass(inside, INT64_MAX);
     certain->count = inside->count = 0;
-    certain->sum = inside->sum = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t index = order[i];
         const struct hold *hold = &book->holds[index];
@@ -177,7 +168,6 @@ static void sweep_permits(struct book *book, const uint32_t *order, size_t count
             /* the holds that this one overlapped are found later */
             note_overlap(judgement, book, violated, index, index);
         }
-        sweep_order(&sweep, hold, judgement);
         if (hold->to_ns > hold->from_ns) pool_add(certain, hold->to_ns, hold->permits);
         if (hold->inside_ns > hold->from_ns) pool_add(inside, hold->inside_ns, hold->permits);
     }
@@ -204,16 +194,9 @@ static int sweep_all(struct book *book, const uint32_t *order, struct judgement 
                      struct lb_err *err) {
     bool permits = book->rules.model == OPLOG_SEMAPHORE;
     struct pool certain = {0}, inside = {0};
-    if (permits) { /* enough: there are never more than all holds */
-        certain.heap = malloc((book->hold_count + 1) * sizeof *certain.heap);
-        inside.heap = malloc((book->hold_count + 1) * sizeof *inside.heap);
-        if (!certain.heap || !inside.heap) {
-            free(certain.heap);
-            free(inside.heap);
-            return err_set(err, LB_EXIT_MACHINE, "out of memory for judging a history");
-        }
-    }
-    for (size_t begin = 0, end; begin < book->hold_count; begin = end) {
+    int failed = permits && (pool_begin(&certain, book->hold_count, err) != 0 ||
+                             pool_begin(&inside, book->hold_count, err) != 0);
+    for (size_t begin = 0, end; begin < book->hold_count && !failed; begin = end) {
         uint32_t key = book->holds[order[begin]].key;
         for (end = begin + 1; end < book->hold_count && book->holds[order[end]].key == key;) end++;
         if (permits) {
@@ -222,10 +205,10 @@ static int sweep_all(struct book *book, const uint32_t *order, struct judgement 
             sweep_mutex(book, order + begin, end - begin, judgement);
         }
     }
-    free(certain.heap);
-    free(inside.heap);
+    pool_done(&certain);
+    pool_done(&inside);
     if (permits && judgement->clash == CLASH_OVERLAP) find_witnesses(book, judgement);
-    return 0;
+    return failed ? -1 : 0;
 }
 
 /* Counts what holders were told, and what the store refused. */

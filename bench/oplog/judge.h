@@ -5,8 +5,7 @@
  * It places each acquire at its return and each release at its call; both lie inside the time for
  * which the client believes that it holds. If two such holds that exclude each other overlap, no
  * order of the operations explains them; if none overlap, this very order explains all of them. So
- * no search over orders is needed. A grant that a client got before one that had asked earlier is counted, and accuses
- * nobody. */
+ * no search over orders is needed. */
 #ifndef BENCH_OPLOG_JUDGE_H
 #define BENCH_OPLOG_JUDGE_H
 
@@ -27,7 +26,6 @@ struct judgement {
      * under their holder, who was told or met by another one. A planned fault explains both. */
     uint64_t revoked, ended;
     uint64_t refused; /* grants that lasted, and whose token the guarded store refused */
-    uint64_t inversions;
     /* The earliest contradiction: first the grants that were already there, last the grant that
      * began while they were. Indices into the book's holds. */
     enum oplog_clash clash;
@@ -36,7 +34,7 @@ struct judgement {
     int64_t clash_ns; /* when the last one began */
 };
 
-/* Judges a book after book_end. ret_order: the holds by key and begin (order.h), to be freed by the
+/* Judges a book after book_end. ret_order: the holds by key and begin (order_holds_from), to be freed by the
  * caller; may be NULL. Returns 0, or -1 with err when out of memory. */
 int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order, struct lb_err *err);
 

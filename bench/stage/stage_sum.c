@@ -321,17 +321,13 @@ static void sum_store(struct stage *stage, const struct shared *shared) {
     const struct shared_store *store = &shared->store;
     if (!store->keys) return;
     uint64_t rightful = stage->history ? stage->history->judgement.refused : 0;
-    struct store_sum sum = store_judge(store->keys, shared->cell_count, &store->counts, rightful);
+    struct store_sum sum = store_judge(&store->counts, rightful);
     result->store_fenced = store->fenced;
-    result->store_writes = (double)sum.writes;
-    result->stale_attempted = (double)sum.stale_attempted;
-    result->stale_accepted_unfenced = (double)sum.stale_accepted_unfenced;
-    result->lost_updates_unfenced = (double)sum.lost_updates_unfenced;
+    result->stale_attempted = result->stale_accepted_unfenced = (double)sum.stale;
     if (!store->fenced) return;
-    result->stale_rejected_fenced = (double)sum.stale_rejected_fenced;
-    result->stale_accepted_fenced = (double)sum.stale_accepted_fenced;
-    result->refused_fenced = (double)sum.refused_fenced;
-    result->lost_updates_fenced = (double)sum.lost_updates_fenced;
+    result->stale_rejected_fenced = (double)sum.rejected;
+    result->stale_accepted_fenced = (double)sum.accepted;
+    result->refused_fenced = (double)sum.refused;
 }
 
 /* Two ways to count the same. */

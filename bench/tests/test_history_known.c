@@ -13,7 +13,7 @@ static void judge(void) {
 }
 
 /* The verdict has the numbers of violations, of expired holders and of wrong tokens beside it; `at` and the witnesses are of the
- * first clash; depth and inside are the first hold's. */
+ * first clash; inside is the first hold's. */
 static void check_judged(const char *story, const char *figures) {
     static const char *const clashes[] = {"none", "overlap", "token"};
     char all[600], witnesses[200] = "";
@@ -27,13 +27,13 @@ static void check_judged(const char *story, const char *figures) {
     }
     const struct hold first = book.hold_count ? book.holds[0] : (struct hold){0};
     snprintf(all, sizeof all,
-             "|%s %d,%d,%d|witnesses %s|clash %s|at %d|inversions %d|refused %d|revoked %d|"
-             "ended %d|holds %d|mishaps %d|depth %d|inside %d|",
+             "|%s %d,%d,%d|witnesses %s|clash %s|at %d|refused %d|revoked %d|"
+             "ended %d|holds %d|mishaps %d|inside %d|",
              verdict_name(judgement.verdict), (int)judgement.violations, (int)judgement.expired,
              (int)judgement.token_errors, witnesses, clashes[judgement.clash],
-             (int)judgement.clash_ns, (int)judgement.inversions, (int)judgement.refused,
-             (int)judgement.revoked, (int)judgement.ended, (int)book.hold_count,
-             (int)book.mishap_count, first.depth, (int)first.inside_ns);
+             (int)judgement.clash_ns, (int)judgement.refused, (int)judgement.revoked,
+             (int)judgement.ended, (int)book.hold_count, (int)book.mishap_count,
+             (int)first.inside_ns);
     assert_figures(all, figures);
     book_done(&book);
 }

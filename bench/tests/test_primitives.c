@@ -92,16 +92,6 @@ TEST(test_one_statement_never_tries_again) {
     assert_true(stage->exclusion.lost_updates > 0);
 }
 
-TEST(test_overtaking_is_counted) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.later_first = true}, PLAIN,
-                                  SETS("load.clients=4", "load.hold=1ms", "check.history=yes"));
-    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_true(stage->result.history_inversions > 0);
-    /* One after another there is nobody to overtake. */
-    stage = run_toy(&toy_mutex, RIGHT, PLAIN, SETS("load.clients=1", "check.history=yes"));
-    assert_int_equal(stage->result.history_inversions, 0);
-}
-
 static bool warns_of(struct stage *stage, const char *words) {
     struct plan plan = {.name = "test"};
     struct plan_lock lock = {.lock = &toy_mutex};

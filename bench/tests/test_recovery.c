@@ -2,7 +2,6 @@
  * nothing runs. */
 #include "bench/evidence/recovery.h"
 #include "bench/load/observe.h"
-#include "bench/oplog/order.h"
 #include "bench/tests/history_say.h"
 
 #define LEASE_MS 100

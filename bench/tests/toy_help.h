@@ -31,7 +31,6 @@ struct toy_faults {
     bool settling_loses;        /* ... and its session is lost while that is settled */
     uint64_t residue;           /* what is left on the server */
     bool deaf;                  /* a release says that all is well, whatever the server said */
-    bool later_first;           /* the last who came is served first */
     int64_t connect_ns;         /* additional time for opening a session */
     int64_t shut_after;         /* from this session on the server lets nobody in */
     int64_t interrupt_at;       /* this acquire is the user's Ctrl-C */
@@ -49,7 +48,6 @@ struct toy_key {
     _Alignas(64) _Atomic uint64_t owner; /* toy_word; 0 = free */
     _Atomic uint64_t depth, token, version;
     _Atomic int64_t lease_end_ns, readers, writer, out, count;
-    _Atomic int64_t newest_ns; /* later_first: when the newest waiter came */
 };
 
 struct toy_shared {
@@ -233,14 +231,6 @@ static inline void toy_loses_session(void *arg) {
     toy_drop(session->server->shared, mine->victim_key, mine->victim);
 }
 
-static inline bool toy_may_pass(struct toy_shared *shared, uint32_t key, uint32_t client,
-                                int64_t came_ns) {
-    if (toy.shuts_out_second && client == 1) return false;
-    if (!toy.later_first) return true;
-    int64_t newest_ns = atomic_load(&shared->key[key].newest_ns);
-    return came_ns >= newest_ns || lb_now() > newest_ns + 5 * LB_MS_NS;
-}
-
 /* The others poll meanwhile, so that one of them may get the key. */
 static inline void toy_leave_evicted(struct lb_session *session) {
     struct toy_session *mine = session->state;
@@ -261,10 +251,8 @@ TOY_CALL(toy_acquire) {
     }
     toy_in(session);
     toy_leave_evicted(session);
-    int64_t came_ns = lb_now();
-    if (toy.later_first) atomic_store(&shared->key[key].newest_ns, came_ns);
-    int64_t sent_ns = came_ns;
-    while (!toy_may_pass(shared, key, request->client, came_ns) ||
+    int64_t sent_ns = lb_now();
+    while ((toy.shuts_out_second && request->client == 1) ||
            !toy_take(shared, key, owner, request->lease_ns)) {
         enum lb_outcome outcome = toy_wait(session, request);
         if (outcome != LB_OK) return toy_out(session, outcome);
