@@ -18,27 +18,6 @@ static int path_error(struct lb_err *err, const char *what, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* Writes a block, so that a full or read-only disk is found before the run and not after it. */
-static int try_folder(const struct outdir *out, struct lb_err *err) {
-    char path[600], block[4096] = {0};
-    snprintf(path, sizeof path, "%s/.try", out->path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int failed = fd < 0 ? -1 : 0;
-    for (size_t done = 0;
-         !failed && done < sizeof block;) { /* a part may be written; the next write says why */
-        ssize_t wrote = write(fd, block + done, sizeof block - done);
-        failed = wrote <= 0;
-        if (!failed) done += (size_t)wrote;
-    }
-    failed = failed || fsync(fd) != 0;
-    if (failed) path_error(err, "write into", out->path);
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-    }
-    return failed ? -1 : 0;
-}
-
 /* Makes a folder and those that it lies in. path: as it was when this returns. */
 static int make_folders(char *path, struct lb_err *err) {
     for (char *at = path + 1;; at++) {
@@ -91,8 +70,7 @@ static int make_wanted(struct outdir *out, const char *wanted, struct lb_err *er
     if (strlen(wanted) >= sizeof out->path)
         return err_set(err, LB_EXIT_USAGE, "--out: the path is too long");
     snprintf(out->path, sizeof out->path, "%s", wanted);
-    if (check_empty(wanted, err) != 0 || make_folders(out->path, err) != 0) return -1;
-    return try_folder(out, err);
+    return check_empty(wanted, err) != 0 || make_folders(out->path, err) != 0 ? -1 : 0;
 }
 
 /* The folder can't be made, for example because the checkout belongs to another user. */
@@ -121,7 +99,7 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
             return err_set(err, LB_EXIT_USAGE, "%s: path too long", root);
         if (mkdir(out->path, 0777) == 0) {
             snprintf(out->root, sizeof out->root, "%s", root);
-            return try_folder(out, err);
+            return 0;
         }
         if (errno != EEXIST) return cannot_make(err, out->path);
     }

@@ -14,7 +14,7 @@ struct outdir {
         [512]; /* results/, whose `latest` is to point here; "" = a folder of the user's own choice */
 };
 
-/* Makes the folder, and checks that it can be written: `wanted` (--out), with the folders above it, or a new folder
+/* Makes the folder: `wanted` (--out), with the folders above it, or a new folder
  * under root. `wanted` must not hold another run, unless that run ended before its first stage began: then its run.json
  * is removed. Returns 0, or -1 with err: LB_EXIT_USAGE for a folder that holds another run, or several; LB_EXIT_MACHINE
  * for all else, also if root's `latest` is a file or folder and no link. */
