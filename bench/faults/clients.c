@@ -175,16 +175,8 @@ static enum fault_tried no_victim(struct faults *faults, const struct fault_sect
     return FAULT_DONE;
 }
 
-/* Processes are stopped or killed only where there are others. */
-static bool has_processes(struct faults *faults, const struct fault_section *section) {
-    if (faults->shared->processes > 1) return true;
-    fault_log_not(faults, section, "the clients run in one process, which is spared");
-    return false;
-}
-
 enum fault_tried fault_pause_begin(struct faults *faults, struct fault_section *section) {
     struct fault_victim victim;
-    if (!has_processes(faults, section)) return FAULT_DONE;
     if (!fault_catch(faults, section->plan->target, false, &victim)) {
         return no_victim(faults, section);
     }
@@ -231,7 +223,6 @@ void fault_pause_end(struct faults *faults, struct fault_act *act) {
 
 enum fault_tried fault_kill_begin(struct faults *faults, struct fault_section *section) {
     struct fault_victim victim;
-    if (!has_processes(faults, section)) return FAULT_DONE;
     if (!fault_catch(faults, section->plan->target, true, &victim)) {
         return no_victim(faults, section);
     }

@@ -108,10 +108,6 @@ static bool find_right_clock(struct faults *faults, enum fault_target target,
 
 enum fault_tried fault_client_clock_begin(struct faults *faults, struct fault_section *section) {
     struct fault_victim victim;
-    if (faults->shared->processes < 2) {
-        fault_log_not(faults, section, "the clients run in one process, and so have one clock");
-        return FAULT_DONE;
-    }
     if (!find_right_clock(faults, section->plan->target, &victim)) return FAULT_LATER;
     struct fault_act *act = fault_log_begin(faults, section, lb_now(), &victim);
     if (!act) return FAULT_DONE;
