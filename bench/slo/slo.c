@@ -295,32 +295,19 @@ void slo_evidence_done(struct slo_evidence *evidence) {
 #define LENGTH_MARGIN 2  /* a short window takes relaxation times for shorter than they are */
 #define WINDOW_MOST_S 3600
 
-/* Compares the interval of a figure with the limit. */
-static enum promise_verdict judge_interval(const struct threshold *threshold, double low,
-                                           double high) {
-    if (threshold->at_least)
-        return low >= threshold->limit   ? PROMISE_KEPT
-               : high < threshold->limit ? PROMISE_BROKEN
-                                         : PROMISE_UNSURE;
-    return high <= threshold->limit ? PROMISE_KEPT
-           : low > threshold->limit ? PROMISE_BROKEN
-                                    : PROMISE_UNSURE;
+/* Compares an interval with a limit. */
+static enum promise_verdict judge(bool at_least, double limit, double low, double high) {
+    if (at_least)
+        return low >= limit ? PROMISE_KEPT : high < limit ? PROMISE_BROKEN : PROMISE_UNSURE;
+    return high <= limit ? PROMISE_KEPT : low > limit ? PROMISE_BROKEN : PROMISE_UNSURE;
 }
 
-/* A quantile is within the limit where no more than 1 - q of the requests are over it. */
-static enum promise_verdict judge_quantile(const struct threshold *threshold,
-                                           const struct share *within) {
-    double q = threshold->quantile;
-    bool inside = within->low >= q, beyond = within->high < q;
-    if (threshold->at_least)
-        return beyond ? PROMISE_KEPT : inside ? PROMISE_BROKEN : PROMISE_UNSURE;
-    return inside ? PROMISE_KEPT : beyond ? PROMISE_BROKEN : PROMISE_UNSURE;
-}
-
+/* A quantile is within the limit where at least q of the requests are. */
 static enum promise_verdict judge_share(const struct threshold *threshold,
                                         const struct share *share) {
-    return isnan(threshold->quantile) ? judge_interval(threshold, share->low, share->high)
-                                      : judge_quantile(threshold, share);
+    double q = threshold->quantile;
+    return isnan(q) ? judge(threshold->at_least, threshold->limit, share->low, share->high)
+                    : judge(!threshold->at_least, q, share->low, share->high);
 }
 
 /* Says which window would decide, if it shows the share that was seen: one that is so much longer. */
@@ -402,7 +389,7 @@ static void judge_seconds(const struct threshold *threshold, const struct slo_ev
     double half = student_quantile(SLO_LEVEL, n - 1) * sqrt(squares / (n - 1) / n);
     answer->low = sum / n - half;
     answer->high = sum / n + half;
-    answer->verdict = judge_interval(threshold, answer->low, answer->high);
+    answer->verdict = judge(threshold->at_least, threshold->limit, answer->low, answer->high);
     bool unsure = answer->verdict == PROMISE_UNSURE;
     if (unsure) strcpy(answer->remedy, LONGER);
     snprintf(answer->basis, sizeof answer->basis, "%s%d seconds", unsure ? "too few samples: " : "",
@@ -418,7 +405,7 @@ static void judge_repeats(const struct threshold *threshold, const struct slo_ev
         least = fmin(least, evidence->figures[i]);
         most = fmax(most, evidence->figures[i]);
     }
-    enum promise_verdict all = judge_interval(threshold, least, most);
+    enum promise_verdict all = judge(threshold->at_least, threshold->limit, least, most);
     answer->verdict = all;
     if (n > 1) {
         answer->low = least;
