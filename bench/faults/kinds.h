@@ -26,7 +26,7 @@ fault_begin_fn fault_starve_begin, fault_client_clock_begin;
 fault_end_fn fault_starve_end, fault_client_clock_end;
 
 /* servers.c; fault_servers_begin hits each server that the section's target means */
-fault_begin_fn fault_servers_begin, fault_replica_begin, fault_terminate_begin;
+fault_begin_fn fault_servers_begin, fault_terminate_begin;
 fault_end_fn fault_server_pause_end, fault_server_kill_end, fault_isolate_end;
 /* Of a server that was started again: true when it answers, or when it is not awaited any more. */
 fault_look_fn fault_server_look;

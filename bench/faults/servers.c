@@ -41,6 +41,16 @@ static void add_leader(struct faults *faults, struct nodes *nodes) {
     if (leader >= 0) add_node(nodes, topo, leader);
 }
 
+/* A node that runs and is not the primary now. */
+static void add_replica(struct faults *faults, struct nodes *nodes) {
+    struct topo *topo = faults->reach.topo;
+    struct lb_err ignored = {0};
+    int primary = topo_offers(topo_about(topo), "leader") ? topo_leader(topo, &ignored) : -1;
+    for (int i = 0; i < topo_about(topo)->nodes && nodes->count == 0; i++)
+        if (i != primary) add_node(nodes, topo, i);
+    if (nodes->count == 0) err_set(&nodes->err, LB_EXIT_MACHINE, "there is no replica that runs");
+}
+
 static struct nodes choose_nodes(struct faults *faults, const struct plan_fault *plan) {
     struct topo *topo = faults->reach.topo;
     struct nodes nodes = {0};
@@ -67,7 +77,10 @@ static struct nodes choose_nodes(struct faults *faults, const struct plan_fault 
         }
         break;
     case TARGET_ANY:
-        if (all > 1 && topo_offers(topo_about(topo), "leader")) add_leader(faults, &nodes);
+        if (plan->kind == INJECT_PROMOTE || plan->kind == INJECT_UNFOLLOW)
+            add_replica(faults, &nodes);
+        else if (all > 1 && topo_offers(topo_about(topo), "leader"))
+            add_leader(faults, &nodes);
         /* No node is taken if the leader could not be found: hitting another node would be another injection. */
         if (nodes.count == 0 && !nodes.err.code) add_nodes(faults, &nodes, 1);
         break;
@@ -230,18 +243,6 @@ void fault_isolate_end(struct faults *faults, struct fault_act *act) {
     faults->log->servers_lost |= !done;
 }
 
-/* Chooses a replica: a node that runs and is not the primary now. */
-static int choose_replica(struct faults *faults, const struct plan_fault *plan) {
-    struct topo *topo = faults->reach.topo;
-    if (plan->target == TARGET_NODE) return plan->node;
-    struct lb_err ignored = {0};
-    int primary = topo_offers(topo_about(topo), "leader") ? topo_leader(topo, &ignored) : -1;
-    for (int i = 0; i < topo_about(topo)->nodes; i++) {
-        if (i != primary && !topo_killed(topo, i)) return i;
-    }
-    return -1;
-}
-
 /* ---- connections that the server ends ---- */
 
 #define PORTS_MAX 256
@@ -333,21 +334,11 @@ enum fault_tried fault_servers_begin(struct faults *faults, struct fault_section
                                           const struct fault_section *section, int node) = {
         [INJECT_SERVER_PAUSE] = pause_server, [INJECT_SERVER_KILL] = kill_server,
         [INJECT_SERVER_EMPTY] = kill_server,  [INJECT_ISOLATE] = act_as_asked,
+        [INJECT_PROMOTE] = act_as_asked,      [INJECT_UNFOLLOW] = act_as_asked,
         [INJECT_EVICT] = act_as_asked,        [INJECT_CLOCK] = step_clock};
     if (!has_servers(faults, section)) return FAULT_DONE;
     struct nodes nodes = choose_nodes(faults, section->plan);
     if (nodes.count == 0) fault_log_not(faults, section, "%s", nodes.err.text);
     for (int i = 0; i < nodes.count; i++) hits[section->plan->kind](faults, section, nodes.node[i]);
-    return FAULT_DONE;
-}
-
-enum fault_tried fault_replica_begin(struct faults *faults, struct fault_section *section) {
-    if (!has_servers(faults, section)) return FAULT_DONE;
-    int node = choose_replica(faults, section->plan);
-    if (node < 0) {
-        fault_log_not(faults, section, "there is no replica that runs");
-    } else {
-        act_as_asked(faults, section, node);
-    }
     return FAULT_DONE;
 }
