@@ -36,6 +36,7 @@ struct inquiry {
     struct place *place;
     const struct plan_lock *lock;
     struct lb_cleaning *cleaning; /* NULL = nothing */
+    const volatile sig_atomic_t *interrupts;
     int64_t deadline_ns;
     bool again;
     int result; /* as topo_answers_fn: 1 answered, 0 not yet, -1 pointless */
@@ -129,11 +130,9 @@ static int backend_answers(const struct topo *topo, void *arg, struct lb_err *er
     return ask_server(inquiry, again ? TRIES_NS : TRY_NS, err);
 }
 
-static const volatile sig_atomic_t *watched_interrupts;
-
 static bool is_interrupted(void *arg) {
-    (void)arg;
-    return *watched_interrupts > 0;
+    const struct inquiry *inquiry = arg;
+    return *inquiry->interrupts > 0;
 }
 
 /* The connections that are to be led through the wire, as TOPO_WIRED_ bits. */
@@ -170,27 +169,23 @@ static int wire_own(struct place *place, const struct place_ask *ask, const stru
     return place_wire_distance(place->wiring, &ask->distance, err);
 }
 
-static int wait_ready(struct topo *topo, struct inquiry *inquiry,
-                      const volatile sig_atomic_t *interrupts, struct lb_err *err) {
+static int wait_ready(struct topo *topo, struct inquiry *inquiry, struct lb_err *err) {
     struct topo_wait wait = {.deadline_ns = lb_now() + READY_NS,
-                             .answers = inquiry ? backend_answers : NULL,
+                             .answers = inquiry->lock ? backend_answers : NULL,
                              .give_up = is_interrupted,
                              .arg = inquiry};
-    watched_interrupts = interrupts;
     return topo_ready(topo, &wait, err);
 }
 
 int place_ready(struct topo *topo, const struct plan_lock *lock,
                 const volatile sig_atomic_t *interrupts, struct lb_err *err) {
-    if (!lock) return wait_ready(topo, NULL, interrupts, err);
-    struct place *place = calloc(1, sizeof *place);
-    if (!place) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    struct inquiry inquiry = {.place = place, .lock = lock};
-    place->server = (struct lb_server){
-        .backend = lock->lock->backend, .urls = place->urls, .options = lock->backend_options};
-    int failed = wait_ready(topo, &inquiry, interrupts, err);
-    close_backend(&place->server);
-    free(place);
+    struct place place = {.urls = {NULL}};
+    struct inquiry inquiry = {.place = &place, .lock = lock, .interrupts = interrupts};
+    if (!lock) return wait_ready(topo, &inquiry, err);
+    place.server = (struct lb_server){
+        .backend = lock->lock->backend, .urls = place.urls, .options = lock->backend_options};
+    int failed = wait_ready(topo, &inquiry, err);
+    close_backend(&place.server);
     return failed;
 }
 
@@ -374,8 +369,8 @@ struct place *place_begin(const struct place_ask *ask, struct lb_err *err) {
 }
 
 struct place *place_finish(struct place *place, const struct place_ask *ask, struct lb_err *err) {
-    struct inquiry inquiry = {.place = place, .lock = ask->lock};
-    if (place->topo && wait_ready(place->topo, &inquiry, ask->interrupts, err) != 0) {
+    struct inquiry inquiry = {.place = place, .lock = ask->lock, .interrupts = ask->interrupts};
+    if (place->topo && wait_ready(place->topo, &inquiry, err) != 0) {
         name_backend(place->server.backend, err);
         place_close(place);
         return NULL;
