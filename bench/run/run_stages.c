@@ -12,15 +12,8 @@
 #define WARM_NS (200 * LB_MS_NS)   /* the window of a stage of round 0, at most, ... */
 #define WARM_LONG_NS (3 * LB_S_NS) /* ... and where the topology says that it needs so long */
 
-static bool has_killed(const struct stage *stage) {
-    for (int i = 0; i < stage->faults.count; i++) {
-        if (stage->faults.events[i].kind == INJECT_KILL) return true;
-    }
-    return false;
-}
-
 /* Whether the place can serve no more stages: the plan wants new servers for each stage; the server is lost, or an
- * injection changed it; or the place is in our own memory, where a killed or stuck client may have left a lock held
+ * injection changed it; or the place is in our own memory, where a client that a fault hit, or that is stuck, may have left a lock held
  * for ever. */
 static bool is_spent(const struct place *place, const struct plan *plan,
                      const struct stage *stage) {
@@ -28,7 +21,7 @@ static bool is_spent(const struct place *place, const struct plan *plan,
     if (place->topo && plan->fresh) return true;
     if (place->topo && stage->faults.servers_touched) return true;
     if (place->topo) return !whole && topo_check(place->topo, NULL) != 0;
-    return place->dir[0] && (!whole || has_killed(stage));
+    return place->dir[0] && (!whole || stage->faults.count > 0);
 }
 
 static void add_stage_result(struct run_state *run, const struct stage *stage) {
@@ -80,7 +73,6 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .promise = promise,
                               .enough = promise.limit_ns > 0 ? thresholds_are_hopeless : NULL,
                               .version = run->ask->version,
-                              .seed = of->plan->seed + (uint64_t)of->repeat,
                               .interrupts = run->ask->interrupts};
 }
 

@@ -31,7 +31,6 @@ struct stage_ask {
     /* of the log, which a part of a stage has not; and, with another ending, of the history */
     const char *hlog_path;
     const char *version;
-    uint64_t seed;
     const volatile sig_atomic_t *interrupts; /* Ctrl-C so far */
     /* called at least every 50 ms of the window; true ends the window, as if its planned time were over; may be
      * NULL */

@@ -406,7 +406,7 @@ static struct shared *shape_shared(const struct stage_ask *ask, struct lb_err *e
     const struct part *part = ask->peers ? &ask->peers->part : NULL;
     struct shared *shared = shared_new(&ask->of, &ask->place->server, part, err);
     if (!shared) return NULL;
-    shared->seed = ask->seed;
+    shared->seed = ask->of.plan->seed + (uint64_t)ask->of.repeat;
     shared->patience_ns = ask->promise.limit_ns;
     shared->connect_deadline_ns = lb_now() + CONNECT_NS + ask->of.clients * CONNECT_EACH_NS;
     if (ask->of.lock->lock->algorithm->arm)

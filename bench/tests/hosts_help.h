@@ -85,7 +85,6 @@ static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const
                             .id = "test",
                             .version = "test",
                             .hlog_path = run->hlog,
-                            .seed = run->plan->seed,
                             .interrupts = &no_interrupts,
                             .enough = enough,
                             .enough_arg = run};

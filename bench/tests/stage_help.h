@@ -82,7 +82,6 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_ca
                             .promise = wanted->promise,
                             .id = "test",
                             .version = "test",
-                            .seed = plan->seed,
                             .interrupts = &no_interrupts,
                             .enough = stage_look,
                             .enough_arg = (void *)(uintptr_t)wanted};

@@ -194,7 +194,6 @@ static int begin(struct peers *peers, const struct stage_ask *ask, struct shared
                           .threads = shared->threads,
                           .processes = shared->processes,
                           .lease_ns = ask->of.plan->lease_ns,
-                          .seed = ask->seed,
                           .key_salt = shared->key_salt};
     snprintf(asked.id, sizeof asked.id, "%s", ask->id);
     snprintf(asked.key_prefix, sizeof asked.key_prefix, "%s", shared->key_prefix);

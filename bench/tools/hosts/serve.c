@@ -149,8 +149,7 @@ static int run_part(struct served *served, const struct asked *asked, struct lb_
                           .look = look,
                           .end = end,
                           .exchange = stage_pieces_deliver};
-    struct stage_ask ask = {
-        .of = asked->of, .peers = &peers, .seed = asked->seed, .interrupts = &no_interrupts};
+    struct stage_ask ask = {.of = asked->of, .peers = &peers, .interrupts = &no_interrupts};
     char hlog[700];
     ask.of.plan = leases_find(plan, asked->lease_ns);
     ask.of.lock = &plan->locks[asked->lock];
