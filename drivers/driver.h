@@ -330,12 +330,16 @@ struct lb_residue {
     char example[160]; /* one of these things: "znode /locks/a/_c_..." */
 };
 
+/* Adds count more; the first of them gives the example. */
+void lb_left(struct lb_residue *residue, uint64_t count, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Counts what this lock left on the server under keys that begin with prefix (keys, znodes, rows,
  * leases, locks, subscriptions), but not what the lock keeps there by design (lock->keeps). Called
  * on a fresh session when all others have ended. session->only limits what it may ask. Returns 0
- * with *ret_residue, or -1 with err. */
+ * with *residue, which is zeroed before, or -1 with err. */
 typedef int lb_residue_fn(struct lb_session *session, const char *prefix,
-                          struct lb_residue *ret_residue, struct lb_err *err);
+                          struct lb_residue *residue, struct lb_err *err);
 
 struct lb_cleaning;
 /* Looks for the things that lockbench left on the server, calls cleaning->found for each of them, and

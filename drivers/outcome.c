@@ -70,6 +70,15 @@ void lb_random_uuid(struct lb_rng *rng, char out[LB_UUID_CHARS + 1]) {
              hex + 20);
 }
 
+void lb_left(struct lb_residue *residue, uint64_t count, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (count > 0 && residue->count == 0)
+        vsnprintf(residue->example, sizeof residue->example, format, args);
+    va_end(args);
+    residue->count += count;
+}
+
 enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format,
                         ...) {
     if (session->err.code == 0) {

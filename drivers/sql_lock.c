@@ -259,16 +259,15 @@ int sql_disarm_range(struct lb_session *session, const struct lb_key_range *rang
 }
 
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,
-                   const char *what, struct lb_residue *ret_residue, struct lb_err *err) {
-    struct lb_residue residue = {0};
+                   const char *what, struct lb_residue *residue, struct lb_err *err) {
+    uint64_t left = 0;
     int64_t until_ns = lb_now() + PATIENCE_NS;
     for (;;) {
-        if (count(session, prefix, &residue.count, err) != 0) return -1;
-        if (residue.count == 0 || lb_now() >= until_ns || lb_stopping()) break;
+        if (count(session, prefix, &left, err) != 0) return -1;
+        if (left == 0 || lb_now() >= until_ns || lb_stopping()) break;
         lb_sleep_until(lb_now() + LOOK_NS);
     }
-    if (residue.count) snprintf(residue.example, sizeof residue.example, "%s", what);
-    *ret_residue = residue;
+    lb_left(residue, left, "%s", what);
     return 0;
 }
 
@@ -287,20 +286,20 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     return 0;
 }
 
-int sql_count_left(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+int sql_count_left(struct lb_session *session, const char *prefix, struct lb_residue *residue,
                    struct lb_err *err) {
     const struct sql_recipe *recipe = session->lock->recipe;
     char what[100];
     snprintf(what, sizeof what, "a row of %s", recipe->table ? recipe->table : "");
     return sql_count_down(session, prefix, count_left, recipe->table ? what : SQL_ADVISORY_LEFT,
-                          ret_residue, err);
+                          residue, err);
 }
 
-int sql_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+int sql_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
                 struct lb_err *err) {
     const struct sql_recipe *recipe = session->lock->recipe;
-    lb_residue_fn *residue = recipe->port->residue ? recipe->port->residue : sql_count_left;
-    return residue(session, prefix, ret_residue, err);
+    lb_residue_fn *count = recipe->port->residue ? recipe->port->residue : sql_count_left;
+    return count(session, prefix, residue, err);
 }
 
 void sql_names(const struct lb_session *session, const struct lb_request *request,

@@ -201,7 +201,7 @@ const char *sql_role_name(enum sql_role role); /* "lb_take", as ports name prepa
 typedef int sql_count_fn(struct lb_session *session, const char *prefix, uint64_t *ret_count,
                          struct lb_err *err);
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,
-                   const char *what, struct lb_residue *ret_residue, struct lb_err *err);
+                   const char *what, struct lb_residue *residue, struct lb_err *err);
 
 #define SQL_ADVISORY_LEFT "an advisory lock that nobody frees"
 /* SQL_LEFT of the database that the session is in. */

@@ -191,11 +191,8 @@ static int visit_leases(struct etcd_session *e,
 }
 
 static int count_lease(struct etcd_session *e, int64_t lease, void *arg, struct lb_err *err) {
-    struct lb_residue *residue = arg;
     (void)e, (void)err;
-    if (residue->count++ == 0)
-        snprintf(residue->example, sizeof residue->example, "lease %llx",
-                 (unsigned long long)lease);
+    lb_left(arg, 1, "lease %llx", (unsigned long long)lease);
     return 0;
 }
 
@@ -210,10 +207,9 @@ int etcd_clean_leases(struct etcd_session *e, struct lb_cleaning *cleaning, stru
     return visit_leases(e, clean_lease, cleaning, err);
 }
 
-int etcd_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+int etcd_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
                  struct lb_err *err) {
     struct etcd_session *e = etcd_session_of(session);
-    struct lb_residue residue = {0};
     char from[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
     size_t len = (size_t)snprintf(from, sizeof from, "%s", prefix);
     Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
@@ -225,14 +221,8 @@ int etcd_residue(struct lb_session *session, const char *prefix, struct lb_resid
     range.keys_only = 1;
     if (etcd_call(&e->call, &etcd_range, &range.base, err) != LB_OK) return -1;
     const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
-    residue.count = (uint64_t)answer->count;
-    if (answer->n_kvs > 0) {
-        const ProtobufCBinaryData *key = &answer->kvs[0]->key;
-        int shown = key->len < 120 ? (int)key->len : 120;
-        snprintf(residue.example, sizeof residue.example, "key %.*s", shown,
-                 (const char *)key->data);
-    }
-    if (!session->only && visit_leases(e, count_lease, &residue, err) != 0) return -1;
-    *ret_residue = residue;
-    return 0;
+    const ProtobufCBinaryData key = answer->n_kvs ? answer->kvs[0]->key : etcd_bytes("", 0);
+    lb_left(residue, (uint64_t)answer->count, "key %.*s", key.len < 120 ? (int)key.len : 120,
+            (const char *)key.data);
+    return session->only ? 0 : visit_leases(e, count_lease, residue, err);
 }

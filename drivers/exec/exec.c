@@ -233,9 +233,8 @@ static enum lb_outcome exec_settle(struct lb_session *session, const struct lb_r
                                 : lb_fail(session, LB_UNKNOWN, "exec: cut off while a lease ends");
 }
 
-static int exec_residue(struct lb_session *session, const char *prefix,
-                        struct lb_residue *ret_residue, struct lb_err *err) {
-    struct lb_residue residue = {0};
+static int exec_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
+                        struct lb_err *err) {
     json_t *answer = NULL;
     json_t *request = json_pack("{s:s, s:s}", "do", "residue", "prefix", prefix);
     if (session->only && request)
@@ -244,10 +243,8 @@ static int exec_residue(struct lb_session *session, const char *prefix,
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     json_int_t count = json_integer_value(json_object_get(answer, "count"));
     const char *example = json_string_value(json_object_get(answer, "example"));
-    residue.count = count > 0 ? (uint64_t)count : 0;
-    snprintf(residue.example, sizeof residue.example, "%s", example ? example : "");
+    lb_left(residue, count > 0 ? (uint64_t)count : 0, "%s", example ? example : "");
     json_decref(answer);
-    *ret_residue = residue;
     return 0;
 }
 

@@ -169,9 +169,9 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
 }
 
 static int getlock_residue(struct lb_session *session, const char *prefix,
-                           struct lb_residue *ret_residue, struct lb_err *err) {
+                           struct lb_residue *residue, struct lb_err *err) {
     return sql_count_down(session, prefix, count_left,
-                          "a user lock, or a session that waits for one", ret_residue, err);
+                          "a user lock, or a session that waits for one", residue, err);
 }
 
 static void getlock_names(const struct lb_session *session, const struct lb_request *request,

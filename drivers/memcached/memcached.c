@@ -346,35 +346,27 @@ static int count_named(struct lb_session *session, const char *prefix, struct lb
         int len = snprintf(command, sizeof command, "mg %s%u\r\n", prefix, i);
         if (memcached_call(session, command, (size_t)len, &line) != LB_OK)
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-        if (strncmp(line, "HD", 2) == 0 && residue->count++ == 0)
-            snprintf(residue->example, sizeof residue->example, "item %.100s%u", prefix, i);
+        lb_left(residue, strncmp(line, "HD", 2) == 0, "item %.100s%u", prefix, i);
     }
     return 0;
 }
 
 /* Lists all items that have not expired. This suits a benchmark's server, not one with millions
  * of items. */
-static int add_residue(struct lb_session *session, const char *prefix,
-                       struct lb_residue *ret_residue, struct lb_err *err) {
+static int add_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
+                       struct lb_err *err) {
     const struct memcached_options *options = session->server->options;
-    struct lb_residue residue = {0};
     char *line = NULL;
-    if (session->only) {
-        *ret_residue = residue;
-        return count_named(session, prefix, ret_residue, err);
-    }
+    if (session->only) return count_named(session, prefix, residue, err);
     if (memcached_call(session, "lru_crawler metadump all\r\n", 26, &line) != LB_OK) goto broken;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (strncmp(line, "key=", 4) == 0) {
-        if (key_begins(line + 4, prefix) && residue.count++ == 0) {
-            snprintf(residue.example, sizeof residue.example, "item %.*s",
-                     (int)strcspn(line + 4, " "), line + 4);
-        }
+        lb_left(residue, key_begins(line + 4, prefix), "item %.*s", (int)strcspn(line + 4, " "),
+                line + 4);
         if (stream_line(session->state, session, deadline_ns, &line) != LB_OK) goto broken;
     }
     if (strcmp(line, "END") != 0)
         return err_set(err, LB_EXIT_MACHINE, "memcached answered: %.80s", line);
-    *ret_residue = residue;
     return 0;
 broken:
     return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);

@@ -386,15 +386,13 @@ static int count_entries(struct lb_session *session, const json_t *subjects, con
             continue;
         if (read_entry(session, name + skip, &sequence, &held) != LB_OK)
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-        if (held && residue->count++ == 0)
-            snprintf(residue->example, sizeof residue->example, "key %.100s", name + skip);
+        lb_left(residue, held, "key %.100s", name + skip);
     }
     return 0;
 }
 
-static int kv_residue(struct lb_session *session, const char *prefix,
-                      struct lb_residue *ret_residue, struct lb_err *err) {
-    struct lb_residue residue = {0};
+static int kv_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
+                      struct lb_err *err) {
     char body[128];
     snprintf(body, sizeof body, "{\"subjects_filter\":\"$KV.%s.>\"}", kv_of(session)->bucket);
     /* The server drops the consumers of watches in its own time. */
@@ -405,16 +403,12 @@ static int kv_residue(struct lb_session *session, const char *prefix,
         int failed = info ? 0 : -1;
         if (!failed && *body) /* the entries are counted at once, before more of them age out */
             failed =
-                count_entries(session, json_object_get(state, "subjects"), prefix, &residue, err);
+                count_entries(session, json_object_get(state, "subjects"), prefix, residue, err);
         *body = '\0';
         json_decref(info);
         if (failed) return -1;
         if (consumers > 0 && lb_now() < until_ns) continue;
-        if (consumers > 0 && residue.count == 0)
-            snprintf(residue.example, sizeof residue.example, "a consumer of %s",
-                     kv_of(session)->bucket);
-        residue.count += (uint64_t)consumers;
-        *ret_residue = residue;
+        lb_left(residue, (uint64_t)consumers, "a consumer of %s", kv_of(session)->bucket);
         return 0;
     }
 }

@@ -240,6 +240,18 @@ enum lb_outcome redis_run(struct lb_session *session, const struct redis_script 
     return LB_OK;
 }
 
+enum lb_outcome redis_number(struct lb_session *session, const struct lb_request *request,
+                             const char *command, const char *argument, long long *ret_answer) {
+    const struct redis_word words[] = {
+        {command, 0}, {request->key, request->key_len}, {argument, 0}};
+    const struct redis_reply *reply = NULL;
+    enum lb_outcome outcome = redis_run(session, NULL, 0, words, argument ? 3 : 2, &reply);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
+    *ret_answer = reply->value.integer;
+    return LB_OK;
+}
+
 int redis_tell(struct lb_session *session, const struct redis_script *script, int keys,
                const struct redis_word *words, int count, struct lb_err *err) {
     const struct redis_reply *reply = NULL;

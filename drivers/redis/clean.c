@@ -70,6 +70,11 @@ static int clean_step(struct lb_session *session, struct redis_node *node,
     return failed;
 }
 
+int redis_delete(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    const struct redis_word words[] = {{"DEL", 3}, {request->key, request->key_len}};
+    return redis_tell(session, NULL, 0, words, 2, err);
+}
+
 /* Adds all keys that the session's lock makes from one key, and the keys beside it that have no time to live. */
 static int add_key(struct redis_batch *batch, const struct lb_request *request) {
     static _Thread_local struct lb_names names; /* large for a fiber's stack */

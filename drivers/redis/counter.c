@@ -20,26 +20,17 @@ static int counter_arm(struct lb_session *session, const struct lb_request *requ
     return redis_tell(session, NULL, 0, words, 4, err);
 }
 
-static int counter_disarm(struct lb_session *session, const struct lb_request *request,
-                          struct lb_err *err) {
-    const struct redis_word words[] = {{"DEL", 3}, {request->key, request->key_len}};
-    return redis_tell(session, NULL, 0, words, 2, err);
-}
-
 #define COUNTER_MEMBERS                                                                            \
-    .arm = counter_arm, .disarm = counter_disarm, .disarm_range = redis_unlink_range,              \
+    .arm = counter_arm, .disarm = redis_delete, .disarm_range = redis_unlink_range,                \
     .residue = string_residue, .names = string_names
 
 /* --- INCR --- */
 
 static enum lb_outcome incr(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant) {
-    const struct redis_word words[] = {{"INCR", 4}, {request->key, request->key_len}};
-    const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_run(session, NULL, 0, words, 2, &reply);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    return lb_granted(grant, (uint64_t)reply->value.integer, LB_NEVER);
+    long long number = 0;
+    enum lb_outcome outcome = redis_number(session, request, "INCR", NULL, &number);
+    return outcome == LB_OK ? lb_granted(grant, (uint64_t)number, LB_NEVER) : outcome;
 }
 
 static enum lb_outcome nothing(struct lb_session *session, const struct lb_request *request,

@@ -45,13 +45,6 @@ static size_t pattern_of(char *out, size_t size, const char *before, const char 
     return used;
 }
 
-static void count_residue(struct lb_residue *residue, const char *what, const char *name,
-                          int count) {
-    if (count > 0 && residue->count == 0)
-        snprintf(residue->example, sizeof residue->example, "%s %.100s", what, name);
-    residue->count += (uint64_t)count;
-}
-
 /* ---- by the names of a stage's keys (session->only) ---- */
 
 /* node NULL: the node that serves the first name. */
@@ -68,7 +61,8 @@ static int send_names(const struct redis_batch *batch, struct redis_node *node) 
     if (!batch->residue) return 0;
     if (reply->value.type == REDIS_INTEGER) known = (int)reply->value.integer;
     for (int i = 1; i < reply->count; i += 2) known += reply->element[i].integer > 0;
-    count_residue(batch->residue, batch->command[1] ? "channel" : "key", batch->name[0], known);
+    lb_left(batch->residue, (uint64_t)known, "%s %.100s", batch->command[1] ? "channel" : "key",
+            batch->name[0]);
     return 0;
 }
 
@@ -154,8 +148,8 @@ static int scan(struct lb_session *session, struct redis_node *node, const char 
                                            {pattern, len}, {"COUNT", 5}, {"1000", 4}};
         if (redis_ask(session, node, words, 6, &reply, err) != 0) return -1;
         if (redis_scan_on(reply, cursor, deadline_ns, err) != 0) return -1;
-        count_residue(residue, "key", reply->count > 1 ? reply->element[1].text : "",
-                      reply->total - 1);
+        lb_left(residue, reply->total > 1 ? (uint64_t)reply->total - 1 : 0, "key %.100s",
+                reply->count > 1 ? reply->element[1].text : "");
     } while (strcmp(cursor, "0") != 0);
     return 0;
 }
@@ -183,8 +177,8 @@ int redis_count_channels(struct lb_session *session, const char *before, const c
             const struct redis_reply *reply = NULL;
             struct lb_err why = {0};
             if (redis_ask(session, redis_node_at(session, i), words, 3, &reply, &why) == 0)
-                count_residue(residue, "channel", reply->count > 0 ? reply->element[0].text : "",
-                              reply->total);
+                lb_left(residue, (uint64_t)reply->total, "channel %.100s",
+                        reply->count > 0 ? reply->element[0].text : "");
             else if (k == 0) /* servers before Redis 7 have no sharded channels */
                 return err_set(err, why.code, "%s", why.text);
         }

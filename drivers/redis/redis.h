@@ -105,7 +105,10 @@ void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *ses
 enum lb_outcome redis_run(struct lb_session *session, const struct redis_script *script, int keys,
                           const struct redis_word *words, int count,
                           const struct redis_reply **ret_reply);
-/* The same, to set up or remove a key: 0, or -1 with err. */
+/* Runs a command on the request's key with at most one argument (or NULL), whose answer is a number. */
+enum lb_outcome redis_number(struct lb_session *session, const struct lb_request *request,
+                             const char *command, const char *argument, long long *ret_answer);
+/* The same as redis_run, to set up or remove a key: 0, or -1 with err. */
 int redis_tell(struct lb_session *session, const struct redis_script *script, int keys,
                const struct redis_word *words, int count, struct lb_err *err);
 
@@ -153,6 +156,8 @@ void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]);
 /* Writes a number as text. Returns its length. */
 size_t redis_decimal(uint64_t number, char out[REDIS_DECIMAL_BYTES]);
 
+/* Deletes the key. */
+lb_arm_fn redis_delete;
 /* Deletes the keys of the range and all that the session's lock makes on the server for each of
  * them. */
 lb_arm_range_fn redis_unlink_range;

@@ -403,21 +403,18 @@ enum lb_outcome redisson_settle(struct lb_session *session, const struct lb_requ
 
 /* --- names, leftovers --- */
 
-int redisson_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+int redisson_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
                      struct lb_err *err) {
     const struct redisson_recipe *recipe = session->lock->recipe;
     const char *brace = strchr(prefix, '{') ? "" : "{";
-    struct lb_residue residue = {0};
     char before[64];
-    if (redis_count_keys(session, "", prefix, &residue, err) != 0) return -1;
+    if (redis_count_keys(session, "", prefix, residue, err) != 0) return -1;
     for (const char *const *key = recipe->keys; *key; key++) {
         snprintf(before, sizeof before, "%s%s", *key, brace);
-        if (before[0] && redis_count_keys(session, before, prefix, &residue, err) != 0) return -1;
+        if (before[0] && redis_count_keys(session, before, prefix, residue, err) != 0) return -1;
     }
     snprintf(before, sizeof before, "%s%s", recipe->channel, brace);
-    if (redis_count_channels(session, before, prefix, &residue, err) != 0) return -1;
-    *ret_residue = residue;
-    return 0;
+    return redis_count_channels(session, before, prefix, residue, err);
 }
 
 static void add_name(struct lb_names *names, const char *what, const struct lb_request *request,

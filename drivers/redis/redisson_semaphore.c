@@ -59,12 +59,6 @@ static enum lb_outcome semaphore_release(struct lb_session *session,
     return outcome;
 }
 
-static int semaphore_disarm(struct lb_session *session, const struct lb_request *request,
-                            struct lb_err *err) {
-    const struct redis_word words[] = {{"DEL", 3}, {request->key, request->key_len}};
-    return redis_tell(session, NULL, 0, words, 2, err);
-}
-
 static const struct redisson_recipe redis_semaphore_recipe = {
     .take = {{&script_semaphore_take, "k p"}},
     .read = read_taken,
@@ -78,7 +72,7 @@ static const struct redisson_recipe redis_semaphore_recipe = {
 
 static const struct lb_algorithm redis_semaphore_algorithm = {
     SEMAPHORE_MEMBERS,
-    .disarm = semaphore_disarm,
+    .disarm = redis_delete,
     .acquire = semaphore_acquire,
     .release = semaphore_release,
 };

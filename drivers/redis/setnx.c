@@ -10,18 +10,34 @@
 REDIS_SCRIPT(string_release);
 REDIS_SCRIPT(string_renew);
 
+/* Sends a write as the lock's recipe does, or by itself. enough NULL: by itself. */
+static enum lb_outcome write_key(struct lb_session *session, const struct redis_command *write,
+                                 const struct redis_reply **ret_written, bool *ret_enough) {
+    const struct string_recipe *recipe = session->lock->recipe;
+    if (ret_enough && recipe && recipe->write)
+        return recipe->write(session, write, ret_written, ret_enough);
+    if (ret_enough) *ret_enough = true;
+    return redis_run(session, write->script, write->keys, write->words, write->count, ret_written);
+}
+
 static enum lb_outcome string_try(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
     struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
     const struct redis_word words[] = {STRING_SET(request->key, request->key_len, mine, lease_ms)};
+    const struct redis_command set = {.words = words, .count = 6};
     const struct redis_reply *reply = NULL;
+    bool enough = false;
     int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = redis_run(session, NULL, 0, words, 6, &reply);
+    enum lb_outcome outcome = write_key(session, &set, &reply, &enough);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type == REDIS_NIL) return LB_BUSY;
     if (reply->value.type != REDIS_STATUS) return redis_refuse(session, reply);
+    if (!enough) {
+        outcome = string_release(session, request, grant);
+        return outcome == LB_OK || outcome == LB_LOST ? LB_BUSY : LB_UNKNOWN;
+    }
     return lb_granted(grant, 0, sent_ns + request->lease_ns);
 }
 
@@ -29,7 +45,7 @@ enum lb_outcome string_acquire(struct lb_session *session, const struct lb_reque
                                struct lb_grant *grant) {
     const struct string_options *options = session->options;
     const struct string_recipe *recipe = session->lock->recipe;
-    string_try_fn *try_once = recipe ? recipe->try_once : string_try;
+    string_try_fn *try_once = recipe && recipe->try_once ? recipe->try_once : string_try;
     struct string_grant *mine = grant->data;
     struct backoff backoff;
     backoff_start(&backoff, &options->poll);
@@ -44,13 +60,15 @@ enum lb_outcome string_acquire(struct lb_session *session, const struct lb_reque
 
 enum lb_outcome string_if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, const struct redis_script *script,
-                               const char *argument) {
+                               const char *argument, bool *ret_enough) {
     const struct string_grant *mine = grant->data;
     const struct redis_word words[] = {{request->key, request->key_len},
                                        {mine->token, 2 * STRING_TOKEN_BYTES},
                                        {argument ? argument : "", 0}};
+    const struct redis_command command = {
+        .script = script, .words = words, .count = argument ? 3 : 2, .keys = 1};
     const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_run(session, script, 1, words, argument ? 3 : 2, &reply);
+    enum lb_outcome outcome = write_key(session, &command, &reply, ret_enough);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     return reply->value.integer == 1 ? LB_OK : LB_LOST;
@@ -58,17 +76,18 @@ enum lb_outcome string_if_mine(struct lb_session *session, const struct lb_reque
 
 enum lb_outcome string_release(struct lb_session *session, const struct lb_request *request,
                                struct lb_grant *grant) {
-    return string_if_mine(session, request, grant, &script_string_release, NULL);
+    return string_if_mine(session, request, grant, &script_string_release, NULL, NULL);
 }
 
 enum lb_outcome string_renew(struct lb_session *session, const struct lb_request *request,
                              struct lb_grant *grant) {
     char lease_ms[24];
+    bool enough = false;
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
-        string_if_mine(session, request, grant, &script_string_renew, lease_ms);
-    if (outcome == LB_OK) grant->lease_end_ns = sent_ns + request->lease_ns;
+        string_if_mine(session, request, grant, &script_string_renew, lease_ms, &enough);
+    if (outcome == LB_OK && enough) grant->lease_end_ns = sent_ns + request->lease_ns;
     return outcome;
 }
 
@@ -78,12 +97,9 @@ enum lb_outcome string_settle(struct lb_session *session, const struct lb_reques
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-int string_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+int string_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
                    struct lb_err *err) {
-    struct lb_residue residue = {0};
-    if (redis_count_keys(session, "", prefix, &residue, err) != 0) return -1;
-    *ret_residue = residue;
-    return 0;
+    return redis_count_keys(session, "", prefix, residue, err);
 }
 
 void string_names(const struct lb_session *session, const struct lb_request *request,

@@ -32,19 +32,26 @@ extern const struct redis_script script_string_release, script_string_renew;
 typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant);
 
+/* Sends a write and waits for what makes it count. *ret_enough: it does; a grant that does not is freed again, and
+ * a lease that does not ends when it would have ended. */
+typedef enum lb_outcome string_write_fn(struct lb_session *session,
+                                        const struct redis_command *write,
+                                        const struct redis_reply **ret_written, bool *ret_enough);
+
 /* Runs a script of the request's key that checks the owner (argument may be NULL). LB_OK; LB_LOST: this
- * client is not the owner. */
+ * client is not the owner. ret_enough NULL: it counts by itself. */
 enum lb_outcome string_if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, const struct redis_script *script,
-                               const char *argument);
+                               const char *argument, bool *ret_enough);
 
-/* lb_lock.recipe of a lock whose try is not SET key token NX PX lease. */
+/* lb_lock.recipe of a lock whose try is not SET key token NX PX lease, or whose writes do not count by themselves. */
 struct string_recipe {
     string_try_fn *try_once;
+    string_write_fn *write;
 };
 #define STRING_TRY(function)                                                                       \
     .recipe = &(const struct string_recipe) {                                                      \
-        function                                                                                   \
+        .try_once = function                                                                       \
     }
 
 /* Tries until it is granted or the deadline has passed, with a new token (re-entry: with the old

@@ -43,7 +43,7 @@ static enum lb_outcome try_script(struct lb_session *session, const struct lb_re
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
-        string_if_mine(session, request, grant, &script_unsafe_reentrant_take, lease_ms);
+        string_if_mine(session, request, grant, &script_unsafe_reentrant_take, lease_ms, NULL);
     if (outcome == LB_LOST) return LB_BUSY;
     if (outcome != LB_OK) return outcome;
     return lb_granted(grant, 0, sent_ns + request->lease_ns);

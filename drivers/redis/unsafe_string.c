@@ -10,19 +10,6 @@
 #include "drivers/redis/string.h"
 #include "drivers/wait.h"
 
-/* One command with the request's key and at most one argument; its integer answer. */
-static enum lb_outcome ask_key(struct lb_session *session, const struct lb_request *request,
-                               const char *command, const char *argument, long long *ret_answer) {
-    const struct redis_word words[] = {
-        {command, 0}, {request->key, request->key_len}, {argument, 0}};
-    const struct redis_reply *reply = NULL;
-    enum lb_outcome outcome = redis_run(session, NULL, 0, words, argument ? 3 : 2, &reply);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    *ret_answer = reply->value.integer;
-    return LB_OK;
-}
-
 /* --- setnx-expire --- */
 
 static enum lb_outcome two_calls(struct lb_session *session, const struct lb_request *request,
@@ -31,12 +18,12 @@ static enum lb_outcome two_calls(struct lb_session *session, const struct lb_req
     char lease_ms[24];
     long long set = 0, expires = 0;
     redis_lease_ms(request->lease_ns, lease_ms);
-    enum lb_outcome outcome = ask_key(session, request, "SETNX", mine->token, &set);
+    enum lb_outcome outcome = redis_number(session, request, "SETNX", mine->token, &set);
     if (outcome != LB_OK) return outcome;
     if (!set) return LB_BUSY;
     /* A client that dies here leaves a key that never expires. */
     int64_t sent_ns = lb_now();
-    outcome = ask_key(session, request, "PEXPIRE", lease_ms, &expires);
+    outcome = redis_number(session, request, "PEXPIRE", lease_ms, &expires);
     if (outcome != LB_OK) return outcome;
     return lb_granted(grant, 0, sent_ns + request->lease_ns);
 }
@@ -62,7 +49,7 @@ static enum lb_outcome del_release(struct lb_session *session, const struct lb_r
                                    struct lb_grant *grant) {
     (void)grant;
     long long deleted = 0;
-    return ask_key(session, request, "DEL", NULL, &deleted); /* without a check of the owner */
+    return redis_number(session, request, "DEL", NULL, &deleted); /* without a check of the owner */
 }
 
 struct get_del_options {
@@ -169,7 +156,7 @@ static enum lb_outcome late_renew(struct lb_session *session, const struct lb_re
     long long extended = 0;
     if (sent_ns < mine->next_ns) return LB_OK;
     redis_lease_ms(more_ns, more_ms);
-    enum lb_outcome outcome = ask_key(session, request, "PEXPIRE", more_ms, &extended);
+    enum lb_outcome outcome = redis_number(session, request, "PEXPIRE", more_ms, &extended);
     if (outcome != LB_OK) return outcome;
     /* The mistake: the answer, which tells whether there was a key, is not checked, and neither is
      * its owner. */
@@ -206,18 +193,15 @@ static enum lb_outcome takeover(struct lb_session *session, const struct lb_requ
                                 bool *ret_got) {
     char expires[24], before[24];
     const struct redis_reply *reply = NULL;
+    long long set = 0;
     snprintf(expires, sizeof expires, "%lld",
              (long long)((lb_client_wall_now(session) + request->lease_ns) / LB_MS_NS) + 1);
-    const struct redis_word setnx[] = {
-        {"SETNX", 5}, {request->key, request->key_len}, {expires, 0}};
     const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
     const struct redis_word getset[] = {
         {"GETSET", 6}, {request->key, request->key_len}, {expires, 0}};
-    enum lb_outcome outcome = redis_run(session, NULL, 0, setnx, 3, &reply);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    *ret_got = reply->value.integer == 1;
-    if (*ret_got) return LB_OK;
+    enum lb_outcome outcome = redis_number(session, request, "SETNX", expires, &set);
+    *ret_got = set == 1;
+    if (outcome != LB_OK || *ret_got) return outcome;
     outcome = redis_run(session, NULL, 0, get, 2, &reply);
     if (outcome != LB_OK || reply->value.type == REDIS_NIL) return outcome;
     if (atoll(reply->value.text) >= lb_client_wall_now(session) / LB_MS_NS) return LB_OK;

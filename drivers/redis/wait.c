@@ -16,7 +16,7 @@ struct wait_options {
     int64_t accept; /* too few replicas are accepted */
 };
 
-/* A write and its WAIT. LB_OK with both replies. */
+/* A write and its WAIT. */
 static enum lb_outcome write_and_wait(struct lb_session *session, const struct redis_command *write,
                                       const struct redis_reply **ret_written, bool *ret_enough) {
     const struct wait_options *options = session->options;
@@ -31,49 +31,6 @@ static enum lb_outcome write_and_wait(struct lb_session *session, const struct r
     *ret_written = &replies[0];
     *ret_enough = options->accept || (replies[1].value.type == REDIS_INTEGER &&
                                       replies[1].value.integer >= options->replicas);
-    return LB_OK;
-}
-
-static enum lb_outcome wait_try(struct lb_session *session, const struct lb_request *request,
-                                struct lb_grant *grant) {
-    const struct string_grant *mine = grant->data;
-    char lease_ms[24];
-    redis_lease_ms(request->lease_ns, lease_ms);
-    const struct redis_word words[] = {STRING_SET(request->key, request->key_len, mine, lease_ms)};
-    const struct redis_command set = {.words = words, .count = 6};
-    const struct redis_reply *reply = NULL;
-    bool enough = false;
-    int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = write_and_wait(session, &set, &reply, &enough);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type == REDIS_NIL) return LB_BUSY;
-    if (reply->value.type != REDIS_STATUS) return redis_refuse(session, reply);
-    if (!enough) {
-        outcome = string_release(session, request, grant);
-        return outcome == LB_OK || outcome == LB_LOST ? LB_BUSY : LB_UNKNOWN;
-    }
-    return lb_granted(grant, 0, sent_ns + request->lease_ns);
-}
-
-static enum lb_outcome wait_renew(struct lb_session *session, const struct lb_request *request,
-                                  struct lb_grant *grant) {
-    const struct string_grant *mine = grant->data;
-    char lease_ms[24];
-    redis_lease_ms(request->lease_ns, lease_ms);
-    const struct redis_word words[] = {
-        {request->key, request->key_len}, {mine->token, 2 * STRING_TOKEN_BYTES}, {lease_ms, 0}};
-    const struct redis_command extend = {
-        .script = &script_string_renew, .words = words, .count = 3, .keys = 1};
-    const struct redis_reply *reply = NULL;
-    bool enough = false;
-    int64_t sent_ns = lb_now();
-    enum lb_outcome outcome = write_and_wait(session, &extend, &reply, &enough);
-    if (outcome != LB_OK) return outcome;
-    if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
-    if (reply->value.integer != 1) return LB_LOST;
-    /* With too few replicas the lease ends when it would have ended without this renewal; the next
-     * renewal may succeed. */
-    if (enough) grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
 }
 
@@ -94,7 +51,7 @@ static const struct lb_algorithm algorithm = {
     .grant_bytes = sizeof(struct string_grant),
     .acquire = string_acquire,
     .release = string_release,
-    .renew = wait_renew,
+    .renew = string_renew,
     .settle = string_settle,
 };
 
@@ -116,5 +73,5 @@ const struct lb_lock lock_redis_wait = {
               LB_TERMS(2, 1, LB_ON_ASYNC_REPLICA, LB_CRASH_LEASE),
               .crash_slack_ns = 500 * LB_MS_NS},
     .algorithm = &algorithm,
-    STRING_TRY(wait_try),
+    .recipe = &(const struct string_recipe){.write = write_and_wait},
 };

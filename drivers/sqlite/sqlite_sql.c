@@ -55,10 +55,9 @@ static int64_t port_answer_after(const struct lb_session *session, int64_t wait_
 }
 
 /* Counts in the folder's databases of keys; skips their logs. */
-static int port_residue(struct lb_session *session, const char *prefix,
-                        struct lb_residue *ret_residue, struct lb_err *err) {
+static int port_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
+                        struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
-    struct lb_residue all = {0}, one;
     DIR *folder = opendir(session->server->dir);
     int failed = 0;
     if (!folder)
@@ -68,13 +67,11 @@ static int port_residue(struct lb_session *session, const char *prefix,
         if (sscanf(file->d_name, "key-%u.%4s", &mine->values.key_index, end) != 2 ||
             strcmp(end, "db") != 0)
             continue;
+        struct lb_residue one = {0};
         failed = sql_count_left(session, prefix, &one, err);
-        if (failed || !one.count) continue;
-        snprintf(all.example, sizeof all.example, "%.90s in %.60s", one.example, file->d_name);
-        all.count += one.count;
+        lb_left(residue, one.count, "%.90s in %.60s", one.example, file->d_name);
     }
     closedir(folder);
-    *ret_residue = all;
     return failed;
 }
 

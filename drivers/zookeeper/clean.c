@@ -93,52 +93,39 @@ int zk_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb
 
 #define RESIDUE_DEPTH_MAX 3
 
-struct walk {
-    struct zk_session *z;
-    struct lb_residue *residue;
-};
-
-static void note_left(struct lb_residue *residue, const char *path) {
-    if (residue->count++ == 0)
-        snprintf(residue->example, sizeof residue->example, "znode %.140s", path);
-}
-
 /* Counts the nodes below a path whose names begin with the prefix. ZOK, or a failure. */
-static int count_below(const struct walk *walking, const char *path, const char *begin, int depth) {
+static int count_below(struct zk_session *z, const char *path, const char *begin, int depth,
+                       struct lb_residue *residue) {
     struct zk_names names = {0};
-    int rc = zk_names_of(walking->z, path, &names);
+    int rc = zk_names_of(z, path, &names);
     for (int i = 0; rc == ZOK && i < names.count; i++) {
         if (strncmp(names.name[i], begin, strlen(begin)) != 0) continue;
         char below[ZK_PATH_MAX];
         struct Stat stat;
         snprintf(below, sizeof below, "%s/%s", path, names.name[i]);
-        rc = zk_exists(walking->z, below, &stat);
-        if (rc == ZOK && stat.ephemeralOwner != 0) note_left(walking->residue, below);
+        rc = zk_exists(z, below, &stat);
+        if (rc == ZOK && stat.ephemeralOwner != 0) lb_left(residue, 1, "znode %.140s", below);
         if (rc == ZOK && stat.numChildren > 0 && depth > 0)
-            rc = count_below(walking, below, "", depth - 1);
+            rc = count_below(z, below, "", depth - 1, residue);
         if (rc == ZNONODE) rc = ZOK; /* a container that was just removed */
     }
     zk_names_done(&names);
     return rc == ZNONODE ? ZOK : rc;
 }
 
-int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue *residue,
                struct lb_err *err) {
     const struct zk_server *server = session->server->state;
-    struct lb_residue residue = {0};
-    struct walk walking = {.z = zk_session_of(session), .residue = &residue};
+    struct zk_session *z = zk_session_of(session);
     char begin[ZK_PARENT_MAX];
     if (!*prefix || zk_path_of(server->prefix, prefix, strlen(prefix), begin, sizeof begin) != 0) {
         snprintf(begin, sizeof begin, "%s/", server->prefix);
     }
-    int rc = zk_sync(walking.z, server->prefix);
+    int rc = zk_sync(z, server->prefix);
     if (rc == ZOK)
-        rc = count_below(&walking, server->prefix, begin + strlen(server->prefix) + 1,
-                         RESIDUE_DEPTH_MAX);
-    if (rc != ZOK) {
-        zk_fail(session, rc, "look below", server->prefix);
-        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    }
-    *ret_residue = residue;
-    return 0;
+        rc = count_below(z, server->prefix, begin + strlen(server->prefix) + 1, RESIDUE_DEPTH_MAX,
+                         residue);
+    if (rc == ZOK) return 0;
+    zk_fail(session, rc, "look below", server->prefix);
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
