@@ -83,16 +83,15 @@ uint64_t entry_trials(const struct client *client) {
 }
 
 void entry_enter(struct client *client) {
-    const struct holding me = {client->index, client->stamps.acquired_ns,
-                               client->grant.lease_end_ns, client->grant.token};
     struct client_inside *at = &client->at;
     bool crowd = at->kind != ENTRY_CELL;
     at->marks = 0;
-    at->lease_end_ns = me.lease_end_ns;
+    at->lease_end_ns = client->grant.lease_end_ns;
     at->cell = cell_of(client);
     if (__builtin_expect(!crowd || is_writer(client), 1)) {
         client->stats->inside = true;
-        at->entry = cell_enter(at->cell, &me);
+        at->entry =
+            cell_enter(at->cell, client->index, client->stamps.acquired_ns, client->grant.token);
         if (__builtin_expect(at->entry.marks != 0, 0)) note_marks(client);
     } else {
         at->entry = shared_entry;

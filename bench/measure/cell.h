@@ -39,13 +39,6 @@ struct cell {
     _Atomic uint32_t last_client, run; /* the last holder, and how many grants in a row it had */
 };
 
-/* A grant, as its holder knows it. */
-struct holding {
-    uint32_t client;
-    int64_t acquired_ns, lease_end_ns;
-    uint64_t token;
-};
-
 /* What the clients of a stage count while it runs; in shared memory. */
 struct findings {
     /* entries while another client was inside: a holder, or one that outlived its lease */
@@ -72,12 +65,13 @@ struct entry {
     uint32_t found;       /* who was inside: client + 1; 0 = nobody */
 };
 
-/* The holder enters; to be called right after its acquire returned. */
-static inline struct entry cell_enter(struct cell *cell, const struct holding *me) {
+/* The holder enters; to be called right after its acquire returned. token: 0 = the grant has none. */
+static inline struct entry cell_enter(struct cell *cell, uint32_t client, int64_t acquired_ns,
+                                      uint64_t token) {
     uint64_t turn = atomic_fetch_add_explicit(&cell->grants, 1, memory_order_relaxed);
     /* Release: a client that reads this owner word sees that the grant is counted. */
     uint64_t owner =
-        atomic_exchange_explicit(&cell->owner, (uint64_t)me->client + 1, memory_order_acq_rel);
+        atomic_exchange_explicit(&cell->owner, (uint64_t)client + 1, memory_order_acq_rel);
     struct entry entry = {
         .turn = turn,
         .releasing_ns = atomic_load_explicit(&cell->releasing_ns, memory_order_relaxed),
@@ -86,19 +80,19 @@ static inline struct entry cell_enter(struct cell *cell, const struct holding *m
         .marks = owner != 0 ? MARK_MET : 0,
         .found = (uint32_t)owner,
     };
-    if (atomic_load_explicit(&cell->last_client, memory_order_relaxed) == me->client) {
+    if (atomic_load_explicit(&cell->last_client, memory_order_relaxed) == client) {
         entry.run += atomic_load_explicit(&cell->run, memory_order_relaxed);
     } else {
-        atomic_store_explicit(&cell->last_client, me->client, memory_order_relaxed);
+        atomic_store_explicit(&cell->last_client, client, memory_order_relaxed);
     }
     atomic_store_explicit(&cell->run, entry.run, memory_order_relaxed);
-    atomic_store_explicit(&cell->acquired_ns, me->acquired_ns, memory_order_relaxed);
-    if (me->token) {
+    atomic_store_explicit(&cell->acquired_ns, acquired_ns, memory_order_relaxed);
+    if (token) {
         uint64_t last = atomic_load_explicit(&cell->token, memory_order_relaxed);
-        if (__builtin_expect(me->token <= last, 0)) {
+        if (__builtin_expect(token <= last, 0)) {
             entry.marks |= MARK_OLD_TOKEN;
         } else {
-            atomic_store_explicit(&cell->token, me->token, memory_order_relaxed);
+            atomic_store_explicit(&cell->token, token, memory_order_relaxed);
         }
     }
     return entry;

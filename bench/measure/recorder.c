@@ -18,15 +18,11 @@ void recorder_init(struct recorder *recorder, void *memory) {
             at += one_bytes();
         }
     }
-    for (int metric = 0; metric < METRICS; metric++)
-        recorder->now[metric] = recorder->side[0][metric];
+    recorder->now = recorder->side[0];
 }
 
 void recorder_turn_now(struct recorder *recorder) {
-    recorder->active ^= 1;
-    for (int metric = 0; metric < METRICS; metric++) {
-        recorder->now[metric] = recorder->side[recorder->active][metric];
-    }
+    recorder->now = recorder->side[recorder->now == recorder->side[0]];
     /* Release: the reader sees every record of the closed side. The acquire pairs with the reader's
      * request: the writer sees that the side was emptied. */
     uint32_t asked = atomic_load_explicit(&recorder->asked, memory_order_acquire);
@@ -48,5 +44,6 @@ struct hist *const *recorder_taken(const struct recorder *recorder) {
 }
 
 struct hist *const *recorder_side(const struct recorder *recorder, int index) {
-    return recorder->side[(recorder->active + (uint32_t)index) & 1];
+    int active = recorder->now == recorder->side[1];
+    return recorder->side[active ^ index];
 }

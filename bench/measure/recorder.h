@@ -18,9 +18,8 @@
 #include "results/format/metric.h"
 
 struct recorder {
-    struct hist *now[METRICS]; /* the writer's side */
+    struct hist **now; /* the writer's side */
     struct hist *side[2][METRICS];
-    uint32_t active; /* the writer's */
     /* switches that readers asked for, and that were made */
     _Alignas(64) _Atomic uint32_t asked, closed;
 };

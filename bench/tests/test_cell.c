@@ -16,8 +16,7 @@ FIXTURE(setup) {
 }
 
 static struct entry enter(uint32_t client, int64_t acquired_ns, uint64_t token) {
-    struct holding me = {client, acquired_ns, LB_NEVER, token};
-    struct entry entry = cell_enter(&cell, &me);
+    struct entry entry = cell_enter(&cell, client, acquired_ns, token);
     met += (entry.marks & MARK_MET) != 0;
     return entry;
 }
