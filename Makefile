@@ -31,10 +31,10 @@ $(call keep,.build/with,$(WITH) $(PKG_CONFIG_PATH) $(PKG_CONFIG_LIBDIR))
 	@$(WITH) bench/probe >$@.new && mv $@.new $@
 include .build/config.mk
 MPI := $(if $(wildcard bench/tools/hosts),$(MPI))
-# A backend whose library is missing: `lockbench list` says so and what to install. The table of a backend (backend.c)
-# needs no library, and stays in the build.
+# A backend whose library is missing: `lockbench list` says so and what to install. Its table is in
+# drivers/backends.c.
 INCS := -I. -I$(B) $(INCS)
-LEFT_OUT_SRC := $(filter-out %/backend.c,$(wildcard $(LEFT_OUT:%=drivers/%/*.c)))
+LEFT_OUT_SRC := $(wildcard $(LEFT_OUT:%=drivers/%/*.c))
 LEFT_OUT_TESTS := $(wildcard $(LEFT_OUT_WORDS:%=drivers/tests/test_*%*.c))
 
 # Each folder of bench/tools can be removed; its cmd_*.c are a command and print, so the tests' library is without them.

@@ -207,7 +207,8 @@ struct lb_session {
     const struct lb_own_keys *only;
     /* the driver adds 1 each time that a waiter, after a wake-up or a sleep, looked again whether it gets the lock */
     uint64_t wakeups;
-    int traffic_fd;      /* the TCP socket whose bytes the core counts by TCP_INFO, or -1 */
+    /* the TCP socket whose bytes the core counts by TCP_INFO; connect sets it, the core makes it -1 before and after */
+    int traffic_fd;
     uint64_t more_bytes; /* bytes sent and received by other sockets than traffic_fd */
     struct lb_rng rng;   /* for jitter and tokens; no other session or run draws the same numbers */
     struct lb_err err;   /* why the last call did not return LB_OK; the core clears it */

@@ -58,6 +58,7 @@ int lb_connect_in_turn(struct lb_session *session, unsigned first, int count, in
         bool everywhere = failed < -1 || why.code == LB_EXIT_USAGE;
         if (i + 1 == count || everywhere || lb_stopping()) break;
         connector->disconnect(session);
+        session->traffic_fd = -1;
         memset(session->state, 0, connector->session_bytes);
         session->err = (struct lb_err){0};
     }

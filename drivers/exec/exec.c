@@ -96,7 +96,6 @@ static int exec_connect(struct lb_session *session, int64_t deadline_ns, struct 
     bool null = session->server->backend == &backend_exec_null;
     json_t *answer = NULL;
     uint64_t commands = session->commands;
-    session->traffic_fd = -1;
     if (!null && (!options || !options->program || !*options->program))
         return err_set(err, LB_EXIT_USAGE,
                        "exec: name the client program: --set %s.program=COMMAND",
@@ -124,7 +123,6 @@ static void exec_disconnect(struct lb_session *session) {
     const struct exec_options *options = session->options;
     exec_child_stop(&exec_of(session)->child,
                     lb_after(lb_now(), options ? options->answer_timeout_ns : 0));
-    session->traffic_fd = -1;
 }
 
 static int exec_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {

@@ -173,14 +173,12 @@ static int maria_connect(struct lb_session *session, int64_t deadline_ns, struct
     const struct maria_server *server = session->server->state;
     const struct maria_options *options = session->server->options;
     unsigned first = options->nodes == MARIA_NODES_ALL ? session->client : 0;
-    session->traffic_fd = -1;
     return lb_connect_in_turn(session, first, server->url.host_count, deadline_ns, connect_host,
                               err);
 }
 
 static void maria_disconnect(struct lb_session *session) {
     struct maria_session *state = session->state;
-    session->traffic_fd = -1;
     if (!state->mysql) return;
     if (!state->dead) lb_fd_forget(state->fd);
     /* The connection is closed first: closing a statement then only frees memory, and sends nothing to the

@@ -128,7 +128,6 @@ static int check_serves(struct lb_session *session, int64_t deadline_ns, struct 
 static int memcached_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct memcached_server *server = session->server->state;
     struct stream *stream = session->state;
-    session->traffic_fd = -1;
     if (stream_connect(stream, session->server, server->url.host[0], server->url.port[0],
                        deadline_ns, err) != 0) {
         err_prefix(err, "memcached");
@@ -147,7 +146,6 @@ static int memcached_connect(struct lb_session *session, int64_t deadline_ns, st
 
 static void memcached_disconnect(struct lb_session *session) {
     stream_close(session->state);
-    session->traffic_fd = -1;
 }
 
 /* Sends a command and waits for the first line of its answer. LB_OK, LB_UNKNOWN, LB_BROKEN. */

@@ -123,7 +123,6 @@ static int count_hosts(const struct pg_conninfo *info, const char *const *value)
 
 static void pg_disconnect(struct lb_session *session) {
     struct pg_session *state = session->state;
-    session->traffic_fd = -1;
     if (!state->conn) return;
     if (PQsocket(state->conn) >= 0) lb_fd_forget(PQsocket(state->conn));
     /* a busy backend finds out when it wants to answer; its locks go with it */
@@ -151,7 +150,6 @@ static int connect_any(struct lb_session *session, int64_t deadline_ns, struct l
 
 static int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     struct pg_session *state = session->state;
-    session->traffic_fd = -1;
     if (connect_any(session, deadline_ns, err) != 0) return -1;
     state->fd = session->traffic_fd = PQsocket(state->conn);
     if (find_pooler(session, deadline_ns, err) != 0) return -1;

@@ -171,7 +171,6 @@ static int redis_connect(struct lb_session *session, int64_t deadline_ns, struct
     struct redis_state *state = redis_state_of(session);
     const struct redis_server *server = redis_server_of(session);
     int failed;
-    session->traffic_fd = -1;
     state->mode = server->mode;
     if (state->mode == REDIS_CLUSTER) {
         failed = connect_cluster(session, deadline_ns, err);
@@ -195,7 +194,6 @@ static void redis_disconnect(struct lb_session *session) {
     state->end = NULL;
     for (int i = 0; i < state->node_count; i++) redis_node_drop(session, &state->node[i]);
     state->node_count = 0;
-    session->traffic_fd = -1;
     free(state->cluster);
     state->cluster = NULL;
 }

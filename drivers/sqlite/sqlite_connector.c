@@ -14,7 +14,6 @@ static int backend_open(struct lb_server *server, struct lb_err *err) {
 }
 
 static int backend_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    session->traffic_fd = -1;
     if (!session->lock || !session->lock->algorithm->prepare) return 0;
     return session->lock->algorithm->prepare(session, deadline_ns, err);
 }

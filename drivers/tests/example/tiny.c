@@ -26,7 +26,6 @@ static int tiny_open(struct lb_server *server, struct lb_err *err) {
 static int tiny_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct url *url = session->server->state;
     struct stream *stream = session->state;
-    session->traffic_fd = -1;
     if (stream_connect(stream, session->server, url->host[0], url->port[0], deadline_ns, err) != 0)
         return -1;
     session->traffic_fd = stream->sock.fd;
@@ -35,7 +34,6 @@ static int tiny_connect(struct lb_session *session, int64_t deadline_ns, struct 
 
 static void tiny_disconnect(struct lb_session *session) {
     stream_close(session->state);
-    session->traffic_fd = -1;
 }
 
 /* Sends "WORD KEY" and waits for the line that answers it. */

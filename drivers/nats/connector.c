@@ -1,4 +1,4 @@
-/* backend: NATS as a backend: URLs, sessions, facts about a server, ping. The servers of a cluster
+/* connector: NATS as a backend: URLs, sessions, facts about a server, ping. The servers of a cluster
  * are those of the URL; servers that other servers announce are not used. */
 #include <jansson.h>
 #include <stddef.h>
@@ -143,7 +143,6 @@ static int connect_endpoint(struct lb_session *session, int endpoint, int64_t de
     const struct nats_options *options = session->server->options;
     struct nats_session *nats = nats_session_of(session);
     int64_t left_ns = deadline_ns - lb_now();
-    session->traffic_fd = -1;
     nats->endpoint = endpoint;
     nats->patience_ns =
         left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
@@ -171,7 +170,6 @@ static int connect_endpoint(struct lb_session *session, int endpoint, int64_t de
 static void nats_disconnect(struct lb_session *session) {
     nats_pongs_end(session);
     stream_close(&nats_session_of(session)->stream);
-    session->traffic_fd = -1;
 }
 
 /* Clients begin with different servers, each always with the same one; the next ones follow in the order of the URL,
