@@ -103,11 +103,12 @@ void context_adopt(struct context *context) {
 #endif
 }
 
-void context_switch(struct context *from, struct context *to) {
+/* from: NULL = it never runs again. */
+static void pass_over(struct context *from, struct context *to) {
     struct passage passage = {.from = from, .to = to};
     void *at = to->at;
 #ifdef LB_ASAN
-    __sanitizer_start_switch_fiber(&from->fake, to->stack, to->stack_bytes);
+    __sanitizer_start_switch_fiber(from ? &from->fake : NULL, to->stack, to->stack_bytes);
 #endif
 #ifdef LB_TSAN
     __tsan_switch_to_fiber(to->tsan, 0);
@@ -115,17 +116,12 @@ void context_switch(struct context *from, struct context *to) {
     context_arrived(jump_fcontext(at, &passage), from);
 }
 
-_Noreturn void context_exit(struct context *from, struct context *to) {
-    struct passage passage = {.from = NULL, .to = to};
-    void *at = to->at;
-    (void)from;
-#ifdef LB_ASAN
-    __sanitizer_start_switch_fiber(NULL, to->stack, to->stack_bytes);
-#endif
-#ifdef LB_TSAN
-    __tsan_switch_to_fiber(to->tsan, 0);
-#endif
-    jump_fcontext(at, &passage);
+void context_switch(struct context *from, struct context *to) {
+    pass_over(from, to);
+}
+
+_Noreturn void context_exit(struct context *to) {
+    pass_over(NULL, to);
     abort();
 }
 

@@ -62,7 +62,7 @@ void context_adopt(struct context *context);
 void context_switch(struct context *from, struct context *to);
 
 /* The same, from a context that will never run again. */
-_Noreturn void context_exit(struct context *from, struct context *to);
+_Noreturn void context_exit(struct context *to);
 
 /* Removes what the sanitizers know about a context that has exited or never ran. */
 void context_done(struct context *context);

@@ -17,6 +17,7 @@
 /* The cut-off may move while the loop sleeps in the kernel, so the loop looks at it this often. */
 #define CUTOFF_LOOK_NS (100 * LB_MS_NS)
 
+#define STACK_BYTES (256 * 1024) /* mapped; only touched pages take memory */
 #define CACHE_LINE 64
 #define FRAMES_BYTES 2048 /* of a fiber's stack that are fetched into the cache */
 #define FIBER_BYTES ((sizeof(struct lb_fiber) + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1))
@@ -40,7 +41,6 @@ struct loop *loop_new(const struct loop_config *config, struct lb_err *err) {
         free(loop);
         return NULL;
     }
-    loop->stack_bytes = config->stack_bytes ? config->stack_bytes : LOOP_STACK_BYTES;
     loop->cutoff_ns = config->cutoff_ns;
     loop->blocking = config->blocking;
     loop->ready_tail = &loop->ready_head;
@@ -113,7 +113,7 @@ static void fiber_end(struct lb_fiber *fiber) {
         fiber->ready_next = loop->dead;
         loop->dead = fiber;
     }
-    context_exit(&fiber->context, &loop->main);
+    context_exit(&loop->main);
 }
 
 static void fiber_main(void *arg) {
@@ -125,8 +125,7 @@ static void fiber_main(void *arg) {
 static struct lb_fiber *spawn_fiber(struct loop *loop, const char *name, void (*run)(void *),
                                     void *arg, bool joinable) {
     struct stack stack;
-    if (heap_reserve(&loop->timers, loop->live + 1) != 0 ||
-        stack_map(&stack, loop->stack_bytes) != 0) {
+    if (heap_reserve(&loop->timers, loop->live + 1) != 0 || stack_map(&stack, STACK_BYTES) != 0) {
         errno = ENOMEM;
         return NULL;
     }

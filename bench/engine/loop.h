@@ -15,12 +15,9 @@
 #include "bench/base/err.h"
 #include "drivers/wait.h"
 
-#define LOOP_STACK_BYTES (256 * 1024) /* mapped; only touched pages take memory */
-
 struct loop;
 
 struct loop_config {
-    size_t stack_bytes; /* 0 = LOOP_STACK_BYTES */
     /* the cut-off: all waits end at this time; another thread may change the time; NULL = no cut-off */
     const _Atomic int64_t *cutoff_ns;
     /* fibers may block the thread, so lb_stopping reads the clock itself */

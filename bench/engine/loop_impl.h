@@ -46,7 +46,6 @@ struct loop {
     int epoll_fd, timer_fd;
     int64_t timer_ns; /* when timer_fd fires; in the past = not set */
     const _Atomic int64_t *cutoff_ns;
-    size_t stack_bytes;
     struct context main;
     struct lb_fiber *current;
     struct lb_fiber *ready_head, **ready_tail;
