@@ -169,18 +169,16 @@ static int write_all(struct oplog_writer *writer, const void *data, size_t bytes
 /* Takes the records of a ring if there are enough of them. */
 static void take_records(struct oplog_writer *writer, struct oplog_ring *ring, bool all) {
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
-    if (head == tail || (!all && head - tail < ring->room / 2)) return;
-    while (tail < head) {
-        uint64_t at = tail & (ring->room - 1), count = head - tail;
-        if (count > ring->room - at) count = ring->room - at;
+    if (!all && atomic_load(&ring->head) - tail < ring->room / 2) return;
+    for (int turn = 0; turn < 2; turn++) { /* to the end of the ring's memory, and from its begin */
+        const struct oplog_record *records;
+        size_t count = oplog_rest(ring, &tail, &records);
         if (writer->written + count > OPLOG_RECORDS_MAX) {
             stop_writing(writer, "more operations than can be judged");
             return;
         }
-        if (write_all(writer, &ring->records[at], count * sizeof *ring->records) != 0) return;
+        if (write_all(writer, records, count * sizeof *records) != 0) return;
         writer->written += count;
-        tail += count;
         atomic_store_explicit(&ring->tail, tail, memory_order_release);
     }
 }

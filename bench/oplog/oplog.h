@@ -114,7 +114,7 @@ void oplog_mishap(struct oplog *oplog, enum oplog_kind kind, uint32_t first, uin
                   int64_t from_ns, int64_t to_ns);
 
 /* Sets *ret to the records of a ring that lie side by side in memory from *tail on, moves *tail past them, and returns
- * their number; 0 = there are no more. To be called when no thread writes into the ring any more. */
+ * their number; 0 = there are no more, or none yet. */
 size_t oplog_rest(const struct oplog_ring *ring, uint64_t *tail, const struct oplog_record **ret);
 
 /* The number of records, in all rings, that were dropped because there was no room. */
