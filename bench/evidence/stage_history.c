@@ -40,41 +40,35 @@ struct stage_history *stage_history_begin(const struct shared *shared, const cha
     return history;
 }
 
-/* The client was killed after leaving its cell, so its grant was being released or already
- * released. */
-static void bury_leaving(struct shared *shared, uint32_t index, const struct client_stats *client) {
-    bool cells = shared->entry != ENTRY_READERS && shared->entry != ENTRY_PERMITS;
-    if (!cells || client->inside) return;
-    struct oplog_record record = {.kind = OPLOG_RELEASE,
+/* Records what a killed client was about: its outcome is not known. */
+static void note_unknown(struct shared *shared, uint32_t index, enum oplog_kind kind,
+                         int64_t begin_ns, int64_t end_ns) {
+    struct oplog_record record = {.kind = (uint8_t)kind,
                                   .outcome = OPLOG_UNKNOWN,
                                   .client = index,
-                                  .key = atomic_load(&client->waiting_key),
+                                  .key = atomic_load(&shared->client[index].waiting_key),
+                                  .begin_ns = begin_ns,
+                                  .end_ns = end_ns,
                                   .lease_end_ns = LB_NEVER};
     oplog_note(&shared->oplog->rings[shared->oplog->threads], &record);
 }
 
-/* Records the death of killed clients of this part. The acquire that such a client was waiting for may have been
- * granted. Thousands of clients may have died at once, and a death that found no room would leave its client's grant
- * open for ever: so the ring is emptied for each. */
+/* Records the death of killed clients of this part. Thousands of clients may have died at once, and a death that found no
+ * room would leave its client's grant open for ever: so the ring is emptied for each. */
 static void record_deaths(struct shared *shared, struct oplog_writer *writer) {
     int64_t now_ns = lb_now();
-    int end, first = shared_own_clients(shared, &end);
-    for (int i = first; i < end; i++) {
+    int last, first = shared_own_clients(shared, &last);
+    for (uint32_t i = (uint32_t)first; i < (uint32_t)last; i++) {
         const struct client_stats *client = &shared->client[i];
         if (!client->dead) continue;
         oplog_writer_flush(writer);
-        bury_leaving(shared, (uint32_t)i, client);
-        oplog_mishap(shared->oplog, OPLOG_DEATH, (uint32_t)i, 1, now_ns, now_ns);
+        /* It was killed after leaving its cell, so its grant was being released or already released. */
+        if (shared->entry == ENTRY_CELL && !client->inside)
+            note_unknown(shared, i, OPLOG_RELEASE, 0, 0);
+        oplog_mishap(shared->oplog, OPLOG_DEATH, i, 1, now_ns, now_ns);
+        /* The acquire that it was waiting for may have been granted. */
         int64_t waiting_ns = atomic_load(&client->waiting_ns);
-        if (waiting_ns == 0) continue;
-        struct oplog_record record = {.kind = OPLOG_ACQUIRE,
-                                      .outcome = OPLOG_UNKNOWN,
-                                      .client = (uint32_t)i,
-                                      .key = atomic_load(&client->waiting_key),
-                                      .begin_ns = waiting_ns,
-                                      .end_ns = now_ns,
-                                      .lease_end_ns = LB_NEVER};
-        oplog_note(&shared->oplog->rings[shared->oplog->threads], &record);
+        if (waiting_ns) note_unknown(shared, i, OPLOG_ACQUIRE, waiting_ns, now_ns);
     }
 }
 
@@ -95,33 +89,26 @@ static int64_t inside_until_ns(const struct hold *hold) {
     return hold->flags & unknown ? INT64_MIN : hold->inside_ns;
 }
 
-/* Counts the trials of exclusion between clients of several parts: grants whose key another client asked for before the
- * grant ended, and got later. Each grant counts once, as in entry_trials for one part. A wait counts only if the judge
+/* Counts the trials of exclusion between clients of several parts, which no machine's memory shows: grants whose key another
+ * client asked for before the grant ended, and got later. Each grant counts once, as in entry_trials for one part. A wait counts only if the judge
  * would have noticed a second grant at its begin: the hold must be longer than the errors of the clocks can hide. */
-static uint64_t count_trials(const struct book *book, const uint32_t *order, int64_t error_ns) {
+static int count_trials(struct stage_history *history, const struct book *book,
+                        struct lb_err *err) {
     int64_t called_ns = INT64_MAX; /* the first call of those that got the key later */
-    uint64_t trials = 0;
     if (book->rules.model != OPLOG_MUTEX) return 0;
+    uint32_t *order = order_holds_from(book, err);
+    if (!order) return -1;
     for (size_t i = book->hold_count; i-- > 0;) {
         const struct hold *hold = &book->holds[order[i]];
         bool last = i + 1 == book->hold_count || book->holds[order[i + 1]].key != hold->key;
         if (last) called_ns = INT64_MAX;
         int64_t until_ns = inside_until_ns(hold);
         if (until_ns > hold->from_ns) {
-            int64_t shown_ns = until_ns - LB_UNSEEN_ERRORS * error_ns;
-            trials += shown_ns > hold->from_ns && shown_ns > called_ns;
+            int64_t shown_ns = until_ns - LB_UNSEEN_ERRORS * history->error_ns;
+            history->trials += shown_ns > hold->from_ns && shown_ns > called_ns;
         }
         if (!(hold->flags & HOLD_GHOST) && hold->called_ns < called_ns) called_ns = hold->called_ns;
     }
-    return trials;
-}
-
-/* A figure of clients on several machines that no machine's memory shows. */
-static int look_between_parts(struct stage_history *history, const struct book *book,
-                              struct lb_err *err) {
-    uint32_t *order = order_holds_from(book, err);
-    if (!order) return -1;
-    history->trials = count_trials(book, order, history->error_ns);
     free(order);
     return 0;
 }
@@ -143,16 +130,13 @@ static void judge_history(struct stage_history *history, const struct shared *sh
         history->dropped = oplog_dropped(shared->oplog);
         history->ops = book.ops;
         book_end(&book, history->dropped, is_whole(history));
-        if (sums_up && shared->split) failed = look_between_parts(history, &book, &err);
+        if (sums_up && shared->split) failed = count_trials(history, &book, &err);
     }
-    if (!failed) {
-        failed = oplog_judge(&book, &history->judgement, &order, &err);
-    }
+    if (!failed) failed = oplog_judge(&book, &history->judgement, &order, &err);
     if (!failed) {
         history->judged = true;
-        for (int i = 0; i < history->judgement.witness_count; i++) {
+        for (int i = 0; i < history->judgement.witness_count; i++)
             history->witness[i] = book.holds[history->judgement.witness[i]];
-        }
         struct aftermath after = {&book, order, faults, shared, NULL};
         if (sums_up && history->recorded) recovery_compute(&history->recovery, &after, &err);
     }
