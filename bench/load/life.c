@@ -6,7 +6,6 @@
 
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
-#include "bench/load/observe.h"
 #include "bench/load/session.h"
 
 /* The least and the greatest pause. A recovery is measured late by one pause at most. */
@@ -174,11 +173,27 @@ static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *re
     return true;
 }
 
+/* Ticks count from the begin of the load, so that all threads and processes agree on them. */
+static void go_to_tick(struct client *client, uint32_t tick) {
+    const struct shared *shared = client->worker->shared;
+    int64_t late_ns = dist_draw(&shared->plan->think, &client->rng);
+    client->tick = tick;
+    client->next_ns = shared->go_ns + (int64_t)tick * shared->plan->tick_ns + late_ns;
+}
+
+/* The first tick after the last attempt: a client that is busy at a tick leaves the tick out. */
+static uint32_t next_tick(const struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    int64_t passed = (client->stamps.ended_ns - shared->go_ns) / shared->plan->tick_ns;
+    uint32_t now = passed < shared->ticks ? (uint32_t)passed : shared->ticks;
+    return (now > client->tick ? now : client->tick) + 1;
+}
+
 /* Closed loop: says when the next attempt is due. */
 static void plan_next(struct client *client) {
     const struct plan *plan = client->worker->shared->plan;
     if (plan->tick_ns > 0) {
-        tick_next(client);
+        go_to_tick(client, next_tick(client));
     } else if (plan->think.mean_ns) {
         client->next_ns = client->stamps.ended_ns + dist_draw(&plan->think, &client->rng);
     }
@@ -253,7 +268,7 @@ static void run_load(struct client *client) {
     struct shared *shared = worker->shared;
     struct stamps *stamps = &client->stamps;
     bool closed = !worker->schedule;
-    if (shared->ticks) tick_first(client);
+    if (shared->ticks) go_to_tick(client, 0);
     /* The loop goes on after the cut-off, because the arrivals that no client took must still be counted. */
     while (next_attempt(client, &stamps->due_ns, &stamps->started_ns)) {
         stamps->measured = (closed ? stamps->started_ns : stamps->due_ns) >= stage_begin_ns(shared);

@@ -1,25 +1,6 @@
 /* observe: ticks, the guarded store and the record of operations; see observe.h. */
 #include "bench/load/observe.h"
 
-/* Ticks count from the begin of the load, so that all threads and processes agree on them. */
-static void go_to(struct client *client, uint32_t tick) {
-    const struct shared *shared = client->worker->shared;
-    int64_t late_ns = dist_draw(&shared->plan->think, &client->rng);
-    client->tick = tick;
-    client->next_ns = shared->go_ns + (int64_t)tick * shared->plan->tick_ns + late_ns;
-}
-
-void tick_first(struct client *client) {
-    go_to(client, 0);
-}
-
-void tick_next(struct client *client) {
-    const struct shared *shared = client->worker->shared;
-    int64_t passed = (client->stamps.ended_ns - shared->go_ns) / shared->plan->tick_ns;
-    uint32_t now = passed < shared->ticks ? (uint32_t)passed : shared->ticks;
-    go_to(client, (now > client->tick ? now : client->tick) + 1);
-}
-
 void tick_sum(struct run_stage *result, const struct shared *shared) {
     double with[3] = {0}; /* no run, one, several */
     int64_t tick_ns = shared->plan->tick_ns;

@@ -29,11 +29,6 @@ void observe_ended(struct client *client, enum lb_outcome outcome, bool learned,
  * that is granted runs the job. The figure is the number of runs for each tick. A job can run twice although the lock
  * excludes correctly: a late client asks for the lock after the first holder has released it. */
 
-/* Set when the client's next attempt is due: tick_first at the first tick, tick_next at the first tick after the
- * client's last attempt. A client that is busy at a tick leaves the tick out. */
-void tick_first(struct client *client);
-void tick_next(struct client *client);
-
 /* After the load: the number of ticks that lie wholly in the window, and how many of them had no run of the job, one run,
  * or several. */
 void tick_sum(struct run_stage *result, const struct shared *shared);

@@ -24,8 +24,11 @@
 #define THREADS_MANY 16
 
 struct thread {
-    struct shared *shared;
-    int index;
+    struct worker worker;
+    struct schedule schedule;
+    struct client *clients;
+    struct session *sessions;
+    uint32_t first, count, session_count;
     pthread_t handle;
     bool running;
 };
@@ -35,15 +38,6 @@ struct workers {
     struct thread *threads;
     pid_t *processes;     /* their process ids; 0 = ended */
     struct lb_err failed; /* how the first process failed that ended too early */
-};
-
-/* The data of one worker thread. */
-struct thread_context {
-    struct worker worker;
-    struct schedule schedule;
-    struct client *clients;
-    struct session *sessions;
-    uint32_t first, count, session_count;
 };
 
 /* Processor time of the calling thread, user and system, in ns. */
@@ -78,11 +72,11 @@ static void mark_idle(struct worker *worker, int64_t now_ns) {
 }
 
 /* Wakes the clients that wait for their next attempt when the window ends early. */
-static void wake_resting(const struct thread_context *context, int64_t *end_ns) {
-    int64_t now_end_ns = stage_end_ns(context->worker.shared);
+static void wake_resting(const struct thread *thread, int64_t *end_ns) {
+    int64_t now_end_ns = stage_end_ns(thread->worker.shared);
     if (now_end_ns < *end_ns) {
-        for (uint32_t i = 0; i < context->count; i++) {
-            if (context->clients[i].resting) lb_wake(context->clients[i].fiber);
+        for (uint32_t i = 0; i < thread->count; i++) {
+            if (thread->clients[i].resting) lb_wake(thread->clients[i].fiber);
         }
     }
     *end_ns = now_end_ns;
@@ -92,12 +86,12 @@ static void wake_resting(const struct thread_context *context, int64_t *end_ns) 
  * recorder's figures when asked, marks the ends of the window, and measures how late its own timer is. Many threads, and
  * threads that share processors, wake as often as one would, all together. */
 static void heartbeat_run(void *arg) {
-    struct thread_context *context = arg;
-    struct shared *shared = context->worker.shared;
+    struct thread *thread = arg;
+    struct shared *shared = thread->worker.shared;
     int64_t end_ns = LB_NEVER; /* the window's, as it was at the last beat */
     int phase = PHASE_CONNECT;
     loop_shield(true);
-    struct stalls *stalls = &context->worker.stats->stalls;
+    struct stalls *stalls = &thread->worker.stats->stalls;
     int end, first = shared_own_threads(shared, &end), threads = end - first;
     bool many = threads > THREADS_MANY;
     if (!many) { /* files are read for it, which a thousand threads need not do */
@@ -110,77 +104,76 @@ static void heartbeat_run(void *arg) {
         lb_sleep_until(stalls->due_ns);
         int64_t now_ns = lb_now();
         stalls_beat(stalls, now_ns, stage_begin_ns(shared), stage_end_ns(shared),
-                    context->worker.stats->recorder.now[METRIC_HICCUP]);
-        worker_mark(&context->worker, now_ns);
-        mark_idle(&context->worker, now_ns);
-        if (shared->oplog) trace_beat(shared, context->worker.thread, now_ns);
-        atomic_store(&context->worker.stats->beat_ns, now_ns);
-        recorder_turn(&context->worker.stats->recorder);
-        wake_resting(context, &end_ns);
+                    thread->worker.stats->recorder.now[METRIC_HICCUP]);
+        worker_mark(&thread->worker, now_ns);
+        mark_idle(&thread->worker, now_ns);
+        if (shared->oplog) trace_beat(shared, thread->worker.thread, now_ns);
+        atomic_store(&thread->worker.stats->beat_ns, now_ns);
+        recorder_turn(&thread->worker.stats->recorder);
+        wake_resting(thread, &end_ns);
         int current = atomic_load(&shared->phase);
         if (current != phase) {
             phase = current;
-            if (context->worker.schedule && phase == PHASE_GO) {
-                schedule_init(&context->schedule, &shared->arrival, context->first, context->count,
+            if (thread->worker.schedule && phase == PHASE_GO) {
+                schedule_init(&thread->schedule, &shared->arrival, thread->first, thread->count,
                               (uint32_t)shared->clients, shared->go_ns, shared->seed);
             }
-            for (uint32_t i = 0; i < context->count; i++) {
-                if (context->clients[i].fiber) lb_wake(context->clients[i].fiber);
+            for (uint32_t i = 0; i < thread->count; i++) {
+                if (thread->clients[i].fiber) lb_wake(thread->clients[i].fiber);
             }
         }
         uint32_t left = 0;
-        for (uint32_t i = 0; i < context->count && phase == PHASE_CLOSE; i++)
-            left += context->clients[i].fiber != NULL;
+        for (uint32_t i = 0; i < thread->count && phase == PHASE_CLOSE; i++)
+            left += thread->clients[i].fiber != NULL;
         if (phase == PHASE_CLOSE && left == 0) return;
     }
 }
 
-static int make_sessions(struct thread_context *context) {
-    const struct shared *shared = context->worker.shared;
+static int make_sessions(struct thread *thread) {
+    const struct shared *shared = thread->worker.shared;
     uint32_t each = shared_per_session(shared);
-    context->session_count = (context->count + each - 1) / each;
-    context->sessions = calloc(context->session_count, sizeof *context->sessions);
-    if (!context->sessions) return -1;
-    for (uint32_t i = 0; i < context->session_count; i++) {
-        uint32_t from = i * each,
-                 count = from + each > context->count ? context->count - from : each;
-        if (session_init(&context->sessions[i], &context->worker, &context->clients[from],
-                         context->first + from, count))
+    thread->session_count = (thread->count + each - 1) / each;
+    thread->sessions = calloc(thread->session_count, sizeof *thread->sessions);
+    if (!thread->sessions) return -1;
+    for (uint32_t i = 0; i < thread->session_count; i++) {
+        uint32_t from = i * each, count = from + each > thread->count ? thread->count - from : each;
+        if (session_init(&thread->sessions[i], &thread->worker, &thread->clients[from],
+                         thread->first + from, count))
             return -1;
         for (uint32_t c = from; c < from + count; c++) {
-            if (client_init(&context->clients[c], &context->worker, &context->sessions[i],
-                            context->first + c))
+            if (client_init(&thread->clients[c], &thread->worker, &thread->sessions[i],
+                            thread->first + c))
                 return -1;
         }
     }
     return 0;
 }
 
-static int spawn_clients(struct loop *loop, struct thread_context *context, struct lb_err *err) {
-    context->clients = calloc(context->count, sizeof *context->clients);
-    if (!context->clients || make_sessions(context) != 0) {
-        return err_set(err, LB_EXIT_MACHINE, "out of memory for %u clients", context->count);
+static int spawn_clients(struct loop *loop, struct thread *thread, struct lb_err *err) {
+    thread->clients = calloc(thread->count, sizeof *thread->clients);
+    if (!thread->clients || make_sessions(thread) != 0) {
+        return err_set(err, LB_EXIT_MACHINE, "out of memory for %u clients", thread->count);
     }
-    for (uint32_t i = 0; i < context->count; i++) {
-        if (!loop_start_fiber(loop, "client", client_run, &context->clients[i])) {
+    for (uint32_t i = 0; i < thread->count; i++) {
+        if (!loop_start_fiber(loop, "client", client_run, &thread->clients[i])) {
             return err_set(err, LB_EXIT_MACHINE,
                            "no memory for client %u: %s (vm.max_map_count may be too low)",
-                           context->first + i, strerror(errno));
+                           thread->first + i, strerror(errno));
         }
     }
-    if (!loop_start_fiber(loop, "heartbeat", heartbeat_run, context)) {
+    if (!loop_start_fiber(loop, "heartbeat", heartbeat_run, thread)) {
         return err_set(err, LB_EXIT_MACHINE, "no memory for a fiber: %s", strerror(errno));
     }
     return 0;
 }
 
-static void free_clients(struct thread_context *context) {
-    for (uint32_t i = 0; context->clients && i < context->count; i++)
-        client_done(&context->clients[i]);
-    for (uint32_t i = 0; context->sessions && i < context->session_count; i++)
-        session_done(&context->sessions[i]);
-    free(context->clients);
-    free(context->sessions);
+static void free_clients(struct thread *thread) {
+    for (uint32_t i = 0; thread->clients && i < thread->count; i++)
+        client_done(&thread->clients[i]);
+    for (uint32_t i = 0; thread->sessions && i < thread->session_count; i++)
+        session_done(&thread->sessions[i]);
+    free(thread->clients);
+    free(thread->sessions);
 }
 
 /* A thread that could not start counts its clients as failed, so that the supervisor does not wait
@@ -194,28 +187,25 @@ static void count_out(struct shared *shared, uint32_t clients) {
 
 static void *thread_main(void *arg) {
     struct thread *thread = arg;
-    struct shared *shared = thread->shared;
-    struct worker_stats *stats = &shared->worker[thread->index];
-    struct thread_context context = {
-        .worker = {.shared = shared, .stats = stats, .thread = thread->index}};
-    shared_slice(shared, thread->index, &context.first, &context.count);
-    if (shared->plan->arrival.kind != ARRIVAL_CLOSED) context.worker.schedule = &context.schedule;
+    struct shared *shared = thread->worker.shared;
+    struct worker_stats *stats = thread->worker.stats;
     struct loop_config config = {.cutoff_ns = &shared->cutoff_ns,
                                  .blocking = shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD};
     struct loop *loop = loop_new(&config, &stats->err);
-    if (loop && spawn_clients(loop, &context, &stats->err) == 0) {
+    if (loop && spawn_clients(loop, thread, &stats->err) == 0) {
         loop_run(loop);
         stats->blocked_max_ns = loop_blocked_ns(loop);
         loop_free(loop);
     } else {
-        count_out(shared, context.count); /* the loop and its fibers are left to the process' end */
+        count_out(shared, thread->count); /* the loop and its fibers are left to the process' end */
     }
-    free_clients(&context);
+    free_clients(thread);
     return NULL;
 }
 
 /* Threads first..end-1 in this process. */
 static int start_threads(struct workers *workers, int first, int end, struct lb_err *err) {
+    struct shared *shared = workers->shared;
     /* The main thread handles all signals. */
     sigset_t all, old;
     sigfillset(&all);
@@ -224,7 +214,11 @@ static int start_threads(struct workers *workers, int first, int end, struct lb_
     int failed = 0;
     for (int i = first; i < end && !failed; i++) {
         struct thread *thread = &workers->threads[i];
-        *thread = (struct thread){.shared = workers->shared, .index = i};
+        thread->worker =
+            (struct worker){.shared = shared, .stats = &shared->worker[i], .thread = i};
+        if (shared->plan->arrival.kind != ARRIVAL_CLOSED)
+            thread->worker.schedule = &thread->schedule;
+        shared_slice(shared, i, &thread->first, &thread->count);
         failed = pthread_create(&thread->handle, NULL, thread_main, thread);
         thread->running = !failed;
     }
