@@ -40,15 +40,6 @@ struct sock_tls {
 
 static _Thread_local char reason[256];
 
-/* Returns the oldest error of OpenSSL's queue as text, and empties the queue. */
-static const char *take_reason(const char *otherwise) {
-    unsigned long code = ERR_get_error();
-    const char *text = code ? ERR_reason_error_string(code) : NULL;
-    snprintf(reason, sizeof reason, "%s", text ? text : otherwise);
-    ERR_clear_error();
-    return reason;
-}
-
 /* --- the BIO --- */
 
 static int bio_write(BIO *bio, const char *data, int len) {
@@ -138,7 +129,7 @@ static ssize_t as_errno(struct sock *sock, int returned) {
         errno = error;
     } else {
         bool farewell = ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
-        take_reason("a failure of TLS");
+        snprintf(reason, sizeof reason, "%s", lb_tls_reason("a failure of TLS"));
         if (farewell) return 0;
         errno = EPROTO;
     }

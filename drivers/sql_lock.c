@@ -20,43 +20,17 @@ const struct lb_option sql_poll_options[] = {
 
 const char *sql_role_name(enum sql_role role) {
     static const char *const names[SQL_ROLES] = {
-        [SQL_BEGIN] = "lb_begin",
-        [SQL_LOCK] = "lb_lock",
-        [SQL_LOCK_UNTIL] = "lb_lock_until",
-        [SQL_LOCK_NOW] = "lb_lock_now",
-        [SQL_COMMIT] = "lb_commit",
-        [SQL_ROLLBACK] = "lb_rollback",
-        [SQL_TAKE] = "lb_take",
-        [SQL_FREE] = "lb_free",
-        [SQL_RENEW] = "lb_renew",
-        [SQL_READ] = "lb_read",
-        [SQL_WRITE] = "lb_write",
-        [SQL_COUNT] = "lb_count",
-        [SQL_SWEEP] = "lb_sweep",
-        [SQL_ADD] = "lb_add",
-        [SQL_REMOVE] = "lb_remove",
-        [SQL_ADD_MANY] = "lb_add_many",
-        [SQL_REMOVE_MANY] = "lb_remove_many",
-        [SQL_LEFT] = "lb_left",
-    };
+        "lb_begin", "lb_lock", "lb_lock_until", "lb_lock_now", "lb_commit",      "lb_rollback",
+        "lb_take",  "lb_free", "lb_renew",      "lb_read",     "lb_write",       "lb_count",
+        "lb_sweep", "lb_add",  "lb_remove",     "lb_add_many", "lb_remove_many", "lb_left"};
     return names[role];
 }
 
 int64_t *sql_number(struct sql_values *values, char letter) {
-    switch (letter) {
-    case 'n':
-        return &values->number;
-    case 'l':
-        return &values->lease_us;
-    case 'w':
-        return &values->wait_us;
-    case 'm':
-        return &values->wait_ms;
-    case 'v':
-        return &values->version;
-    default:
-        return &values->value;
-    }
+    static const char letters[] = "nlwmvx";
+    int64_t *const numbers[] = {&values->number,  &values->lease_us, &values->wait_us,
+                                &values->wait_ms, &values->version,  &values->value};
+    return numbers[strchr(letters, letter) - letters];
 }
 
 int64_t sql_answer_after(const struct lb_session *session, int64_t wait_until_ns) {

@@ -66,8 +66,7 @@ static int no_password(char *text, int size, int for_writing, void *arg) {
     return -1;
 }
 
-/* The oldest error of OpenSSL's queue as text, and empties the queue. */
-static const char *take_reason(const char *otherwise) {
+const char *lb_tls_reason(const char *otherwise) {
     unsigned long code = ERR_get_error();
     const char *text = code ? ERR_reason_error_string(code) : NULL;
     ERR_clear_error();
@@ -82,13 +81,14 @@ int lb_tls_load(const struct lb_tls *tls, const char *backend, SSL_CTX *context,
                     : SSL_CTX_set_default_verify_paths(context);
     if (loaded != 1)
         return err_set(err, LB_EXIT_USAGE, "%s.tls_ca: %s: %s", backend,
-                       ca ? ca : "the machine's authorities", take_reason("no certificate in it"));
+                       ca ? ca : "the machine's authorities",
+                       lb_tls_reason("no certificate in it"));
     if (!tls->cert) return 0;
     if (SSL_CTX_use_certificate_chain_file(context, tls->cert) != 1)
         return err_set(err, LB_EXIT_USAGE, "%s.tls_cert: %s: %s", backend, tls->cert,
-                       take_reason("no certificate in it"));
+                       lb_tls_reason("no certificate in it"));
     if (SSL_CTX_use_PrivateKey_file(context, lb_tls_key(tls), SSL_FILETYPE_PEM) != 1) {
-        const char *why = take_reason("no key in it");
+        const char *why = lb_tls_reason("no key in it");
         return err_set(err, LB_EXIT_USAGE, "%s.tls_key: %s: %s%s", backend, lb_tls_key(tls), why,
                        lb_tls_advice(why, tls));
     }

@@ -61,6 +61,9 @@ struct ssl_ctx_st;
 int lb_tls_load(const struct lb_tls *tls, const char *backend, struct ssl_ctx_st *context,
                 struct lb_err *err);
 
+/* Returns the oldest error of OpenSSL's queue as text, and empties the queue. */
+const char *lb_tls_reason(const char *otherwise);
+
 /* The key's file: tls_key, or tls_cert. NULL without a certificate. */
 const char *lb_tls_key(const struct lb_tls *tls);
 

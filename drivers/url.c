@@ -185,12 +185,9 @@ static const char *unescape(char *out, size_t size, const char *from, size_t len
     for (size_t i = 0; i < len; i++) {
         char c = from[i];
         if (c == '%') {
-            if (i + 2 >= len || !isxdigit((unsigned char)from[i + 1]) ||
-                !isxdigit((unsigned char)from[i + 2])) {
+            if (i + 2 >= len || hex_value(from[i + 1]) < 0 || hex_value(from[i + 2]) < 0)
                 return "two hexadecimal digits must follow a '%'; write %25 for the sign itself";
-            }
-            char hex[3] = {from[i + 1], from[i + 2], '\0'};
-            c = (char)strtol(hex, NULL, 16);
+            c = (char)(hex_value(from[i + 1]) * 16 + hex_value(from[i + 2]));
             i += 2;
         }
         if (c == '\0') return "no part may contain a zero byte";

@@ -52,7 +52,7 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
     if (!(check->kinds & kind)) return false;
     if ((lock->caps & check->caps) != check->caps) return false;
     if ((check->needs & (CONFORM_FAR | CONFORM_OWNED)) && !lb_topologies(lock)) return false;
-    if ((check->needs & CONFORM_COUNTS) && !conform_can_count(lock->backend)) return false;
+    if ((check->needs & CONFORM_COUNTS) && !conform_counter(lock->backend)) return false;
     if ((check->needs & CONFORM_RESIDUE) && !lock->algorithm->residue) return false;
     if ((check->needs & CONFORM_ARMS) && !lock->algorithm->arm) return false;
     if ((check->needs & CONFORM_FREED) && !(lock->claims & LB_CLAIM_CRASH_RELEASE)) return false;

@@ -139,7 +139,7 @@ static inline bool conform_in_doubt(enum lb_outcome outcome) {
 void conform_leaves_nothing(struct trial *trial, struct actor *client, const struct trial_key *key,
                             const char *use);
 
-/* True if the keys on the backend's servers can be counted from outside. */
-bool conform_can_count(const struct lb_backend *backend);
+/* A shell command that counts the keys on one of the backend's servers; NULL = they can't be counted from outside. */
+const char *conform_counter(const struct lb_backend *backend);
 
 #endif

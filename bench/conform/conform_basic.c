@@ -15,18 +15,8 @@
 #define LOOP_FILES 2      /* the stack of a thread with a loop of its own */
 
 static void cycle_often(struct actor *client, const struct trial_key *key) {
-    struct trial *trial = client->trial;
-    const int cycles = trial->lock->lock->needs ? PROGRAM_CYCLES : CYCLES;
-    for (int i = 0; i < cycles && !trial_failed(trial); i++) {
-        const char *what = "acquire";
-        enum lb_outcome outcome = actor_acquire(client, key, trial_soon());
-        if (outcome == LB_OK) {
-            what = "release";
-            outcome = actor_release(client);
-        }
-        MUST(trial, outcome == LB_OK, "%s %d of %d of a free lock gave %s", what, i + 1, cycles,
-             actor_said(&client->session, outcome));
-    }
+    const int cycles = client->session.lock->needs ? PROGRAM_CYCLES : CYCLES;
+    for (int i = 0; i < cycles; i++) MUST_USE(client, key, trial_soon());
 }
 
 void conform_again(struct trial *trial) {
@@ -220,7 +210,7 @@ void conform_keys(struct trial *trial) {
 
 /* A shell command that prints how many things the server at $PORT holds, or several numbers to be
  * added. NATS has no count that tells keys from what its buckets keep. */
-static const struct counter {
+static const struct {
     const char *backend, *script;
 } counters[] = {
     {"redis", "redis-cli -p $PORT dbsize"},
@@ -246,14 +236,10 @@ static const struct counter {
     {0},
 };
 
-static const struct counter *counter_of(const struct lb_backend *backend) {
-    const struct counter *counter = counters;
-    while (counter->backend && strcmp(counter->backend, backend->name) != 0) counter++;
-    return counter->backend ? counter : NULL;
-}
-
-bool conform_can_count(const struct lb_backend *backend) {
-    return counter_of(backend) != NULL;
+const char *conform_counter(const struct lb_backend *backend) {
+    int i = 0;
+    while (counters[i].backend && strcmp(counters[i].backend, backend->name) != 0) i++;
+    return counters[i].script;
 }
 
 /* The sum over a lock's servers; -1 if a server gives no number. Blocks for some milliseconds. */
@@ -266,7 +252,7 @@ static long count_all(const struct trial *trial) {
         char line[64], command[1024];
         int numbers = 0;
         snprintf(command, sizeof command, "export PORT=%d; %s", atoi(at += strlen(host)),
-                 counter_of(trial->place->server.backend)->script);
+                 conform_counter(trial->place->server.backend));
         FILE *said = popen(command, "r");
         for (; said && fgets(line, sizeof line, said); numbers++) sum += atol(line);
         if (!said || pclose(said) != 0 || numbers == 0) return -1;
@@ -342,22 +328,20 @@ static void try_name(struct trial *trial, struct actor *one, struct actor *other
 }
 
 void conform_odd_names(struct trial *trial) {
-    static const char *const names[] = {
-        "two words",
-        "/",
-        "//a//b/",
-        "../../up",
-        ".",
-        "..",
-        "a%b%20c%",
-        "'; DROP TABLE locks; --",
-        "\"quoted\\\"",
-        "{\"json\": [1]}",
-        "$HOME `id` $(id) *?[x]",
-        "schl\xc3\xbcssel \xe9\x8d\xb5 \xf0\x9f\x94\x91",
-        "UPPER and upper",
-        "a\r\nflush_all\r\n",
-    };
+    static const char *const names[] = {"two words",
+                                        "/",
+                                        "//a//b/",
+                                        "../../up",
+                                        ".",
+                                        "..",
+                                        "a%b%20c%",
+                                        "'; DROP TABLE locks; --",
+                                        "\"quoted\\\"",
+                                        "{\"json\": [1]}",
+                                        "$HOME `id` $(id) *?[x]",
+                                        "schl\xc3\xbcssel \xe9\x8d\xb5 \xf0\x9f\x94\x91",
+                                        "UPPER and upper",
+                                        "a\r\nflush_all\r\n"};
     struct actor *one = actor_new(trial), *other = actor_new(trial);
     for (size_t i = 0; i < sizeof names / sizeof *names && !trial_failed(trial); i++)
         try_name(trial, one, other, names[i], strlen(names[i]), names[i]);
