@@ -14,31 +14,22 @@
 #define AT_ONCE_NS (100 * LB_MS_NS)
 #define UNASKED_PART 0.1
 
-struct sum {
-    struct recovery *recovery;
-    const struct aftermath *after;
-    struct lb_err *err;
-};
-
-static int note_ns(struct sum *sum, int64_t **list, int *count, int *room, int64_t value_ns) {
-    if (*count == *room) {
-        int wanted = *room ? *room * 2 : 64;
-        int64_t *grown = realloc(*list, (size_t)wanted * sizeof **list);
+static int note_ns(const struct aftermath *after, struct times *times, int64_t value_ns) {
+    if (times->count == times->room) {
+        int wanted = times->room ? times->room * 2 : 64;
+        int64_t *grown = realloc(times->ns, (size_t)wanted * sizeof *grown);
         if (!grown)
-            return err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
-        *list = grown;
-        *room = wanted;
+            return err_set(after->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
+        times->ns = grown;
+        times->room = wanted;
     }
-    (*list)[(*count)++] = value_ns > 0 ? value_ns : 0;
+    times->ns[times->count++] = value_ns > 0 ? value_ns : 0;
     return 0;
 }
 
-static int note_trial(struct sum *sum, const struct fault_event *fault, int64_t ns) {
-    struct recovery *r = sum->recovery;
-    if (fault->kind == INJECT_KILL &&
-        note_ns(sum, &r->crashes_ns, &r->crash_count, &r->crash_room, ns) != 0)
-        return -1;
-    return note_ns(sum, &r->trials_ns, &r->trial_count, &r->trial_room, ns);
+static int note_trial(const struct aftermath *after, const struct fault_event *fault, int64_t ns) {
+    if (fault->kind == INJECT_KILL && note_ns(after, &after->recovery->crashes, ns) != 0) return -1;
+    return note_ns(after, &after->recovery->trials, ns);
 }
 
 bool fault_victims(const struct fault_event *fault, const struct shared *shared,
@@ -55,9 +46,9 @@ bool fault_hits_hold(const struct fault_event *fault, const struct hold *hold) {
 }
 
 /* Whether an injection takes service away from all clients for a time. */
-static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
+static bool stops_all(const struct aftermath *after, const struct fault_event *fault) {
     uint32_t first, end;
-    if (fault_victims(fault, sum->after->shared, &first, &end)) return false;
+    if (fault_victims(fault, after->shared, &first, &end)) return false;
     if (!fault->acted || strcmp(fault->target, "replication") == 0) return false;
     return injection_stops(fault->kind);
 }
@@ -81,16 +72,16 @@ size_t key_end(const struct aftermath *after, size_t begin) {
 
 /* The first grant after that time to another client that the hold kept out; end if there is none. *ret_shared: another
  * reader was granted the key before that, so the key was in use: nobody whom the hold kept out may have asked. */
-static size_t next_grant(const struct sum *sum, size_t nth, size_t end, int64_t after_ns,
+static size_t next_grant(const struct aftermath *after, size_t nth, size_t end, int64_t after_ns,
                          bool *ret_shared) {
-    const struct hold *hold = hold_at(sum->after, nth);
+    const struct hold *hold = hold_at(after, nth);
     *ret_shared = false;
     size_t next = nth + 1;
     for (; next < end; next++) {
-        const struct hold *other = hold_at(sum->after, next);
+        const struct hold *other = hold_at(after, next);
         if (other->from_ns <= after_ns || !is_grant(other) || other->client == hold->client)
             continue;
-        if (holds_exclude(sum->after->book, hold, other)) break;
+        if (holds_exclude(after->book, hold, other)) break;
         *ret_shared = true;
     }
     return next;
@@ -132,73 +123,72 @@ int64_t asked_ns(const struct aftermath *after, const struct hit *hit, int64_t u
 }
 
 /* Whether the key may have been free for long when it was granted. */
-static bool may_have_lain_free(const struct sum *sum, const struct hit *hit, int64_t took_ns) {
-    const struct hold *next = hold_at(sum->after, hit->next);
+static bool may_have_lain_free(const struct aftermath *after, const struct hit *hit,
+                               int64_t took_ns) {
+    const struct hold *next = hold_at(after, hit->next);
     if (next->from_ns - next->called_ns > AT_ONCE_NS) return false;
-    int64_t nobody_ns = next->called_ns - asked_ns(sum->after, hit, next->called_ns);
+    int64_t nobody_ns = next->called_ns - asked_ns(after, hit, next->called_ns);
     return nobody_ns > AT_ONCE_NS && (double)nobody_ns > UNASKED_PART * (double)took_ns;
 }
 
-static int note_granted(struct sum *sum, const struct hit *hit) {
-    int64_t took_ns = hold_at(sum->after, hit->next)->from_ns - hit->fault->begin_ns;
-    if (!may_have_lain_free(sum, hit, took_ns)) return note_trial(sum, hit->fault, took_ns);
-    sum->recovery->unasked++;
+static int note_granted(const struct aftermath *after, const struct hit *hit) {
+    int64_t took_ns = hold_at(after, hit->next)->from_ns - hit->fault->begin_ns;
+    if (!may_have_lain_free(after, hit, took_ns)) return note_trial(after, hit->fault, took_ns);
+    after->recovery->unasked++;
     return 0;
 }
 
 /* Measures the time from an injection until another client was granted the key that the victim held.
  * For semaphores with counted permits it can't be known which permit the next grant is. */
-static int key_trials(struct sum *sum, size_t nth, size_t end) {
-    const struct hold *hold = hold_at(sum->after, nth);
-    for (int i = 0; i < sum->after->faults->count; i++) {
-        const struct fault_event *fault = &sum->after->faults->events[i];
+static int key_trials(const struct aftermath *after, size_t nth, size_t end) {
+    const struct hold *hold = hold_at(after, nth);
+    for (int i = 0; i < after->faults->count; i++) {
+        const struct fault_event *fault = &after->faults->events[i];
         if (!fault->acted) continue;
         uint32_t first, last;
-        if (!fault_hits_hold(fault, hold) ||
-            !fault_victims(fault, sum->after->shared, &first, &last))
+        if (!fault_hits_hold(fault, hold) || !fault_victims(fault, after->shared, &first, &last))
             continue;
         if (hold->client < first || hold->client >= last) continue;
         bool shared;
-        size_t next = next_grant(sum, nth, end, fault->begin_ns, &shared);
+        size_t next = next_grant(after, nth, end, fault->begin_ns, &shared);
         const struct hit hit = {fault, first, last, nth, next, end};
         if (next < end) {
-            if (note_granted(sum, &hit) != 0) return -1;
-        } else if (!shared && asked_ns(sum->after, &hit, LB_NEVER) > fault->begin_ns) {
-            sum->recovery->unrecovered++;
+            if (note_granted(after, &hit) != 0) return -1;
+        } else if (!shared && asked_ns(after, &hit, LB_NEVER) > fault->begin_ns) {
+            after->recovery->unrecovered++;
         }
     }
     return 0;
 }
 
 /* The times of all grants of all keys, sorted. NULL with err when out of memory. */
-static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
-    int64_t *times = malloc((sum->after->book->hold_count + 1) * sizeof *times);
+static int64_t *grant_times(const struct aftermath *after, size_t *ret_count) {
+    int64_t *times = malloc((after->book->hold_count + 1) * sizeof *times);
     *ret_count = 0;
     if (!times) {
-        err_set(sum->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
+        err_set(after->err, LB_EXIT_MACHINE, "out of memory for times of recovery");
         return NULL;
     }
-    for (size_t i = 0; i < sum->after->book->hold_count; i++) {
-        if (is_grant(&sum->after->book->holds[i]))
-            times[(*ret_count)++] = sum->after->book->holds[i].from_ns;
+    for (size_t i = 0; i < after->book->hold_count; i++) {
+        if (is_grant(&after->book->holds[i])) times[(*ret_count)++] = after->book->holds[i].from_ns;
     }
     sort_times(times, *ret_count);
     return times;
 }
 
-static int common_trials(struct sum *sum) {
+static int common_trials(const struct aftermath *after) {
     size_t count;
-    int64_t *times = grant_times(sum, &count), end_ns = sum->after->book->rules.end_ns;
+    int64_t *times = grant_times(after, &count), end_ns = after->book->rules.end_ns;
     int failed = times ? 0 : -1;
-    for (int i = 0; !failed && i < sum->after->faults->count; i++) {
-        const struct fault_event *fault = &sum->after->faults->events[i];
-        if (fault->begin_ns >= end_ns || !stops_all(sum, fault)) continue;
+    for (int i = 0; !failed && i < after->faults->count; i++) {
+        const struct fault_event *fault = &after->faults->events[i];
+        if (fault->begin_ns >= end_ns || !stops_all(after, fault)) continue;
         int64_t hit_ns = fault->gone_ns > 0 ? fault->gone_ns : fault->begin_ns;
         size_t first = later_than(times, count, hit_ns + FLIGHT_NS);
         if (first == count) {
-            sum->recovery->unrecovered++;
+            after->recovery->unrecovered++;
         } else {
-            failed = note_trial(sum, fault, times[first] - fault->begin_ns);
+            failed = note_trial(after, fault, times[first] - fault->begin_ns);
         }
     }
     free(times);
@@ -207,22 +197,23 @@ static int common_trials(struct sum *sum) {
 
 /* Whether something disturbed the servers, the wires or this client in that time. Where clients queue, one that stood
  * still may have been first, and kept those behind it waiting. */
-static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
-    bool queue = sum->after->shared->lock->lock->caps & LB_CAP_FAIR;
-    for (int i = 0; i < sum->after->faults->count; i++) {
-        const struct fault_event *fault = &sum->after->faults->events[i];
+static bool was_disturbed(const struct aftermath *after, uint32_t client, int64_t from_ns,
+                          int64_t to_ns) {
+    bool queue = after->shared->lock->lock->caps & LB_CAP_FAIR;
+    for (int i = 0; i < after->faults->count; i++) {
+        const struct fault_event *fault = &after->faults->events[i];
         uint32_t first, end;
         bool others = !queue && (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) &&
-                      fault_victims(fault, sum->after->shared, &first, &end) &&
+                      fault_victims(fault, after->shared, &first, &end) &&
                       (client < first || client >= end);
         if (others || fault->kind == INJECT_WIRE_DROP)
             continue; /* a dropped message is a cause of lost wake-ups, no excuse */
         int64_t end_ns =
-            fault->end_ns ? lb_after(fault->end_ns, sum->after->shared->plan->lease_ns) : LB_NEVER;
+            fault->end_ns ? lb_after(fault->end_ns, after->shared->plan->lease_ns) : LB_NEVER;
         if (fault->begin_ns < to_ns && end_ns > from_ns) return true;
     }
-    for (size_t i = 0; i < sum->after->book->mishap_count; i++) {
-        const struct mishap *mishap = &sum->after->book->mishaps[i];
+    for (size_t i = 0; i < after->book->mishap_count; i++) {
+        const struct mishap *mishap = &after->book->mishaps[i];
         bool mine = queue || client - mishap->first < mishap->count;
         if (mishap->kind == OPLOG_STALL && mine && mishap->begin_ns < to_ns &&
             mishap->end_ns > from_ns)
@@ -232,20 +223,20 @@ static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_n
 }
 
 /* Whether the client waited for longer than half a lease for a key that was free since then. */
-static bool was_forgotten(const struct sum *sum, const struct hold *hold, int64_t free_ns) {
+static bool was_forgotten(const struct aftermath *after, const struct hold *hold, int64_t free_ns) {
     return is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
-           hold->from_ns - free_ns > sum->after->shared->plan->lease_ns / 2 &&
-           !was_disturbed(sum, hold->client, free_ns, hold->from_ns);
+           hold->from_ns - free_ns > after->shared->plan->lease_ns / 2 &&
+           !was_disturbed(after, hold->client, free_ns, hold->from_ns);
 }
 
 /* Counts lost wake-ups: clients that were waiting while the key was free for longer than half a
  * lease. */
-static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
+static void key_wakeups(const struct aftermath *after, size_t begin, size_t end) {
     int64_t free_ns = 0; /* INT64_MAX: it is not known since when */
-    int64_t lease_ns = sum->after->shared->plan->lease_ns;
-    int64_t slack_ns = sum->after->shared->lock->lock->about.crash_slack_ns;
+    int64_t lease_ns = after->shared->plan->lease_ns;
+    int64_t slack_ns = after->shared->lock->lock->about.crash_slack_ns;
     for (size_t i = begin; i < end; i++) {
-        const struct hold *hold = hold_at(sum->after, i);
+        const struct hold *hold = hold_at(after, i);
         if (hold->flags & HOLD_GHOST) {
             /* The lock may have granted it the key, for a lease or a session and what servers add to that. */
             int64_t more_ns = slack_ns > lease_ns ? slack_ns : lease_ns;
@@ -253,76 +244,74 @@ static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
             if (gone_ns > free_ns) free_ns = gone_ns;
             continue;
         }
-        if (was_forgotten(sum, hold, free_ns)) sum->recovery->lost_wakeups++;
+        if (was_forgotten(after, hold, free_ns)) after->recovery->lost_wakeups++;
         bool clean = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
         int64_t gone_ns = clean ? hold->released_ns : INT64_MAX;
         /* A grant that excludes all others shows that the earlier ones are gone; a reader's does not. */
-        bool alone = holds_exclude(sum->after->book, hold, hold);
+        bool alone = holds_exclude(after->book, hold, hold);
         if ((free_ns == INT64_MAX && alone) || gone_ns > free_ns) free_ns = gone_ns;
     }
 }
 
-static int per_key(struct sum *sum) {
-    const struct oplog_rules *rules = &sum->after->book->rules;
-    sum->recovery->wakeups_known =
-        rules->model != OPLOG_SEMAPHORE && sum->after->book->dropped == 0;
-    for (size_t begin = 0, end; begin < sum->after->book->hold_count; begin = end) {
-        end = key_end(sum->after, begin);
+static int per_key(const struct aftermath *after) {
+    const struct oplog_rules *rules = &after->book->rules;
+    after->recovery->wakeups_known = rules->model != OPLOG_SEMAPHORE && after->book->dropped == 0;
+    for (size_t begin = 0, end; begin < after->book->hold_count; begin = end) {
+        end = key_end(after, begin);
         bool counts = rules->model == OPLOG_SEMAPHORE;
         for (size_t i = begin; i < end; i++) {
-            if (counts || hold_at(sum->after, i)->flags & HOLD_GHOST) continue;
-            if (sum->after->tries && key_trials(sum, i, end) != 0) return -1;
-            sum->recovery->grants_lost += (hold_at(sum->after, i)->flags & HOLD_LEARNED) ||
-                                          hold_at(sum->after, i)->ended == OPLOG_LOST;
+            if (counts || hold_at(after, i)->flags & HOLD_GHOST) continue;
+            if (after->tries && key_trials(after, i, end) != 0) return -1;
+            after->recovery->grants_lost +=
+                (hold_at(after, i)->flags & HOLD_LEARNED) || hold_at(after, i)->ended == OPLOG_LOST;
         }
-        if (sum->recovery->wakeups_known) key_wakeups(sum, begin, end);
+        if (after->recovery->wakeups_known) key_wakeups(after, begin, end);
     }
     return 0;
 }
 
 /* By when the lock's table promises that the lock of a holder that vanished is free. */
-static void put_theory(struct sum *sum) {
-    const struct lb_about *about = &sum->after->shared->lock->lock->about;
+static void put_theory(const struct aftermath *after) {
+    const struct lb_about *about = &after->shared->lock->lock->about;
     int64_t until_ns = 0; /* an event that the connection outlives */
     bool client = false;
-    for (int i = 0; i < sum->after->faults->count; i++) {
-        const struct fault_event *fault = &sum->after->faults->events[i];
+    for (int i = 0; i < after->faults->count; i++) {
+        const struct fault_event *fault = &after->faults->events[i];
         uint32_t first, end;
         bool outlived = fault->kind == INJECT_PAUSE || fault->kind == INJECT_WIRE_CUT ||
                         fault->kind == INJECT_TERMINATE;
-        client |= fault_victims(fault, sum->after->shared, &first, &end);
+        client |= fault_victims(fault, after->shared, &first, &end);
         if (outlived && fault->end_ns - fault->begin_ns > until_ns)
             until_ns = fault->end_ns - fault->begin_ns;
     }
     /* Nothing is promised about how soon servers come back. */
     if (!client || about->crash == LB_CRASH_NEVER) return;
-    int64_t freed_ns =
-        about->crash == LB_CRASH_AT_ONCE ? until_ns : sum->after->shared->plan->lease_ns;
-    sum->recovery->theory_max_ns = freed_ns + about->crash_slack_ns;
+    int64_t freed_ns = about->crash == LB_CRASH_AT_ONCE ? until_ns : after->shared->plan->lease_ns;
+    after->recovery->theory_max_ns = freed_ns + about->crash_slack_ns;
 }
 
-int recovery_compute(struct recovery *recovery, struct aftermath *after, struct lb_err *err) {
+int recovery_compute(struct aftermath *after) {
+    struct recovery *recovery = after->recovery;
     *recovery = (struct recovery){.theory_max_ns = -1};
-    struct sum sum = {recovery, after, err};
     after->tries = NULL;
     int failed = 0;
     if (after->faults->count > 0) {
-        after->tries = order_tries_returned(after->book, err);
+        after->tries = order_tries_returned(after->book, after->err);
         if (!after->tries) return -1;
         fault_trials_count(after);
-        put_theory(&sum);
-        failed = common_trials(&sum);
+        put_theory(after);
+        failed = common_trials(after);
     }
-    failed = failed || per_key(&sum) != 0;
+    failed = failed || per_key(after) != 0;
     free(after->tries);
     if (failed) return -1;
-    sort_times(recovery->trials_ns, (size_t)recovery->trial_count);
-    sort_times(recovery->crashes_ns, (size_t)recovery->crash_count);
+    sort_times(recovery->trials.ns, (size_t)recovery->trials.count);
+    sort_times(recovery->crashes.ns, (size_t)recovery->crashes.count);
     return 0;
 }
 
 void recovery_done(struct recovery *recovery) {
-    free(recovery->trials_ns);
-    free(recovery->crashes_ns);
+    free(recovery->trials.ns);
+    free(recovery->crashes.ns);
     *recovery = (struct recovery){0};
 }

@@ -8,15 +8,18 @@
 #include "bench/oplog/book.h"
 #include "bench/oplog/judge.h"
 
+struct times {
+    int64_t *ns;
+    int count, room;
+};
+
 struct recovery {
     /* The time from the begin of a fault to the first grant of the victim's key to another client that
      * the victim's grant kept out (not to another reader, beside a reader); for a fault of servers or of
      * all connections, to the first grant of any key. */
-    int64_t *trials_ns;
-    int trial_count, trial_room;
-    int64_t *crashes_ns; /* of the trials, those of clients that were killed */
-    int crash_count, crash_room;
-    int unrecovered; /* victims' keys that no client got any more */
+    struct times trials;
+    struct times crashes; /* of the trials, those of clients that were killed */
+    int unrecovered;      /* victims' keys that no client got any more */
     /* victims' keys that were granted again, but may have been free for long, since no client asked for them: no
      * trials */
     int unasked;
@@ -26,18 +29,20 @@ struct recovery {
     uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
 };
 
-/* What a stage leaves to be looked at. */
+/* What a stage leaves to be looked at, and what is made of it. */
 struct aftermath {
     const struct book *book;
     const uint32_t *order;    /* the book's holds by key and begin */
     struct fault_log *faults; /* their trials are filled in, too */
     const struct shared *shared;
+    struct recovery *recovery; /* filled in */
+    struct lb_err *err;
     uint32_t
-        *tries; /* of recovery_compute: by key and the time of their return; NULL without a fault */
+        *tries; /* recovery_compute: by key and the time of their return; NULL without a fault */
 };
 
 /* 0, or -1 with err when out of memory. */
-int recovery_compute(struct recovery *recovery, struct aftermath *after, struct lb_err *err);
+int recovery_compute(struct aftermath *after);
 void recovery_done(struct recovery *recovery);
 
 /* ---- for trials.c ---- */

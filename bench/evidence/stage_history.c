@@ -137,8 +137,8 @@ static void judge_history(struct stage_history *history, const struct shared *sh
         history->judged = true;
         for (int i = 0; i < history->judgement.witness_count; i++)
             history->witness[i] = book.holds[history->judgement.witness[i]];
-        struct aftermath after = {&book, order, faults, shared, NULL};
-        if (sums_up && history->recorded) recovery_compute(&history->recovery, &after, &err);
+        struct aftermath after = {&book, order, faults, shared, &history->recovery, &err, NULL};
+        if (sums_up && history->recorded) recovery_compute(&after);
     }
     if (err.code && !history->err.code) history->err = err;
     free(order);
@@ -238,35 +238,33 @@ static void fill_history(struct run_stage *result, const struct stage_history *h
     result->counterexample = run_stage_keep(result, counterexample_json(history));
 }
 
-/* Of a sorted list; NAN of an empty one. */
-static double trials_quantile(const int64_t *sorted, int count, double part) {
-    if (count == 0) return NAN;
-    int index = (int)(part * count + 0.999999) - 1;
-    return (double)sorted[index < 0 ? 0 : index >= count ? count - 1 : index];
+/* NAN if there are none. */
+static double time_at(const struct times *sorted, double part) {
+    if (sorted->count == 0) return NAN;
+    int index = (int)(part * sorted->count + 0.999999) - 1;
+    return (double)sorted->ns[index < 0 ? 0 : index >= sorted->count ? sorted->count - 1 : index];
 }
 
-static json_t *trials_json(const struct recovery *recovery) {
-    json_t *trials = json_array();
-    for (int i = 0; i < recovery->trial_count; i++) {
-        json_array_append_new(trials, json_integer((json_int_t)recovery->trials_ns[i]));
-    }
-    return trials;
+static json_t *times_json(const struct times *times) {
+    json_t *all = json_array();
+    for (int i = 0; i < times->count; i++)
+        json_array_append_new(all, json_integer((json_int_t)times->ns[i]));
+    return all;
 }
 
 static void fill_recovery_figures(struct run_stage *result, const struct recovery *recovery) {
-    const int64_t *trials = recovery->trials_ns;
-    int count = recovery->trial_count;
-    result->trials = run_stage_keep(result, trials_json(recovery));
-    result->recovery_count = count;
+    const struct times *trials = &recovery->trials, *crashes = &recovery->crashes;
+    result->trials = run_stage_keep(result, times_json(trials));
+    result->recovery_count = trials->count;
     result->unrecovered = recovery->unrecovered;
     result->unasked = recovery->unasked;
-    result->recovery_min = trials_quantile(trials, count, 0);
-    result->recovery_p50 = trials_quantile(trials, count, 0.5);
-    result->recovery_p90 = trials_quantile(trials, count, 0.9);
-    result->recovery_max = trials_quantile(trials, count, 1);
-    result->crash_count = recovery->crash_count;
-    result->crash_p50 = trials_quantile(recovery->crashes_ns, recovery->crash_count, 0.5);
-    result->crash_max = trials_quantile(recovery->crashes_ns, recovery->crash_count, 1);
+    result->recovery_min = time_at(trials, 0);
+    result->recovery_p50 = time_at(trials, 0.5);
+    result->recovery_p90 = time_at(trials, 0.9);
+    result->recovery_max = time_at(trials, 1);
+    result->crash_count = crashes->count;
+    result->crash_p50 = time_at(crashes, 0.5);
+    result->crash_max = time_at(crashes, 1);
     result->theory_max = recovery->theory_max_ns < 0 ? NAN : (double)recovery->theory_max_ns;
     result->grants_lost = (double)recovery->grants_lost;
     if (recovery->wakeups_known) result->lost_wakeups = (double)recovery->lost_wakeups;

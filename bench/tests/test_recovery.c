@@ -80,24 +80,24 @@ static void compute(void) {
     book_end(&book, tell_dropped, true);
     uint32_t *order = order_holds_from(&book, &err);
     assert_non_null(order);
-    struct aftermath after = {&book, order, &faults, &shared, NULL};
-    assert_int_equal(recovery_compute(&recovery, &after, &err), 0);
+    struct aftermath after = {&book, order, &faults, &shared, &recovery, &err, NULL};
+    assert_int_equal(recovery_compute(&after), 0);
     free(order);
 }
 
-static int put_list(char *text, const char *name, const int64_t *list_ns, int count) {
+static int put_list(char *text, const char *name, const struct times *times) {
     int used = sprintf(text, "%s ", name);
-    for (int i = 0; i < count; i++)
-        used += sprintf(text + used, "%s%g", i ? "," : "", (double)list_ns[i] / 1e6);
-    return used + sprintf(text + used, "%s|", count ? "" : "none");
+    for (int i = 0; i < times->count; i++)
+        used += sprintf(text + used, "%s%g", i ? "," : "", (double)times->ns[i] / 1e6);
+    return used + sprintf(text + used, "%s|", times->count ? "" : "none");
 }
 
 /* Each of the figures, "trials 100,250 | lost 1", is that of the recovery, in ms. */
 static void assert_summed(const char *figures) {
     char all[600];
     int used = sprintf(all, "|");
-    used += put_list(all + used, "trials", recovery.trials_ns, recovery.trial_count);
-    used += put_list(all + used, "crashes", recovery.crashes_ns, recovery.crash_count);
+    used += put_list(all + used, "trials", &recovery.trials);
+    used += put_list(all + used, "crashes", &recovery.crashes);
     sprintf(all + used,
             "unrecovered %d|unasked %d|theory_max %g|lost %d|wakeups %s|lost_wakeups %d|",
             recovery.unrecovered, recovery.unasked,
