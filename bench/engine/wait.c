@@ -67,33 +67,30 @@ static int park_on(struct loop *loop, int fd, int events, int64_t deadline_ns) {
     return ready;
 }
 
-int lb_wait_fd(int fd, int events, int64_t deadline_ns) {
-    struct loop *loop = loop_current;
+/* Registers an fd for waits of one kind, unless it is already. Replaces a registration by another kind of wait. */
+static int register_fd(struct loop *loop, int fd, uint32_t wanted, bool edge) {
     struct fd_entry *entry = entry_of(loop, fd);
     if (!entry) return fd < 0 ? -EBADF : -ENOMEM;
-    uint32_t wanted = epoll_bits(events);
-    if (!entry->known || entry->edge || (entry->armed & wanted) != wanted) {
-        /* Replaces a registration by another kind of wait. */
-        int failed =
-            arm_fd(loop, entry, fd, entry->known && !entry->edge ? entry->armed | wanted : wanted);
-        if (failed) return failed;
-        entry->edge = false;
-        entry->pending = 0;
-    }
-    return park_on(loop, fd, events, deadline_ns);
+    bool same = entry->known && entry->edge == edge;
+    if (same && (entry->armed & wanted) == wanted) return 0;
+    int failed = arm_fd(loop, entry, fd, same && !edge ? entry->armed | wanted : wanted);
+    if (failed) return failed;
+    entry->edge = edge;
+    entry->pending = 0; /* registering again reports what is ready now */
+    return 0;
+}
+
+int lb_wait_fd(int fd, int events, int64_t deadline_ns) {
+    struct loop *loop = loop_current;
+    int failed = register_fd(loop, fd, epoll_bits(events), false);
+    return failed ? failed : park_on(loop, fd, events, deadline_ns);
 }
 
 int lb_wait_edge(int fd, int events, int64_t deadline_ns) {
     struct loop *loop = loop_current;
-    struct fd_entry *entry = entry_of(loop, fd);
-    if (!entry) return fd < 0 ? -EBADF : -ENOMEM;
-    uint32_t wanted = epoll_bits(events) | EPOLLIN | EPOLLRDHUP | EPOLLET;
-    if (!entry->known || (entry->armed & wanted) != wanted) {
-        int failed = arm_fd(loop, entry, fd, wanted);
-        if (failed) return failed;
-        entry->edge = true;
-        entry->pending = 0; /* registering again reports what is ready now */
-    }
+    int failed = register_fd(loop, fd, epoll_bits(events) | EPOLLIN | EPOLLRDHUP | EPOLLET, true);
+    if (failed) return failed;
+    struct fd_entry *entry = &loop->fds[fd];
     int pending = entry->pending & (events | LB_HANGUP);
     if (pending) {
         entry->pending &= (uint8_t)~pending;

@@ -133,7 +133,6 @@ const char *oplog_outcome_name(enum oplog_outcome outcome) {
 struct oplog_writer {
     struct oplog *history;
     int fd;
-    FILE *nameless;
     char path[512];
     uint64_t written; /* records */
     pthread_t thread;
@@ -239,8 +238,9 @@ struct oplog_writer *oplog_writer_start(struct oplog *history, const char *path,
     if (path) {
         writer->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     } else {
-        writer->nameless = tmpfile();
-        writer->fd = writer->nameless ? fileno(writer->nameless) : -1;
+        FILE *nameless = tmpfile();
+        writer->fd = nameless ? fcntl(fileno(nameless), F_DUPFD_CLOEXEC, 0) : -1;
+        if (nameless) fclose(nameless);
     }
     struct oplog_header header = header_of(history, rules, lock);
     if (writer->fd < 0) {
@@ -294,11 +294,7 @@ void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *ru
 void oplog_writer_free(struct oplog_writer *writer) {
     if (!writer) return;
     join_writer(writer);
-    if (writer->nameless) {
-        fclose(writer->nameless);
-    } else if (writer->fd >= 0) {
-        close(writer->fd);
-    }
+    if (writer->fd >= 0) close(writer->fd);
     free(writer);
 }
 
