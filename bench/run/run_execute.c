@@ -97,7 +97,7 @@ static int run_begin_result(struct run_state *run, struct lb_err *err) {
     run->skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
     /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
     run->json = json_pack(
-        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:b, s:n, s:o, s:o, s:o, s:O, s:O, s:O, s:O, "
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:b, s:n, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:[]}",
         "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
@@ -274,42 +274,25 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     struct run_end end = {0};
     int count = 0, clients = 0, result = -1;
     struct plan_stage *stages = stages_new(ask->plan, STAGES_BY_PLACE, &count);
-    if (!stages) goto out_of_memory;
+    if (!stages) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (check_urls(ask, stages, count, err) != 0) goto out;
     if (conclusion_init(&run.conclusion, ask->plan, err) != 0) goto out;
     if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
-    result = run_begin_result(&run, err);
-    if (result != 0) goto out;
+    if (run_begin_result(&run, err) != 0) goto out;
     /* Servers inherit this process's limit. */
     for (int i = 0; i < count; i++)
         clients = stages[i].clients > clients ? stages[i].clients : clients;
     descriptors_for_servers(clients);
-    run_divide_processors(&run, stages, count);
-    run.paired = run_choose_order(&run, stages, count) == STAGES_BY_ROUND;
-    json_object_set_new(run.json, "paired", json_boolean(run.paired));
-    if (run.paired) {
-        free(stages);
-        stages = stages_new(ask->plan, STAGES_BY_ROUND, &count);
-        if (!stages) goto out_of_memory;
-    }
-    count = run_keep_reachable(&run, stages, count);
-    run_tell_expected(&run, stages, count);
-    run_all_places(&run, stages, count);
+    result = run_all_places(&run, err);
+    if (result != 0) goto out;
     guests_leave(&run.guests, run.warnings);
     run_conclude(&run, &end);
     run_save(&run, &end);
     *ret_end = end;
-    goto out;
-out_of_memory:
-    result = err_set(err, LB_EXIT_MACHINE, "out of memory");
 out:
     conclusion_done(&run.conclusion);
     thresholds_done(&run.thresholds);
     free(stages);
     json_decref(run.json);
-    json_decref(run.stages);
-    json_decref(run.servers);
-    json_decref(run.skipped);
-    json_decref(run.warnings);
     return result;
 }

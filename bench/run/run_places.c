@@ -21,10 +21,6 @@ static struct place_url place_url_of(const struct run_ask *ask, const struct lb_
     return (struct place_url){.backend = backend};
 }
 
-static const char *url_of(const struct run_state *run, const struct lb_backend *backend) {
-    return place_url_of(run->ask, backend).url;
-}
-
 struct place_ask run_place_ask(const struct run_ask *ask, const struct plan_stage *of) {
     struct place_ask place_ask = {.lock = of->lock,
                                   .url = place_url_of(ask, of->lock->lock->backend).url,
@@ -90,7 +86,7 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
 
 static bool starts_servers(const struct run_state *run, const struct plan_stage *stage) {
     const struct lb_backend *backend = stage->lock->lock->backend;
-    return backend->topologies && !url_of(run, backend);
+    return backend->topologies && !place_url_of(run->ask, backend).url;
 }
 
 /* Whether the servers take the connections of all the stage's clients; if not, the result says that it was left
@@ -112,7 +108,7 @@ static bool has_room(const struct run_state *run, const struct place *place,
 
 /* A server that the user started is one place, for all topologies of the plan. */
 static bool is_elsewhere(const struct run_state *run, const struct plan_stage *stages, int at) {
-    if (!url_of(run, stages[at].lock->lock->backend)) return false;
+    if (!place_url_of(run->ask, stages[at].lock->lock->backend).url) return false;
     for (int i = 0; i < at; i++) {
         if (stages[i].lock == stages[at].lock &&
             distance_same(&stages[i].distance, &stages[at].distance) &&
@@ -122,7 +118,8 @@ static bool is_elsewhere(const struct run_state *run, const struct plan_stage *s
     return false;
 }
 
-int run_keep_reachable(const struct run_state *run, struct plan_stage *stages, int count) {
+/* Drops the stages that are not to be run. Returns how many are left. */
+static int keep_reachable(const struct run_state *run, struct plan_stage *stages, int count) {
     int kept = 0;
     /* from the end, because each is compared with all that were before it */
     for (int i = count; i-- > 0;) {
@@ -156,7 +153,8 @@ static int64_t expected_ns(const struct run_state *run, const struct plan_stage 
     return stages[at].plan->warmup_ns + stages[at].window_ns + BESIDES_NS + start_ns;
 }
 
-void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count) {
+/* Tells the user the estimated time of all stages. */
+static void tell_expected(struct run_state *run, const struct plan_stage *stages, int count) {
     const struct run_ask *ask = run->ask;
     /* the spare rounds are not expected */
     while (run->paired && count > 0 && stages[count - 1].repeat > ask->plan->repeat) count--;
@@ -193,13 +191,9 @@ static bool fit_together(struct run_state *run, const struct plan_stage *stages,
     return false;
 }
 
-enum stages_order run_choose_order(struct run_state *run, const struct plan_stage *stages,
-                                   int count) {
-    bool rounds = run->ask->plan->repeat >= 2 && !run->ask->peers;
-    return rounds && fit_together(run, stages, count) ? STAGES_BY_ROUND : STAGES_BY_PLACE;
-}
-
-void run_divide_processors(struct run_state *run, const struct plan_stage *stages, int count) {
+/* Gives servers of our own one half of the processors and the clients the other, if there are four or more; the result
+ * says which. Before any thread or server is started. */
+static void divide_processors(struct run_state *run, const struct plan_stage *stages, int count) {
     json_t *environment = json_object_get(run->json, "environment");
     cpu_set_t clients, servers;
     char text[400];
@@ -317,7 +311,8 @@ static void set_disturbed_aside(struct run_state *run, int rounds) {
     }
 }
 
-void run_all_places(struct run_state *run, const struct plan_stage *stages, int count) {
+/* Servers stay up from their first stage to their last. */
+static void run_stages(struct run_state *run, const struct plan_stage *stages, int count) {
     struct pool pool = {.open = calloc((size_t)count + 1, sizeof *pool.open)};
     int whole = 0; /* rounds */
     if (run->paired)
@@ -339,4 +334,24 @@ void run_all_places(struct run_state *run, const struct plan_stage *stages, int 
     run->round = NULL;
     while (pool.count > 0) place_close(pool.open[--pool.count].place);
     free(pool.open);
+}
+
+int run_all_places(struct run_state *run, struct lb_err *err) {
+    const struct plan *plan = run->ask->plan;
+    int count = 0;
+    struct plan_stage *stages = stages_new(plan, STAGES_BY_PLACE, &count);
+    if (stages) divide_processors(run, stages, count);
+    run->paired =
+        stages && plan->repeat >= 2 && !run->ask->peers && fit_together(run, stages, count);
+    json_object_set_new(run->json, "paired", json_boolean(run->paired));
+    if (run->paired) {
+        free(stages);
+        stages = stages_new(plan, STAGES_BY_ROUND, &count);
+    }
+    if (!stages) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    count = keep_reachable(run, stages, count);
+    tell_expected(run, stages, count);
+    run_stages(run, stages, count);
+    free(stages);
+    return 0;
 }

@@ -20,7 +20,8 @@ struct round {
 struct run_state {
     const struct run_ask *ask;
     struct outdir out;
-    json_t *json, *stages, *servers, *skipped, *warnings;
+    json_t *json;                                  /* run.json, ... */
+    json_t *stages, *servers, *skipped, *warnings; /* ... and parts of it */
     int64_t written_ns;
     int number;          /* of the next stage */
     struct round *round; /* one for each that may come; NULL = there are none */
@@ -54,18 +55,8 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
 
 /* The place that a stage asks for; .url is NULL where lockbench starts the servers. */
 struct place_ask run_place_ask(const struct run_ask *ask, const struct plan_stage *of);
-/* Drops the stages that are not to be run. Returns how many are left. */
-int run_keep_reachable(const struct run_state *run, struct plan_stage *stages, int count);
-/* Gives servers of our own one half of the processors and the clients the other, if there are four or more; the result
- * says which. Before any thread or server is started. */
-void run_divide_processors(struct run_state *run, const struct plan_stage *stages, int count);
-/* The order for the stages, which are in some order already: rounds, if there are repeats and all servers can be up at a
- * time; if they can't, the result's warnings say why. */
-enum stages_order run_choose_order(struct run_state *run, const struct plan_stage *stages,
-                                   int count);
-/* Tells the user the estimated time of all stages. */
-void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count);
-/* Runs all stages. Servers stay up from their first stage to their last. */
-void run_all_places(struct run_state *run, const struct plan_stage *stages, int count);
+/* Runs all stages of the plan: in rounds, if there are repeats and all servers can be up at a time; if they can't, the
+ * result's warnings say why. 0, or -1 with err when out of memory. */
+int run_all_places(struct run_state *run, struct lb_err *err);
 
 #endif
