@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "bench/load/worker.h"
-#include "bench/servers/topo.h"
+#include "bench/place/place.h"
 #include "bench/servers/wire.h"
 #include "bench/workload/plan.h"
 
@@ -50,16 +50,8 @@ struct fault_act {
     bool cut_open;              /* the oplog has a cut of these clients that lasts */
 };
 
-/* The servers and connections that injections can act on. */
-struct fault_reach {
-    struct topo *topo; /* servers that lockbench started; NULL = none */
-    struct wire *wire; /* NULL = none */
-    /* the wire's ends that the connections of clients, and of servers among themselves, lead through: a bit each */
-    uint64_t client_ends, peer_ends;
-};
-
 struct faults {
-    struct fault_reach reach;
+    const struct place *place; /* with the servers and connections that injections can act on */
     struct fault_log *log;
     struct shared *shared;
     struct workers *workers;
@@ -71,7 +63,7 @@ struct faults {
 };
 
 /* Starts the schedule of the injections at the window's begin. */
-void faults_begin(struct faults *faults, const struct fault_reach *reach, struct fault_log *log,
+void faults_begin(struct faults *faults, const struct place *place, struct fault_log *log,
                   struct shared *shared, struct workers *workers, int64_t begin_ns);
 
 /* Begins and ends the injections that are due. True if there was any; *ret_next_ns: when the function must be called

@@ -8,18 +8,18 @@
 #define POLL_NS                                                                                    \
     LB_MS_NS /* while a section waits for a holder, or an injection on a wire for its moment */
 
-void faults_begin(struct faults *faults, const struct fault_reach *reach, struct fault_log *log,
+void faults_begin(struct faults *faults, const struct place *place, struct fault_log *log,
                   struct shared *shared, struct workers *workers, int64_t begin_ns) {
     struct lb_rng rng;
     rng_seed(&rng, shared->seed, UINT64_MAX);
-    *faults = (struct faults){.reach = *reach,
+    *faults = (struct faults){.place = place,
                               .log = log,
                               .shared = shared,
                               .workers = workers,
                               .begin_ns = begin_ns,
                               .next_client = (uint32_t)rng_below(&rng, (uint64_t)shared->clients)};
-    if (reach->topo) {
-        faults->next_node = (int)rng_below(&rng, (uint64_t)topo_about(reach->topo)->nodes);
+    if (place->topo) {
+        faults->next_node = (int)rng_below(&rng, (uint64_t)topo_about(place->topo)->nodes);
     }
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         struct fault_section *section = &faults->sections[i];

@@ -28,7 +28,7 @@ static void add_node(struct nodes *nodes, const struct topo *topo, int node) {
 
 /* Adds so many nodes, from the next one on. */
 static void add_nodes(struct faults *faults, struct nodes *nodes, int wanted) {
-    const struct topo *topo = faults->reach.topo;
+    const struct topo *topo = faults->place->topo;
     int all = topo_about(topo)->nodes;
     for (int i = 0; i < all && nodes->count < wanted; i++)
         add_node(nodes, topo, (faults->next_node + i) % all);
@@ -36,14 +36,14 @@ static void add_nodes(struct faults *faults, struct nodes *nodes, int wanted) {
 }
 
 static void add_leader(struct faults *faults, struct nodes *nodes) {
-    struct topo *topo = faults->reach.topo;
+    struct topo *topo = faults->place->topo;
     int leader = topo_about(topo)->nodes == 1 ? 0 : topo_leader(topo, &nodes->err);
     if (leader >= 0) add_node(nodes, topo, leader);
 }
 
 /* A node that runs and is not the primary now. */
 static void add_replica(struct faults *faults, struct nodes *nodes) {
-    struct topo *topo = faults->reach.topo;
+    struct topo *topo = faults->place->topo;
     struct lb_err ignored = {0};
     int primary = topo_offers(topo_about(topo), "leader") ? topo_leader(topo, &ignored) : -1;
     for (int i = 0; i < topo_about(topo)->nodes && nodes->count == 0; i++)
@@ -52,7 +52,7 @@ static void add_replica(struct faults *faults, struct nodes *nodes) {
 }
 
 static struct nodes choose_nodes(struct faults *faults, const struct plan_fault *plan) {
-    struct topo *topo = faults->reach.topo;
+    struct topo *topo = faults->place->topo;
     struct nodes nodes = {0};
     int all = topo_about(topo)->nodes;
     switch (plan->target) {
@@ -93,7 +93,7 @@ static struct nodes choose_nodes(struct faults *faults, const struct plan_fault 
 }
 
 static bool has_servers(struct faults *faults, const struct fault_section *section) {
-    if (faults->reach.topo) return true;
+    if (faults->place->topo) return true;
     fault_log_not(faults, section, "there is no server that lockbench started");
     return false;
 }
@@ -109,7 +109,7 @@ static struct fault_event *add_event(struct faults *faults, const struct fault_s
 }
 
 static void pause_server(struct faults *faults, const struct fault_section *section, int node) {
-    struct topo *topo = faults->reach.topo;
+    struct topo *topo = faults->place->topo;
     struct fault_event *fault = add_event(faults, section, node);
     struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
     if (!act) return;
@@ -120,7 +120,7 @@ static void pause_server(struct faults *faults, const struct fault_section *sect
 }
 
 void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
-    struct topo *topo = faults->reach.topo;
+    struct topo *topo = faults->place->topo;
     struct fault_event *fault = fault_log_of(faults, act);
     pid_t pid = topo_pid(topo, act->node);
     bool stood = act->stood && pid > 0 && proc_stands(pid);
@@ -134,7 +134,7 @@ void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
 }
 
 static void kill_server(struct faults *faults, const struct fault_section *section, int node) {
-    struct topo *topo = faults->reach.topo;
+    struct topo *topo = faults->place->topo;
     struct fault_event *fault = add_event(faults, section, node);
     if (!fault) return;
     struct lb_err err = {0};
@@ -165,7 +165,7 @@ void fault_server_kill_end(struct faults *faults, struct fault_act *act) {
     struct fault_event *fault = fault_log_of(faults, act);
     struct lb_err err = {0};
     int64_t now_ns = lb_now();
-    if (topo_restart(faults->reach.topo, act->node, &err) == 0) {
+    if (topo_restart(faults->place->topo, act->node, &err) == 0) {
         act->returning = true;
         act->until_ns = now_ns + BACK_NS;
         return;
@@ -177,7 +177,7 @@ void fault_server_kill_end(struct faults *faults, struct fault_act *act) {
 
 bool fault_server_look(struct faults *faults, struct fault_act *act, int64_t now_ns) {
     struct fault_event *fault = fault_log_of(faults, act);
-    bool open = topo_open(faults->reach.topo, act->node);
+    bool open = topo_open(faults->place->topo, act->node);
     if (!open && now_ns < act->until_ns) return false;
     int64_t down_ns = lb_now() - fault->begin_ns;
     size_t used = strlen(fault->sign);
@@ -196,7 +196,7 @@ static void step_clock(struct faults *faults, const struct fault_section *sectio
     struct lb_err err = {0};
     if (!fault) return;
     faults->log->servers_touched = true;
-    bool stepped = topo_clock(faults->reach.topo, node, section->plan->by_ns, &err) == 0;
+    bool stepped = topo_clock(faults->place->topo, node, section->plan->by_ns, &err) == 0;
     fault->end_ns = lb_now();
     double by_s = (double)section->plan->by_ns / 1e9;
     if (stepped) {
@@ -214,7 +214,7 @@ static bool act_on(struct faults *faults, const char *act, int node, char ret_te
     struct lb_err err = {0};
     char arg[16], answer[100] = "";
     snprintf(arg, sizeof arg, "%d", node);
-    bool done = topo_act(faults->reach.topo, act, arg, answer, sizeof answer, &err) == 0;
+    bool done = topo_act(faults->place->topo, act, arg, answer, sizeof answer, &err) == 0;
     snprintf(ret_text, ANSWER_MAX, "%.159s", done ? answer : err.text);
     return done;
 }
@@ -285,7 +285,7 @@ static int count_ended(pid_t pid, const struct topo *topo, const int *ports, int
 /* text: the last of its answers, one a connection. Returns how many ended. */
 static int end_connections(struct faults *faults, int process, char *text, size_t size,
                            struct lb_err *err) {
-    struct topo *topo = faults->reach.topo;
+    struct topo *topo = faults->place->topo;
     pid_t pid = workers_pid(faults->workers, process);
     int ports[PORTS_MAX], count = local_ports(pid, topo, ports);
     /* The process stands still, and must not outlive its lease because of that: the acts may take

@@ -5,7 +5,9 @@
 #include "bench/workload/faults.h"
 
 static uint64_t ends_of(const struct faults *faults, const struct plan_fault *plan) {
-    return plan->target == TARGET_REPLICATION ? faults->reach.peer_ends : faults->reach.client_ends;
+    const struct place_wire *wiring = faults->place->wiring;
+    if (!wiring) return 0;
+    return plan->target == TARGET_REPLICATION ? wiring->peer_ends : wiring->client_ends;
 }
 
 /* The injection in the form that the wire takes. */
@@ -35,7 +37,7 @@ static bool ends_connections(const struct plan_fault *plan) {
 static void log_wire_sign(struct faults *faults, int number, struct fault_event *fault,
                           const struct lb_err *lift) {
     struct wire_sign seen;
-    wire_sign(faults->reach.wire, number, &seen);
+    wire_sign(faults->place->wiring->wire, number, &seen);
     fault_log_sign(fault, seen.struck > 0, "struck %llu times, %llu bytes, of %llu connections%s%s",
                    (unsigned long long)seen.struck, (unsigned long long)seen.bytes,
                    (unsigned long long)seen.matched, lift->code ? "; not lifted: " : "",
@@ -60,7 +62,7 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         fault_log_victim(fault, victim);
     }
     bool ends = of_clients && ends_connections(plan);
-    int number = wire_set(faults->reach.wire, &wire_fault, &err);
+    int number = wire_set(faults->place->wiring->wire, &wire_fault, &err);
     struct fault_act *act =
         number >= 0 && injection_lasts(plan->kind) ? fault_log_lasting(faults, section) : NULL;
     if (act) {
@@ -78,14 +80,14 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         return;
     }
     if (ends) fault_oplog(faults, OPLOG_CUT, victim->first, count, fault->begin_ns, fault->end_ns);
-    wire_lift(faults->reach.wire, number, &err);
+    wire_lift(faults->place->wiring->wire, number, &err);
     log_wire_sign(faults, number, fault, &err);
 }
 
 enum fault_tried fault_wire_begin(struct faults *faults, struct fault_section *section) {
     const struct plan_fault *plan = section->plan;
     struct fault_victim victim = {.process = -1, .end = (uint32_t)faults->shared->clients};
-    if (!faults->reach.wire || ends_of(faults, plan) == 0) {
+    if (ends_of(faults, plan) == 0) {
         fault_log_not(faults, section, "lockbench has no wire for this target");
         return FAULT_DONE;
     }
@@ -99,7 +101,7 @@ enum fault_tried fault_wire_begin(struct faults *faults, struct fault_section *s
 bool fault_wire_look(struct faults *faults, struct fault_act *act, int64_t now_ns) {
     (void)now_ns;
     struct wire_sign seen;
-    wire_sign(faults->reach.wire, act->wire_fault, &seen);
+    wire_sign(faults->place->wiring->wire, act->wire_fault, &seen);
     return seen.struck > 0;
 }
 
@@ -110,13 +112,13 @@ void fault_wire_end(struct faults *faults, struct fault_act *act) {
     int64_t begin_ns = lb_now();
     /* Connections that lost bytes are reset now, and what ends with a connection ends. */
     bool resets = of_clients && act->plan->kind == INJECT_WIRE_CUT;
-    wire_lift(faults->reach.wire, act->wire_fault, &err);
+    wire_lift(faults->place->wiring->wire, act->wire_fault, &err);
     fault->end_ns = lb_now();
     uint32_t first = act->first_client, count = act->client_count;
     if (resets) fault_oplog(faults, OPLOG_CUT, first, count, begin_ns, fault->end_ns);
     if (of_clients && ends_connections(act->plan)) {
         struct wire_sign seen;
-        wire_sign(faults->reach.wire, act->wire_fault, &seen);
+        wire_sign(faults->place->wiring->wire, act->wire_fault, &seen);
         if (seen.struck > 0)
             fault_oplog(faults, OPLOG_CUT, first, count, seen.first_ns, fault->end_ns);
     } else {

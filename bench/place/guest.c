@@ -277,14 +277,12 @@ static void note_unsure(struct guest *guest, const char *why) {
     if (!guest->unsure[0]) snprintf(guest->unsure, sizeof guest->unsure, "%s", why);
 }
 
-void guests_unsure(struct guests *guests, const struct lb_backend *backend, const char *why) {
+void guests_note(struct guests *guests, const struct lb_backend *backend, const char *unsure,
+                 bool kept) {
     struct guest *guest = guest_of(guests, backend);
-    if (guest) note_unsure(guest, why);
-}
-
-void guests_kept(struct guests *guests, const struct lb_backend *backend) {
-    struct guest *guest = guest_of(guests, backend);
-    if (guest) guest->kept = true;
+    if (!guest) return;
+    if (unsure) note_unsure(guest, unsure);
+    guest->kept |= kept;
 }
 
 static void tell_warning(const struct guests *guests, const char *line, json_t *warnings) {

@@ -46,10 +46,10 @@ struct guests {
 int guests_arrive(struct guests *guests, const struct place_url *at, const struct plan *plan,
                   struct lb_err *err);
 
-/* Notes that keys of a stage may be left on the backend's server. why: the reason for which that is not known. */
-void guests_unsure(struct guests *guests, const struct lb_backend *backend, const char *why);
-/* Notes that keys of a stage stay on the server, because the user named them. */
-void guests_kept(struct guests *guests, const struct lb_backend *backend);
+/* Notes what a stage left on the backend's server. unsure: the reason for which that is not known, or NULL. kept: keys
+ * stay there, because the user named them. */
+void guests_note(struct guests *guests, const struct lb_backend *backend, const char *unsure,
+                 bool kept);
 
 /* Removes the tables, buckets and nodes that keys share on these servers, unless they were there before the run or
  * contain keys of others. Tells the user what is left, and adds the same to the warnings. */

@@ -135,8 +135,8 @@ bool run_stage(struct run_state *run, struct place *place, const struct plan_sta
     warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
     warn_of_failures(run, stage);
     const struct lb_err *unsure = stage->hung ? &stage->err : &stage->tidy_err;
-    if (unsure->code) guests_unsure(&run->guests, of->lock->lock->backend, unsure->text);
-    if (stage->keeps_named) guests_kept(&run->guests, of->lock->lock->backend);
+    guests_note(&run->guests, of->lock->lock->backend, unsure->code ? unsure->text : NULL,
+                stage->keeps_named);
     bool spent = is_spent(place, of->plan, stage);
     place->in_use |= stage->hung;
     stage_free(stage);

@@ -209,12 +209,9 @@ void harvest_rest(struct harvest *harvest) {
     }
 }
 
-void harvest_close_log(struct harvest *harvest) {
+void harvest_done(struct harvest *harvest) {
     FILE *file = harvest->hlog;
     harvest->hlog = NULL;
     if (file && fclose(file) != 0) lose_log(harvest, strerror(errno));
-}
-
-void harvest_done(struct harvest *harvest) {
     for (int metric = 0; metric < METRICS; metric++) hist_free(harvest->interval[metric]);
 }

@@ -41,7 +41,7 @@ void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive);
 /* To be called after the workers' end: adds the values that they did not hand over to the totals. */
 void harvest_rest(struct harvest *harvest);
 
-void harvest_close_log(struct harvest *harvest);
+/* Closes the log. */
 void harvest_done(struct harvest *harvest);
 
 /* stage_tidy: removes from the server what was created for the stage's keys, and asks the lock what is left, where that

@@ -39,7 +39,6 @@ struct supervisor {
     struct faults faults;
     struct wall wall;
     struct server_use use;
-    struct peers *peers; /* NULL = this process does everything */
     struct harvest harvest;
     int seen_interrupts;
 };
@@ -64,7 +63,7 @@ static void sleep_to(int64_t when_ns) {
 static void end_early(struct supervisor *sup) {
     int64_t now_ns = lb_now();
     struct shared *shared = sup->shared;
-    if (sup->peers) sup->peers->end(sup->peers, &sup->stage->err);
+    if (sup->ask->peers) sup->ask->peers->end(sup->ask->peers, &sup->stage->err);
     if (atomic_load(&shared->window_end_ns) > now_ns) atomic_store(&shared->window_end_ns, now_ns);
     int64_t cutoff_ns = now_ns + sup->ask->of.plan->drain_ns;
     if (atomic_load(&shared->cutoff_ns) > cutoff_ns) atomic_store(&shared->cutoff_ns, cutoff_ns);
@@ -73,7 +72,7 @@ static void end_early(struct supervisor *sup) {
 /* Looks for what ends a stage early: Ctrl-C, the end of its server or of a worker, trouble of other processes. */
 static void watch_for_trouble(struct supervisor *sup) {
     struct lb_err err = {0};
-    if (sup->peers && sup->peers->look(sup->peers, &err) != 0) {
+    if (sup->ask->peers && sup->ask->peers->look(sup->ask->peers, &err) != 0) {
         spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
         end_early(sup);
     }
@@ -165,7 +164,8 @@ static int connect_clients(struct supervisor *sup) {
 static int meet_peers(struct supervisor *sup, enum moment moment, int64_t deadline_ns) {
     struct lb_err err = {0};
     const struct lb_err *trouble = sup->stage->status == STAGE_FAILED ? &sup->stage->err : NULL;
-    if (!sup->peers || sup->peers->meet(sup->peers, moment, trouble, deadline_ns, &err) == 0)
+    if (!sup->ask->peers ||
+        sup->ask->peers->meet(sup->ask->peers, moment, trouble, deadline_ns, &err) == 0)
         return 0;
     spoil_stage(sup, moment == MOMENT_DRAINED ? STAGE_PARTIAL : STAGE_FAILED, err.code, err.text);
     return -1;
@@ -226,7 +226,7 @@ static const struct lb_err *first_err(const struct shared *shared) {
 static int64_t begin_load(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct plan *plan = sup->ask->of.plan;
-    shared->go_ns = sup->peers ? sup->peers->go_ns : lb_now() + HEAD_START_NS;
+    shared->go_ns = sup->ask->peers ? sup->ask->peers->go_ns : lb_now() + HEAD_START_NS;
     int64_t begin_ns = shared->go_ns + plan->warmup_ns, end_ns = begin_ns + sup->ask->of.window_ns;
     atomic_store(&shared->window_begin_ns, begin_ns);
     atomic_store(&shared->window_end_ns, end_ns);
@@ -235,12 +235,8 @@ static int64_t begin_load(struct supervisor *sup) {
     /* the stage was spoiled before the window had an end */
     if (sup->stage->status != STAGE_COMPLETE) end_early(sup);
     atomic_store(&shared->phase, PHASE_GO);
-    const struct place_wire *wiring = sup->ask->place->wiring;
-    struct fault_reach reach = {.topo = sup->ask->place->topo,
-                                .wire = wiring ? wiring->wire : NULL,
-                                .client_ends = wiring ? wiring->client_ends : 0,
-                                .peer_ends = wiring ? wiring->peer_ends : 0};
-    faults_begin(&sup->faults, &reach, &sup->stage->faults, shared, sup->workers, begin_ns);
+    faults_begin(&sup->faults, sup->ask->place, &sup->stage->faults, shared, sup->workers,
+                 begin_ns);
     while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns))
         supervise_turn(sup, begin_ns);
     return begin_ns;
@@ -370,8 +366,8 @@ static void close_sessions(struct supervisor *sup) {
 /* The process that sums up gets what the others measured. */
 static void exchange_parts(struct supervisor *sup) {
     struct lb_err err = {0};
-    if (!sup->peers || sup->stage->status == STAGE_FAILED) return;
-    if (sup->peers->exchange(sup->peers, sup->stage, sup->shared, &err) != 0)
+    if (!sup->ask->peers || sup->stage->status == STAGE_FAILED) return;
+    if (sup->ask->peers->exchange(sup->ask->peers, sup->stage, sup->shared, &err) != 0)
         spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
 }
 
@@ -434,13 +430,13 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
 static bool start_workers(struct supervisor *sup) {
     struct lb_err *err = &sup->stage->err;
     if (sup->shared->part.self == PART_NONE)
-        return sup->peers->begin(sup->peers, sup->ask, sup->shared, err) == 0;
+        return sup->ask->peers->begin(sup->ask->peers, sup->ask, sup->shared, err) == 0;
     sup->workers = workers_start(sup->shared, err);
     return sup->workers != NULL;
 }
 
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
-    struct supervisor sup = {.ask = ask, .peers = ask->peers};
+    struct supervisor sup = {.ask = ask};
     struct stage *stage = NULL;
     if (prepare_stage(&sup, err) != 0) goto out;
     server_use_begin(&sup.use, ask->place->topo);
@@ -460,7 +456,6 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         meet_peers(&sup, MOMENT_CONNECTED, lb_now());
     }
     stuck_conclude(&sup.stuck, &sup.stage->stuck_keys, &sup.stage->idle_keys);
-    harvest_close_log(&sup.harvest);
     stage = sup.stage;
     sup.stage = NULL;
 out:
