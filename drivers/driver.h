@@ -146,7 +146,6 @@ struct lb_known_cause {
     double below;       /* reported if the figure is less; 0 = no such bound */
     const char *cause;  /* a clause without a full stop */
     const char *option; /* the lock's option that changes the figure; NULL = none */
-    const char *value;  /* reported only if the option has this value; NULL = any */
 };
 
 struct lb_lock;

@@ -66,6 +66,6 @@ double jain_index(const uint64_t *amounts, int count);
 
 /* run.json's .stages[].causes, a text a figure: "Jain: known cause: ...; the option poll_max changes it". New
  * reference, NULL when out of memory. The stage's figures are filled in. */
-json_t *stage_causes(const struct run_stage *result, const struct plan_lock *lock);
+json_t *stage_causes(const struct run_stage *result, const struct lb_lock *lock);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "bench/evidence/stage_history.h"
 #include "bench/faults/faults.h"
-#include "bench/option/option.h"
 #include "bench/stage/harvest.h"
 #include "bench/stage/stage.h"
 #include "bench/workload/schedule.h"
@@ -22,25 +21,15 @@ static bool is_beyond(const struct lb_known_cause *cause, double figure) {
            (cause->below > 0 && figure < cause->below);
 }
 
-/* Whether the option has the value under which the cause works. */
-static bool is_so_set(const struct lb_known_cause *cause, const struct plan_lock *lock) {
-    char text[64];
-    if (!cause->value) return true;
-    const struct lb_option *option = options_find(lock->lock->algorithm->options, cause->option);
-    return option &&
-           strcmp(option_text(option, lock->options, text, sizeof text), cause->value) == 0;
-}
-
-json_t *stage_causes(const struct run_stage *result, const struct plan_lock *lock) {
+json_t *stage_causes(const struct run_stage *result, const struct lb_lock *lock) {
     json_t *texts = json_array();
-    const struct lb_known_cause *cause = lock->lock->algorithm->causes;
+    const struct lb_known_cause *cause = lock->algorithm->causes;
     /* else clients never met, or a fault may have made any figure what it is */
     bool tells = result->tested_grants > 0 && json_array_size(result->faults) == 0;
     for (; texts && tells && cause && cause->figure; cause++) {
         const struct result_field *field = run_stage_fields();
         while (field->path && strcmp(field->path, cause->figure) != 0) field++;
         if (!field->path || !is_beyond(cause, result_field_figure(field, result))) continue;
-        if (!is_so_set(cause, lock)) continue;
         json_array_append_new(texts,
                               json_sprintf("%s: known cause: %s%s%s%s", field->title, cause->cause,
                                            cause->option ? "; the option " : "",
@@ -222,7 +211,7 @@ static int describe(struct stage *stage, struct lb_err *err) {
     result->faults = run_stage_keep(result, fault_log_json(&stage->faults, stage->window_begin_ns));
     result->series = run_stage_keep(result, series_json(stage));
     result->warnings = run_stage_keep(result, stage_warnings(stage));
-    result->causes = run_stage_keep(result, stage_causes(result, of->lock));
+    result->causes = run_stage_keep(result, stage_causes(result, of->lock->lock));
     if (stage_is_limited(stage)) result->limited_by = "generator";
     return result->warnings ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
