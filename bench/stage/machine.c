@@ -74,12 +74,12 @@ json_t *environment_json(void) {
 #endif
     struct processors processors = processors_look();
     json_t *environment = json_pack(
-        "{s:o, s:s, s:o, s:i, s:i, s:I, s:o, s:s, s:s, s:s, s:i}", "hostname_hash", host_hash(),
+        "{s:o, s:s, s:o, s:i, s:i, s:I, s:o, s:s, s:s, s:s}", "hostname_hash", host_hash(),
         "kernel", text, "cpu_model", field_of("/proc/cpuinfo", "model name"), "cpus",
         processors.online, "cpus_usable", processors_usable(&processors), "memory_bytes",
         (json_int_t)sysconf(_SC_PHYS_PAGES) * (json_int_t)sysconf(_SC_PAGESIZE), "clock_source",
         line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"), "libc",
-        gnu_get_libc_version(), "compiler", __VERSION__, "build", build, "timer_slack_ns", 1);
+        gnu_get_libc_version(), "compiler", __VERSION__, "build", build);
     if (environment) machine_describe(environment, "");
     return environment;
 }
@@ -151,8 +151,7 @@ void server_use_drained(const struct server_use *use, struct stage *stage) {
     stage->fsyncs = growth(use->ready.fsyncs, now.fsyncs);
 }
 
-#define BUSY_BEFORE 0.3   /* of a processor: more than that was wanted by others */
-#define STEAL_BEFORE 0.02 /* of the time that was wanted */
+#define BUSY_BEFORE 0.3 /* of a processor: more than that was wanted by others */
 
 /* Describes what was seen, with the arguments of printf. */
 #define DETAIL(fact, ...) snprintf((fact)->detail, sizeof(fact)->detail, __VA_ARGS__)
@@ -243,25 +242,6 @@ static void look_load(const char *root, struct machine_fact *fact) {
     if (busy) advise(fact, "end the other programs, or measure later");
 }
 
-/* Processor time that the host of a virtual machine takes shows up as latency of the process that wanted to run. The
- * kernel counts this time since the machine started. */
-static void look_steal(const char *root, struct machine_fact *fact) {
-    char line[256];
-    unsigned long long user, nice, system, irq, softirq, steal;
-    if (!first_line(root, "/proc/stat", line, sizeof line) ||
-        sscanf(line, "cpu %llu %llu %llu %*u %*u %llu %llu %llu", &user, &nice, &system, &irq,
-               &softirq, &steal) != 6)
-        return;
-    double wanted = (double)user + (double)nice + (double)system + (double)irq + (double)softirq +
-                    (double)steal;
-    double share = wanted > 0 ? (double)steal / wanted : 0;
-    fact->value = json_real(share);
-    DETAIL(fact, "the machine's host took %.2g %% of the processor time wanted since the start",
-           100 * share);
-    if (share <= STEAL_BEFORE) return;
-    advise(fact, "measure when the host is less busy, or on a machine of your own");
-}
-
 const struct machine_check machine_checks[] = {
     {"governor", "cpu governor", look_governor},
     {"turbo", "turbo", look_turbo},
@@ -269,7 +249,6 @@ const struct machine_check machine_checks[] = {
     {"cpu_quota", "cpu quota", look_quota},
     {"sched_autogroup", "scheduler", look_autogroup},
     {"load_before", "load", look_load},
-    {"steal_before", "steal", look_steal},
     {NULL, NULL, NULL},
 };
 

@@ -46,8 +46,6 @@ TEST(each_check_warns_and_is_content) {
          "1.5 processors"},
         {"sched_autogroup", "/proc/sys/kernel/sched_autogroup_enabled", "1\n", "0\n", "sessions"},
         {"load_before", "/proc/loadavg", "9000.5 1 1 1/1 1\n", "0.00 1 1 1/1 1\n", "was busy"},
-        {"steal_before", "/proc/stat", "cpu 50 0 40 1000 9 0 0 10 0 0\n",
-         "cpu 50 0 49 1000 9 0 0 1 0 0\n", "took 10 %"},
     };
     make_file("/proc/self/cgroup", "0::/\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

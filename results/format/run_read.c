@@ -281,15 +281,13 @@ static const struct result_field run_fields[] = {
     NO_MEMBER(
         FREE, "environment",
         .help = "hostname_hash, kernel, cpu_model, cpus, cpus_usable, memory_bytes, "
-                "clock_source, libc, compiler, build, timer_slack_ns; and what spoils "
+                "clock_source, libc, compiler, build; and what spoils "
                 "measurements: governor, turbo, cpus_allowed, cpu_quota, "
-                "sched_autogroup, load_before, steal_before, advice",
+                "sched_autogroup, load_before, advice",
         .more =
             "cpus_usable: the part of cpus that affinity (cpus_allowed) and the quota "
             "of control groups (cpu_quota, in processors) leave. sched_autogroup: Linux schedules by sessions (\"1\"). "
-            "load_before: the load of the minute before. steal_before: the share that "
-            "the host took, of the processor time wanted since the machine started. "
-            "advice: a sentence for each that may spoil the figures."),
+            "load_before: the load of the minute before. advice: a sentence for each that may spoil the figures."),
     NO_MEMBER(ROWS, "hosts", .items = host_fields,
               .help = "the load hosts, which had the clients, in the order of .stages[].hosts; "
                       "empty = the machine of .environment had them"),
