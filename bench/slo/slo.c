@@ -89,13 +89,6 @@ static int read_quantile(const char *word, double *ret, struct lb_err *err) {
     return 0;
 }
 
-static bool is_other_part(const char *word) {
-    for (const struct result_field *part = run_latency_fields(); part->path; part++) {
-        if (part->path[0] != 'p' && strcmp(part->path, word) == 0) return true;
-    }
-    return false;
-}
-
 /* A figure that is a quantile by a name of its own (acquire_p99, response_ns.p99) is judged as that quantile: so it
  * counts what was never granted, and the seconds of a run. */
 static void read_own_name(struct threshold *ret) {
@@ -115,30 +108,30 @@ static void read_own_name(struct threshold *ret) {
     ret->quantile = quantile;
 }
 
-/* Splits "acquire_due.p99" into a row and a quantile; the quantile is NAN if the figure is none. */
+/* The figure of that name; else splits "acquire_due.p95" into the row of a latency and a quantile. The quantile is NAN if
+ * the figure is none. */
 static int read_figure(const char *name, struct threshold *ret, struct lb_err *err) {
     const struct result_field *other;
     char head[NAME_MAX_BYTES], rest[NAME_MAX_BYTES];
+    if (strcmp(name, "failed") == 0) name = "not_granted"; /* as people call it */
+    ret->figure = find_row(name, false, &other);
+    ret->quantile = NAN;
+    if (ret->figure && other)
+        return err_set(err, LB_EXIT_USAGE,
+                       "'%s' is no promise: it can be %s or %s: write the whole path", name,
+                       ret->figure->path, other->path);
+    if (ret->figure) {
+        read_own_name(ret);
+        return 0;
+    }
     for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
         if (text_trim(name, (size_t)(dot - name), head, sizeof head) ||
             text_trim(dot + 1, strlen(dot + 1), rest, sizeof rest))
             break;
-        const struct result_field *latency = find_row(head, true, &other);
-        if (!latency || is_other_part(rest)) continue;
-        ret->figure = latency;
-        return read_quantile(rest, &ret->quantile, err);
+        ret->figure = find_row(head, true, &other);
+        if (ret->figure) return read_quantile(rest, &ret->quantile, err);
     }
-    if (strcmp(name, "failed") == 0) name = "not_granted"; /* as people call it */
-    ret->figure = find_row(name, false, &other);
-    ret->quantile = NAN;
-    if (!ret->figure) return refuse_name(name, err);
-    if (!other) {
-        read_own_name(ret);
-        return 0;
-    }
-    return err_set(err, LB_EXIT_USAGE,
-                   "'%s' is no promise: it can be %s or %s: write the whole path", name,
-                   ret->figure->path, other->path);
+    return refuse_name(name, err);
 }
 
 /* ---- the limit ---- */
