@@ -55,11 +55,6 @@ void stage_tidy(struct stage *stage);
 /* Fills all members of stage that are sums. The supervisor fills the others: histograms, series, status and times. */
 void stage_sum(struct stage *stage, const struct shared *shared);
 
-/* Jain's fairness index of n amounts: (sum x)^2 / (n * sum x^2); 1 when all are equal, 1/n when one
- * has everything. 0 if the sum is 0. Source: Jain, Chiu, Hawe, "A Quantitative Measure of
- * Fairness", DEC-TR-301, 1984. */
-double jain_index(const uint64_t *amounts, int count);
-
 /* stage_cause: names the figures of a stage that have a known cause in the lock's algorithm (lb_known_cause). A
  * figure that was not measured, or that is within its bound, has no cause; nor has any figure of a stage with faults,
  * or of a stage where no client waited for another. */

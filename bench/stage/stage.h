@@ -73,7 +73,6 @@ struct stage {
     bool cut;             /* the drain limit came before everybody had drained */
     int64_t harvested_ns; /* until when the histograms have its values, by lb_now() */
     struct hist *hist[METRICS];
-    uint64_t *grants_per_client;   /* clients */
     struct stage_history *history; /* NULL = none was kept */
     uint64_t commands; /* in the window; also of a lock in memory, where results leave it out */
     /* NAN = not known: processor time in the window; of servers that lockbench started: written to disk, and fsyncs, from before the load

@@ -13,15 +13,6 @@
 
 #define STATES_PART 0.02 /* of clients x window, by which the clients' times may miss it */
 
-double jain_index(const uint64_t *amounts, int count) {
-    double sum = 0, squares = 0;
-    for (int i = 0; i < count; i++) {
-        sum += (double)amounts[i];
-        squares += (double)amounts[i] * (double)amounts[i];
-    }
-    return squares > 0 ? sum * sum / (count * squares) : 0;
-}
-
 /* NAN when one of the two is not known, or there was no grant. */
 static double per_grant(double value, double grants) {
     return grants > 0 ? value / grants : NAN;
@@ -92,6 +83,7 @@ struct client_sums {
     uint64_t commands;
     double wakeups, bytes, connect_ns, retries;
     double least_grants; /* of the client with the fewest */
+    double squares;      /* of each client's grants */
     bool bytes_known;
     bool sessions_known; /* what sessions count until they drain: requests, wake-ups */
 };
@@ -108,6 +100,7 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
     sums->bytes_known &= client->bytes_known || client->joined || client->grants == 0;
     sums->sessions_known &= client->drained || !(client->dead || client->grants > 0);
     sums->least_grants = fmin(sums->least_grants, (double)client->grants);
+    sums->squares += (double)client->grants * (double)client->grants;
     if (client->connect_ns < 0) return;
     add_to(&result->connect_count, 1);
     sums->connect_ns += (double)client->connect_ns;
@@ -167,17 +160,15 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     json_t *each = run_stage_keep(result, json_array());
     result->grants_per_client = each;
     for (int i = 0; i < shared->clients; i++) {
-        uint64_t grants = shared->client[i].grants;
         sum_client(result, &sums, &shared->client[i]);
-        if (stage->grants_per_client) stage->grants_per_client[i] = grants;
-        json_array_append_new(each, json_integer((json_int_t)grants));
+        json_array_append_new(each, json_integer((json_int_t)shared->client[i].grants));
     }
     if (result->connect_count > 0)
         result->connect_mean_ns = sums.connect_ns / result->connect_count;
     if (result->grants > 0) {
         result->min_share = sums.least_grants * shared->clients / result->grants;
-        if (stage->grants_per_client)
-            result->jain = jain_index(stage->grants_per_client, shared->clients);
+        /* Jain, Chiu, Hawe, "A Quantitative Measure of Fairness", DEC-TR-301, 1984 */
+        result->jain = result->grants * result->grants / (shared->clients * sums.squares);
     }
     if (shared->split) result->longest_run = NAN; /* of one host's grants alone it says nothing */
     stage->commands = sums.commands;
@@ -392,7 +383,6 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     struct run_stage *result = &stage->result;
     result->threads = shared->threads;
     result->processes = shared->processes;
-    stage->grants_per_client = calloc((size_t)shared->clients, sizeof *stage->grants_per_client);
     sum_workers(stage, shared);
     sum_clients(stage, shared);
     if (result->held_elsewhere > 0) stage->stuck_keys.count = 0; /* they are not free */

@@ -469,7 +469,6 @@ void stage_free(struct stage *stage) {
     if (!stage) return;
     for (int metric = 0; metric < METRICS; metric++) hist_free(stage->hist[metric]);
     json_decref(stage->result.kept);
-    free(stage->grants_per_client);
     free(stage->seconds);
     fault_log_done(&stage->faults);
     stage_history_free(stage->history);

@@ -68,8 +68,6 @@ static inline void sum_up(void) {
 static inline void free_sum(void) {
     json_decref(stage.result.kept);
     stage.result.kept = NULL;
-    free(stage.grants_per_client);
-    stage.grants_per_client = NULL;
 }
 
 #endif

@@ -49,7 +49,7 @@ TEST(test_clients_share_sessions) {
     assert_int_equal(stage->result.connect_count, 3); /* 3, 3 and 1 */
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 3 + 1);
     assert_true(atomic_load(&toy_kept.most_inside) > 1);
-    for (int i = 0; i < 7; i++) assert_true(stage->grants_per_client[i] > 0);
+    assert_true(stage->result.min_share > 0);
     /* Each grant has an acquire and a release, on any of the sessions. */
     assert_true(stage->commands >= 2 * stage->result.grants &&
                 stage->commands <= 2 * stage->result.grants + 14);
