@@ -50,7 +50,7 @@ static bool stops_all(const struct aftermath *after, const struct fault_event *f
     uint32_t first, end;
     if (fault_victims(fault, after->shared, &first, &end)) return false;
     if (!fault->acted || strcmp(fault->target, "replication") == 0) return false;
-    return injection_stops(fault->kind);
+    return injections[fault->kind].properties & INJECTION_STOPS;
 }
 
 static bool is_grant(const struct hold *hold) {

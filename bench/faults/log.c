@@ -137,7 +137,7 @@ static json_t *event_json(const struct fault_event *fault, int64_t window_begin_
     double from_s = (double)(fault->begin_ns - window_begin_ns) / 1e9;
     double to_s = (double)(fault->end_ns - window_begin_ns) / 1e9;
     return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}",
-                     "kind", injection_name(fault->kind), "section",
+                     "kind", injections[fault->kind].name, "section",
                      fault_section_name(fault->section), "target", fault->target, "injection",
                      fault->injection + 1, "process", number_json(fault->process), "client",
                      number_json(fault->client), "node", number_json(fault->node), "key",

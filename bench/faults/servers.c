@@ -225,8 +225,8 @@ static void act_as_asked(struct faults *faults, const struct fault_section *sect
     struct fault_event *fault = add_event(faults, section, node);
     char text[ANSWER_MAX];
     if (!fault) return;
-    bool done = act_on(faults, injection_act(section->plan->kind), node, text);
-    bool lasts = injection_lasts(section->plan->kind);
+    bool done = act_on(faults, injections[section->plan->kind].name, node, text);
+    bool lasts = injections[section->plan->kind].properties & INJECTION_LASTS;
     if (!lasts) fault->end_ns = lb_now();
     if (lasts && done) fault_log_lasting(faults, section);
     fault_log_sign(fault, done, "%s", *text ? text : "the server did as it was told");

@@ -63,8 +63,9 @@ static void set_wire(struct faults *faults, struct fault_section *section,
     }
     bool ends = of_clients && ends_connections(plan);
     int number = wire_set(faults->place->wiring->wire, &wire_fault, &err);
-    struct fault_act *act =
-        number >= 0 && injection_lasts(plan->kind) ? fault_log_lasting(faults, section) : NULL;
+    struct fault_act *act = number >= 0 && (injections[plan->kind].properties & INJECTION_LASTS)
+                                ? fault_log_lasting(faults, section)
+                                : NULL;
     if (act) {
         act->wire_fault = number;
         act->process = victim->process;

@@ -303,12 +303,12 @@ int place_check_own(const struct place_ask *ask, struct lb_err *err) {
 int place_check_faults(const struct plan *plan, const char *url, struct lb_err *err) {
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         const struct plan_fault *fault = &plan->faults[i];
-        bool wire = fault->kind != INJECT_NONE && injection_acts_on(fault->kind) == ON_WIRES;
+        bool wire = fault->kind != INJECT_NONE && injections[fault->kind].on == ON_WIRES;
         if (wire && fault->target == TARGET_REPLICATION)
             return err_set(err, LB_EXIT_USAGE,
                            "%s acts on servers' connections among themselves, and they are not "
                            "lockbench's",
-                           injection_name(fault->kind));
+                           injections[fault->kind].name);
         if (wire && place_wire_check_url(url, err) != 0) return -1;
     }
     if (!plan_acts_on(plan, ON_SERVERS)) return 0;
@@ -318,15 +318,15 @@ int place_check_faults(const struct plan *plan, const char *url, struct lb_err *
 
 int place_check_acts(const struct plan *plan, const struct place_ask *ask, struct lb_err *err) {
     for (int i = 0; i < PLAN_FAULTS_MAX && ask->topology; i++) {
-        const char *act = injection_act(plan->faults[i].kind);
+        const struct injection_traits *kind = &injections[plan->faults[i].kind];
         struct topo_info info;
-        if (!act) continue;
+        if (!(kind->properties & INJECTION_SCRIPT)) continue;
         if (topo_info(ask->topologies, ask->topology, &info, err) != 0) return -1;
-        if (!topo_offers(&info, act))
+        if (!topo_offers(&info, kind->name))
             return err_set(err, LB_EXIT_USAGE,
                            "%s: its fault %s can't act on %s, which does not offer it: see "
                            "servers.topology",
-                           plan->name, act, ask->topology);
+                           plan->name, kind->name, ask->topology);
     }
     return 0;
 }

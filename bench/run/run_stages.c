@@ -41,7 +41,7 @@ static void warn_of_idle_fault(struct run_state *run, const struct plan *plan, c
     if (idle < 0 || stage->status != STAGE_COMPLETE) return;
     err_set(&err, LB_EXIT_MACHINE,
             "%s: the fault %s of [%s] never acted, so the lock was not put to it: %s", id,
-            injection_name(plan->faults[idle].kind), fault_section_name(idle), why);
+            injections[plan->faults[idle].kind].name, fault_section_name(idle), why);
     run_note_warning(run, &err);
 }
 

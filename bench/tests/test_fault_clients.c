@@ -16,7 +16,7 @@
 
 static void assert_sign(const struct fault_event *fault, bool acted, const char *part) {
     if (fault->acted != acted || !strstr(fault->sign, part)) {
-        fail_msg("%s: acted %d: %s", injection_name(fault->kind), fault->acted, fault->sign);
+        fail_msg("%s: acted %d: %s", injections[fault->kind].name, fault->acted, fault->sign);
     }
 }
 

@@ -279,10 +279,10 @@ TEST(every_kind_has_its_name) {
     for (int kind = 1; kind < INJECTIONS; kind++) {
         char text[400];
         snprintf(text, sizeof text, PROCESSES "[fault]\nkind = %s\nby = 1s\n",
-                 injection_name((enum injection)kind));
+                 injections[kind].name);
         struct plan *plan = taken(text, "null", NULL);
         assert_int_equal(plan->faults[0].kind, kind);
-        assert_int_not_equal(injection_acts_on((enum injection)kind), ON_NOTHING);
+        assert_int_not_equal(injections[kind].on, ON_NOTHING);
     }
 }
 

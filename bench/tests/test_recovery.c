@@ -52,7 +52,7 @@ static void tell_fault(const char *words) {
     target = strchr(kind, '/');
     if (target) snprintf(event->target, sizeof event->target, "%s", target + 1);
     kind[strcspn(kind, "/!")] = '\0';
-    while (strcmp(injection_name(event->kind), kind) != 0) event->kind++;
+    while (strcmp(injections[event->kind].name, kind) != 0) event->kind++;
 }
 
 /* The steps of these stories alone. The death of a process is a fault, and its clients' death. */

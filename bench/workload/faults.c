@@ -19,15 +19,13 @@
 #define BETWEEN (WIRES | 1 << TARGET_REPLICATION)
 #define ONE_SERVER (1 << TARGET_ANY | 1 << TARGET_NODE)
 
-enum { LASTS = 1 << 0, STOPS = 1 << 1, SCRIPT = 1 << 2 };
+#define LASTS INJECTION_LASTS
+#define STOPS INJECTION_STOPS
+#define SCRIPT INJECTION_SCRIPT
 
-static const struct {
-    const char *name;
-    enum fault_on on;
-    unsigned properties, targets;
-} traits[INJECTIONS] = {[INJECT_NONE] = {.name = "none"},
+const struct injection_traits injections[INJECTIONS] = {[INJECT_NONE] = {.name = "none"},
 #define TRAITS(kind, ...) [kind] = {__VA_ARGS__},
-                        INJECTIONS_EACH(TRAITS)
+                                                        INJECTIONS_EACH(TRAITS)
 #undef TRAITS
 };
 
@@ -66,50 +64,30 @@ const struct lb_option_type type_target = {
         "any, holder, waiter, all, replication, leader, primary, one, minority, majority, or a node's number",
 };
 
-const char *injection_name(enum injection kind) {
-    return traits[kind].name;
-}
-
-const char *injection_act(enum injection kind) {
-    return traits[kind].properties & SCRIPT ? injection_name(kind) : NULL;
-}
-
 char *faults_text(const struct plan *plan, char *text, size_t size) {
     size_t used = 0;
     snprintf(text, size, "none");
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         if (plan->faults[i].kind == INJECT_NONE) continue;
         int more = snprintf(text + used, size - used, "%s%s", used ? "+" : "",
-                            injection_name(plan->faults[i].kind));
+                            injections[plan->faults[i].kind].name);
         if (more < 0 || (size_t)more >= size - used) break;
         used += (size_t)more;
     }
     return text;
 }
 
-enum fault_on injection_acts_on(enum injection kind) {
-    return traits[kind].on;
-}
-
-bool injection_lasts(enum injection kind) {
-    return traits[kind].properties & LASTS;
-}
-
-bool injection_stops(enum injection kind) {
-    return traits[kind].properties & STOPS;
-}
-
 bool fault_needs_processes(const struct plan_fault *fault) {
     if (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL ||
         fault->kind == INJECT_CLIENT_CLOCK)
         return true;
-    bool by_client = fault->kind == INJECT_TERMINATE || injection_acts_on(fault->kind) == ON_WIRES;
+    bool by_client = fault->kind == INJECT_TERMINATE || injections[fault->kind].on == ON_WIRES;
     return by_client && fault->target != TARGET_ALL && fault->target != TARGET_REPLICATION;
 }
 
 bool plan_acts_on(const struct plan *plan, enum fault_on on) {
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (plan->faults[i].kind != INJECT_NONE && injection_acts_on(plan->faults[i].kind) == on)
+        if (plan->faults[i].kind != INJECT_NONE && injections[plan->faults[i].kind].on == on)
             return true;
     }
     return false;
@@ -124,7 +102,7 @@ bool plan_steps_clocks(const struct plan *plan) {
 char *fault_targets_text(enum injection kind, char *text, size_t size) {
     size_t used = 0;
     for (int target = 0; target <= TARGET_NODE; target++) {
-        if (!(traits[kind].targets & (1u << target))) continue;
+        if (!(injections[kind].targets & (1u << target))) continue;
         char name[32];
         if (target == TARGET_NODE) {
             snprintf(name, sizeof name, "a node's number (from 0)");
@@ -139,5 +117,5 @@ char *fault_targets_text(enum injection kind, char *text, size_t size) {
 }
 
 bool fault_can_target(const struct plan_fault *fault) {
-    return traits[fault->kind].targets & (1u << fault->target);
+    return injections[fault->kind].targets & (1u << fault->target);
 }

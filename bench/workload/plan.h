@@ -61,33 +61,45 @@ enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 
 #define PLAN_FAULTS_MAX 8
 
-/* The actions on clients, servers and connections during the load: "[fault]", "[fault.2]", ... */
-enum injection {
-    INJECT_NONE,
-    /* On the worker process of a client; so they hit all clients of that process. */
-    INJECT_PAUSE, /* SIGSTOP, after .for_ns SIGCONT */
-    INJECT_KILL,  /* SIGKILL */
-    /* Renewals are held back for .for_ns: those of one client, or of all clients that share its session if sessions are
-     * what is renewed. The process runs on. */
-    INJECT_STARVE,
-    INJECT_CLIENT_CLOCK, /* the process's wall clock is off by .by_ns for .for_ns */
-    /* On servers. */
-    INJECT_SERVER_PAUSE,
-    INJECT_SERVER_KILL,  /* killed, and restarted with its data after .for_ns */
-    INJECT_SERVER_EMPTY, /* killed, and restarted without its data after .for_ns */
-    INJECT_PROMOTE,      /* a replica is made the primary */
-    INJECT_UNFOLLOW,     /* a replica stops following its primary */
-    INJECT_ISOLATE,   /* a server loses the others of its cluster, and finds them after .for_ns */
-    INJECT_TERMINATE, /* the server ends connections */
-    INJECT_EVICT,     /* the server is filled until it evicts keys */
-    INJECT_CLOCK,     /* its wall clock jumps .by_ns */
-    /* On connections. */
-    INJECT_WIRE_DELAY, /* each byte arrives .by_ns later */
-    INJECT_WIRE_CUT,   /* drops all bytes in the direction .way */
-    INJECT_WIRE_RESET, /* ends connections */
-    INJECT_WIRE_DROP,  /* drops an answer, and ends its connection */
-    INJECTIONS
-};
+/* What an injection acts on: the worker process of a client, so all clients of that process; servers; connections. */
+enum fault_on { ON_NOTHING, ON_CLIENTS, ON_SERVERS, ON_WIRES };
+
+/* It lasts for a time (.for_ns), and is undone after that; no client is served meanwhile, unless it is aimed at some of
+ * them; the servers' script does it (topo_act). */
+enum { INJECTION_LASTS = 1 << 0, INJECTION_STOPS = 1 << 1, INJECTION_SCRIPT = 1 << 2 };
+
+/* The actions on clients, servers and connections during the load ("[fault]", "[fault.2]", ...): ROW(constant, name, what
+ * it acts on, properties, a set of 1 << enum fault_target). A new one is a row here, a row with its functions in
+ * bench/faults/schedule.c, and a row in workloads/README.md, which says what each does. */
+#define INJECTIONS_EACH(ROW)                                                                         \
+    ROW(INJECT_PAUSE, "pause", ON_CLIENTS, LASTS, CLIENTS)                                           \
+    ROW(INJECT_KILL, "kill", ON_CLIENTS, 0, CLIENTS)                                                 \
+    /* renewals are held back, those of all clients that share a session if sessions are what is   \
+     * renewed; the process runs on */ \
+    ROW(INJECT_STARVE, "starve", ON_CLIENTS, LASTS, CLIENTS)                                         \
+    ROW(INJECT_CLIENT_CLOCK, "client-clock", ON_CLIENTS, LASTS, CLIENTS)                             \
+    ROW(INJECT_SERVER_PAUSE, "server-pause", ON_SERVERS, LASTS | STOPS, SERVERS)                     \
+    ROW(INJECT_SERVER_KILL, "server-kill", ON_SERVERS, LASTS | STOPS, SERVERS)                       \
+    ROW(INJECT_SERVER_EMPTY, "server-empty", ON_SERVERS, LASTS | STOPS, SERVERS)                     \
+    ROW(INJECT_PROMOTE, "promote", ON_SERVERS, SCRIPT, ONE_SERVER)                                   \
+    ROW(INJECT_UNFOLLOW, "unfollow", ON_SERVERS, SCRIPT, ONE_SERVER)                                 \
+    ROW(INJECT_ISOLATE, "isolate", ON_SERVERS, LASTS | STOPS | SCRIPT, SERVERS)                      \
+    ROW(INJECT_TERMINATE, "terminate", ON_SERVERS, STOPS | SCRIPT, CLIENTS)                          \
+    ROW(INJECT_EVICT, "evict", ON_SERVERS, SCRIPT, SERVERS)                                          \
+    ROW(INJECT_CLOCK, "clock", ON_SERVERS, 0, SERVERS)                                               \
+    ROW(INJECT_WIRE_DELAY, "wire-delay", ON_WIRES, LASTS, BETWEEN)                                   \
+    ROW(INJECT_WIRE_CUT, "wire-cut", ON_WIRES, LASTS | STOPS, BETWEEN)                               \
+    ROW(INJECT_WIRE_RESET, "wire-reset", ON_WIRES, STOPS, BETWEEN)                                   \
+    ROW(INJECT_WIRE_DROP, "wire-drop", ON_WIRES, LASTS | STOPS, WIRES)
+
+#define INJECTION_CONSTANT(kind, ...) kind,
+enum injection { INJECT_NONE, INJECTIONS_EACH(INJECTION_CONSTANT) INJECTIONS };
+
+extern const struct injection_traits {
+    const char *name; /* "server-kill": the value of the key */
+    enum fault_on on;
+    unsigned properties, targets;
+} injections[INJECTIONS];
 
 /* The target. For clients: any, holder, waiter; for starve also all. For wires and terminate: the connections of such
  * clients, or all; connections between servers: replication. For servers: any (of several the
@@ -265,10 +277,8 @@ char *plan_key_text(const struct plan *plan, const char *section, const char *ke
                     size_t size);
 char *arrival_text(const struct arrival *arrival, char *text, size_t size);
 
-/* "server-kill", "holder": the values of the keys. The first function writes at most size bytes and
- * returns text. */
+/* "holder": the value of the key. Returns text. */
 char *fault_target_text(const struct plan_fault *fault, char *text, size_t size);
-const char *injection_name(enum injection kind);
 /* The injections of all sections, joined with "+"; "none". Returns text. */
 char *faults_text(const struct plan *plan, char *text, size_t size);
 

@@ -70,7 +70,7 @@ static int check_fault(const struct draft *draft, int number, struct lb_err *err
     bool lasts = kind == INJECT_PAUSE || kind == INJECT_STARVE || kind == INJECT_SERVER_PAUSE;
     bool jumps = kind == INJECT_CLOCK || kind == INJECT_CLIENT_CLOCK;
     snprintf(wrong_target, sizeof wrong_target, "%s can't have this target; allowed: %s",
-             injection_name(kind), fault_targets_text(kind, targets, sizeof targets));
+             injections[kind].name, fault_targets_text(kind, targets, sizeof targets));
     const struct rule rules[] = {
         {!fault_can_target(fault), section, "target", wrong_target, 0},
         {fault->for_ns == 0 && lasts, section, "for",

@@ -154,12 +154,12 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
                        "capacity: %s has several values; a search is at one of them", several);
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         enum injection kind = plan->faults[i].kind;
-        if (injection_acts_on(kind) == ON_SERVERS || plan->faults[i].target == TARGET_REPLICATION)
+        if (injections[kind].on == ON_SERVERS || plan->faults[i].target == TARGET_REPLICATION)
             return err_set(
                 err, LB_EXIT_USAGE,
                 "capacity: %s acts on servers, which stay as they are in a search: choose a "
                 "fault of clients (pause, kill) or of their connections (wire-cut)",
-                injection_name(kind));
+                injections[kind].name);
     }
     return plan->lock_count > 0
                ? 0
