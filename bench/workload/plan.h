@@ -155,77 +155,18 @@ struct distance {
 };
 
 struct plan {
-    const char *name; /* of the workload */
-    const char *summary;
-    const char *source;     /* the file it was read from */
-    const char *lock_words; /* the locks as the user asked for them: "all", or names */
-
-    int clients[PLAN_LADDER_MAX]; /* one stage each */
-    int clients_count;
-    int processes; /* at most the largest of clients; a stage with fewer clients uses fewer */
-    /* threads over all processes; 0 = one for each two usable processors, and at least one for each process. A
-     * stage uses at most one thread for each client, and exactly one if the lock's waits block the thread */
-    int threads;
-    struct keyspace keys;
-    struct key_names key_names; /* as many as keys.count, if any */
-    const char *key_prefix;     /* the beginning of the names that lockbench makes; "" = none */
-    struct arrival arrival;
-    /* arrivals a second instead of load.arrival's rate, one stage for each */
-    int rates[PLAN_LADDER_MAX];
-    int rates_count; /* 0 = load.arrival's own */
-    struct dist hold, think;
-    /* closed loop: each client starts an attempt at each tick, late by a time drawn from think; 0 = it starts one
-     * when its last one is done */
-    int64_t tick_ns;
-    uint64_t seed;
-    int clients_per_session; /* of locks with LB_CAP_SHARE; see plan_session_clients */
-    bool churn; /* each attempt has a session of its own: connect, acquire, release, close */
-
-    /* per cent of the attempts that are shared, one stage for each; {0} = none */
-    int readers[PLAN_LADDER_MAX];
-    int readers_count;
-    uint32_t permits; /* permits of a semaphore that an attempt wants */
-    uint32_t bound;   /* permits of a semaphore in total */
-    int depth;        /* how often a client takes the key before it releases it; at least 1 */
-
-    enum acquire_mode mode;
-    int64_t timeout_ns; /* timed mode; 0 = not given (never in timed mode) */
-    /* above 0; locks without LB_CAP_LEASE ignore it. Of a plan with several leases the first one: each stage
-     * has the plan of its own lease (stages.h) */
-    int64_t lease_ns;
-    int64_t leases_ns[PLAN_LADDER_MAX]; /* one stage each */
-    int leases_count;                   /* at least 1 in a plan that was read */
-    const struct plan *at_lease; /* leases_count plans, owned by this one; NULL = one lease */
-    /* a holder that is done earlier keeps its grant until this time has passed since the grant; 0 = it releases at
-     * once */
-    int64_t at_least_ns;
-    bool renew; /* every lock of the plan that has leases can renew them */
-
-    int64_t warmup_ns, duration_ns, drain_ns;
-    int repeat;
-    bool processors_shared; /* by clients and servers; else each have half of four and more */
-
-    const char *promises; /* of the run: thresholds_read reads them; "" = none */
-    bool stops;           /* a stage ends once a promise of its waits can only be broken */
-
-    /* between the read and the write of the guarded counter, which shows overlaps there only */
-    bool gap_yields;
-    bool store;   /* holders write to the guarded store */
-    bool history; /* each operation is recorded in the oplog, which is judged after the stage */
-
+    const char *source; /* the file it was read from */
+#define SECTION(name)
+#define SECTION_END
+#define KEY(c_type, member, ...) c_type member;
+#define LIST(c_type, member, count, ...)                                                           \
+    c_type member[PLAN_LADDER_MAX];                                                                \
+    int count;
+#include "bench/workload/keys.def"
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* sections with INJECT_NONE are unused */
-    const char *topologies
-        [PLAN_LADDER_MAX];  /* each lock runs on those of these topologies that it supports; ... */
-    int topology_count;     /* ... a lock that supports none of them runs on its default */
-    const char *durability; /* "default", "none", "sync": passed to the topology scripts */
-    enum plan_tls tls;      /* of servers of our own */
-    int64_t rtts_ns[PLAN_LADDER_MAX]; /* one stage each; NO_DURATION = no wire */
-    int rtts_count;                   /* at least 1 */
-    bool fresh;                       /* servers of our own are started anew for each stage */
-    const char *program; /* started in place of the topologies' own servers; "" = none */
-    const char
-        *listen; /* servers of our own listen there, too, for other machines; "" = they do not */
 
+    int64_t lease_ns;            /* of several the first one */
+    const struct plan *at_lease; /* leases_count plans, owned by this one; NULL = one lease */
     struct plan_lock *locks;
     int lock_count;
     json_t *skipped; /* array of {lock, backend, reason, install}: locks that "all" left out */

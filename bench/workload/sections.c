@@ -52,103 +52,15 @@ static const struct lb_option_type type_promises = {
     .words = "promises with commas between, as acquire_due.p99<=20ms, not_granted<=0.1%",
 };
 
-static const struct lb_option workload_keys[] = {
-    {"name", &type_name, offsetof(struct plan, name), NULL, 0, NAME_MAX_BYTES, NULL,
-     "name of the run's folder and report; without it the name of the file"},
-    {"summary", LB_OPT_TEXT, offsetof(struct plan, summary), "", 0, 200, NULL,
-     "the question that this workload answers"},
-    {"locks", &type_locks, offsetof(struct plan, lock_words), "all", 0, 4000, NULL,
-     "which locks to run when the command line names none"},
-    {0},
-};
-
-static const struct lb_option load_keys[] = {
-    {"clients", &type_numbers, offsetof(struct plan, clients), "1", 1, PLAN_CLIENTS_MAX, NULL,
-     "how many clients compete; one stage for each number"},
-    {"processes", LB_OPT_INT32, offsetof(struct plan, processes), "1", 1, 256, NULL,
-     "worker processes of a stage"},
-    {"threads", LB_OPT_INT32, offsetof(struct plan, threads), "auto", 1, 4096, "auto",
-     "OS threads of all processes together, at most one for each client; auto: one for two processors"},
-    {"keys", &type_keyspace, offsetof(struct plan, keys), "1", 0, 0, NULL,
-     "how many lock names, and how a client picks one; own: each client has its own"},
-    {"key_names", &type_key_names, offsetof(struct plan, key_names), "", 0, 0, NULL,
-     "the keys' names, on every stage; as many keys as names; empty: each stage makes new names"},
-    {"key_prefix", LB_OPT_TEXT, offsetof(struct plan, key_prefix), "", 0, PLAN_KEY_PREFIX_MAX, NULL,
-     "what the names of new keys begin with, for an account that may use such names alone"},
-    {"arrival", &type_arrival, offsetof(struct plan, arrival), "closed", 0, 0, NULL,
-     "closed: the next attempt starts when the last is done; else at this rate of all clients together"},
-    {"rates", &type_numbers, offsetof(struct plan, rates), "none", 1, 10000000, "none",
-     "open arrival: rates a second instead of load.arrival's; one stage for each"},
-    {"hold", &type_dist, offsetof(struct plan, hold), "0", 0, 0, NULL,
-     "how long a holder works before it releases"},
-    {"think", &type_dist, offsetof(struct plan, think), "0", 0, 0, NULL,
-     "how long a client rests after each attempt; closed arrival only"},
-    {"tick", LB_OPT_DURATION, offsetof(struct plan, tick_ns), "none", 10 * LB_MS_NS, HOUR_NS,
-     "none", "closed arrival: every client starts an attempt at each tick, late by load.think"},
-    {"seed", LB_OPT_INT, offsetof(struct plan, seed), "1", 0, SEED_MAX, NULL,
-     "seed of arrivals, keys, holds, faults and the order of the locks"},
-    {"clients_per_session", LB_OPT_INT32, offsetof(struct plan, clients_per_session), "1", 1, 1000,
-     NULL, "how many clients share a connection (or ZooKeeper handle, etcd lease)"},
-    {"session", LB_OPT_CHOICE8, offsetof(struct plan, churn), "keep", 0, 0, "keep,each",
-     "keep: a client connects once; each: it connects for each attempt and disconnects after it"},
-    {0},
-};
-
-static const struct lb_option acquire_keys[] = {
-    {"mode", LB_OPT_CHOICE32, offsetof(struct plan, mode), "wait", 0, 0, "wait,try,timed",
-     "wait until granted, try once, or wait for at most acquire.timeout"},
-    {"timeout", LB_OPT_DURATION, offsetof(struct plan, timeout_ns), "none", LB_US_NS, HOUR_NS,
-     "none", "the longest wait for a grant; mode = timed needs it"},
-    {"lease", &type_leases, offsetof(struct plan, leases_ns), "10s", LB_MS_NS, DAY_NS, NULL,
-     "how long a grant lasts unless renewed, for locks that have leases; one stage for each"},
-    {"at_least", LB_OPT_DURATION, offsetof(struct plan, at_least_ns), "none", LB_US_NS, HOUR_NS,
-     "none",
-     "how long a grant is kept at least: a holder that is done earlier releases it only then"},
-    {"renew", LB_OPT_BOOL8, offsetof(struct plan, renew), "no", 0, 0, NULL,
-     "whether a holder extends its lease while it works"},
-    {"readers", &type_numbers, offsetof(struct plan, readers), "0", 0, 100, NULL,
-     "per cent of the attempts that ask as readers (shared); one stage for each number"},
-    {"permits", LB_OPT_INT32, offsetof(struct plan, permits), "1", 1, 10000, NULL,
-     "semaphores: how many permits an attempt wants"},
-    {"bound", LB_OPT_INT32, offsetof(struct plan, bound), "4", 1, 10000, NULL,
-     "a semaphore's permits"},
-    {"depth", LB_OPT_INT32, offsetof(struct plan, depth), "1", 1, 100, NULL,
-     "how often a client takes its key before it releases it as often; 1: no re-entry"},
-    {0},
-};
-
-static const struct lb_option run_keys[] = {
-    {"warmup", LB_OPT_DURATION, offsetof(struct plan, warmup_ns), "1s", 0, HOUR_NS, NULL,
-     "load before the measured window, checked but not measured"},
-    {"duration", LB_OPT_DURATION, offsetof(struct plan, duration_ns), "5s", 10 * LB_MS_NS, DAY_NS,
-     NULL, "the measured window of each stage"},
-    {"drain", LB_OPT_DURATION, offsetof(struct plan, drain_ns), "10s", 10 * LB_MS_NS, HOUR_NS, NULL,
-     "how long attempts in progress at the end of the window may take to finish"},
-    {"repeat", LB_OPT_INT32, offsetof(struct plan, repeat), "1", 1, 1000, NULL,
-     "how often the whole list of stages is measured"},
-    {"processors", LB_OPT_CHOICE8, offsetof(struct plan, processors_shared), "split", 0, 0,
-     "split,shared",
-     "split: of four processors and more the servers get one half and the clients the other"},
-    {0},
-};
-
-static const struct lb_option check_keys[] = {
-    {"gap", LB_OPT_CHOICE8, offsetof(struct plan, gap_yields), "yield", 0, 0, "none,yield",
-     "what a holder does between reading and writing the guarded counter"},
-    {"store", LB_OPT_CHOICE8, offsetof(struct plan, store), "none", 0, 0, "none,memory",
-     "a value that holders write with and without a check of their tokens"},
-    {"history", LB_OPT_BOOL8, offsetof(struct plan, history), "no", 0, 0, NULL,
-     "whether each operation is recorded, and all of them are judged after the stage"},
-    {0},
-};
-
-static const struct lb_option slo_keys[] = {
-    {"promises", &type_promises, offsetof(struct plan, promises), "", 0, 2000, NULL,
-     "limits of figures that each lock is to keep, with commas between"},
-    {"stop", LB_OPT_BOOL8, offsetof(struct plan, stops), "no", 0, 0, NULL,
-     "whether a stage ends early once its promise of acquire or acquire_due can only be broken"},
-    {0},
-};
+#define SECTION(name) static const struct lb_option name##_keys[] = {
+#define SECTION_END                                                                                \
+    { 0 }                                                                                          \
+    }                                                                                              \
+    ;
+#define KEY(c_type, member, name, type, ...)                                                       \
+    {name, type, offsetof(struct plan, member), __VA_ARGS__},
+#define LIST(c_type, member, count, ...) KEY(c_type, member, __VA_ARGS__)
+#include "bench/workload/keys.def"
 
 static const struct lb_option fault_keys[] = {
     {"kind", LB_OPT_CHOICE32, offsetof(struct plan_fault, kind), "none", 0, 0, INJECTION_CHOICES,
@@ -171,25 +83,6 @@ static const struct lb_option fault_keys[] = {
      "clock, client-clock: how far it jumps; wire-delay: how much later each byte arrives"},
     {"way", LB_OPT_CHOICE32, offsetof(struct plan_fault, way), "both", 0, 0,
      "both,requests,answers", "wire-cut: what is dropped"},
-    {0},
-};
-
-static const struct lb_option servers_keys[] = {
-    {"topology", &type_topologies, offsetof(struct plan, topologies), "default", 0, 0, NULL,
-     "which servers to start: each lock runs on those that it supports, or else on its default"},
-    {"durability", LB_OPT_CHOICE_WORD, offsetof(struct plan, durability), "default", 0, 0,
-     "default,none,sync",
-     "of servers that lockbench starts; none: nothing is flushed; sync: on disk before each answer"},
-    {"tls", LB_OPT_CHOICE32, offsetof(struct plan, tls), "no", 0, 0, "no,yes,both",
-     "whether servers that lockbench starts speak TLS; both: each lock without and with it"},
-    {"rtt", &type_rtts, offsetof(struct plan, rtts_ns), "none", 0, DISTANCE_MAX_NS, "none",
-     "round trip that a wire adds between clients and servers; one stage for each; none: no wire"},
-    {"fresh", LB_OPT_BOOL8, offsetof(struct plan, fresh), "no", 0, 0, NULL,
-     "yes: each stage gets servers that were just started"},
-    {"program", LB_OPT_TEXT, offsetof(struct plan, program), "", 0, 500, NULL,
-     "server to start instead of the topology's own, of the same protocol: a path, or a name in PATH"},
-    {"listen", LB_OPT_TEXT, offsetof(struct plan, listen), "", 0, 45, NULL,
-     "an IPv4 address of this machine at which its servers listen, too, for a run on several hosts"},
     {0},
 };
 

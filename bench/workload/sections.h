@@ -1,6 +1,6 @@
 /* sections: every key of a workload file, in a table for each section. The tables drive reading,
- * defaults, --set, printing, run.json and help, so a key is one entry here, one member of struct
- * plan, and a row of workloads/README.md, for which test_plan asks.
+ * defaults, --set, printing, run.json and help, so a key is one row: of keys.def, or here of a
+ * fault section.
  *
  * A workload has up to PLAN_FAULTS_MAX fault sections ("fault", "fault.2", ...) of one table. The
  * keys of locks and backends are not here: they are in the drivers' option tables. */

@@ -287,15 +287,14 @@ static int split_list(const struct lb_option *option, const char *text, int64_t 
 static int *count_of(const struct lb_option *option, const void *list) {
     return (int *)((uintptr_t)list + option->type->bytes);
 }
-#define COUNT_IS_BEHIND(list, count)                                                               \
+#define SECTION(name)
+#define SECTION_END
+#define KEY(...)
+#define LIST(c_type, list, count, ...)                                                             \
     _Static_assert(offsetof(struct plan, count) ==                                                 \
                        offsetof(struct plan, list) + sizeof((struct plan *)0)->list,               \
-                   "read_list looks for the count behind the list")
-COUNT_IS_BEHIND(clients, clients_count);
-COUNT_IS_BEHIND(rates, rates_count);
-COUNT_IS_BEHIND(readers, readers_count);
-COUNT_IS_BEHIND(leases_ns, leases_count);
-COUNT_IS_BEHIND(rtts_ns, rtts_count);
+                   "the count is behind the list");
+#include "bench/workload/keys.def"
 
 static int64_t item_of(const struct lb_option *option, const void *list, int i) {
     return are_durations(option) ? ((const int64_t *)list)[i] : ((const int *)list)[i];

@@ -22,8 +22,8 @@ static int most_clients(const struct plan *plan) {
 /* A combination of values that is refused. */
 struct rule {
     bool wrong;
-    const char *section, *key, *why;
     int number; /* the %d of why */
+    const char *section, *key, *why;
 };
 
 /* Fills err with the key of the first rule that is broken, where its value was set (or that it is the default), and why
@@ -72,19 +72,18 @@ static int check_fault(const struct draft *draft, int number, struct lb_err *err
     snprintf(wrong_target, sizeof wrong_target, "%s can't have this target; allowed: %s",
              injections[kind].name, fault_targets_text(kind, targets, sizeof targets));
     const struct rule rules[] = {
-        {!fault_can_target(fault), section, "target", wrong_target, 0},
-        {fault->for_ns == 0 && lasts, section, "for",
-         "it must end: set how long it lasts, for = 2s for example", 0},
-        {fault->for_ns == 0 && kind == INJECT_SERVER_EMPTY, section, "for",
-         "a server comes back empty: set after how long, for = 2s for example", 0},
-        {fault->by_ns == 0 && jumps, section, "by",
-         "set how far the clock jumps: by = 60s or by = -60s, for example", 0},
-        {fault->by_ns <= 0 && kind == INJECT_WIRE_DELAY, section, "by",
-         "set by above 0: how much later each byte comes, by = 50ms for example", 0},
-        {fault_needs_processes(fault) && (plan->processes < 2 || fewest < 2), section, "kind",
+        {!fault_can_target(fault), 0, section, "target", wrong_target},
+        {fault->for_ns == 0 && lasts, 0, section, "for",
+         "it must end: set how long it lasts, for = 2s for example"},
+        {fault->for_ns == 0 && kind == INJECT_SERVER_EMPTY, 0, section, "for",
+         "a server comes back empty: set after how long, for = 2s for example"},
+        {fault->by_ns == 0 && jumps, 0, section, "by",
+         "set how far the clock jumps: by = 60s or by = -60s, for example"},
+        {fault->by_ns <= 0 && kind == INJECT_WIRE_DELAY, 0, section, "by",
+         "set by above 0: how much later each byte comes, by = 50ms for example"},
+        {fault_needs_processes(fault) && (plan->processes < 2 || fewest < 2), 0, section, "kind",
          "it hits clients by their worker processes: set load.processes and load.clients to 2 or "
-         "more",
-         0},
+         "more"},
     };
     if (kind == INJECT_NONE) return 0;
     return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
@@ -117,29 +116,28 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
     int most = most_clients(plan);
     bool named = plan->key_names.count > 0;
     const struct rule rules[] = {
-        {plan->threads > most, "load", "threads", "more threads than clients (%d at most)", most},
-        {plan->processes > most, "load", "processes", "more processes than clients (%d at most)",
-         most},
-        {plan->threads > 0 && plan->processes > plan->threads, "load", "processes",
-         "more processes than load.threads = %d, which counts all processes'", plan->threads},
-        {plan->clients_per_session > most, "load", "clients_per_session",
-         "more than there are clients (%d at most)", most},
-        {plan->churn && plan->clients_per_session > 1, "load", "session",
-         "a session that clients share is kept: set load.clients_per_session = 1", 0},
-        {plan->permits > plan->bound, "acquire", "permits", "more than acquire.bound = %d has",
-         (int)plan->bound},
-        {plan->mode == MODE_TIMED && plan->timeout_ns == 0, "acquire", "timeout",
-         "acquire.mode = timed needs one: timeout = 50ms, say", 0},
-        {named && plan->keys.pick == KEYS_OWN, "load", "key_names",
-         "with load.keys = own each client needs a key of its own; leave out one of the two", 0},
-        {named && *plan->key_prefix, "load", "key_prefix",
-         "load.key_names says what the keys are called; leave out one of the two", 0},
-        {strpbrk(plan->key_prefix, " \t,'\"\\*?") != NULL, "load", "key_prefix",
-         "no blanks, commas, quotes, backslashes, '*' or '?'", 0},
-        {*plan->listen && plan->tls != PLAN_TLS_NO, "servers", "tls",
+        {plan->threads > most, most, "load", "threads", "more threads than clients (%d at most)"},
+        {plan->processes > most, most, "load", "processes",
+         "more processes than clients (%d at most)"},
+        {plan->threads > 0 && plan->processes > plan->threads, plan->threads, "load", "processes",
+         "more processes than load.threads = %d, which counts all processes'"},
+        {plan->clients_per_session > most, most, "load", "clients_per_session",
+         "more than there are clients (%d at most)"},
+        {plan->churn && plan->clients_per_session > 1, 0, "load", "session",
+         "a session that clients share is kept: set load.clients_per_session = 1"},
+        {plan->permits > plan->bound, (int)plan->bound, "acquire", "permits",
+         "more than acquire.bound = %d has"},
+        {plan->mode == MODE_TIMED && plan->timeout_ns == 0, 0, "acquire", "timeout",
+         "acquire.mode = timed needs one: timeout = 50ms, say"},
+        {named && plan->keys.pick == KEYS_OWN, 0, "load", "key_names",
+         "with load.keys = own each client needs a key of its own; leave out one of the two"},
+        {named && *plan->key_prefix, 0, "load", "key_prefix",
+         "load.key_names says what the keys are called; leave out one of the two"},
+        {strpbrk(plan->key_prefix, " \t,'\"\\*?") != NULL, 0, "load", "key_prefix",
+         "no blanks, commas, quotes, backslashes, '*' or '?'"},
+        {*plan->listen && plan->tls != PLAN_TLS_NO, 0, "servers", "tls",
          "the certificates of lockbench's servers are for 127.0.0.1, and servers.listen is for other "
-         "hosts: leave out one of the two",
-         0},
+         "hosts: leave out one of the two"},
     };
     return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
 }
@@ -152,25 +150,22 @@ static int check_schedule(const struct draft *draft, struct lb_err *err) {
     /* Ticks are counted from the begin of the warm-up. */
     int64_t before = ticks ? (plan->warmup_ns + plan->tick_ns - 1) / plan->tick_ns : 0;
     const struct rule rules[] = {
-        {plan->rates_count > 0 && closed, "load", "rates",
-         "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace",
-         0},
-        {plan->rates_count > 0 && plan->clients_count > 1, "load", "rates",
-         "one list at a time: load.clients has %d numbers", plan->clients_count},
-        {!closed && plan->think.mean_ns > 0, "load", "think",
-         "with open arrival the schedule alone says when a client goes on; set think = 0", 0},
-        {ticks && !closed, "load", "tick",
-         "ticks are a schedule of their own: set load.arrival = closed", 0},
-        {ticks && !one_job, "load", "tick",
-         "all clients want the one job of a tick: set load.keys = 1", 0},
-        {(before + 1) * plan->tick_ns > plan->warmup_ns + plan->duration_ns, "load", "tick",
+        {plan->rates_count > 0 && closed, 0, "load", "rates",
+         "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
+        {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
+         "one list at a time: load.clients has %d numbers"},
+        {!closed && plan->think.mean_ns > 0, 0, "load", "think",
+         "with open arrival the schedule alone says when a client goes on; set think = 0"},
+        {ticks && !closed, 0, "load", "tick",
+         "ticks are a schedule of their own: set load.arrival = closed"},
+        {ticks && !one_job, 0, "load", "tick",
+         "all clients want the one job of a tick: set load.keys = 1"},
+        {(before + 1) * plan->tick_ns > plan->warmup_ns + plan->duration_ns, 0, "load", "tick",
          "no tick lies in the window as a whole, so none would be counted: set run.duration to "
-         "twice load.tick or more",
-         0},
-        {ticks && plan->think.mean_ns >= plan->tick_ns, "load", "think",
+         "twice load.tick or more"},
+        {ticks && plan->think.mean_ns >= plan->tick_ns, 0, "load", "think",
          "with load.tick, load.think is how long after a tick a client starts: set it below "
-         "load.tick",
-         0},
+         "load.tick"},
     };
     return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
 }

@@ -85,7 +85,7 @@ static int topology_check(const char *name, struct lb_err *err) {
 
 static int read_topologies(const struct option_into *into, const char *text, struct lb_err *err) {
     struct plan *plan = into->values;
-    const char *found[PLAN_LADDER_MAX];
+    const char *found[PLAN_LADDER_MAX] = {0};
     int count = 0;
     char name[64];
     bool usual = strcmp(text, "default") == 0;
