@@ -164,53 +164,48 @@ static bool is_among(const struct inodes *inodes, uint64_t inode) {
            bsearch(&inode, inodes->inode, inodes->count, sizeof inode, by_inode) != NULL;
 }
 
-/* A row of the machine's tables of sockets. */
-struct row {
+/* The machine's tables of sockets, row by row. */
+struct rows {
+    FILE *table;
+    int tables; /* that were opened */
     unsigned from, to, state, user;
     uint64_t inode;
 };
-typedef void row_fn(void *arg, const struct row *row);
 
-static void each_row(row_fn *visit, void *arg) {
+static bool next_row(struct rows *rows) {
     static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
     /* "sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode" */
     static const char format[] =
         " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%x %x %*x:%*x %*x:%*x %*x %u %*d %" SCNu64;
-    for (int t = 0; t < 2; t++) {
-        FILE *table = fopen(tables[t], "re");
-        char line[512];
-        struct row row;
-        while (table && fgets(line, sizeof line, table)) {
-            if (sscanf(line, format, &row.from, &row.to, &row.state, &row.user, &row.inode) == 5)
-                visit(arg, &row);
+    char line[512];
+    for (;;) {
+        while (rows->table && fgets(line, sizeof line, rows->table)) {
+            if (sscanf(line, format, &rows->from, &rows->to, &rows->state, &rows->user,
+                       &rows->inode) == 5)
+                return true;
         }
-        if (table) fclose(table);
+        if (rows->table) fclose(rows->table);
+        rows->table = NULL;
+        if (rows->tables == 2) return false;
+        rows->table = fopen(tables[rows->tables++], "re");
     }
 }
 
-struct listening {
-    struct inodes inodes;
-    unsigned port, user;
-    bool found;
-};
-
-static void look_at_listener(void *arg, const struct row *row) {
-    struct listening *listening = arg;
-    if (row->state != LISTEN || row->from != listening->port) return;
-    listening->found |= is_among(&listening->inodes, row->inode) ||
-                        (listening->inodes.hidden && row->user == listening->user);
-}
-
 bool port_is_of(pid_t root, int port) {
-    struct listening listening = {.port = (unsigned)port};
-    char path[64];
+    struct inodes inodes = {0};
+    struct rows row = {0};
     struct stat about;
+    char path[64];
+    bool found = false;
     snprintf(path, sizeof path, "/proc/%d", (int)root);
     if (stat(path, &about) != 0) return false;
-    listening.user = about.st_uid;
-    if (sockets_below(&root, 1, &listening.inodes)) each_row(look_at_listener, &listening);
-    free(listening.inodes.inode);
-    return listening.found;
+    bool known = sockets_below(&root, 1, &inodes);
+    while (known && next_row(&row)) {
+        if (row.state != LISTEN || row.from != (unsigned)port) continue;
+        found |= is_among(&inodes, row.inode) || (inodes.hidden && row.user == about.st_uid);
+    }
+    free(inodes.inode);
+    return found;
 }
 
 static int by_ports(const void *left, const void *right) {
@@ -218,29 +213,21 @@ static int by_ports(const void *left, const void *right) {
     return a->from != b->from ? a->from - b->from : a->to - b->to;
 }
 
-struct gathering {
-    struct inodes inodes;
-    struct peer *peers;
-    size_t count;
-};
-
-static void add_peer(void *arg, const struct row *row) {
-    struct gathering *gathering = arg;
-    if (gathering->count == gathering->inodes.count || !is_among(&gathering->inodes, row->inode))
-        return;
-    gathering->peers[gathering->count++] = (struct peer){
-        .from = (int)row->from, .to = (int)row->to, .established = row->state == ESTABLISHED};
-}
-
 struct peer *peers_of(const pid_t *roots, int count, size_t *ret_count) {
-    struct gathering gathering = {0};
-    if (sockets_below(roots, count, &gathering.inodes))
-        gathering.peers = calloc(gathering.inodes.count + 1, sizeof *gathering.peers);
-    if (gathering.peers && gathering.inodes.count) each_row(add_peer, &gathering);
-    if (gathering.peers) qsort(gathering.peers, gathering.count, sizeof *gathering.peers, by_ports);
-    free(gathering.inodes.inode);
-    *ret_count = gathering.count;
-    return gathering.peers;
+    struct inodes inodes = {0};
+    struct rows row = {0};
+    bool known = sockets_below(roots, count, &inodes);
+    struct peer *peers = known ? calloc(inodes.count + 1, sizeof *peers) : NULL;
+    size_t found = 0;
+    while (peers && inodes.count && next_row(&row)) {
+        if (found == inodes.count || !is_among(&inodes, row.inode)) continue;
+        peers[found++] = (struct peer){
+            .from = (int)row.from, .to = (int)row.to, .established = row.state == ESTABLISHED};
+    }
+    if (peers) qsort(peers, found, sizeof *peers, by_ports);
+    free(inodes.inode);
+    *ret_count = found;
+    return peers;
 }
 
 bool peers_have(const struct peer *peers, size_t count, int from, int to) {

@@ -183,7 +183,7 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
         return 0;
     }
     struct obstacle obstacle = obstacle_of(plan, lock, ask);
-    const char *needed = needed_option(lock, draft->lock_options[index]);
+    const char *needed = needed_option(lock, draft->locks[index].values);
     if (!obstacle.code && needed && chosen)
         return err_set(err, LB_EXIT_USAGE, "%s can't run without %s: --set %s=VALUE", lock->name,
                        needed, needed);
@@ -198,10 +198,10 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
     if (obstacle.code) return skip_lock(plan, lock, &obstacle, err);
     const void *backend_options = NULL;
     for (int i = 0; registry_backends()[i]; i++) {
-        if (registry_backends()[i] == lock->backend) backend_options = draft->backend_options[i];
+        if (registry_backends()[i] == lock->backend) backend_options = draft->backends[i].values;
     }
     plan->locks[plan->lock_count++] = (struct plan_lock){.lock = lock,
-                                                         .options = draft->lock_options[index],
+                                                         .options = draft->locks[index].values,
                                                          .backend_options = backend_options,
                                                          .chosen = chosen};
     return 0;

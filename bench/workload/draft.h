@@ -10,8 +10,14 @@ struct draft {
     struct arena *arena;
     /* the settings of the file, then those of the command line: of each key the last one is used */
     struct settings settings;
-    void **lock_options; /* one for each lock of the registry, in its order */
-    void **backend_options;
+    /* those of the sections, then of the locks, then of the backends, in the order of the registry */
+    struct owner {
+        const char *name; /* that of a lock and of a backend may be the same ("sim") */
+        const struct lb_option *keys;
+        void *values;
+        const struct lb_backend *backend; /* NULL: a section's */
+    } * owners, *locks, *backends;
+    int owner_count;
 };
 
 /* choose.c: fills plan->locks and plan->skipped from plan->lock_words. Returns 0, or -1 with err. */

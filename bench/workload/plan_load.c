@@ -16,89 +16,55 @@
 #include "bench/workload/workfile.h"
 #include "drivers/registry.h"
 
-static int options_of_all(struct draft *draft, struct lb_err *err) {
-    const struct lb_lock *const *locks = registry_locks();
-    const struct lb_backend *const *backends = registry_backends();
-    for (int i = 0; locks[i]; i++) {
-        const struct lb_algorithm *algorithm = locks[i]->algorithm;
-        draft->lock_options[i] =
-            options_new(algorithm->options, algorithm->options_bytes, draft->arena, err);
-        if (!draft->lock_options[i]) return err_prefix(err, "%s", locks[i]->name);
-    }
-    for (int i = 0; backends[i]; i++) {
-        const struct lb_connector *connector = backends[i]->connector;
-        draft->backend_options[i] =
-            options_new(lb_backend_options(backends[i]), connector ? connector->options_bytes : 0,
-                        draft->arena, err);
-        if (!draft->backend_options[i]) return err_prefix(err, "%s", backends[i]->name);
-    }
-    return 0;
+/* Adds what has keys, with their defaults; values NULL = a new struct of `bytes`. 0, or -1 with err. */
+static int add_owner(struct draft *draft, struct owner owner, size_t bytes, struct lb_err *err) {
+    if (!owner.values) owner.values = arena_alloc(draft->arena, bytes);
+    if (!owner.values) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    draft->owners[draft->owner_count++] = owner;
+    if (options_fill(owner.keys, owner.values, draft->arena, err) == 0) return 0;
+    return err_prefix(err, "[%s]", owner.name);
 }
 
-/* Fills every option struct with defaults. 0, or -1 with err. */
+/* Lists all that has keys, with the defaults. 0, or -1 with err. */
 static int draft_defaults(struct draft *draft, struct lb_err *err) {
-    for (const struct section *section = sections(); section->name; section++) {
-        if (options_fill(section->keys, section_values(section, draft->plan), draft->arena, err))
-            return err_prefix(err, "[%s]", section->name);
-    }
-    int locks = 0, backends = 0;
-    while (registry_locks()[locks]) locks++;
-    while (registry_backends()[backends]) backends++;
-    draft->lock_options = arena_alloc(draft->arena, sizeof(void *) * (size_t)(locks + 1));
-    draft->backend_options = arena_alloc(draft->arena, sizeof(void *) * (size_t)(backends + 1));
-    if (!draft->lock_options || !draft->backend_options) {
-        return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    }
-    return options_of_all(draft, err);
-}
-
-/* The tables that may contain the keys of a section, and the structs that these tables fill. There are two
- * tables if a lock and a backend have the same name ("sim"): the section then has the keys of both. */
-struct target {
-    struct {
-        const struct lb_option *table;
-        void *values;
-    } part[2];
-    int count;
-    bool missing; /* the driver was built without its library */
-};
-
-static void add_part(struct target *target, const struct lb_option *table, void *values,
-                     bool missing) {
-    target->part[target->count].table = table;
-    target->part[target->count++].values = values;
-    target->missing |= missing;
-}
-
-static struct target find_target(const struct draft *draft, const char *name) {
     const struct lb_lock *const *locks = registry_locks();
     const struct lb_backend *const *backends = registry_backends();
-    struct target target = {0};
-    const struct section *section = section_find(name);
-    if (section) {
-        add_part(&target, section->keys, section_values(section, draft->plan), false);
-        return target;
+    size_t room = 0;
+    for (int i = 0; sections()[i].name; i++) room++;
+    for (int i = 0; locks[i]; i++) room++;
+    for (int i = 0; backends[i]; i++) room++;
+    draft->owners = arena_alloc(draft->arena, sizeof *draft->owners * room);
+    if (!draft->owners) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    int failed = 0;
+    for (const struct section *of = sections(); of->name && !failed; of++) {
+        struct owner owner = {of->name, of->keys, section_values(of, draft->plan), NULL};
+        failed = add_owner(draft, owner, 0, err);
     }
-    for (int i = 0; locks[i]; i++) {
-        if (strcmp(locks[i]->name, name) != 0) continue;
-        add_part(&target, locks[i]->algorithm->options, draft->lock_options[i],
-                 lb_unavailable(locks[i]->backend) != NULL);
+    draft->locks = &draft->owners[draft->owner_count];
+    for (; *locks && !failed; locks++) {
+        const struct lb_algorithm *of = (*locks)->algorithm;
+        struct owner owner = {(*locks)->name, of->options, NULL, (*locks)->backend};
+        failed = add_owner(draft, owner, of->options_bytes, err);
     }
-    for (int i = 0; backends[i]; i++) {
-        if (strcmp(backends[i]->name, name) != 0) continue;
-        add_part(&target, lb_backend_options(backends[i]), draft->backend_options[i],
-                 lb_unavailable(backends[i]) != NULL);
+    draft->backends = &draft->owners[draft->owner_count];
+    for (; *backends && !failed; backends++) {
+        const struct lb_connector *of = (*backends)->connector;
+        struct owner owner = {(*backends)->name, lb_backend_options(*backends), NULL, *backends};
+        failed = add_owner(draft, owner, of ? of->options_bytes : 0, err);
     }
-    return target;
+    return failed;
 }
 
 /* What is said of a key that its section does not have: another section that has it, the nearest key of this section, or
  * both. Uses at most size bytes of text; the result is text or static. */
-static const char *key_hint(const struct setting *setting, const struct target *target, char *text,
+static const char *key_hint(const struct draft *draft, const struct setting *setting, char *text,
                             size_t size) {
     struct nearest nearest;
     nearest_init(&nearest, setting->key);
-    for (int i = 0; i < target->count; i++) options_offer(target->part[i].table, &nearest);
+    for (int i = 0; i < draft->owner_count; i++) {
+        const struct owner *owner = &draft->owners[i];
+        if (strcmp(owner->name, setting->section) == 0) options_offer(owner->keys, &nearest);
+    }
     for (const struct section *section = sections(); section->name; section++) {
         if (!options_find(section->keys, setting->key)) continue;
         int used = snprintf(text, size, ", it belongs to [%s]", section->name);
@@ -110,23 +76,20 @@ static const char *key_hint(const struct setting *setting, const struct target *
     return nearest_hint(&nearest, text, size);
 }
 
-static int unknown_key(const struct setting *setting, const struct target *target,
-                       const char *source, struct lb_err *err) {
+static int unknown_key(const struct draft *draft, const struct setting *setting, const char *source,
+                       struct lb_err *err) {
     char text[200];
-    const char *hint = key_hint(setting, target, text, sizeof text);
+    const char *hint = key_hint(draft, setting, text, sizeof text);
     return err_set(err, LB_EXIT_USAGE, "%s: there is no such key%s%s", source, hint,
                    *hint ? "" : "; 'lockbench list --keys' and 'lockbench list LOCK' show them");
 }
 
-static int unknown_section(const struct setting *setting, const char *source, struct lb_err *err) {
+static int unknown_section(const struct draft *draft, const struct setting *setting,
+                           const char *source, struct lb_err *err) {
     struct nearest nearest;
     char hint[120];
     nearest_init(&nearest, setting->section);
-    for (const struct section *section = sections(); section->name; section++)
-        nearest_offer(&nearest, section->name);
-    for (int i = 0; registry_locks()[i]; i++) nearest_offer(&nearest, registry_locks()[i]->name);
-    for (int i = 0; registry_backends()[i]; i++)
-        nearest_offer(&nearest, registry_backends()[i]->name);
+    for (int i = 0; i < draft->owner_count; i++) nearest_offer(&nearest, draft->owners[i].name);
     return err_set(
         err, LB_EXIT_USAGE,
         "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, slo, check, "
@@ -142,17 +105,19 @@ static int draft_apply(struct draft *draft, const struct setting *setting, struc
     json_t *probe = json_string(setting->value);
     if (!probe) return err_set(err, LB_EXIT_USAGE, "%s: the value is not UTF-8 text", source);
     json_decref(probe);
-    struct target target = find_target(draft, setting->section);
-    for (int i = 0; i < target.count; i++) {
-        const struct lb_option *option = options_find(target.part[i].table, setting->key);
-        if (option)
-            return option_set(option, target.part[i].values, setting->value, source, draft->arena,
-                              err);
+    bool known = false, missing = false;
+    for (int i = 0; i < draft->owner_count; i++) {
+        const struct owner *owner = &draft->owners[i];
+        if (strcmp(owner->name, setting->section) != 0) continue;
+        const struct lb_option *key = options_find(owner->keys, setting->key);
+        if (key) return option_set(key, owner->values, setting->value, source, draft->arena, err);
+        known = true;
+        missing |= owner->backend && lb_unavailable(owner->backend);
     }
-    if (target.count == 0) return unknown_section(setting, source, err);
+    if (!known) return unknown_section(draft, setting, source, err);
     /* A driver that was built without its library may have no option tables. The plan leaves its locks out, so
      * a workload that sets such options can still run. */
-    return target.missing ? 0 : unknown_key(setting, &target, source, err);
+    return missing ? 0 : unknown_key(draft, setting, source, err);
 }
 
 /* The name of a workload that has none: its file's, without folder and ending, with "_" in place of
