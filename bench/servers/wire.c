@@ -206,10 +206,7 @@ int wire_set(struct wire *wire, const struct wire_fault *fault, struct lb_err *e
     for (int i = 0; i < order->fault.pid_count; i++) order->pids[i] = fault->pids[i];
     order->fault.pids = NULL;
     atomic_store(&sign->fault, -1);
-    atomic_store(&sign->struck, 0);
-    atomic_store(&sign->bytes, 0);
-    atomic_store(&sign->matched, 0);
-    atomic_store(&sign->first_ns, 0);
+    sign->seen = (struct wire_sign){0};
     atomic_store(&sign->fault, number);
     if (send_order(wire, err) != 0) return -1;
     wire->next_fault = number + 1;
@@ -239,22 +236,18 @@ int wire_heal(struct wire *wire, struct lb_err *err) {
 
 void wire_sign(const struct wire *wire, int fault, struct wire_sign *ret_sign) {
     const struct sign_counts *sign = &wire->shared->signs[fault < 0 ? 0 : fault % WIRE_FAULTS_MAX];
-    *ret_sign = (struct wire_sign){0};
-    if (fault < 0 || atomic_load(&sign->fault) != fault) return;
-    ret_sign->struck = atomic_load(&sign->struck);
-    ret_sign->bytes = atomic_load(&sign->bytes);
-    ret_sign->matched = atomic_load(&sign->matched);
-    ret_sign->first_ns = atomic_load(&sign->first_ns);
+    bool kept = fault >= 0 && atomic_load(&sign->fault) == fault;
+    *ret_sign = kept ? sign->seen : (struct wire_sign){0};
 }
 
 void wire_count(const struct wire *wire, int end, enum wire_way way, struct wire_count *ret_count) {
     *ret_count = (struct wire_count){0};
     for (int i = 0; i < 2; i++) {
-        const struct way_counts *counts = &wire->shared->ends[end][i];
+        const struct wire_count *count = &wire->shared->ends[end][i];
         if (!(way & (i == 0 ? WIRE_REQUESTS : WIRE_ANSWERS))) continue;
-        ret_count->read_bytes += atomic_load(&counts->read_bytes);
-        ret_count->forwarded_bytes += atomic_load(&counts->forwarded_bytes);
-        ret_count->swallowed_bytes += atomic_load(&counts->swallowed_bytes);
-        ret_count->chunks += atomic_load(&counts->chunks);
+        ret_count->read_bytes += count->read_bytes;
+        ret_count->forwarded_bytes += count->forwarded_bytes;
+        ret_count->swallowed_bytes += count->swallowed_bytes;
+        ret_count->chunks += count->chunks;
     }
 }

@@ -10,10 +10,10 @@
 #include "bench/servers/wire_impl.h"
 
 void fault_acted(struct proxy *proxy, int slot, uint64_t bytes) {
-    struct sign_counts *sign = &proxy->shared->signs[slot];
-    if (atomic_load(&sign->struck) == 0) atomic_store(&sign->first_ns, lb_now());
-    atomic_fetch_add(&sign->bytes, bytes);
-    atomic_fetch_add(&sign->struck, 1);
+    struct wire_sign *sign = &proxy->shared->signs[slot].seen;
+    if (sign->struck == 0) __atomic_store_n(&sign->first_ns, lb_now(), __ATOMIC_SEQ_CST);
+    count_up(&sign->bytes, bytes);
+    count_up(&sign->struck, 1);
 }
 
 void faults_acted(struct proxy *proxy, uint32_t slots, uint64_t bytes) {
@@ -59,7 +59,7 @@ static void fault_match(struct proxy *proxy, struct link *link, int slot) {
     link->matched |= 1U << slot;
     link->mute &= ~(1U << slot);
     if (proxy->slots[slot].full && fault->kind == WIRE_MIDWAY) link->mute |= 1U << slot;
-    atomic_fetch_add(&proxy->shared->signs[slot].matched, 1);
+    count_up(&proxy->shared->signs[slot].seen.matched, 1);
 }
 
 bool faults_admit(struct proxy *proxy, struct link *link) {
@@ -114,8 +114,8 @@ static size_t pass_midway(struct proxy *proxy, struct link *link, int index, siz
     if (link->mute & (1U << index)) {
         /* Unlike apply_and_discard, this keeps the held bytes, which still pass. */
         link->flow[1].swallows |= 1U << index;
-        atomic_fetch_add(&proxy->shared->ends[link->end][1].swallowed_bytes, len - pass);
-        atomic_fetch_add(&proxy->shared->signs[index].bytes, len - pass);
+        count_up(&proxy->shared->ends[link->end][1].swallowed_bytes, len - pass);
+        count_up(&proxy->shared->signs[index].seen.bytes, len - pass);
     }
     return pass;
 }
@@ -126,7 +126,7 @@ size_t faults_sift(struct proxy *proxy, struct link *link, size_t len) {
         if (!(link->matched & (1U << i)) || slot->fault.kind != WIRE_DROP || slot->full) continue;
         /* the answer is lost, and its connection ends */
         proxy->slots[i].full = true;
-        atomic_fetch_add(&proxy->shared->ends[link->end][1].swallowed_bytes, len);
+        count_up(&proxy->shared->ends[link->end][1].swallowed_bytes, len);
         fault_acted(proxy, i, len);
         link->ending = ENDING_RESET;
         len = 0;

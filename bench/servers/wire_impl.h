@@ -13,13 +13,13 @@
 
 struct sign_counts {
     _Atomic int fault; /* its number; -1 = none yet */
-    _Atomic uint64_t struck, bytes, matched;
-    _Atomic int64_t first_ns;
+    struct wire_sign seen;
 };
 
-struct way_counts {
-    _Atomic uint64_t read_bytes, forwarded_bytes, swallowed_bytes, chunks;
-};
+/* For the members of seen and of struct wire_count, which the program reads while the proxy counts. */
+static inline void count_up(uint64_t *count, uint64_t by) {
+    __atomic_fetch_add(count, by, __ATOMIC_SEQ_CST);
+}
 
 enum order_verb { ORDER_SET, ORDER_LIFT, ORDER_AIM };
 
@@ -36,7 +36,7 @@ struct order {
 struct wire_shared {
     struct order order;
     struct sign_counts signs[WIRE_FAULTS_MAX]; /* a slot each */
-    struct way_counts ends[WIRE_ENDS_MAX][2]; /* 0 = requests, 1 = answers, as everywhere in here */
+    struct wire_count ends[WIRE_ENDS_MAX][2]; /* 0 = requests, 1 = answers, as everywhere in here */
 };
 
 /* --- in the wire's process --- */

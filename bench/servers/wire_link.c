@@ -22,7 +22,7 @@ static struct side *source_of(struct link *link, int way) {
     return way == 0 ? &link->client : &link->server;
 }
 
-static struct way_counts *counts_of(struct proxy *proxy, const struct link *link, int way) {
+static struct wire_count *counts_of(struct proxy *proxy, const struct link *link, int way) {
     return &proxy->shared->ends[link->end][way];
 }
 
@@ -164,16 +164,16 @@ static void lose_destination(struct proxy *proxy, struct link *link, int way) {
 static size_t send_some(struct proxy *proxy, struct link *link, int way, const char *data,
                         size_t len) {
     struct side *to = source_of(link, !way);
-    struct way_counts *counts = counts_of(proxy, link, way);
+    struct wire_count *counts = counts_of(proxy, link, way);
     ssize_t sent;
     if (to->fd < 0 || !to->writable) return 0;
     /* Counted first, so that a client that has read the bytes finds them counted. */
-    atomic_fetch_add(&counts->forwarded_bytes, len);
+    count_up(&counts->forwarded_bytes, len);
     do sent = send(to->fd, data, len, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     size_t passed = sent > 0 ? (size_t)sent : 0;
     if (passed < len) {
-        atomic_fetch_sub(&counts->forwarded_bytes, len - passed);
+        count_up(&counts->forwarded_bytes, passed - len);
         to->writable = false;
         if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) lose_destination(proxy, link, way);
     }
@@ -259,7 +259,7 @@ static void forward_bytes(struct proxy *proxy, struct link *link, int way, const
 
 static void swallow_bytes(struct proxy *proxy, struct link *link, int way, size_t len) {
     link->lossy = true;
-    atomic_fetch_add(&counts_of(proxy, link, way)->swallowed_bytes, len);
+    count_up(&counts_of(proxy, link, way)->swallowed_bytes, len);
     faults_acted(proxy, link->flow[way].swallows, len);
 }
 
@@ -277,7 +277,7 @@ void link_discard(struct proxy *proxy, struct link *link, int way) {
 static void read_once(struct proxy *proxy, struct link *link, int way) {
     struct flow *flow = &link->flow[way];
     struct side *from = source_of(link, way);
-    struct way_counts *counts = counts_of(proxy, link, way);
+    struct wire_count *counts = counts_of(proxy, link, way);
     ssize_t got = recv(from->fd, proxy->buffer, BUFFER_BYTES, 0);
     if (got < 0 && errno == EINTR) return;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -296,8 +296,8 @@ static void read_once(struct proxy *proxy, struct link *link, int way) {
     }
     size_t len = (size_t)got;
     if (len < BUFFER_BYTES && !from->hung_up) from->readable = false;
-    atomic_fetch_add(&counts->read_bytes, len);
-    atomic_fetch_add(&counts->chunks, 1);
+    count_up(&counts->read_bytes, len);
+    count_up(&counts->chunks, 1);
     if (flow->swallows) {
         swallow_bytes(proxy, link, way, len);
         return;

@@ -120,32 +120,21 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
     return NULL;
 }
 
-/* What this machine lacks to run the lock on the plan's topologies with the plan's durability. */
-static struct obstacle machine_obstacle(const struct plan *plan, const struct lb_lock *lock,
-                                        const struct plan_ask *ask) {
-    struct obstacle obstacle = {0};
-    if (lb_unavailable(lock->backend)) {
-        return (struct obstacle){LB_EXIT_MACHINE, lb_unavailable(lock->backend),
-                                 lock->backend->install};
-    }
-    for (int i = 0; ask->why_not && !obstacle.reason; i++) {
-        const char *topology = topologies_of(plan, lock, i);
-        if (!topology && i > 0) break;
-        obstacle.reason =
-            ask->why_not(ask->why_not_context, lock, topology, plan, &obstacle.install);
-        if (obstacle.reason) obstacle.code = LB_EXIT_MACHINE;
-    }
-    return obstacle;
-}
-
+/* What the plan asks for and the lock can't do, or what this machine lacks to run it on the plan's topologies with the
+ * plan's durability. */
 static struct obstacle obstacle_of(const struct plan *plan, const struct lb_lock *lock,
                                    const struct plan_ask *ask) {
-    if (!lb_unavailable(lock->backend)) {
-        const char *reason = registry_fault(lock);
-        if (!reason) reason = missing_ability(plan, lock);
-        if (reason) return (struct obstacle){LB_EXIT_USAGE, reason, NULL};
+    const char *reason = lb_unavailable(lock->backend), *install = NULL;
+    if (reason) return (struct obstacle){LB_EXIT_MACHINE, reason, lock->backend->install};
+    reason = registry_fault(lock);
+    if (!reason) reason = missing_ability(plan, lock);
+    if (reason) return (struct obstacle){LB_EXIT_USAGE, reason, NULL};
+    for (int i = 0; ask->why_not && !reason; i++) {
+        const char *topology = topologies_of(plan, lock, i);
+        if (!topology && i > 0) break;
+        reason = ask->why_not(ask->why_not_context, lock, topology, plan, &install);
     }
-    return machine_obstacle(plan, lock, ask);
+    return (struct obstacle){reason ? LB_EXIT_MACHINE : 0, reason, install};
 }
 
 static int skip_lock(struct plan *plan, const struct lb_lock *lock, const struct obstacle *obstacle,
