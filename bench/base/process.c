@@ -1,6 +1,7 @@
 /* process: see process.h. */
 #include "bench/base/process.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -70,4 +71,16 @@ void crash_stack(void) {
     if (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE)) return;
     stack = (stack_t){.ss_sp = bytes, .ss_size = sizeof bytes};
     sigaltstack(&stack, NULL);
+}
+
+void child_streams(int in, int out, int errors) {
+    sigset_t none;
+    sigemptyset(&none);
+    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(in, 0);
+    dup2(out, 1);
+    dup2(errors, 2);
+    /* the descriptors may have been in place already */
+    for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFD, 0);
 }

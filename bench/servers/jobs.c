@@ -45,15 +45,10 @@ static _Noreturn void become_job(const char *program, const struct job *job, pid
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
-    /* The child would inherit the signals that this process ignores or blocks. */
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) signal(usual[i], SIG_DFL);
     int in = open("/dev/null", O_RDONLY);
     int out = open(job->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0666);
-    if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(127);
+    if (in < 0 || out < 0) _exit(127);
+    child_streams(in, out, out);
     execv(program, argv);
     _exit(127);
 }

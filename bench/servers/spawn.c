@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -91,18 +90,7 @@ static int read_text(int fd, char *text, int64_t deadline_ns, struct lb_err *err
     return 0;
 }
 
-/* In the child of a fork, between fork and exec: only async-signal-safe calls from here on. */
-static void child_common(int in, int out, int errors) {
-    sigset_t none;
-    sigemptyset(&none);
-    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    dup2(in, 0);
-    dup2(out, 1);
-    dup2(errors, 2);
-    /* the descriptors may have been in place already */
-    for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFD, 0);
-}
+/* From here on only async-signal-safe calls: what runs in the child, between fork and exec. */
 
 static void write_error(const char *what) {
     const char *why = strerror(errno);
@@ -208,7 +196,7 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
     janitor_fork_begin();
     pid_t pid = fork();
     if (pid == 0) {
-        child_common(start->null, out < 0 ? start->log : out, start->log < 0 ? out : start->log);
+        child_streams(start->null, out < 0 ? start->log : out, start->log < 0 ? out : start->log);
         enter_child(spawn, parent);
         const char *const argv[] = {"sh", start->copy, words[0], words[1], words[2], NULL};
         execve("/bin/sh", (char *const *)argv, (char *const *)start->env.list);

@@ -70,18 +70,10 @@ static char **make_environment(const struct lb_server *server, char **ret_text) 
 
 /* In the child: async-signal-safe calls only. */
 static _Noreturn void become(pid_t parent, int fd, int log, const char *command, char **env) {
-    sigset_t none;
     setpgid(0, 0); /* Ctrl-C must not reach the child: lockbench ends the sessions properly first */
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child dies with the process that started it */
     if (getppid() != parent) _exit(1);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    dup2(fd, 0);
-    dup2(fd, 1);
-    dup2(log, 2);
+    child_streams(fd, fd, log);
     close_range(3, ~0U, 0);
     if (!command) null_child();
     execle("/bin/sh", "sh", "-c", command, (char *)NULL, env);
