@@ -24,7 +24,6 @@ static void aim_wire(const int *ports, int count, void *arg) {
 
 struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires,
                                     struct topo_ask *topo_ask, struct lb_err *err) {
-    struct wire_end ends[WIRE_ENDS_MAX] = {{0}};
     int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX], all = info->nodes * info->ports;
     bool clients = info->wired & wires & TOPO_WIRED_CLIENTS;
     bool peers = info->wired & wires & TOPO_WIRED_PEERS;
@@ -41,7 +40,7 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
     }
     if (!wiring) return NULL;
     wiring->info = *info;
-    wiring->wire = wire_start(ends, info->nodes + all, err);
+    wiring->wire = wire_start(info->nodes + all, err);
     if (!wiring->wire) {
         free(wiring);
         return NULL;
@@ -96,18 +95,22 @@ int place_wire_check_url(const char *url, struct lb_err *err) {
 }
 
 struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
-    struct wire_end ends[URL_HOSTS_MAX] = {{0}};
+    struct sockaddr_storage servers[URL_HOSTS_MAX];
     struct url parts;
     if (place_wire_check_url(url, err) != 0 || url_read(&parts, url, 0, err) != 0) return NULL;
     for (int i = 0; i < parts.host_count; i++) {
         const char *address = resolve_serving(parts.host[i], parts.port[i], CONNECT_MS, err);
         if (!address) return NULL;
-        resolve_number(address, parts.port[i], &ends[i].server);
+        resolve_number(address, parts.port[i], &servers[i]);
     }
-    struct wire *wire = wire_start(ends, parts.host_count, err);
+    struct wire *wire = wire_start(parts.host_count, err);
     struct place_wire *wiring = wire ? calloc(1, sizeof *wiring) : NULL;
-    if (!wiring) {
-        if (wire) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    int failed = wiring ? 0 : -1;
+    if (wire && !wiring) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (int i = 0; i < parts.host_count && !failed; i++)
+        failed = wire_aim_at(wire, i, &servers[i], err);
+    if (failed) {
+        free(wiring);
         wire_stop(wire);
         return NULL;
     }

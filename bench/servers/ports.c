@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,7 +35,7 @@ static void port_range(int *ret_low, int *ret_high) {
     *ret_high = high;
 }
 
-static struct sockaddr_in loopback_address(int port) {
+struct sockaddr_in loopback_address(int port) {
     return (struct sockaddr_in){.sin_family = AF_INET,
                                 .sin_port = htons((uint16_t)port),
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

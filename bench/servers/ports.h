@@ -5,11 +5,14 @@
 #ifndef BENCH_SERVERS_PORTS_H
 #define BENCH_SERVERS_PORTS_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 #include "bench/base/err.h"
+
+struct sockaddr_in loopback_address(int port);
 
 /* Fills ret_ports with count (at most 64) different free ports. Returns 0, or -1 with err. */
 int ports_pick(int *ret_ports, int count, struct lb_err *err);

@@ -1,9 +1,7 @@
 /* wire: see wire.h. The part that runs in the program: it starts and ends the proxy's process,
  * passes requests to it through a shared mapping, and reads its counters there. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -55,8 +53,7 @@ static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t
 /* An explicitly bound socket keeps its port when it stops listening. With SO_REUSEADDR it may
  * listen again while connections to it are alive: see update_ports in wire_fault.c. */
 static int listen_on(int port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_in address = loopback_address(port);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int on = 1;
     if (fd < 0) return -1;
@@ -67,8 +64,7 @@ static int listen_on(int port) {
     return -1;
 }
 
-static int open_ends(struct wire *wire, const struct wire_end *ends, int count,
-                     struct lb_err *err) {
+static int open_ends(struct wire *wire, int count, struct lb_err *err) {
     for (int i = 0; i < count; i++) {
         struct listener *listener = &wire->listeners[i];
         int port = 0, fd = -1;
@@ -77,12 +73,7 @@ static int open_ends(struct wire *wire, const struct wire_end *ends, int count,
             fd = listen_on(port); /* another program may have taken it first */
         }
         if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "no port for a wire: %s", strerror(errno));
-        *listener = (struct listener){.watched = WATCH_LISTENER,
-                                      .end = i,
-                                      .fd = fd,
-                                      .port = port,
-                                      .server_port = ends[i].server_port,
-                                      .server = ends[i].server};
+        *listener = (struct listener){.watched = WATCH_LISTENER, .end = i, .fd = fd, .port = port};
         wire->ends++;
     }
     return 0;
@@ -112,7 +103,7 @@ static int fork_wire(struct wire *wire, struct lb_err *err) {
     return 0;
 }
 
-struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *err) {
+struct wire *wire_start(int ends, struct lb_err *err) {
     struct wire *wire = calloc(1, sizeof *wire);
     if (!wire) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -128,8 +119,8 @@ struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *e
         return NULL;
     }
     for (int i = 0; i < WIRE_FAULTS_MAX; i++) atomic_store(&wire->shared->signs[i].fault, -1);
-    int failed = janitor_start(err) != 0 || open_ends(wire, ends, count, err) != 0 ||
-                 fork_wire(wire, err) != 0;
+    int failed =
+        janitor_start(err) != 0 || open_ends(wire, ends, err) != 0 || fork_wire(wire, err) != 0;
     for (int i = 0; i < wire->ends; i++) close(wire->listeners[i].fd);
     if (!failed) return wire;
     wire_free(wire);
@@ -178,10 +169,16 @@ static int send_order(struct wire *wire, struct lb_err *err) {
     return 0;
 }
 
-int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
-    wire->shared->order = (struct order){.verb = ORDER_AIM, .end = end, .server_port = server_port};
-    wire->listeners[end].server_port = server_port;
+int wire_aim_at(struct wire *wire, int end, const struct sockaddr_storage *server,
+                struct lb_err *err) {
+    wire->shared->order = (struct order){.verb = ORDER_AIM, .end = end, .server = *server};
     return send_order(wire, err);
+}
+
+int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
+    struct sockaddr_storage server = {0};
+    *(struct sockaddr_in *)&server = loopback_address(server_port);
+    return wire_aim_at(wire, end, &server, err);
 }
 
 /* The next number with a free slot; -1 = none. */

@@ -24,14 +24,6 @@
 
 #define WIRE_ALL_ENDS UINT64_MAX
 
-/* One listening port and the server behind it. */
-struct wire_end {
-    /* on 127.0.0.1; 0 = set later, by wire_aim; until then connections are reset */
-    int server_port;
-    /* a server on another host, with its port; its family 0 = 127.0.0.1 */
-    struct sockaddr_storage server;
-};
-
 enum wire_way {
     WIRE_REQUESTS = 1, /* from the side that connected */
     WIRE_ANSWERS = 2,  /* to the side that connected */
@@ -85,10 +77,11 @@ struct wire_fault {
 
 struct wire;
 
-/* Listens on a free port of 127.0.0.1 for each end and forwards. Returns NULL with err. Call it
+/* Listens on a free port of 127.0.0.1 for each end (at most WIRE_ENDS_MAX), and forwards to where it is aimed; until then
+ * connections are reset. Returns NULL with err. Call it
  * while the program has one thread, and on a thread that outlives the wire. The first call starts
  * the janitor. */
-struct wire *wire_start(const struct wire_end *ends, int count, struct lb_err *err);
+struct wire *wire_start(int ends, struct lb_err *err);
 /* Ends all connections and the proxy. Accepts NULL. */
 void wire_stop(struct wire *wire);
 
@@ -100,8 +93,10 @@ pid_t wire_pid(const struct wire *wire);
  * if the proxy's process is gone or does not answer within 10 s. When they return, their effect is
  * complete. Only one thread may call them at a time. */
 
-/* Sets the server port to which new connections to this end are forwarded from now on. */
+/* Sets the server to which new connections to this end are forwarded from now on: a port of 127.0.0.1, or an address. */
 int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err);
+int wire_aim_at(struct wire *wire, int end, const struct sockaddr_storage *server,
+                struct lb_err *err);
 /* Starts a fault; several may be active at once and add up. Returns its number, which stays unique
  * until WIRE_FAULTS_MAX further ones were set. -1 with LB_EXIT_USAGE if the fault makes no sense or
  * too many are active. */

@@ -27,8 +27,9 @@ enum order_verb { ORDER_SET, ORDER_LIFT, ORDER_AIM };
  * acknowledgement. */
 struct order {
     enum order_verb verb;
-    int slot;                /* of the fault to set or lift */
-    int end, server_port;    /* ORDER_AIM */
+    int slot; /* of the fault to set or lift */
+    int end;  /* ORDER_AIM */
+    struct sockaddr_storage server;
     struct wire_fault fault; /* its pids are these: */
     pid_t pids[WIRE_PIDS_MAX];
 };
@@ -96,8 +97,8 @@ struct link {
 
 struct listener {
     enum watched watched;
-    int end, fd, port, server_port;
-    struct sockaddr_storage server; /* instead of the port, if it has a family */
+    int end, fd, port;
+    struct sockaddr_storage server; /* its family 0 = there is none yet */
     bool shut;
 };
 

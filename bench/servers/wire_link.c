@@ -3,7 +3,6 @@
  * and then the sender has to wait. Sockets are watched edge-triggered, so that a side that is not
  * read (stalled, or with a slow destination) causes no wake-ups. */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -36,24 +35,14 @@ static void watch_side(struct proxy *proxy, struct side *side) {
     epoll_ctl(proxy->epoll_fd, EPOLL_CTL_ADD, side->fd, &event);
 }
 
-/* The address of the server behind a listener; its length, 0 while there is none. */
-static socklen_t server_of(const struct listener *listener, struct sockaddr_storage *ret_address) {
-    struct sockaddr_in local = {.sin_family = AF_INET,
-                                .sin_port = htons((uint16_t)listener->server_port)};
-    local.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    *ret_address = listener->server;
-    if (listener->server.ss_family == AF_INET6) return sizeof(struct sockaddr_in6);
-    if (listener->server.ss_family == AF_INET) return sizeof(struct sockaddr_in);
-    memcpy(ret_address, &local, sizeof local);
-    return listener->server_port ? sizeof local : 0;
-}
-
 void link_connect(struct proxy *proxy, struct link *link) {
-    struct sockaddr_storage address;
+    const struct sockaddr_storage *server = &proxy->listeners[link->end].server;
+    bool is_6 = server->ss_family == AF_INET6, aimed = server->ss_family != 0;
+    socklen_t len = is_6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
     if (link->server.fd >= 0) return;
-    socklen_t len = server_of(&proxy->listeners[link->end], &address);
-    int fd = len ? socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
-    if (fd < 0 || (connect(fd, (struct sockaddr *)&address, len) != 0 && errno != EINPROGRESS)) {
+    int fd = aimed ? socket(server->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    if (fd < 0 ||
+        (connect(fd, (const struct sockaddr *)server, len) != 0 && errno != EINPROGRESS)) {
         if (fd >= 0) close(fd);
         link_end(proxy, link, true);
         return;

@@ -27,7 +27,7 @@ static void obey_order(struct proxy *proxy) {
     if (got != sizeof number) _exit(0); /* the program has ended */
     if (order->verb == ORDER_SET) faults_set(proxy, order);
     if (order->verb == ORDER_LIFT) faults_lift(proxy, order->slot);
-    if (order->verb == ORDER_AIM) proxy->listeners[order->end].server_port = order->server_port;
+    if (order->verb == ORDER_AIM) proxy->listeners[order->end].server = order->server;
     while (send(proxy->control_fd, &number, sizeof number, MSG_NOSIGNAL) < 0 && errno == EINTR) {
     }
 }

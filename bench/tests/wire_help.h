@@ -49,10 +49,10 @@ static inline int wire_connect(int port) {
 
 static inline void rig_up(void) {
     struct lb_err err = {0};
-    struct wire_end end = {0};
-    rig.listen_fd = help_listen(&end.server_port);
-    rig.wire = wire_start(&end, 1, &err);
-    if (!rig.wire) fail_msg("%s", err.text);
+    int port = 0;
+    rig.listen_fd = help_listen(&port);
+    rig.wire = wire_start(1, &err);
+    if (!rig.wire || wire_aim(rig.wire, 0, port, &err)) fail_msg("%s", err.text);
 }
 
 static inline void rig_down(void) {
