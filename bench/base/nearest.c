@@ -56,13 +56,13 @@ void nearest_offer(struct nearest *nearest, const char *name) {
             return;
         distance += NAME_MAX_LEN;
     }
-    if (nearest->best && nearest->distance <= distance) return;
-    nearest->best = name;
+    if (*nearest->best && nearest->distance <= distance) return;
+    snprintf(nearest->best, sizeof nearest->best, "%s", name);
     nearest->distance = distance;
 }
 
 const char *nearest_hint(const struct nearest *nearest, char *text, size_t size) {
     text[0] = '\0';
-    if (nearest->best) snprintf(text, size, ", did you mean '%s'?", nearest->best);
+    if (*nearest->best) snprintf(text, size, ", did you mean '%s'?", nearest->best);
     return text;
 }

@@ -10,13 +10,13 @@
 
 struct nearest {
     const char *typed; /* borrowed */
-    const char *best;  /* borrowed; NULL = no name was near enough so far */
+    char best[64];     /* "" = no name was near enough so far */
     int distance;      /* of best */
 };
 
 void nearest_init(struct nearest *nearest, const char *typed);
 
-/* Offers one candidate, which must live as long as the answer is used. */
+/* Offers one candidate. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
 /* What is appended to an error: ", did you mean 'redis-setnx'?", or "". Uses at most size bytes of text, which it

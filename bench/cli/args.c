@@ -245,10 +245,8 @@ static int unknown_option(const struct reader *reader, const char *word, size_t 
     for (const struct arg *arg = reader->command->args; arg->option.name; arg++) {
         if (arg->option.help) nearest_offer(&nearest, arg->option.name);
     }
-    if (nearest.best) {
-        snprintf(dashed, sizeof dashed, "--%s", nearest.best);
-        nearest.best = dashed;
-    }
+    snprintf(dashed, sizeof dashed, "--%.61s", nearest.best);
+    if (*nearest.best) memcpy(nearest.best, dashed, sizeof dashed);
     return err_set(err, LB_EXIT_USAGE,
                    "%s: unknown option --%s%s ('lockbench %s --help' shows all)", command, name,
                    nearest_hint(&nearest, hint, sizeof hint), command);

@@ -36,7 +36,7 @@ static int unknown_backend(const char *name, const char *value, struct lb_err *e
     for (const struct lb_backend *const *backend = registry_backends(); *backend; backend++) {
         if ((*backend)->schemes) nearest_offer(&nearest, (*backend)->name);
     }
-    if (!nearest.best && !strstr(value, "://"))
+    if (!*nearest.best && !strstr(value, "://"))
         return err_set(err, LB_EXIT_USAGE, "no backend of that name takes a URL");
     return err_set(err, LB_EXIT_USAGE, "no backend '%s' that takes a URL%s", name,
                    nearest_hint(&nearest, hint, sizeof hint));

@@ -153,60 +153,37 @@ int text_bool(const char *text, bool *ret, struct lb_err *err) {
     return err_set(err, LB_EXIT_USAGE, "'%.40s' is neither yes nor no", text);
 }
 
-/* Takes the next name from "a,b,c". False at the end. */
-static bool next_choice(const char **at, const char **ret_name, int *ret_len) {
-    if (**at == '\0') return false;
-    *ret_name = *at;
-    *ret_len = (int)strcspn(*at, ",");
-    *at += *ret_len;
-    if (**at == ',') ++*at;
-    return true;
-}
-
 int text_choice(const char *text, const char *choices, int *ret_index, struct lb_err *err) {
     struct nearest nearest;
+    char name[64], list[200], hint[100];
+    int index = 0;
     nearest_init(&nearest, text);
-    const char *at = choices, *name;
-    char names[512];
-    size_t used = 0;
-    int len;
-    for (int i = 0; next_choice(&at, &name, &len); i++) {
-        if (strlen(text) == (size_t)len && strncmp(text, name, (size_t)len) == 0) {
-            *ret_index = i;
+    for (const char *at = choices; text_item(&at, name, sizeof name); index++) {
+        if (strcmp(text, name) == 0) {
+            *ret_index = index;
             return 0;
         }
-        if (used + (size_t)len + 1 > sizeof names) continue;
-        memcpy(names + used, name, (size_t)len);
-        names[used + (size_t)len] = '\0';
-        nearest_offer(&nearest, names + used);
-        used += (size_t)len + 1;
+        nearest_offer(&nearest, name);
     }
-    char list[200], hint[100];
     return err_set(err, LB_EXIT_USAGE, "'%.40s' is not one of %s%s", text,
                    text_choices(choices, list, sizeof list),
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
 char *text_choice_name(const char *choices, int index, char *name, size_t size) {
-    const char *at = choices, *found;
-    int len;
-    snprintf(name, size, "?");
-    for (int i = 0; next_choice(&at, &found, &len); i++) {
-        if (i == index) snprintf(name, size, "%.*s", len, found);
+    const char *at = choices;
+    for (int i = 0; i <= index; i++) {
+        if (!text_item(&at, name, size)) snprintf(name, size, "?");
     }
     return name;
 }
 
 char *text_choices(const char *choices, char *list, size_t size) {
-    const char *at = choices, *name;
-    int len;
+    char name[64];
     size_t used = 0;
-    list[0] = '\0';
-    while (next_choice(&at, &name, &len)) {
-        const char *joint = used == 0 ? "" : *at ? ", " : " or ";
-        int more = snprintf(list + used, size - used, "%s%.*s", joint, len, name);
-        if (more < 0 || (size_t)more >= size - used) break;
-        used += (size_t)more;
+    for (const char *at = choices; used < size && text_item(&at, name, sizeof name);) {
+        const char *joint = used == 0 ? "" : at ? ", " : " or ";
+        used += (size_t)snprintf(list + used, size - used, "%s%s", joint, name);
     }
     return list;
 }

@@ -68,7 +68,7 @@ static const char *key_hint(const struct draft *draft, const struct setting *set
     for (const struct section *section = sections(); section->name; section++) {
         if (!options_find(section->keys, setting->key)) continue;
         int used = snprintf(text, size, ", it belongs to [%s]", section->name);
-        if (nearest.best)
+        if (*nearest.best)
             snprintf(text + used, size - (size_t)used, "; or did you mean '%.60s' of this section?",
                      nearest.best);
         return text;

@@ -371,7 +371,7 @@ int list_details(struct list *list, struct doc *doc, struct lb_err *err) {
         doc_say(doc, TONE_PLAIN,
                 "`lockbench run %s --dry-run` prints it with every default filled.", file->name);
     }
-    if (nearest.best && strcmp(nearest.best, list->only) == 0) return 0;
+    if (*nearest.best && strcmp(nearest.best, list->only) == 0) return 0;
     return err_set(err, LB_EXIT_USAGE, "list: no lock, backend or workload '%.60s'%s", list->only,
                    nearest_hint(&nearest, hint, sizeof hint));
 }
